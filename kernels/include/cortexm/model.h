@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an application sees of a compiled model: an immutable description and four functions.
+ *
+ * All state of a model is in its arena, so a model may run in several threads at once if each brings
+ * an arena of its own. A model built with ARENA own (the default) has a static arena; pass NULL for
+ * `arena` to use it.
+ */
+#ifndef CORTEXM_MODEL_H
+#define CORTEXM_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Return values; negative is an error. */
+enum {
+    CORTEXM_OK = 0,
+    CORTEXM_ERR_ARGUMENT = -1,    /* a null model, or a null arena for a model without its own */
+    CORTEXM_ERR_ARENA_SIZE = -2,  /* the arena is smaller than model->arena_size */
+    CORTEXM_ERR_ARENA_ALIGN = -3, /* the arena is not aligned to CORTEXM_ARENA_ALIGN bytes */
+    CORTEXM_ERR_ABI = -4          /* model and library come from different versions */
+};
+
+/* Changes whenever generated code and kernel library stop fitting together. */
+#define CORTEXM_ABI 1
+
+/* Alignment of an arena in bytes. */
+#define CORTEXM_ARENA_ALIGN 16
+
+typedef enum {
+    CORTEXM_S8 = 0,
+    CORTEXM_S16 = 1,
+    CORTEXM_S32 = 2,
+    CORTEXM_S64 = 3,
+    CORTEXM_U8 = 4,
+    CORTEXM_BOOL = 5,
+    CORTEXM_F32 = 6
+} cortexm_dtype_t;
+
+/* An input or output as the plan places it. */
+typedef struct {
+    const char *name;
+    size_t offset;            /* in the arena, in bytes */
+    size_t size;              /* in bytes */
+    const int32_t *shape;     /* extents in memory order, outermost first (NHWC for images) */
+    uint8_t rank;
+    uint8_t dtype;            /* cortexm_dtype_t */
+    float scale;              /* real = scale * (code - zero_point); 0 where not quantized */
+    int32_t zero_point;
+} cortexm_tensor_info_t;
+
+/* A compiled model. Lies in flash and is never written. */
+typedef struct cortexm_model {
+    uint32_t abi;             /* CORTEXM_ABI of the generator */
+    const char *name;
+    size_t arena_size;        /* bytes of arena that the plan needs */
+    void *arena;              /* the model's own arena, or NULL */
+    const cortexm_tensor_info_t *inputs;
+    const cortexm_tensor_info_t *outputs;
+    uint8_t input_count;
+    uint8_t output_count;
+    void (*init)(void *arena);   /* writes constants that must lie in RAM; NULL if there are none */
+    void (*invoke)(void *arena);
+} cortexm_model_t;
+
+/* A tensor in an arena: where its elements are, and what they are. */
+typedef struct {
+    void *data;
+    const cortexm_tensor_info_t *info;
+} cortexm_tensor_t;
+
+/* A recorded example of a model with one input and one output (cortexm_add_model(... SAMPLES n)):
+ * bytes of the input and of the output that the reference computes from it, both in memory order. */
+typedef struct {
+    const void *input;
+    const void *expected;
+    int32_t label;            /* class index, or -1 if the model file gives none */
+} cortexm_sample_t;
+
+/* Checks that `arena` serves `model`, and prepares it. Call once per arena before the first invoke.
+ * Returns CORTEXM_OK or a negative error. */
+int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size);
+
+/* Runs the model once. Inputs must be written before each call: the plan reuses their memory.
+ * Returns CORTEXM_OK or CORTEXM_ERR_ARGUMENT. */
+int cortexm_invoke(const cortexm_model_t *model, void *arena);
+
+/* The index-th input or output. `data` is NULL if there is no such tensor or no arena. */
+cortexm_tensor_t cortexm_input(const cortexm_model_t *model, void *arena, size_t index);
+cortexm_tensor_t cortexm_output(const cortexm_model_t *model, void *arena, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

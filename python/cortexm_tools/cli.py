@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line. The only module that prints or exits."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import __version__
+from .compile import CompileOptions, Compiled, compile_program, write_compiled
+from .errors import CortexMError
+from .plan.select import identifier
+from .program import Program, load_program
+from .report import layer_table, summary
+from .report.limits import parse_size
+from .target import Target
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns the exit status: 0 done, 1 not matched or not possible, 2 usage."""
+    args = _parser().parse_args(argv)
+    try:
+        status = args.command(args)
+    except CortexMError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return int(status)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cortexm", description="PyTorch models as static C for Arm Cortex-M."
+    )
+    parser.add_argument("--version", action="version", version=f"cortexm {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    compile_ = commands.add_parser("compile", help="write a model's C sources, .pte and report")
+    _model_arguments(compile_)
+    compile_.add_argument("--out", type=Path, default=Path("."), metavar="DIR")
+    compile_.add_argument("--depfile", type=Path, help="write a Make depfile for --stamp")
+    compile_.add_argument("--stamp", type=Path, help="file to touch when done")
+    compile_.add_argument("--arena", choices=("own", "caller"), default="own")
+    compile_.add_argument("--section-arena", default="", metavar="SECTION")
+    compile_.add_argument("--section-weights", default="", metavar="SECTION")
+    compile_.add_argument("--ram-limit", metavar="SIZE", help="most bytes of arena; K and M allowed")
+    compile_.add_argument("--flash-limit", metavar="SIZE", help="most bytes of constants")
+    compile_.add_argument("--embed-pte", action="store_true", help="emit the .pte as C as well")
+    compile_.add_argument("--samples", type=int, default=0, metavar="N")
+    compile_.add_argument("--quiet", action="store_true")
+    compile_.set_defaults(command=_compile)
+
+    run = commands.add_parser("run", help="build an image, run it, compare with the reference")
+    _model_arguments(run)
+    run.add_argument("--host", action="store_true", help="compile for this machine and run here")
+    run.add_argument("--board", help="emulated board; default: the one for the CPU")
+    run.add_argument("--inputs", type=Path, metavar="NPZ", help="in_0, in_1, … in logical shape")
+    run.add_argument("--outputs", type=Path, metavar="NPZ", help="where to store out_0, out_1, …")
+    run.add_argument("--dataset", type=Path, metavar="NPZ", help="stacked in_0 and labels")
+    run.add_argument("--work", type=Path, metavar="DIR", help="build folder to use again")
+    run.add_argument("--poison", action="store_true", help="overwrite dead arena bytes between layers")
+    run.add_argument("--json", action="store_true")
+    run.set_defaults(command=_run)
+
+    inspect = commands.add_parser("inspect", help="show what is in a .pte")
+    inspect.add_argument("model", type=Path)
+    inspect.set_defaults(command=_inspect)
+
+    report = commands.add_parser("report", help="show a model's memory layer by layer")
+    report.add_argument("report", type=Path, help="NAME.report.json of a build")
+    report.set_defaults(command=_report)
+
+    doctor = commands.add_parser("doctor", help="check the environment")
+    doctor.set_defaults(command=_doctor)
+
+    cmake_dir = commands.add_parser("cmake-dir", help="print the folder for CMAKE_PREFIX_PATH")
+    cmake_dir.set_defaults(command=_cmake_dir)
+    return parser
+
+
+def _model_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, help="a model.py or a .pte")
+    parser.add_argument("--cpu", default="cortex-m55", help="default: %(default)s")
+    parser.add_argument("--isa", help="scalar, dsp or mve; default: the best the CPU has")
+    parser.add_argument("--name", help="C identifier of the model; default: from the file's name")
+    parser.add_argument("--io", choices=("float", "int8"), default="float")
+    parser.add_argument("--calibration", type=Path, metavar="FILE")
+    parser.add_argument("--require-int8", action="store_true", help="refuse operators in float32")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
+    name = identifier(args.name or args.model.stem)
+    if args.name and name != args.name or name[0].isdigit():
+        raise CortexMError(
+            f"{args.name or args.model.stem!r} is no C identifier", hint=f"use --name m_{name}"
+        )
+    program = load_program(
+        args.model,
+        name=name,
+        target=target,
+        calibration=args.calibration,
+        progress=(lambda text: None) if quiet else lambda text: _say(f"[{name}] {text}"),
+    )
+    for warning in program.warnings:
+        _say(f"warning: {warning}")
+    return program
+
+
+def _options(args: argparse.Namespace, target: Target, **more: object) -> CompileOptions:
+    return CompileOptions(
+        target=target, io_int8=args.io == "int8", require_int8=args.require_int8, **more
+    )  # type: ignore[arg-type]
+
+
+def _compile(args: argparse.Namespace) -> int:
+    target = Target.parse(args.cpu, args.isa)
+    if args.samples < 0:
+        raise CortexMError("--samples must not be negative")
+    limits = {
+        "ram_limit": parse_size(args.ram_limit) if args.ram_limit else None,
+        "flash_limit": parse_size(args.flash_limit) if args.flash_limit else None,
+    }
+    program = _load(args, target, quiet=args.quiet)
+    options = _options(
+        args,
+        target,
+        own_arena=args.arena == "own",
+        section_arena=args.section_arena,
+        section_weights=args.section_weights,
+        embed_pte=args.embed_pte,
+        samples=args.samples,
+        command=_command_line(args),
+        **limits,
+    )
+    compiled = compile_program(program, options)
+    write_compiled(compiled, args.out)
+    if args.depfile:
+        _write_depfile(args, compiled)
+    if args.stamp:
+        args.stamp.write_text(compiled.program.digest + "\n", encoding="utf-8")
+    if not args.quiet:
+        print(summary(compiled.report))
+    return 0
+
+
+def _command_line(args: argparse.Namespace) -> str:
+    """The choices that shape the output, with the model's bare name: no path of any machine."""
+    words = ["cortexm", "compile", args.model.name, "--cpu", args.cpu]
+    for flag in ("isa", "io", "arena", "section_arena", "section_weights"):
+        value = getattr(args, flag)
+        if value:
+            words += ["--" + flag.replace("_", "-"), value]
+    return shlex.join(words)
+
+
+def _write_depfile(args: argparse.Namespace, compiled: Compiled) -> None:
+    from .depfile import depfile_text, own_sources
+
+    target = args.stamp or args.out / f"{compiled.program.name}.c"
+    files = [*compiled.program.dependencies, *own_sources()]
+    args.depfile.write_text(depfile_text(str(target), files), encoding="utf-8")
+
+
+def _run(args: argparse.Namespace) -> int:
+    from .run.command import RunRequest, run_program, run_text
+
+    target = Target.parse("host" if args.host else args.cpu, None if args.host else args.isa)
+    program = _load(args, target, quiet=args.json)
+    compiled = compile_program(program, _options(args, target))
+    request = RunRequest(
+        board=args.board,
+        inputs=args.inputs,
+        outputs=args.outputs,
+        dataset=args.dataset,
+        work=args.work,
+        poison=args.poison,
+    )
+    result = run_program(compiled, request)
+    print(json.dumps(result.data, indent=1) if args.json else run_text(compiled, result))
+    return 0 if result.matched else 1
+
+
+def _inspect(args: argparse.Namespace) -> int:
+    from .inspect import inspect_text
+
+    program = load_program(args.model, name=identifier(args.model.stem), target=Target.parse("any"))
+    print(inspect_text(program))
+    return 0
+
+
+def _report(args: argparse.Namespace) -> int:
+    try:
+        data = json.loads(args.report.read_text(encoding="utf-8"))
+        text = f"{summary(data)}\n\n{layer_table(data)}"
+    except OSError as error:
+        raise CortexMError(f"cannot read: {error.strerror}", where=str(args.report)) from None
+    except (ValueError, KeyError, TypeError):
+        raise CortexMError(
+            "is no report of this tool", where=str(args.report), hint="give a NAME.report.json"
+        ) from None
+    print(text)
+    return 0
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    from .doctor import examine
+    from .report import table
+
+    findings = examine()
+    rows = [
+        (
+            "ok" if finding.ok else "MISSING",
+            finding.name,
+            finding.version or finding.remedy,
+            f"for {finding.purpose}",
+        )
+        for finding in findings
+    ]
+    print(table(("", "what", "version or remedy", ""), rows))
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+def _cmake_dir(args: argparse.Namespace) -> int:
+    from .paths import cmake_dir
+
+    print(cmake_dir())
+    return 0

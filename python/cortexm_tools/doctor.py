@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cortexm doctor`: is everything here, and if not, what to install."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked for: what it is for, what was found, and what to do if it is missing."""
+
+    name: str
+    purpose: str
+    version: str
+    remedy: str
+
+    @property
+    def ok(self) -> bool:
+        return bool(self.version)
+
+
+_PACKAGES = (
+    ("numpy", "always", "pip install numpy"),
+    ("torch", "lowering model.py", "pip install torch==2.13.0"),
+    ("torchao", "lowering model.py", "pip install torchao==0.18.0"),
+    ("executorch", "lowering model.py", "pip install 'executorch[ethos-u]==1.5.1'"),
+)
+
+_PROGRAMS = (
+    ("cmake", "building", "apt install cmake, or pip install cmake"),
+    ("ninja", "building", "apt install ninja-build, or pip install ninja"),
+    ("arm-none-eabi-gcc", "Cortex-M images", "apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
+    ("qemu-system-arm", "cortexm run on emulated boards", "apt install qemu-system-arm"),
+    ("cc", "cortexm run --host", "apt install gcc"),
+)
+
+
+def examine() -> list[Finding]:
+    """Looks for the Python packages and programs that the tools use."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = version if sys.version_info >= (3, 10) else ""
+    findings = [Finding("python", "always", good, "install Python 3.10 or newer")]
+    for name, purpose, remedy in _PACKAGES:
+        findings.append(Finding(name, purpose, _package_version(name), remedy))
+    for name, purpose, remedy in _PROGRAMS:
+        findings.append(Finding(name, purpose, _program_version(name), remedy))
+    return findings
+
+
+def _package_version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _program_version(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        return ""
+    try:
+        output = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, timeout=30, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r"\d+\.\d+(\.\d+)?", output)
+    return match[0] if match else "found"

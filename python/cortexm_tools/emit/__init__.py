@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a plan to C sources. Pure functions; only `files` touches the disk."""
+
+from __future__ import annotations
+
+from ..plan import Plan
+from .header import header_text
+from .model import model_text
+from .options import EmitOptions
+from .samples import Sample, samples_header_text, samples_text
+from .weights import blob_text, weights_text
+
+__all__ = ["EmitOptions", "Sample", "emit"]
+
+
+def emit(
+    plan: Plan, options: EmitOptions, *, pte: bytes | None = None, samples: list[Sample] | None = None
+) -> dict[str, str]:
+    """The generated files by name.
+
+    Args:
+        plan: what to emit.
+        options: names, sections, and who asked for it.
+        pte: the program itself, if it is to be linked as well (EMBED_PTE).
+        samples: inputs with expected outputs for a self-check on the device (SAMPLES).
+    """
+    name = options.name
+    files = {
+        f"{name}.c": model_text(plan, options),
+        f"{name}.h": header_text(plan, options, embeds_pte=pte is not None),
+        f"{name}_weights.c": weights_text(plan, options),
+    }
+    if pte is not None:
+        files[f"{name}_pte.c"] = blob_text(options, f"{name}_pte", pte)
+    if samples is not None:
+        files[f"{name}_samples.h"] = samples_header_text(options, samples)
+        files[f"{name}_samples.c"] = samples_text(options, samples)
+    return files

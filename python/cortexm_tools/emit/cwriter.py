@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C syntax: numbers, arrays, initializers, comments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..ir import Array
+
+_C_TYPES = {
+    "int8": "int8_t",
+    "int16": "int16_t",
+    "int32": "int32_t",
+    "int64": "int64_t",
+    "uint8": "uint8_t",
+    "bool": "uint8_t",
+    "float32": "float",
+}
+
+
+def c_type(array: Array) -> str:
+    return _C_TYPES[array.dtype.name]
+
+
+def c_int(value: int) -> str:
+    """An integer constant of type int32_t or int64_t, whatever its value."""
+    if value == -(2**31):
+        return "(-2147483647 - 1)"
+    if value == -(2**63):
+        return "(-INT64_C(9223372036854775807) - 1)"
+    if not -(2**31) <= value < 2**31:
+        return f"INT64_C({value})"
+    return str(value)
+
+
+def c_float(value: float) -> str:
+    """A float constant that reads back as exactly this float32."""
+    if math.isnan(value):
+        return "__builtin_nanf(\"\")"
+    if math.isinf(value):
+        return ("-" if value < 0 else "") + "__builtin_inff()"
+    return f"{np.float32(value).item().hex()}f"
+
+
+def c_comment(text: str) -> str:
+    """`text` made safe inside a comment."""
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
+def c_string(text: str) -> str:
+    """A string literal of printable ASCII; everything else is escaped in octal."""
+    out = []
+    for byte in text.encode():
+        plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
+        out.append(chr(byte) if plain else f"\\{byte:03o}")
+    return '"' + "".join(out) + '"'
+
+
+def array_lines(values: Array) -> list[str]:
+    """The elements of an array, comma separated, at most 100 columns a line."""
+    flat = values.reshape(-1)
+    if values.dtype.kind == "f":
+        words = [c_float(float(value)) for value in flat]
+    else:
+        words = [c_int(value) for value in flat.astype(np.int64).tolist()]
+    lines: list[str] = []
+    line = "   "
+    for word in words:
+        if len(line) + len(word) + 2 > 100:
+            lines.append(line)
+            line = "   "
+        line += f" {word},"
+    lines.append(line)
+    return lines
+
+
+def braces(values: Sequence[int]) -> str:
+    return "{" + ", ".join(c_int(value) for value in values) + "}"

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NAME.h: what the application includes."""
+
+from __future__ import annotations
+
+from ..ir import Tensor
+from ..plan import Plan
+from .cwriter import c_float
+from .options import EmitOptions, preamble
+
+
+def header_text(plan: Plan, options: EmitOptions, *, embeds_pte: bool) -> str:
+    """NAME.h: sizes and types as macros, and the model itself."""
+    graph, macro = plan.graph, options.macro
+    guard = f"CORTEXM_MODEL_{macro}_H"
+    lines = preamble(options, f"Model {options.name} for {plan.target}.")
+    lines += [
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        '#include "cortexm/model.h"',
+        "",
+        "#ifdef __cplusplus",
+        'extern "C" {',
+        "#endif",
+        "",
+        f"#define {macro}_ARENA_SIZE {plan.arena_size}",
+        f"#define {macro}_INPUT_COUNT {len(graph.inputs)}",
+        f"#define {macro}_OUTPUT_COUNT {len(graph.outputs)}",
+        "",
+    ]
+    for role, indices in (("INPUT", graph.inputs), ("OUTPUT", graph.outputs)):
+        for number, index in enumerate(indices):
+            lines += _tensor_macros(f"{macro}_{role}_{number}", graph.tensors[index])
+    lines += [f"extern const cortexm_model_t {options.name};", ""]
+    if embeds_pte:
+        lines += [
+            "/* The ExecuTorch program this model was compiled from. */",
+            f"extern const uint8_t {options.name}_pte[];",
+            f"extern const size_t {options.name}_pte_size;",
+            "",
+        ]
+    lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
+    return "\n".join(lines)
+
+
+def _tensor_macros(prefix: str, tensor: Tensor) -> list[str]:
+    shape = "x".join(map(str, tensor.shape)) or "scalar"
+    memory = "x".join(map(str, tensor.memory_shape)) or "scalar"
+    lines = [
+        f"/* {tensor.name}: {tensor.dtype.value} {shape}, in memory {memory} */",
+        f"#define {prefix}_SIZE {tensor.nbytes} /* bytes */",
+        f"#define {prefix}_COUNT {tensor.numel} /* elements */",
+    ]
+    if tensor.quant is not None:
+        lines.append(f"#define {prefix}_SCALE {c_float(tensor.quant.scale)}")
+        lines.append(f"#define {prefix}_ZERO_POINT {tensor.quant.zero_point}")
+    return [*lines, ""]

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NAME_samples.h and .c: inputs with labels and expected outputs, for a self-check on the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cwriter import array_lines
+from .options import EmitOptions, preamble
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One input and what the reference says of it: bytes in memory order; -1 is no label."""
+
+    data: bytes
+    expected: bytes
+    label: int
+
+
+def samples_header_text(options: EmitOptions, samples: list[Sample]) -> str:
+    """NAME_samples.h."""
+    guard = f"CORTEXM_MODEL_{options.macro}_SAMPLES_H"
+    lines = preamble(options, f"Inputs of model {options.name} with expected outputs.")
+    lines += [
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        '#include "cortexm/model.h"',
+        "",
+        "#ifdef __cplusplus",
+        'extern "C" {',
+        "#endif",
+        "",
+        f"#define {options.macro}_SAMPLE_COUNT {len(samples)}",
+        f"extern const cortexm_sample_t {options.name}_samples[];",
+        "",
+        "#ifdef __cplusplus",
+        "}",
+        "#endif",
+        "",
+        f"#endif /* {guard} */",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def samples_text(options: EmitOptions, samples: list[Sample]) -> str:
+    """NAME_samples.c. Arrays are aligned so that they can be read as floats or 64-bit integers."""
+    lines = preamble(options, f"Inputs of model {options.name} with expected outputs.")
+    lines += [f'#include "{options.name}_samples.h"', ""]
+    for number, sample in enumerate(samples):
+        for role, data in (("input", sample.data), ("expected", sample.expected)):
+            lines.append(f"static _Alignas(8) const uint8_t {role}_{number}[{len(data)}] = {{")
+            lines += [*array_lines(np.frombuffer(data, np.uint8)), "};"]
+    lines += ["", f"const cortexm_sample_t {options.name}_samples[] = {{"]
+    lines += [f"    {{input_{i}, expected_{i}, {s.label}}}," for i, s in enumerate(samples)]
+    return "\n".join([*lines, "};", ""])

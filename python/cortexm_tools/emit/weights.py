@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NAME_weights.c: the constants of a plan; and programs or samples as byte arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..plan import Plan
+from ..plan.types import Constant
+from .cwriter import array_lines, c_comment, c_type
+from .options import EmitOptions, preamble
+
+# Kernels read weights by words, so every array starts at a word (float64 and int64 at their own size).
+_MIN_ALIGN = 4
+
+
+def symbol(options: EmitOptions, constant: str) -> str:
+    """The linker name of a constant."""
+    return f"{options.name}_{constant}"
+
+
+def declaration(options: EmitOptions, constant: Constant) -> str:
+    """``extern const …;`` for a constant."""
+    return f"extern const {c_type(constant.data)} {symbol(options, constant.name)}[{constant.data.size}];"
+
+
+def weights_text(plan: Plan, options: EmitOptions) -> str:
+    """NAME_weights.c."""
+    lines = preamble(
+        options,
+        f"Constants of model {options.name}: {plan.constant_bytes} bytes.",
+    )
+    lines += ["#include <stdint.h>", ""]
+    attribute = section_attribute(options.section_weights)
+    for constant in plan.constants:
+        align = max(_MIN_ALIGN, constant.data.dtype.itemsize)
+        name = symbol(options, constant.name)
+        comment = f" {constant.comment}" if constant.comment else ""
+        lines.append(declaration(options, constant))
+        lines.append(f"/*{c_comment(comment)} {constant.nbytes} bytes */")
+        lines.append(
+            f"{attribute}_Alignas({align}) const {c_type(constant.data)} {name}"
+            f"[{constant.data.size}] = {{"
+        )
+        lines += [*array_lines(constant.data), "};", ""]
+    return "\n".join(lines)
+
+
+def blob_text(options: EmitOptions, name: str, data: bytes) -> str:
+    """A byte array `name` with its size in ``name_size``; aligned as ExecuTorch wants it."""
+    lines = preamble(options, f"{name}: {len(data)} bytes.")
+    lines += [
+        f'#include "{options.name}.h"',
+        "",
+        f"{section_attribute(options.section_weights)}_Alignas(16) const uint8_t {name}[{len(data)}] = {{",
+        *array_lines(np.frombuffer(data, np.uint8)),
+        "};",
+        "",
+        f"const size_t {name}_size = sizeof({name});",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def section_attribute(section: str) -> str:
+    return f'__attribute__((section("{section}"))) ' if section else ""

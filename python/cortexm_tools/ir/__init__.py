@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The intermediate representation: frozen values between the .pte and the plan. No torch here."""
+
+from . import ops
+from .ops import Attrs
+from .types import (
+    Array,
+    DType,
+    Graph,
+    Layer,
+    Op,
+    QuantParams,
+    Tensor,
+    channels_last,
+    contiguous,
+    same_layout,
+)
+
+__all__ = [
+    "Array",
+    "Attrs",
+    "DType",
+    "Graph",
+    "Layer",
+    "Op",
+    "QuantParams",
+    "Tensor",
+    "channels_last",
+    "contiguous",
+    "ops",
+    "same_layout",
+]

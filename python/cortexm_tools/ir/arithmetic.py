@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CMSIS-NN's fixed-point arithmetic on numpy arrays, as docs/numerics.md states it.
+
+All functions take and return int64 arrays that hold int32 values; what an int32 register would wrap,
+these wrap too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+I64 = npt.NDArray[np.int64]
+
+_MAX32 = 2**31 - 1
+_MIN32 = -(2**31)
+
+
+def wrap32(value: I64) -> I64:
+    """Two's complement wrap to 32 bits."""
+    return value.astype(np.int32).astype(np.int64)
+
+
+def high_mul(a: I64, b: I64 | int) -> I64:
+    """Saturating rounding doubling high multiply: floor((a * b + 2**30) / 2**31)."""
+    return np.minimum((a * np.int64(b) + (1 << 30)) >> 31, _MAX32)
+
+
+def rounding_shift(value: I64, exponent: I64 | int) -> I64:
+    """value / 2**exponent, ties away from zero; exponent in [0, 31]."""
+    exponent = np.asarray(exponent, np.int64)
+    half = np.where(exponent > 0, np.int64(1) << np.maximum(exponent - 1, 0), 0)
+    magnitude = (np.abs(value) + half) >> exponent
+    return np.where(value < 0, -magnitude, magnitude)
+
+
+def requantize(acc: I64, multiplier: I64 | int, shift: I64 | int) -> I64:
+    """acc * multiplier / 2**31 * 2**shift with CMSIS-NN's double rounding.
+
+    `multiplier` and `shift` broadcast against `acc`; a positive shift goes left, before the
+    multiplication, and wraps as an int32 does.
+    """
+    shift = np.asarray(shift, np.int64)
+    left = np.maximum(shift, 0)
+    right = np.maximum(-shift, 0)
+    high = (wrap32(acc << left) * np.asarray(multiplier, np.int64) + (1 << 30)) >> 31
+    return rounding_shift(wrap32(high), right)
+
+
+def _saturating_shift_left(value: I64, exponent: int) -> I64:
+    return np.clip(value << exponent, _MIN32, _MAX32)
+
+
+# exp(-2**k) for k = -2 … 4 in Q31: the factors of the barrel shifter in exp_on_negative.
+_EXP_FACTORS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
+_EXP_MINUS_EIGHTH = 1895147668  # exp(-1/8) in Q31
+_ONE_THIRD = 715827883  # 1/3 in Q31
+
+
+def exp_on_negative(value: I64) -> I64:
+    """exp(value / 2**26) in Q31 for value <= 0 (gemmlowp's exp_on_negative_values, Q5.26 input).
+
+    The argument is split into a remainder in (-1/4, 0] whose exponential a fourth-order Taylor
+    polynomial around -1/8 gives, and a multiple of 1/4 whose bits select constant factors.
+    """
+    quarter = 1 << 24
+    mod = (value & (quarter - 1)) - quarter
+    remainder = mod - value
+    x = wrap32((mod << 5) + (1 << 28))
+    x2 = high_mul(x, x)
+    x3 = high_mul(x2, x)
+    x4 = high_mul(x2, x2)
+    poly = rounding_shift(high_mul(rounding_shift(x4, 2) + x3, _ONE_THIRD) + x2, 1)
+    result = _EXP_MINUS_EIGHTH + high_mul(x + poly, _EXP_MINUS_EIGHTH)
+    for bit, factor in enumerate(_EXP_FACTORS):
+        result = np.where(remainder & (quarter << bit), high_mul(result, factor), result)
+    return np.where(value == 0, _MAX32, result)
+
+
+def one_over_one_plus(value: I64) -> I64:
+    """1 / (1 + value / 2**31) in Q31 for value in [0, 2**31) (gemmlowp, three Newton steps)."""
+    total = value + _MAX32
+    half = np.where(total >= 0, (total + 1) // 2, -((1 - total) // 2))
+    x = 1515870810 + high_mul(half, -1010580540)
+    for _ in range(3):
+        x = x + _saturating_shift_left(high_mul(x, (1 << 29) - high_mul(half, x)), 2)
+    return _saturating_shift_left(x, 1)
+
+
+def count_leading_zeros(value: I64) -> I64:
+    """Leading zeros of the 32-bit pattern; 32 for zero."""
+    pattern = value.astype(np.uint32)
+    result = np.zeros(pattern.shape, np.int64)
+    for bit in range(32):
+        result += (pattern >> np.uint32(31 - bit)) == 0
+    return result
+
+
+def softmax_s8(x: I64, multiplier: int, shift: int, diff_min: int) -> I64:
+    """Softmax over the last axis of int8 codes; result has scale 1/256 and zero point -128.
+
+    Source: gemmlowp fixed-point softmax as used by TFLM and CMSIS-NN: exponentials of the
+    differences from the maximum in Q31, their sum in Q19, its reciprocal by Newton.
+    """
+    diff = x - x.max(axis=-1, keepdims=True)
+    counts = diff >= diff_min
+    scaled = high_mul(wrap32(np.where(counts, diff, 0) << shift), multiplier)
+    exponential = exp_on_negative(scaled)
+    total = np.where(counts, rounding_shift(exponential, 12), 0).sum(axis=-1, keepdims=True)
+    headroom = count_leading_zeros(total)
+    fraction = wrap32(wrap32(total << headroom) - (1 << 31))
+    reciprocal = one_over_one_plus(fraction)
+    result = rounding_shift(high_mul(reciprocal, exponential), 12 - headroom + 23) - 128
+    return np.where(counts, np.clip(result, -128, 127), -128)

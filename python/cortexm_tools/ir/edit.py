@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Helpers for rewrites: a graph under construction, and removal of what nothing uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from .types import Graph, Op, Tensor
+
+
+class GraphBuilder:
+    """Collects a new graph from an old one: tensors keep their indices, new ones are appended.
+
+    `alias` maps a tensor to the one that takes its place from then on.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.tensors: list[Tensor] = list(graph.tensors)
+        self.ops: list[Op] = []
+        self._alias: dict[int, int] = {}
+        self._names = {tensor.name for tensor in graph.tensors}
+
+    def resolve(self, index: int) -> int:
+        """The tensor that stands for `index` now."""
+        while index in self._alias:
+            index = self._alias[index]
+        return index
+
+    def alias(self, old: int, new: int) -> None:
+        self._alias[old] = new
+
+    def add_tensor(self, tensor: Tensor) -> int:
+        """Appends a tensor, its name made unique; returns its index."""
+        name, number = tensor.name, 1
+        while name in self._names:
+            number += 1
+            name = f"{tensor.name}_{number}"
+        self._names.add(name)
+        self.tensors.append(replace(tensor, name=name))
+        return len(self.tensors) - 1
+
+    def add(self, op: Op) -> None:
+        """Appends `op` with its operands resolved."""
+        self.ops.append(replace(op, inputs=tuple(self.resolve(i) for i in op.inputs)))
+
+    def finish(self, outputs: Iterable[int] | None = None, inputs: Iterable[int] | None = None) -> Graph:
+        chosen = self._graph.outputs if outputs is None else outputs
+        return Graph(
+            name=self._graph.name,
+            tensors=tuple(self.tensors),
+            ops=tuple(self.ops),
+            inputs=self._graph.inputs if inputs is None else tuple(inputs),
+            outputs=tuple(self.resolve(i) for i in chosen),
+        )
+
+
+def consumers(graph: Graph) -> dict[int, list[Op]]:
+    """The operators that read each tensor."""
+    result: dict[int, list[Op]] = {}
+    for op in graph.ops:
+        for index in op.inputs:
+            result.setdefault(index, []).append(op)
+    return result
+
+
+def producers(graph: Graph) -> dict[int, Op]:
+    """The operator that computes each tensor."""
+    return {index: op for op in graph.ops for index in op.outputs}
+
+
+def remove_dead(graph: Graph) -> Graph:
+    """Drops operators whose results nothing reads, and tensors nothing refers to.
+
+    Exact: what is dropped has no influence on any output. Inputs stay even when unused, because
+    they are part of the program's interface.
+    """
+    needed = set(graph.outputs)
+    kept: list[Op] = []
+    for op in reversed(graph.ops):
+        if needed.intersection(op.outputs):
+            needed.update(op.inputs)
+            kept.append(op)
+    kept.reverse()
+    used = set(graph.inputs) | needed | {i for op in kept for i in op.outputs}
+    order = [i for i in range(len(graph.tensors)) if i in used]
+    renumbered = {old: new for new, old in enumerate(order)}
+    return Graph(
+        name=graph.name,
+        tensors=tuple(graph.tensors[i] for i in order),
+        ops=tuple(
+            replace(
+                op,
+                inputs=tuple(renumbered[i] for i in op.inputs),
+                outputs=tuple(renumbered[i] for i in op.outputs),
+            )
+            for op in kept
+        ),
+        inputs=tuple(renumbered[i] for i in graph.inputs),
+        outputs=tuple(renumbered[i] for i in graph.outputs),
+    )

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`check_plan`: proves on the finished plan what the kernels and the device rely on.
+
+Lifetimes are recomputed here from the calls alone, not taken from the planner.
+"""
+
+from __future__ import annotations
+
+from ..errors import CortexMError
+from .types import ConstantArg, Plan, ScratchArg, Step, TensorArg
+
+
+def check_plan(plan: Plan) -> Plan:
+    """Returns `plan` if every tensor lies aligned inside the arena, no two tensors that are live at
+    one step share a byte unless one is the other's view or in-place result, and every argument exists.
+
+    Raises:
+        CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
+    """
+    names = [constant.name for constant in plan.constants]
+    if len(set(names)) != len(names):
+        raise CortexMError("two constants have one name", where=plan.graph.name)
+    for buffer in plan.buffers:
+        if buffer.offset < 0 or buffer.offset + buffer.nbytes > plan.arena_size:
+            raise CortexMError("lies outside the arena", where=buffer.name)
+        if buffer.offset % buffer.align:
+            raise CortexMError(f"is not aligned to {buffer.align} bytes", where=buffer.name)
+    for number, step in enumerate(plan.steps):
+        _check_args(plan, number, step, set(names))
+    _check_overlaps(plan)
+    return plan
+
+
+def _check_args(plan: Plan, number: int, step: Step, names: set[str]) -> None:
+    for call in step.calls:
+        for arg in call.args:
+            if isinstance(arg, TensorArg):
+                tensor = plan.graph.tensors[arg.index]
+                if arg.index not in plan.buffer_of:
+                    raise CortexMError(f"{tensor.name!r} has no place", where=str(step.op.layer))
+                if not 0 <= arg.offset < max(tensor.nbytes, 1):
+                    raise CortexMError(f"offset outside {tensor.name!r}", where=str(step.op.layer))
+            elif isinstance(arg, ConstantArg) and arg.name not in names:
+                raise CortexMError(f"constant {arg.name!r} is missing", where=str(step.op.layer))
+            elif isinstance(arg, ScratchArg) and arg.nbytes:
+                if plan.buffers[plan.scratch_of[number]].nbytes < arg.nbytes:
+                    raise CortexMError("scratch is too small", where=str(step.op.layer))
+
+
+def _check_overlaps(plan: Plan) -> None:
+    graph = plan.graph
+    uses: dict[int, list[int]] = {i: [-1] for i in graph.inputs}
+    for number, step in enumerate(plan.steps):
+        for index in (*step.op.inputs, *step.op.outputs):
+            if not graph.tensors[index].is_constant:
+                uses.setdefault(index, []).append(number)
+    for index in graph.outputs:
+        if not graph.tensors[index].is_constant:
+            uses[index].append(len(plan.steps))
+    spans = []
+    for index, steps in uses.items():
+        tensor = graph.tensors[index]
+        start = plan.offset(index)
+        spans.append((min(steps), max(steps), start, start + tensor.nbytes, index))
+    for number in plan.scratch_of:
+        buffer = plan.buffers[plan.scratch_of[number]]
+        spans.append((number, number, buffer.offset, buffer.offset + buffer.nbytes, -1 - number))
+    spans.sort()
+    for i, (first, last, low, high, a) in enumerate(spans):
+        for other_first, other_last, other_low, other_high, b in spans[i + 1 :]:
+            if other_first > last:
+                break
+            if high <= other_low or other_high <= low:
+                continue
+            shared = a >= 0 and b >= 0 and plan.buffer_of[a] == plan.buffer_of[b]
+            if shared and (other_first == last or _same_bytes(plan, a, b)):
+                continue
+            raise CortexMError(
+                f"steps {other_first}..{min(last, other_last)}: {_name(plan, a)} and "
+                f"{_name(plan, b)} overlap in the arena",
+                where=graph.name,
+            )
+
+
+def _name(plan: Plan, index: int) -> str:
+    return plan.graph.tensors[index].name if index >= 0 else f"scratch of step {-1 - index}"
+
+
+def _same_bytes(plan: Plan, a: int, b: int) -> bool:
+    """Whether one tensor is a view of the other: connected by steps without any call."""
+    root: dict[int, int] = {}
+    for step in plan.steps:
+        if not step.calls:
+            root[step.op.outputs[0]] = root.get(step.op.inputs[0], step.op.inputs[0])
+    return root.get(a, a) == root.get(b, b)

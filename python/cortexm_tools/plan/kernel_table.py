@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of kernels (kernels/kernels.json) and the choice of a variant for a target."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+
+from ..errors import CortexMError
+from ..paths import data_root
+from ..target import Isa, Target
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel: ``cortexm_<op>_<types>_<isa>`` with its parameter struct."""
+
+    op: str
+    types: str
+    isa: Isa
+    family: str
+    params: str
+
+    @property
+    def symbol(self) -> str:
+        return f"cortexm_{self.op}_{self.types}_{self.isa.value}"
+
+    @property
+    def source(self) -> str:
+        """Path of the C file below kernels/src."""
+        return f"{self.family}/{self.op}_{self.types}_{self.isa.value}.c"
+
+
+@cache
+def kernels() -> tuple[Kernel, ...]:
+    """All kernels of the library, in the order of the table."""
+    table = json.loads((data_root() / "kernels" / "kernels.json").read_text(encoding="utf-8"))
+    return tuple(
+        Kernel(row["op"], row["types"], Isa(row["isa"]), row["family"], row["params"])
+        for row in table["kernels"]
+    )
+
+
+def find_kernel(op: str, types: str, target: Target, *, layer: str = "") -> Kernel:
+    """The best variant of a kernel that `target` runs.
+
+    Raises:
+        CortexMError: the table has no such kernel for these types.
+    """
+    for isa in target.isa.runs:
+        for kernel in kernels():
+            if (kernel.op, kernel.types, kernel.isa) == (op, types, isa):
+                return kernel
+    known = sorted({kernel.types for kernel in kernels() if kernel.op == op})
+    raise CortexMError(
+        f"no {op} kernel for element types {types!r}",
+        where=layer,
+        hint=f"{op} exists for: {', '.join(known) or 'none'}; see docs/kernels.md",
+    )

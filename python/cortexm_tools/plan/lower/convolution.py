@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""conv2d, depthwise_conv2d, transpose_conv2d."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import CortexMError
+from ...ir import Array, Op, ops
+from ...ir.arithmetic import wrap32
+from ..select import Selector, lowers
+from ..types import Call, Field, ScratchArg, TensorArg
+
+
+def image_fields(select: Selector, op: Op) -> dict[str, Field]:
+    """Extents and strides of one channels_last image operator on whole images."""
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    n, in_c, in_h, in_w = x.shape
+    _, out_c, out_h, out_w = out.shape
+    if max(in_c, out_c) > 0xFFFF:
+        raise CortexMError(
+            f"{op.kind}: {max(in_c, out_c)} channels, kernels take at most 65535",
+            where=str(op.layer),
+        )
+    return {
+        "batches": n,
+        "in_h": in_h,
+        "in_w": in_w,
+        "out_h": out_h,
+        "out_w": out_w,
+        "in_row_stride": in_w * in_c,
+        "out_row_stride": out_w * out_c,
+        "in_batch_stride": in_h * in_w * in_c,
+        "out_batch_stride": out_h * out_w * out_c,
+    }
+
+
+def folded_bias(weight_sums: Array, bias: Array | None, in_zero_point: int) -> Array:
+    """bias - in_zero_point * (sum of the channel's weights), wrapped to int32."""
+    folded = -np.int64(in_zero_point) * weight_sums.astype(np.int64)
+    if bias is not None:
+        folded = folded + bias.astype(np.int64).reshape(-1)
+    return wrap32(folded).astype(np.int32)
+
+
+def constant_data(select: Selector, index: int, op: Op, what: str) -> Array:
+    data = select.tensor(index).data
+    if data is None:
+        raise CortexMError(
+            f"{op.kind}: {what} must be constant, here they are computed", where=str(op.layer)
+        )
+    return data
+
+
+@lowers(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d)
+def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    weight = constant_data(select, op.inputs[1], op, "weights")
+    bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
+    depthwise = isinstance(attrs, ops.DepthwiseConv2d)
+    kernel_h, kernel_w = weight.shape[1], weight.shape[2]
+    sums = weight.astype(np.int64).sum(axis=(0, 1, 2) if depthwise else (1, 2, 3))
+    out_c = out.shape[1]
+    taps = weight.size // out_c
+    positions = out.numel if not isinstance(attrs, ops.TransposeConv2d) else x.numel // x.shape[1] * out_c
+    label = op.layer.path or op.kind
+    fields = image_fields(select, op)
+    fields |= {
+        "in_y0": -attrs.padding[0],
+        "in_x0": -attrs.padding[1],
+        "in_c": x.shape[1],
+        "out_c": out_c,
+        "kernel_h": kernel_h,
+        "kernel_w": kernel_w,
+        "stride_h": attrs.stride[0],
+        "stride_w": attrs.stride[1],
+        "dilation_h": attrs.dilation[0],
+        "dilation_w": attrs.dilation[1],
+        "groups": attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
+        "in_zero_point": attrs.in_zero_point,
+        "out_zero_point": attrs.out_zero_point,
+        "act_min": attrs.act_min,
+        "act_max": attrs.act_max,
+    }
+    multiplier = select.constant("m_" + label, np.array(attrs.multipliers, np.int32))
+    shift = select.constant("s_" + label, np.array(attrs.shifts, np.int8))
+    fields = {"multiplier": multiplier.name, "shift": shift.name} | fields
+    return [
+        select.call(
+            select.kernel(op.kind, "s8", op),
+            fields,
+            [
+                TensorArg(op.inputs[0]),
+                select.constant("w_" + label, weight, "x".join(map(str, weight.shape))),
+                select.constant("b_" + label, folded_bias(sums, bias, attrs.in_zero_point)),
+                TensorArg(op.outputs[0]),
+                ScratchArg(0),
+            ],
+            macs=positions * taps,
+        )
+    ]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data movement: every transposition, pad, expansion and change of layout is a strided copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...errors import CortexMError
+from ...ir import Op, Tensor, ops
+from ..select import Selector, lowers
+from ..types import Call, Field, TensorArg
+
+MAX_RANK = 8  # CORTEXM_COPY_MAX_RANK
+
+
+def strides(tensor: Tensor) -> tuple[int, ...]:
+    """Elements between neighbours along each logical dimension, in the tensor's memory order."""
+    result = [0] * len(tensor.shape)
+    step = 1
+    for dim in reversed(tensor.dim_order):
+        result[dim] = step
+        step *= tensor.shape[dim]
+    return tuple(result)
+
+
+def merge_dims(
+    dims: Sequence[int], in_strides: Sequence[int], out_strides: Sequence[int]
+) -> list[tuple[int, int, int]]:
+    """The same index box with as few dimensions as possible, outermost (by output) first."""
+    box = [
+        (extent, a, b)
+        for extent, a, b in zip(dims, in_strides, out_strides, strict=True)
+        if extent != 1
+    ]
+    box.sort(key=lambda row: -abs(row[2]))
+    merged: list[tuple[int, int, int]] = []
+    for extent, a, b in box:
+        if merged and merged[-1][1] == a * extent and merged[-1][2] == b * extent:
+            merged[-1] = (merged[-1][0] * extent, a, b)
+        else:
+            merged.append((extent, a, b))
+    return merged or [(1, 1, 1)]
+
+
+def copy_call(
+    select: Selector,
+    op: Op,
+    source: int,
+    result: int,
+    dims: Sequence[int],
+    in_strides: Sequence[int],
+    out_strides: Sequence[int],
+    in_start: int = 0,
+    out_start: int = 0,
+) -> Call:
+    """A strided copy of a box of `dims`; starts and strides are in elements."""
+    box = merge_dims(dims, in_strides, out_strides)
+    if len(box) > MAX_RANK:
+        raise CortexMError(
+            f"{op.kind}: needs {len(box)} dimensions, copies take {MAX_RANK}", where=str(op.layer)
+        )
+    size = select.tensor(result).dtype.size
+    fields: dict[str, Field] = {
+        "rank": len(box),
+        "dims": tuple(row[0] for row in box),
+        "in_stride": tuple(row[1] for row in box),
+        "out_stride": tuple(row[2] for row in box),
+    }
+    operand = select.operand(source)
+    if isinstance(operand, TensorArg):
+        operand = TensorArg(source, in_start * size)
+    elif in_start:
+        raise CortexMError(f"{op.kind} of a constant", where=str(op.layer))
+    args = [operand, TensorArg(result, out_start * size)]
+    return select.call(select.kernel("copy", f"x{8 * size}", op), fields, args)
+
+
+@lowers(ops.Clone)
+def _clone(select: Selector, attrs: ops.Clone, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    return [copy_call(select, op, *op.inputs, *op.outputs, x.shape, strides(x), strides(out))]
+
+
+@lowers(ops.View)
+def _view(select: Selector, attrs: ops.View, op: Op) -> list[Call]:
+    """Operand and result are in C order (see assign_layouts): a plain copy of all elements."""
+    numel = select.tensor(op.outputs[0]).numel
+    return [copy_call(select, op, *op.inputs, *op.outputs, (numel,), (1,), (1,))]
+
+
+@lowers(ops.Transpose)
+def _transpose(select: Selector, attrs: ops.Transpose, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    moved = [strides(x)[dim] for dim in attrs.perm]
+    return [copy_call(select, op, *op.inputs, *op.outputs, out.shape, moved, strides(out))]
+
+
+@lowers(ops.Expand)
+def _expand(select: Selector, attrs: ops.Expand, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    missing = len(out.shape) - len(x.shape)
+    own = [0] * missing + [
+        0 if extent == 1 else step for extent, step in zip(x.shape, strides(x), strict=True)
+    ]
+    return [copy_call(select, op, *op.inputs, *op.outputs, out.shape, own, strides(out))]
+
+
+@lowers(ops.Pad)
+def _pad(select: Selector, attrs: ops.Pad, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    kept = [
+        (max(-before, 0), extent - max(-before, 0) - max(-after, 0))
+        for before, extent, after in zip(attrs.before, x.shape, attrs.after, strict=True)
+    ]
+    if any(extent < 1 for _, extent in kept):
+        raise CortexMError("pad: cuts everything away", where=str(op.layer))
+    in_start = sum(start * step for (start, _), step in zip(kept, strides(x), strict=True))
+    out_start = sum(
+        max(before, 0) * step for before, step in zip(attrs.before, strides(out), strict=True)
+    )
+    fill: dict[str, Field] = {"count": out.numel, "value": attrs.value}
+    kernel = select.kernel("fill", f"x{8 * out.dtype.size}", op)
+    dims = [extent for _, extent in kept]
+    return [
+        select.call(kernel, fill, [TensorArg(op.outputs[0])]),
+        copy_call(
+            select, op, *op.inputs, *op.outputs, dims, strides(x), strides(out), in_start, out_start
+        ),
+    ]

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""linear, batch_matmul."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...ir import Op, ops
+from ..select import Selector, lowers
+from ..types import Call, ScratchArg, TensorArg
+from .convolution import constant_data, folded_bias
+
+
+@lowers(ops.Linear)
+def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
+    x = select.tensor(op.inputs[0])
+    weight = constant_data(select, op.inputs[1], op, "weights")
+    bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
+    sums = (weight.astype(np.int64) - attrs.weight_zero_point).sum(axis=1)
+    label = op.layer.path or op.kind
+    out_features, in_features = weight.shape
+    rows = x.numel // in_features
+    fields = {
+        "rows": rows,
+        "in_features": in_features,
+        "out_features": out_features,
+        "multiplier": attrs.multiplier,
+        "shift": attrs.shift,
+        "weight_zero_point": attrs.weight_zero_point,
+        "out_zero_point": attrs.out_zero_point,
+        "act_min": attrs.act_min,
+        "act_max": attrs.act_max,
+    }
+    args = [
+        TensorArg(op.inputs[0]),
+        select.constant("w_" + label, weight, "x".join(map(str, weight.shape))),
+        select.constant("b_" + label, folded_bias(sums, bias, attrs.in_zero_point)),
+        TensorArg(op.outputs[0]),
+        ScratchArg(0),
+    ]
+    macs = rows * in_features * out_features
+    return [select.call(select.kernel("linear", "s8", op), dict(fields), list(args), macs)]
+
+
+@lowers(ops.BatchMatmul)
+def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call]:
+    batches, rows, inner = select.tensor(op.inputs[0]).shape
+    cols = select.tensor(op.inputs[1]).shape[1]
+    fields = {
+        "batches": batches,
+        "rows": rows,
+        "cols": cols,
+        "inner": inner,
+        "multiplier": attrs.multiplier,
+        "shift": attrs.shift,
+        "lhs_zero_point": attrs.lhs_zero_point,
+        "rhs_zero_point": attrs.rhs_zero_point,
+        "out_zero_point": attrs.out_zero_point,
+    }
+    args = [
+        select.operand(op.inputs[0]),
+        select.operand(op.inputs[1]),
+        TensorArg(op.outputs[0]),
+        ScratchArg(0),
+    ]
+    macs = batches * rows * cols * inner
+    return [select.call(select.kernel("batch_matmul", "s8", op), dict(fields), args, macs)]

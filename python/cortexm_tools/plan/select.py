@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From operators to kernel calls: the registry of lowerings, and what they share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import CortexMError
+from ..ir import Array, Attrs, Graph, Op, Tensor
+from ..target import Target
+from .kernel_table import Kernel, find_kernel
+from .types import Arg, Call, Constant, ConstantArg, Field, TensorArg
+
+Lowering = Callable[["Selector", Any, Op], list[Call]]
+
+_LOWERINGS: dict[type[Attrs], Lowering] = {}
+
+
+def lowers(*kinds: type[Attrs]) -> Callable[[Lowering], Lowering]:
+    """Registers how operators become kernel calls."""
+
+    def register(lowering: Lowering) -> Lowering:
+        for kind in kinds:
+            _LOWERINGS[kind] = lowering
+        return lowering
+
+    return register
+
+
+def has_lowering(attrs: Attrs) -> bool:
+    return type(attrs) in _LOWERINGS
+
+
+class Selector:
+    """Turns operators into calls and collects the constants they need."""
+
+    def __init__(self, graph: Graph, target: Target) -> None:
+        self.graph = graph
+        self.target = target
+        self.constants: dict[str, Constant] = {}
+        self._by_content: dict[tuple[str, bytes], str] = {}
+
+    def calls(self, op: Op) -> list[Call]:
+        """The kernel calls that compute `op`.
+
+        Raises:
+            CortexMError: no kernel serves it.
+        """
+        lowering = _LOWERINGS.get(type(op.attrs))
+        if lowering is None:
+            raise CortexMError(
+                f"no kernel for operator {op.kind!r}", where=str(op.layer), hint="see docs/kernels.md"
+            )
+        return lowering(self, op.attrs, op)
+
+    def tensor(self, index: int) -> Tensor:
+        return self.graph.tensors[index]
+
+    def kernel(self, name: str, types: str, op: Op) -> Kernel:
+        return find_kernel(name, types, self.target, layer=str(op.layer))
+
+    def call(
+        self, kernel: Kernel, fields: dict[str, Field], args: list[Arg], macs: int = 0
+    ) -> Call:
+        return Call(kernel, tuple(fields.items()), tuple(args), macs)
+
+    def operand(self, index: int) -> Arg:
+        """A tensor as an argument: in the arena, or a constant in its memory order."""
+        tensor = self.tensor(index)
+        if tensor.data is None:
+            return TensorArg(index)
+        data = np.ascontiguousarray(tensor.data.transpose(tensor.dim_order))
+        return self.constant("c_" + tensor.name, data, f"{tensor.name} {tensor.shape}")
+
+    def constant(self, name: str, data: Array, comment: str = "") -> ConstantArg:
+        """Adds a constant array; equal arrays are stored once."""
+        data = np.ascontiguousarray(data)
+        key = (data.dtype.str, data.tobytes())
+        if key in self._by_content:
+            return ConstantArg(self._by_content[key])
+        name = unique(identifier(name), self.constants)
+        self.constants[name] = Constant(name, data, comment)
+        self._by_content[key] = name
+        return ConstantArg(name)
+
+
+def identifier(text: str) -> str:
+    """`text` as a C identifier."""
+    return re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or "x"
+
+
+def unique(name: str, taken: dict[str, Constant]) -> str:
+    candidate, number = name, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program to compile: a .pte with what is known about it, from a model file or from elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import CortexMError
+from .ir import Array, Graph, Layer
+from .pte.layers import NamedLayer, layers_from_json, layers_to_json
+from .pte.reader import read_pte
+from .target import Target
+
+if TYPE_CHECKING:
+    from .frontend.model_file import LoadedModel
+
+Runner = Callable[[tuple[Array, ...]], tuple[Array, ...]]
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class EvaluationSet:
+    """Labelled inputs: `inputs` stacks samples on a new first axis; one class index each."""
+
+    inputs: Array
+    labels: Array
+
+
+@dataclass(frozen=True)
+class Program:
+    """A .pte, and what came with it.
+
+    Attributes:
+        name: C identifier.
+        layers: operator name and layer of each kernel call; empty where they are not known.
+        dependencies: files to rebuild for.
+        warnings: sentences for the user.
+        reference: runs ExecuTorch's Python reference of the lowered program; None for a .pte.
+        float_module: runs the model before quantization; None for a .pte.
+        example: the model's example inputs, logical; None for a .pte.
+    """
+
+    name: str
+    pte: bytes
+    layers: tuple[NamedLayer, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    evaluation: EvaluationSet | None = None
+    reference: Runner | None = field(default=None, repr=False)
+    float_module: Runner | None = field(default=None, repr=False)
+    example: tuple[Array, ...] | None = field(default=None, repr=False)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the .pte in hex."""
+        return hashlib.sha256(self.pte).hexdigest()
+
+    @property
+    def sidecar(self) -> str:
+        """The text of NAME.layers.json."""
+        return layers_to_json(self.pte, self.layers)
+
+    def graph(self) -> Graph:
+        """The program as a graph.
+
+        Raises:
+            CortexMError: it is damaged, or has an operator that no kernel computes.
+        """
+        layers: tuple[Layer, ...] = tuple(layer for _, layer in self.layers)
+        return read_pte(self.pte, name=self.name, layers=layers or None)
+
+
+def load_program(
+    path: Path,
+    *,
+    name: str,
+    target: Target,
+    calibration: Path | None = None,
+    progress: Progress = lambda text: None,
+) -> Program:
+    """Reads a .pte, or lowers a model file.
+
+    Raises:
+        CortexMError: the file is missing, of an unknown kind, or cannot be lowered.
+    """
+    if not path.is_file():
+        raise CortexMError("no such file", where=str(path), hint="give a model.py or a model.pte")
+    if path.suffix == ".py":
+        return _lower(path, name, target, calibration, progress)
+    if path.suffix != ".pte":
+        raise CortexMError(
+            "is neither a model file nor a program", where=str(path), hint="give a .py or a .pte"
+        )
+    if calibration is not None:
+        raise CortexMError(
+            "a .pte is quantized already: it takes no calibration data", where=str(path)
+        )
+    pte = path.read_bytes()
+    sidecar = path.with_suffix(".layers.json")
+    layers = layers_from_json(sidecar.read_text(encoding="utf-8"), pte) if sidecar.is_file() else ()
+    return Program(name, pte, layers, dependencies=(str(path.resolve()),))
+
+
+def _lower(
+    path: Path, name: str, target: Target, calibration: Path | None, progress: Progress
+) -> Program:
+    progress("loading PyTorch and ExecuTorch")
+    try:
+        from .frontend.lower import lower
+        from .frontend.model_file import load_model
+    except ModuleNotFoundError as error:
+        raise CortexMError(
+            f"the Python package {error.name!r} is missing, which lowering a model needs",
+            where=str(path),
+            hint="pip install 'cortexm-model[torch]', or point PYTHON (CORTEXM_PYTHON) at an "
+            "interpreter that has it; a .pte needs none of this",
+        ) from None
+    progress(f"running {path.name}")
+    loaded = load_model(path, calibration=calibration)
+    progress("export, quantization and lowering")
+    lowered = lower(loaded, target=target, name=name)
+    return Program(
+        name,
+        lowered.pte,
+        lowered.layers,
+        loaded.dependencies,
+        lowered.warnings,
+        _evaluation(loaded),
+        lowered.reference,
+        lowered.float_module,
+        tuple(tensor.detach().contiguous().numpy() for tensor in loaded.example_inputs),
+    )
+
+
+def _evaluation(loaded: LoadedModel) -> EvaluationSet | None:
+    found = loaded.evaluation
+    if found is None or len(found.inputs) != 1:
+        return None
+    return EvaluationSet(found.inputs[0], found.labels)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan costs and where: as JSON for tools, as tables for people."""
+
+from .data import float_ops, report_data, report_json
+from .limits import check_limits
+from .tables import layer_table, summary, table
+
+__all__ = [
+    "check_limits",
+    "float_ops",
+    "layer_table",
+    "report_data",
+    "report_json",
+    "summary",
+    "table",
+]

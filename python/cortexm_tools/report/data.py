@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as plain data; every number in it is exact and comes from the plan."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .. import __version__
+from ..ir import DType, Graph, Op, ops
+from ..ir.text import tensor_text
+from ..plan import Plan
+from ..plan.types import Call, ConstantArg, Step
+
+_MOVEMENT = (ops.Clone, ops.View, ops.Transpose, ops.Pad, ops.Expand)
+_CONVERSION = (ops.Quantize, ops.Dequantize)
+
+
+def precision(op: Op, graph: Graph) -> str:
+    """``int8``, ``int16``, ``float``, ``convert`` or ``move``: what kind of work an operator is."""
+    if isinstance(op.attrs, _MOVEMENT):
+        return "move"
+    if isinstance(op.attrs, _CONVERSION):
+        return "convert"
+    types = {graph.tensors[i].dtype for i in (*op.inputs, *op.outputs)}
+    if DType.F32 in types:
+        return "float"
+    return "int16" if DType.S16 in types else "int8"
+
+
+def float_ops(graph: Graph) -> list[Op]:
+    """The operators that compute in float32."""
+    return [op for op in graph.ops if precision(op, graph) == "float"]
+
+
+def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
+    """The contents of NAME.report.json. Sizes are bytes."""
+    graph = plan.graph
+    work: dict[str, dict[str, int]] = {}
+    layers = []
+    for number, step in enumerate(plan.steps):
+        kind = precision(step.op, graph)
+        macs = sum(call.macs for call in step.calls)
+        total = work.setdefault(kind, {"operators": 0, "macs": 0})
+        total["operators"] += 1
+        total["macs"] += macs
+        layers.append(_layer(plan, number, step, kind, macs))
+    return {
+        "name": name,
+        "cortexm": __version__,
+        "program_sha256": digest,
+        "target": {"cpu": plan.target.core.value, "isa": plan.target.isa.value},
+        "arena_bytes": plan.arena_size,
+        "arena_lower_bound_bytes": plan.lower_bound,
+        "constants_bytes": plan.constant_bytes,
+        "macs": sum(entry["macs"] for entry in work.values()),
+        "work": work,
+        "kernels": sorted({call.kernel.symbol for step in plan.steps for call in step.calls}),
+        "inputs": [_interface(plan, i) for i in graph.inputs],
+        "outputs": [_interface(plan, i) for i in graph.outputs],
+        "layers": layers,
+    }
+
+
+def report_json(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=1) + "\n"
+
+
+def _interface(plan: Plan, index: int) -> dict[str, Any]:
+    tensor = plan.graph.tensors[index]
+    entry: dict[str, Any] = {
+        "name": tensor.name,
+        "dtype": tensor.dtype.value,
+        "shape": list(tensor.shape),
+        "dim_order": list(tensor.dim_order),
+        "bytes": tensor.nbytes,
+        "offset": plan.offset(index),
+    }
+    if tensor.quant is not None:
+        entry |= {"scale": tensor.quant.scale, "zero_point": tensor.quant.zero_point}
+    return entry
+
+
+def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[str, Any]:
+    op, graph = step.op, plan.graph
+    sizes = {constant.name: constant.nbytes for constant in plan.constants}
+    scratch = plan.buffers[plan.scratch_of[number]].nbytes if number in plan.scratch_of else 0
+    return {
+        "index": number,
+        "operator": op.kind,
+        "layer": op.layer.path,
+        "source": op.layer.source,
+        "precision": kind,
+        "kernels": [call.kernel.symbol for call in step.calls],
+        "inputs": [tensor_text(graph.tensors[i]) for i in op.inputs if i in plan.buffer_of],
+        "outputs": [tensor_text(graph.tensors[i]) for i in op.outputs],
+        "macs": macs,
+        "constants_bytes": sum(sizes[name] for call in step.calls for name in _names(call)),
+        "scratch_bytes": scratch,
+        "live_bytes": sum(b.nbytes for b in plan.buffers if b.first <= number <= b.last),
+    }
+
+
+def _names(call: Call) -> set[str]:
+    """The constants one call reads (an array that two calls share counts for both)."""
+    named = {arg.name for arg in call.args if isinstance(arg, ConstantArg)}
+    return named | {value for _, value in call.fields if isinstance(value, str)}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Columns aligned: numbers to the right, words to the left."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [
+        max(len(header[i]), *(len(row[i]) for row in cells)) if cells else len(header[i])
+        for i in range(len(header))
+    ]
+    right = [all(isinstance(row[i], int | float) for row in rows) for i in range(len(header))]
+    lines = [_line(header, widths, right)]
+    lines += [_line(row, widths, right) for row in cells]
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return str(value)
+    return f"{value:,}"
+
+
+def _line(words: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    parts = [
+        word.rjust(width) if is_right else word.ljust(width)
+        for word, width, is_right in zip(words, widths, right, strict=True)
+    ]
+    return "  ".join(parts).rstrip()
+
+
+def layer_table(data: dict[str, Any]) -> str:
+    """One row an operator."""
+    rows = [
+        (
+            layer["index"] + 1,
+            layer["operator"],
+            layer["layer"] or "-",
+            layer["precision"],
+            layer["outputs"][0],
+            layer["macs"],
+            layer["constants_bytes"],
+            layer["live_bytes"],
+        )
+        for layer in data["layers"]
+    ]
+    header = ("#", "operator", "layer", "type", "result", "MACs", "constants", "live RAM")
+    return table(header, rows)
+
+
+def summary(data: dict[str, Any]) -> str:
+    """The few lines that every build prints."""
+    target = data["target"]
+    work = ", ".join(
+        f"{entry['operators']} {kind}"
+        + (f" ({entry['macs']:,} MACs)" if entry["macs"] else "")
+        for kind, entry in sorted(data["work"].items())
+    )
+    bound = data["arena_lower_bound_bytes"]
+    return "\n".join(
+        (
+            f"{data['name']} for {target['cpu']} ({target['isa']})",
+            f"  RAM    {data['arena_bytes']:>10,} B arena (no plan needs less than {bound:,} B)",
+            f"  flash  {data['constants_bytes']:>10,} B constants",
+            f"  work   {work}",
+        )
+    )

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bit-exact rewrites of a graph, one per file, each with the proof of its exactness."""
+
+from __future__ import annotations
+
+from ..ir import Graph
+from ..ir.checks import check_graph
+from ..ir.edit import remove_dead
+from .clones import remove_clones
+from .int8_io import int8_io
+from .layout import assign_layouts
+from .outputs import own_outputs
+from .pads import fold_pads
+from .requantize import fuse_requantize
+
+__all__ = ["int8_io", "simplify"]
+
+
+def simplify(graph: Graph, *, io_int8: bool = False) -> Graph:
+    """Runs every rewrite until nothing changes, then fixes the layouts.
+
+    Args:
+        graph: a graph as read from a .pte.
+        io_int8: drop the quantize operators at the inputs and the dequantize operators at the
+            outputs, so that the application hands over codes.
+    """
+    rewrites = (remove_clones, fuse_requantize, fold_pads, remove_dead)
+    while True:
+        before = graph
+        for rewrite in rewrites:
+            graph = check_graph(rewrite(graph))
+        if graph == before:
+            break
+    if io_int8:
+        graph = check_graph(int8_io(graph))
+    return check_graph(remove_dead(assign_layouts(own_outputs(graph))))

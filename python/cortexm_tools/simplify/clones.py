@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Removes operators that change nothing a reader can see.
+
+A clone yields its operand's logical tensor, a transposition by the identity and an expansion to the
+same shape too, and a view to the same shape as well; so each use of the result can read the operand.
+Where the memory layout differs, `assign_layouts` inserts a copy for the readers that need one. The
+results that are outputs of the graph keep their operator: an output must be a tensor of its own.
+"""
+
+from __future__ import annotations
+
+from ..ir import Graph, Op, ops
+from ..ir.edit import GraphBuilder
+
+
+def remove_clones(graph: Graph) -> Graph:
+    build = GraphBuilder(graph)
+    for op in graph.ops:
+        if _is_identity(op, graph) and op.outputs[0] not in graph.outputs:
+            build.alias(op.outputs[0], op.inputs[0])
+        else:
+            build.add(op)
+    return build.finish()
+
+
+def _is_identity(op: Op, graph: Graph) -> bool:
+    if isinstance(op.attrs, ops.Clone):
+        return True
+    if isinstance(op.attrs, ops.Transpose):
+        return op.attrs.perm == tuple(range(len(op.attrs.perm)))
+    if isinstance(op.attrs, ops.View | ops.Expand):
+        return graph.tensors[op.inputs[0]].shape == graph.tensors[op.outputs[0]].shape
+    return False

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes codes the interface: drops quantize at the inputs and dequantize at the outputs.
+
+The program behind the new interface is the old one without its first and last operators, so codes
+that the application computes with the published scale and zero point give the very codes that the
+float program would have dequantized.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..errors import CortexMError
+from ..ir import DType, Graph, Op, QuantParams, ops
+from ..ir.edit import GraphBuilder, consumers, producers, remove_dead
+
+
+def int8_io(graph: Graph) -> Graph:
+    """Replaces float inputs and outputs by their codes.
+
+    Raises:
+        CortexMError: a float input is not quantized by one set of parameters, or a float output
+            does not come from codes.
+    """
+    read_by = consumers(graph)
+    made_by = producers(graph)
+    build = GraphBuilder(graph)
+    inputs = [_input(build, graph, index, read_by.get(index, [])) for index in graph.inputs]
+    for op in graph.ops:
+        if build.resolve(op.outputs[0]) == op.outputs[0]:
+            build.add(op)
+    outputs = [_output(build, graph, index, made_by.get(index)) for index in graph.outputs]
+    return remove_dead(build.finish(outputs, inputs))
+
+
+def _input(build: GraphBuilder, graph: Graph, index: int, readers: list[Op]) -> int:
+    tensor = graph.tensors[index]
+    if tensor.dtype is not DType.F32 or not readers:
+        return index
+    attrs = {reader.attrs for reader in readers}
+    first = readers[0].attrs
+    if len(attrs) != 1 or not isinstance(first, ops.Quantize) or index in graph.outputs:
+        raise CortexMError(
+            f"input {tensor.name!r} is not quantized in one way: it is read by "
+            + ", ".join(sorted({f"{reader.kind} of {reader.layer}" for reader in readers})),
+            hint="build with IO float",
+        )
+    code = graph.tensors[readers[0].outputs[0]]
+    new = build.add_tensor(
+        replace(
+            code,
+            name=f"{tensor.name}_code",
+            dim_order=tensor.dim_order,
+            quant=QuantParams(first.scale, first.zero_point),
+        )
+    )
+    for reader in readers:
+        build.alias(reader.outputs[0], new)
+    return new
+
+
+def _output(build: GraphBuilder, graph: Graph, index: int, maker: Op | None) -> int:
+    tensor = graph.tensors[index]
+    if tensor.dtype is not DType.F32:
+        return index
+    if maker is None or not isinstance(maker.attrs, ops.Dequantize):
+        by = f"{maker.kind} of {maker.layer}" if maker else "an input"
+        raise CortexMError(
+            f"output {tensor.name!r} does not come from int8 codes but from {by}",
+            hint="build with IO float",
+        )
+    code = build.resolve(maker.inputs[0])
+    build.tensors[code] = replace(
+        build.tensors[code], quant=QuantParams(maker.attrs.scale, maker.attrs.zero_point)
+    )
+    return code

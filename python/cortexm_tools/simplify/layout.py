@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chooses the memory layout of every tensor and inserts the copies that remain.
+
+A dim order has no influence on a logical value, so any choice is exact; inputs, outputs and
+constants keep theirs. Image operators work on channels_last, matrix operators and views on C order;
+element-wise operators take the layout of their first full-sized operand. An operand in another
+layout is cloned into the wanted one, once per layout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..ir import Graph, Op, Tensor, channels_last, contiguous, ops, same_layout
+from ..ir.edit import GraphBuilder
+
+_IMAGE = (ops.ConvAttrs, ops.AvgPool2d, ops.MaxPool2d)
+_MATRIX = (ops.Linear, ops.BatchMatmul, ops.View)
+_UNARY = (ops.Activation, ops.Quantize, ops.Dequantize, ops.Softmax, ops.Pad)
+_BINARY = (ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum)
+
+
+def assign_layouts(graph: Graph) -> Graph:
+    return _Assigner(graph).run()
+
+
+class _Assigner:
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._build = GraphBuilder(graph)
+        self._clones: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def run(self) -> Graph:
+        for op in self._graph.ops:
+            self._place(op)
+        return self._build.finish()
+
+    def _tensor(self, index: int) -> Tensor:
+        return self._build.tensors[index]
+
+    def _place(self, op: Op) -> None:
+        rank = len(self._tensor(op.inputs[0]).shape)
+        if isinstance(op.attrs, _IMAGE):
+            order = channels_last(rank)
+            self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
+        elif isinstance(op.attrs, _MATRIX):
+            data = 2 if isinstance(op.attrs, ops.BatchMatmul) else 1
+            inputs = tuple(
+                self._in_order(i, contiguous(len(self._tensor(i).shape)), op)
+                for i in op.inputs[:data]
+            )
+            out_rank = len(self._tensor(op.outputs[0]).shape)
+            self._emit(op, (*inputs, *op.inputs[data:]), contiguous(out_rank))
+        elif isinstance(op.attrs, _UNARY):
+            self._emit(op, op.inputs, self._tensor(op.inputs[0]).dim_order)
+        elif isinstance(op.attrs, _BINARY):
+            self._place_binary(op)
+        else:
+            self._build.add(op)
+
+    def _place_binary(self, op: Op) -> None:
+        shape = self._tensor(op.outputs[0]).shape
+        full = [i for i in op.inputs if self._tensor(i).shape == shape]
+        if not full:
+            first = self._expanded(op.inputs[0], shape, op)
+            op = replace(op, inputs=(first, *op.inputs[1:]))
+            full = [first]
+        movable = [i for i in full if not self._tensor(i).is_constant] or full
+        order = self._tensor(movable[0]).dim_order
+        inputs = tuple(self._broadcast(i, shape, order, op) for i in op.inputs)
+        self._emit(op, inputs, order)
+
+    def _broadcast(
+        self, index: int, shape: tuple[int, ...], order: tuple[int, ...], op: Op
+    ) -> int:
+        """`index` so that its elements, repeated end to end, are the operand in memory `order`."""
+        tensor = self._tensor(index)
+        if tensor.shape == shape:
+            return self._in_order(index, order, op)
+        own = (1,) * (len(shape) - len(tensor.shape)) + tensor.shape
+        varying = [d for d in order if own[d] != 1]
+        suffix = [d for d in order if shape[d] != 1][-len(varying) :] if varying else []
+        if varying == suffix and all(own[d] == shape[d] for d in varying):
+            missing = len(shape) - len(tensor.shape)
+            local = tuple(d - missing for d in order if d >= missing)
+            return self._in_order(index, local, op)
+        return self._in_order(self._expanded(index, shape, op), order, op)
+
+    def _expanded(self, index: int, shape: tuple[int, ...], op: Op) -> int:
+        tensor = self._tensor(index)
+        wide = replace(
+            tensor,
+            name=f"{tensor.name}_expanded",
+            shape=shape,
+            dim_order=contiguous(len(shape)),
+            data=None if tensor.data is None else np.ascontiguousarray(
+                np.broadcast_to(tensor.data, shape)
+            ),
+        )
+        result = self._build.add_tensor(wide)
+        if tensor.data is None:
+            self._build.add(Op(ops.Expand(), (index,), (result,), op.layer))
+        return result
+
+    def _in_order(self, index: int, order: tuple[int, ...], op: Op) -> int:
+        """`index` or a copy of it in `order`."""
+        tensor = self._tensor(index)
+        if same_layout(tensor.shape, tensor.dim_order, order):
+            return index
+        key = (index, order)
+        if key not in self._clones:
+            moved = replace(tensor, name=f"{tensor.name}_moved", dim_order=order)
+            self._clones[key] = self._build.add_tensor(moved)
+            if not tensor.is_constant:
+                self._build.add(Op(ops.Clone(), (index,), (self._clones[key],), op.layer))
+        return self._clones[key]
+
+    def _emit(self, op: Op, inputs: tuple[int, ...], order: tuple[int, ...]) -> None:
+        """Adds `op`; its result gets `order`, through a copy if it is an output that has another."""
+        out = op.outputs[0]
+        tensor = self._tensor(out)
+        if same_layout(tensor.shape, tensor.dim_order, order):
+            self._build.add(replace(op, inputs=inputs))
+            return
+        moved = replace(tensor, dim_order=order)
+        if out not in self._graph.outputs:
+            self._build.tensors[out] = moved
+            self._build.add(replace(op, inputs=inputs))
+            return
+        inner = self._build.add_tensor(replace(moved, name=f"{tensor.name}_inner"))
+        self._build.add(replace(op, inputs=inputs, outputs=(inner,)))
+        self._build.add(Op(ops.Clone(), (inner,), (out,), op.layer))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The generated C: its text for a small plan, its literals, and how files are written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from graphs import Net
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cortexm_tools.emit import EmitOptions, emit
+from cortexm_tools.emit.cwriter import c_float, c_int, c_string
+from cortexm_tools.emit.files import write_files
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.plan import make_plan
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def tiny_files(**options: object) -> dict[str, str]:
+    net = Net("tiny", seed=5)
+    x = net.input((1, 2, 4, 4))
+    y = net.conv(x, 3, (2, 2), padding=(0, 0, 1, 1))
+    z = net.pool(net.activation(y), (4, 4), largest=False)
+    graph = simplify(net.finish(net.linear(net.view(z, (1, 3)), 2)))
+    plan = make_plan(graph, Target.parse("cortex-m3"))
+    fields = {"name": "tiny", "command": "cortexm compile tiny.pte --cpu cortex-m3", "digest": "0" * 64}
+    return emit(plan, EmitOptions(**(fields | options)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["tiny.c", "tiny.h", "tiny_weights.c"])
+def test_text_of_a_small_plan(name: str) -> None:
+    """Refresh with UPDATE_GOLDEN=1 and read the difference."""
+    text = tiny_files()[name]
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def test_sections_and_arena() -> None:
+    files = tiny_files(section_arena=".dtcm", section_weights=".ext", own_arena=True)
+    assert '__attribute__((section(".dtcm"))) static _Alignas' in files["tiny.c"]
+    assert files["tiny_weights.c"].count('section(".ext")') == files["tiny_weights.c"].count("= {")
+    assert ".arena = NULL," in tiny_files(own_arena=False)["tiny.c"]
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_floats_read_back(value: float) -> None:
+    assert np.float32(float.fromhex(c_float(value).removesuffix("f"))) == np.float32(value)
+
+
+def test_integer_limits_are_legal_c() -> None:
+    assert c_int(-(2**31)) == "(-2147483647 - 1)"
+    assert c_int(2**31) == "INT64_C(2147483648)"
+    assert c_int(-5) == "-5"
+
+
+def test_strings_are_escaped() -> None:
+    assert c_string('a"b\\c?\n\u00e9') == '"a\\042b\\134c\\077\\012\\303\\251"'
+
+
+def test_files_are_written_only_when_they_change(tmp_path: Path) -> None:
+    assert write_files(tmp_path, {"a": "1", "b": b"2"}) == ["a", "b"]
+    before = (tmp_path / "a").stat().st_mtime_ns
+    assert write_files(tmp_path, {"a": "1", "b": b"3"}) == ["b"]
+    assert (tmp_path / "a").stat().st_mtime_ns == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_a_failed_write_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At every point of failure: each file is the old or the new one, and nothing else is left."""
+    old, new = {"a": "old", "b": "old", "c": "old"}, {"a": "new", "b": "new", "c": "new"}
+    for fail_at in range(6):
+        folder = tmp_path / str(fail_at)
+        write_files(folder, old)
+        steps = 0
+
+        def failing(function: object, limit: int = fail_at) -> object:
+            def call(*args: object, **kwargs: object) -> object:
+                nonlocal steps
+                steps += 1
+                if steps > limit:
+                    raise OSError(28, "No space left on device")
+                return function(*args, **kwargs)  # type: ignore[operator]
+
+            return call
+
+        with monkeypatch.context() as patch:
+            patch.setattr("os.fdopen", failing(os.fdopen))
+            patch.setattr("os.replace", failing(os.replace))
+            with pytest.raises(CortexMError, match="cannot write: No space left"):
+                write_files(folder, new)
+        left = {path.name: path.read_text() for path in folder.iterdir()}
+        assert set(left) == set(old) and set(left.values()) <= {"old", "new"}
+        assert fail_at >= 4 or set(left.values()) == {"old"}
+
+
+def test_unwritable_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CortexMError, match="cannot write"):
+        write_files(tmp_path / "file", {"a": "1"})

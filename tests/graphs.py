@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small graphs for tests: a builder, and random networks from a seed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cortexm_tools.ir import Array, Attrs, DType, Graph, Layer, Op, Tensor, channels_last, contiguous, ops
+from cortexm_tools.ir.checks import check_graph
+
+
+class Net:
+    """Builds a graph operator by operator; values are tensor indices."""
+
+    def __init__(self, name: str = "net", seed: int = 0) -> None:
+        self.name = name
+        self.tensors: list[Tensor] = []
+        self.ops: list[Op] = []
+        self.inputs: list[int] = []
+        self.random = np.random.default_rng(seed)
+
+    def shape(self, index: int) -> tuple[int, ...]:
+        return self.tensors[index].shape
+
+    def tensor(
+        self, shape: tuple[int, ...], dtype: DType = DType.S8, order: tuple[int, ...] | None = None
+    ) -> int:
+        if order is None:
+            order = channels_last(4) if len(shape) == 4 else contiguous(len(shape))
+        self.tensors.append(Tensor(f"t{len(self.tensors)}", dtype, shape, order))
+        return len(self.tensors) - 1
+
+    def input(
+        self, shape: tuple[int, ...], dtype: DType = DType.S8, order: tuple[int, ...] | None = None
+    ) -> int:
+        self.inputs.append(self.tensor(shape, dtype, order))
+        return self.inputs[-1]
+
+    def constant(self, data: Array, dtype: DType) -> int:
+        self.tensors.append(
+            Tensor(
+                f"c{len(self.tensors)}",
+                dtype,
+                data.shape,
+                contiguous(data.ndim),
+                data=np.ascontiguousarray(data.astype(dtype.numpy)),
+            )
+        )
+        return len(self.tensors) - 1
+
+    def codes(self, *shape: int) -> int:
+        return self.constant(self.random.integers(-128, 128, shape), DType.S8)
+
+    def add(
+        self,
+        attrs: Attrs,
+        inputs: list[int],
+        shape: tuple[int, ...],
+        dtype: DType = DType.S8,
+        order: tuple[int, ...] | None = None,
+    ) -> int:
+        out = self.tensor(shape, dtype, order)
+        self.ops.append(Op(attrs, tuple(inputs), (out,), Layer(f"layer{len(self.ops)}")))
+        return out
+
+    def conv(
+        self,
+        x: int,
+        out_c: int,
+        kernel: tuple[int, int] = (3, 3),
+        stride: tuple[int, int] = (1, 1),
+        padding: tuple[int, int, int, int] = (1, 1, 1, 1),
+        *,
+        depthwise: bool = False,
+        groups: int = 1,
+        bias: bool = True,
+    ) -> int:
+        n, c, h, w = self.shape(x)
+        taps = math.prod(kernel) * (1 if depthwise else c // groups)
+        weight = self.codes(1, *kernel, out_c) if depthwise else self.codes(out_c, *kernel, c // groups)
+        inputs = [x, weight]
+        if bias:
+            inputs.append(self.constant(self.random.integers(-9999, 9999, out_c), DType.S32))
+        shared = {
+            "stride": stride,
+            "padding": padding,
+            "dilation": (1, 1),
+            "in_zero_point": int(self.random.integers(-128, 128)),
+            "out_zero_point": int(self.random.integers(-128, 128)),
+            "multipliers": tuple(self.random.integers(2**30, 2**31, out_c).tolist()),
+            "shifts": tuple((self.random.integers(-2, 1, out_c) - 6 - int(math.log2(taps)) // 2).tolist()),
+            "act_min": -128,
+            "act_max": int(self.random.integers(60, 128)),
+        }
+        attrs = (
+            ops.DepthwiseConv2d(**shared) if depthwise else ops.Conv2d(**shared, groups=groups)
+        )
+        out_h = (h + padding[0] + padding[2] - kernel[0]) // stride[0] + 1
+        out_w = (w + padding[1] + padding[3] - kernel[1]) // stride[1] + 1
+        return self.add(attrs, inputs, (n, out_c, out_h, out_w))
+
+    def linear(self, x: int, out: int) -> int:
+        shape = self.shape(x)
+        attrs = ops.Linear(
+            in_zero_point=int(self.random.integers(-128, 128)),
+            weight_zero_point=0,
+            out_zero_point=int(self.random.integers(-128, 128)),
+            multiplier=int(self.random.integers(2**30, 2**31)),
+            shift=-8 - int(math.log2(shape[-1])) // 2,
+            act_min=-128,
+            act_max=127,
+        )
+        bias = self.constant(self.random.integers(-9999, 9999, out), DType.S32)
+        return self.add(attrs, [x, self.codes(out, shape[-1]), bias], (*shape[:-1], out))
+
+    def sum(self, a: int, b: int) -> int:
+        zero = [int(v) for v in self.random.integers(-128, 128, 3)]
+        attrs = ops.Add(
+            zero[0], 1518500250, -1, zero[1], 1073741824, 0, zero[2], 1610612736, -19, -128, 127
+        )
+        return self.add(attrs, [a, b], np.broadcast_shapes(self.shape(a), self.shape(b)))
+
+    def mul(self, a: int, b: int) -> int:
+        zero = [int(v) for v in self.random.integers(-128, 128, 3)]
+        attrs = ops.Mul(zero[0], zero[1], zero[2], 1610612736, -6)
+        return self.add(attrs, [a, b], np.broadcast_shapes(self.shape(a), self.shape(b)))
+
+    def activation(self, x: int) -> int:
+        return self.add(ops.Activation(), [x, self.codes(256)], self.shape(x))
+
+    def pool(self, x: int, kernel: tuple[int, int], *, largest: bool) -> int:
+        n, c, h, w = self.shape(x)
+        zero = (0, 0, 0, 0)
+        attrs = (
+            ops.MaxPool2d(kernel, kernel, zero, (1, 1), -128, 127)
+            if largest
+            else ops.AvgPool2d(kernel, kernel, zero)
+        )
+        return self.add(attrs, [x], (n, c, h // kernel[0], w // kernel[1]))
+
+    def view(self, x: int, shape: tuple[int, ...]) -> int:
+        return self.add(ops.View(), [x], shape, self.tensors[x].dtype, contiguous(len(shape)))
+
+    def transpose(self, x: int, perm: tuple[int, ...], order: tuple[int, ...] | None = None) -> int:
+        shape = tuple(self.shape(x)[d] for d in perm)
+        return self.add(ops.Transpose(perm), [x], shape, order=order or contiguous(len(perm)))
+
+    def pad(self, x: int, before: tuple[int, ...], after: tuple[int, ...], value: int) -> int:
+        shape = tuple(b + s + a for b, s, a in zip(before, self.shape(x), after, strict=True))
+        return self.add(ops.Pad(before, after, value), [x], shape, order=self.tensors[x].dim_order)
+
+    def softmax(self, x: int, dim: int) -> int:
+        attrs = ops.Softmax(dim, 1717986918, 22, -248)
+        return self.add(attrs, [x], self.shape(x), order=self.tensors[x].dim_order)
+
+    def quantize(self, x: int, scale: float = 0.05, zero_point: int = 3) -> int:
+        attrs = ops.Quantize(scale, zero_point, -128, 127)
+        return self.add(attrs, [x], self.shape(x), order=self.tensors[x].dim_order)
+
+    def dequantize(self, x: int, scale: float = 0.05, zero_point: int = 3) -> int:
+        attrs = ops.Dequantize(scale, zero_point)
+        return self.add(attrs, [x], self.shape(x), DType.F32, self.tensors[x].dim_order)
+
+    def finish(self, *outputs: int) -> Graph:
+        return check_graph(
+            Graph(self.name, tuple(self.tensors), tuple(self.ops), tuple(self.inputs), outputs)
+        )
+
+
+def random_network(seed: int) -> Graph:
+    """A small int8 image network whose structure, sizes and parameters follow from `seed`."""
+    net = Net(f"random{seed}", seed)
+    pick = net.random.integers
+    size = int(pick(4, 9))
+    floats = bool(pick(0, 2))
+    x = net.input((1, int(pick(1, 6)), size, int(pick(4, 9))), DType.F32 if floats else DType.S8)
+    if floats:
+        x = net.quantize(x)
+    for _ in range(int(pick(2, 8))):
+        n, c, h, w = net.shape(x)
+        choice = int(pick(0, 10))
+        if choice <= 1:
+            stride = (int(pick(1, 3)), int(pick(1, 3)))
+            padding = tuple(int(v) for v in pick(0, 2, 4))
+            kernel = (min(int(pick(1, 4)), h), min(int(pick(1, 4)), w))
+            x = net.conv(x, int(pick(1, 9)), kernel, stride, padding)  # type: ignore[arg-type]
+        elif choice == 2:
+            x = net.conv(x, c * int(pick(1, 3)), (min(3, h), min(3, w)), depthwise=True)
+        elif choice == 3:
+            x = net.sum(x, net.conv(x, c))
+        elif choice == 4:
+            x = net.mul(net.activation(x), x)
+        elif choice == 5 and min(h, w) >= 4:
+            x = net.pool(x, (2, 2), largest=bool(pick(0, 2)))
+        elif choice == 6:
+            x = net.pad(x, (0, 0, 1, 0), (0, 0, 0, 2), int(pick(-128, 128)))
+        elif choice == 7:
+            x = net.transpose(x, (0, 1, 3, 2), contiguous(4) if pick(0, 2) else None)
+        elif choice == 8:
+            scale = net.pool(x, (h, w), largest=False)
+            x = net.mul(x, net.activation(scale))
+        else:
+            x = net.sum(x, net.codes(1, c, 1, 1))
+    if pick(0, 2):
+        x = net.linear(net.view(x, (net.shape(x)[0], math.prod(net.shape(x)[1:]))), 5)
+        x = net.softmax(x, 1)
+    if floats:
+        x = net.dequantize(x)
+    return net.finish(x)
+
+
+def random_inputs(graph: Graph, seed: int) -> list[Array]:
+    """Codes over the whole range, or floats around zero with a few far out."""
+    random = np.random.default_rng(seed)
+    result: list[Array] = []
+    for index in graph.inputs:
+        tensor = graph.tensors[index]
+        if tensor.dtype is DType.F32:
+            result.append(random.normal(0, 3, tensor.shape).astype(np.float32))
+        else:
+            limits = np.iinfo(tensor.dtype.numpy)
+            result.append(
+                random.integers(limits.min, limits.max + 1, tensor.shape).astype(tensor.dtype.numpy)
+            )
+    return result

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every rewrite keeps every byte, and does what it is for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import Net, random_inputs, random_network
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import DType, Graph, contiguous, ops
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.simplify import simplify
+
+
+def kinds(graph: Graph) -> list[str]:
+    return [op.kind for op in graph.ops]
+
+
+def same(before: Graph, after: Graph, seed: int = 0) -> None:
+    inputs = random_inputs(before, seed)
+    for a, b in zip(run_graph(before, inputs), run_graph(after, inputs), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_networks_keep_their_results(seed: int) -> None:
+    graph = random_network(seed)
+    same(graph, simplify(graph), seed)
+
+
+def test_quantize_after_dequantize_vanishes() -> None:
+    net = Net()
+    x = net.input((1, 2, 4, 4))
+    graph = net.finish(net.activation(net.quantize(net.dequantize(x))))
+    result = simplify(graph)
+    assert kinds(result) == ["activation"]
+    same(graph, result)
+
+
+@pytest.mark.parametrize(("scale", "zero_point"), [(0.05, 4), (0.013, 3), (1.7, -128)])
+def test_other_parameters_become_a_table(scale: float, zero_point: int) -> None:
+    net = Net()
+    x = net.input((1, 1, 16, 16))
+    graph = net.finish(net.quantize(net.dequantize(x), scale, zero_point))
+    result = simplify(graph)
+    assert kinds(result) == ["activation"]
+    same(graph, result)
+
+
+def test_pad_folds_into_the_convolution_that_reads_it() -> None:
+    net = Net()
+    x = net.input((1, 3, 5, 6))
+    padded = net.pad(x, (0, 0, 2, 1), (0, 0, 0, 3), value=0)
+    conv = net.conv(padded, 4, padding=(0, 1, 1, 0))
+    zero_point = net.ops[-1].attrs.in_zero_point  # type: ignore[attr-defined]
+    net.ops[0] = type(net.ops[0])(
+        ops.Pad((0, 0, 2, 1), (0, 0, 0, 3), zero_point), net.ops[0].inputs, net.ops[0].outputs
+    )
+    graph = net.finish(conv)
+    result = simplify(graph)
+    assert kinds(result) == ["conv2d"]
+    assert result.ops[0].attrs.padding == (2, 2, 1, 3)  # type: ignore[attr-defined]
+    same(graph, result)
+
+
+def test_pad_of_another_value_stays() -> None:
+    net = Net()
+    padded = net.pad(net.input((1, 3, 5, 6)), (0, 0, 1, 1), (0, 0, 1, 1), value=0)
+    conv = net.conv(padded, 4)
+    object.__setattr__(net.ops[-1].attrs, "in_zero_point", 7)
+    graph = net.finish(conv)
+    assert kinds(simplify(graph)) == ["pad", "conv2d"]
+    same(graph, simplify(graph))
+
+
+def test_pad_of_nothing_and_dead_operators_vanish() -> None:
+    net = Net()
+    x = net.input((1, 3, 5, 6))
+    net.activation(x)
+    graph = net.finish(net.conv(net.pad(x, (0,) * 4, (0,) * 4, 9), 2))
+    assert kinds(simplify(graph)) == ["conv2d"]
+
+
+def test_contiguous_image_is_moved_once() -> None:
+    net = Net()
+    x = net.input((1, 3, 6, 6), order=contiguous(4))
+    graph = net.finish(net.sum(net.conv(x, 2), net.conv(x, 2)))
+    result = simplify(graph)
+    assert kinds(result) == ["clone", "conv2d", "conv2d", "add"]
+    same(graph, result)
+
+
+def test_outputs_are_tensors_of_their_own() -> None:
+    net = Net()
+    x = net.input((1, 3, 6, 6))
+    y = net.activation(x)
+    graph = net.finish(x, y, y)
+    result = simplify(graph)
+    assert len(set(result.outputs)) == 3 and not set(result.outputs) & set(result.inputs)
+    same(graph, result)
+
+
+def test_int8_interface_gives_the_codes_of_the_float_one() -> None:
+    net = Net()
+    y = net.conv(net.quantize(net.input((1, 2, 6, 6), DType.F32)), 3)
+    graph = net.finish(net.dequantize(y, 0.1, -5))
+    codes = simplify(graph, io_int8=True)
+    assert kinds(codes) == ["conv2d"]
+    entry, result = codes.tensors[codes.inputs[0]], codes.tensors[codes.outputs[0]]
+    assert entry.dtype is result.dtype is DType.S8
+    assert entry.quant is not None and (entry.quant.scale, entry.quant.zero_point) == (0.05, 3)
+    assert result.quant is not None and (result.quant.scale, result.quant.zero_point) == (0.1, -5)
+    (x,) = random_inputs(graph, 1)
+    given = np.clip(np.rint(x * np.float32(1 / 0.05)) + 3, -128, 127).astype(np.int8)
+    (expected,) = run_graph(graph, [x])
+    (code,) = run_graph(codes, [given])
+    np.testing.assert_array_equal((code.astype(np.float32) + 5) * np.float32(0.1), expected)
+
+
+def test_int8_interface_of_a_float_model_is_refused() -> None:
+    net = Net()
+    x = net.input((1, 4), DType.F32)
+    graph = net.finish(net.dequantize(net.quantize(x)), net.view(x, (4,)))
+    with pytest.raises(CortexMError, match="is not quantized in one way"):
+        simplify(graph, io_int8=True)
