@@ -180,14 +180,13 @@ def _run(args: argparse.Namespace) -> int:
 
     target = Target.parse("host" if args.host else args.cpu, None if args.host else args.isa)
     program = _load(args, target, quiet=args.json)
-    compiled = compile_program(program, _options(args, target))
+    compiled = compile_program(program, _options(args, target, poison=args.poison))
     request = RunRequest(
         board=args.board,
         inputs=args.inputs,
         outputs=args.outputs,
         dataset=args.dataset,
         work=args.work,
-        poison=args.poison,
     )
     result = run_program(compiled, request)
     print(json.dumps(result.data, indent=1) if args.json else run_text(compiled, result))

@@ -37,6 +37,7 @@ class CompileOptions:
     require_int8: bool = False
     embed_pte: bool = False
     samples: int = 0
+    poison: bool = False
     command: str = "cortexm compile"
 
 
@@ -72,6 +73,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         own_arena=options.own_arena,
         section_arena=options.section_arena,
         section_weights=options.section_weights,
+        poison=options.poison,
     )
     pte = program.pte if options.embed_pte else None
     files: dict[str, str | bytes] = {

@@ -28,6 +28,8 @@ def model_text(plan: Plan, options: EmitOptions) -> str:
         (f"memory   arena {plan.arena_size} bytes, constants {plan.constant_bytes} bytes",),
     )
     lines += [f'#include "{options.name}.h"', "", '#include "cortexm/kernels.h"', ""]
+    if options.poison:
+        lines += ["#include <string.h>", ""]
     lines += _guards(plan)
     lines += [declaration(options, constant) for constant in plan.constants]
     lines.append("")
@@ -95,7 +97,25 @@ def _invoke(plan: Plan, options: EmitOptions) -> list[str]:
         lines.append("    (void)arena;")
     for number, step in enumerate(plan.steps):
         lines += _step(plan, options, number, step)
+        if options.poison:
+            lines += [f"    memset(arena + {a}, 0xA5, {b - a});" for a, b in dead_ranges(plan, number)]
     return [*lines, "}", ""]
+
+
+def dead_ranges(plan: Plan, number: int) -> list[tuple[int, int]]:
+    """The parts of the arena that nothing needs any more, or not yet, after step `number`."""
+    live = sorted(
+        (buffer.offset, buffer.offset + buffer.nbytes)
+        for buffer in plan.buffers
+        if buffer.first <= number < buffer.last
+    )
+    gaps: list[tuple[int, int]] = []
+    end = 0
+    for start, stop in [*live, (plan.arena_size, plan.arena_size)]:
+        if start > end:
+            gaps.append((end, start))
+        end = max(end, stop)
+    return gaps
 
 
 def _step(plan: Plan, options: EmitOptions, number: int, step: Step) -> list[str]:

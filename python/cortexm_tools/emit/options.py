@@ -18,6 +18,7 @@ class EmitOptions:
         digest: SHA-256 of the .pte, in hex.
         own_arena: whether the model brings a static arena.
         section_arena, section_weights: linker sections; empty for the compiler's choice.
+        poison: overwrite the dead bytes of the arena after every step, for tests.
     """
 
     name: str
@@ -26,6 +27,7 @@ class EmitOptions:
     own_arena: bool = True
     section_arena: str = ""
     section_weights: str = ""
+    poison: bool = False
 
     @property
     def macro(self) -> str:

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accuracy over a model file's labelled inputs, and that set as a file for other runners."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import CortexMError
+from .samples import Evaluation
+
+Array = npt.NDArray[np.generic]
+Runner = Callable[[tuple[Array, ...]], tuple[Array, ...]]
+
+
+def top1(scores: Array, labels: Array) -> float:
+    """The share of samples whose highest score is at the label.
+
+    Args:
+        scores: [n, …, classes] with one row per sample once flattened; ties go to the first.
+        labels: [n].
+
+    Raises:
+        CortexMError: the scores are not one row per label.
+    """
+    rows = np.asarray(scores).reshape(len(labels), -1) if np.size(scores) else np.empty((0, 0))
+    if len(labels) == 0 or rows.shape[0] != len(labels) or rows.shape[1] == 0:
+        raise CortexMError("accuracy needs one row of scores for each label")
+    return float(np.mean(np.argmax(rows, axis=1) == np.asarray(labels)))
+
+
+def run_all(run: Runner, evaluation: Evaluation) -> Array:
+    """The first output of `run` for every sample, stacked: [n, *output shape]."""
+    outputs = [
+        run(tuple(stack[i] for stack in evaluation.inputs))[0] for i in range(len(evaluation))
+    ]
+    return np.stack(outputs)
+
+
+def accuracy(run: Runner, evaluation: Evaluation) -> float:
+    """Top-1 accuracy of `run`, a callable from input arrays to output arrays, in [0, 1]."""
+    return top1(run_all(run, evaluation), evaluation.labels)
+
+
+def evaluation_npz(evaluation: Evaluation) -> bytes:
+    """The set as the bytes of a .npz: in_0, in_1, … stacked, and labels."""
+    arrays: dict[str, Array] = {f"in_{i}": stack for i, stack in enumerate(evaluation.inputs)}
+    arrays["labels"] = evaluation.labels
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def load_evaluation(path: Path) -> Evaluation:
+    """Read back what `evaluation_npz` made.
+
+    Raises:
+        CortexMError: not such a file.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            count = sum(name.startswith("in_") for name in archive.files)
+            inputs = tuple(archive[f"in_{i}"] for i in range(count))
+            return Evaluation(inputs, archive["labels"].astype(np.int64))
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise CortexMError(f"not an evaluation set: {error}", where=path.name) from error

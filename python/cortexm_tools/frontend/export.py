@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Capture the model as an ATen graph in the form the quantizer wants.
+
+The graph is captured twice. The first capture sees the inputs as the user wrote them. In its graph
+the strides-dependent ``view`` becomes ``reshape``, ``relu6`` becomes ``hardtanh`` (which the quantizer
+fuses), and inactive dropout goes away. The second capture then has channels_last inputs wherever the
+model convolves or pools, which ExecuTorch's Cortex-M backend demands and the user need not know.
+"""
+
+from __future__ import annotations
+
+import copy
+import linecache
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..errors import CortexMError
+from .model_file import LoadedModel
+from .places import first_line, frame_of_error, shown_path, where_of_error
+from .quiet import quiet
+from .samples import Sample, shape_text
+
+_aten = torch.ops.aten
+
+_SPATIAL = {
+    _aten.conv2d.default,
+    _aten.conv2d.padding,
+    _aten.conv_transpose2d.input,
+    _aten.convolution.default,
+    _aten.avg_pool2d.default,
+    _aten.max_pool2d.default,
+    _aten.max_pool2d_with_indices.default,
+    _aten.adaptive_avg_pool2d.default,
+    _aten.adaptive_max_pool2d.default,
+    _aten._adaptive_avg_pool2d.default,
+    _aten.mean.dim,
+    _aten.batch_norm.default,
+    _aten.upsample_nearest2d.vec,
+    _aten.upsample_bilinear2d.vec,
+}
+
+_DROPOUT = {
+    _aten.dropout.default,
+    _aten.dropout_.default,
+    _aten.feature_dropout.default,
+    _aten.alpha_dropout.default,
+    _aten.feature_alpha_dropout.default,
+}
+
+
+def channels_last(sample: Sample, which: tuple[bool, ...]) -> Sample:
+    """`sample` with those inputs for which `which` is true in channels_last memory order."""
+    return tuple(
+        x.contiguous(memory_format=torch.channels_last) if turn else x.contiguous()
+        for x, turn in zip(sample, which, strict=True)
+    )
+
+
+def capture(loaded: LoadedModel) -> tuple[GraphModule, tuple[bool, ...]]:
+    """The model's ATen graph, and which inputs it takes in channels_last order.
+
+    Raises:
+        CortexMError: the model fails on its example inputs, cannot be captured, has dynamic shapes,
+            or changes its own buffers.
+    """
+    _run_eagerly(loaded)
+    graph = _export(loaded.module, loaded.example_inputs, loaded)
+    spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)
+    which = tuple(
+        spatial and x.dim() == 4 and x.is_floating_point() for x in loaded.example_inputs
+    )
+    _simplify(graph)
+    if spatial:
+        graph = copy.deepcopy(graph)  # it shares its weights with the user's module
+        graph.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return _export(graph, channels_last(loaded.example_inputs, which), loaded), which
+
+
+def _run_eagerly(loaded: LoadedModel) -> None:
+    try:
+        with torch.no_grad():
+            loaded.module(*(x.clone() for x in loaded.example_inputs))
+    except Exception as error:
+        shapes = ", ".join(shape_text(x.shape) for x in loaded.example_inputs)
+        raise CortexMError(
+            f"ModelUnderTest fails on ModelInputs ({shapes}): {first_line(error)}",
+            where=where_of_error(error, loaded.path.parent, loaded.path.name),
+        ) from error
+
+
+def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> GraphModule:
+    try:
+        with quiet(), torch.no_grad():
+            program = torch.export.export(module, inputs, strict=False)
+    except Exception as error:
+        raise _export_error(error, loaded) from error
+    mutated = program.graph_signature.buffers_to_mutate or program.graph_signature.user_inputs_to_mutate
+    if mutated:
+        names = ", ".join(sorted(str(name) for name in mutated.values()))
+        raise CortexMError(
+            f"the model changes its own state or inputs while it runs: {names}",
+            where=loaded.path.name,
+            hint="pass state in and out as inputs and outputs",
+        )
+    for node in program.graph.nodes:
+        _check_static(node, loaded)
+    graph = program.module(check_guards=False)
+    assert isinstance(graph, GraphModule)
+    return graph
+
+
+def _export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
+    frame = frame_of_error(error)
+    where = where_of_error(error, loaded.path.parent, loaded.path.name)
+    line = linecache.getline(*frame).strip() if frame else ""
+    at = f" at '{line}'" if line else ""
+    text = f"{type(error).__name__} {error}"
+    if "DataDependent" in text or "data-dependent" in text:
+        return CortexMError(
+            f"torch.export cannot follow control flow or shapes that depend on data{at}",
+            where=where,
+            hint="compute both sides and choose with torch.where, or decide before deployment",
+        )
+    return CortexMError(
+        f"torch.export cannot capture the model{at}: {first_line(error)}",
+        where=where,
+        hint="see https://docs.pytorch.org/docs/stable/export.html for what can be captured",
+    )
+
+
+def _values(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
+def _check_static(node: Node, loaded: LoadedModel) -> None:
+    for value in _values(node.meta.get("val")):
+        if isinstance(value, torch.Tensor):
+            symbolic = any(not isinstance(n, int) for n in value.shape)
+        else:
+            symbolic = isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool))
+        if symbolic:
+            from .layers import layer_of
+
+            layer = layer_of(node, loaded.path.parent)
+            raise CortexMError(
+                f"the shape of '{node.name}' is dynamic: it depends on the input's values",
+                where=str(layer),
+                hint="every shape must be known at build time",
+            )
+
+
+def _simplify(graph: GraphModule) -> None:
+    """Rewrite what would get in the way later; every rewrite keeps the values."""
+    for node in list(graph.graph.nodes):
+        if node.op != "call_function":
+            continue
+        if node.target is _aten.view.default:
+            node.target = _aten.reshape.default
+        elif node.target in (_aten.relu6.default, _aten.relu6_.default):
+            node.target = _aten.hardtanh.default
+            node.args = (node.args[0], 0.0, 6.0)
+        elif node.target in _DROPOUT and node.args[2] is False:
+            node.replace_all_uses_with(node.args[0])
+            graph.graph.erase_node(node)
+        elif node.target is _aten.detach.default or node.target is _aten.alias.default:
+            node.replace_all_uses_with(node.args[0])
+            graph.graph.erase_node(node)
+    graph.graph.eliminate_dead_code()
+    graph.recompile()

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a loaded model to a lean .pte with the layers its instructions came from."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.export import ExportedProgram
+from torch.fx import GraphModule
+from torch.utils._pytree import tree_leaves
+
+from ..errors import CortexMError
+from ..ir.types import Layer
+from ..target import Core, Target
+from .export import capture, channels_last
+from .guard import unsafe_nodes
+from .layers import kernel_layers, layers_of_graph
+from .lean import make_lean
+from .model_file import LoadedModel
+from .places import first_line
+from .quantize import quantize as quantize_graph
+from .quantize import split_activations, tag_nodes, tag_of
+from .quiet import import_executorch, quiet
+from .tables import pass_list
+
+Array = npt.NDArray[np.generic]
+Runner = Callable[[tuple[Array, ...]], tuple[Array, ...]]
+
+# Each round splits the activations off at least one more operator; two are the most ever needed.
+_MAX_ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A lowered model.
+
+    Attributes:
+        pte: the ExecuTorch program.
+        layers: operator name and layer of each kernel call, in program order.
+        reference: runs ExecuTorch's Python reference operators of the lowered program; logical
+            inputs to outputs, one array each.
+        float_module: runs the model before quantization in the same way.
+        warnings: sentences for the user.
+    """
+
+    pte: bytes
+    layers: tuple[tuple[str, Layer], ...]
+    reference: Runner = field(repr=False)
+    float_module: Runner = field(repr=False)
+    warnings: tuple[str, ...] = ()
+
+
+def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: str) -> Lowered:
+    """Quantize and lower a model for `target`.
+
+    Args:
+        quantize: False lowers the model as it is, for one that is quantized already.
+        name: the model's name, for messages.
+
+    Raises:
+        CortexMError: the model cannot be captured, quantized or lowered correctly.
+    """
+    import_executorch()
+    warnings: list[str] = []
+    with quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        graph, which = capture(loaded)
+        tag_nodes(graph)
+        split: set[int] = set()
+        for _ in range(_MAX_ROUNDS):
+            edge = _lower_once(graph, loaded, which, target, quantize, name, split)
+            wrong = unsafe_nodes(edge.exported_program().graph)
+            if not wrong:
+                break
+            tags = {tag for node, _ in wrong if (tag := tag_of(node)) is not None}
+            if not quantize or not tags - split:
+                _refuse(edge.exported_program(), wrong[0], loaded.path.parent)
+            split |= tags
+        else:
+            _refuse(edge.exported_program(), wrong[0], loaded.path.parent)
+        if quantize and loaded.calibration is None:
+            warnings.append(
+                f"{name}: no CalibrationInputs: quantization ranges come from ModelInputs alone, "
+                "which can cost much accuracy on other inputs; give some ten to a few hundred "
+                "typical inputs"
+            )
+        program = make_lean(edge.exported_program())
+        reference = _runner(program.module(check_guards=False), which)
+        pte, layers = _serialize(edge, loaded.path.parent)
+    return Lowered(
+        pte=pte,
+        layers=layers,
+        reference=reference,
+        float_module=_runner(loaded.module, tuple(False for _ in which)),
+        warnings=tuple(warnings),
+    )
+
+
+def target_config(target: Target) -> Any:
+    """ExecuTorch's description of `target`.
+
+    ExecuTorch does not know the Cortex-M52, which computes like the M55; ANY and HOST take the form
+    for plain C, whose linear operators carry a bias rather than a kernel sum.
+    """
+    from executorch.backends.cortex_m.library import cmsis_nn
+    from executorch.backends.cortex_m.target_config import CortexM, CortexMTargetConfig
+
+    names = {Core.M52: "M55", Core.ANY: "M0", Core.HOST: "M0"}
+    core = names.get(target.core, target.core.name)
+    backend = getattr(cmsis_nn.Backend, target.isa.name)
+    return CortexMTargetConfig(cpu=CortexM[core], isa=backend)
+
+
+def _lower_once(
+    graph: GraphModule,
+    loaded: LoadedModel,
+    which: tuple[bool, ...],
+    target: Target,
+    quantize: bool,
+    name: str,
+    split: set[int],
+) -> Any:
+    from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
+    from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
+    from executorch.exir import to_edge
+
+    example = channels_last(loaded.example_inputs, which)
+    captured = copy.deepcopy(graph)
+    if quantize:
+        split_activations(captured, split)
+        samples = loaded.calibration or (loaded.example_inputs,)
+        captured = quantize_graph(captured, (channels_last(s, which) for s in samples))
+    try:
+        with quiet(), torch.no_grad():
+            exported = torch.export.export(captured, example, strict=False)
+            edge = to_edge(exported, compile_config=cortex_m_edge_compile_config())
+            manager = CortexMPassManager(
+                edge.exported_program(), passes=pass_list(), target_config=target_config(target)
+            )
+            edge._edge_programs["forward"] = manager.transform()
+    except Exception as error:
+        raise CortexMError(
+            f"ExecuTorch cannot lower the model {name}: {first_line(error)}",
+            where=loaded.path.name,
+        ) from error
+    return edge
+
+
+def _refuse(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> None:
+    node, operator = wrong
+    layer = layers_of_graph(program.graph, base)[node]
+    raise CortexMError(
+        f"{operator} would compute on int8 codes as if they were values: ExecuTorch does not "
+        "lower it correctly here",
+        where=str(layer),
+        hint="replace this operator, or change what follows it (for example a clamp whose bounds "
+        "are not the ends of the value range)",
+    )
+
+
+def _serialize(edge: Any, base: Path) -> tuple[bytes, tuple[tuple[str, Layer], ...]]:
+    try:
+        with quiet():
+            program = edge.to_executorch()
+            pte = bytes(program.buffer)
+    except Exception as error:
+        raise CortexMError(f"ExecuTorch cannot serialize the program: {first_line(error)}") from error
+    graph = program.exported_program().graph
+    return pte, kernel_layers(program.executorch_program, graph, base)
+
+
+def _runner(module: Any, which: tuple[bool, ...]) -> Runner:
+    def run(inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        tensors = tuple(torch.from_numpy(np.ascontiguousarray(x)) for x in inputs)
+        with quiet(), torch.no_grad():
+            outputs = tree_leaves(module(*channels_last(tensors, which)))
+        return tuple(np.ascontiguousarray(out.detach().contiguous().numpy()) for out in outputs)
+
+    return run

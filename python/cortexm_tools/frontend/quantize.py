@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Post-training quantization with ExecuTorch's Cortex-M quantizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..errors import CortexMError
+from .places import first_line
+from .quiet import quiet
+from .samples import Sample
+from .tables import teach_quantizer
+
+_aten = torch.ops.aten
+
+TAG = "cortexm_node"
+"""Key in ``node.meta["custom"]`` with a number by which a lowered node is traced back to here."""
+
+_ACTIVATIONS = {
+    _aten.relu.default,
+    _aten.relu_.default,
+    _aten.hardtanh.default,
+    _aten.hardtanh_.default,
+    _aten.hardsigmoid.default,
+    _aten.hardsigmoid_.default,
+    _aten.clamp.default,
+    _aten.clamp_.default,
+}
+
+
+def tag_nodes(graph: GraphModule) -> None:
+    """Number the calls of `graph`; export and the passes keep the numbers."""
+    for number, node in enumerate(graph.graph.nodes):
+        if node.op == "call_function":
+            node.meta["custom"] = {**(node.meta.get("custom") or {}), TAG: number}
+
+
+def split_activations(graph: GraphModule, numbers: Iterable[int]) -> None:
+    """Keep the quantizer from fusing activations into the calls with these tags.
+
+    A clone in between makes the quantizer treat both separately: the call gets quantization
+    parameters of its own for its output, and the activation works on codes.
+    """
+    wanted = set(numbers)
+    for node in list(graph.graph.nodes):
+        if (node.meta.get("custom") or {}).get(TAG) not in wanted:
+            continue
+        for user in list(node.users):
+            if user.target in _ACTIVATIONS:
+                with graph.graph.inserting_after(node):
+                    clone = graph.graph.call_function(_aten.clone.default, (node,))
+                clone.meta = {**node.meta, "custom": {}}
+                user.replace_input_with(node, clone)
+    graph.recompile()
+
+
+def quantize(graph: GraphModule, samples: Iterable[Sample]) -> GraphModule:
+    """`graph` with quantize-dequantize pairs, ranges measured on `samples`. Changes `graph`.
+
+    Raises:
+        CortexMError: the quantizer fails.
+    """
+    from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    try:
+        with quiet(), torch.no_grad():
+            quantizer = CortexMQuantizer()
+            teach_quantizer(quantizer)
+            prepared = prepare_pt2e(graph, quantizer)
+            for sample in samples:
+                prepared(*sample)
+            converted = convert_pt2e(prepared)
+    except Exception as error:
+        raise CortexMError(f"quantization failed: {first_line(error)}") from error
+    assert isinstance(converted, GraphModule)
+    return converted
+
+
+def tag_of(node: Node) -> int | None:
+    """The number `tag_nodes` gave the call that `node` came from."""
+    number = (node.meta.get("custom") or {}).get(TAG)
+    return number if isinstance(number, int) else None

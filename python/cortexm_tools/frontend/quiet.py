@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Silence for the libraries' own log lines and deprecation warnings.
+
+torchao and executorch log a page of remarks about themselves (optional CUDA libraries, deprecated
+internals) that a user can do nothing about. What goes wrong arrives as an exception regardless.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..errors import CortexMError
+
+# In an order in which executorch's circular imports work out.
+_MODULES = (
+    "torchao.quantization.pt2e.quantize_pt2e",
+    "executorch.exir",
+    "executorch.backends.cortex_m.quantizer.quantizer",
+    "executorch.backends.cortex_m.passes.cortex_m_pass_manager",
+    "executorch.backends.cortex_m.ops.operators",
+)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Drop log records below ERROR and all Python warnings while the block runs."""
+    before = logging.root.manager.disable
+    logging.disable(max(before, logging.WARNING))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def import_executorch() -> None:
+    """Import everything the lowering needs, silently.
+
+    Raises:
+        CortexMError: a package is missing or damaged.
+    """
+    try:
+        with quiet():
+            for name in _MODULES:
+                importlib.import_module(name)
+    except ImportError as error:
+        raise CortexMError(
+            f"cannot import ExecuTorch's Cortex-M backend: {error}",
+            hint="run 'cortexm doctor'; the packages are executorch and torch, see pyproject.toml",
+        ) from error

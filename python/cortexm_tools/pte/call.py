@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One operator call of a program, with typed and checked access to its arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from ..errors import CortexMError
+from ..ir import ops
+from ..ir.types import Array, DType, Layer, QuantParams, Tensor
+from .builder import Builder
+from .program import PteFloats, PteInstruction, PteList, PteProgram, PteValue
+
+T = TypeVar("T")
+
+INT8 = (-128, 127)
+INT16 = (-(2**15), 2**15 - 1)
+INT32 = (-(2**31), 2**31 - 1)
+INT64 = (-(2**63), 2**63 - 1)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call under conversion. Argument numbers are positions in the operator's schema."""
+
+    program: PteProgram
+    instruction: PteInstruction
+    number: int
+    layer: Layer
+    builder: Builder
+    out_count: int
+    arg_count: int
+
+    @property
+    def where(self) -> str:
+        """The layer, or the instruction's number where no layer is known."""
+        return str(self.layer) if self.layer != Layer() else f"instruction {self.number}"
+
+    def error(self, message: str, hint: str = "") -> CortexMError:
+        return CortexMError(f"{self.instruction.operator}: {message}", where=self.where, hint=hint)
+
+    def require(self, condition: bool, message: str, hint: str = "") -> None:
+        """Raises CortexMError(message) unless `condition`."""
+        if not condition:
+            raise self.error(message, hint)
+
+    def _value(self, number: int) -> PteValue:
+        return self.program.values[self.instruction.args[number]]
+
+    # -- numbers ----------------------------------------------------------------------------------
+
+    def is_none(self, number: int) -> bool:
+        return self._value(number) is None
+
+    def integer(self, number: int, limits: tuple[int, int] = INT32) -> int:
+        """An int argument within `limits` (inclusive)."""
+        return self._integer(self._value(number), number, limits)
+
+    def _integer(self, value: PteValue, number: int, limits: tuple[int, int]) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.error(f"argument {number} is not an integer known at build time")
+        if not limits[0] <= value <= limits[1]:
+            raise self.error(f"argument {number} is {value}, outside of {list(limits)}")
+        return value
+
+    def real(self, number: int) -> float:
+        """A float (or int) argument; must be finite."""
+        value = self._value(number)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.error(f"argument {number} is not a number known at build time")
+        result = float(value)
+        if not math.isfinite(result):
+            raise self.error(f"argument {number} is {result}")
+        return result
+
+    def scalar(self, number: int) -> int | float | bool:
+        """A Scalar argument; infinities are allowed."""
+        value = self._value(number)
+        if not isinstance(value, bool | int | float):
+            raise self.error(f"argument {number} is not a number known at build time")
+        return value
+
+    def boolean(self, number: int) -> bool:
+        value = self._value(number)
+        if not isinstance(value, bool):
+            raise self.error(f"argument {number} is not a boolean known at build time")
+        return value
+
+    def integers(self, number: int, limits: tuple[int, int] = INT32) -> tuple[int, ...]:
+        """An int[] argument."""
+        value = self._value(number)
+        if not isinstance(value, PteList) or value.of_tensors:
+            raise self.error(f"argument {number} is not a list of integers")
+        return tuple(
+            self._integer(self.program.values[item], number, limits) for item in value.items
+        )
+
+    def reals(self, number: int) -> tuple[float, ...]:
+        value = self._value(number)
+        if not isinstance(value, PteFloats):
+            raise self.error(f"argument {number} is not a list of numbers")
+        return value.items
+
+    def pair(self, number: int, *, minimum: int) -> tuple[int, int]:
+        """An int[2] argument (height, width); one entry stands for both."""
+        values = self.integers(number, (minimum, 2**15))
+        if len(values) == 1:
+            values = values * 2
+        self.require(len(values) == 2, f"argument {number} has {len(values)} entries, not 2")
+        return values[0], values[1]
+
+    def dim(self, number: int, rank: int) -> int:
+        """A dimension, made non-negative."""
+        return self.as_dim(self.integer(number), rank)
+
+    def as_dim(self, dim: int, rank: int) -> int:
+        self.require(-rank <= dim < rank, f"dimension {dim} does not exist in rank {rank}")
+        return dim % rank
+
+    def dims(self, number: int, rank: int) -> tuple[int, ...]:
+        """Dimensions, made non-negative; all different."""
+        dims = tuple(self.as_dim(dim, rank) for dim in self.integers(number))
+        self.require(len(set(dims)) == len(dims), f"argument {number} names a dimension twice")
+        return dims
+
+    # -- tensors ----------------------------------------------------------------------------------
+
+    def tensor(self, number: int) -> int:
+        """The IR tensor of a Tensor argument, by index."""
+        return self._guard(self.builder.read, self.instruction.args[number])
+
+    def optional(self, number: int) -> int | None:
+        return None if self.is_none(number) else self.tensor(number)
+
+    def tensor_list(self, number: int) -> tuple[int, ...]:
+        """The IR tensors of a Tensor[] argument."""
+        return tuple(self._guard(self.builder.read, item) for item in self._list_items(number))
+
+    def optional_tensor_list(self, number: int) -> tuple[int | None, ...]:
+        """The IR tensors of a Tensor?[] argument."""
+        return tuple(
+            None if self._is_absent(item) else self._guard(self.builder.read, item)
+            for item in self._list_items(number, lowest=-1)
+        )
+
+    def _is_absent(self, item: int) -> bool:
+        return item < 0 or self.program.values[item] is None
+
+    def _list_items(self, number: int, lowest: int = 0) -> tuple[int, ...]:
+        value = self._value(number)
+        if not isinstance(value, PteList) or not value.of_tensors:
+            raise self.error(f"argument {number} is not a list of tensors")
+        self.require(min(value.items, default=0) >= lowest, f"argument {number} lacks a tensor")
+        return value.items
+
+    def constant(self, number: int) -> int:
+        """The IR tensor of an argument that must be constant, in contiguous order."""
+        index = self._guard(self.builder.read_contiguous, self.instruction.args[number])
+        self.require(
+            self.builder.tensors[index].is_constant, f"argument {number} must be a constant"
+        )
+        return index
+
+    def constant_data(self, number: int) -> Array:
+        data = self.builder.tensors[self.constant(number)].data
+        assert data is not None
+        return data
+
+    def info(self, index: int) -> Tensor:
+        """The IR tensor with this index."""
+        return self.builder.tensors[index]
+
+    def out_tensor(self, number: int = 0) -> Tensor:
+        """Type and shape of result `number`."""
+        index = self.instruction.args[self.arg_count + number]
+        value = self._guard(self.builder.value, index)
+        return Tensor("", DType[value.scalar_type.name], value.shape, value.dim_order)
+
+    def _guard(self, function: Callable[[int], T], index: int) -> T:
+        """Calls `function`, adding this call's place to its errors."""
+        try:
+            return function(index)
+        except CortexMError as error:
+            raise CortexMError(
+                f"{self.instruction.operator}: {error.message}", where=self.where, hint=error.hint
+            ) from None
+
+    # -- results ----------------------------------------------------------------------------------
+
+    def emit(self, attrs: ops.Attrs, *inputs: int | None) -> tuple[int, ...]:
+        """Adds the operator with all of the call's results; returns their indices."""
+        outputs = tuple(
+            self._guard(self.builder.define, self.instruction.args[self.arg_count + number])
+            for number in range(self.out_count)
+        )
+        self._add(attrs, inputs, outputs)
+        return outputs
+
+    def emit_list(self, attrs: ops.Attrs, *inputs: int | None) -> tuple[int, ...]:
+        """Like `emit` for an operator whose result is a list of tensors."""
+        items = self._list_items(self.arg_count)
+        outputs = tuple(self._guard(self.builder.define, item) for item in items)
+        self._add(attrs, inputs, outputs)
+        return outputs
+
+    def out_list(self) -> tuple[Tensor, ...]:
+        """Types and shapes of the results of an operator that returns a list."""
+        items = self._list_items(self.arg_count)
+        values = [self._guard(self.builder.value, item) for item in items]
+        return tuple(
+            Tensor("", DType[value.scalar_type.name], value.shape, value.dim_order)
+            for value in values
+        )
+
+    def emit_new(self, attrs: ops.Attrs, result: Tensor, *inputs: int | None) -> int:
+        """Adds an operator with a new tensor as its result; its name is made unique."""
+        name = f"{result.name or 'x'}_{self.number}_{len(self.builder.tensors)}"
+        index = self.builder.add_tensor(replace(result, name=name, data=None))
+        self._add(attrs, inputs, (index,))
+        return index
+
+    def emit_into(self, attrs: ops.Attrs, outputs: tuple[int, ...], *inputs: int | None) -> None:
+        """Adds an operator with results that were defined before."""
+        self._add(attrs, inputs, outputs)
+
+    def _add(
+        self, attrs: ops.Attrs, inputs: tuple[int | None, ...], outputs: tuple[int, ...]
+    ) -> None:
+        operands = tuple(index for index in inputs if index is not None)
+        self.builder.add_op(attrs, operands, outputs, self.layer)
+
+    def add_constant(self, name: str, data: Array) -> int:
+        return self.builder.add_constant(f"{name}_{self.number}", data)
+
+    def set_quant(self, index: int, scale: float, zero_point: int) -> None:
+        self.builder.set_quant(index, QuantParams(scale, zero_point))
+
+    # -- checks that several operators share ------------------------------------------------------
+
+    def require_dtype(self, index: int, *dtypes: DType) -> None:
+        have = self.info(index).dtype
+        names = " or ".join(dtype.value for dtype in dtypes)
+        self.require(have in dtypes, f"an operand is {have.value}, must be {names}")
+
+    def require_out(self, shape: tuple[int, ...], *dtypes: DType, number: int = 0) -> None:
+        """The result must have this shape and one of these types."""
+        out = self.out_tensor(number)
+        self.require(
+            out.shape == shape, f"the result has shape {out.shape}, the operands give {shape}"
+        )
+        names = " or ".join(dtype.value for dtype in dtypes)
+        self.require(out.dtype in dtypes, f"the result is {out.dtype.value}, must be {names}")
+
+    def broadcast(self, *indices: int) -> tuple[int, ...]:
+        """The shape that operands broadcast to."""
+        shapes = [self.info(index).shape for index in indices]
+        try:
+            return np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise self.error(f"operands of shapes {shapes} do not broadcast") from None
+
+
+Converter = Callable[[Call], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How an operator is read.
+
+    Attributes:
+        convert: adds the IR operators of one call.
+        arg_count: arguments before the results.
+        out_count: results that are arguments; a list of results counts as one.
+    """
+
+    convert: Converter
+    arg_count: int
+    out_count: int = 1
+
+
+Table = dict[str, Entry]
+
+
+def register(table: Table, name: str, args: int, outs: int = 1) -> Callable[[Converter], Converter]:
+    """Registers the converter of operator `name` with `args` arguments before its results."""
+
+    def add(convert: Converter) -> Converter:
+        table[name] = Entry(convert, args, outs)
+        return convert
+
+    return add

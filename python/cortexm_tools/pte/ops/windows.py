@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What convolutions and pools share: images in NCHW and the padding of their windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...ir import ops
+from ...ir.types import DType, Tensor, channels_last
+from ..call import Call
+
+Padding = tuple[int, int, int, int]
+
+_TO_NCHW = (0, 3, 1, 2)
+_TO_NHWC = (0, 2, 3, 1)
+
+
+@dataclass(frozen=True)
+class Images:
+    """Operand and result of an operator on images, seen as NCHW.
+
+    The dialect's ``_nhwc`` operators state their shapes as NHWC: their images go through two
+    Transposes, which move no data because the tensors between them are channels_last.
+    """
+
+    call: Call
+    x: int
+    x_shape: tuple[int, ...]
+    out_shape: tuple[int, ...]
+    is_nhwc: bool
+
+    def emit(self, attrs: ops.Attrs, *more: int | None) -> None:
+        """Adds the operator on the image and `more` operands."""
+        call = self.call
+        if not self.is_nhwc:
+            call.emit(attrs, self.x, *more)
+            return
+        operand = call.info(self.x)
+        seen = Tensor("nchw", operand.dtype, self.x_shape, channels_last(4), quant=operand.quant)
+        x = call.emit_new(ops.Transpose(_TO_NCHW), seen, self.x)
+        out = replace(call.out_tensor(), name="nchw", shape=self.out_shape)
+        result = call.emit_new(attrs, replace(out, dim_order=channels_last(4)), x, *more)
+        call.emit(ops.Transpose(_TO_NHWC), result)
+
+
+def nchw(call: Call, x: int) -> Images:
+    """The image operand `x` and the int8 result of `call`, both of rank 4."""
+    call.require_dtype(x, DType.S8)
+    out = call.out_tensor()
+    shape = call.info(x).shape
+    call.require(len(shape) == len(out.shape) == 4, "operand and result must have rank 4")
+    call.require(out.dtype is DType.S8, f"the result is {out.dtype.value}, must be s8")
+    is_nhwc = call.instruction.operator.endswith("_nhwc.out")
+    order = _TO_NCHW if is_nhwc else (0, 1, 2, 3)
+    return Images(
+        call,
+        x,
+        tuple(shape[d] for d in order),
+        tuple(out.shape[d] for d in order),
+        is_nhwc,
+    )
+
+
+def same_batch(call: Call, images: Images, channels: int) -> None:
+    """The result must have the operand's batch and `channels` channels."""
+    expected = (images.x_shape[0], channels)
+    have = images.out_shape[:2]
+    call.require(have == expected, f"the result has batch and channels {have}, not {expected}")
+
+
+def window_padding(
+    call: Call,
+    images: Images,
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    padding: tuple[int, int],
+    dilation: tuple[int, int],
+) -> Padding:
+    """(top, left, bottom, right) with which the windows give exactly the stated result.
+
+    `padding` holds at the top and left. At the bottom and right it holds too, unless the result has
+    another size (ceil_mode): then it is what the last window needs,
+    ``(out - 1) * stride + dilation * (kernel - 1) + 1 - in - padding``.
+    """
+    after = []
+    for axis in (0, 1):
+        size, out = images.x_shape[2 + axis], images.out_shape[2 + axis]
+        reach = dilation[axis] * (kernel[axis] - 1) + 1
+        room = size + 2 * padding[axis] - reach
+        if room >= 0 and room // stride[axis] + 1 == out:
+            after.append(padding[axis])
+            continue
+        needed = (out - 1) * stride[axis] + reach - size - padding[axis]
+        # A window may hang over by less than a stride, and must begin inside the padded image.
+        call.require(
+            0 <= needed < padding[axis] + stride[axis]
+            and (out - 1) * stride[axis] < size + padding[axis],
+            f"windows of {reach} in {size} with padding {padding[axis]} and stride {stride[axis]} "
+            f"do not give {out} results",
+        )
+        after.append(needed)
+    return padding[0], padding[1], after[0], after[1]

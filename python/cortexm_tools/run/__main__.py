@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory summary that the CMake function asks for after each build of a model::
+
+    python -m cortexm_tools.run --name N --archive A... --out F -- CC FLAGS...
+
+Prints it, writes it as JSON, and fails if a limit is exceeded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..emit.files import write_files
+from ..errors import CortexMError
+from .footprint import check_footprint, measure, summary_text, to_json
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Returns the exit status."""
+    own, compiler = list(arguments), []
+    if "--" in own:
+        split = own.index("--")
+        own, compiler = own[:split], own[split + 1 :]
+    parser = argparse.ArgumentParser(prog="cortexm_tools.run")
+    parser.add_argument("--name", required=True)
+    parser.add_argument("--archive", action="append", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--section-arena", default="")
+    parser.add_argument("--ram-limit", type=int)
+    parser.add_argument("--flash-limit", type=int)
+    options = parser.parse_args(own)
+    try:
+        size = measure(
+            compiler, options.archive, options.name, section_arena=options.section_arena
+        )
+        write_files(options.out.parent, {options.out.name: to_json(size)})
+        check_footprint(options.name, size, options.ram_limit, options.flash_limit)
+    except CortexMError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(summary_text(options.name, size))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

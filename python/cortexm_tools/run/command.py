@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cortexm run`: a compiled program on an emulated board or on this machine, held against the reference."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..compile import Compiled, from_memory, memory_bytes, npz_bytes, quantize_input, write_compiled
+from ..emit.files import write_files
+from ..errors import CortexMError
+from ..ir import Array, DType, Graph
+from ..ir.interpreter import run_graph
+from ..program import EvaluationSet, Runner
+from ..report import table
+from ..target import Core
+from . import run_on_board, run_on_core, run_on_host
+from .result import RunResult
+
+# What a .pte without inputs is tried on, and with which seed.
+_RANDOM_INVOCATIONS = 3
+_SEED = 0
+
+Invocation = tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """Where to run and on what; None is the default."""
+
+    board: str | None = None
+    inputs: Path | None = None
+    outputs: Path | None = None
+    dataset: Path | None = None
+    work: Path | None = None
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What came out.
+
+    Attributes:
+        matched: every output byte equals the interpreter's.
+        data: the numbers, for --json.
+        result: the measurements.
+    """
+
+    matched: bool
+    data: dict[str, Any]
+    result: RunResult
+
+
+def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
+    """Builds, runs and compares.
+
+    Raises:
+        CortexMError: a tool is missing, an input does not fit, or the image fails.
+    """
+    graph = compiled.plan.graph
+    evaluation = _evaluation(compiled, request)
+    invocations, stacked = _invocations(compiled, request, evaluation)
+    packed = [
+        [memory_bytes(v, graph.tensors[i].dim_order) for v, i in zip(row, graph.inputs, strict=True)]
+        for row in invocations
+    ]
+    if request.work is not None:
+        result = _execute(compiled, request, packed, request.work)
+    else:
+        with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
+            result = _execute(compiled, request, packed, Path(folder))
+    outputs = [_unpack(graph, row) for row in result.outputs]
+    expected = [tuple(run_graph(graph, row)) for row in invocations]
+    wrong = _differing_bytes(outputs, expected)
+    if request.outputs is not None:
+        _store(request.outputs, outputs, stacked)
+    data = _data(compiled, result, len(invocations), wrong)
+    if compiled.program.reference is not None and graph.inputs and not _takes_codes(compiled):
+        data["executorch_reference"] = _against(compiled.program.reference, invocations, outputs)
+    if evaluation is not None:
+        right = np.argmax([row[0].reshape(-1) for row in outputs], axis=1) == evaluation.labels
+        data["evaluation"] = {
+            "samples": len(evaluation.labels),
+            "accuracy": float(np.mean(right)),
+            **_float_accuracy(compiled, request, evaluation),
+        }
+    return RunReport(wrong == 0, data, result)
+
+
+def _execute(
+    compiled: Compiled, request: RunRequest, packed: list[list[bytes]], folder: Path
+) -> RunResult:
+    name, target = compiled.program.name, compiled.plan.target
+    model = folder / "model"
+    write_compiled(compiled, model)
+    if target.core is Core.HOST:
+        return run_on_host(model, name, packed, folder)
+    isa = target.isa if target.core is not Core.ANY else None
+    if request.board is not None:
+        return run_on_board(
+            model, name, request.board, packed, folder, core=target.core, isa=isa
+        )
+    return run_on_core(model, name, target.core, packed, folder, isa=isa)
+
+
+def _takes_codes(compiled: Compiled) -> bool:
+    """Whether IO int8 changed the interface of the program."""
+    before = [compiled.graph.tensors[i].dtype for i in compiled.graph.inputs]
+    after = [compiled.plan.graph.tensors[i].dtype for i in compiled.plan.graph.inputs]
+    return before != after
+
+
+def _invocations(
+    compiled: Compiled, request: RunRequest, evaluation: EvaluationSet | None
+) -> tuple[list[Invocation], bool]:
+    """The inputs of every invocation, and whether outputs are stored stacked."""
+    graph = compiled.plan.graph
+    if request.inputs is not None:
+        return _from_file(graph, request.inputs)
+    if evaluation is not None:
+        return [(_fit(graph, 0, value),) for value in evaluation.inputs], True
+    rows: list[Invocation] = []
+    if compiled.program.example is not None:
+        example = enumerate(compiled.program.example)
+        rows.append(tuple(_fit(graph, number, value) for number, value in example))
+    random = np.random.default_rng(_SEED)
+    while len(rows) < _RANDOM_INVOCATIONS:
+        rows.append(tuple(_random(graph, i, random) for i in graph.inputs))
+    return rows, True
+
+
+def _random(graph: Graph, index: int, random: np.random.Generator) -> Array:
+    tensor = graph.tensors[index]
+    if tensor.dtype is DType.F32:
+        return random.normal(size=tensor.shape).astype(np.float32)
+    if tensor.dtype is DType.BOOL:
+        return random.integers(0, 2, tensor.shape).astype(np.bool_)
+    limits = np.iinfo(tensor.dtype.numpy)
+    low, high = max(limits.min, -128), min(limits.max, 127)
+    return random.integers(low, high + 1, tensor.shape).astype(tensor.dtype.numpy)
+
+
+def _from_file(graph: Graph, path: Path) -> tuple[list[Invocation], bool]:
+    arrays = read_npz(path)
+    names = [f"in_{number}" for number in range(len(graph.inputs))]
+    missing = [name for name in names if name not in arrays]
+    if missing:
+        raise CortexMError(
+            f"has no entry {missing[0]!r}: the model takes {len(names)} inputs",
+            where=str(path),
+            hint=f"entries found: {', '.join(sorted(arrays)) or 'none'}",
+        )
+    ranks = [len(graph.tensors[i].shape) for i in graph.inputs]
+    stacked = bool(names) and arrays[names[0]].ndim == ranks[0] + 1
+    if not stacked:
+        return [tuple(_fit(graph, n, arrays[name]) for n, name in enumerate(names))], False
+    counts = {arrays[name].shape[:1] for name in names}
+    if len(counts) != 1:
+        raise CortexMError("inputs are stacked to different depths", where=str(path))
+    depth = arrays[names[0]].shape[0]
+    rows = [tuple(_fit(graph, n, arrays[name][k]) for n, name in enumerate(names)) for k in range(depth)]
+    return rows, True
+
+
+def read_npz(path: Path) -> dict[str, Array]:
+    """The arrays of an .npz.
+
+    Raises:
+        CortexMError: it cannot be read.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise CortexMError(f"cannot read: {error.strerror or error}", where=str(path)) from None
+    except (ValueError, zipfile.BadZipFile, AttributeError, TypeError):
+        raise CortexMError("is no .npz of plain arrays", where=str(path)) from None
+
+
+def _fit(graph: Graph, number: int, value: Array) -> Array:
+    """`value` as the number-th input: reals become codes where the interface is int8."""
+    tensor = graph.tensors[graph.inputs[number]]
+    if value.dtype == np.float64 and tensor.dtype is DType.F32:
+        value = value.astype(np.float32)
+    if value.dtype.kind == "f" and tensor.quant is not None and tensor.dtype is not DType.F32:
+        quant = tensor.quant
+        value = quantize_input(value, quant.scale, quant.zero_point, tensor.dtype.numpy)
+    if value.dtype != tensor.dtype.numpy or value.shape != tensor.shape:
+        raise CortexMError(
+            f"in_{number} is {value.dtype} {value.shape}, "
+            f"the model takes {tensor.dtype.numpy} {tensor.shape}"
+        )
+    return value
+
+
+def _unpack(graph: Graph, row: list[bytes]) -> Invocation:
+    tensors = [graph.tensors[i] for i in graph.outputs]
+    return tuple(
+        from_memory(data, tensor.dtype.numpy, tensor.shape, tensor.dim_order)
+        for data, tensor in zip(row, tensors, strict=True)
+    )
+
+
+def _differing_bytes(outputs: list[Invocation], expected: list[Invocation]) -> int:
+    return sum(
+        int(np.count_nonzero(np.frombuffer(a.tobytes(), np.uint8) != np.frombuffer(b.tobytes(), np.uint8)))
+        for got, want in zip(outputs, expected, strict=True)
+        for a, b in zip(got, want, strict=True)
+    )
+
+
+def _store(path: Path, outputs: list[Invocation], stacked: bool) -> None:
+    count = len(outputs[0]) if outputs else 0
+    arrays = {
+        f"out_{n}": np.stack([row[n] for row in outputs]) if stacked else outputs[0][n]
+        for n in range(count)
+    }
+    write_files(path.parent, {path.name: npz_bytes(arrays)})
+
+
+def _against(reference: Runner, invocations: list[Invocation], outputs: list[Invocation]) -> dict[str, Any]:
+    """How ExecuTorch's Python operators compare; they round average pools and softmax in float."""
+    differing, total, largest = 0, 0, 0.0
+    for row, got in zip(invocations, outputs, strict=True):
+        for a, b in zip(got, reference(row), strict=True):
+            difference = np.abs(a.astype(np.float64) - b.astype(np.float64))
+            differing += int(np.count_nonzero(difference))
+            largest = max(largest, float(difference.max(initial=0.0)))
+            total += a.size
+    return {"values": total, "differing": differing, "largest_difference": largest}
+
+
+def _evaluation(compiled: Compiled, request: RunRequest) -> EvaluationSet | None:
+    if request.inputs is not None:
+        return None
+    if request.dataset is not None:
+        arrays = read_npz(request.dataset)
+        if not {"in_0", "labels"} <= set(arrays):
+            raise CortexMError("has no entries 'in_0' and 'labels'", where=str(request.dataset))
+        return EvaluationSet(arrays["in_0"], arrays["labels"])
+    if compiled.plan.target.core is Core.HOST:
+        return compiled.program.evaluation
+    return None
+
+
+def _float_accuracy(
+    compiled: Compiled, request: RunRequest, evaluation: EvaluationSet
+) -> dict[str, float]:
+    if request.dataset is not None:
+        stored = read_npz(request.dataset).get("float_accuracy")
+        return {} if stored is None else {"float_accuracy": float(stored)}
+    module = compiled.program.float_module
+    if module is None:
+        return {}
+    right = [
+        int(np.argmax(module((value,))[0])) == int(label)
+        for value, label in zip(evaluation.inputs, evaluation.labels, strict=True)
+    ]
+    return {"float_accuracy": float(np.mean(right))}
+
+
+def _data(compiled: Compiled, result: RunResult, count: int, wrong: int) -> dict[str, Any]:
+    target = compiled.plan.target
+    return {
+        "name": compiled.program.name,
+        "cpu": target.core.value,
+        "isa": target.isa.value,
+        "board": result.board,
+        "invocations": count,
+        "matched": wrong == 0,
+        "differing_bytes": wrong,
+        "instructions": result.instructions,
+        "flash_code_bytes": result.flash_code_bytes,
+        "flash_constants_bytes": result.flash_constants_bytes,
+        "ram_bytes": result.ram_bytes,
+        "stack_bytes": result.stack_bytes,
+        "arena_bytes": compiled.plan.arena_size,
+        "macs": compiled.report["macs"],
+    }
+
+
+def run_text(compiled: Compiled, report: RunReport) -> str:
+    """The result for people."""
+    data, result = report.data, report.result
+    place = "this machine" if result.board == "host" else f"emulated {result.board}"
+    lines = [f"{data['name']} on {place}, {data['cpu']} ({data['isa']}), {data['invocations']} inputs"]
+    rows: list[tuple[str, object, str]] = []
+    if result.board != "host":
+        rows += [
+            ("instructions", data["instructions"], f"per inference, {_per_mac(data)}"),
+            ("flash", data["flash_code_bytes"], "bytes of code"),
+            ("", data["flash_constants_bytes"], "bytes of constants"),
+            ("RAM", data["ram_bytes"], f"bytes: arena {data['arena_bytes']:,}, stack {data['stack_bytes']:,}"),
+        ]
+    else:
+        rows.append(("RAM", data["arena_bytes"], "bytes of arena"))
+    lines += ["  " + line for line in table(("", "", ""), rows).splitlines()[1:]]
+    if "evaluation" in data:
+        found = data["evaluation"]
+        before = f", float {found['float_accuracy']:.2%}" if "float_accuracy" in found else ""
+        lines.append(
+            f"  accuracy {found['accuracy']:.2%} in int8{before}, {found['samples']} labelled inputs"
+        )
+    if "executorch_reference" in data:
+        found = data["executorch_reference"]
+        lines.append(
+            "  ExecuTorch's Python reference: "
+            + (
+                "equal in every value"
+                if not found["differing"]
+                else f"{found['differing']} of {found['values']} values differ, by at most "
+                f"{found['largest_difference']:g} (it rounds pools and softmax in float; docs/numerics.md)"
+            )
+        )
+    lines.append(
+        "  outputs equal the reference interpreter in every byte"
+        if report.matched
+        else f"  WRONG: {data['differing_bytes']} output bytes differ from the reference interpreter"
+    )
+    return "\n".join(lines)
+
+
+def _per_mac(data: dict[str, Any]) -> str:
+    if not data["macs"]:
+        return "no MACs"
+    return f"{data['instructions'] / data['macs']:.2f} per MAC"

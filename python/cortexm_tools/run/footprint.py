@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact flash and RAM of a model with the kernels it uses.
+
+The sizes come from a trial link: the model's archive with the kernel library and the C library, all
+sections dropped that the model and the four functions of cortexm/model.h do not reach. An
+application that links several models shares kernels between them, so the sum of footprints is an
+upper bound there.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..errors import CortexMError
+from ..report.tables import table
+from .elf import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, Elf, Section, parse_elf
+
+_API = ("cortexm_init", "cortexm_invoke", "cortexm_input", "cortexm_output")
+_ARENA = "own_arena"  # name of the static arena in NAME.c
+_LARGEST = 12
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes by kind.
+
+    Attributes:
+        code: machine code.
+        constants: read-only data.
+        data: initialised variables: in RAM, with their initial values in flash.
+        bss: other variables, without the arena.
+        arena: the model's own arena; 0 if the caller provides it.
+        largest: name, kind and bytes of the symbols that take most, largest first.
+    """
+
+    code: int
+    constants: int
+    data: int
+    bss: int
+    arena: int
+    largest: tuple[tuple[str, str, int], ...] = ()
+
+    @property
+    def flash(self) -> int:
+        return self.code + self.constants + self.data
+
+    @property
+    def ram(self) -> int:
+        """Without stack, which is known only from a run."""
+        return self.data + self.bss + self.arena
+
+
+def footprint_of(elf: Elf, *, section_arena: str = "") -> Footprint:
+    """Adds up the sections of a linked object."""
+    total = dict.fromkeys(("code", "constants", "data", "bss"), 0)
+    kinds = [_kind(section, section_arena) for section in elf.sections]
+    for section, kind in zip(elf.sections, kinds, strict=True):
+        if kind:
+            total[kind] += section.size
+    sizes: dict[tuple[str, str], int] = {}
+    arena = 0
+    for symbol in elf.symbols:
+        kind = kinds[symbol.section]
+        if not kind or not symbol.size:
+            continue
+        if symbol.name == _ARENA:
+            arena += symbol.size
+            kind = "arena"
+        sizes[symbol.name, kind] = sizes.get((symbol.name, kind), 0) + symbol.size
+    largest = sorted(((n, k, size) for (n, k), size in sizes.items()), key=lambda r: (-r[2], r))
+    # The arena's padding, if any, stays with the other variables.
+    in_bss = min(arena, total["bss"])
+    return Footprint(
+        total["code"], total["constants"], total["data"], total["bss"] - in_bss, arena, tuple(largest)
+    )
+
+
+def _kind(section: Section, section_arena: str) -> str:
+    if not section.flags & SHF_ALLOC:
+        return ""
+    if section.flags & SHF_EXECINSTR:
+        return "code"
+    if not section.flags & SHF_WRITE:
+        return "constants"
+    # Variables placed by a section attribute count as data to the compiler, but an arena is never
+    # initialised from flash.
+    is_arena = section_arena != "" and section.name == section_arena
+    return "bss" if section.type == SHT_NOBITS or is_arena else "data"
+
+
+def measure(
+    compiler: Sequence[str], archives: Sequence[Path], name: str, *, section_arena: str = ""
+) -> Footprint:
+    """Links the model `name` and adds up what is there.
+
+    Args:
+        compiler: the C compiler with the options that select the core.
+        archives: static libraries: the model's, the runtime, the kernels.
+
+    Raises:
+        CortexMError: the link fails.
+    """
+    roots = [f"-Wl,-u,{symbol}" for symbol in (name, f"{name}_pte", *_API)]
+    options = [*compiler, "-r", "-nostdlib", "-Wl,--gc-sections", *roots]
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "footprint.o"
+        inputs = ["-Wl,--start-group", *map(str, archives), *_libraries(compiler), "-Wl,--end-group"]
+        command = [*options, "-o", str(output), *inputs]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise CortexMError(
+                "the trial link for the memory summary failed",
+                where=name,
+                hint=done.stderr.strip() or f"{compiler[0]} gave status {done.returncode}",
+            )
+        elf = parse_elf(output.read_bytes(), where=str(output))
+    return footprint_of(elf, section_arena=section_arena)
+
+
+def _libraries(compiler: Sequence[str]) -> list[str]:
+    """The C library, where it is a static one that would be linked into the image."""
+    if "none-eabi" not in Path(compiler[0]).name:
+        return []
+    nano = any("nano.specs" in option for option in compiler)
+    return ["-lc_nano" if nano else "-lc", "-lm", "-lgcc"]
+
+
+def summary_text(name: str, size: Footprint) -> str:
+    """Two lines for the build's output."""
+    own = f"{size.arena:,} B arena" if size.arena else "arena by the caller"
+    return (
+        f"{name}: flash {size.flash:,} B ({size.code:,} B code, "
+        f"{size.constants + size.data:,} B constants)\n"
+        f"{name}: RAM   {size.ram:,} B ({own}, {size.data + size.bss:,} B variables; without stack)"
+    )
+
+
+def check_footprint(
+    name: str, size: Footprint, ram_limit: int | None, flash_limit: int | None
+) -> None:
+    """Raises a CortexMError with a table of what takes the space if a limit is exceeded."""
+    for limit, used, what, kinds in (
+        (flash_limit, size.flash, "FLASH_LIMIT", ("code", "constants", "data")),
+        (ram_limit, size.ram, "RAM_LIMIT", ("data", "bss", "arena")),
+    ):
+        if limit is None or used <= limit:
+            continue
+        rows = [(n, bytes_, kind) for n, kind, bytes_ in size.largest if kind in kinds][:_LARGEST]
+        memory = "flash" if what == "FLASH_LIMIT" else "RAM"
+        raise CortexMError(
+            f"{used:,} bytes of {memory} exceed {what} {limit:,}\n"
+            + table(("symbol", "bytes", "kind"), rows),
+            where=name,
+            hint=f"make the largest smaller, or raise {what}; "
+            "NAME.report.json has the sizes by layer".replace("NAME", name),
+        )
+
+
+def to_json(size: Footprint) -> str:
+    """The contents of NAME.footprint.json."""
+    entry = {**asdict(size), "flash": size.flash, "ram": size.ram}
+    entry["largest"] = [
+        {"symbol": n, "kind": kind, "bytes": count} for n, kind, count in size.largest[:_LARGEST]
+    ]
+    return json.dumps(entry, indent=2) + "\n"
+
+
+def from_json(text: str) -> Footprint:
+    """The inverse of `to_json`."""
+    entry = json.loads(text)
+    largest = tuple((row["symbol"], row["kind"], row["bytes"]) for row in entry["largest"])
+    fields = ("code", "constants", "data", "bss", "arena")
+    return Footprint(*(entry[field] for field in fields), largest)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a model on this machine, compiled with its own C compiler."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import CortexMError
+from .image import build_image
+from .result import INPUTS, OUTPUTS, RunResult, pack_inputs, unpack_outputs
+
+
+def run_on_host(
+    model_dir: Path,
+    name: str,
+    inputs: Sequence[Sequence[bytes]],
+    work_dir: Path,
+    poison: bool = False,
+    *,
+    sanitize: bool = False,
+    timeout: float = 600.0,
+) -> RunResult:
+    """Builds the runner natively and runs the model; arguments as `run_on_board`.
+
+    The plan must not need a kernel of another instruction set: compile it for CPU host or any.
+
+    Raises:
+        CortexMError: the compiler is missing, the build or the run fails.
+    """
+    folder = work_dir / ("host-sanitized" if sanitize else "host")
+    image = build_image(model_dir, name, folder, board=None, sanitize=sanitize)
+    (folder / OUTPUTS).unlink(missing_ok=True)
+    (folder / INPUTS).write_bytes(pack_inputs(inputs, poison=poison))
+    try:
+        done = subprocess.run(
+            [str(image.path.resolve())],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired:
+        raise CortexMError(f"the program did not end within {timeout:g} s", where=name) from None
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        raise CortexMError(
+            f"the program failed with status {done.returncode}: "
+            + "\n".join(said[:20] or ["no message"]),
+            where=name,
+        )
+    data = (folder / OUTPUTS).read_bytes()
+    return unpack_outputs(data, len(inputs), board="host", console=done.stdout)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the runner around a generated model, with CMake and the cross compiler."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import CortexMError
+from ..paths import data_root
+from ..target import Core, Isa
+from .boards import check_board
+from .footprint import Footprint, measure
+
+_PROJECT = Path(__file__).resolve().parent / "project"
+COMPILER = "arm-none-eabi-gcc"
+# Debian's package for each program.
+PACKAGES = {
+    COMPILER: "gcc-arm-none-eabi libnewlib-arm-none-eabi",
+    "cmake": "cmake",
+    "ninja": "ninja-build",
+    "make": "make",
+    "cc": "gcc",
+    "qemu-system-arm": "qemu-system-arm",
+}
+
+
+class DoesNotFit(CortexMError):
+    """The image is larger than a memory of the board."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """A linked runner; `footprint` is the model's part of it, None for the host."""
+
+    path: Path
+    footprint: Footprint | None
+
+
+def require_program(name: str) -> str:
+    """The path of a program.
+
+    Raises:
+        CortexMError: it is not on PATH.
+    """
+    found = shutil.which(name)
+    if found is None:
+        package = PACKAGES.get(name, name)
+        raise CortexMError(
+            f"the program {name} was not found", hint=f"install it (Debian: apt install {package})"
+        )
+    return found
+
+
+def build_image(
+    model_dir: Path,
+    name: str,
+    build_dir: Path,
+    *,
+    board: str | None,
+    core: Core | None = None,
+    isa: Isa | None = None,
+    sanitize: bool = False,
+) -> Image:
+    """Builds the runner for a board, or for this machine if `board` is None.
+
+    A build folder can be used again for another model: only that model's files are compiled then.
+
+    Args:
+        model_dir: the generated files of the model.
+        name: the model's name, a C identifier.
+        core: what to compile for; default: the board's core.
+        isa: instruction set; default: the best of the core.
+        sanitize: host only: with address and undefined behaviour sanitizers.
+
+    Raises:
+        CortexMError: a tool is missing, or the build fails.
+        DoesNotFit: the image is too large for the board.
+    """
+    cmake = require_program("cmake")
+    generator = "Ninja" if shutil.which("ninja") else "Unix Makefiles"
+    if generator != "Ninja":
+        require_program("make")
+    definitions = {
+        "RUNNER_ROOT": str(data_root()),
+        "RUNNER_MODEL": str(model_dir.resolve()),
+        "RUNNER_NAME": name,
+        "CMAKE_BUILD_TYPE": "Release",
+        "RUNNER_SANITIZE": "ON" if sanitize else "OFF",
+    }
+    if board is not None:
+        require_program(COMPILER)
+        own = check_board(board)
+        chosen = core if core not in (None, Core.ANY) else own
+        assert chosen is not None
+        definitions |= {"CORTEXM_BOARD": board, "CORTEXM_CPU": chosen.value}
+        definitions["CORTEXM_ISA"] = isa.value if isa is not None else ""
+    else:
+        require_program("cc")
+    build_dir.mkdir(parents=True, exist_ok=True)
+    arguments = [f"-D{key}={value}" for key, value in definitions.items()]
+    _run([cmake, "-G", generator, "-S", str(_PROJECT), "-B", str(build_dir), *arguments], name)
+    jobs = str(os.cpu_count() or 1)
+    _run([cmake, "--build", str(build_dir), "-j", jobs, "--target", "runner"], name)
+    if board is None:
+        return Image(build_dir / "runner", None)
+    compiler = (build_dir / "compiler.txt").read_text(encoding="utf-8").splitlines()
+    archives = (build_dir / "archives.txt").read_text(encoding="utf-8").splitlines()
+    return Image(
+        build_dir / "runner.elf",
+        measure([word for word in compiler if word], [Path(path) for path in archives], name),
+    )
+
+
+def _run(command: list[str], name: str) -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("CFLAGS", "LDFLAGS", "CC")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode == 0:
+        return
+    output = done.stdout + done.stderr
+    # The linker: region `FLASH' overflowed by 1234 bytes
+    overflow = re.findall(r"region [`'](\w+)' overflowed by (\d+) bytes", output)
+    if overflow:
+        what = ", ".join(f"{int(count):,} bytes too many for {region}" for region, count in overflow)
+        raise DoesNotFit(f"the image does not fit the board: {what}", where=name)
+    lines = [line for line in output.splitlines() if re.search(r"error|undefined|fatal", line, re.I)]
+    raise CortexMError(
+        "building the image failed:\n" + "\n".join(lines[:12] or output.splitlines()[-12:]),
+        where=name,
+        hint="cmake --build " + command[command.index("-B") + 1] + " -v"
+        if "-B" in command
+        else " ".join(command) + " -v",
+    )

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run gives back, and the two files between the runner image and this package.
+
+The runner (run/project/main.c) reads ``inputs.bin`` and writes ``outputs.bin``, little-endian::
+
+    inputs.bin   u32 magic "CXI1", u32 invocations, u32 poison (0 or 1)
+                 then, for every invocation, the bytes of each input in memory order
+    outputs.bin  u32 magic "CXO1", u32 arena bytes, u32 output count, u32 bytes of each output
+                 then, for every invocation, u64 instructions, u32 stack bytes, outputs
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import CortexMError
+from .footprint import Footprint
+
+INPUTS = "inputs.bin"
+OUTPUTS = "outputs.bin"
+_INPUT_MAGIC = 0x31495843
+_OUTPUT_MAGIC = 0x314F5843
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Outputs and measurements of one or more invocations.
+
+    Attributes:
+        outputs: per invocation and output, raw bytes in memory order.
+        instructions_each: executed by each invocation; zeros on the host, which does not count.
+        stack_bytes: the deepest stack of any invocation, without the caller's; 0 on the host.
+        arena_bytes: what the plan needs, whoever provides it.
+        footprint: exact sizes of the model with its kernels; None on the host.
+        board: where it ran; ``host`` on this machine.
+        console: what the image printed.
+    """
+
+    outputs: list[list[bytes]]
+    instructions_each: tuple[int, ...]
+    stack_bytes: int
+    arena_bytes: int
+    footprint: Footprint | None
+    board: str
+    console: str = ""
+
+    @property
+    def instructions(self) -> int:
+        """Instructions per inference: the mean over the invocations."""
+        if not self.instructions_each:
+            return 0
+        return round(sum(self.instructions_each) / len(self.instructions_each))
+
+    @property
+    def flash_code_bytes(self) -> int:
+        """Code of the model, its kernels, and what these need of the C library."""
+        return self.footprint.code if self.footprint else 0
+
+    @property
+    def flash_constants_bytes(self) -> int:
+        """Weights, tables and parameters, with initial values of variables."""
+        return self.footprint.constants + self.footprint.data if self.footprint else 0
+
+    @property
+    def ram_bytes(self) -> int:
+        """Arena, other variables, and stack."""
+        if self.footprint is None:
+            return self.arena_bytes
+        own = self.footprint.data + self.footprint.bss
+        # A model without an arena of its own is given one by its caller.
+        arena = 0 if self.footprint.arena else self.arena_bytes
+        return own + self.footprint.arena + arena + self.stack_bytes
+
+
+def pack_inputs(inputs: Sequence[Sequence[bytes]], *, poison: bool = False) -> bytes:
+    """The contents of ``inputs.bin``."""
+    header = struct.pack("<3I", _INPUT_MAGIC, len(inputs), int(poison))
+    return header + b"".join(data for invocation in inputs for data in invocation)
+
+
+def unpack_outputs(
+    data: bytes,
+    invocations: int,
+    *,
+    board: str,
+    footprint: Footprint | None = None,
+    console: str = "",
+) -> RunResult:
+    """Reads ``outputs.bin``.
+
+    Raises:
+        CortexMError: it is not what the runner writes when it succeeds.
+    """
+    try:
+        magic, arena, count = struct.unpack_from("<3I", data)
+        if magic != _OUTPUT_MAGIC:
+            raise struct.error("bad magic")
+        sizes = struct.unpack_from(f"<{count}I", data, 12)
+        position = 12 + 4 * count
+        outputs: list[list[bytes]] = []
+        instructions: list[int] = []
+        stack = 0
+        for _ in range(invocations):
+            executed, used = struct.unpack_from("<QI", data, position)
+            position += 12
+            instructions.append(executed)
+            stack = max(stack, used)
+            row = []
+            for size in sizes:
+                row.append(data[position : position + size])
+                position += size
+            outputs.append(row)
+        if position != len(data):
+            raise struct.error("length")
+    except struct.error:
+        raise CortexMError(
+            "the image ended without writing all its outputs", where=board, hint=console.strip()
+        ) from None
+    return RunResult(outputs, tuple(instructions), stack, arena, footprint, board, console)
