@@ -194,7 +194,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _inspect(args: argparse.Namespace) -> int:
-    from .inspect import inspect_text
+    from .listing import inspect_text
 
     program = load_program(args.model, name=identifier(args.model.stem), target=Target.parse("any"))
     print(inspect_text(program))

@@ -27,9 +27,9 @@ def top1(scores: Array, labels: Array) -> float:
     Raises:
         CortexMError: the scores are not one row per label.
     """
-    rows = np.asarray(scores).reshape(len(labels), -1) if np.size(scores) else np.empty((0, 0))
-    if len(labels) == 0 or rows.shape[0] != len(labels) or rows.shape[1] == 0:
+    if len(labels) == 0 or np.shape(scores)[:1] != (len(labels),) or np.size(scores) == 0:
         raise CortexMError("accuracy needs one row of scores for each label")
+    rows = np.asarray(scores).reshape(len(labels), -1)
     return float(np.mean(np.argmax(rows, axis=1) == np.asarray(labels)))
 
 
@@ -51,7 +51,7 @@ def evaluation_npz(evaluation: Evaluation) -> bytes:
     arrays: dict[str, Array] = {f"in_{i}": stack for i, stack in enumerate(evaluation.inputs)}
     arrays["labels"] = evaluation.labels
     buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    np.savez(buffer, **arrays)
     return buffer.getvalue()
 
 

@@ -2,9 +2,10 @@
 """Capture the model as an ATen graph in the form the quantizer wants.
 
 The graph is captured twice. The first capture sees the inputs as the user wrote them. In its graph
-the strides-dependent ``view`` becomes ``reshape``, ``relu6`` becomes ``hardtanh`` (which the quantizer
-fuses), and inactive dropout goes away. The second capture then has channels_last inputs wherever the
-model convolves or pools, which ExecuTorch's Cortex-M backend demands and the user need not know.
+the strides-dependent ``view`` becomes ``reshape``, ``relu6`` becomes ``hardtanh`` (which the
+quantizer fuses), and inactive dropout goes away. The second capture then has channels_last inputs
+wherever the model convolves or pools, which ExecuTorch's Cortex-M backend demands and the user need
+not know.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch.fx import GraphModule, Node
 
 from ..errors import CortexMError
 from .model_file import LoadedModel
-from .places import first_line, frame_of_error, shown_path, where_of_error
+from .places import first_line, frame_of_error, where_of_error
 from .quiet import quiet
 from .samples import Sample, shape_text
 
@@ -68,9 +69,7 @@ def capture(loaded: LoadedModel) -> tuple[GraphModule, tuple[bool, ...]]:
     _run_eagerly(loaded)
     graph = _export(loaded.module, loaded.example_inputs, loaded)
     spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)
-    which = tuple(
-        spatial and x.dim() == 4 and x.is_floating_point() for x in loaded.example_inputs
-    )
+    which = tuple(spatial and x.dim() == 4 and x.is_floating_point() for x in loaded.example_inputs)
     _simplify(graph)
     if spatial:
         graph = copy.deepcopy(graph)  # it shares its weights with the user's module
@@ -96,7 +95,8 @@ def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Gra
             program = torch.export.export(module, inputs, strict=False)
     except Exception as error:
         raise _export_error(error, loaded) from error
-    mutated = program.graph_signature.buffers_to_mutate or program.graph_signature.user_inputs_to_mutate
+    signature = program.graph_signature
+    mutated = signature.buffers_to_mutate or signature.user_inputs_to_mutate
     if mutated:
         names = ", ".join(sorted(str(name) for name in mutated.values()))
         raise CortexMError(

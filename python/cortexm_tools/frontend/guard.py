@@ -31,33 +31,44 @@ CODE_SAFE = frozenset(
 _CODES = (torch.int8, torch.int16)
 
 
-def _tensors(value: object) -> list[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, (tuple, list)):
-        return [t for item in value for t in _tensors(item)]
-    return []
-
-
-def _name(node: Node) -> tuple[str, str]:
+def _operator(node: Node) -> tuple[str, str]:
     """(namespace, ``aten.add``) of a call of an edge or ATen operator; ("", "") of another."""
     schema = getattr(node.target, "_schema", None)
-    if schema is None:
+    if node.op != "call_function" or schema is None:
         return "", ""
     namespace, _, name = schema.name.partition("::")
     return namespace, f"{namespace}.{name}"
 
 
+def _result_is_not_codes(node: Node) -> bool:
+    """Comparisons and index searches give truth values and positions."""
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.dtype in (torch.bool, torch.int64)
+
+
 def unsafe_nodes(graph: Graph) -> list[tuple[Node, str]]:
-    """The ATen calls of `graph` that compute on int8 or int16 codes, with the operators' names."""
+    """The ATen calls of `graph` that compute on codes, with the operators' names.
+
+    Codes are followed from where they arise; the tensors' types in the metadata cannot be relied
+    on, because the passes that put codes in the place of values do not always renew them.
+    """
+    codes: set[Node] = set()
     found = []
     for node in graph.nodes:
-        if node.op != "call_function":
+        namespace, name = _operator(node)
+        if namespace == "cortex_m":
+            if name != "cortex_m.dequantize_per_tensor":
+                codes.add(node)
             continue
-        namespace, name = _name(node)
-        if namespace != "aten" or name in CODE_SAFE:
+        if node.op == "placeholder":
+            value = node.meta.get("val")
+            if isinstance(value, torch.Tensor) and value.dtype in _CODES:
+                codes.add(node)
             continue
-        values = [node.meta.get("val"), *(n.meta.get("val") for n in node.all_input_nodes)]
-        if any(t.dtype in _CODES for value in values for t in _tensors(value)):
+        if node.op != "call_function" or not any(n in codes for n in node.all_input_nodes):
+            continue
+        if namespace == "aten" and name not in CODE_SAFE:
             found.append((node, name))
+        if namespace != "quantized_decomposed" and not _result_is_not_codes(node):
+            codes.add(node)
     return found

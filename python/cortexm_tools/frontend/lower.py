@@ -24,7 +24,7 @@ from .guard import unsafe_nodes
 from .layers import kernel_layers, layers_of_graph
 from .lean import make_lean
 from .model_file import LoadedModel
-from .places import first_line
+from .places import first_line, root_cause
 from .quantize import quantize as quantize_graph
 from .quantize import split_activations, tag_nodes, tag_of
 from .quiet import import_executorch, quiet
@@ -147,7 +147,7 @@ def _lower_once(
             edge._edge_programs["forward"] = manager.transform()
     except Exception as error:
         raise CortexMError(
-            f"ExecuTorch cannot lower the model {name}: {first_line(error)}",
+            f"ExecuTorch cannot lower the model {name}: {first_line(root_cause(error))}",
             where=loaded.path.name,
         ) from error
     return edge
@@ -171,7 +171,10 @@ def _serialize(edge: Any, base: Path) -> tuple[bytes, tuple[tuple[str, Layer], .
             program = edge.to_executorch()
             pte = bytes(program.buffer)
     except Exception as error:
-        raise CortexMError(f"ExecuTorch cannot serialize the program: {first_line(error)}") from error
+        raise CortexMError(
+            f"ExecuTorch cannot serialize the program: {first_line(root_cause(error))}",
+            where=base.name,
+        ) from error
     graph = program.exported_program().graph
     return pte, kernel_layers(program.executorch_program, graph, base)
 

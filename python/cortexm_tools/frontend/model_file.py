@@ -220,8 +220,9 @@ def _where(path: Path, name: str) -> str:
 def _value(module: types.ModuleType, name: str, path: Path) -> Any:
     """The named attribute of the model file, called if it is a callable."""
     if not hasattr(module, name):
-        raise CortexMError(f"the model file defines no {name}", where=path.name,
-                           hint=_HINT_CONVENTION)
+        raise CortexMError(
+            f"the model file defines no {name}", where=path.name, hint=_HINT_CONVENTION
+        )
     value = getattr(module, name)
     if isinstance(value, (torch.nn.Module, torch.Tensor)) or not callable(value):
         return value
@@ -231,7 +232,8 @@ def _value(module: types.ModuleType, name: str, path: Path) -> Any:
         inspect.signature(value).bind()
     except (TypeError, ValueError):
         raise CortexMError(
-            f"{name} is a callable that needs arguments", where=_where(path, name),
+            f"{name} is a callable that needs arguments",
+            where=_where(path, name),
             hint="give a value, or a callable without arguments",
         ) from None
     with _user_code(path):
@@ -258,7 +260,5 @@ def _model(module: types.ModuleType, path: Path) -> torch.nn.Module:
 def user_files(loaded: LoadedModel) -> tuple[str, ...]:
     """The dependencies that are the user's own, relative to the model file where possible."""
     return tuple(
-        shown_path(file, loaded.path.parent)
-        for file in loaded.dependencies
-        if is_user_file(file)
+        shown_path(file, loaded.path.parent) for file in loaded.dependencies if is_user_file(file)
     )

@@ -29,8 +29,8 @@ _MACHINERY = tuple(
 @functools.cache
 def _library_roots() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
-    roots = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return tuple(sorted({os.path.realpath(r) + os.sep for r in roots} | {r + os.sep for r in roots}))
+    named = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return tuple(sorted(r + os.sep for r in named | {os.path.realpath(r) for r in named}))
 
 
 @functools.cache
@@ -99,6 +99,15 @@ def where_of_error(error: BaseException, base: Path, default: str) -> str:
     """``file:line`` of the user's code in which `error` arose, or `default`."""
     frame = frame_of_error(error)
     return f"{shown_path(frame[0], base)}:{frame[1]}" if frame else default
+
+
+def root_cause(error: BaseException) -> BaseException:
+    """The exception that `error` was raised from in the first place."""
+    seen = {id(error)}
+    while error.__cause__ is not None and id(error.__cause__) not in seen:
+        error = error.__cause__
+        seen.add(id(error))
+    return error
 
 
 def first_line(error: BaseException) -> str:

@@ -27,9 +27,9 @@ _MODULES = (
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Drop log records below ERROR and all Python warnings while the block runs."""
+    """Drop log records up to ERROR and all Python warnings while the block runs."""
     before = logging.root.manager.disable
-    logging.disable(max(before, logging.WARNING))
+    logging.disable(max(before, logging.ERROR))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -209,9 +209,7 @@ def evaluation_set(value: Any, example: Sample, where: str) -> Evaluation:
         samples, labels = [], []
         for index, pair in enumerate(value):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise CortexMError(
-                    f"{what}[{index}] must be a pair (inputs, label)", where=where
-                )
+                raise CortexMError(f"{what}[{index}] must be a pair (inputs, label)", where=where)
             samples.append(_sample(pair[0], example, f"{what}[{index}]", where))
             labels.append(_label(pair[1], f"{what}[{index}]", where))
     else:
@@ -224,9 +222,7 @@ def evaluation_set(value: Any, example: Sample, where: str) -> Evaluation:
         raise CortexMError(
             f"{what} has {len(samples)} inputs and {len(labels)} labels", where=where
         )
-    stacks = tuple(
-        np.stack([sample[i].numpy() for sample in samples]) for i in range(len(example))
-    )
+    stacks = tuple(np.stack([sample[i].numpy() for sample in samples]) for i in range(len(example)))
     return Evaluation(stacks, np.asarray(labels, dtype=np.int64))
 
 

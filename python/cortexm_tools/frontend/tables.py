@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lower the functions of one int8 tensor for which ExecuTorch has no kernel to tables.
 
-Such a function has 256 results, and ``cortex_m::quantized_activation`` looks them up; ExecuTorch uses
-it for sigmoid and its kin. The ones here would otherwise stay behind: a ReLU or clamp that could not
-be fused into the operator before it, a hard-swish that follows neither convolution nor linear
+Such a function has 256 results, and ``cortex_m::quantized_activation`` looks them up; ExecuTorch
+uses it for sigmoid and its kin. The ones here would otherwise stay behind: a ReLU or clamp that is
+not fused into the operator before it, a hard-swish that follows neither convolution nor linear
 (whose codes ExecuTorch takes for values), and functions its quantizer passes by. With the input's
 scale and zero point (s, z) and the output's (t, y):
 
     table[q] = clamp(round(f((q - z) * s) / t) + y, -128, 127)
 
-in float64, halves to even, as the quantizer rounds.
+in float64, halves to even, as the quantizer rounds. The first pass looks for the chains dequantize,
+f, quantize (the quantizer leaves no such chain inside what it wants fused) and puts a stand-in for
+f that ExecuTorch's passes can trace with any type; the second turns the stand-ins into look-ups.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
 
 _aten = torch.ops.aten
 
@@ -34,6 +37,8 @@ EXTRA_UNARY = (
     _aten.neg.default,
     _aten.abs.default,
 )
+
+_TABLE = "cortexm_table"  # key in node.meta
 
 # Names of the edge operators that become tables where they work on int8.
 _TABLED = ("relu", "hardtanh", "clamp", "hardswish", *(op._opname for op in EXTRA_UNARY))
@@ -66,25 +71,30 @@ def pass_list() -> list[Any]:
         QuantizedClampActivationPass,
     )
     from executorch.exir.pass_base import ExportPass
-    from torch.fx.passes.infra.pass_manager import PassResult
+
+    class MarkPass(ExportPass):  # type: ignore[misc]
+        """Puts the stand-ins."""
+
+        def call(self, graph_module: GraphModule) -> PassResult:
+            nodes = [node for node in graph_module.graph.nodes if _is_tabled(node)]
+            for node in nodes:
+                _mark(node)
+            return PassResult(graph_module, bool(nodes))
 
     class TablePass(ExportPass):  # type: ignore[misc]
-        """Replaces what `_is_tabled` says by ``cortex_m::quantized_activation``."""
+        """Turns the stand-ins into ``cortex_m::quantized_activation``."""
 
         def __init__(self, exported_program: Any) -> None:
             super().__init__()
             self.exported_program = exported_program
 
         def call(self, graph_module: GraphModule) -> PassResult:
-            nodes = [node for node in graph_module.graph.nodes if _is_tabled(node)]
+            nodes = [node for node in graph_module.graph.nodes if _TABLE in node.meta]
             for node in nodes:
                 _to_table(node, self.exported_program)
-            if nodes:
-                graph_module.recompile()
-                graph_module = super().call(graph_module).graph_module
             return PassResult(graph_module, bool(nodes))
 
-    result: list[Any] = []
+    result: list[Any] = [MarkPass]
     for each in CortexMPassManager.pass_list:
         if each is AtenToCortexMPass:
             result.append(TablePass)
@@ -93,18 +103,67 @@ def pass_list() -> list[Any]:
     return result
 
 
+def _name(node: object) -> str:
+    """``aten::clamp`` for a call of that operator; "" for what is no operator call."""
+    schema = getattr(getattr(node, "target", None), "_schema", None)
+    return schema.name if schema is not None else ""
+
+
+def _is_int8(node: object, kind: str) -> bool:
+    return (
+        isinstance(node, Node)
+        and _name(node) == f"quantized_decomposed::{kind}_per_tensor"
+        and node.args[5] == torch.int8
+        and isinstance(node.args[1], float)
+    )
+
+
 def _is_tabled(node: Node) -> bool:
-    schema = getattr(node.target, "_schema", None)
-    if node.op != "call_function" or schema is None:
-        return False
-    namespace, _, name = schema.name.partition("::")
+    namespace, _, name = _name(node).partition("::")
     if namespace != "aten" or name not in _TABLED or len(node.all_input_nodes) != 1:
         return False
-    # Not the fake tensor's type: it is stale until a pass has traced the graph anew.
-    params = [node.meta.get("input_qparams") or {}, node.meta.get("output_qparams") or {}]
-    return all(
-        0 in p and p[0].dtype == torch.int8 and not isinstance(p[0].scale, list) for p in params
+    if not _is_int8(node.args[0], "dequantize") or len(node.users) != 1:
+        return False
+    if not _is_int8(next(iter(node.users)), "quantize"):
+        return False
+    return name != "hardswish" or not _decomposes(node)
+
+
+def _decomposes(hardswish: Node) -> bool:
+    """Whether ExecuTorch will compute this hard-swish as minimum and multiplication.
+
+    It does where the operator before is a convolution or linear, with the clamp to [-3, inf) that
+    its quantizer has put in between.
+    """
+    node = hardswish
+    for _ in range(2):  # dequantize, quantize
+        node = node.all_input_nodes[0]
+        if len(node.users) != 1:
+            return False
+        if not node.all_input_nodes:
+            return False
+    node = node.all_input_nodes[0]
+    if _name(node) == "aten::clamp" and node.all_input_nodes:
+        node = node.all_input_nodes[0]
+    return _name(node) in ("aten::convolution", "aten::linear") and len(node.users) == 1
+
+
+def _mark(node: Node) -> None:
+    from executorch.exir.dialects._ops import ops
+
+    target: Any = node.target
+    args, kwargs = node.args[1:], dict(node.kwargs)
+    dequantize: Any = node.args[0]
+    quantize: Any = next(iter(node.users))
+    node.meta[_TABLE] = table_of(
+        lambda x: target(x, *args, **kwargs),
+        float(dequantize.args[1]),
+        int(dequantize.args[2]),
+        float(quantize.args[1]),
+        int(quantize.args[2]),
     )
+    node.target = ops.edge.aten.abs.default
+    node.args, node.kwargs = (dequantize,), {}
 
 
 def _to_table(node: Node, program: Any) -> None:
@@ -112,24 +171,12 @@ def _to_table(node: Node, program: Any) -> None:
     from executorch.exir.dialects._ops import ops
     from torch.export.graph_signature import InputKind
 
-    target: Any = node.target
-    before, after = node.meta["input_qparams"][0], node.meta["output_qparams"][0]
-    table = table_of(
-        lambda x: target(x, *node.args[1:], **node.kwargs),
-        float(before.scale),
-        int(before.zp),
-        float(after.scale),
-        int(after.zp),
-    )
+    table = node.meta.pop(_TABLE)
     graph = node.graph
     with graph.inserting_before(next(n for n in graph.nodes if n.op == "placeholder")):
         constant = create_constant_placeholder(
             program, graph, f"{node.name}_table", InputKind.PARAMETER, table
         )
-    with graph.inserting_before(node):
-        call = graph.call_function(
-            ops.edge.cortex_m.quantized_activation.default, (node.args[0], constant)
-        )
-    call.meta = {**node.meta, "val": node.meta["val"].to(torch.int8)}
-    node.replace_all_uses_with(call)
-    graph.erase_node(node)
+    node.target = ops.edge.cortex_m.quantized_activation.default
+    node.args = (node.args[0], constant)
+    node.meta["val"] = node.meta["val"].to(torch.int8)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading ExecuTorch programs (.pte) into the IR, without torch or ExecuTorch."""
 
-from .program import PteProgram, parse_program
+from .program import parse_program
 from .reader import Operator, list_operators, read_program, read_pte
+from .values import PteProgram
 
 __all__ = ["Operator", "PteProgram", "list_operators", "parse_program", "read_program", "read_pte"]

@@ -17,7 +17,7 @@ from ..errors import CortexMError
 from ..ir import ops
 from ..ir.types import Array, DType, Graph, Layer, Op, QuantParams, Tensor, contiguous
 from .flatbuffer import damaged
-from .program import Dynamism, PteList, PteProgram, PteTensor, ScalarType
+from .values import Dynamism, PteList, PteProgram, PteTensor, ScalarType
 
 _DTYPES = {
     ScalarType.S8: DType.S8,
@@ -59,6 +59,7 @@ class Builder:
         # By memory area: what lies there, disjoint and in order of address.
         self._memory: dict[int, list[_Content]] = {}
         self._written = _written_values(program)
+        self._refused: dict[int, str] = {}
 
     def add_tensor(self, tensor: Tensor) -> int:
         self.tensors.append(tensor)
@@ -67,8 +68,8 @@ class Builder:
     def add_constant(self, name: str, data: Array) -> int:
         """A new constant in C order."""
         dtype = next(dtype for dtype in DType if dtype.numpy == data.dtype)
-        order = contiguous(data.ndim)
-        return self.add_tensor(Tensor(name, dtype, data.shape, order, np.ascontiguousarray(data)))
+        values = np.ascontiguousarray(data).reshape(data.shape)
+        return self.add_tensor(Tensor(name, dtype, data.shape, contiguous(data.ndim), values))
 
     def add_op(
         self, attrs: ops.Attrs, inputs: tuple[int, ...], outputs: tuple[int, ...], layer: Layer
@@ -132,10 +133,22 @@ class Builder:
         self._set(index, tensor, value)
         return tensor
 
+    def bind(self, index: int, tensor: int) -> None:
+        """Makes value `index` another name of `tensor`."""
+        if index in self._by_value:
+            raise CortexMError(f"value {index} is written twice")
+        self._set(index, tensor, self.value(index))
+
+    def refuse(self, index: int, why: str) -> None:
+        """Makes reading value `index` an error with the message `why`."""
+        self._refused[index] = why
+
     def read(self, index: int) -> int:
         """The tensor that value `index` is now: a constant, or what was written to it."""
         if index in self._by_value:
             return self._by_value[index]
+        if index in self._refused:
+            raise CortexMError(self._refused[index])
         value = self.value(index)
         if value.data is not None:
             if index in self._written:

@@ -14,7 +14,7 @@ from ..errors import CortexMError
 from ..ir import ops
 from ..ir.types import Array, DType, Layer, QuantParams, Tensor
 from .builder import Builder
-from .program import PteFloats, PteInstruction, PteList, PteProgram, PteValue
+from .values import PteFloats, PteInstruction, PteList, PteProgram, PteValue
 
 T = TypeVar("T")
 
@@ -201,12 +201,10 @@ class Call:
         self._add(attrs, inputs, outputs)
         return outputs
 
-    def emit_list(self, attrs: ops.Attrs, *inputs: int | None) -> tuple[int, ...]:
-        """Like `emit` for an operator whose result is a list of tensors."""
+    def define_list(self) -> tuple[int, ...]:
+        """The results of an operator that returns a list, to be computed by `emit_into`."""
         items = self._list_items(self.arg_count)
-        outputs = tuple(self._guard(self.builder.define, item) for item in items)
-        self._add(attrs, inputs, outputs)
-        return outputs
+        return tuple(self._guard(self.builder.define, item) for item in items)
 
     def out_list(self) -> tuple[Tensor, ...]:
         """Types and shapes of the results of an operator that returns a list."""
@@ -227,6 +225,20 @@ class Call:
     def emit_into(self, attrs: ops.Attrs, outputs: tuple[int, ...], *inputs: int | None) -> None:
         """Adds an operator with results that were defined before."""
         self._add(attrs, inputs, outputs)
+
+    def bind(self, tensor: int) -> None:
+        """Makes an existing tensor the result."""
+        index = self.instruction.args[self.arg_count]
+        self._guard(lambda value: self.builder.bind(value, tensor), index)
+
+    def drop_result(self, number: int, why: str) -> None:
+        """Leaves out result `number`: an operator that reads it is refused with `why`."""
+        self.builder.refuse(self.instruction.args[self.arg_count + number], why)
+
+    def emit_first(self, attrs: ops.Attrs, *inputs: int | None) -> None:
+        """Like `emit`, with the first result only."""
+        index = self.instruction.args[self.arg_count]
+        self._add(attrs, inputs, (self._guard(self.builder.define, index),))
 
     def _add(
         self, attrs: ops.Attrs, inputs: tuple[int | None, ...], outputs: tuple[int, ...]

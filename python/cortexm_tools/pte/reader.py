@@ -11,7 +11,8 @@ from ..ir.types import Graph, Layer
 from .builder import Builder
 from .call import Call
 from .ops import CONVERTERS
-from .program import InstructionKind, PteInstruction, PteProgram, parse_program
+from .program import parse_program
+from .values import InstructionKind, PteInstruction, PteProgram
 
 # Constants may be copied into another order this many times the size of the file.
 _COPIES = 4

@@ -33,9 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--flash-limit", type=int)
     options = parser.parse_args(own)
     try:
-        size = measure(
-            compiler, options.archive, options.name, section_arena=options.section_arena
-        )
+        size = measure(compiler, options.archive, options.name, section_arena=options.section_arena)
         write_files(options.out.parent, {options.out.name: to_json(size)})
         check_footprint(options.name, size, options.ram_limit, options.flash_limit)
     except CortexMError as error:

@@ -2,8 +2,8 @@
 """Which emulated board runs the code of which core.
 
 A core without a board of its own runs on the nearest one that executes all its instructions:
-M0+ on M0 (both ARMv6-M), M23 (ARMv8-M baseline) and M35P on M33, M52 and M85 (ARMv8.1-M with MVE) on
-M55. An ARMv6-M image that does not fit the micro:bit runs on the M3 board, whose ARMv7-M includes
+M0+ on M0 (both ARMv6-M), M23 (ARMv8-M baseline) and M35P on M33, M52 and M85 (ARMv8.1-M with MVE)
+on M55. An ARMv6-M image that does not fit the micro:bit runs on the M3 board: ARMv7-M includes
 ARMv6-M.
 """
 

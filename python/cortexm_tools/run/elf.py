@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sections and symbols of an ELF file (System V ABI, chapters "Object Files" and "Symbol Table")."""
+"""Sections and symbols of an ELF file (System V ABI, "Object Files" and "Symbol Table")."""
 
 from __future__ import annotations
 

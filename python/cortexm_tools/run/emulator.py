@@ -128,7 +128,15 @@ def run_on_core(
     for board in boards[:-1]:
         try:
             return run_on_board(
-                model_dir, name, board, inputs, work_dir, poison, core=core, isa=isa, timeout=timeout
+                model_dir,
+                name,
+                board,
+                inputs,
+                work_dir,
+                poison,
+                core=core,
+                isa=isa,
+                timeout=timeout,
             )
         except DoesNotFit:
             continue

@@ -76,7 +76,12 @@ def footprint_of(elf: Elf, *, section_arena: str = "") -> Footprint:
     # The arena's padding, if any, stays with the other variables.
     in_bss = min(arena, total["bss"])
     return Footprint(
-        total["code"], total["constants"], total["data"], total["bss"] - in_bss, arena, tuple(largest)
+        total["code"],
+        total["constants"],
+        total["data"],
+        total["bss"] - in_bss,
+        arena,
+        tuple(largest),
     )
 
 
@@ -109,7 +114,12 @@ def measure(
     options = [*compiler, "-r", "-nostdlib", "-Wl,--gc-sections", *roots]
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "footprint.o"
-        inputs = ["-Wl,--start-group", *map(str, archives), *_libraries(compiler), "-Wl,--end-group"]
+        inputs = [
+            "-Wl,--start-group",
+            *map(str, archives),
+            *_libraries(compiler),
+            "-Wl,--end-group",
+        ]
         command = [*options, "-o", str(output), *inputs]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
@@ -168,11 +178,3 @@ def to_json(size: Footprint) -> str:
         {"symbol": n, "kind": kind, "bytes": count} for n, kind, count in size.largest[:_LARGEST]
     ]
     return json.dumps(entry, indent=2) + "\n"
-
-
-def from_json(text: str) -> Footprint:
-    """The inverse of `to_json`."""
-    entry = json.loads(text)
-    largest = tuple((row["symbol"], row["kind"], row["bytes"]) for row in entry["largest"])
-    fields = ("code", "constants", "data", "bss", "arena")
-    return Footprint(*(entry[field] for field in fields), largest)

@@ -125,9 +125,13 @@ def _run(command: list[str], name: str) -> None:
     # The linker: region `FLASH' overflowed by 1234 bytes
     overflow = re.findall(r"region [`'](\w+)' overflowed by (\d+) bytes", output)
     if overflow:
-        what = ", ".join(f"{int(count):,} bytes too many for {region}" for region, count in overflow)
+        what = ", ".join(
+            f"{int(count):,} bytes too many for {region}" for region, count in overflow
+        )
         raise DoesNotFit(f"the image does not fit the board: {what}", where=name)
-    lines = [line for line in output.splitlines() if re.search(r"error|undefined|fatal", line, re.I)]
+    lines = [
+        line for line in output.splitlines() if re.search(r"error|undefined|fatal", line, re.I)
+    ]
     raise CortexMError(
         "building the image failed:\n" + "\n".join(lines[:12] or output.splitlines()[-12:]),
         where=name,

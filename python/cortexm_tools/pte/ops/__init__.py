@@ -4,11 +4,24 @@
 from __future__ import annotations
 
 from ..call import Table
-from . import convolution, elementwise, layout, pooling
+from . import (
+    arithmetic,
+    convolution,
+    elementwise,
+    float_layers,
+    indexing,
+    layout,
+    movement,
+    pooling,
+)
 
 CONVERTERS: Table = {
     **convolution.TABLE,
     **elementwise.TABLE,
     **layout.TABLE,
     **pooling.TABLE,
+    **movement.TABLE,
+    **indexing.TABLE,
+    **arithmetic.TABLE,
+    **float_layers.TABLE,
 }

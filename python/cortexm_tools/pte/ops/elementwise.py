@@ -10,7 +10,7 @@ import numpy as np
 from ...ir import ops
 from ...ir.types import DType
 from ..call import INT8, INT16, Call, Table, register
-from ..program import ScalarType
+from ..values import ScalarType
 
 TABLE: Table = {}
 

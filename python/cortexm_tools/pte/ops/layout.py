@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ...ir import ops
+from ...ir import ops, ops_more
 from ..call import Call, Table, register
 
 TABLE: Table = {}
@@ -64,8 +64,11 @@ def _view(call: Call) -> None:
 
 def _clone(call: Call) -> None:
     x = call.tensor(0)
-    info = call.info(x)
-    call.require_out(info.shape, info.dtype)
+    info, result = call.info(x), call.out_tensor()
+    call.require_out(info.shape, result.dtype)
+    if info.dtype is not result.dtype:
+        call.emit(ops_more.Cast(), x)
+        return
     (out,) = call.emit(ops.Clone(), x)
     _same_quant(call, x, out)
 
@@ -87,6 +90,7 @@ for _name, _args in (
     ("aten::detach_copy.out", 1),
     ("aten::lift_fresh_copy.out", 1),
     ("aten::clone.out", 2),
+    ("aten::_to_copy.out", 3),
     ("dim_order_ops::_clone_dim_order.out", 3),
     ("dim_order_ops::_to_dim_order_copy.out", 3),
 ):

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# Toolchain file for arm-none-eabi-gcc with newlib. What it builds for:
+#   CORTEXM_BOARD  an emulated board, see boards/
+#   CORTEXM_CPU    a core, e.g. cortex-m4; default: the board's
+#   CORTEXM_ISA    scalar, dsp or mve; default: the best the core has
+#   CORTEXM_TOOLCHAIN_PREFIX  e.g. /opt/gcc-arm/bin/arm-none-eabi-; default: found on PATH
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR arm)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES CORTEXM_BOARD CORTEXM_CPU CORTEXM_ISA
+     CORTEXM_TOOLCHAIN_PREFIX)
+# An executable cannot be linked before there is a linker script.
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+
+include("${CMAKE_CURRENT_LIST_DIR}/CortexMCores.cmake")
+if(CORTEXM_BOARD)
+  cortexm_load_board("${CORTEXM_BOARD}")
+  if(NOT CORTEXM_CPU)
+    set(CORTEXM_CPU "${CORTEXM_BOARD_CPU}")
+  endif()
+endif()
+if(NOT CORTEXM_CPU)
+  message(FATAL_ERROR "no core to build for\nhint: pass -DCORTEXM_BOARD=<board> or -DCORTEXM_CPU=<core>")
+endif()
+
+if(NOT CORTEXM_TOOLCHAIN_PREFIX)
+  set(CORTEXM_TOOLCHAIN_PREFIX arm-none-eabi-)
+endif()
+find_program(CORTEXM_GCC "${CORTEXM_TOOLCHAIN_PREFIX}gcc")
+mark_as_advanced(CORTEXM_GCC)
+if(NOT CORTEXM_GCC)
+  message(
+    FATAL_ERROR
+      "the compiler ${CORTEXM_TOOLCHAIN_PREFIX}gcc was not found\n"
+      "hint: install it (Debian: apt install gcc-arm-none-eabi libnewlib-arm-none-eabi) or set "
+      "CORTEXM_TOOLCHAIN_PREFIX")
+endif()
+execute_process(
+  COMMAND "${CORTEXM_GCC}" -print-file-name=nano.specs
+  OUTPUT_VARIABLE _cortexm_nano
+  OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT IS_ABSOLUTE "${_cortexm_nano}")
+  message(
+    FATAL_ERROR
+      "${CORTEXM_GCC} has no C library (nano.specs is missing)\n"
+      "hint: install newlib (Debian: apt install libnewlib-arm-none-eabi)")
+endif()
+
+string(REGEX REPLACE "gcc(\\.exe)?$" "" _cortexm_prefix "${CORTEXM_GCC}")
+set(CMAKE_C_COMPILER "${CORTEXM_GCC}")
+set(CMAKE_CXX_COMPILER "${_cortexm_prefix}g++")
+set(CMAKE_ASM_COMPILER "${CORTEXM_GCC}")
+set(CMAKE_EXECUTABLE_SUFFIX_C .elf)
+set(CMAKE_EXECUTABLE_SUFFIX_CXX .elf)
+
+cortexm_cpu_flags(_cortexm_flags "${CORTEXM_GCC}" "${CORTEXM_CPU}" "${CORTEXM_ISA}")
+list(JOIN _cortexm_flags " " _cortexm_flags)
+set(CMAKE_C_FLAGS_INIT "${_cortexm_flags} --specs=nano.specs -ffunction-sections -fdata-sections")
+set(CMAKE_CXX_FLAGS_INIT "${CMAKE_C_FLAGS_INIT} -fno-exceptions -fno-rtti -fno-threadsafe-statics")
+set(CMAKE_ASM_FLAGS_INIT "${_cortexm_flags}")
+# CMake's Release is -O3, which costs flash without gain outside the kernels.
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "")
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "")
+endif()
+
+# Libraries and headers of the build machine are of no use here, nor are the packages that Python
+# wheels bring (executorch's own CMake package is one built for the host).
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

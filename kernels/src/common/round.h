@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rounding of a float without the FPU's rounding mode or conversion instructions. */
+#ifndef CORTEXM_COMMON_ROUND_H
+#define CORTEXM_COMMON_ROUND_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* Every rounded result beyond +-2^22 becomes +-2^22: further out than any code from a zero point. */
+#define CORTEXM_ROUND_LIMIT (INT32_C(1) << 22)
+
+/* The integer nearest to x, ties to even, limited to +-2^22; 0 for a NaN.
+ *
+ * Works on the bits of the float (sign, 8 bits of exponent e, 23 of mantissa f; the value is
+ * (2^23 + f) * 2^(e - 150)), so cores with and without an FPU agree and a core without one calls no
+ * library function. Ties go to even by adding half minus one, plus the integer's last bit. */
+static inline int32_t cortexm_round_half_even(float x)
+{
+    uint32_t bits;
+    uint32_t magnitude;
+    uint32_t mantissa;
+    uint32_t drop;
+    uint32_t rounded;
+
+    memcpy(&bits, &x, sizeof bits);
+    magnitude = bits & UINT32_C(0x7fffffff);
+    if (magnitude <= UINT32_C(0x3f000000) || magnitude > UINT32_C(0x7f800000)) {
+        return 0; /* up to 0.5, or NaN */
+    }
+    if (magnitude >= UINT32_C(0x4a800000)) {
+        rounded = (uint32_t)CORTEXM_ROUND_LIMIT;
+    } else {
+        drop = 150u - (magnitude >> 23); /* bits of fraction, 2 to 24 */
+        mantissa = (magnitude & UINT32_C(0x7fffff)) | UINT32_C(0x800000);
+        rounded = (mantissa + (UINT32_C(1) << (drop - 1)) - 1u + ((mantissa >> drop) & 1u)) >> drop;
+    }
+    return (bits >> 31) != 0u ? -(int32_t)rounded : (int32_t)rounded;
+}
+
+#endif

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators beyond the quantized dialect: data movement in any type, and float32 arithmetic.
+
+Programs keep these where ExecuTorch leaves work to its portable operators. Data movement and
+comparisons are exact; float32 results depend on the order of summation in their last bits.
+Operand order is stated in each docstring; an operand in brackets is optional.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .ops import Attrs
+
+# -- data movement, any element type --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Concat(Attrs):
+    """x0, x1, ... of one type -> joined along dimension `dim`."""
+
+    kind: ClassVar[str] = "concat"
+    dim: int
+
+
+@dataclass(frozen=True)
+class Slice(Attrs):
+    """x -> out of the same rank; out[i] = x[begin + step * i] in every dimension.
+
+    Steps are not zero; a negative one reads backwards. The extents are the result's shape.
+    """
+
+    kind: ClassVar[str] = "slice"
+    begin: tuple[int, ...]
+    step: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Expand(Attrs):
+    """x -> x broadcast to the result's shape (aligned at the last dimension)."""
+
+    kind: ClassVar[str] = "expand"
+
+
+@dataclass(frozen=True)
+class Tile(Attrs):
+    """x -> x repeated; out[i] = x[i mod size] in every dimension, x aligned at the last one."""
+
+    kind: ClassVar[str] = "tile"
+
+
+@dataclass(frozen=True)
+class AsStrided(Attrs):
+    """x -> out[i] = flat[offset + sum(i_d * strides_d)], with flat = x in logical C order.
+
+    Windows may overlap. All indices lie inside x.
+    """
+
+    kind: ClassVar[str] = "as_strided"
+    strides: tuple[int, ...]
+    offset: int
+
+
+@dataclass(frozen=True)
+class Gather(Attrs):
+    """x, index s64 or s32 of x's rank -> out[i] = x[i with coordinate `dim` replaced by index[i]].
+
+    Indices are in [0, size); they come from the input, so a device must check them.
+    """
+
+    kind: ClassVar[str] = "gather"
+    dim: int
+
+
+@dataclass(frozen=True)
+class Index(Attrs):
+    """x, one s64 or s32 index tensor per axis in `axes` -> x indexed by all of them together.
+
+    The index tensors broadcast. Their dimensions replace the indexed axes if those are adjacent,
+    and come first otherwise. Negative indices count from the end.
+    """
+
+    kind: ClassVar[str] = "index"
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class IndexPut(Attrs):
+    """x, values, one index tensor per axis in `axes` -> x with the indexed elements replaced.
+
+    Indexing is that of Index; `values` broadcast to the indexed shape. With `accumulate`, values
+    are added, also where an index occurs more than once.
+    """
+
+    kind: ClassVar[str] = "index_put"
+    axes: tuple[int, ...]
+    accumulate: bool
+
+
+@dataclass(frozen=True)
+class Where(Attrs):
+    """condition bool, a, b of one type (all broadcastable) -> a where true, else b."""
+
+    kind: ClassVar[str] = "where"
+
+
+@dataclass(frozen=True)
+class Cast(Attrs):
+    """x -> x in the result's element type; floats are cut towards zero, nonzero is true."""
+
+    kind: ClassVar[str] = "cast"
+
+
+# -- element by element ---------------------------------------------------------------------------
+
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+UNARY_FUNCTIONS = (
+    "abs",
+    "ceil",
+    "cos",
+    "erf",
+    "exp",
+    "floor",
+    "gelu",
+    "hardsigmoid",
+    "hardswish",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "neg",
+    "reciprocal",
+    "relu",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "silu",
+    "sin",
+    "sqrt",
+    "tanh",
+)
+BINARY_FUNCTIONS = ("add", "sub", "mul", "div", "pow", "minimum", "maximum")
+LOGICAL_FUNCTIONS = ("and", "or", "xor")
+
+
+@dataclass(frozen=True)
+class Compare(Attrs):
+    """a, b of one type (broadcastable) -> bool; `function` is one of COMPARISONS."""
+
+    kind: ClassVar[str] = "compare"
+    function: str
+
+
+@dataclass(frozen=True)
+class Clamp(Attrs):
+    """x -> min(max(x, low), high), in x's type; a bound that is None does not act."""
+
+    kind: ClassVar[str] = "clamp"
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Unary(Attrs):
+    """x f32 -> f32; `function` is one of UNARY_FUNCTIONS (gelu in its exact form)."""
+
+    kind: ClassVar[str] = "unary"
+    function: str
+
+
+@dataclass(frozen=True)
+class Binary(Attrs):
+    """a f32, b f32 (broadcastable) -> f32; `function` is one of BINARY_FUNCTIONS.
+
+    add and sub first multiply b with `alpha`, in float32.
+    """
+
+    kind: ClassVar[str] = "binary"
+    function: str
+    alpha: float = 1.0
+
+
+@dataclass(frozen=True)
+class Logical(Attrs):
+    """a bool, b bool (broadcastable) -> bool; `function` is one of LOGICAL_FUNCTIONS."""
+
+    kind: ClassVar[str] = "logical"
+    function: str
+
+
+@dataclass(frozen=True)
+class LogicalNot(Attrs):
+    """x bool -> not x."""
+
+    kind: ClassVar[str] = "logical_not"
+
+
+# -- reductions -----------------------------------------------------------------------------------
+
+REDUCTIONS = ("sum", "mean", "amax", "amin", "any", "all")
+
+
+@dataclass(frozen=True)
+class Reduce(Attrs):
+    """x -> x reduced over `dims`; sum and mean in f32, amax and amin in any type, any, all in bool.
+
+    The reduced dimensions are in the result's shape (with size one) if `keepdim`.
+    """
+
+    kind: ClassVar[str] = "reduce"
+    function: str
+    dims: tuple[int, ...]
+    keepdim: bool
+
+
+@dataclass(frozen=True)
+class ArgReduce(Attrs):
+    """x -> [values,] s64 index of the first extreme element along `dim`; `function` min or max.
+
+    With two results the first holds the extreme values, in x's type; with one result it is the
+    index.
+    """
+
+    kind: ClassVar[str] = "arg_reduce"
+    function: str
+    dim: int
+    keepdim: bool
+
+
+# -- float32 layers -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FloatConv2d(Attrs):
+    """x [N,C,H,W] f32, weight [O,C/groups,KH,KW] f32, [bias [O] f32] -> [N,O,H',W'] f32.
+
+    `padding` is (top, left, bottom, right), with zeros.
+    """
+
+    kind: ClassVar[str] = "float_conv2d"
+    stride: tuple[int, int]
+    padding: tuple[int, int, int, int]
+    dilation: tuple[int, int]
+    groups: int
+
+
+@dataclass(frozen=True)
+class FloatTransposeConv2d(Attrs):
+    """x [N,C,H,W] f32, weight [C,O/groups,KH,KW] f32, [bias [O] f32] -> [N,O,H',W'] f32.
+
+    `padding` as in TransposeConv2d: it cuts off the full result.
+    """
+
+    kind: ClassVar[str] = "float_transpose_conv2d"
+    stride: tuple[int, int]
+    padding: tuple[int, int, int, int]
+    dilation: tuple[int, int]
+    groups: int
+
+
+@dataclass(frozen=True)
+class FloatLinear(Attrs):
+    """x [..., K] f32, weight [O, K] f32, [bias [O] f32] -> [..., O] f32."""
+
+    kind: ClassVar[str] = "float_linear"
+
+
+@dataclass(frozen=True)
+class FloatMatmul(Attrs):
+    """a [..., M, K] f32, b [..., K, N] f32, of one rank -> [..., M, N] f32."""
+
+    kind: ClassVar[str] = "float_matmul"
+
+
+@dataclass(frozen=True)
+class FloatSoftmax(Attrs):
+    """x f32 -> softmax along `dim`, or its logarithm."""
+
+    kind: ClassVar[str] = "float_softmax"
+    dim: int
+    log: bool
+
+
+@dataclass(frozen=True)
+class FloatAvgPool2d(Attrs):
+    """x [N,C,H,W] f32 -> f32; window sums divided by `divisor`.
+
+    Without a divisor, by the number of pixels in the window: padding counts if `count_padding`,
+    what hangs over the padded image never does.
+    """
+
+    kind: ClassVar[str] = "float_avg_pool2d"
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    padding: tuple[int, int, int, int]
+    declared_padding: tuple[int, int]
+    count_padding: bool
+    divisor: int | None
+
+
+@dataclass(frozen=True)
+class FloatMaxPool2d(Attrs):
+    """x [N,C,H,W] f32 -> f32; padding never wins."""
+
+    kind: ClassVar[str] = "float_max_pool2d"
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    padding: tuple[int, int, int, int]
+    dilation: tuple[int, int]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cortexm inspect`: what is in a .pte, and what of it has no kernel."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .ir import Graph
+from .ir.text import tensor_text
+from .plan import has_lowering
+from .program import Program
+from .pte.program import parse_program
+from .pte.reader import Operator, list_operators
+from .report import table
+
+
+def inspect_text(program: Program) -> str:
+    """Operators with counts, inputs, outputs and constants, as text.
+
+    Raises:
+        CortexMError: the file is damaged.
+    """
+    layers = [layer for _, layer in program.layers] or None
+    operators = list_operators(parse_program(program.pte), layers)
+    lines = [
+        f"{program.name}: {len(program.pte):,} bytes, sha256 {program.digest}",
+        "",
+        _counts(operators),
+    ]
+    missing = [operator for operator in operators if not operator.supported]
+    if missing:
+        rows = [(op.number, op.name, str(op.layer)) for op in missing]
+        lines += [
+            "",
+            "without a kernel (such a program needs RUNTIME executorch):",
+            table(("#", "operator", "layer"), rows),
+        ]
+        return "\n".join(lines)
+    return "\n".join([*lines, "", *_graph_lines(program.graph())])
+
+
+def _counts(operators: tuple[Operator, ...]) -> str:
+    supported = {operator.name: operator.supported for operator in operators}
+    counts = Counter(operator.name for operator in operators)
+    rows = [(name, counts[name], "yes" if supported[name] else "NO") for name in sorted(counts)]
+    return table(("operator", "count", "kernel"), rows)
+
+
+def _graph_lines(graph: Graph) -> list[str]:
+    lines = []
+    for role, indices in (("input", graph.inputs), ("output", graph.outputs)):
+        for number, index in enumerate(indices):
+            lines.append(f"{role} {number}   {tensor_text(graph.tensors[index])}")
+    constants = [tensor for tensor in graph.tensors if tensor.is_constant]
+    lines.append(f"constants {len(constants)} of {sum(t.nbytes for t in constants):,} bytes")
+    rows = [
+        (
+            number + 1,
+            op.kind if has_lowering(op.attrs) else f"{op.kind} (no kernel)",
+            str(op.layer),
+            tensor_text(graph.tensors[op.outputs[0]]),
+        )
+        for number, op in enumerate(graph.ops)
+    ]
+    return [*lines, "", table(("#", "operator", "layer", "result"), rows)]

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions of cortexm/model.h: checks at the border of a compiled model. What is inside (shapes,
+ * kernels, offsets) was proved on the host; only what the application passes is checked here.
+ */
+#include "cortexm/model.h"
+
+/* The arena a call works on: the one passed, else the model's own, else NULL. */
+static uint8_t *arena_of(const cortexm_model_t *model, void *arena)
+{
+    if (model == NULL) {
+        return NULL;
+    }
+    return (uint8_t *)(arena != NULL ? arena : model->arena);
+}
+
+int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size)
+{
+    uint8_t *const base = arena_of(model, arena);
+
+    if (base == NULL) {
+        return CORTEXM_ERR_ARGUMENT;
+    }
+    if (model->abi != CORTEXM_ABI) {
+        return CORTEXM_ERR_ABI;
+    }
+    /* The model's own arena has the right size by construction, so its caller need not know it. */
+    if (arena != NULL && arena_size < model->arena_size) {
+        return CORTEXM_ERR_ARENA_SIZE;
+    }
+    if (((uintptr_t)base & (uintptr_t)(CORTEXM_ARENA_ALIGN - 1)) != 0U) {
+        return CORTEXM_ERR_ARENA_ALIGN;
+    }
+    if (model->init != NULL) {
+        model->init(base);
+    }
+    return CORTEXM_OK;
+}
+
+int cortexm_invoke(const cortexm_model_t *model, void *arena)
+{
+    uint8_t *const base = arena_of(model, arena);
+
+    if (base == NULL) {
+        return CORTEXM_ERR_ARGUMENT;
+    }
+    model->invoke(base);
+    return CORTEXM_OK;
+}
+
+static cortexm_tensor_t tensor_at(const cortexm_tensor_info_t *list, size_t count, uint8_t *base,
+                                  size_t index)
+{
+    cortexm_tensor_t tensor = {NULL, NULL};
+
+    if (index < count) {
+        tensor.info = &list[index];
+        tensor.data = base != NULL ? base + list[index].offset : NULL;
+    }
+    return tensor;
+}
+
+cortexm_tensor_t cortexm_input(const cortexm_model_t *model, void *arena, size_t index)
+{
+    return tensor_at(model != NULL ? model->inputs : NULL,
+                     model != NULL ? (size_t)model->input_count : 0U, arena_of(model, arena), index);
+}
+
+cortexm_tensor_t cortexm_output(const cortexm_model_t *model, void *arena, size_t index)
+{
+    return tensor_at(model != NULL ? model->outputs : NULL,
+                     model != NULL ? (size_t)model->output_count : 0U, arena_of(model, arena), index);
+}

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line as a user meets it: exit status, messages, files; no torch needed here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from golden import golden_cases
+
+from cortexm_tools import cli, doctor
+
+
+@pytest.fixture(scope="session")
+def pte(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small program with a convolution."""
+    case = next(c for c in golden_cases(cpu="cortex-m55") if c.name == "conv-conv2d")
+    path = tmp_path_factory.mktemp("pte") / "net.pte"
+    path.write_bytes(case.pte)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str, str]:
+    status = cli.main([str(arg) for arg in args])
+    out, err = capsys.readouterr()
+    assert "Traceback" not in out + err
+    return status, out, err
+
+
+def test_compile_writes_all_files(
+    pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    status, text, _ = run(
+        capsys, "compile", pte, "--out", out, "--embed-pte", "--depfile", out / "d", "--stamp", out / "s"
+    )
+    assert status == 0 and "B arena" in text
+    names = {
+        "net.pte", "net.layers.json", "net.c", "net.h", "net_weights.c", "net_pte.c",
+        "net.report.json", "d", "s",
+    }  # fmt: skip
+    assert {path.name for path in out.iterdir()} == names
+    report = json.loads((out / "net.report.json").read_text())
+    assert report["arena_bytes"] >= report["arena_lower_bound_bytes"] > 0
+    depfile = (out / "d").read_text()
+    assert str(pte) in depfile and "cortexm_tools/emit/model.py" in depfile
+    for name in ("net.c", "net.h", "net_weights.c", "net_pte.c", "net.report.json"):
+        assert str(tmp_path) not in (out / name).read_text()
+    before = {path: path.stat().st_mtime_ns for path in out.iterdir() if path.name not in "ds"}
+    assert run(capsys, "compile", pte, "--out", out, "--embed-pte")[0] == 0
+    assert before == {path: path.stat().st_mtime_ns for path in before}
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--cpu", "cortex-m56"], "unknown CPU 'cortex-m56'"),
+        (["--cpu", "cortex-m0", "--isa", "mve"], "cortex-m0 supports: scalar"),
+        (["--isa", "sve"], "unknown ISA 'sve'"),
+        (["--ram-limit", "7"], "RAM_LIMIT is 7"),
+        (["--flash-limit", "7"], "FLASH_LIMIT is 7"),
+        (["--ram-limit", "lots"], "'lots' is no size"),
+        (["--name", "9net"], "is no C identifier"),
+        (["--samples", "1"], "SAMPLES needs a model file"),
+        (["--calibration", "x.npz"], "it takes no calibration data"),
+    ],
+)
+def test_bad_choices_are_named_and_leave_nothing(
+    args: list[str], message: str, pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = run(capsys, "compile", pte, "--out", tmp_path / "out", *args)
+    assert status == 1 and message in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_unknown_words_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["compile"], ["compil", "x"], ["compile", "x.pte", "--io", "int4"]):
+        with pytest.raises(SystemExit) as stop:
+            cli.main(words)
+        assert stop.value.code == 2
+        assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "message"), [("a.pte", "no such file"), ("b.txt", "neither")])
+def test_missing_and_foreign_files(
+    name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "b.txt").write_text("hello")
+    status, _, err = run(capsys, "compile", tmp_path / name, "--out", tmp_path / "out")
+    assert status == 1 and message in err and not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_read_only_folder(pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path.chmod(0o500)
+    status, _, err = run(capsys, "compile", pte, "--out", tmp_path / "out")
+    tmp_path.chmod(0o700)
+    assert status == 1 and "cannot write" in err
+
+
+def test_folder_that_is_a_file(pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "out").write_text("")
+    status, _, err = run(capsys, "compile", pte, "--out", tmp_path / "out")
+    assert status == 1 and "cannot write" in err
+
+
+def test_inspect_and_report(pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "inspect", pte)
+    assert status == 0 and "cortex_m::quantized_conv2d.out" in out and "input 0" in out
+    assert run(capsys, "compile", pte, "--out", tmp_path)[0] == 0
+    status, out, _ = run(capsys, "report", tmp_path / "net.report.json")
+    assert status == 0 and "conv2d" in out and "live RAM" in out
+    (tmp_path / "no.json").write_text("[]")
+    status, _, err = run(capsys, "report", tmp_path / "no.json")
+    assert status == 1 and "is no report" in err
+
+
+def test_inspect_names_operators_without_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = next(c for c in golden_cases(cpu="cortex-m55") if c.name == "conv-conv2d")
+    renamed = case.pte.replace(b"quantized_conv2d", b"quantized_conv9d")
+    (tmp_path / "odd.pte").write_bytes(renamed)
+    status, out, _ = run(capsys, "inspect", tmp_path / "odd.pte")
+    assert status == 0 and "without a kernel" in out and "quantized_conv9d" in out
+    status, _, err = run(capsys, "compile", tmp_path / "odd.pte", "--out", tmp_path / "out")
+    assert status == 1 and "quantized_conv9d" in err and "hint:" in err
+
+
+def test_run_on_this_machine(pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = next(c for c in golden_cases(cpu="cortex-m55") if c.name == "conv-conv2d")
+    np.savez(tmp_path / "in.npz", **{f"in_{i}": x for i, x in enumerate(case.inputs)})
+    status, out, _ = run(
+        capsys, "run", pte, "--host", "--inputs", tmp_path / "in.npz",
+        "--outputs", tmp_path / "out.npz", "--json",
+    )  # fmt: skip
+    data = json.loads(out)
+    assert status == 0 and data["matched"] and data["invocations"] == 1
+    with np.load(tmp_path / "out.npz") as stored:
+        for number, expected in enumerate(case.expected):
+            np.testing.assert_array_equal(stored[f"out_{number}"], expected)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({}, "has no entry 'in_0'"),
+        ({"in_0": np.zeros((1, 2), np.float32)}, "the model takes float32"),
+        ({"in_0": np.zeros((1, 2), "U4")}, "the model takes float32"),
+    ],
+)
+def test_run_with_wrong_inputs(
+    arrays: dict[str, np.ndarray],
+    message: str,
+    pte: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    np.savez(tmp_path / "in.npz", **arrays)
+    status, _, err = run(capsys, "run", pte, "--host", "--inputs", tmp_path / "in.npz")
+    assert status == 1 and message in err
+    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04nonsense")
+    status, _, err = run(capsys, "run", pte, "--host", "--inputs", tmp_path / "bad.npz")
+    assert status == 1 and "is no .npz" in err
+
+
+@pytest.mark.parametrize("missing", ["arm-none-eabi-gcc", "qemu-system-arm", "cmake"])
+def test_missing_tools_are_named_with_their_package(
+    missing: str,
+    pte: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from cortexm_tools.run import image
+
+    real = image.shutil.which
+    monkeypatch.setattr(image.shutil, "which", lambda name: None if name == missing else real(name))
+    status, _, err = run(capsys, "run", pte, "--work", tmp_path / "w")
+    assert status == 1 and missing in err and "apt install" in err
+
+
+def test_doctor_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    status, out, _ = run(capsys, "doctor")
+    assert status == 1 and "MISSING" in out and "apt install qemu-system-arm" in out
+
+
+def test_module_and_cmake_dir() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cortexm_tools", "cmake-dir"], capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert (Path(done.stdout.strip()) / "CortexMModelConfig.cmake").is_file()

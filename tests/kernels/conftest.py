@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the kernels once per session: a shared library for ctypes and a sanitized fuzz driver."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from kernel_library import KernelLibrary
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # for kernel_library, which lies beside the tests
+
+
+def _build(directory: Path, target: str, *flags: str) -> Path:
+    for command in (
+        ["cmake", "-S", str(HERE), "-B", str(directory), "-DCMAKE_BUILD_TYPE=", *flags],
+        ["cmake", "--build", str(directory), "--parallel", "2", "--target", target],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return directory
+
+
+@pytest.fixture(scope="session")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
+    """Every scalar kernel and every reference, callable."""
+    from kernel_library import KernelLibrary
+
+    directory = _build(tmp_path_factory.mktemp("kernels"), "cortexm_all")
+    return KernelLibrary(directory / "libcortexm_all.so")
+
+
+@pytest.fixture(scope="session")
+def fuzz(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The fuzz driver with the address and undefined-behaviour sanitizers."""
+    flags = "-fsanitize=address,undefined -fno-sanitize-recover=all"
+    return _build(tmp_path_factory.mktemp("fuzz"), "fuzz", f"-DCMAKE_C_FLAGS={flags}") / "fuzz"

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuzz [cases [seed]]: compares every kernel with its reference on so many random cases. Prints the
+ * kernels and seeds of cases that differ; the exit status says whether there were any.
+ *
+ * Meant to be built with sanitizers. Built for a core with DSP or MVE it takes those variants too
+ * (FUZZ_DSP, FUZZ_MVE); bare metal has no arguments, so FUZZ_CASES is their number.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cases.h"
+#include "ref.h"
+
+#define conv_case_conv(variant, ref) conv_case(variant, ref, CONV)
+#define conv_case_depthwise(variant, ref) conv_case(variant, ref, DEPTHWISE)
+#define conv_case_transpose(variant, ref) conv_case(variant, ref, TRANSPOSE)
+#define fill_case_1(variant, ref) fill_case(variant, ref, 1)
+#define fill_case_2(variant, ref) fill_case(variant, ref, 2)
+#define fill_case_4(variant, ref) fill_case(variant, ref, 4)
+#define copy_case_1(variant, ref) copy_case(variant, ref, 1)
+#define copy_case_2(variant, ref) copy_case(variant, ref, 2)
+#define copy_case_4(variant, ref) copy_case(variant, ref, 4)
+#define copy_case_8(variant, ref) copy_case(variant, ref, 8)
+
+/* The kernels, and how a random case of each is run. */
+#define SCALAR_KERNELS(K)                                                                          \
+    K(conv2d_s8, scalar, conv_case_conv)                                                           \
+    K(depthwise_conv2d_s8, scalar, conv_case_depthwise)                                            \
+    K(transpose_conv2d_s8, scalar, conv_case_transpose)                                            \
+    K(linear_s8, scalar, linear_case)                                                              \
+    K(batch_matmul_s8, scalar, batch_matmul_case)                                                  \
+    K(avg_pool2d_s8, scalar, pool_case)                                                            \
+    K(max_pool2d_s8, scalar, pool_case)                                                            \
+    K(add_s8, scalar, add_case)                                                                    \
+    K(mul_s8, scalar, mul_case)                                                                    \
+    K(div_s8, scalar, div_s8_case)                                                                 \
+    K(div_s16, scalar, div_s16_case)                                                               \
+    K(minimum_s8, scalar, minmax_case)                                                             \
+    K(maximum_s8, scalar, minmax_case)                                                             \
+    K(activation_s8, scalar, activation_case)                                                      \
+    K(softmax_s8, scalar, softmax_case)                                                            \
+    K(quantize_f32s8, scalar, quantize_s8_case)                                                    \
+    K(quantize_f32s16, scalar, quantize_s16_case)                                                  \
+    K(dequantize_s8f32, scalar, dequantize_s8_case)                                                \
+    K(dequantize_s16f32, scalar, dequantize_s16_case)                                              \
+    K(fill_x8, scalar, fill_case_1)                                                                \
+    K(fill_x16, scalar, fill_case_2)                                                               \
+    K(fill_x32, scalar, fill_case_4)                                                               \
+    K(copy_x8, scalar, copy_case_1)                                                                \
+    K(copy_x16, scalar, copy_case_2)                                                               \
+    K(copy_x32, scalar, copy_case_4)                                                               \
+    K(copy_x64, scalar, copy_case_8)
+
+#ifdef FUZZ_DSP
+#define DSP_KERNELS(K)
+#else
+#define DSP_KERNELS(K)
+#endif
+
+#ifdef FUZZ_MVE
+#define MVE_KERNELS(K)
+#else
+#define MVE_KERNELS(K)
+#endif
+
+#define DEFINE_RUN(name, isa, case_fn)                                                             \
+    static int name##_##isa(void)                                                                  \
+    {                                                                                              \
+        return case_fn(cortexm_##name##_##isa, cortexm_##name##_ref);                              \
+    }
+#define ENTRY(name, isa, case_fn) {#name "_" #isa, name##_##isa},
+
+SCALAR_KERNELS(DEFINE_RUN)
+DSP_KERNELS(DEFINE_RUN)
+MVE_KERNELS(DEFINE_RUN)
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} kernels[] = {SCALAR_KERNELS(ENTRY) DSP_KERNELS(ENTRY) MVE_KERNELS(ENTRY)};
+
+static int fuzz(unsigned long cases, unsigned long seed)
+{
+    const size_t count = sizeof kernels / sizeof *kernels;
+    int failures = 0;
+
+    for (size_t k = 0; k < count; ++k) {
+        for (unsigned long i = 0; i < cases; ++i) {
+            seed_cases((uint32_t)(seed + i));
+            if (!kernels[k].run()) {
+                printf("%s differs from its reference: fuzz 1 %lu\n", kernels[k].name, seed + i);
+                ++failures;
+                break;
+            }
+        }
+    }
+    printf("%d of %d kernels differ, %lu cases each\n", failures, (int)count, cases);
+    return failures != 0;
+}
+
+#ifdef FUZZ_CASES
+int main(void)
+{
+    return fuzz(FUZZ_CASES, 0);
+}
+#else
+int main(int argc, char **argv)
+{
+    return fuzz(argc > 1 ? strtoul(argv[1], NULL, 10) : 200,
+                argc > 2 ? strtoul(argv[2], NULL, 10) : 0);
+}
+#endif

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls kernels of the shared library on numpy arrays, with guard bytes around every buffer."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.generic]
+Value = int | float | Array | Sequence[int]
+
+_I32, _U16, _I8, _F32 = ctypes.c_int32, ctypes.c_uint16, ctypes.c_int8, ctypes.c_float
+_PTR = ctypes.c_void_p
+
+
+def _fields(ctype: type, names: str) -> list[tuple[str, type]]:
+    return [(name, ctype) for name in names.split()]
+
+
+_WINDOW = _fields(
+    _I32,
+    "batches in_h in_w out_h out_w in_row_stride out_row_stride in_batch_stride out_batch_stride"
+    " in_y0 in_x0",
+)
+_KERNEL = _fields(_U16, "kernel_h kernel_w stride_h stride_w dilation_h dilation_w")
+_ACT = _fields(_I8, "act_min act_max")
+
+# The structs of params.h by the part of the kernel's name before its types.
+_PARAMS: dict[str, list[tuple[str, type]]] = {
+    "conv2d": [
+        *_fields(_PTR, "multiplier shift"),
+        *_WINDOW,
+        *_fields(_U16, "in_c out_c"),
+        *_KERNEL,
+        *_fields(_U16, "groups"),
+        *_fields(_I8, "in_zero_point out_zero_point"),
+        *_ACT,
+    ],
+    "pool": [*_WINDOW, *_fields(_U16, "channels"), *_KERNEL, *_ACT],
+    "linear": [
+        *_fields(_I32, "rows in_features out_features multiplier shift weight_zero_point"),
+        *_fields(_I8, "out_zero_point"),
+        *_ACT,
+    ],
+    "batch_matmul": [
+        *_fields(_I32, "batches rows cols inner multiplier shift lhs_zero_point rhs_zero_point"),
+        *_fields(_I8, "out_zero_point"),
+    ],
+    "add": [
+        *_fields(
+            _I32,
+            "count a_period b_period a_multiplier a_shift b_multiplier b_shift out_multiplier"
+            " out_shift a_zero_point b_zero_point out_zero_point",
+        ),
+        *_ACT,
+    ],
+    "mul": _fields(
+        _I32,
+        "count a_period b_period multiplier shift a_zero_point b_zero_point out_zero_point",
+    ),
+    "div": [
+        *_fields(_I32, "count"),
+        *_fields(_F32, "scale"),
+        *_fields(_I32, "a_zero_point b_zero_point out_zero_point"),
+    ],
+    "minmax": _fields(_I32, "count a_period b_period"),
+    "softmax": _fields(_I32, "outer size inner multiplier shift diff_min"),
+    "activation": _fields(_I32, "count"),
+    "quantize": [
+        *_fields(_I32, "count"),
+        *_fields(_F32, "inv_scale"),
+        *_fields(_I32, "zero_point qmin qmax"),
+    ],
+    "dequantize": [
+        *_fields(_I32, "count"),
+        *_fields(_F32, "scale"),
+        *_fields(_I32, "zero_point"),
+    ],
+    "fill": _fields(_I32, "count value"),
+    "copy": [
+        *_fields(_I32, "rank"),
+        *_fields(_I32 * 8, "dims in_stride out_stride"),
+    ],
+}
+for _alias, _name in {
+    "depthwise_conv2d": "conv2d",
+    "transpose_conv2d": "conv2d",
+    "avg_pool2d": "pool",
+    "max_pool2d": "pool",
+    "minimum": "minmax",
+    "maximum": "minmax",
+}.items():
+    _PARAMS[_alias] = _PARAMS[_name]
+
+_HAS_SCRATCH = (
+    "conv2d", "depthwise_conv2d", "transpose_conv2d", "linear", "batch_matmul", "avg_pool2d",
+    "max_pool2d",
+)  # fmt: skip
+
+_GUARD = 32
+_POISON = 0xA5
+
+
+class _Buffer:
+    """An array's bytes between guard bytes, at an address aligned to 16."""
+
+    def __init__(self, data: Array) -> None:
+        self.size = data.nbytes
+        self.raw = np.full(self.size + 2 * _GUARD + 16, _POISON, np.uint8)
+        self.start = _GUARD + (-(self.raw.ctypes.data + _GUARD)) % 16
+        self.bytes[:] = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
+
+    @property
+    def bytes(self) -> npt.NDArray[np.uint8]:
+        return self.raw[self.start : self.start + self.size]
+
+    @property
+    def address(self) -> int:
+        return int(self.raw.ctypes.data) + self.start
+
+    def check(self) -> None:
+        guards = (self.raw[: self.start], self.raw[self.start + self.size :])
+        assert all((guard == _POISON).all() for guard in guards), "guard bytes overwritten"
+
+
+class KernelLibrary:
+    """The shared library made of all kernels and references."""
+
+    def __init__(self, path: Path) -> None:
+        self._library = ctypes.CDLL(str(path))
+
+    def __call__(
+        self,
+        name: str,
+        params: Mapping[str, Value],
+        inputs: Sequence[Array],
+        out: Array,
+        offsets: Sequence[int] | None = None,
+    ) -> Array:
+        """Run ``cortexm_<name>`` and return the output in the shape and type of `out`.
+
+        Elements that the kernel does not write keep the value they have in `out`. `offsets` are the
+        elements before index 0 of each input and the output, for negative strides.
+        """
+        op = name.rsplit("_", 2)[0]
+        struct_type = type("Params", (ctypes.Structure,), {"_fields_": _PARAMS[op]})
+        buffers = [_Buffer(array) for array in [*inputs, out]]
+        tables: list[_Buffer] = []
+        struct = struct_type()
+        for field, ctype in _PARAMS[op]:
+            value = params[field]
+            if ctype is _PTR:
+                assert isinstance(value, np.ndarray)
+                tables.append(_Buffer(value))
+                setattr(struct, field, tables[-1].address)
+            elif isinstance(value, list | tuple):
+                setattr(struct, field, ctype(*value))
+            else:
+                setattr(struct, field, value)
+        before = [buffer.bytes.copy() for buffer in buffers[:-1]]
+        arguments = [
+            ctypes.c_void_p(buffer.address + (offsets[i] if offsets else 0) * array.itemsize)
+            for i, (buffer, array) in enumerate(zip(buffers, [*inputs, out], strict=True))
+        ]
+        if op in _HAS_SCRATCH:
+            arguments.append(ctypes.c_void_p(None))
+        function = getattr(self._library, f"cortexm_{name}")
+        function.restype = None
+        function(ctypes.byref(struct), *arguments)
+        for buffer in [*buffers, *tables]:
+            buffer.check()
+        for buffer, bytes_before in zip(buffers, before, strict=False):
+            assert (buffer.bytes == bytes_before).all(), "an input was written"
+        return buffers[-1].bytes.view(out.dtype).reshape(out.shape)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kernels.json, the files, the headers and the fuzz driver name the same kernels."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+KERNELS = HERE.parents[1] / "kernels"
+TABLE = json.loads((KERNELS / "kernels.json").read_text())["kernels"]
+NAMES = [f"{k['op']}_{k['types']}_{k['isa']}" for k in TABLE]
+ISAS = ["scalar", "dsp", "mve"]
+
+# Flags of a core for each instruction set, and of those that must also compile the scalar kernels.
+CORES = {
+    "cortex-m0": ("scalar", ["-mcpu=cortex-m0"]),
+    "cortex-m4": ("dsp", ["-mcpu=cortex-m4"]),
+    "cortex-m55": ("mve", ["-march=armv8.1-m.main+mve.fp+fp.dp", "-mfloat-abi=hard"]),
+}
+
+
+def _sources() -> dict[str, Path]:
+    files = [*KERNELS.glob("src/*/*.c")]
+    return {file.stem: file for file in files}
+
+
+def test_table_lists_every_file_once() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    assert sorted(_sources()) == sorted(NAMES)
+    for kernel, name in zip(TABLE, NAMES, strict=True):
+        assert _sources()[name].parent.name == kernel["family"]
+
+
+def test_every_kernel_has_a_reference() -> None:
+    references = {file.stem for file in KERNELS.glob("ref/*.c")}
+    assert references == {f"{k['op']}_{k['types']}_ref" for k in TABLE}
+
+
+def test_header_declares_every_kernel_and_no_other() -> None:
+    header = (KERNELS / "include/cortexm/kernels.h").read_text()
+    declared = re.findall(r"\bcortexm_(\w+_(?:scalar|dsp|mve))\b", header)
+    assert sorted(declared) == sorted(NAMES)
+
+
+def test_fuzz_driver_runs_every_kernel() -> None:
+    driver = (HERE / "fuzz.c").read_text()
+    fuzzed = {f"{name}_{isa}" for name, isa in re.findall(r"K\((\w+), (\w+), \w+\)", driver)}
+    assert fuzzed == set(NAMES)
+
+
+def test_params_struct_of_every_kernel_exists() -> None:
+    params = (KERNELS / "include/cortexm/params.h").read_text()
+    for kernel in TABLE:
+        assert f"}} {kernel['params']};" in params
+
+
+def test_every_family_has_a_readme() -> None:
+    for family in {k["family"] for k in TABLE}:
+        assert (KERNELS / "src" / family / "README.md").read_text().startswith("# ")
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_cross_compiles_without_warnings(core: str, tmp_path: Path) -> None:
+    compiler = shutil.which("arm-none-eabi-gcc")
+    if compiler is None:
+        pytest.skip("arm-none-eabi-gcc is not installed")
+    isa, flags = CORES[core]
+    runs = ISAS[: ISAS.index(isa) + 1]
+    files = [_sources()[n] for k, n in zip(TABLE, NAMES, strict=True) if k["isa"] in runs]
+    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+    includes = [f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}", f"-I{KERNELS / 'ref'}"]
+    command = [
+        compiler, *flags, "-mthumb", "-std=c11", "-O2", "-fwrapv", "-ffp-contract=off", *warnings,
+        *includes, "-c", *map(str, files), *map(str, sorted(KERNELS.glob("ref/*.c"))),
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("isa", ["dsp", "mve"])
+def test_variants_refuse_cores_without_their_instructions(isa: str, tmp_path: Path) -> None:
+    for kernel, name in zip(TABLE, NAMES, strict=True):
+        if kernel["isa"] == isa:
+            text = _sources()[name].read_text()
+            code = re.sub(r"/\*.*?\*/", "", text, flags=re.S).strip()
+            assert re.match(r"#if !?\(?(!?defined|__ARM)", code), f"{name} has no guard"
+            assert "#error" in code.split("#endif")[0]
+
+
+def test_header_is_cpp(tmp_path: Path) -> None:
+    source = tmp_path / "header.cpp"
+    source.write_text('#include "cortexm/kernels.h"\nint main() { return 0; }\n')
+    done = subprocess.run(
+        ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+         f"-I{KERNELS / 'include'}", str(source)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every variant against its reference on emulated cores: without an FPU, with DSP, with MVE."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+TOOLCHAIN = HERE.parents[1] / "cmake" / "toolchain-arm-none-eabi.cmake"
+
+# Board, core and instruction set. ARMv6-M code runs on the Cortex-M3 of mps2-an385, which unlike
+# the emulated Cortex-M0 has the RAM for it: soft float and no instruction for divisions.
+TARGETS = [
+    ("mps2-an385", "cortex-m0", "scalar"),
+    ("mps2-an386", "cortex-m4", "dsp"),
+    ("mps3-an547", "cortex-m55", "mve"),
+]
+
+
+@pytest.mark.parametrize(("board", "cpu", "isa"), TARGETS)
+def test_kernels_on_core(board: str, cpu: str, isa: str, tmp_path: Path) -> None:
+    for tool in ("arm-none-eabi-gcc", "qemu-system-arm"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    configure = [
+        "cmake", "-S", str(HERE / "device"), "-B", str(tmp_path), "-DFUZZ_CASES=100",
+        f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}", f"-DCORTEXM_BOARD={board}",
+        f"-DCORTEXM_CPU={cpu}", f"-DCORTEXM_ISA={isa}",
+    ]  # fmt: skip
+    build = ["cmake", "--build", str(tmp_path), "--parallel", "2", "--target", "fuzz"]
+    for command in (configure, build):
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    emulator = [
+        "qemu-system-arm", "-machine", board, "-nographic", "-monitor", "none", "-serial", "none",
+        "-semihosting-config", "enable=on,target=native", "-kernel", str(tmp_path / "fuzz.elf"),
+    ]  # fmt: skip
+    done = subprocess.run(
+        emulator, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 of " in done.stdout + done.stderr
