@@ -172,8 +172,7 @@ def _serialize(edge: Any, base: Path) -> tuple[bytes, tuple[tuple[str, Layer], .
             pte = bytes(program.buffer)
     except Exception as error:
         raise CortexMError(
-            f"ExecuTorch cannot serialize the program: {first_line(root_cause(error))}",
-            where=base.name,
+            f"ExecuTorch cannot serialize the program: {first_line(root_cause(error))}"
         ) from error
     graph = program.exported_program().graph
     return pte, kernel_layers(program.executorch_program, graph, base)

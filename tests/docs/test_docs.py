@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation is true where a machine can tell."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+def tracked(*patterns: str) -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "--", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
+
+
+def test_kernel_table_is_up_to_date() -> None:
+    script = ROOT / "scripts" / "kernel_docs.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(#[^)\s]*)?\)", text):
+        if target.startswith(("http:", "https:")):
+            continue
+        other = (page.parent / target).resolve() if target else page
+        assert other.exists(), f"{page.name}: {target}"
+        if anchor and other.suffix == ".md":
+            titles = re.findall(r"^#+ (.*)$", other.read_text(encoding="utf-8"), re.M)
+            slugs = {re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles}
+            assert anchor[1:] in slugs, f"{page.name}: {target}{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_pages_name_exist(page: Path) -> None:
+    names = re.findall(r"`((?:python|kernels|tests|boards|cmake|scripts|samples|docs|runtime)/[\w./-]+)`",
+                       page.read_text(encoding="utf-8"))
+    for name in names:
+        assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_every_source_has_a_licence_line() -> None:
+    patterns = ("*.py", "*.c", "*.h", "*.inc", "*.cpp", "*.cmake", "CMakeLists.txt", "*.sh", "*.S", "*.ld")
+    missing = [
+        str(path.relative_to(ROOT))
+        for path in tracked(*patterns)
+        if "SPDX-License-Identifier: Apache-2.0"
+        not in "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:5])
+    ]
+    assert not missing

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accuracy, and the evaluation set as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.frontend.evaluate import accuracy, evaluation_npz, load_evaluation, top1
+from cortexm_tools.frontend.samples import Evaluation
+
+SET = Evaluation((np.eye(3, dtype=np.float32)[:, None],), np.array([0, 1, 1]))
+
+
+def test_accuracy() -> None:
+    assert accuracy(lambda inputs: (inputs[0] * 2,), SET) == pytest.approx(2 / 3)
+
+
+def test_top1_refuses_other_shapes() -> None:
+    for scores in (np.zeros((2, 3)), np.zeros((0,)), np.zeros((3, 0))):
+        with pytest.raises(CortexMError):
+            top1(scores, SET.labels)
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    path = tmp_path / "e.npz"
+    path.write_bytes(evaluation_npz(SET))
+    back = load_evaluation(path)
+    assert np.array_equal(back.inputs[0], SET.inputs[0])
+    assert np.array_equal(back.labels, SET.labels)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(CortexMError, match="not an evaluation set"):
+        load_evaluation(path)

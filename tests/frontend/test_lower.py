@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lowering: what comes out for the sample, what is put right, and what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.frontend.evaluate import accuracy
+from cortexm_tools.frontend.lower import Lowered, lower
+from cortexm_tools.frontend.model_file import load_model
+from cortexm_tools.target import Target
+
+SAMPLE = Path(__file__).parents[2] / "samples" / "hello-executorch" / "model.py"
+M55 = Target.parse("cortex-m55")
+
+HEAD = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.other = nn.Conv2d(3, 8, 3)
+        self.linear = nn.Linear(288, 4)
+    def forward(self, x):
+        {body}
+ModelUnderTest = Net
+ModelInputs = (torch.randn(1, 3, 8, 8),)
+CalibrationInputs = lambda: [(torch.randn(1, 3, 8, 8),) for _ in range(16)]
+"""
+
+
+def lower_body(tmp_path: Path, body: str, **options: object) -> Lowered:
+    path = tmp_path / "net.py"
+    path.write_text(HEAD.format(body=body))
+    return lower(load_model(path), target=M55, name="net", **options)  # type: ignore[arg-type]
+
+
+def mean_error(lowered: Lowered) -> float:
+    """Mean deviation of int8 from float, as a share of the outputs' spread."""
+    rng = np.random.default_rng(0)
+    samples = [(rng.standard_normal((1, 3, 8, 8)).astype(np.float32),) for _ in range(4)]
+    want = np.stack([lowered.float_module(s)[0] for s in samples])
+    got = np.stack([lowered.reference(s)[0] for s in samples])
+    return float(np.abs(got - want).mean() / (want.max() - want.min()))
+
+
+def test_sample() -> None:
+    loaded = load_model(SAMPLE)
+    lowered = lower(loaded, target=M55, name="hello")
+    assert lowered.warnings == ()
+    names = Counter(name.partition("::")[2] for name, _ in lowered.layers)
+    assert names["quantized_depthwise_conv2d"] == 3
+    assert names["quantized_conv2d"] == 2
+    assert names["softmax"] == names["quantized_linear"] == names["quantized_max_pool2d"] == 1
+    assert all(name.startswith("cortex_m::") for name, _ in lowered.layers)
+    by_path = {layer.path: layer.source for _, layer in lowered.layers}
+    assert {"features.0", "features.3", "features.6", "classifier"} <= set(by_path)
+    assert all(source.startswith("model.py:") for source in by_path.values())
+    # Constants that nothing reads would add the float weights, some 35 KB.
+    assert len(lowered.pte) < 22_000
+    again = lower(load_model(SAMPLE), target=M55, name="hello")
+    assert again.pte == lowered.pte
+    assert again.layers == lowered.layers
+    assert loaded.evaluation is not None
+    in_float = accuracy(lowered.float_module, loaded.evaluation)
+    in_int8 = accuracy(lowered.reference, loaded.evaluation)
+    assert in_float >= 0.98
+    assert in_int8 >= in_float - 0.01
+
+
+@pytest.mark.parametrize(
+    ("body", "tables"),
+    [
+        ("return self.conv(x).clamp(0.5, 2)", 1),
+        ("return torch.cat([F.relu(self.conv(x)), self.other(x)], 1)", 1),
+        ("return F.hardswish(self.conv(x) + self.other(x))", 1),
+        ("return self.linear(self.conv(x).flatten(1)).clamp(0.1, 0.5)", 1),
+        ("return F.leaky_relu(self.conv(x))", 1),
+        ("return F.relu6(self.conv(x))", 0),
+        ("return self.linear(self.conv(x).view(1, -1))", 0),
+    ],
+)
+def test_upstream_faults_are_put_right(tmp_path: Path, body: str, tables: int) -> None:
+    lowered = lower_body(tmp_path, body)
+    names = [name for name, _ in lowered.layers]
+    assert names.count("cortex_m::quantized_activation") == tables
+    assert not {"aten::convolution", "aten::linear", "aten::hardswish", "aten::clamp"} & set(names)
+    assert mean_error(lowered) < 0.02
+
+
+def test_no_calibration_warns(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    text = HEAD.format(body="return self.conv(x)").replace("CalibrationInputs", "unused")
+    path.write_text(text)
+    (warning,) = lower(load_model(path), target=M55, name="net").warnings
+    assert "no CalibrationInputs" in warning
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return x if x.sum() > 0 else -x", "depend on data at 'return x if x.sum() > 0 else -x'"),
+        ("return x[x > 0]", "dynamic"),
+        ("return self.linear(x)", "ModelUnderTest fails on ModelInputs (1x3x8x8)"),
+    ],
+)
+def test_refused(tmp_path: Path, body: str, message: str) -> None:
+    with pytest.raises(CortexMError) as caught:
+        lower_body(tmp_path, body)
+    assert message in caught.value.message
+    assert "net.py:12" in caught.value.where
+
+
+@pytest.mark.parametrize(
+    ("cpu", "isa", "expected"),
+    [
+        ("cortex-m55", None, ("M55", "MVE")),
+        ("cortex-m52", None, ("M55", "MVE")),
+        ("cortex-m55", "dsp", ("M55", "DSP")),
+        ("cortex-m33", "scalar", ("M33", "SCALAR")),
+        ("any", None, ("M0", "SCALAR")),
+        ("host", None, ("M0", "SCALAR")),
+    ],
+)
+def test_target(cpu: str, isa: str | None, expected: tuple[str, str]) -> None:
+    from cortexm_tools.frontend.lower import target_config
+    from cortexm_tools.frontend.quiet import import_executorch
+
+    import_executorch()
+    config = target_config(Target.parse(cpu, isa))
+    assert (config.cpu.name, config.backend.name) == expected
+
+
+def test_raw_operator_on_codes_is_found() -> None:
+    from cortexm_tools.frontend.guard import unsafe_nodes
+    from cortexm_tools.frontend.quiet import import_executorch
+
+    import_executorch()
+    graph = torch.fx.Graph()
+    x = graph.placeholder("x")
+    ops = torch.ops
+    codes = graph.call_function(
+        ops.cortex_m.quantize_per_tensor.default, (x, 0.1, 0, -128, 127, torch.int8)
+    )
+    moved = graph.call_function(ops.aten.permute_copy.default, (codes, [0, 1]))
+    wrong = graph.call_function(ops.aten.sub.Tensor, (moved, codes))
+    real = graph.call_function(
+        ops.cortex_m.dequantize_per_tensor.default, (wrong, 0.1, 0, -128, 127, torch.int8)
+    )
+    right = graph.call_function(ops.aten.sub.Tensor, (real, x))
+    graph.output(right)
+    assert unsafe_nodes(graph) == [(wrong, "aten.sub")]

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loading a model file: what it may define, what is refused, and which files it depends on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.frontend.model_file import LoadedModel, load_model, user_files
+
+MODEL = """
+import torch
+ModelUnderTest = torch.nn.Linear(3, 2)
+ModelInputs = (torch.ones(1, 3),)
+"""
+
+
+def load(tmp_path: Path, text: str | bytes, **options: object) -> LoadedModel:
+    path = tmp_path / "model.py"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load_model(path, **options)  # type: ignore[arg-type]
+
+
+def failure(tmp_path: Path, text: str | bytes, **options: object) -> CortexMError:
+    with pytest.raises(CortexMError) as caught:
+        load(tmp_path, text, **options)
+    return caught.value
+
+
+def test_values(tmp_path: Path) -> None:
+    loaded = load(tmp_path, MODEL)
+    assert isinstance(loaded.module, torch.nn.Linear)
+    assert not loaded.module.training
+    assert loaded.example_inputs[0].shape == (1, 3)
+    assert loaded.calibration is None
+    assert loaded.evaluation is None
+
+
+def test_callables(tmp_path: Path) -> None:
+    text = """
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+ModelUnderTest = Net
+def ModelInputs():
+    return (torch.ones(1, 3),)
+def CalibrationInputs():
+    for i in range(3):
+        yield (torch.full((1, 3), float(i)),)
+EvaluationInputs = lambda: [(torch.ones(1, 3), 1), ((torch.zeros(1, 3),), torch.tensor(0))]
+"""
+    loaded = load(tmp_path, text)
+    assert type(loaded.module).__name__ == "Net"
+    assert loaded.calibration is not None
+    assert [float(x[0, 0]) for (x,) in loaded.calibration] == [0.0, 1.0, 2.0]
+    assert loaded.evaluation is not None
+    assert loaded.evaluation.inputs[0].shape == (2, 1, 3)
+    assert loaded.evaluation.labels.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("shape", ["(5, 1, 3)", "(5, 3)"])
+def test_stacked_sets(tmp_path: Path, shape: str) -> None:
+    text = MODEL + (
+        f"CalibrationInputs = torch.ones{shape}\n"
+        f"EvaluationInputs = (torch.zeros{shape}, torch.arange(5))\n"
+    )
+    loaded = load(tmp_path, text)
+    assert loaded.calibration is not None and loaded.evaluation is not None
+    assert [tuple(x.shape) for (x,) in loaded.calibration] == [(1, 3)] * 5
+    assert loaded.evaluation.inputs[0].shape == (5, 1, 3)
+    assert loaded.evaluation.labels.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_chance_is_seeded(tmp_path: Path) -> None:
+    before = torch.random.get_rng_state()
+    first = load(tmp_path, MODEL).module.weight
+    second = load(tmp_path, MODEL).module.weight
+    assert torch.equal(first, second)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "where"),
+    [
+        ("", "is empty", "model.py"),
+        ("# nothing\n", "is empty", "model.py"),
+        ("x = 1\ndef f(:\n", "not valid Python", "model.py:2"),
+        (b"x = '\x00'\n", "not valid Python", "model.py"),
+        (b"x = '\xff'\n", "not valid Python", "model.py:1"),
+        ("a = 1\nb = a / 0\n", "ZeroDivisionError", "model.py:2"),
+        ("import not_there_at_all\n", "cannot import 'not_there_at_all'", "model.py:1"),
+        ("raise SystemExit(3)\n", "SystemExit", "model.py:1"),
+        ("x = 1\n", "no ModelUnderTest", "model.py"),
+        ("import torch\nModelUnderTest = torch.nn.Linear(3, 2)\n", "no ModelInputs", "model.py"),
+        ("x = 1\nModelUnderTest = 'resnet'\n", "must be an nn.Module, not str", "model.py:2"),
+        ("def ModelUnderTest(n):\n    return n\n", "needs arguments", "model.py:1"),
+        (MODEL + "ModelInputs = torch\n", "tuple of tensors, not module", "model.py:5"),
+        (MODEL + "ModelInputs = (1,)\n", "must be a tensor, not int", "model.py:5"),
+        (MODEL + "ModelInputs = ()\n", "is empty", "model.py:5"),
+        (MODEL + "ModelInputs = (torch.zeros(0, 3),)\n", "no elements", "model.py:5"),
+        (MODEL + "CalibrationInputs = 3\n", "must be an iterable", "model.py:5"),
+        (MODEL + "CalibrationInputs = []\n", "no samples", "model.py:5"),
+        (MODEL + "CalibrationInputs = [(torch.ones(1, 4),)]\n", "is 1x4 float32", "model.py:5"),
+        (MODEL + "CalibrationInputs = [(torch.ones(1, 3), 1)]\n", "has 2 inputs", "model.py:5"),
+        (MODEL + "CalibrationInputs = ['a']\n", "must be a tensor, not str", "model.py:5"),
+        (
+            MODEL + "CalibrationInputs = [torch.ones(1, 3), torch.ones(1, 3) * float('nan')]\n",
+            "CalibrationInputs[1] contains NaN",
+            "model.py:5",
+        ),
+        (
+            MODEL + "CalibrationInputs = [torch.ones(1, 3) * float('inf')]\n",
+            "infinite values",
+            "model.py:5",
+        ),
+        (
+            MODEL
+            + "def CalibrationInputs():\n    yield torch.ones(1, 3)\n    raise OSError('gone')",
+            "OSError: gone",
+            "model.py:7",
+        ),
+        (MODEL + "EvaluationInputs = [torch.ones(1, 3)]\n", "must be a pair", "model.py:5"),
+        (MODEL + "EvaluationInputs = [(torch.ones(1, 3), 'a')]\n", "an integer", "model.py:5"),
+        (
+            MODEL + "EvaluationInputs = (torch.ones(4, 3), torch.ones(3).int())\n",
+            "4 inputs and 3 labels",
+            "model.py:5",
+        ),
+    ],
+)
+def test_refused(tmp_path: Path, text: str | bytes, message: str, where: str) -> None:
+    error = failure(tmp_path, text)
+    assert message in error.message
+    assert error.where == where
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(CortexMError, match="not found"):
+        load_model(tmp_path / "absent.py")
+    with pytest.raises(CortexMError, match="cannot read"):
+        load_model(tmp_path)
+
+
+def test_calibration_files(tmp_path: Path) -> None:
+    samples = np.arange(6, dtype=np.float32).reshape(2, 1, 3)
+    np.savez(tmp_path / "c.npz", in_0=samples)
+    np.save(tmp_path / "c.npy", samples[:, 0])
+    torch.save([(torch.from_numpy(samples[0]),)], tmp_path / "c.pt")
+    torch.save((torch.from_numpy(samples[0]),), tmp_path / "one.pt")
+    for name, count in {"c.npz": 2, "c.npy": 2, "c.pt": 1, "one.pt": 1}.items():
+        loaded = load(tmp_path, MODEL, calibration=tmp_path / name)
+        assert loaded.calibration is not None
+        assert len(loaded.calibration) == count
+        assert np.array_equal(loaded.calibration[0][0].numpy(), samples[0])
+        assert str(tmp_path / name) in loaded.dependencies
+
+
+def test_bad_calibration_files(tmp_path: Path) -> None:
+    (tmp_path / "c.npz").write_bytes(b"PK not really")
+    (tmp_path / "c.pt").write_bytes(b"not really")
+    (tmp_path / "c.txt").write_text("1 2 3")
+    np.savez(tmp_path / "other.npz", x=np.zeros((1, 1, 3), np.float32))
+    np.save(tmp_path / "nan.npy", np.full((2, 1, 3), np.nan, np.float32))
+    for name, message in {
+        "c.npz": "cannot read",
+        "c.pt": "cannot read",
+        "c.txt": "unknown kind",
+        "other.npz": "lacks in_0",
+        "nan.npy": "contains NaN",
+        "absent.npy": "not found",
+    }.items():
+        assert message in failure(tmp_path, MODEL, calibration=tmp_path / name).message
+
+
+def test_dependencies(tmp_path: Path) -> None:
+    from safetensors.torch import save_file
+
+    (tmp_path / "helper.py").write_text("SIZE = 3\n")
+    (tmp_path / "data.txt").write_text("1\n")
+    (tmp_path / "untouched.txt").write_text("1\n")
+    torch.save({"x": torch.ones(3)}, tmp_path / "w.pt")
+    np.save(tmp_path / "n.npy", np.zeros(3))
+    save_file({"x": torch.ones(3)}, tmp_path / "w.safetensors")
+    save_file({"x": torch.ones(3)}, tmp_path / "v.safetensors")
+    text = """
+import os
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+from helper import SIZE
+HERE = os.path.dirname(__file__)
+open(os.path.join(HERE, "data.txt")).read()
+open(os.path.join(HERE, "written.txt"), "w").write("x")
+torch.load(os.path.join(HERE, "w.pt"))
+np.load(os.path.join(HERE, "n.npy"))
+load_file(os.path.join(HERE, "w.safetensors"))
+with safe_open(os.path.join(HERE, "v.safetensors"), framework="pt") as f:
+    f.keys()
+ModelUnderTest = torch.nn.Linear(SIZE, 2)
+ModelInputs = (torch.ones(1, SIZE),)
+"""
+    loaded = load(tmp_path, text)
+    mine = {os.path.relpath(p, tmp_path) for p in loaded.dependencies if str(tmp_path) in p}
+    expected = {"data.txt", "helper.py", "model.py", "n.npy"}
+    assert mine == expected | {"v.safetensors", "w.pt", "w.safetensors"}
+    assert user_files(loaded) == tuple(sorted(mine))
+    names = [os.path.join(*Path(p).parts[-2:]) for p in loaded.dependencies]
+    assert os.path.join("torch", "version.py") in names
+    assert os.path.join("executorch", "version.py") in names
+    assert os.path.join("frontend", "model_file.py") in names
+
+
+def test_helpers_of_the_same_name(tmp_path: Path) -> None:
+    sizes = []
+    for size in (3, 4):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        (folder / "helper.py").write_text(f"SIZE = {size}\n")
+        text = MODEL.replace("Linear(3", "Linear(SIZE").replace("(1, 3)", "(1, SIZE)")
+        loaded = load(folder, "from helper import SIZE\n" + text)
+        sizes.append(loaded.example_inputs[0].shape[1])
+        assert str(folder / "helper.py") in loaded.dependencies
+    assert sizes == [3, 4]
