@@ -4,8 +4,17 @@
 from __future__ import annotations
 
 from .boards import BOARDS, boards_for
-from .emulator import run_on_board, run_on_core
-from .host import run_on_host
+from .emulator import run_batch_on_board, run_on_board, run_on_core
+from .host import run_batch_on_host, run_on_host
 from .result import RunResult
 
-__all__ = ["BOARDS", "RunResult", "boards_for", "run_on_board", "run_on_core", "run_on_host"]
+__all__ = [
+    "BOARDS",
+    "RunResult",
+    "boards_for",
+    "run_batch_on_board",
+    "run_batch_on_host",
+    "run_on_board",
+    "run_on_core",
+    "run_on_host",
+]

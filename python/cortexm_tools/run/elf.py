@@ -70,6 +70,8 @@ def _parse(data: bytes) -> Elf:
         (table,) = struct.unpack_from(order + "I", data, 32)
         entry, count, names = struct.unpack_from(order + "HHH", data, 46)
         header, symbol = order + "IIIIIIII", order + "IIIBBH"
+    if table + count * entry > len(data):
+        raise ValueError("section headers")
     # name, type, flags, address, offset, size, link, info
     raw = [struct.unpack_from(header, data, table + i * entry) for i in range(count)]
     strings = raw[names][4]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import CortexMError
@@ -87,17 +87,38 @@ def run_on_board(
         CortexMError: a tool is missing, the build or the run fails.
         DoesNotFit: the image is too large for the board.
     """
+    (result,) = run_batch_on_board(
+        model_dir, {name: inputs}, board, work_dir, poison, core=core, isa=isa, timeout=timeout
+    )
+    return result
+
+
+def run_batch_on_board(
+    model_dir: Path,
+    batch: Mapping[str, Sequence[Sequence[bytes]]],
+    board: str,
+    work_dir: Path,
+    poison: bool = False,
+    *,
+    core: Core | None = None,
+    isa: Isa | None = None,
+    timeout: float = 600.0,
+) -> list[RunResult]:
+    """`run_on_board` for several models in one image: `batch` maps each name to its inputs.
+
+    Models without an arena of their own share one.
+    """
     core = check_board(board) if core in (None, Core.ANY) else core
     assert core is not None
-    variant = f"{board}-{core.value}-{isa.value if isa else 'default'}"
-    image = build_image(model_dir, name, work_dir / variant, board=board, core=core, isa=isa)
-    folder = work_dir / variant
+    folder = work_dir / f"{board}-{core.value}-{isa.value if isa else 'default'}"
+    image = build_image(model_dir, list(batch), folder, board=board, core=core, isa=isa)
     (folder / OUTPUTS).unlink(missing_ok=True)
-    (folder / INPUTS).write_bytes(pack_inputs(inputs, poison=poison))
+    sections = [pack_inputs(inputs, poison=poison) for inputs in batch.values()]
+    (folder / INPUTS).write_bytes(b"".join(sections))
     console = run_image(board, image.path, folder, timeout=timeout)
     return unpack_outputs(
         (folder / OUTPUTS).read_bytes(),
-        len(inputs),
+        [len(inputs) for inputs in batch.values()],
         board=board,
         footprint=image.footprint,
         console=console,

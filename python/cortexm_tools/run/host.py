@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import CortexMError
@@ -29,10 +29,28 @@ def run_on_host(
     Raises:
         CortexMError: the compiler is missing, the build or the run fails.
     """
+    (result,) = run_batch_on_host(
+        model_dir, {name: inputs}, work_dir, poison, sanitize=sanitize, timeout=timeout
+    )
+    return result
+
+
+def run_batch_on_host(
+    model_dir: Path,
+    batch: Mapping[str, Sequence[Sequence[bytes]]],
+    work_dir: Path,
+    poison: bool = False,
+    *,
+    sanitize: bool = False,
+    timeout: float = 600.0,
+) -> list[RunResult]:
+    """`run_on_host` for several models in one program: `batch` maps each name to its inputs."""
     folder = work_dir / ("host-sanitized" if sanitize else "host")
-    image = build_image(model_dir, name, folder, board=None, sanitize=sanitize)
+    image = build_image(model_dir, list(batch), folder, board=None, sanitize=sanitize)
+    name = image.path.name
     (folder / OUTPUTS).unlink(missing_ok=True)
-    (folder / INPUTS).write_bytes(pack_inputs(inputs, poison=poison))
+    sections = [pack_inputs(inputs, poison=poison) for inputs in batch.values()]
+    (folder / INPUTS).write_bytes(b"".join(sections))
     try:
         done = subprocess.run(
             [str(image.path.resolve())],
@@ -52,5 +70,6 @@ def run_on_host(
             + "\n".join(said[:20] or ["no message"]),
             where=name,
         )
+    counts = [len(inputs) for inputs in batch.values()]
     data = (folder / OUTPUTS).read_bytes()
-    return unpack_outputs(data, len(inputs), board="host", console=done.stdout)
+    return unpack_outputs(data, counts, board="host", console=done.stdout)

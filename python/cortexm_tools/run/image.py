@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,7 @@ class DoesNotFit(CortexMError):
 
 @dataclass(frozen=True)
 class Image:
-    """A linked runner; `footprint` is the model's part of it, None for the host."""
+    """A linked runner; `footprint` is the model's part, None for the host and several models."""
 
     path: Path
     footprint: Footprint | None
@@ -58,7 +59,7 @@ def require_program(name: str) -> str:
 
 def build_image(
     model_dir: Path,
-    name: str,
+    names: Sequence[str],
     build_dir: Path,
     *,
     board: str | None,
@@ -72,7 +73,7 @@ def build_image(
 
     Args:
         model_dir: the generated files of the model.
-        name: the model's name, a C identifier.
+        names: the models' names, C identifiers.
         core: what to compile for; default: the board's core.
         isa: instruction set; default: the best of the core.
         sanitize: host only: with address and undefined behaviour sanitizers.
@@ -88,7 +89,7 @@ def build_image(
     definitions = {
         "RUNNER_ROOT": str(data_root()),
         "RUNNER_MODEL": str(model_dir.resolve()),
-        "RUNNER_NAME": name,
+        "RUNNER_NAMES": ";".join(names),
         "CMAKE_BUILD_TYPE": "Release",
         "RUNNER_SANITIZE": "ON" if sanitize else "OFF",
     }
@@ -101,18 +102,21 @@ def build_image(
         definitions["CORTEXM_ISA"] = isa.value if isa is not None else ""
     else:
         require_program("cc")
+    label = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     build_dir.mkdir(parents=True, exist_ok=True)
     arguments = [f"-D{key}={value}" for key, value in definitions.items()]
-    _run([cmake, "-G", generator, "-S", str(_PROJECT), "-B", str(build_dir), *arguments], name)
+    _run([cmake, "-G", generator, "-S", str(_PROJECT), "-B", str(build_dir), *arguments], label)
     jobs = str(os.cpu_count() or 1)
-    _run([cmake, "--build", str(build_dir), "-j", jobs, "--target", "runner"], name)
+    _run([cmake, "--build", str(build_dir), "-j", jobs, "--target", "runner"], label)
     if board is None:
         return Image(build_dir / "runner", None)
+    if len(names) != 1:
+        return Image(build_dir / "runner.elf", None)
     compiler = (build_dir / "compiler.txt").read_text(encoding="utf-8").splitlines()
     archives = (build_dir / "archives.txt").read_text(encoding="utf-8").splitlines()
     return Image(
         build_dir / "runner.elf",
-        measure([word for word in compiler if word], [Path(path) for path in archives], name),
+        measure([word for word in compiler if word], [Path(path) for path in archives], names[0]),
     )
 
 

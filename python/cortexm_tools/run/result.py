@@ -7,6 +7,8 @@ The runner (run/project/main.c) reads ``inputs.bin`` and writes ``outputs.bin``,
                  then, for every invocation, the bytes of each input in memory order
     outputs.bin  u32 magic "CXO1", u32 arena bytes, u32 output count, u32 bytes of each output
                  then, for every invocation, u64 instructions, u32 stack bytes, outputs
+
+Several models in one image read and write one such section each, one after another.
 """
 
 from __future__ import annotations
@@ -82,40 +84,57 @@ def pack_inputs(inputs: Sequence[Sequence[bytes]], *, poison: bool = False) -> b
 
 def unpack_outputs(
     data: bytes,
-    invocations: int,
+    invocations: Sequence[int],
     *,
     board: str,
     footprint: Footprint | None = None,
     console: str = "",
-) -> RunResult:
-    """Reads ``outputs.bin``.
+) -> list[RunResult]:
+    """Reads ``outputs.bin``: one result per model, given how often each was invoked.
 
     Raises:
         CortexMError: it is not what the runner writes when it succeeds.
     """
+    results = []
+    position = 0
     try:
-        magic, arena, count = struct.unpack_from("<3I", data)
-        if magic != _OUTPUT_MAGIC:
-            raise struct.error("bad magic")
-        sizes = struct.unpack_from(f"<{count}I", data, 12)
-        position = 12 + 4 * count
-        outputs: list[list[bytes]] = []
-        instructions: list[int] = []
-        stack = 0
-        for _ in range(invocations):
-            executed, used = struct.unpack_from("<QI", data, position)
-            position += 12
-            instructions.append(executed)
-            stack = max(stack, used)
-            row = []
-            for size in sizes:
-                row.append(data[position : position + size])
-                position += size
-            outputs.append(row)
+        for count in invocations:
+            result, position = _unpack_section(data, position, count, board, footprint, console)
+            results.append(result)
         if position != len(data):
             raise struct.error("length")
     except struct.error:
         raise CortexMError(
             "the image ended without writing all its outputs", where=board, hint=console.strip()
         ) from None
-    return RunResult(outputs, tuple(instructions), stack, arena, footprint, board, console)
+    return results
+
+
+def _unpack_section(
+    data: bytes,
+    position: int,
+    invocations: int,
+    board: str,
+    footprint: Footprint | None,
+    console: str,
+) -> tuple[RunResult, int]:
+    magic, arena, count = struct.unpack_from("<3I", data, position)
+    if magic != _OUTPUT_MAGIC:
+        raise struct.error("bad magic")
+    sizes = struct.unpack_from(f"<{count}I", data, position + 12)
+    position += 12 + 4 * count
+    outputs: list[list[bytes]] = []
+    instructions: list[int] = []
+    stack = 0
+    for _ in range(invocations):
+        executed, used = struct.unpack_from("<QI", data, position)
+        position += 12
+        instructions.append(executed)
+        stack = max(stack, used)
+        row = []
+        for size in sizes:
+            row.append(data[position : position + size])
+            position += size
+        outputs.append(row)
+    result = RunResult(outputs, tuple(instructions), stack, arena, footprint, board, console)
+    return result, position

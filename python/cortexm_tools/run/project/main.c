@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a model on the inputs in inputs.bin and writes what comes out, and what it cost, to
+ * Runs models on the inputs in inputs.bin and writes what comes out, and what it cost, to
  * outputs.bin. The format of both is described in cortexm_tools/run/result.py.
  */
 #include "cortexm/model.h"
@@ -9,9 +9,15 @@
 #define INPUT_MAGIC 0x31495843U
 #define OUTPUT_MAGIC 0x314F5843U
 
-/* The model's name may be any word, so every name of this file has a prefix. */
-extern const cortexm_model_t RUNNER_MODEL;
-#define RUNNER (&RUNNER_MODEL)
+/* A model's name may be any word, so every name of this file has a prefix. */
+extern const cortexm_model_t *const runner_models[];
+extern const size_t runner_model_count;
+
+/* What runner_invoke() runs. */
+typedef struct {
+    const cortexm_model_t *model;
+    void *arena;
+} runner_job_t;
 
 static void runner_read_all(int file, void *data, size_t size)
 {
@@ -38,14 +44,16 @@ static void runner_poison(uint8_t *arena, size_t size, uint32_t seed)
     }
 }
 
-static int runner_invoke(void *arena)
+static int runner_invoke(void *context)
 {
-    return cortexm_invoke(RUNNER, arena);
+    const runner_job_t *const job = context;
+
+    return cortexm_invoke(job->model, job->arena);
 }
 
-static void runner_prepare(void *arena, size_t size)
+static void runner_prepare(const runner_job_t *job, size_t size)
 {
-    switch (cortexm_init(RUNNER, arena, size)) {
+    switch (cortexm_init(job->model, job->arena, size)) {
     case CORTEXM_OK:
         return;
     case CORTEXM_ERR_ARENA_SIZE:
@@ -59,47 +67,66 @@ static void runner_prepare(void *arena, size_t size)
     }
 }
 
-int main(void)
+/* One section of inputs.bin and outputs.bin. */
+static void runner_run(runner_job_t *job, size_t size, int in, int out)
 {
+    const cortexm_model_t *const model = job->model;
     uint32_t header[3];
-    size_t size = RUNNER->arena_size;
-    uint8_t *const arena = RUNNER->arena != NULL ? RUNNER->arena : board_spare_ram(&size);
-    const int in = board_file_open("inputs.bin", BOARD_FILE_READ);
-    const int out = board_file_open("outputs.bin", BOARD_FILE_WRITE);
 
-    if (in < 0 || out < 0) {
-        board_fail("cannot open inputs.bin or outputs.bin");
-    }
     runner_read_all(in, header, sizeof header);
     if (header[0] != INPUT_MAGIC) {
         board_fail("inputs.bin is not a file of inputs");
     }
-    const uint32_t first[3] = {OUTPUT_MAGIC, (uint32_t)RUNNER->arena_size, RUNNER->output_count};
+    const uint32_t first[3] = {OUTPUT_MAGIC, (uint32_t)model->arena_size, model->output_count};
     runner_write_all(out, first, sizeof first);
-    for (size_t i = 0; i < RUNNER->output_count; i++) {
-        const uint32_t bytes = (uint32_t)RUNNER->outputs[i].size;
+    for (size_t i = 0; i < model->output_count; i++) {
+        const uint32_t bytes = (uint32_t)model->outputs[i].size;
         runner_write_all(out, &bytes, sizeof bytes);
     }
 
-    runner_prepare(arena, size);
+    runner_prepare(job, size);
     for (uint32_t n = 0; n < header[1]; n++) {
         if (header[2] != 0U) {
-            runner_poison(arena, RUNNER->arena_size, n);
-            runner_prepare(arena, size);
+            runner_poison(job->arena, model->arena_size, n);
+            runner_prepare(job, size);
         }
-        for (size_t i = 0; i < RUNNER->input_count; i++) {
-            runner_read_all(in, cortexm_input(RUNNER, arena, i).data, RUNNER->inputs[i].size);
+        for (size_t i = 0; i < model->input_count; i++) {
+            runner_read_all(in, cortexm_input(model, job->arena, i).data, model->inputs[i].size);
         }
-        const board_measurement_t cost = board_measure(runner_invoke, arena);
+        const board_measurement_t cost = board_measure(runner_invoke, job);
         if (cost.result != CORTEXM_OK) {
             board_fail("cortexm_invoke() failed");
         }
         const uint32_t stack = (uint32_t)cost.stack_bytes;
         runner_write_all(out, &cost.instructions, sizeof cost.instructions);
         runner_write_all(out, &stack, sizeof stack);
-        for (size_t i = 0; i < RUNNER->output_count; i++) {
-            runner_write_all(out, cortexm_output(RUNNER, arena, i).data, RUNNER->outputs[i].size);
+        for (size_t i = 0; i < model->output_count; i++) {
+            const cortexm_tensor_t result = cortexm_output(model, job->arena, i);
+            runner_write_all(out, result.data, model->outputs[i].size);
         }
+    }
+}
+
+int main(void)
+{
+    size_t spare = 0;
+    const int in = board_file_open("inputs.bin", BOARD_FILE_READ);
+    const int out = board_file_open("outputs.bin", BOARD_FILE_WRITE);
+
+    if (in < 0 || out < 0) {
+        board_fail("cannot open inputs.bin or outputs.bin");
+    }
+    for (size_t i = 0; i < runner_model_count; i++) {
+        if (runner_models[i]->arena == NULL && runner_models[i]->arena_size > spare) {
+            spare = runner_models[i]->arena_size;
+        }
+    }
+    void *const shared = board_spare_ram(&spare);
+    for (size_t i = 0; i < runner_model_count; i++) {
+        const cortexm_model_t *const model = runner_models[i];
+        runner_job_t job = {model, model->arena != NULL ? model->arena : shared};
+
+        runner_run(&job, model->arena != NULL ? model->arena_size : spare, in, out);
     }
     board_file_close(out);
     return 0;

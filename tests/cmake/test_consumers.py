@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One mini-project per way of using the package."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from projects import MODEL, ROOT, emulate, environment, run, succeed
+
+
+def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Path) -> None:
+    app = project("find_package", "a project", CMAKE_PREFIX_PATH=str(installed))
+    succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
+    said = succeed(app.make())
+    assert "Compiling digits.pte for cortex-m55" in said
+    assert "digits: flash" in said and "digits: RAM" in said
+    assert "ran, sum" in emulate("mps3-an547", app.build / "app.elf")
+    # The tools came from the installed tree, not from the checkout.
+    assert str(installed) in (app.build / "build.ninja").read_text().replace("$ ", " ")
+    assert str(ROOT / "python") not in (app.build / "build.ninja").read_text()
+
+
+@pytest.mark.parametrize(
+    "board", ["microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505"]
+)
+def test_every_other_board(project, board: str) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    succeed(app.configure(CORTEXM_BOARD=board))
+    succeed(app.make("app"))
+    assert "ran, sum" in emulate(board, app.build / "app.elf")
+
+
+def test_add_subdirectory_with_makefiles(project) -> None:
+    app = project("add_subdirectory", ROOT=str(ROOT))
+    project("find_package")  # its main.c
+    app.generator = "Unix Makefiles"
+    succeed(app.configure())
+    succeed(app.make())
+    assert "ran, sum" in succeed(run(str(app.build / "app" / "app")))
+
+
+def test_wheel_through_cmake_dir(project, wheel: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cortexm_tools", "cmake-dir"],
+        capture_output=True,
+        text=True,
+        env=environment(PYTHONPATH=str(wheel)),
+    )
+    folder = succeed(done).strip()
+    assert Path(folder).is_relative_to(wheel)
+    for variable in ("CortexMModel_DIR", "CMAKE_PREFIX_PATH"):
+        app = project("find_package", variable, **{variable: folder})
+        succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
+        succeed(app.make("app"))
+        assert "ran, sum" in emulate("mps3-an547", app.build / "app.elf")
+
+
+def test_wheel_through_scikit_build_core(project, wheel: Path) -> None:
+    consumer = project("scikit_build")
+    for source, name in (
+        (MODEL, "digits.pte"),
+        (ROOT / "tests/cmake/find_package/main.c", "main.c"),
+    ):
+        (consumer.source / name).write_bytes(source.read_bytes())
+    out = consumer.source / "out"
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", str(out)]
+        + ["--disable-pip-version-check", str(consumer.source)],
+        capture_output=True,
+        text=True,
+        env=environment(PYTHONPATH=str(wheel), CMAKE_ARGS=f"-DCORTEXM_PYTHON={sys.executable}"),
+    )
+    succeed(done)
+    (built,) = out.glob("consumer-*.whl")
+    with zipfile.ZipFile(built) as archive:
+        app = Path(archive.extract("consumer/app", out))
+    app.chmod(0o755)
+    assert "ran, sum" in succeed(run(str(app)))
+
+
+def test_wheel_is_complete_and_holds_no_caches(wheel: Path) -> None:
+    share = wheel / "cortexm_tools" / "share" / "CortexMModel"
+    for original, copy, pattern in (
+        (ROOT / "python" / "cortexm_tools", wheel / "cortexm_tools", "*.py"),
+        (ROOT / "kernels", share / "kernels", "*.[chj]*"),
+        (ROOT / "runtime", share / "runtime", "*.c"),
+        (ROOT / "boards", share / "boards", "*.ld"),
+        (ROOT / "cmake", share / "cmake", "*.*"),
+    ):
+        wanted = {
+            p.relative_to(original) for p in original.rglob(pattern) if "__" not in p.parent.name
+        }
+        assert wanted <= {p.relative_to(copy) for p in copy.rglob(pattern)}, original
+    assert not [path for path in share.rglob("*") if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("board", ["", "mps3-an547", "mps2-an385"])
+def test_two_models_share_an_arena(project, board: str) -> None:
+    app = project("two_models", CortexMModel_DIR=str(ROOT / "cmake"))
+    succeed(app.configure(**({"CORTEXM_BOARD": board} if board else {})))
+    succeed(app.make())
+    if board:
+        assert "both ran" in emulate(board, app.build / "app.elf")
+    else:
+        assert "both ran" in succeed(run(str(app.build / "app")))
+
+
+def test_own_toolchain_without_a_board(project, tmp_path: Path) -> None:
+    """A project with flags of its own names the core in the call; only the library is built."""
+    toolchain = tmp_path / "toolchain.cmake"
+    toolchain.write_text(
+        "set(CMAKE_SYSTEM_NAME Generic)\n"
+        "set(CMAKE_SYSTEM_PROCESSOR arm)\n"
+        "set(CMAKE_C_COMPILER arm-none-eabi-gcc)\n"
+        "set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)\n"
+        'set(CMAKE_C_FLAGS_INIT "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16")\n'
+    )
+    app = project(
+        "find_package",
+        CortexMModel_DIR=str(ROOT / "cmake"),
+        CMAKE_TOOLCHAIN_FILE=str(toolchain),
+        OPTIONS="CPU;cortex-m4",
+    )
+    succeed(app.configure())
+    assert "digits: flash" in succeed(app.make("digits"))

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong arguments end at configure time, exceeded limits at build time, with a way out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from projects import MODEL, ROOT, refuse, run, succeed
+
+
+def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str):
+    """A project of a few calls, without a language so that it takes no time."""
+    source = tmp_path / "source"
+    source.mkdir(exist_ok=True)
+    (source / "digits.pte").write_bytes(MODEL.read_bytes())
+    (source / "int.pte").write_bytes(MODEL.read_bytes())
+    (source / "notes.txt").write_text("no model")
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\n"
+        f"{before}\n"
+        f'find_package(CortexMModel REQUIRED PATHS "{ROOT / "cmake"}")\n'
+        "project(errors LANGUAGES NONE)\n" + "\n".join(calls) + "\n"
+    )
+    options = [f"-D{key}={value}" for key, value in definitions.items()]
+    return run("cmake", "-S", str(source), "-B", str(tmp_path / "build"), *options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        ("", "no model given", "cortexm_add_model(model.py"),
+        ("digits.pte CPUU cortex-m55", "unknown argument 'CPUU'", "did you mean 'CPU'?"),
+        ("digits.pte RAMLIMIT 1K", "unknown argument 'RAMLIMIT'", "did you mean 'RAM_LIMIT'?"),
+        ("digits.pte XYZZY 1", "unknown argument 'XYZZY'", "known: EMBED_PTE"),
+        ("digits.pte CPU cortex-m56", "unknown CPU 'cortex-m56'", "did you mean 'cortex-m5"),
+        ("digits.pte CPU m55", "unknown CPU 'm55'", "cortex-m55"),
+        ("digits.pte CPU cortex-m0 ISA mve", "cortex-m0 has no MVE", "supports: scalar"),
+        ("digits.pte CPU cortex-m55 ISA mvee", "unknown ISA 'mvee'", "did you mean 'mve'?"),
+        ("digits.pte IO int16", "unknown IO 'int16'", "did you mean 'int8'?"),
+        ("digits.pte ARENA callers", "unknown ARENA 'callers'", "did you mean 'caller'?"),
+        ("digits.pte RAM_LIMIT lots", "RAM_LIMIT 'lots' is no size", "64K"),
+        ("digits.pte SAMPLES 0", "SAMPLES '0' is no positive number", ""),
+        ("digits.pte TARGET", "no value after TARGET", ""),
+        ("digits.pte CALIBRATION none.npz", "none.npz does not exist", ""),
+        ("digit.pte", "digit.pte does not exist", "did you mean 'digits.pte'?"),
+        ("notes.txt", "neither a .py nor a .pte", ""),
+        ("int.pte", "'int' is a word of C", "add TARGET"),
+        ("digits.pte PYTHON /no/such/python", "'/no/such/python' cannot be used", "CORTEXM_PYTHON"),
+        ("digits.pte", "needs the language C", "project(<name> C)"),
+    ],
+)
+def test_arguments(tmp_path: Path, arguments: str, message: str, hint: str) -> None:
+    said = refuse(configure(tmp_path, f"cortexm_add_model({arguments})"))
+    assert message in said
+    assert hint in said
+
+
+def test_model_file_needs_torch_in_the_interpreter(tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    succeed(run("python3", "-m", "venv", "--without-pip", str(bare)))
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "net.py").write_text("")
+    said = refuse(
+        configure(tmp_path, "cortexm_add_model(net.py)", CORTEXM_PYTHON=str(bare / "bin/python"))
+    )
+    assert "lacks: numpy torch torchao executorch" in said
+    assert "CORTEXM_PYTHON" in said
+
+
+def test_two_targets_of_one_name(project) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    listing = app.source / "CMakeLists.txt"
+    listing.write_text(listing.read_text() + "\ncortexm_add_model(${MODEL} TARGET digits)\n")
+    said = refuse(app.configure())
+    assert "already a target named 'digits'" in said
+    assert "add TARGET" in said
+
+
+def test_cpu_contradicting_the_board(project) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), OPTIONS="CPU;cortex-m55")
+    said = refuse(app.configure(CORTEXM_BOARD="mps2-an385"))
+    assert "CPU cortex-m55 contradicts the toolchain, which builds for cortex-m3" in said
+
+
+def test_unknown_board(project) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    said = refuse(app.configure(CORTEXM_BOARD="mps3-an574"))
+    assert "unknown board 'mps3-an574'" in said
+    assert "did you mean 'mps3-an547'?" in said
+
+
+def test_missing_compiler(project) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    said = refuse(app.configure(CORTEXM_BOARD="microbit", CORTEXM_TOOLCHAIN_PREFIX="no-such-"))
+    assert "the compiler no-such-gcc was not found" in said
+    assert "apt install gcc-arm-none-eabi" in said
+
+
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+@pytest.mark.parametrize(
+    ("limit", "value", "culprit"), [("RAM_LIMIT", "4K", "conv2d"), ("FLASH_LIMIT", "1K", "conv2d")]
+)
+def test_plan_exceeds_limit(project, generator: str, limit: str, value: str, culprit: str) -> None:
+    """Known from the plan alone: nothing is generated."""
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), OPTIONS=f"{limit};{value}")
+    app.generator = generator
+    succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
+    for _ in range(2):
+        said = refuse(app.make())
+        assert limit in said and culprit in said
+    assert not (app.build / "cortexm" / "digits" / "digits.c").exists()
+
+
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+def test_code_exceeds_flash_limit(project, generator: str) -> None:
+    """The constants alone would fit; the exact size is known after the trial link."""
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), OPTIONS="FLASH_LIMIT;14K")
+    app.generator = generator
+    succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
+    for _ in range(2):  # a second try must not take the library for finished
+        said = refuse(app.make())
+        assert "bytes of flash exceed FLASH_LIMIT 14,336" in said
+        assert "cortexm_conv2d_s8" in said  # the table of what takes the space
+    sizes = json.loads((app.build / "cortexm" / "digits" / "digits.footprint.json").read_text())
+    assert sizes["flash"] == sizes["code"] + sizes["constants"] + sizes["data"] > 14336
+
+
+def test_damaged_program(project, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.pte"
+    damaged.write_bytes(MODEL.read_bytes()[:1000])
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), MODEL=str(damaged))
+    succeed(app.configure())
+    assert "error: " in refuse(app.make())
+    assert not list((app.build / "cortexm" / "digits").glob("*.c"))

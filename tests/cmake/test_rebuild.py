@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a build does again, and what not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from projects import MODEL, ROOT, Project, run, succeed
+
+MODEL_FILE = """
+import numpy as np
+import torch
+from pathlib import Path
+from blocks import Block
+
+WEIGHTS = Path(__file__).with_name("weights.npy")
+
+
+def ModelUnderTest():
+    model = Block()
+    with torch.no_grad():
+        model.linear.weight.copy_(torch.from_numpy(np.load(WEIGHTS)))
+    return model.eval()
+
+
+ModelInputs = (torch.linspace(-1, 1, 8).reshape(1, 8),)
+
+
+def CalibrationInputs():
+    return [(torch.randn(1, 8, generator=torch.Generator().manual_seed(0)),)]
+"""
+BLOCK_FILE = """
+import torch
+
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 4)
+        torch.nn.init.zeros_(self.linear.bias)
+
+    def forward(self, x):
+        return torch.relu(self.linear(x))
+"""
+
+
+def touch(path: Path) -> None:
+    os.utime(path)
+
+
+@pytest.fixture(params=["Ninja", "Unix Makefiles"])
+def built(project, request: pytest.FixtureRequest, tmp_path: Path) -> Project:
+    model = tmp_path / "own.pte"
+    shutil.copy(MODEL, model)
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), MODEL=str(model))
+    app.generator = request.param
+    succeed(app.configure())
+    succeed(app.make())
+    return app
+
+
+def test_nothing_touched_nothing_done(built: Project) -> None:
+    said = succeed(built.make())
+    assert "Compiling" not in said and "Building" not in said and "Linking" not in said
+    if built.generator == "Ninja":
+        assert "no work to do" in built.plan()
+
+
+def test_touched_model_is_compiled_but_equal_output_stops_there(
+    built: Project, tmp_path: Path
+) -> None:
+    touch(tmp_path / "own.pte")
+    said = succeed(built.make())
+    assert "Compiling own.pte" in said
+    assert "Building C object" not in said
+    said = succeed(built.make())
+    assert "Compiling own.pte" not in said
+
+
+def test_another_version_below_the_tools_rebuilds(built: Project) -> None:
+    versions = built.build / "cortexm" / "digits" / "environment.txt"
+    assert "numpy" in versions.read_text()
+    versions.write_text(versions.read_text().replace("numpy", "numpy 0.0 was"))
+    touch(versions)
+    assert "Compiling own.pte" in succeed(built.make())
+    # Configuring states the true versions again.
+    succeed(built.configure())
+    assert "Compiling own.pte" in succeed(built.make())
+    assert "Compiling own.pte" not in succeed(built.make())
+
+
+def test_generated_file_deleted_comes_back(built: Project) -> None:
+    if built.generator != "Ninja":
+        return  # Make knows byproducts only as files to clean
+    (built.build / "cortexm" / "digits" / "digits.c").unlink()
+    assert "Compiling own.pte" in succeed(built.make())
+    assert (built.build / "cortexm" / "digits" / "digits.c").is_file()
+
+
+def test_model_file_with_import_weights_and_calibration(project, tmp_path: Path) -> None:
+    import numpy as np
+
+    folder = tmp_path / "model of mine"
+    folder.mkdir()
+    (folder / "net.py").write_text(MODEL_FILE)
+    (folder / "blocks.py").write_text(BLOCK_FILE)
+    np.save(folder / "weights.npy", np.linspace(-1, 1, 32, dtype=np.float32).reshape(4, 8))
+    app = project(
+        "find_package", CortexMModel_DIR=str(ROOT / "cmake"), MODEL=str(folder / "net.py")
+    )
+    succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
+    said = succeed(app.make("digits"))
+    assert "Lowering net.py for cortex-m55 (torch export, int8 quantization)" in said
+    assert "no work to do" in run("ninja", "-C", str(app.build), "-n", "digits").stdout
+    for name in ("net.py", "blocks.py", "weights.npy"):
+        before = (folder / name).stat()
+        touch(folder / name)
+        assert "Lowering net.py" in app.plan(), name
+        os.utime(folder / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert "no work to do" in run("ninja", "-C", str(app.build), "-n", "digits").stdout

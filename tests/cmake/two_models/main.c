@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two models, one arena; and the errors of an arena that is too small or misaligned. */
+#include <stdio.h>
+#include <string.h>
+
+#include "first.h"
+#include "second_model.h"
+
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+
+static _Alignas(16) uint8_t arena[LARGER(FIRST_ARENA_SIZE, SECOND_MODEL_ARENA_SIZE) + 16];
+
+static int check(const cortexm_model_t *model)
+{
+    const size_t size = model->arena_size;
+
+    if (cortexm_init(model, NULL, 0) != CORTEXM_ERR_ARGUMENT ||
+        cortexm_init(model, arena, size - 1) != CORTEXM_ERR_ARENA_SIZE ||
+        cortexm_init(model, arena + 1, size) != CORTEXM_ERR_ARENA_ALIGN ||
+        cortexm_init(model, arena, size) != CORTEXM_OK) {
+        return 1;
+    }
+    const cortexm_tensor_t input = cortexm_input(model, arena, 0);
+    memset(input.data, 0, input.info->size);
+    return cortexm_invoke(model, arena);
+}
+
+int main(void)
+{
+    if (check(&first) != 0 || check(&second_model) != 0) {
+        return 1;
+    }
+    /* Bytes 4 to 7 of an ExecuTorch program identify the format. */
+    if (first_pte_size < 64 || memcmp(first_pte + 4, "ET12", 4) != 0) {
+        return 2;
+    }
+    printf("both ran\n");
+    return 0;
+}

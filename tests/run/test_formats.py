@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files between runner and package, and the accounting of sizes."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.run.elf import parse_elf
+from cortexm_tools.run.footprint import check_footprint, footprint_of, measure, summary_text
+from cortexm_tools.run.result import pack_inputs, unpack_outputs
+
+ARM = ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"]
+SOURCE = """
+#include <stdint.h>
+const uint8_t weights[1000] = {1};
+const uint8_t unused[5000] = {1};
+uint8_t own_arena[2048] __attribute__((aligned(16)));
+uint32_t counter = 5;
+uint32_t scratch[10];
+static int helper(int x) { return x * weights[x] + (int)counter; }
+int model(int x) { return helper(x) + own_arena[x] + (int)scratch[x]; }
+"""
+
+
+def outputs_file(rows: list[list[bytes]], sizes: list[int]) -> bytes:
+    data = struct.pack(f"<3I{len(sizes)}I", 0x314F5843, 512, len(sizes), *sizes)
+    for number, row in enumerate(rows):
+        data += struct.pack("<QI", 100 + number, 40 + number) + b"".join(row)
+    return data
+
+
+def test_inputs_file() -> None:
+    packed = pack_inputs([[b"ab", b"c"], [b"de", b"f"]], poison=True)
+    assert packed == b"CXI1" + struct.pack("<2I", 2, 1) + b"abcdef"
+
+
+def test_outputs_file() -> None:
+    rows = [[b"abc", b"d"], [b"efg", b"h"]]
+    result = unpack_outputs(outputs_file(rows, [3, 1]), 2, board="host")
+    assert result.outputs == rows
+    assert result.instructions_each == (100, 101)
+    assert (result.stack_bytes, result.arena_bytes) == (41, 512)
+    assert result.ram_bytes == 512
+
+
+def test_outputs_file_cut_anywhere_is_an_error() -> None:
+    whole = outputs_file([[b"abc", b"d"], [b"efg", b"h"]], [3, 1])
+    for length in range(len(whole)):
+        with pytest.raises(CortexMError, match="without writing all its outputs"):
+            unpack_outputs(whole[:length], 2, board="host")
+    with pytest.raises(CortexMError):
+        unpack_outputs(whole + b"x", 2, board="host")
+
+
+def compile_object(folder: Path, *compiler: str) -> Path:
+    (folder / "model.c").write_text(SOURCE)
+    options = ["-O1", "-ffunction-sections", "-fdata-sections", "-c", "model.c", "-o", "model.o"]
+    subprocess.run([*compiler, *options], cwd=folder, check=True)
+    subprocess.run(["ar", "rc", "libmodel.a", "model.o"], cwd=folder, check=True)
+    return folder / "libmodel.a"
+
+
+@pytest.mark.parametrize("compiler", [ARM, ["cc", "-no-pie", "-fno-pie"]])
+def test_footprint_counts_what_the_model_reaches(tmp_path: Path, compiler: list[str]) -> None:
+    size = measure(compiler, [compile_object(tmp_path, *compiler)], "model")
+    assert size.arena == 2048
+    assert size.bss == 40
+    assert size.data == 4
+    # Not `unused`. The host adds unwind information to the constants.
+    assert size.constants == 1000 or (compiler is not ARM and 1000 < size.constants < 1300)
+    assert 0 < size.code < 200
+    assert size.flash == size.code + size.constants + 4
+    assert size.ram == 4 + 40 + 2048
+    assert size.largest[0] == ("own_arena", "arena", 2048)
+    assert size.largest[1] == ("weights", "constants", 1000)
+    assert "2,048 B arena" in summary_text("model", size)
+
+
+def test_arena_in_a_section_is_no_flash(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(
+        'static char own_arena[64] __attribute__((section(".cortexm.arena"), used));\n'
+    )
+    subprocess.run([*ARM, "-c", "a.c"], cwd=tmp_path, check=True)
+    elf = parse_elf((tmp_path / "a.o").read_bytes())
+    placed = footprint_of(elf, section_arena=".cortexm.arena")
+    assert (placed.flash, placed.arena, placed.ram) == (0, 64, 64)
+
+
+def test_limits(tmp_path: Path) -> None:
+    size = measure(ARM, [compile_object(tmp_path, *ARM)], "model")
+    check_footprint("model", size, size.ram, size.flash)
+    with pytest.raises(CortexMError, match=r"exceed RAM_LIMIT") as caught:
+        check_footprint("model", size, size.ram - 1, None)
+    assert "own_arena  2,048  arena" in str(caught.value)
+    assert "weights" not in str(caught.value)
+    with pytest.raises(CortexMError, match=r"exceed FLASH_LIMIT") as caught:
+        check_footprint("model", size, None, size.flash - 1)
+    assert "weights" in str(caught.value) and "own_arena" not in str(caught.value)
+
+
+def test_failing_trial_link(tmp_path: Path) -> None:
+    with pytest.raises(CortexMError, match="trial link"):
+        measure(ARM, [tmp_path / "none.a"], "model")
+
+
+def test_elf_cut_anywhere_is_an_error(tmp_path: Path) -> None:
+    compile_object(tmp_path, *ARM)
+    data = (tmp_path / "model.o").read_bytes()
+    names = {section.name for section in parse_elf(data).sections}
+    assert {".rodata.weights", ".bss.own_arena", ".text.model"} <= names
+    for length in range(0, len(data), 7):
+        with pytest.raises(CortexMError, match="is not an ELF file"):
+            parse_elf(data[:length])
