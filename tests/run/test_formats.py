@@ -40,20 +40,23 @@ def test_inputs_file() -> None:
 
 def test_outputs_file() -> None:
     rows = [[b"abc", b"d"], [b"efg", b"h"]]
-    result = unpack_outputs(outputs_file(rows, [3, 1]), 2, board="host")
+    file = outputs_file(rows, [3, 1])
+    (result,) = unpack_outputs(file, [2], board="host")
     assert result.outputs == rows
     assert result.instructions_each == (100, 101)
     assert (result.stack_bytes, result.arena_bytes) == (41, 512)
     assert result.ram_bytes == 512
+    first, second = unpack_outputs(file + outputs_file(rows[:1], [3, 1]), [2, 1], board="host")
+    assert first == result and second.outputs == rows[:1]
 
 
 def test_outputs_file_cut_anywhere_is_an_error() -> None:
     whole = outputs_file([[b"abc", b"d"], [b"efg", b"h"]], [3, 1])
     for length in range(len(whole)):
         with pytest.raises(CortexMError, match="without writing all its outputs"):
-            unpack_outputs(whole[:length], 2, board="host")
+            unpack_outputs(whole[:length], [2], board="host")
     with pytest.raises(CortexMError):
-        unpack_outputs(whole + b"x", 2, board="host")
+        unpack_outputs(whole + b"x", [2], board="host")
 
 
 def compile_object(folder: Path, *compiler: str) -> Path:
