@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs many small programs in few images: one build and one emulator start for all of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cortexm_tools.compile import CompileOptions, compile_program, from_memory, memory_bytes
+from cortexm_tools.emit.files import write_files
+from cortexm_tools.ir import Array, Graph
+from cortexm_tools.program import Program
+from cortexm_tools.run import run_batch_on_board, run_batch_on_host
+from cortexm_tools.target import Core, Target
+
+BOARD_OF = {
+    Core.M0: "mps2-an385",
+    Core.M3: "mps2-an385",
+    Core.M4: "mps2-an386",
+    Core.M7: "mps2-an500",
+    Core.M33: "mps2-an505",
+    Core.M55: "mps3-an547",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program with the inputs of one or more invocations, in logical shape."""
+
+    program: Program
+    invocations: Sequence[Sequence[Array]]
+
+
+def run_jobs(
+    jobs: Sequence[Job], target: Target, folder: Path, *, sanitize: bool = False
+) -> list[list[list[Array]]]:
+    """The outputs of every job, invocation and output, in logical shape.
+
+    Cores without DSP or MVE that have no board of their own with room for a batch (the M0) run on
+    the next one that executes their code.
+    """
+    options = CompileOptions(target=target, own_arena=False)
+    batch: dict[str, list[list[bytes]]] = {}
+    graphs: list[Graph] = []
+    files: dict[str, str | bytes] = {}
+    for number, job in enumerate(jobs):
+        compiled = compile_program(replace(job.program, name=f"job{number}"), options)
+        graph = compiled.plan.graph
+        graphs.append(graph)
+        files |= {name: text for name, text in compiled.files.items() if name.endswith((".c", ".h"))}
+        orders = [graph.tensors[i].dim_order for i in graph.inputs]
+        batch[f"job{number}"] = [
+            [memory_bytes(value, order) for value, order in zip(row, orders, strict=True)]
+            for row in job.invocations
+        ]
+    write_files(folder / "model", files)
+    if target.core is Core.HOST:
+        results = run_batch_on_host(folder / "model", batch, folder, sanitize=sanitize)
+    else:
+        results = run_batch_on_board(
+            folder / "model", batch, BOARD_OF[target.core], folder, core=target.core, isa=target.isa
+        )
+    return [
+        [_unpack(graph, row) for row in result.outputs]
+        for graph, result in zip(graphs, results, strict=True)
+    ]
+
+
+def _unpack(graph: Graph, row: Sequence[bytes]) -> list[Array]:
+    tensors = [graph.tensors[i] for i in graph.outputs]
+    return [
+        from_memory(data, tensor.dtype.numpy, tensor.shape, tensor.dim_order)
+        for data, tensor in zip(row, tensors, strict=True)
+    ]

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Golden operator cases on the emulated cores: our plans against ExecuTorch's real device code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from batches import Job, run_jobs
+from golden import GoldenCase, golden_cases, mismatch
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.plan import make_plan
+from cortexm_tools.program import Program
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
+PARTS = 4
+
+# Refused on purpose, with the reason; everything else must run.
+REFUSED: dict[str, str] = {}
+
+
+def program(case: GoldenCase) -> Program:
+    return Program("case", case.pte)
+
+
+def cases(cpu: str) -> list[GoldenCase]:
+    lowered = "cortex-m55" if cpu == "cortex-m55" else "cortex-m4"
+    return [case for case in golden_cases(cpu=lowered) if case.name not in REFUSED]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("cpu", CORES)
+def test_golden_cases(cpu: str, part: int, tmp_path: Path) -> None:
+    chosen = cases(cpu)[part::PARTS]
+    jobs = [Job(program(case), [case.inputs]) for case in chosen]
+    results = run_jobs(jobs, Target.parse(cpu), tmp_path)
+    wrong = {
+        case.name: found
+        for case, rows in zip(chosen, results, strict=True)
+        if (found := mismatch(case, rows[0]))
+    }
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_refused_cases_are_refused(name: str) -> None:
+    for case in golden_cases():
+        if case.name == name:
+            with pytest.raises(CortexMError):
+                make_plan(simplify(program(case).graph()), Target.parse("cortex-m55"))
