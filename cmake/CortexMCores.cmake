@@ -2,6 +2,9 @@
 # Cores, boards, and the compiler flags that build for them. The cores and their instruction sets are
 # those of python/cortexm_tools/target.py; tests/cmake compares the two lists.
 include_guard(GLOBAL)
+# Toolchain files and scripts come without policies.
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.20...3.28)
 
 # Processors that CPU accepts.
 set(CORTEXM_CPUS
@@ -174,3 +177,5 @@ function(cortexm_cpu_flags out compiler cpu isa)
   endif()
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
+
+cmake_policy(POP)

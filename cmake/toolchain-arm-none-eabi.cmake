@@ -45,6 +45,16 @@ if(NOT IS_ABSOLUTE "${_cortexm_nano}")
       "hint: install newlib (Debian: apt install libnewlib-arm-none-eabi)")
 endif()
 
+# CMake keeps the flags of the first configuration, so another core needs another folder.
+set(_cortexm_for "${CORTEXM_CPU} ${CORTEXM_ISA}")
+if(DEFINED CACHE{CORTEXM_CONFIGURED_FOR} AND NOT "$CACHE{CORTEXM_CONFIGURED_FOR}" STREQUAL _cortexm_for)
+  message(
+    FATAL_ERROR
+      "this build folder is configured for $CACHE{CORTEXM_CONFIGURED_FOR}, not for ${_cortexm_for}\n"
+      "hint: use another build folder, or delete this one")
+endif()
+set(CORTEXM_CONFIGURED_FOR "${_cortexm_for}" CACHE INTERNAL "")
+
 string(REGEX REPLACE "gcc(\\.exe)?$" "" _cortexm_prefix "${CORTEXM_GCC}")
 set(CMAKE_C_COMPILER "${CORTEXM_GCC}")
 set(CMAKE_CXX_COMPILER "${_cortexm_prefix}g++")

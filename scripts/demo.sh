@@ -7,6 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/setup.sh"
 build=$root/build/demo
 sample=$root/samples/hello-executorch
 
+# A folder configured for another place (the checkout was moved) is of no use.
+grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$sample" "$build/CMakeCache.txt" || rm -rf "$build"
 mkdir -p "$build"
 say "Building samples/hello-executorch for the Cortex-M55 (board mps3-an547)"
 cmake -S "$sample" -B "$build" -G Ninja -DCORTEXM_BOARD=mps3-an547 -DCORTEXM_PYTHON="$python" \

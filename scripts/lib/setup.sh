@@ -62,11 +62,13 @@ install_packages() {
     as_root=(sudo)
   fi
   say "Installing system packages: $packages"
+  "${as_root[@]}" apt-get update || say "apt-get update failed; going on with the lists there are"
   # shellcheck disable=SC2086  # a list of words
-  { "${as_root[@]}" apt-get update &&
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -y --no-install-recommends $packages; } ||
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends $packages ||
     fail "apt-get could not install: $packages (see its messages above)"
+  packages=$(missing_packages | tr '\n' ' ')
+  [ -z "${packages// /}" ] || fail "still not found on PATH after their installation: $packages"
 }
 
 check_tools() {
@@ -76,16 +78,14 @@ check_tools() {
   printf '3.20\n%s\n' "$version" | sort -VC || fail "CMake 3.20 or newer is needed, this one is $version"
 }
 
-# PyTorch without CUDA, which is some gigabytes smaller: as pip is configured here, else from PyTorch's
-# own index; failing both (no access to it, or a platform whose builds have no such variant), the plain
-# release, which works as well.
+# PyTorch without CUDA, which is some gigabytes smaller, where pip finds such a build: as it is configured
+# here, or in the package index that CORTEXM_TORCH_INDEX names. Else the plain release, which works as well.
 install_torch() {
-  local version
+  local version index=()
   version=$(sed -n 's/^torch==//p' "$root/requirements/torch.txt")
+  [ -z "${CORTEXM_TORCH_INDEX:-}" ] || index=(--extra-index-url "$CORTEXM_TORCH_INDEX")
   say "Installing PyTorch $version"
-  "$python" -m pip install "torch==$version+cpu" 2>/dev/null ||
-    "$python" -m pip install --timeout 10 --retries 0 "torch==$version+cpu" \
-      --extra-index-url "${CORTEXM_TORCH_INDEX:-https://download.pytorch.org/whl/cpu}" 2>/dev/null ||
+  "$python" -m pip install "torch==$version+cpu" "${index[@]}" 2>/dev/null ||
     "$python" -m pip install "torch==$version" ||
     fail "pip could not install torch $version (see its messages above)"
 }

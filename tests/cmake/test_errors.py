@@ -85,6 +85,21 @@ def test_cpu_contradicting_the_board(project) -> None:
     assert "CPU cortex-m55 contradicts the toolchain, which builds for cortex-m3" in said
 
 
+def test_another_board_in_a_configured_folder(project) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
+    said = refuse(app.configure(CORTEXM_BOARD="mps2-an385"))
+    assert "this build folder is configured for cortex-m55" in said
+    assert "use another build folder" in said
+
+
+def test_board_without_its_toolchain(project) -> None:
+    app = project("add_subdirectory", ROOT=str(ROOT))
+    said = refuse(app.configure(CORTEXM_BOARD="mps3-an547"))
+    assert "CORTEXM_BOARD is set, but" in said
+    assert "before project()" in said
+
+
 def test_unknown_board(project) -> None:
     app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
     said = refuse(app.configure(CORTEXM_BOARD="mps3-an574"))
