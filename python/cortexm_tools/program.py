@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from .errors import CortexMError
 from .ir import Array, Graph, Layer
+from .ir.edit import inherit_layers
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.reader import read_pte
 from .target import Target
@@ -71,7 +72,7 @@ class Program:
             CortexMError: it is damaged, or has an operator that no kernel computes.
         """
         layers: tuple[Layer, ...] = tuple(layer for _, layer in self.layers)
-        return read_pte(self.pte, name=self.name, layers=layers or None)
+        return inherit_layers(read_pte(self.pte, name=self.name, layers=layers or None))
 
 
 def load_program(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from .types import Graph, Op, Tensor
+from .types import Graph, Layer, Op, Tensor
 
 
 class GraphBuilder:
@@ -68,6 +68,18 @@ def consumers(graph: Graph) -> dict[int, list[Op]]:
 def producers(graph: Graph) -> dict[int, Op]:
     """The operator that computes each tensor."""
     return {index: op for op in graph.ops for index in op.outputs}
+
+
+def inherit_layers(graph: Graph) -> Graph:
+    """Gives operators without a known layer that of the operator whose result they read first."""
+    layers: dict[int, Layer] = {}
+    result: list[Op] = []
+    for op in graph.ops:
+        if op.layer == Layer():
+            op = replace(op, layer=layers.get(op.inputs[0], Layer()))
+        layers.update(dict.fromkeys(op.outputs, op.layer))
+        result.append(op)
+    return replace(graph, ops=tuple(result))
 
 
 def remove_dead(graph: Graph) -> Graph:

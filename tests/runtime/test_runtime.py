@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The four functions of cortexm/model.h: what they accept, and each error they return."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from graphs import Net
+
+from cortexm_tools.emit import EmitOptions, emit
+from cortexm_tools.emit.files import write_files
+from cortexm_tools.plan import make_plan
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PROGRAM = """
+#include <stdio.h>
+#include <string.h>
+#include "lent.h"
+#include "owned.h"
+
+static _Alignas(CORTEXM_ARENA_ALIGN) unsigned char space[LENT_ARENA_SIZE + 16];
+
+#define SHOW(call) printf("%s = %d\\n", #call, (int)(call))
+
+int main(void)
+{
+    cortexm_model_t other = owned;
+
+    other.abi = CORTEXM_ABI + 1;
+    SHOW(cortexm_init(&owned, NULL, 0));
+    SHOW(cortexm_init(&lent, NULL, 0));
+    SHOW(cortexm_init(NULL, NULL, 0));
+    SHOW(cortexm_init(&other, NULL, 0));
+    SHOW(cortexm_init(&lent, space, LENT_ARENA_SIZE));
+    SHOW(cortexm_init(&lent, space, LENT_ARENA_SIZE - 1));
+    SHOW(cortexm_init(&lent, space + 4, LENT_ARENA_SIZE));
+    SHOW(cortexm_init(&owned, space, LENT_ARENA_SIZE));
+    SHOW(cortexm_invoke(NULL, space));
+    SHOW(cortexm_invoke(&lent, NULL));
+    SHOW(cortexm_input(&lent, space, 1).data == NULL);
+    SHOW(cortexm_output(&lent, NULL, 0).data == NULL);
+    SHOW(cortexm_input(&owned, NULL, 0).info->size);
+
+    memset(cortexm_input(&owned, NULL, 0).data, 7, OWNED_INPUT_0_SIZE);
+    memset(cortexm_input(&lent, space, 0).data, 7, LENT_INPUT_0_SIZE);
+    SHOW(cortexm_invoke(&owned, NULL));
+    SHOW(cortexm_invoke(&lent, space));
+    SHOW(memcmp(cortexm_output(&owned, NULL, 0).data, cortexm_output(&lent, space, 0).data,
+                OWNED_OUTPUT_0_SIZE));
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the program printed, by expression."""
+    folder = tmp_path_factory.mktemp("runtime")
+    net = Net()
+    x = net.conv(net.input((1, 2, 4, 4)), 3)
+    plan = make_plan(simplify(net.finish(net.pool(x, (2, 2), largest=True))), Target.parse("host"))
+    for name, own in (("owned", True), ("lent", False)):
+        write_files(folder, emit(plan, EmitOptions(name, "test", "0" * 64, own_arena=own)))
+    (folder / "main.c").write_text(PROGRAM)
+    used = {call.kernel.source for step in plan.steps for call in step.calls}
+    sources = [ROOT / "kernels" / "src" / name for name in sorted(used)]
+    command = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fwrapv"]
+    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
+    command += [f"-I{ROOT}/kernels/include", f"-I{ROOT}/kernels/src", f"-I{folder}"]
+    command += [str(path) for path in [*folder.glob("*.c"), ROOT / "runtime" / "model.c", *sources]]
+    subprocess.run([*command, "-o", str(folder / "program")], check=True)
+    done = subprocess.run([str(folder / "program")], capture_output=True, text=True, check=True)
+    return dict(line.rsplit(" = ", 1) for line in done.stdout.splitlines())  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("cortexm_init(&owned, NULL, 0)", 0),
+        ("cortexm_init(&lent, NULL, 0)", -1),
+        ("cortexm_init(NULL, NULL, 0)", -1),
+        ("cortexm_init(&other, NULL, 0)", -4),
+        ("cortexm_init(&lent, space, LENT_ARENA_SIZE)", 0),
+        ("cortexm_init(&lent, space, LENT_ARENA_SIZE - 1)", -2),
+        ("cortexm_init(&lent, space + 4, LENT_ARENA_SIZE)", -3),
+        ("cortexm_init(&owned, space, LENT_ARENA_SIZE)", 0),
+        ("cortexm_invoke(NULL, space)", -1),
+        ("cortexm_invoke(&lent, NULL)", -1),
+        ("cortexm_input(&lent, space, 1).data == NULL", 1),
+        ("cortexm_output(&lent, NULL, 0).data == NULL", 1),
+        ("cortexm_input(&owned, NULL, 0).info->size", 32),
+        ("cortexm_invoke(&owned, NULL)", 0),
+        ("cortexm_invoke(&lent, space)", 0),
+    ],
+)
+def test_result(expression: str, result: int, said: dict[str, str]) -> None:
+    assert said[expression] == str(result)
+
+
+def test_a_lent_arena_gives_the_same_bytes(said: dict[str, str]) -> None:
+    (compared,) = (value for key, value in said.items() if key.startswith("memcmp"))
+    assert compared == "0"
