@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from . import __version__
 from .compile import CompileOptions, Compiled, compile_program, write_compiled
@@ -120,10 +121,10 @@ def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
     return program
 
 
-def _options(args: argparse.Namespace, target: Target, **more: object) -> CompileOptions:
+def _options(args: argparse.Namespace, target: Target, **more: Any) -> CompileOptions:
     return CompileOptions(
         target=target, io_int8=args.io == "int8", require_int8=args.require_int8, **more
-    )  # type: ignore[arg-type]
+    )
 
 
 def _compile(args: argparse.Namespace) -> int:

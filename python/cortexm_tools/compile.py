@@ -165,9 +165,9 @@ def _as_codes(value: Array, plan: Plan) -> Array:
 
 def quantize_input(value: Array, scale: float, zero_point: int, dtype: np.dtype[Any]) -> Array:
     """Codes of a float array, with the arithmetic of the quantize operator."""
-    limits = np.iinfo(dtype)
+    limits = np.iinfo(np.dtype(dtype).name)
     scaled = np.rint(value.astype(np.float32) * np.float32(1.0 / scale)).astype(np.float64)
-    return np.clip(scaled + zero_point, limits.min, limits.max).astype(dtype)
+    return np.asarray(np.clip(scaled + zero_point, limits.min, limits.max).astype(dtype))
 
 
 def _npz(evaluation: EvaluationSet, program: Program) -> bytes:
@@ -190,6 +190,6 @@ def npz_bytes(arrays: dict[str, Array]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             entry = io.BytesIO()
-            np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+            np.save(entry, np.asanyarray(array), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), entry.getvalue())
     return buffer.getvalue()

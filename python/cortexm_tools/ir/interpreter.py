@@ -245,8 +245,8 @@ def _div(attrs: ops.Div, inputs: list[Array], op: Op, graph: Graph) -> Array:
     b = (inputs[1].astype(np.int64) - attrs.b_zero_point).astype(F32)
     quotient = np.divide(a, b, out=np.zeros_like(a), where=b != 0)
     result = np.rint(quotient * F32(attrs.scale)).astype(np.float64) + attrs.out_zero_point
-    limits = np.iinfo(inputs[0].dtype)
-    return np.clip(result, limits.min, limits.max)
+    low, high = graph.tensors[op.outputs[0]].dtype.limits
+    return np.asarray(np.clip(result, low, high))
 
 
 @implements(ops.Minimum)

@@ -41,6 +41,14 @@ class DType(Enum):
         return self.numpy.itemsize
 
     @property
+    def limits(self) -> tuple[int, int]:
+        """The smallest and the largest value of an integer type."""
+        if self is DType.BOOL:
+            return 0, 1
+        bits = 8 * self.size
+        return (0, 2**bits - 1) if self is DType.U8 else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+    @property
     def c_type(self) -> str:
         return _C_TYPES[self]
 

@@ -44,7 +44,7 @@ def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int |
             hint="make the largest layers smaller, use IO int8, or raise RAM_LIMIT",
         )
     if flash_limit is not None and data["constants_bytes"] > flash_limit:
-        rows = sorted(
+        largest = sorted(
             (
                 (layer["constants_bytes"], layer["operator"], layer["layer"] or "-")
                 for layer in data["layers"]
@@ -53,7 +53,7 @@ def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int |
         )[:10]
         raise CortexMError(
             f"constants alone need {data['constants_bytes']:,} bytes of flash, "
-            f"FLASH_LIMIT is {flash_limit:,}\n" + table(("bytes", "operator", "layer"), rows),
+            f"FLASH_LIMIT is {flash_limit:,}\n" + table(("bytes", "operator", "layer"), largest),
             where=data["name"],
             hint="use fewer channels in the largest layers, or raise FLASH_LIMIT",
         )

@@ -139,9 +139,8 @@ def _random(graph: Graph, index: int, random: np.random.Generator) -> Array:
         return random.normal(size=tensor.shape).astype(np.float32)
     if tensor.dtype is DType.BOOL:
         return random.integers(0, 2, tensor.shape).astype(np.bool_)
-    limits = np.iinfo(tensor.dtype.numpy)
-    low, high = max(limits.min, -128), min(limits.max, 127)
-    return random.integers(low, high + 1, tensor.shape).astype(tensor.dtype.numpy)
+    low, high = tensor.dtype.limits
+    return random.integers(max(low, -128), min(high, 127) + 1, tensor.shape).astype(tensor.dtype.numpy)
 
 
 def _from_file(graph: Graph, path: Path) -> tuple[list[Invocation], bool]:

@@ -46,13 +46,13 @@ def fuse_requantize(graph: Graph) -> Graph:
 def _is_identity(
     dequantize: ops.Dequantize, quantize: ops.Quantize, before: Tensor, after: Tensor
 ) -> bool:
-    limits = np.iinfo(before.dtype.numpy)
+    low, high = before.dtype.limits
     return (
         before.dtype is after.dtype
         and dequantize.scale == quantize.scale
         and dequantize.zero_point == quantize.zero_point
-        and quantize.qmin <= limits.min
-        and quantize.qmax >= limits.max
+        and quantize.qmin <= low
+        and quantize.qmax >= high
     )
 
 

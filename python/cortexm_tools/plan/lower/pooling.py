@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from ...ir import Op, ops
 from ..select import Selector, lowers
-from ..types import Call, ScratchArg, TensorArg
+from ..types import Arg, Call, ScratchArg, TensorArg
 from .convolution import image_fields
 
 
 @lowers(ops.AvgPool2d, ops.MaxPool2d)
 def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> list[Call]:
-    is_max = isinstance(attrs, ops.MaxPool2d)
-    dilation = attrs.dilation if isinstance(attrs, ops.MaxPool2d) else (1, 1)
+    dilation, clamp = (1, 1), (-128, 127)
+    if isinstance(attrs, ops.MaxPool2d):
+        dilation, clamp = attrs.dilation, (attrs.act_min, attrs.act_max)
     fields = image_fields(select, op) | {
         "in_y0": -attrs.padding[0],
         "in_x0": -attrs.padding[1],
@@ -23,9 +24,9 @@ def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> lis
         "stride_w": attrs.stride[1],
         "dilation_h": dilation[0],
         "dilation_w": dilation[1],
-        "act_min": attrs.act_min if is_max else -128,
-        "act_max": attrs.act_max if is_max else 127,
+        "act_min": clamp[0],
+        "act_max": clamp[1],
     }
     kernel = select.kernel(op.kind, "s8", op)
-    args = [TensorArg(op.inputs[0]), TensorArg(op.outputs[0]), ScratchArg(0)]
-    return [select.call(kernel, fields, list(args))]
+    args: list[Arg] = [TensorArg(op.inputs[0]), TensorArg(op.outputs[0]), ScratchArg(0)]
+    return [select.call(kernel, fields, args)]
