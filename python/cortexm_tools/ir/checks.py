@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from ..errors import CortexMError
 from . import ops
+from .checks_data import check_data_op
+from .checks_float import check_float_op
 from .types import DType, Graph, Op, Tensor
 
 
@@ -115,6 +117,9 @@ def _check_op(op: Op, graph: Graph) -> None:
         _require(outs[0].dtype is DType.F32, op, "dequantizes to float32 only")
     elif isinstance(attrs, ops.Activation):
         _require(ins[1].numel == 256, op, "the table must have 256 entries")
+    else:
+        check_data_op(attrs, ins, outs, lambda condition, what: _require(condition, op, what))
+        check_float_op(attrs, ins, outs, lambda condition, what: _require(condition, op, what))
 
 
 def _check_shift(op: Op, *shifts: int) -> None:
