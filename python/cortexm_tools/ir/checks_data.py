@@ -15,7 +15,9 @@ Require = Callable[[bool, str], None]
 _INDICES = (DType.S64, DType.S32)
 
 
-def check_data_op(attrs: ops.Attrs, ins: list[Tensor], outs: list[Tensor], require: Require) -> None:
+def check_data_op(
+    attrs: ops.Attrs, ins: list[Tensor], outs: list[Tensor], require: Require
+) -> None:
     """Calls `require(condition, what)` for every rule of the operator; others have none here."""
     x, out = ins[0], outs[0]
     match attrs:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which results are the same in every bit everywhere, and how far the others may be apart.
 
-Integer arithmetic and +, -, *, / and sqrt of floats are exact: IEEE rounding after each operation, in
-a fixed order. Functions of the C library (exp, log, sin, ...) are not: libraries differ in the last
-bits. Whatever is computed from their results is not exact either.
+Integer arithmetic and +, -, *, / and sqrt of floats are exact: IEEE rounding after each operation,
+in a fixed order. Functions of the C library (exp, log, sin, ...) are not: libraries differ in the
+last bits. Whatever is computed from their results is not exact either.
 
 A result that is not exact may differ from the interpreter's by
 
@@ -91,8 +91,8 @@ def tolerances(graph: Graph) -> tuple[float | None, ...]:
 def differing(got: Array, expected: Array, tolerance: float | None = 0.0) -> int:
     """How many elements of `got` are further from `expected` than `tolerance` (see `tolerances`).
 
-    Exact results agree in every bit, but a NaN equals every NaN: which one an operation gives is the
-    processor's choice.
+    Exact results agree in every bit, but a NaN equals every NaN: which one an operation gives is
+    the processor's choice.
     """
     if tolerance == 0.0:
         if expected.dtype.kind != "f":
