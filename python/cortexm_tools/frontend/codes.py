@@ -9,8 +9,8 @@ noted the scales (s) and zero points (z) in the nodes' metadata.
 * A linear layer's bias is set aside until the layer is lowered: PyTorch takes the result of int8
   weights and an int32 bias for int32, and refuses to batch-multiply that with int8.
 * A comparison with a number c compares with a code instead. The codes q whose values
-  f32((q - z) * s) satisfy it are a prefix or suffix of -128 ... 127, or all but one or only one (eq,
-  ne), and there is a comparison with a code that selects exactly them.
+  f32((q - z) * s) satisfy it are a prefix or suffix of -128 ... 127, or only one, or all but one,
+  and there is a comparison with a code that selects exactly them.
 """
 
 from __future__ import annotations
@@ -128,9 +128,7 @@ def _compare_codes(node: Node, comparison: str) -> None:
 
     qparams = node.meta["input_qparams"][0]
     number: Any = node.args[1]
-    name, code = code_comparison(
-        comparison, float(number), float(qparams.scale), int(qparams.zp)
-    )
+    name, code = code_comparison(comparison, float(number), float(qparams.scale), int(qparams.zp))
     node.target = getattr(ops.edge.aten, name).Scalar
     node.args = (node.args[0], code)
     node.meta[COMPARED] = True

@@ -20,6 +20,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from ..errors import CortexMError
+from .layers import layer_of
 from .layout import fit_layouts
 from .model_file import LoadedModel
 from .places import first_line, frame_of_error, where_of_error
@@ -63,9 +64,7 @@ def channels_last(sample: Sample, which: tuple[bool, ...]) -> Sample:
     )
 
 
-def capture(
-    loaded: LoadedModel, *, rewritten: bool = True
-) -> tuple[GraphModule, tuple[bool, ...]]:
+def capture(loaded: LoadedModel, *, rewritten: bool = True) -> tuple[GraphModule, tuple[bool, ...]]:
     """The model's ATen graph, and which inputs it takes in channels_last order.
 
     Args:
@@ -150,15 +149,24 @@ def _values(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
+_CONTROL_FLOW = ("cond", "while_loop", "map_impl", "scan", "associative_scan")
+
+
 def _check_static(node: Node, loaded: LoadedModel) -> None:
+    if isinstance(node.target, torch._ops.HigherOrderOperator):
+        name = str(node.target)
+        if name in _CONTROL_FLOW:
+            raise CortexMError(
+                f"control flow in the program (torch.{name}) is not supported",
+                where=str(layer_of(node, loaded.path.parent)),
+                hint="compute both sides and choose with torch.where, or write the loop out",
+            )
     for value in _values(node.meta.get("val")):
         if isinstance(value, torch.Tensor):
             symbolic = any(not isinstance(n, int) for n in value.shape)
         else:
             symbolic = isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool))
         if symbolic:
-            from .layers import layer_of
-
             layer = layer_of(node, loaded.path.parent)
             raise CortexMError(
                 f"the shape of '{node.name}' is dynamic: it depends on the input's values",

@@ -22,11 +22,11 @@ CODE_SAFE = frozenset(
         "permute_copy", "transpose_copy", "t_copy", "clone", "alias_copy", "alias", "detach_copy",
         "lift_fresh_copy", "slice_copy", "select_copy", "split_copy", "split_with_sizes_copy",
         "unbind_copy", "cat", "stack", "repeat", "repeat_interleave", "tile", "flip", "roll",
-        "index_select", "index", "index_put", "gather", "copy", "embedding", "pixel_shuffle", "pixel_unshuffle",
-        "unfold_copy", "as_strided_copy", "upsample_nearest2d", "narrow_copy",
+        "index_select", "index", "index_put", "gather", "copy", "embedding", "pixel_shuffle",
+        "pixel_unshuffle", "unfold_copy", "as_strided_copy", "upsample_nearest2d", "narrow_copy",
         "minimum", "maximum", "amin", "amax", "argmax", "argmin", "min", "max", "topk",
         "sort", "max_pool2d", "max_pool2d_with_indices", "eq", "ne", "lt", "le", "gt", "ge",
-        "where", "full", "full_like", "constant_pad_nd", "_to_dim_order_copy",
+        "where", "full", "constant_pad_nd", "_to_dim_order_copy",
     )
 )  # fmt: skip
 

@@ -2,9 +2,9 @@
 """Give ExecuTorch's quantizer the shapes and memory orders that its operators demand.
 
 * A convolution is quantized only if its result lies in channels_last order. Where a reshape or
-  permutation before it, with weights whose order is ambiguous, would make PyTorch compute in another
-  order, the input is copied to channels_last first. The copy moves codes; the plan, which chooses
-  its own orders, drops it.
+  permutation before it, with weights whose order is ambiguous, would make PyTorch compute in
+  another order, the input is copied to channels_last first. The copy moves codes; the plan, which
+  chooses its own orders, drops it.
 * Arithmetic on two tensors of different shapes is quantized only for one value a channel in
   channels_last order. In other cases the smaller one is expanded.
 """
@@ -95,7 +95,9 @@ def _needs_expansion(node: Node) -> bool:
         per_channel = left.shape[1] == right.shape[1] and (
             left.numel() == left.shape[1] or right.numel() == right.shape[1]
         )
-        return not (per_channel and _is_channels_last(node.args[0]) and _is_channels_last(node.args[1]))
+        return not (
+            per_channel and _is_channels_last(node.args[0]) and _is_channels_last(node.args[1])
+        )
     return True
 
 

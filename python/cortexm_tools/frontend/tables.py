@@ -43,6 +43,8 @@ EXTRA_UNARY = (
 
 # What moves values without changing them, in addition to ExecuTorch's list.
 EXTRA_SHARED = (
+    _aten.argmax.default,
+    _aten.argmin.default,
     _aten.roll.default,
     _aten.narrow.default,
     _aten.movedim.int,
@@ -81,13 +83,13 @@ def teach_quantizer(quantizer: Any) -> None:
 
 
 def pass_list() -> list[Any]:
-    """ExecuTorch's Cortex-M passes, with tables instead of its clamps on codes, and with codes.py."""
+    """ExecuTorch's Cortex-M passes, with those of codes.py, and tables instead of its clamps."""
+    from executorch.backends.arm._passes import FoldAndAnnotateQParamsPass
     from executorch.backends.cortex_m.passes.aten_to_cortex_m_pass import AtenToCortexMPass
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
     from executorch.backends.cortex_m.passes.quantized_clamp_activation_pass import (
         QuantizedClampActivationPass,
     )
-    from executorch.backends.arm._passes import FoldAndAnnotateQParamsPass
     from executorch.exir.pass_base import ExportPass
 
     class MarkPass(ExportPass):  # type: ignore[misc]

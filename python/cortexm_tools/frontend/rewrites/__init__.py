@@ -12,7 +12,7 @@ from typing import Any
 
 from torch.fx import GraphModule
 
-from . import convolution, normalization, recurrent, reduction, resize, unary
+from . import constants, convolution, normalization, recurrent, reduction, resize, unary
 from .builder import Builder, Table
 
 REWRITES: Table = {
@@ -26,6 +26,7 @@ REWRITES: Table = {
 
 def rewrite(module: GraphModule) -> None:
     """Apply all rewrites, in place. The new nodes have no shapes: capture the result again."""
+    constants.fold_constants(module)
     normalization.fold_into_convolutions(module)
     unary.join_unary(module)
     for node in list(module.graph.nodes):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LSTM, GRU and RNN layers, step by step in linear layers and element-wise operators.
+"""LSTM, GRU and RNN layers and cells, step by step in linear layers and element-wise operators.
 
 The input's part of the gates is one linear layer over all steps; each step adds the state's part.
-With i, f, g, o the four quarters of the sum, an LSTM's step is c = sigmoid(f) c + sigmoid(i) tanh(g)
-and h = sigmoid(o) tanh(c). With r, z, n the thirds, kept apart for input (x) and state (h), a GRU's
-is n = tanh(n_x + sigmoid(r) n_h) and h = n + sigmoid(z) (h - n). An RNN's is h = tanh or relu of the
-sum. The first step drops what a zero state multiplies.
+With i, f, g, o the four quarters of the sum, an LSTM's step is
+c = sigmoid(f) c + sigmoid(i) tanh(g) and h = sigmoid(o) tanh(c). With r, z, n the thirds, kept
+apart for input (x) and state (h), a GRU's is n = tanh(n_x + sigmoid(r) n_h) and
+h = n + sigmoid(z) (h - n). An RNN's is h = tanh or relu of the sum. The first step drops what a
+zero state multiplies.
 """
 
 from __future__ import annotations
@@ -49,15 +50,11 @@ def _gates(build: Builder, x: Node, weights: _Weights, h: Node | None) -> Node:
             return x
         bias = build(_aten.expand.default, weights.b_hh, list(shape_of(x) or ()))
         return build(_aten.add.Tensor, x, bias)
-    return build(
-        _aten.add.Tensor, x, build(_aten.linear.default, h, weights.w_hh, weights.b_hh)
-    )
+    return build(_aten.add.Tensor, x, build(_aten.linear.default, h, weights.w_hh, weights.b_hh))
 
 
 def _parts(build: Builder, gates: Node, hidden: int, count: int) -> list[Node]:
-    return [
-        build(_aten.slice.Tensor, gates, 1, k * hidden, (k + 1) * hidden) for k in range(count)
-    ]
+    return [build(_aten.slice.Tensor, gates, 1, k * hidden, (k + 1) * hidden) for k in range(count)]
 
 
 def _hidden(build: Builder, weights: _Weights) -> int:
@@ -88,9 +85,7 @@ def _gru_step(build: Builder, x: Node, weights: _Weights, state: _State) -> _Sta
         assert w_hh is not None
         recurrent = build.constant(torch.zeros(shape_of(x) or ()))
     xs, hs = _parts(build, x, hidden, 3), _parts(build, recurrent, hidden, 3)
-    r, z = (
-        build(_aten.sigmoid.default, build(_aten.add.Tensor, xs[k], hs[k])) for k in range(2)
-    )
+    r, z = (build(_aten.sigmoid.default, build(_aten.add.Tensor, xs[k], hs[k])) for k in range(2))
     n = build(_aten.add.Tensor, xs[2], build(_aten.mul.Tensor, r, hs[2]))
     n = build(_aten.tanh.default, n)
     if state.h is None:
@@ -154,12 +149,35 @@ def _layers(step: Step, states: int, per_direction: int) -> Callable[[Builder], 
         finals = [build(_aten.stack.default, [s.h for s in last], 0)]
         if states == 2:
             finals.append(build(_aten.stack.default, [s.c for s in last], 0))
-        for user in list(build.node.users):
-            user.replace_all_uses_with([sequence, *finals][user.args[1]])
-            user.graph.erase_node(user)
-        return sequence
+        return _give_parts(build, [sequence, *finals])
 
     return rewrite
+
+
+def _cell(step: Step, states: int) -> Callable[[Builder], Node | None]:
+    def rewrite(build: Builder) -> Node | None:
+        args = build.arguments()
+        if len(shape_of(args["input"]) or ()) != 2:
+            return None
+        weights = _Weights(args["w_ih"], args["w_hh"], args["b_ih"], args["b_hh"])
+        x = build(_aten.linear.default, args["input"], weights.w_ih, weights.b_ih)
+        before = _State(*args["hx"]) if states == 2 else _State(args["hx"])
+        after = step(build, x, weights, before)
+        if states == 1:
+            return after.h
+        return _give_parts(build, [after.h, after.c])
+
+    return rewrite
+
+
+def _give_parts(build: Builder, parts: list[Any]) -> Node:
+    """Put `parts` in the place of the node's results, which are read by index."""
+    for user in list(build.node.users):
+        index: Any = user.args[1]
+        user.replace_all_uses_with(parts[index])
+        user.graph.erase_node(user)
+    result: Node = parts[0]
+    return result
 
 
 def _initial(build: Builder, node: Node, number: int) -> Node | None:
@@ -176,4 +194,8 @@ TABLE: Table = {
     _aten.gru.input: _layers(_gru_step, 1, 4),
     _aten.rnn_tanh.input: _layers(_rnn_step(_aten.tanh.default), 1, 4),
     _aten.rnn_relu.input: _layers(_rnn_step(_aten.relu.default), 1, 4),
+    _aten.lstm_cell.default: _cell(_lstm_step, 2),
+    _aten.gru_cell.default: _cell(_gru_step, 1),
+    _aten.rnn_tanh_cell.default: _cell(_rnn_step(_aten.tanh.default), 1),
+    _aten.rnn_relu_cell.default: _cell(_rnn_step(_aten.relu.default), 1),
 }

@@ -27,7 +27,7 @@ def _indices(build: Builder, dim: int, size: int, wanted: int) -> torch.Tensor:
     target: Any = build.node.target
     factors = args["scale_factors"]
     if factors is None:
-        result = target(ramp.reshape(shape), output, None)
+        result: torch.Tensor = target(ramp.reshape(shape), output, None)
     else:
         scales = [1.0] * count
         scales[dim - 2] = float(factors[dim - 2])

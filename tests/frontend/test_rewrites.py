@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rewrites keep the values, and what they rewrite ends up in int8."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from cortexm_tools.frontend.export import capture, channels_last
+from cortexm_tools.frontend.lower import Lowered, lower
+from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.frontend.rewrites import REWRITES
+from cortexm_tools.ir.types import DType
+from cortexm_tools.pte.reader import read_pte
+from cortexm_tools.target import Target
+from torch import nn
+
+IMAGE, SEQUENCE = (1, 8, 8, 8), (1, 8, 20)
+
+
+class Net(nn.Module):
+    """`function` of the inputs and of the layers."""
+
+    def __init__(self, function: Callable[..., Any], *layers: nn.Module) -> None:
+        super().__init__()
+        self.function = function
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        return self.function(*self.layers, *inputs)
+
+
+def load(build: Callable[[], Net], *shapes: tuple[int, ...]) -> LoadedModel:
+    torch.manual_seed(0)
+    module = build().eval()
+    for norm in module.modules():
+        if isinstance(norm, nn.modules.batchnorm._BatchNorm):
+            nn.init.uniform_(norm.running_mean)
+            nn.init.uniform_(norm.running_var, 0.5, 2.0)
+    for parameter in module.parameters():
+        parameter.requires_grad_(False)
+    samples = tuple(tuple(torch.randn(s) for s in shapes) for _ in range(8))
+    return LoadedModel(Path("net.py").absolute(), module, samples[0], samples, None)
+
+
+def conv(**options: Any) -> nn.Conv2d:
+    return nn.Conv2d(8, 8, 3, padding=1, **options)
+
+
+def recurrent(kind: type[nn.Module], inputs: int, **options: Any) -> Callable[[], Net]:
+    def function(layer: nn.Module, x: torch.Tensor, *state: torch.Tensor) -> Any:
+        if not state:
+            return layer(x)
+        return layer(x, tuple(state) if inputs == 3 else state[0])
+
+    return lambda: Net(function, kind(8, 6, **options))
+
+
+# name: (model, input shapes, relative tolerance of the rewritten float model)
+CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
+    "conv1d": (
+        lambda: Net(lambda c, b, x: F.relu(b(c(x))), nn.Conv1d(8, 16, 3, 2, 1, groups=4),
+                    nn.BatchNorm1d(16)), [SEQUENCE], 1e-4),
+    "conv1d_same": (lambda: Net(lambda c, x: c(x), nn.Conv1d(8, 4, 4, padding="same")),
+                    [SEQUENCE], 1e-4),
+    "conv2d_same": (lambda: Net(lambda c, x: c(x), nn.Conv2d(8, 4, (4, 3), padding="same")),
+                    [IMAGE], 1e-4),
+    "pools1d": (lambda: Net(lambda c, x: F.adaptive_avg_pool1d(
+        F.avg_pool1d(F.max_pool1d(c(x), 3, 2, 1), 2), 1), nn.Conv1d(8, 8, 3)), [(1, 8, 30)], 1e-4),
+    "adaptive": (lambda: Net(lambda c, x: F.adaptive_max_pool2d(c(x), 4)
+                             + F.adaptive_avg_pool2d(c(x), 4), conv()), [IMAGE], 1e-4),
+    "transposed1d": (lambda: Net(lambda c, x: c(x), nn.ConvTranspose1d(
+        8, 4, 3, stride=2, output_padding=1)), [SEQUENCE], 1e-4),
+    "transposed_groups": (lambda: Net(lambda c, x: c(x), nn.ConvTranspose2d(
+        8, 4, 3, stride=2, padding=1, output_padding=(1, 0), groups=2, dilation=(1, 2))),
+        [IMAGE], 1e-4),
+    "batch_norm": (lambda: Net(lambda b, c, x: c(F.relu(b(x))), nn.BatchNorm2d(8), conv()),
+                   [IMAGE], 2e-2),
+    "batch_norm_linear": (lambda: Net(lambda c, b, x: b(c(x)), nn.Linear(8, 6), nn.BatchNorm1d(6)),
+                          [(2, 8)], 1e-4),
+    "prelu": (lambda: Net(lambda c, p, x: p(c(x)), conv(), nn.PReLU(8)), [IMAGE], 5e-3),
+    "mean_channels": (lambda: Net(lambda c, x: c(x).mean(1, keepdim=True), conv()), [IMAGE], 5e-3),
+    "sum_mixed": (lambda: Net(lambda c, x: c(x).sum((1, 3)), conv()), [IMAGE], 5e-3),
+    "softmax_channels": (lambda: Net(lambda c, x: torch.softmax(c(x), 1), conv()), [IMAGE], 1e-4),
+    "matmul": (lambda: Net(lambda c, x: x @ c.weight, nn.Linear(4, 8)), [(3, 8)], 1e-4),
+    "glu": (lambda: Net(lambda c, x: F.glu(c(x), 1), conv()), [IMAGE], 1e-4),
+    "attention": (lambda: Net(lambda a, x: a(x, x, x, need_weights=False)[0],
+                              nn.MultiheadAttention(8, 2, batch_first=True)), [(1, 5, 8)], 1e-4),
+    "nearest": (lambda: Net(lambda c, x: F.interpolate(c(x), scale_factor=(2, 3)), conv()),
+                [IMAGE], 1e-4),
+    "nearest_size": (lambda: Net(lambda c, x: F.interpolate(c(x), size=(13, 5)), conv()),
+                     [IMAGE], 1e-4),
+    "broadcast": (lambda: Net(lambda c, x: c(x) * c(x).mean(1, keepdim=True), conv()),
+                  [IMAGE], 5e-3),
+    "scalars": (lambda: Net(lambda c, x: (3 - 2 * c(x)) / 4, conv()), [IMAGE], 1e-4),
+    "composed": (lambda: Net(lambda c, x: (lambda y: y * torch.tanh(F.softplus(y)) + y**2)(c(x)),
+                             conv()), [IMAGE], 1e-4),
+    "likeness": (lambda: Net(lambda c, x: (lambda y: torch.clamp(
+        y, torch.full_like(y, -0.5), torch.ones_like(y)))(c(x)), conv()), [IMAGE], 1e-4),
+    "permuted": (lambda: Net(lambda c, d, x: d(c(x.permute(0, 3, 1, 2)).reshape(1, 8, 4, 16)),
+                             conv(), nn.Conv2d(8, 4, 1)), [(1, 8, 8, 8)], 1e-4),
+    "lstm": (recurrent(nn.LSTM, 1, batch_first=True), [(1, 3, 8)], 1e-4),
+    "gru_cell": (recurrent(nn.GRUCell, 2), [(1, 8), (1, 6)], 1e-4),
+}  # fmt: skip
+
+# Not lowered as well, to save time.
+EXACT_ONLY = {
+    "lstm_stacked": (recurrent(nn.LSTM, 3, num_layers=2, bidirectional=True),
+                     [(3, 2, 8), (4, 2, 6), (4, 2, 6)], 1e-4),
+    "lstm_no_bias": (recurrent(nn.LSTM, 1, bias=False, bidirectional=True), [(3, 2, 8)], 1e-4),
+    "gru": (recurrent(nn.GRU, 2, num_layers=2, bidirectional=True),
+            [(3, 2, 8), (4, 2, 6)], 1e-4),
+    "gru_zero": (recurrent(nn.GRU, 1, bias=False, batch_first=True), [(2, 3, 8)], 1e-4),
+    "rnn": (recurrent(nn.RNN, 1, nonlinearity="relu"), [(3, 1, 8)], 1e-4),
+    "lstm_cell": (recurrent(nn.LSTMCell, 3), [(1, 8), (1, 6), (1, 6)], 1e-4),
+    "rnn_cell": (recurrent(nn.RNNCell, 2), [(1, 8), (1, 6)], 1e-4),
+}  # fmt: skip
+
+
+def values(outputs: Any) -> list[torch.Tensor]:
+    return list(torch.utils._pytree.tree_leaves(outputs))
+
+
+@pytest.mark.parametrize("name", [*CASES, *EXACT_ONLY])
+def test_same_values(name: str) -> None:
+    import_executorch()
+    build, shapes, tolerance = {**CASES, **EXACT_ONLY}[name]
+    loaded = load(build, *shapes)
+    graph, which = capture(loaded)
+    assert not {n.target for n in graph.graph.nodes} & (set(REWRITES) - _kept())
+    for sample in (loaded.calibration or ())[:2]:
+        with torch.no_grad():
+            want = values(loaded.module(*sample))
+            got = values(graph(*channels_last(sample, which)))
+        for w, g in zip(want, got, strict=True):
+            assert g.shape == w.shape
+            assert float((g - w).abs().max()) <= tolerance * float(w.abs().max())
+
+
+def _kept() -> set[Any]:
+    """Operators that some forms of which the quantizer knows."""
+    aten = torch.ops.aten
+    return {aten.conv_transpose2d.input, aten.softmax.int}
+
+
+def float_operators(lowered: Lowered) -> list[str]:
+    """What computes on or gives float32, quantization aside."""
+    graph = read_pte(lowered.pte, name="net")
+    names = [(type(op.attrs).__name__, (*op.inputs, *op.outputs)) for op in graph.ops]
+    return [
+        name
+        for name, tensors in names
+        if name not in ("Quantize", "Dequantize")
+        and any(graph.tensors[t].dtype is DType.F32 for t in tensors)
+    ]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_stays_int8(name: str) -> None:
+    build, shapes, _ = CASES[name]
+    loaded = load(build, *shapes)
+    lowered = lower(loaded, target=Target.parse("cortex-m55"), name="net")
+    assert float_operators(lowered) == []
+    for sample in (loaded.calibration or ())[:2]:
+        arrays = tuple(x.numpy() for x in sample)
+        for want, got in zip(lowered.float_module(arrays), lowered.reference(arrays), strict=True):
+            spread = float(want.max() - want.min())
+            assert float(np.abs(want - got).mean()) <= 0.015 * spread
+
+
+def test_float_model_is_left_alone() -> None:
+    loaded = load(lambda: Net(lambda c, x: c(x).mean(1) * 2, nn.Conv1d(8, 4, 3)), SEQUENCE)
+    target = Target.parse("cortex-m55")
+    names = [n for n, _ in lower(loaded, target=target, quantize=False, name="net").layers]
+    assert [n for n in names if n.startswith("aten::")] == [
+        "aten::convolution",
+        "aten::mean",
+        "aten::mul",
+    ]
