@@ -29,11 +29,16 @@ SAMPLE_CORES = ("cortex-m7", "cortex-m33")
 
 # Cases that stop with an error, and the part of it that says why.
 REFUSED = {
+    "conv-conv1d": "fails on ModelInputs",  # the wheel's model does not take its own inputs
     "conv-conv3d": "not rank 5",  # 3-D convolutions have no kernels
     "max_pool2d-maxpool_2x2_indices": "cannot lower",  # ExecuTorch lowers no pool with indices
     "portable_int8-where_default": "is dynamic",  # the result's size depends on the values
-    "portable_int8-cond": "cannot tell which layer",  # control flow
+    "portable_int8-cond": "control flow",
+    "portable_int8-while_loop": "control flow",
 }
+
+# Cases on which ExecuTorch's Python reference itself fails; the golden device outputs cover both.
+NO_REFERENCE = {"conv-conv2d_dilation", "maximum-broadcast_scalar"}
 
 # Python reference operators that round in float, by at most one step of their result: docs/numerics.md.
 ROUNDED = (ops.Softmax, ops.TransposeConv2d, ops.BatchMatmul)
@@ -69,6 +74,8 @@ def example(program: Program) -> tuple[Array, ...]:
 def test_interpreter_equals_executorch(part: int) -> None:
     wrong = {}
     for name, program in programs(part).items():
+        if name in NO_REFERENCE:
+            continue
         assert program.reference is not None
         graph = program.graph()
         with ExactPools():
