@@ -33,7 +33,7 @@ def program(tmp_path: Path, application: Make) -> Make:
     """program(<board>, <call>, main=…): an application written here, with a model without torch."""
 
     def make(board: str, call: str, *, main: str = "", conf: str = "", overlay: str = ""):
-        source = tmp_path / "an application"
+        source = tmp_path / "application"
         source.mkdir()
         model = ROOT / "tests" / "data" / "digits" / "digits.pte"
         (source / "digits.pte").write_bytes(model.read_bytes())
