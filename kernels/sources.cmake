@@ -3,10 +3,12 @@
 
 set(CORTEXM_KERNELS_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
-# cortexm_kernel_sources(<variable> <isa>)
+# cortexm_kernel_sources(<variable> <isa> [<symbol>...])
 #
 # Sets <variable> to the absolute paths of the kernels that a core with instruction set <isa>
-# (scalar, dsp or mve) executes, and <variable>_REF to those of their references.
+# (scalar, dsp or mve) executes, and <variable>_REF to those of their references. With symbols
+# (cortexm_conv2d_s8_mve …), only of these. The table has one row a line, which CMake reads much
+# faster than JSON.
 function(cortexm_kernel_sources variable isa)
     set(known scalar dsp mve)
     list(FIND known "${isa}" level)
@@ -16,17 +18,19 @@ function(cortexm_kernel_sources variable isa)
 
     set(sources)
     set(references)
-    file(READ "${CORTEXM_KERNELS_DIR}/kernels.json" table)
-    string(JSON count LENGTH "${table}" kernels)
-    math(EXPR last "${count} - 1")
-    foreach(index RANGE ${last})
+    file(STRINGS "${CORTEXM_KERNELS_DIR}/kernels.json" rows REGEX "\"op\":")
+    foreach(row IN LISTS rows)
         foreach(key op types isa family)
-            string(JSON kernel_${key} GET "${table}" kernels ${index} ${key})
+            set(kernel_${key} "")
+            if(row MATCHES "\"${key}\": *\"([^\"]*)\"")
+                set(kernel_${key} "${CMAKE_MATCH_1}")
+            endif()
         endforeach()
         list(FIND known "${kernel_isa}" kernel_level)
         set(name "${kernel_op}_${kernel_types}")
         list(APPEND references "${CORTEXM_KERNELS_DIR}/ref/${name}_ref.c")
-        if(NOT kernel_level GREATER level)
+        if(NOT kernel_level GREATER level
+           AND (NOT ARGN OR "cortexm_${name}_${kernel_isa}" IN_LIST ARGN))
             list(APPEND sources
                 "${CORTEXM_KERNELS_DIR}/src/${kernel_family}/${name}_${kernel_isa}.c")
         endif()

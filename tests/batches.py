@@ -48,7 +48,11 @@ def run_jobs(
         compiled = compile_program(replace(job.program, name=f"job{number}"), options)
         graph = compiled.plan.graph
         graphs.append(graph)
-        files |= {name: text for name, text in compiled.files.items() if name.endswith((".c", ".h"))}
+        files |= {
+            name: text
+            for name, text in compiled.files.items()
+            if name.endswith((".c", ".h", ".report.json"))
+        }
         orders = [graph.tensors[i].dim_order for i in graph.inputs]
         batch[f"job{number}"] = [
             [memory_bytes(value, order) for value, order in zip(row, orders, strict=True)]

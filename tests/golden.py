@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cortexm_tools.ir import Graph, ops
+
 Array = npt.NDArray[Any]
 
 _ARCHIVE = Path(__file__).parent / "data" / "golden" / "ops.xz"
@@ -112,3 +114,11 @@ def mismatch(case: GoldenCase, results: Collection[Array], step: float = 0.0) ->
         if case.trust != "either" or not largest <= step * 1.001:
             return f"output {number} differs by up to {largest:g}"
     return ""
+
+
+def output_step(graph: Graph) -> float:
+    """The quantization step of the first output: its Dequantize's scale, or one code."""
+    for op in graph.ops:
+        if graph.outputs[0] in op.outputs and isinstance(op.attrs, ops.Dequantize):
+            return op.attrs.scale
+    return 1.0

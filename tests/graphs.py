@@ -45,7 +45,7 @@ class Net:
                 dtype,
                 data.shape,
                 contiguous(data.ndim),
-                data=np.ascontiguousarray(data.astype(dtype.numpy)),
+                data=np.ascontiguousarray(data.astype(dtype.numpy)).reshape(data.shape),
             )
         )
         return len(self.tensors) - 1

@@ -73,6 +73,13 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--json", action="store_true")
     run.set_defaults(command=_run)
 
+    bench = commands.add_parser("bench", help="count instructions, flash and RAM, layer by layer")
+    _model_arguments(bench)
+    bench.add_argument("--board", help="emulated board; default: the one for the CPU")
+    bench.add_argument("--work", type=Path, metavar="DIR", help="build folder to use again")
+    bench.add_argument("--json", action="store_true")
+    bench.set_defaults(command=_bench)
+
     inspect = commands.add_parser("inspect", help="show what is in a .pte")
     inspect.add_argument("model", type=Path)
     inspect.set_defaults(command=_inspect)
@@ -192,6 +199,16 @@ def _run(args: argparse.Namespace) -> int:
     result = run_program(compiled, request)
     print(json.dumps(result.data, indent=1) if args.json else run_text(compiled, result))
     return 0 if result.matched else 1
+
+
+def _bench(args: argparse.Namespace) -> int:
+    from .run.bench import bench, bench_text
+
+    target = Target.parse(args.cpu, args.isa)
+    program = _load(args, target, quiet=args.json)
+    data = bench(program, _options(args, target), board=args.board, work=args.work)
+    print(json.dumps(data, indent=1) if args.json else bench_text(data))
+    return 0
 
 
 def _inspect(args: argparse.Namespace) -> int:

@@ -38,6 +38,7 @@ class CompileOptions:
     embed_pte: bool = False
     samples: int = 0
     poison: bool = False
+    profile: bool = False
     command: str = "cortexm compile"
 
 
@@ -74,6 +75,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         section_arena=options.section_arena,
         section_weights=options.section_weights,
         poison=options.poison,
+        profile=options.profile,
     )
     pte = program.pte if options.embed_pte else None
     files: dict[str, str | bytes] = {

@@ -147,6 +147,47 @@ static int32_t *random_bias(int32_t n)
     return bias;
 }
 
+/* --- packed constants -------------------------------------------------------------------------- */
+
+/* Channels of every group up to whole blocks; takes over `array`. */
+static void *pad_channels(void *array, int32_t size, int32_t channels, int32_t groups, int32_t block)
+{
+    const int32_t padded = (channels + block - 1) / block * block;
+    char *result = allocate(groups * padded * size);
+
+    memset(result, 0, (size_t)(groups * padded * size));
+    for (int32_t g = 0; g < groups; ++g) {
+        memcpy(result + g * padded * size, (char *)array + g * channels * size,
+               (size_t)(channels * size));
+    }
+    free(array);
+    return result;
+}
+
+/* As gemm4 in plan/pack.py, written the other way round: byte by byte. */
+static int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
+{
+    const int32_t blocks = (channels + 3) / 4;
+    const int32_t first = (depth - 1) % 16 + 1;
+    int8_t *packed = allocate(groups * blocks * 4 * depth + 15);
+
+    randomize(packed, groups * blocks * 4 * depth + 15);
+    for (int32_t g = 0; g < groups; ++g) {
+        for (int32_t o = 0; o < channels; ++o) {
+            int8_t *block = packed + (g * blocks + o / 4) * 4 * depth;
+
+            for (int32_t k = 0; k < depth; ++k) {
+                const int32_t chunk = k < first ? 0 : 4 * (k - (k - first) % 16);
+                const int32_t width = k < first ? first : 16;
+                const int32_t at = k < first ? k : (k - first) % 16;
+
+                block[chunk + o % 4 * width + at] = weight[(g * channels + o) * depth + k];
+            }
+        }
+    }
+    return packed;
+}
+
 /* --- cases ---------------------------------------------------------------------------------- */
 
 int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
@@ -155,7 +196,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     const int32_t narrow = between(1, 9);
     const int32_t group_in = one_in(2) ? narrow : length();
     const int32_t group_out = one_in(2) ? between(1, 9) : length();
-    const int32_t groups = kind == CONV && one_in(3) ? between(2, 4) : 1;
+    const int32_t groups = kind <= CONV_GEMM4 && one_in(3) ? between(2, 4) : 1;
     const int32_t weights_per_output = kind == DEPTHWISE ? 1 : group_in;
     int32_t in_size;
     int32_t weight_size;
@@ -163,6 +204,8 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     int8_t *shifts;
     int8_t *in;
     int8_t *weight;
+    int8_t *packed;
+    int8_t *scratch = NULL;
     int32_t *bias;
     outputs_t o;
 
@@ -202,6 +245,9 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = multiplier();
         shifts[i] = (int8_t)shift(16);
+        if (kind == CONV_GEMM4 && shifts[i] >= 0) {
+            shifts[i] = (int8_t)(-1 - shifts[i]);
+        }
     }
     p.multiplier = multipliers;
     p.shift = shifts;
@@ -213,11 +259,26 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     weight = random_bytes(weight_size);
     bias = random_bias(p.out_c);
     o = outputs(p.batches * p.out_batch_stride);
-    variant(&p, in, weight, bias, o.data[0], NULL);
     ref(&p, in, weight, bias, o.data[1], NULL);
+    if (kind == CONV_GEMM4) {
+        const int32_t depth = p.kernel_h * p.kernel_w * group_in;
+        const int32_t channels = p.out_c / groups;
+
+        packed = pack_gemm4(weight, channels, groups, depth);
+        free(weight);
+        weight = packed;
+        bias = pad_channels(bias, (int32_t)sizeof *bias, channels, groups, 4);
+        multipliers = pad_channels(multipliers, (int32_t)sizeof *multipliers, channels, groups, 4);
+        shifts = pad_channels(shifts, 1, channels, groups, 4);
+        p.multiplier = multipliers;
+        p.shift = shifts;
+        scratch = allocate(2 * depth);
+    }
+    variant(&p, in, weight, bias, o.data[0], scratch);
     free(in);
     free(weight);
     free(bias);
+    free(scratch);
     free(multipliers);
     free(shifts);
     return finish(&o);

@@ -13,7 +13,8 @@
 /* Starts the sequence of cases over from `seed`. */
 void seed_cases(uint32_t seed);
 
-typedef enum { CONV, DEPTHWISE, TRANSPOSE } conv_kind_t;
+/* CONV_GEMM4 is CONV for variants whose constants the plan packs in that form. */
+typedef enum { CONV, CONV_GEMM4, DEPTHWISE, TRANSPOSE } conv_kind_t;
 
 typedef CORTEXM_CONV_S8((*conv_fn));
 typedef CORTEXM_LINEAR_S8((*linear_fn));

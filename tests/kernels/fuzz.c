@@ -10,9 +10,12 @@
 #include <stdlib.h>
 
 #include "cases.h"
+#include "data_kernels.h"
+#include "float_kernels.h"
 #include "ref.h"
 
 #define conv_case_conv(variant, ref) conv_case(variant, ref, CONV)
+#define conv_case_gemm4(variant, ref) conv_case(variant, ref, CONV_GEMM4)
 #define conv_case_depthwise(variant, ref) conv_case(variant, ref, DEPTHWISE)
 #define conv_case_transpose(variant, ref) conv_case(variant, ref, TRANSPOSE)
 #define fill_case_1(variant, ref) fill_case(variant, ref, 1)
@@ -59,7 +62,8 @@
 #endif
 
 #ifdef FUZZ_MVE
-#define MVE_KERNELS(K)
+#define MVE_KERNELS(K)                                                                             \
+    K(conv2d_s8, mve, conv_case_gemm4)
 #else
 #define MVE_KERNELS(K)
 #endif
@@ -72,13 +76,16 @@
 #define ENTRY(name, isa, case_fn) {#name "_" #isa, name##_##isa},
 
 SCALAR_KERNELS(DEFINE_RUN)
+DATA_KERNELS(DEFINE_RUN)
+FLOAT_KERNELS(DEFINE_RUN)
 DSP_KERNELS(DEFINE_RUN)
 MVE_KERNELS(DEFINE_RUN)
 
 static const struct {
     const char *name;
     int (*run)(void);
-} kernels[] = {SCALAR_KERNELS(ENTRY) DSP_KERNELS(ENTRY) MVE_KERNELS(ENTRY)};
+} kernels[] = {SCALAR_KERNELS(ENTRY) DATA_KERNELS(ENTRY) FLOAT_KERNELS(ENTRY)
+                   DSP_KERNELS(ENTRY) MVE_KERNELS(ENTRY)};
 
 static int fuzz(unsigned long cases, unsigned long seed)
 {
@@ -88,6 +95,8 @@ static int fuzz(unsigned long cases, unsigned long seed)
     for (size_t k = 0; k < count; ++k) {
         for (unsigned long i = 0; i < cases; ++i) {
             seed_cases((uint32_t)(seed + i));
+            seed_data_cases((uint32_t)(seed + i));
+            seed_float_cases((uint32_t)(seed + i));
             if (!kernels[k].run()) {
                 printf("%s differs from its reference: fuzz 1 %lu\n", kernels[k].name, seed + i);
                 ++failures;

@@ -65,9 +65,69 @@ extern "C" {
 
 #define CORTEXM_COPY(name) void name(const cortexm_copy_t *params, const void *in, void *out)
 
+#define CORTEXM_UNARY(name, params_type, type)                                                     \
+    void name(const params_type *params, const type *in, type *out)
+
+#define CORTEXM_BINARY(name, type)                                                                 \
+    void name(const cortexm_binary_t *params, const type *a, const type *b, type *out)
+
+#define CORTEXM_CONV_F32(name)                                                                     \
+    void name(const cortexm_conv_f32_t *params, const float *in, const float *weight,              \
+              const float *bias, float *out)
+
+#define CORTEXM_POOL_F32(name)                                                                     \
+    void name(const cortexm_pool_f32_t *params, const float *in, float *out)
+
+#define CORTEXM_MATMUL_F32(name)                                                                   \
+    void name(const cortexm_matmul_f32_t *params, const float *a, const float *b,                  \
+              const float *bias, float *out)
+
+#define CORTEXM_SOFTMAX_F32(name)                                                                  \
+    void name(const cortexm_softmax_f32_t *params, const float *in, float *out)
+
+#define CORTEXM_GROUP_NORM_F32(name)                                                               \
+    void name(const cortexm_group_norm_f32_t *params, const float *in, const float *weight,        \
+              const float *bias, float *out)
+
+#define CORTEXM_MINMAX(name, type)                                                                 \
+    void name(const cortexm_minmax_t *params, const type *a, const type *b, type *out)
+
+#define CORTEXM_COMPARE(name, type)                                                                \
+    void name(const cortexm_binary_t *params, const type *a, const type *b, uint8_t *out)
+
+#define CORTEXM_WHERE(name)                                                                        \
+    void name(const cortexm_where_t *params, const uint8_t *condition, const void *a,              \
+              const void *b, void *out)
+
+#define CORTEXM_REDUCE(name, type)                                                                 \
+    void name(const cortexm_reduce_t *params, const type *in, type *out)
+
+#define CORTEXM_ARG_REDUCE(name, type)                                                             \
+    void name(const cortexm_reduce_t *params, const type *in, int64_t *out)
+
+#define CORTEXM_CUMSUM(name, type)                                                                 \
+    void name(const cortexm_cumsum_t *params, const type *in, type *out)
+
+#define CORTEXM_CAST(name, from, to)                                                               \
+    void name(const cortexm_cast_t *params, const from *in, to *out)
+
+/* `offsets` are int32_t. */
+#define CORTEXM_INDEX_OFFSETS(name, type)                                                          \
+    void name(const cortexm_index_offsets_t *params, const type *index, void *offsets)
+
+#define CORTEXM_GATHER(name)                                                                       \
+    void name(const cortexm_gather_t *params, const void *in, const void *offsets, void *out)
+
+#define CORTEXM_SCATTER(name)                                                                      \
+    void name(const cortexm_scatter_t *params, const void *offsets, const void *values, void *out)
+
+#define CORTEXM_BILINEAR(name, params_type, type)                                                  \
+    void name(const params_type *params, const type *in, type *out)
+
 /* Convolutions. Weights: conv2d [out_c][kernel_h][kernel_w][in_c / groups],
  * depthwise_conv2d [kernel_h][kernel_w][out_c], transpose_conv2d [out_c][kernel_h][kernel_w][in_c]. */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_scalar);
+CORTEXM_CONV_S8(cortexm_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_scalar);
 
@@ -107,6 +167,208 @@ CORTEXM_COPY(cortexm_copy_x8_scalar);
 CORTEXM_COPY(cortexm_copy_x16_scalar);
 CORTEXM_COPY(cortexm_copy_x32_scalar);
 CORTEXM_COPY(cortexm_copy_x64_scalar);
+
+/* Functions of every element. `out` may equal `in`. */
+CORTEXM_UNARY(cortexm_clamp_f32_scalar, cortexm_clamp_f32_t, float);
+CORTEXM_UNARY(cortexm_clamp_s8_scalar, cortexm_clamp_t, int8_t);
+CORTEXM_UNARY(cortexm_clamp_s16_scalar, cortexm_clamp_t, int16_t);
+CORTEXM_UNARY(cortexm_clamp_s32_scalar, cortexm_clamp_t, int32_t);
+CORTEXM_UNARY(cortexm_clamp_s64_scalar, cortexm_clamp_t, int64_t);
+CORTEXM_UNARY(cortexm_clamp_u8_scalar, cortexm_clamp_t, uint8_t);
+CORTEXM_UNARY(cortexm_abs_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_ceil_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_floor_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_hardsigmoid_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_hardswish_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_leaky_relu_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_neg_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_reciprocal_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_relu_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_round_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_rsqrt_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_sign_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_sqrt_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_trunc_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_acos_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_acosh_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_asin_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_asinh_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_atan_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_atanh_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_cos_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_cosh_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_elu_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_erf_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_exp_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_expm1_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_gelu_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_gelu_tanh_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_log_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_log10_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_log1p_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_log2_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_sigmoid_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_silu_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_sin_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_sinh_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_tan_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_tanh_f32_scalar, cortexm_unary_f32_t, float);
+
+/* Functions of two operands that broadcast; integers wrap. `out` may equal an operand that has the
+ * result's elements in the result's order. */
+CORTEXM_BINARY(cortexm_add_f32_scalar, float);
+CORTEXM_BINARY(cortexm_minimum_f32_scalar, float);
+CORTEXM_BINARY(cortexm_minimum_s32_scalar, int32_t);
+CORTEXM_BINARY(cortexm_minimum_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_maximum_f32_scalar, float);
+CORTEXM_BINARY(cortexm_maximum_s32_scalar, int32_t);
+CORTEXM_BINARY(cortexm_maximum_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_sub_f32_scalar, float);
+CORTEXM_BINARY(cortexm_mul_f32_scalar, float);
+CORTEXM_BINARY(cortexm_div_f32_scalar, float);
+CORTEXM_BINARY(cortexm_fmod_f32_scalar, float);
+CORTEXM_BINARY(cortexm_remainder_f32_scalar, float);
+CORTEXM_BINARY(cortexm_floor_divide_f32_scalar, float);
+CORTEXM_BINARY(cortexm_trunc_divide_f32_scalar, float);
+CORTEXM_BINARY(cortexm_pow_f32_scalar, float);
+CORTEXM_BINARY(cortexm_atan2_f32_scalar, float);
+CORTEXM_BINARY(cortexm_add_s32_scalar, int32_t);
+CORTEXM_BINARY(cortexm_add_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_sub_s32_scalar, int32_t);
+CORTEXM_BINARY(cortexm_sub_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_mul_s32_scalar, int32_t);
+CORTEXM_BINARY(cortexm_mul_s64_scalar, int64_t);
+
+/* Float layers. Weights: conv2d [out_c][in_c / groups][kernel_h][kernel_w], transpose_conv2d
+ * [in_c][out_c / groups][kernel_h][kernel_w]. */
+CORTEXM_CONV_F32(cortexm_conv2d_f32_scalar);
+CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_scalar);
+CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
+CORTEXM_SOFTMAX_F32(cortexm_softmax_f32_scalar);
+CORTEXM_SOFTMAX_F32(cortexm_log_softmax_f32_scalar);
+CORTEXM_POOL_F32(cortexm_avg_pool2d_f32_scalar);
+CORTEXM_POOL_F32(cortexm_max_pool2d_f32_scalar);
+CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_scalar);
+
+/* Comparisons. A NaN is equal to nothing. `out` may not equal an operand. */
+CORTEXM_COMPARE(cortexm_compare_eq_s8_scalar, int8_t);
+CORTEXM_COMPARE(cortexm_compare_eq_s16_scalar, int16_t);
+CORTEXM_COMPARE(cortexm_compare_eq_s32_scalar, int32_t);
+CORTEXM_COMPARE(cortexm_compare_eq_s64_scalar, int64_t);
+CORTEXM_COMPARE(cortexm_compare_eq_u8_scalar, uint8_t);
+CORTEXM_COMPARE(cortexm_compare_eq_f32_scalar, float);
+CORTEXM_COMPARE(cortexm_compare_ne_s8_scalar, int8_t);
+CORTEXM_COMPARE(cortexm_compare_ne_s16_scalar, int16_t);
+CORTEXM_COMPARE(cortexm_compare_ne_s32_scalar, int32_t);
+CORTEXM_COMPARE(cortexm_compare_ne_s64_scalar, int64_t);
+CORTEXM_COMPARE(cortexm_compare_ne_u8_scalar, uint8_t);
+CORTEXM_COMPARE(cortexm_compare_ne_f32_scalar, float);
+CORTEXM_COMPARE(cortexm_compare_lt_s8_scalar, int8_t);
+CORTEXM_COMPARE(cortexm_compare_lt_s16_scalar, int16_t);
+CORTEXM_COMPARE(cortexm_compare_lt_s32_scalar, int32_t);
+CORTEXM_COMPARE(cortexm_compare_lt_s64_scalar, int64_t);
+CORTEXM_COMPARE(cortexm_compare_lt_u8_scalar, uint8_t);
+CORTEXM_COMPARE(cortexm_compare_lt_f32_scalar, float);
+CORTEXM_COMPARE(cortexm_compare_le_s8_scalar, int8_t);
+CORTEXM_COMPARE(cortexm_compare_le_s16_scalar, int16_t);
+CORTEXM_COMPARE(cortexm_compare_le_s32_scalar, int32_t);
+CORTEXM_COMPARE(cortexm_compare_le_s64_scalar, int64_t);
+CORTEXM_COMPARE(cortexm_compare_le_u8_scalar, uint8_t);
+CORTEXM_COMPARE(cortexm_compare_le_f32_scalar, float);
+
+/* Selection by a condition of 0 and not 0, of elements of any type. */
+CORTEXM_WHERE(cortexm_where_x8_scalar);
+CORTEXM_WHERE(cortexm_where_x16_scalar);
+CORTEXM_WHERE(cortexm_where_x32_scalar);
+CORTEXM_WHERE(cortexm_where_x64_scalar);
+
+/* As minimum_s8 and maximum_s8; uint8 serves bool too. */
+CORTEXM_MINMAX(cortexm_minimum_s16_scalar, int16_t);
+CORTEXM_MINMAX(cortexm_minimum_u8_scalar, uint8_t);
+CORTEXM_MINMAX(cortexm_maximum_s16_scalar, int16_t);
+CORTEXM_MINMAX(cortexm_maximum_u8_scalar, uint8_t);
+
+/* Reductions, element after element in C order; the first NaN wins in amax and amin. */
+CORTEXM_REDUCE(cortexm_amax_s8_scalar, int8_t);
+CORTEXM_REDUCE(cortexm_amax_s16_scalar, int16_t);
+CORTEXM_REDUCE(cortexm_amax_s32_scalar, int32_t);
+CORTEXM_REDUCE(cortexm_amax_s64_scalar, int64_t);
+CORTEXM_REDUCE(cortexm_amax_u8_scalar, uint8_t);
+CORTEXM_REDUCE(cortexm_amax_f32_scalar, float);
+CORTEXM_REDUCE(cortexm_amin_s8_scalar, int8_t);
+CORTEXM_REDUCE(cortexm_amin_s16_scalar, int16_t);
+CORTEXM_REDUCE(cortexm_amin_s32_scalar, int32_t);
+CORTEXM_REDUCE(cortexm_amin_s64_scalar, int64_t);
+CORTEXM_REDUCE(cortexm_amin_u8_scalar, uint8_t);
+CORTEXM_REDUCE(cortexm_amin_f32_scalar, float);
+CORTEXM_REDUCE(cortexm_sum_f32_scalar, float);
+CORTEXM_REDUCE(cortexm_mean_f32_scalar, float);
+CORTEXM_REDUCE(cortexm_sum_s64_scalar, int64_t);
+
+/* The number of the first extreme element, or of the first NaN. */
+CORTEXM_ARG_REDUCE(cortexm_argmax_s8_scalar, int8_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_s16_scalar, int16_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_s32_scalar, int32_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_s64_scalar, int64_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_u8_scalar, uint8_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_f32_scalar, float);
+CORTEXM_ARG_REDUCE(cortexm_argmin_s8_scalar, int8_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_s16_scalar, int16_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_s32_scalar, int32_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_s64_scalar, int64_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_u8_scalar, uint8_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_f32_scalar, float);
+
+/* Running sums. */
+CORTEXM_CUMSUM(cortexm_cumsum_s32_scalar, int32_t);
+CORTEXM_CUMSUM(cortexm_cumsum_s64_scalar, int64_t);
+CORTEXM_CUMSUM(cortexm_cumsum_f32_scalar, float);
+
+/* Conversions. Floats are cut towards zero, saturated to 32 bits (64 for int64; a NaN gives 0), and
+ * wrap to narrower integers. Narrowing integers is a copy of their low bytes. */
+CORTEXM_CAST(cortexm_cast_s8s16_scalar, int8_t, int16_t);
+CORTEXM_CAST(cortexm_cast_s8s32_scalar, int8_t, int32_t);
+CORTEXM_CAST(cortexm_cast_s8s64_scalar, int8_t, int64_t);
+CORTEXM_CAST(cortexm_cast_u8s16_scalar, uint8_t, int16_t);
+CORTEXM_CAST(cortexm_cast_u8s32_scalar, uint8_t, int32_t);
+CORTEXM_CAST(cortexm_cast_u8s64_scalar, uint8_t, int64_t);
+CORTEXM_CAST(cortexm_cast_s16s32_scalar, int16_t, int32_t);
+CORTEXM_CAST(cortexm_cast_s16s64_scalar, int16_t, int64_t);
+CORTEXM_CAST(cortexm_cast_s32s64_scalar, int32_t, int64_t);
+CORTEXM_CAST(cortexm_cast_s8f32_scalar, int8_t, float);
+CORTEXM_CAST(cortexm_cast_u8f32_scalar, uint8_t, float);
+CORTEXM_CAST(cortexm_cast_s16f32_scalar, int16_t, float);
+CORTEXM_CAST(cortexm_cast_s32f32_scalar, int32_t, float);
+CORTEXM_CAST(cortexm_cast_s64f32_scalar, int64_t, float);
+CORTEXM_CAST(cortexm_cast_f32s8_scalar, float, int8_t);
+CORTEXM_CAST(cortexm_cast_f32u8_scalar, float, uint8_t);
+CORTEXM_CAST(cortexm_cast_f32s16_scalar, float, int16_t);
+CORTEXM_CAST(cortexm_cast_f32s32_scalar, float, int32_t);
+CORTEXM_CAST(cortexm_cast_f32s64_scalar, float, int64_t);
+
+/* Indices that come from the input become offsets that lie inside the tensor, whatever they are. */
+CORTEXM_INDEX_OFFSETS(cortexm_index_offsets_s32_scalar, int32_t);
+CORTEXM_INDEX_OFFSETS(cortexm_index_offsets_s64_scalar, int64_t);
+
+/* Elements picked and stored by such offsets. Where offsets meet, the last value in C order stays. */
+CORTEXM_GATHER(cortexm_gather_x8_scalar);
+CORTEXM_GATHER(cortexm_gather_x16_scalar);
+CORTEXM_GATHER(cortexm_gather_x32_scalar);
+CORTEXM_GATHER(cortexm_gather_x64_scalar);
+CORTEXM_SCATTER(cortexm_scatter_x8_scalar);
+CORTEXM_SCATTER(cortexm_scatter_x16_scalar);
+CORTEXM_SCATTER(cortexm_scatter_x32_scalar);
+CORTEXM_SCATTER(cortexm_scatter_x64_scalar);
+CORTEXM_SCATTER(cortexm_scatter_add_s8_scalar);
+CORTEXM_SCATTER(cortexm_scatter_add_s16_scalar);
+CORTEXM_SCATTER(cortexm_scatter_add_s32_scalar);
+CORTEXM_SCATTER(cortexm_scatter_add_s64_scalar);
+CORTEXM_SCATTER(cortexm_scatter_add_u8_scalar);
+CORTEXM_SCATTER(cortexm_scatter_add_f32_scalar);
+
+/* Bilinear interpolation of images; `low`, `high` and weights of every row and column are tables. */
+CORTEXM_BILINEAR(cortexm_bilinear_s8_scalar, cortexm_bilinear_s8_t, int8_t);
+CORTEXM_BILINEAR(cortexm_bilinear_f32_scalar, cortexm_bilinear_f32_t, float);
 
 #ifdef __cplusplus
 }

@@ -89,6 +89,10 @@ int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size);
  * Returns CORTEXM_OK or CORTEXM_ERR_ARGUMENT. */
 int cortexm_invoke(const cortexm_model_t *model, void *arena);
 
+/* For models compiled with --profile: defined by the application, called before the first step (0)
+ * and after each step (1, 2, …), whose numbers are those in the generated code and the report. */
+void cortexm_profile(const cortexm_model_t *model, uint32_t step);
+
 /* The index-th input or output. `data` is NULL if there is no such tensor or no arena. */
 cortexm_tensor_t cortexm_input(const cortexm_model_t *model, void *arena, size_t index);
 cortexm_tensor_t cortexm_output(const cortexm_model_t *model, void *arena, size_t index);

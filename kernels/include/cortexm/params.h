@@ -153,6 +153,183 @@ typedef struct {
     int32_t out_stride[CORTEXM_COPY_MAX_RANK];
 } cortexm_copy_t;
 
+/* -- float32, and integers that are no codes ----------------------------------------------------- */
+
+/* A function of every element. */
+typedef struct {
+    int32_t count;
+    float alpha;               /* leaky_relu: slope below 0; elu: factor of exp(x) - 1 */
+    float scale, input_scale;  /* elu: factors of the result and of the exponent */
+} cortexm_unary_f32_t;
+
+/* clamp: min(max(in[i], low), high). Bounds are values of the element type; an infinite one does not
+ * act, and a NaN stays. */
+typedef struct {
+    int32_t count;
+    float low, high;
+} cortexm_clamp_f32_t;
+
+typedef struct {
+    int32_t count;
+    int64_t low, high;
+} cortexm_clamp_t;
+
+/* Kernels that broadcast walk boxes of up to this many dimensions in C order, outermost dimension first.
+ * Rank 0 is one element. Strides are in elements, 0 where an operand repeats. */
+#define CORTEXM_BOX_MAX_RANK 8
+
+/* Two operands that broadcast: the result is dense, extents dims[0..rank), innermost last; operand a
+ * advances by a_stride[d] elements along dimension d, 0 where it repeats. */
+typedef struct {
+    int32_t rank;
+    int32_t dims[CORTEXM_BOX_MAX_RANK];
+    int32_t a_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t b_stride[CORTEXM_BOX_MAX_RANK];
+} cortexm_binary_t;
+
+/* conv2d and transpose_conv2d of floats. Taps outside the image are left out. Sums begin with the
+ * bias and take the taps in the order of the weights: channel, row, column. */
+typedef struct {
+    int32_t batches;
+    int32_t in_h, in_w, out_h, out_w;
+    int32_t in_c, out_c;       /* channels of all groups */
+    int32_t groups;            /* divides both */
+    int32_t kernel_h, kernel_w;
+    int32_t stride_h, stride_w;
+    int32_t dilation_h, dilation_w;
+    int32_t pad_top, pad_left; /* transpose_conv2d: cut off the full result; may be negative */
+    int32_t in_strides[4];     /* from one image, channel, row, column to the next, in elements */
+    int32_t out_strides[4];
+    int32_t bias_stride;       /* 1, or 0 for one value that serves all channels */
+} cortexm_conv_f32_t;
+
+/* avg_pool2d and max_pool2d of floats. The window of output (y, x) begins at input row
+ * y * stride_h - pad_top, and likewise for columns. */
+typedef struct {
+    int32_t batches, channels;
+    int32_t in_h, in_w, out_h, out_w;
+    int32_t kernel_h, kernel_w;
+    int32_t stride_h, stride_w;
+    int32_t dilation_h, dilation_w;   /* 1 in averages */
+    int32_t pad_top, pad_left;
+    int32_t count_pad_h, count_pad_w; /* averages: rows and columns around the image that count in
+                                       * the divisor, as zeros; 0 where padding does not count */
+    int32_t divisor;                  /* averages: divides every sum; 0: the number of pixels */
+    int32_t in_strides[4];
+    int32_t out_strides[4];
+} cortexm_pool_f32_t;
+
+/* matmul: out[i][r][c] = bias + sum_k a[i][r][k] * b[i][k][c], out dense. Strides are in elements;
+ * 0 repeats. Sums begin with the bias and take k upwards. */
+typedef struct {
+    int32_t batches, rows, cols, inner;
+    int32_t a_batch_stride, a_row_stride, a_inner_stride;
+    int32_t b_batch_stride, b_inner_stride, b_col_stride;
+    int32_t bias_batch_stride, bias_row_stride, bias_col_stride;
+} cortexm_matmul_f32_t;
+
+/* softmax and log_softmax over `size` elements that lie `inner` apart, for outer * inner such columns */
+typedef struct {
+    int32_t outer, size, inner;
+} cortexm_softmax_f32_t;
+
+/* group_norm: every group of `channels` channels of `pixels` elements gets mean 0 and variance 1, then
+ * weight[g * channels + c] and bias likewise. Sums go over channels, then pixels. layer_norm is the
+ * case of one group in each of `batches` rows, with channels of one pixel. */
+typedef struct {
+    int32_t batches, groups, channels, pixels;
+    int32_t in_batch_stride, in_channel_stride, in_pixel_stride;
+    int32_t out_batch_stride, out_channel_stride, out_pixel_stride;
+    float epsilon;             /* added to the variance */
+} cortexm_group_norm_f32_t;
+
+/* where: out[k] = condition[sum i*condition_stride] != 0 ? a[sum i*a_stride]
+ * : b[sum i*b_stride], for the k-th index i of the box */
+typedef struct {
+    int32_t rank;
+    int32_t dims[CORTEXM_BOX_MAX_RANK];
+    int32_t condition_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t a_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t b_stride[CORTEXM_BOX_MAX_RANK];
+} cortexm_where_t;
+
+/* amax, amin, sum, mean, argmax, argmin: out[k] is the k-th index i of the box of dims, reduced over
+ * in[sum i*stride + sum j*reduced_stride] for all j of the box of reduced_dims, in C order */
+typedef struct {
+    int32_t rank;
+    int32_t dims[CORTEXM_BOX_MAX_RANK];
+    int32_t stride[CORTEXM_BOX_MAX_RANK];
+    int32_t reduced_rank;
+    int32_t reduced_dims[CORTEXM_BOX_MAX_RANK];
+    int32_t reduced_stride[CORTEXM_BOX_MAX_RANK];
+} cortexm_reduce_t;
+
+/* cumsum: for every index of the box, running sums over `size` elements that lie in_step and out_step
+ * apart */
+typedef struct {
+    int32_t rank;
+    int32_t dims[CORTEXM_BOX_MAX_RANK];
+    int32_t in_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t out_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t size, in_step, out_step;
+} cortexm_cumsum_t;
+
+/* cast: out[i] = in[i], converted */
+typedef struct {
+    int32_t count;
+} cortexm_cast_t;
+
+/* index_offsets: offsets[k] = step * at, or that added to offsets[k], where `at` is the index element
+ * index[sum i*stride]; `size` is added to negative ones, and what is still outside of [0, size) is
+ * brought to the nearest end */
+typedef struct {
+    int32_t rank;
+    int32_t dims[CORTEXM_BOX_MAX_RANK];
+    int32_t stride[CORTEXM_BOX_MAX_RANK];
+    int32_t size, step;
+    int32_t add;               /* 1: add to offsets, 0: overwrite them */
+} cortexm_index_offsets_t;
+
+/* gather: out[k] = in[offsets[sum i*offset_stride] + sum i*in_stride] */
+typedef struct {
+    int32_t rank;
+    int32_t dims[CORTEXM_BOX_MAX_RANK];
+    int32_t offset_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t in_stride[CORTEXM_BOX_MAX_RANK];
+} cortexm_gather_t;
+
+/* scatter, scatter_add: out[offsets[sum i*offset_stride] + sum i*out_stride] is set to, or increased
+ * by, values[sum i*value_stride], for all i in C order */
+typedef struct {
+    int32_t rank;
+    int32_t dims[CORTEXM_BOX_MAX_RANK];
+    int32_t offset_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t value_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t out_stride[CORTEXM_BOX_MAX_RANK];
+} cortexm_scatter_t;
+
+/* bilinear: `planes` images of out_h rows of out_w pixels of `inner` neighbours (NHWC: batches and
+ * channels; NCHW: batches times channels, and 1). Row y lies between the input rows that begin at
+ * row_low[y] and row_high[y], nearer to the latter by row_weight[y]; columns likewise. */
+typedef struct {
+    const int32_t *row_low, *row_high; /* [out_h], in elements */
+    const int32_t *col_low, *col_high; /* [out_w], in elements */
+    const float *row_weight;   /* [out_h], in [0, 1] */
+    const float *col_weight;   /* [out_w] */
+    int32_t planes, plane_stride;
+    int32_t out_h, out_w, inner;
+} cortexm_bilinear_f32_t;
+
+/* The same on codes, with weights in units of 2^-11; ties go to the even distance from zero_point. */
+typedef struct {
+    const int32_t *row_low, *row_high;
+    const int32_t *col_low, *col_high;
+    const int16_t *row_weight, *col_weight;
+    int32_t planes, plane_stride;
+    int32_t out_h, out_w, inner;
+    int32_t zero_point;
+} cortexm_bilinear_s8_t;
+
 #ifdef __cplusplus
 }
 #endif

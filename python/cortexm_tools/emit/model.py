@@ -95,8 +95,12 @@ def _invoke(plan: Plan, options: EmitOptions) -> list[str]:
     lines = ["static void invoke(void *memory)", "{", "    uint8_t *const arena = memory;", ""]
     if not any(step.calls for step in plan.steps):
         lines.append("    (void)arena;")
+    if options.profile:
+        lines.append(f"    cortexm_profile(&{options.name}, 0);")
     for number, step in enumerate(plan.steps):
         lines += _step(plan, options, number, step)
+        if options.profile:
+            lines.append(f"    cortexm_profile(&{options.name}, {number + 1});")
         if options.poison:
             lines += [f"    memset(arena + {a}, 0xA5, {b - a});" for a, b in dead_ranges(plan, number)]
     return [*lines, "}", ""]

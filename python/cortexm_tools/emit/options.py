@@ -18,6 +18,7 @@ class EmitOptions:
         digest: SHA-256 of the .pte, in hex.
         own_arena: whether the model brings a static arena.
         section_arena, section_weights: linker sections; empty for the compiler's choice.
+        profile: call cortexm_profile() before and after every step.
         poison: overwrite the dead bytes of the arena after every step, for tests.
     """
 
@@ -28,6 +29,7 @@ class EmitOptions:
     section_arena: str = ""
     section_weights: str = ""
     poison: bool = False
+    profile: bool = False
 
     @property
     def macro(self) -> str:

@@ -11,16 +11,20 @@ not know.
 from __future__ import annotations
 
 import copy
+import io
 import linecache
+from contextlib import redirect_stderr
 from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
 
 from ..errors import CortexMError
+from .layout import fit_layouts
 from .model_file import LoadedModel
 from .places import first_line, frame_of_error, where_of_error
 from .quiet import quiet
+from .rewrites import rewrite
 from .samples import Sample, shape_text
 
 _aten = torch.ops.aten
@@ -59,8 +63,13 @@ def channels_last(sample: Sample, which: tuple[bool, ...]) -> Sample:
     )
 
 
-def capture(loaded: LoadedModel) -> tuple[GraphModule, tuple[bool, ...]]:
+def capture(
+    loaded: LoadedModel, *, rewritten: bool = True
+) -> tuple[GraphModule, tuple[bool, ...]]:
     """The model's ATen graph, and which inputs it takes in channels_last order.
+
+    Args:
+        rewritten: whether to apply the rewrites that keep a quantized model in int8.
 
     Raises:
         CortexMError: the model fails on its example inputs, cannot be captured, has dynamic shapes,
@@ -68,13 +77,19 @@ def capture(loaded: LoadedModel) -> tuple[GraphModule, tuple[bool, ...]]:
     """
     _run_eagerly(loaded)
     graph = _export(loaded.module, loaded.example_inputs, loaded)
+    if rewritten:
+        graph = copy.deepcopy(graph)  # it shares its weights with the user's module
+        rewrite(graph)
     spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)
     which = tuple(spatial and x.dim() == 4 and x.is_floating_point() for x in loaded.example_inputs)
     _simplify(graph)
     if spatial:
-        graph = copy.deepcopy(graph)  # it shares its weights with the user's module
+        graph = graph if rewritten else copy.deepcopy(graph)
         graph.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    return _export(graph, channels_last(loaded.example_inputs, which), loaded), which
+    captured = _export(graph, channels_last(loaded.example_inputs, which), loaded)
+    if rewritten:
+        fit_layouts(captured)
+    return captured, which
 
 
 def _run_eagerly(loaded: LoadedModel) -> None:
@@ -91,7 +106,8 @@ def _run_eagerly(loaded: LoadedModel) -> None:
 
 def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> GraphModule:
     try:
-        with quiet(), torch.no_grad():
+        # torch.export prints the graph up to where it fails; the error below says the same.
+        with quiet(), redirect_stderr(io.StringIO()), torch.no_grad():
             program = torch.export.export(module, inputs, strict=False)
     except Exception as error:
         raise _export_error(error, loaded) from error

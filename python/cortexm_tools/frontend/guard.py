@@ -13,6 +13,8 @@ from __future__ import annotations
 import torch
 from torch.fx import Graph, Node
 
+from .codes import COMPARED
+
 CODE_SAFE = frozenset(
     f"aten.{name}"
     for name in (
@@ -20,7 +22,7 @@ CODE_SAFE = frozenset(
         "permute_copy", "transpose_copy", "t_copy", "clone", "alias_copy", "alias", "detach_copy",
         "lift_fresh_copy", "slice_copy", "select_copy", "split_copy", "split_with_sizes_copy",
         "unbind_copy", "cat", "stack", "repeat", "repeat_interleave", "tile", "flip", "roll",
-        "index_select", "index", "gather", "embedding", "pixel_shuffle", "pixel_unshuffle",
+        "index_select", "index", "index_put", "gather", "copy", "embedding", "pixel_shuffle", "pixel_unshuffle",
         "unfold_copy", "as_strided_copy", "upsample_nearest2d", "narrow_copy",
         "minimum", "maximum", "amin", "amax", "argmax", "argmin", "min", "max", "topk",
         "sort", "max_pool2d", "max_pool2d_with_indices", "eq", "ne", "lt", "le", "gt", "ge",
@@ -28,6 +30,7 @@ CODE_SAFE = frozenset(
     )
 )  # fmt: skip
 
+_COMPARISONS = frozenset(f"aten.{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 _CODES = (torch.int8, torch.int16)
 
 
@@ -44,6 +47,15 @@ def _result_is_not_codes(node: Node) -> bool:
     """Comparisons and index searches give truth values and positions."""
     value = node.meta.get("val")
     return isinstance(value, torch.Tensor) and value.dtype in (torch.bool, torch.int64)
+
+
+def _compares_with_value(node: Node, name: str) -> bool:
+    scalar = getattr(node.target, "_schema").overload_name == "Scalar"  # noqa: B009
+    return scalar and name in _COMPARISONS and COMPARED not in node.meta
+
+
+def _accumulates(node: Node) -> bool:
+    return "index_put" in str(node.target) and any(a is True for a in node.args[3:])
 
 
 def unsafe_nodes(graph: Graph) -> list[tuple[Node, str]]:
@@ -67,7 +79,8 @@ def unsafe_nodes(graph: Graph) -> list[tuple[Node, str]]:
             continue
         if node.op != "call_function" or not any(n in codes for n in node.all_input_nodes):
             continue
-        if namespace == "aten" and name not in CODE_SAFE:
+        wrong = name not in CODE_SAFE or _compares_with_value(node, name) or _accumulates(node)
+        if namespace == "aten" and wrong:
             found.append((node, name))
         if namespace != "quantized_decomposed" and not _result_is_not_codes(node):
             codes.add(node)

@@ -47,6 +47,7 @@ class Lowered:
         reference: runs ExecuTorch's Python reference operators of the lowered program; logical
             inputs to outputs, one array each.
         float_module: runs the model before quantization in the same way.
+        fake_quantized: runs the model with quantize-dequantize pairs, before lowering.
         warnings: sentences for the user.
     """
 
@@ -54,6 +55,7 @@ class Lowered:
     layers: tuple[tuple[str, Layer], ...]
     reference: Runner = field(repr=False)
     float_module: Runner = field(repr=False)
+    fake_quantized: Runner = field(repr=False)
     warnings: tuple[str, ...] = ()
 
 
@@ -71,11 +73,11 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
     warnings: list[str] = []
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        graph, which = capture(loaded)
+        graph, which = capture(loaded, rewritten=quantize)
         tag_nodes(graph)
         split: set[int] = set()
         for _ in range(_MAX_ROUNDS):
-            edge = _lower_once(graph, loaded, which, target, quantize, name, split)
+            edge, quantized = _lower_once(graph, loaded, which, target, quantize, name, split)
             wrong = unsafe_nodes(edge.exported_program().graph)
             if not wrong:
                 break
@@ -99,6 +101,7 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
         layers=layers,
         reference=reference,
         float_module=_runner(loaded.module, tuple(False for _ in which)),
+        fake_quantized=_runner(quantized, which),
         warnings=tuple(warnings),
     )
 
@@ -126,7 +129,7 @@ def _lower_once(
     quantize: bool,
     name: str,
     split: set[int],
-) -> Any:
+) -> tuple[Any, GraphModule]:
     from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
     from executorch.exir import to_edge
@@ -150,7 +153,7 @@ def _lower_once(
             f"ExecuTorch cannot lower the model {name}: {first_line(root_cause(error))}",
             where=loaded.path.name,
         ) from error
-    return edge
+    return edge, captured
 
 
 def _refuse(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> None:

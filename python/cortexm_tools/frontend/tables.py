@@ -23,6 +23,9 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from .codes import bias_pass, code_pass
+from .rewrites.unary import STAND_IN
+
 _aten = torch.ops.aten
 
 # What the quantizer is taught in addition to ExecuTorch's patterns.
@@ -36,6 +39,18 @@ EXTRA_UNARY = (
     _aten.exp.default,
     _aten.neg.default,
     _aten.abs.default,
+)
+
+# What moves values without changing them, in addition to ExecuTorch's list.
+EXTRA_SHARED = (
+    _aten.roll.default,
+    _aten.narrow.default,
+    _aten.movedim.int,
+    _aten.swapaxes.default,
+    _aten.channel_shuffle.default,
+    _aten.expand_as.default,
+    _aten.tensor_split.sections,
+    _aten.unsafe_split.Tensor,
 )
 
 _TABLE = "cortexm_table"  # key in node.meta
@@ -53,23 +68,26 @@ def table_of(
 
 
 def teach_quantizer(quantizer: Any) -> None:
-    """Make a CortexMQuantizer annotate EXTRA_UNARY."""
+    """Make a CortexMQuantizer annotate EXTRA_UNARY, the stand-ins of unary.py and EXTRA_SHARED."""
     from executorch.backends.cortex_m.quantizer.pattern_checkers import CortexMActivationCheck
 
-    extra = {(op,): CortexMActivationCheck for op in EXTRA_UNARY}
+    extra = {(op,): CortexMActivationCheck for op in (*EXTRA_UNARY, STAND_IN)}
     for part in quantizer.quantizers:
+        if hasattr(part, "SHARED_QSPEC_OPS_DEFAULT"):
+            part.targets = [*part.targets, *EXTRA_SHARED]
         matcher = getattr(part, "pattern_matcher", None)
         if matcher is not None:
             matcher.support_dict = {**matcher.support_dict, **extra}
 
 
 def pass_list() -> list[Any]:
-    """ExecuTorch's Cortex-M passes, with tables instead of its clamps on codes."""
+    """ExecuTorch's Cortex-M passes, with tables instead of its clamps on codes, and with codes.py."""
     from executorch.backends.cortex_m.passes.aten_to_cortex_m_pass import AtenToCortexMPass
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
     from executorch.backends.cortex_m.passes.quantized_clamp_activation_pass import (
         QuantizedClampActivationPass,
     )
+    from executorch.backends.arm._passes import FoldAndAnnotateQParamsPass
     from executorch.exir.pass_base import ExportPass
 
     class MarkPass(ExportPass):  # type: ignore[misc]
@@ -97,9 +115,11 @@ def pass_list() -> list[Any]:
     result: list[Any] = [MarkPass]
     for each in CortexMPassManager.pass_list:
         if each is AtenToCortexMPass:
-            result.append(TablePass)
+            result += [TablePass, bias_pass()]
         if each is not QuantizedClampActivationPass:
             result.append(each)
+        if each is FoldAndAnnotateQParamsPass:
+            result.append(code_pass())
     return result
 
 
@@ -120,7 +140,10 @@ def _is_int8(node: object, kind: str) -> bool:
 
 def _is_tabled(node: Node) -> bool:
     namespace, _, name = _name(node).partition("::")
-    if namespace != "aten" or name not in _TABLED or len(node.all_input_nodes) != 1:
+    stand_in = _name(node) == "cortexm_tools::unary"
+    if not stand_in and (namespace != "aten" or name not in _TABLED):
+        return False
+    if len(node.all_input_nodes) != 1:
         return False
     if not _is_int8(node.args[0], "dequantize") or len(node.users) != 1:
         return False

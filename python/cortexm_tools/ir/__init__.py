@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The intermediate representation: frozen values between the .pte and the plan. No torch here."""
 
-from . import ops
+from . import interpreter_data, interpreter_elementwise, interpreter_float, interpreter_more, ops
 from .ops import Attrs
 from .types import (
     Array,
@@ -27,6 +27,10 @@ __all__ = [
     "Tensor",
     "channels_last",
     "contiguous",
+    "interpreter_data",
+    "interpreter_elementwise",
+    "interpreter_float",
+    "interpreter_more",
     "ops",
     "same_layout",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from ..errors import CortexMError
 from . import ops
+from .checks_data import check_data_op
+from .checks_float import check_float_op
 from .types import DType, Graph, Op, Tensor
 
 
@@ -21,8 +23,10 @@ def check_graph(graph: Graph) -> Graph:
     names = [tensor.name for tensor in graph.tensors]
     if len(set(names)) != len(names):
         raise CortexMError("two tensors have one name", where=graph.name)
-    for tensor in graph.tensors:
-        _check_tensor(tensor)
+    read = {index for op in graph.ops for index in op.inputs}
+    for index, tensor in enumerate(graph.tensors):
+        # An input of no elements that nothing reads: scratch that the caller was to provide.
+        _check_tensor(tensor, may_be_empty=index in graph.inputs and index not in read)
     defined = set(graph.inputs)
     defined.update(i for i, tensor in enumerate(graph.tensors) if tensor.is_constant)
     for op in graph.ops:
@@ -35,12 +39,12 @@ def check_graph(graph: Graph) -> Graph:
     return graph
 
 
-def _check_tensor(tensor: Tensor) -> None:
+def _check_tensor(tensor: Tensor, *, may_be_empty: bool) -> None:
     if sorted(tensor.dim_order) != list(range(len(tensor.shape))):
         raise CortexMError(
             f"dim order {tensor.dim_order} does not fit shape {tensor.shape}", where=tensor.name
         )
-    if any(extent < 1 for extent in tensor.shape):
+    if any(extent < 1 for extent in tensor.shape) and not may_be_empty:
         raise CortexMError(f"empty shape {tensor.shape}", where=tensor.name)
     if tensor.data is not None and (
         tensor.data.shape != tensor.shape or tensor.data.dtype != tensor.dtype.numpy
@@ -115,6 +119,9 @@ def _check_op(op: Op, graph: Graph) -> None:
         _require(outs[0].dtype is DType.F32, op, "dequantizes to float32 only")
     elif isinstance(attrs, ops.Activation):
         _require(ins[1].numel == 256, op, "the table must have 256 entries")
+    else:
+        check_data_op(attrs, ins, outs, lambda condition, what: _require(condition, op, what))
+        check_float_op(attrs, ins, outs, lambda condition, what: _require(condition, op, what))
 
 
 def _check_shift(op: Op, *shifts: int) -> None:

@@ -56,7 +56,9 @@ def run_all(graph: Graph, inputs: Sequence[Array]) -> dict[int, Array]:
         kernel = _KERNELS.get(type(op.attrs))
         if kernel is None:
             raise CortexMError(f"no reference for operator {op.kind!r}", where=str(op.layer))
-        result = kernel(op.attrs, [values[index] for index in op.inputs], op, graph)
+        # Overflow and NaN are results like any other.
+        with np.errstate(all="ignore"):
+            result = kernel(op.attrs, [values[index] for index in op.inputs], op, graph)
         results = result if isinstance(result, list) else [result]
         for index, value in zip(op.outputs, results, strict=True):
             tensor = graph.tensors[index]

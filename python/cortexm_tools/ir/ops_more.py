@@ -2,7 +2,8 @@
 """Operators beyond the quantized dialect: data movement in any type, and float32 arithmetic.
 
 Programs keep these where ExecuTorch leaves work to its portable operators. Data movement and
-comparisons are exact; float32 results depend on the order of summation in their last bits.
+comparisons are exact. Float32 sums begin with the bias, or zero, and take their terms one after
+another in the C order of the logical indices they go over; see ir/exactness.py for what is exact.
 Operand order is stated in each docstring; an operand in brackets is optional.
 """
 
@@ -37,13 +38,6 @@ class Slice(Attrs):
 
 
 @dataclass(frozen=True)
-class Expand(Attrs):
-    """x -> x broadcast to the result's shape (aligned at the last dimension)."""
-
-    kind: ClassVar[str] = "expand"
-
-
-@dataclass(frozen=True)
 class Tile(Attrs):
     """x -> x repeated; out[i] = x[i mod size] in every dimension, x aligned at the last one."""
 
@@ -66,7 +60,8 @@ class AsStrided(Attrs):
 class Gather(Attrs):
     """x, index s64 or s32 of x's rank -> out[i] = x[i with coordinate `dim` replaced by index[i]].
 
-    Indices are in [0, size); they come from the input, so a device must check them.
+    Indices come from the input: a negative one counts from the end, and what is still outside of
+    [0, size) is brought to the nearest end, so that no access leaves x.
     """
 
     kind: ClassVar[str] = "gather"
@@ -78,7 +73,7 @@ class Index(Attrs):
     """x, one s64 or s32 index tensor per axis in `axes` -> x indexed by all of them together.
 
     The index tensors broadcast. Their dimensions replace the indexed axes if those are adjacent,
-    and come first otherwise. Negative indices count from the end.
+    and come first otherwise. Indices are brought into range as in Gather.
     """
 
     kind: ClassVar[str] = "index"
@@ -107,7 +102,11 @@ class Where(Attrs):
 
 @dataclass(frozen=True)
 class Cast(Attrs):
-    """x -> x in the result's element type; floats are cut towards zero, nonzero is true."""
+    """x -> x in the result's element type; nonzero is true.
+
+    Floats are cut towards zero, saturated to 32 bits (64 for s64; a NaN gives 0), and wrap to
+    narrower integers, as integers do.
+    """
 
     kind: ClassVar[str] = "cast"
 
@@ -117,14 +116,25 @@ class Cast(Attrs):
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 UNARY_FUNCTIONS = (
     "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
     "ceil",
     "cos",
+    "cosh",
+    "elu",
     "erf",
     "exp",
+    "expm1",
     "floor",
     "gelu",
+    "gelu_tanh",
     "hardsigmoid",
     "hardswish",
+    "leaky_relu",
     "log",
     "log10",
     "log1p",
@@ -138,10 +148,25 @@ UNARY_FUNCTIONS = (
     "sign",
     "silu",
     "sin",
+    "sinh",
     "sqrt",
+    "tan",
     "tanh",
+    "trunc",
 )
-BINARY_FUNCTIONS = ("add", "sub", "mul", "div", "pow", "minimum", "maximum")
+BINARY_FUNCTIONS = (
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "pow",
+    "fmod",
+    "remainder",
+    "floor_divide",
+    "trunc_divide",
+    "atan2",
+)
+INTEGER_FUNCTIONS = ("add", "sub", "mul")
 LOGICAL_FUNCTIONS = ("and", "or", "xor")
 
 
@@ -164,22 +189,29 @@ class Clamp(Attrs):
 
 @dataclass(frozen=True)
 class Unary(Attrs):
-    """x f32 -> f32; `function` is one of UNARY_FUNCTIONS (gelu in its exact form)."""
+    """x f32 -> f32; `function` is one of UNARY_FUNCTIONS (gelu in its exact form).
+
+    `alpha` is leaky_relu's slope below zero. elu is scale * x above zero, else
+    scale * alpha * (exp(input_scale * x) - 1).
+    """
 
     kind: ClassVar[str] = "unary"
     function: str
+    alpha: float = 1.0
+    scale: float = 1.0
+    input_scale: float = 1.0
 
 
 @dataclass(frozen=True)
 class Binary(Attrs):
-    """a f32, b f32 (broadcastable) -> f32; `function` is one of BINARY_FUNCTIONS.
+    """a, b (broadcastable) -> the same type; `function` is one of BINARY_FUNCTIONS.
 
-    add and sub first multiply b with `alpha`, in float32.
+    f32, and s32 or s64 for INTEGER_FUNCTIONS, which wrap. remainder has the sign of b, fmod that of
+    a; floor_divide and trunc_divide round the quotient.
     """
 
     kind: ClassVar[str] = "binary"
     function: str
-    alpha: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -204,7 +236,10 @@ REDUCTIONS = ("sum", "mean", "amax", "amin", "any", "all")
 
 @dataclass(frozen=True)
 class Reduce(Attrs):
-    """x -> x reduced over `dims`; sum and mean in f32, amax and amin in any type, any, all in bool.
+    """x -> x reduced over `dims`; amax and amin in any type, any, all in bool.
+
+    sum is of f32 or s64, mean of f32; float sums are sequential, in float32, in C order of the
+    reduced dimensions. The first NaN wins in amax and amin.
 
     The reduced dimensions are in the result's shape (with size one) if `keepdim`.
     """
@@ -219,6 +254,8 @@ class Reduce(Attrs):
 class ArgReduce(Attrs):
     """x -> [values,] s64 index of the first extreme element along `dim`; `function` min or max.
 
+    The first NaN counts as extreme.
+
     With two results the first holds the extreme values, in x's type; with one result it is the
     index.
     """
@@ -227,6 +264,49 @@ class ArgReduce(Attrs):
     function: str
     dim: int
     keepdim: bool
+
+
+@dataclass(frozen=True)
+class Cumsum(Attrs):
+    """x f32, s32 or s64 -> running sums along `dim`, in x's type (float32 sequentially)."""
+
+    kind: ClassVar[str] = "cumsum"
+    dim: int
+
+
+# -- resampling of images -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UpsampleNearest2d(Attrs):
+    """x [N,C,H,W] of any type -> out[n,c,i,j] = x[n,c,rows[i],cols[j]]."""
+
+    kind: ClassVar[str] = "upsample_nearest2d"
+    rows: tuple[int, ...]
+    cols: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Between:
+    """A place between two neighbours: (1 - weight) of `low` and `weight`, a float32, of `high`."""
+
+    low: int
+    high: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class UpsampleBilinear2d(Attrs):
+    """x [N,C,H,W] f32 or s8 -> the same, interpolated between rows, and between columns first.
+
+    In s8 weights are rounded to multiples of 2**-11 and sums are exact; they are rounded once, ties
+    to the even distance from `zero_point`.
+    """
+
+    kind: ClassVar[str] = "upsample_bilinear2d"
+    rows: tuple[Between, ...]
+    cols: tuple[Between, ...]
+    zero_point: int = 0
 
 
 # -- float32 layers -------------------------------------------------------------------------------
@@ -269,7 +349,10 @@ class FloatLinear(Attrs):
 
 @dataclass(frozen=True)
 class FloatMatmul(Attrs):
-    """a [..., M, K] f32, b [..., K, N] f32, of one rank -> [..., M, N] f32."""
+    """a [..., M, K] f32, b [..., K, N] f32, of one rank, [bias f32] -> [..., M, N] f32.
+
+    The bias broadcasts to the result.
+    """
 
     kind: ClassVar[str] = "float_matmul"
 
@@ -309,3 +392,27 @@ class FloatMaxPool2d(Attrs):
     stride: tuple[int, int]
     padding: tuple[int, int, int, int]
     dilation: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class FloatLayerNorm(Attrs):
+    """x f32, weight [size] f32, bias [size] f32 -> f32; rows of the last `size` elements.
+
+    (x - mean) * (1 / sqrt(variance + epsilon)) * weight + bias, over each row.
+    """
+
+    kind: ClassVar[str] = "float_layer_norm"
+    size: int
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class FloatGroupNorm(Attrs):
+    """x [N,C,...] f32, weight [C] f32, bias [C] f32 -> f32; groups of C / groups channels.
+
+    As FloatLayerNorm over each group, with one weight and bias for each channel.
+    """
+
+    kind: ClassVar[str] = "float_group_norm"
+    groups: int
+    epsilon: float

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from ..ir import Graph, Op, Tensor, ops, same_layout
+from ..ir import ops_more as more
 from .types import Buffer, ScratchArg, Step
 
-_IN_PLACE = (ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation)
+_IN_PLACE = (
+    *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
+    *(more.Unary, more.Binary, more.Clamp),
+)
 
 
 def is_alias(op: Op, graph: Graph) -> bool:
@@ -63,9 +67,20 @@ def _dying_operand(
         if tensor.is_constant or tensor.nbytes != out.nbytes or tensor.dtype is not out.dtype:
             continue
         root = group[index]
+        if not all(_same_place(graph.tensors[i], out) for i in op.inputs if group.get(i) == root):
+            continue
         if last[root] == step and _root_size(graph, group, root) == out.nbytes:
             return root
     return None
+
+
+def _same_place(tensor: Tensor, out: Tensor) -> bool:
+    """Whether every element of `tensor` lies where that element of the result does."""
+    missing = len(out.shape) - len(tensor.shape)
+    order = (*range(missing), *(dim + missing for dim in tensor.dim_order))
+    return (1,) * missing + tensor.shape == out.shape and same_layout(
+        out.shape, order, out.dim_order
+    )
 
 
 def _root_size(graph: Graph, group: dict[int, int], root: int) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import CortexMError
 from ..ir import Array, Attrs, Graph, Op, Tensor
 from ..target import Target
+from .cases import Facts
 from .kernel_table import Kernel, find_kernel
 from .types import Arg, Call, Constant, ConstantArg, Field, TensorArg
 
@@ -60,8 +61,8 @@ class Selector:
     def tensor(self, index: int) -> Tensor:
         return self.graph.tensors[index]
 
-    def kernel(self, name: str, types: str, op: Op) -> Kernel:
-        return find_kernel(name, types, self.target, layer=str(op.layer))
+    def kernel(self, name: str, types: str, op: Op, facts: Facts | None = None) -> Kernel:
+        return find_kernel(name, types, self.target, layer=str(op.layer), facts=facts)
 
     def call(
         self, kernel: Kernel, fields: dict[str, Field], args: list[Arg], macs: int = 0

@@ -96,7 +96,7 @@ class Builder:
                 f"value {index} has the unsupported element type {value.scalar_type.name.lower()}",
                 hint="supported: " + ", ".join(dtype.value for dtype in DType),
             )
-        if 0 in value.shape:
+        if 0 in value.shape and index not in self._program.inputs:
             raise CortexMError(f"value {index} is an empty tensor of shape {value.shape}")
         return value
 

@@ -8,16 +8,23 @@ from typing import Any
 
 from .. import __version__
 from ..ir import DType, Graph, Op, ops
+from ..ir import ops_more as more
 from ..ir.text import tensor_text
 from ..plan import Plan
 from ..plan.types import Call, ConstantArg, Step
 
-_MOVEMENT = (ops.Clone, ops.View, ops.Transpose, ops.Pad, ops.Expand)
-_CONVERSION = (ops.Quantize, ops.Dequantize)
+_MOVEMENT = (
+    *(ops.Clone, ops.View, ops.Transpose, ops.Pad, ops.Expand, more.Concat, more.Slice, more.Tile),
+    *(more.AsStrided, more.Gather, more.Index, more.IndexPut, more.UpsampleNearest2d),
+)
+_CONVERSION = (ops.Quantize, ops.Dequantize, more.Cast)
 
 
 def precision(op: Op, graph: Graph) -> str:
-    """``int8``, ``int16``, ``float``, ``convert`` or ``move``: what kind of work an operator is."""
+    """What kind of work an operator is.
+
+    ``int8``, ``int16``, ``float``, ``integer`` (indices, conditions), ``convert`` or ``move``.
+    """
     if isinstance(op.attrs, _MOVEMENT):
         return "move"
     if isinstance(op.attrs, _CONVERSION):
@@ -25,7 +32,9 @@ def precision(op: Op, graph: Graph) -> str:
     types = {graph.tensors[i].dtype for i in (*op.inputs, *op.outputs)}
     if DType.F32 in types:
         return "float"
-    return "int16" if DType.S16 in types else "int8"
+    if DType.S16 in types:
+        return "int16"
+    return "int8" if DType.S8 in types else "integer"
 
 
 def float_ops(graph: Graph) -> list[Op]:

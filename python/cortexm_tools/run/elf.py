@@ -30,11 +30,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A defined symbol and the index of its section."""
+    """A defined symbol, its address and the index of its section."""
 
     name: str
     size: int
     section: int
+    address: int = 0
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,11 @@ def _parse(data: bytes) -> Elf:
         for at in range(section.offset, section.offset + section.size, step):
             fields = struct.unpack_from(symbol, data, at)
             if wide:
-                name, info, _, index, _, size = fields
+                name, info, _, index, address, size = fields
             else:
-                name, _, size, info, _, index = fields
+                name, address, size, info, _, index = fields
             if 0 < index < count and info & 15 not in (_STT_SECTION, _STT_FILE):
-                symbols.append(Symbol(_text(data, strings + name), size, index))
+                symbols.append(Symbol(_text(data, strings + name), size, index, address))
     return Elf(sections, tuple(symbols))
 
 

@@ -28,8 +28,17 @@ def emulator_command(board: str, image: Path) -> list[str]:
     ]
 
 
-def run_image(board: str, image: Path, folder: Path, *, timeout: float = 600.0) -> str:
+def run_image(
+    board: str,
+    image: Path,
+    folder: Path,
+    *,
+    extra: Sequence[str] = (),
+    timeout: float = 600.0,
+) -> str:
     """Runs an image with `folder` as its file system; returns what it printed.
+
+    `extra` are further options of the emulator.
 
     Raises:
         CortexMError: the emulator is missing, the image fails, or it takes too long.
@@ -37,7 +46,7 @@ def run_image(board: str, image: Path, folder: Path, *, timeout: float = 600.0) 
     check_board(board)
     try:
         done = subprocess.run(
-            emulator_command(board, image.resolve()),
+            [*emulator_command(board, image.resolve()), *extra],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -92,6 +93,7 @@ def build_image(
         "RUNNER_NAMES": ";".join(names),
         "CMAKE_BUILD_TYPE": "Release",
         "RUNNER_SANITIZE": "ON" if sanitize else "OFF",
+        "CORTEXM_KERNELS": ";".join(_kernels(model_dir, names)),
     }
     if board is not None:
         require_program(COMPILER)
@@ -118,6 +120,17 @@ def build_image(
         build_dir / "runner.elf",
         measure([word for word in compiler if word], [Path(path) for path in archives], names[0]),
     )
+
+
+def _kernels(model_dir: Path, names: Sequence[str]) -> list[str]:
+    """The kernels that the models use, so that no others are compiled; none if that is not known."""
+    used: set[str] = set()
+    for name in names:
+        report = model_dir / f"{name}.report.json"
+        if not report.is_file():
+            return []
+        used.update(json.loads(report.read_text(encoding="utf-8"))["kernels"])
+    return sorted(used)
 
 
 def _run(command: list[str], name: str) -> None:

@@ -7,6 +7,7 @@ from ..ir import Graph
 from ..ir.checks import check_graph
 from ..ir.edit import remove_dead
 from .clones import remove_clones
+from .constants import fold_constants
 from .int8_io import int8_io
 from .layout import assign_layouts
 from .outputs import own_outputs
@@ -24,7 +25,7 @@ def simplify(graph: Graph, *, io_int8: bool = False) -> Graph:
         io_int8: drop the quantize operators at the inputs and the dequantize operators at the
             outputs, so that the application hands over codes.
     """
-    rewrites = (remove_clones, fuse_requantize, fold_pads, remove_dead)
+    rewrites = (remove_clones, fold_constants, fuse_requantize, fold_pads, remove_dead)
     while True:
         before = graph
         for rewrite in rewrites:

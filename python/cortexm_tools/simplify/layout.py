@@ -14,12 +14,26 @@ from dataclasses import replace
 import numpy as np
 
 from ..ir import Graph, Op, Tensor, channels_last, contiguous, ops, same_layout
+from ..ir import ops_more as more
 from ..ir.edit import GraphBuilder
 
 _IMAGE = (ops.ConvAttrs, ops.AvgPool2d, ops.MaxPool2d)
-_MATRIX = (ops.Linear, ops.BatchMatmul, ops.View)
+_MATRIX = (ops.Linear, ops.BatchMatmul, ops.View, more.AsStrided)
 _UNARY = (ops.Activation, ops.Quantize, ops.Dequantize, ops.Softmax, ops.Pad)
 _BINARY = (ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum)
+
+# Results in the first operand's layout, from operands in any layout: strides do the rest.
+_FOLLOW = (
+    *(ops.Expand, more.Tile, more.Slice, more.IndexPut),
+    *(more.Cast, more.LogicalNot, more.Cumsum, more.UpsampleNearest2d),
+)
+_STRIDED = (more.Concat, more.Compare, more.Logical, more.Where, more.Binary)
+# Float layers that take the layout of their first operand, and those that want all in C order.
+_FLOAT_FOLLOW = (
+    *(more.Unary, more.Clamp, more.FloatSoftmax, more.FloatConv2d, more.FloatTransposeConv2d),
+    *(more.FloatAvgPool2d, more.FloatMaxPool2d),
+)
+_FLOAT_MATRIX = (more.FloatLinear, more.FloatMatmul, more.FloatLayerNorm)
 
 
 def assign_layouts(graph: Graph) -> Graph:
@@ -53,12 +67,40 @@ class _Assigner:
             )
             out_rank = len(self._tensor(op.outputs[0]).shape)
             self._emit(op, (*inputs, *op.inputs[data:]), contiguous(out_rank))
-        elif isinstance(op.attrs, _UNARY):
+        elif isinstance(op.attrs, _UNARY + _FLOAT_FOLLOW):
             self._emit(op, op.inputs, self._tensor(op.inputs[0]).dim_order)
+        elif isinstance(op.attrs, _FLOAT_MATRIX):
+            # The kernels read a plain matrix in either order.
+            inputs = tuple(
+                i
+                if place == 1 and len(self._tensor(i).shape) == 2
+                else self._in_order(i, contiguous(len(self._tensor(i).shape)), op)
+                for place, i in enumerate(op.inputs)
+            )
+            self._emit(op, inputs, contiguous(len(self._tensor(op.outputs[0]).shape)))
         elif isinstance(op.attrs, _BINARY):
             self._place_binary(op)
+        elif isinstance(op.attrs, more.UpsampleBilinear2d | more.FloatGroupNorm):
+            order = self._tensor(op.inputs[0]).dim_order
+            order = order if order == channels_last(rank) else contiguous(rank)
+            self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
+        elif isinstance(op.attrs, _FOLLOW + _STRIDED):
+            self._emit(op, op.inputs, self._common_order(op))
         else:
             self._build.add(op)
+
+    def _common_order(self, op: Op) -> tuple[int, ...]:
+        """The layout of the operand that goes on in the result, or the result's own."""
+        out = self._tensor(op.outputs[0])
+        if isinstance(op.attrs, _FOLLOW):
+            first = self._tensor(op.inputs[0])
+            return first.dim_order if len(first.shape) == len(out.shape) else out.dim_order
+        for index in reversed(op.inputs):
+            tensor = self._tensor(index)
+            alike = isinstance(op.attrs, more.Concat) or tensor.shape == out.shape
+            if alike and not tensor.is_constant:
+                return tensor.dim_order
+        return out.dim_order
 
     def _place_binary(self, op: Op) -> None:
         shape = self._tensor(op.outputs[0]).shape

@@ -1,6 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """How each operator becomes kernel calls, by family. Importing this package registers them."""
 
-from . import convolution, data, elementwise, matrix, pooling
+from . import (
+    compare,
+    convolution,
+    data,
+    elementwise,
+    float_layers,
+    floats,
+    indexing,
+    matrix,
+    movement,
+    pooling,
+    reduction,
+)
 
-__all__ = ["convolution", "data", "elementwise", "matrix", "pooling"]
+__all__ = [
+    "compare",
+    "convolution",
+    "data",
+    "elementwise",
+    "float_layers",
+    "floats",
+    "indexing",
+    "matrix",
+    "movement",
+    "pooling",
+    "reduction",
+]

@@ -8,6 +8,8 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Array, Op, ops
 from ...ir.arithmetic import wrap32
+from ..cases import SCRATCH
+from ..pack import PACKERS, Constants
 from ..select import Selector, lowers
 from ..types import Call, Field, ScratchArg, TensorArg
 
@@ -82,19 +84,33 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "act_min": attrs.act_min,
         "act_max": attrs.act_max,
     }
-    multiplier = select.constant("m_" + label, np.array(attrs.multipliers, np.int32))
-    shift = select.constant("s_" + label, np.array(attrs.shifts, np.int8))
-    fields = {"multiplier": multiplier.name, "shift": shift.name} | fields
+    kind = op.kind
+    shape = "x".join(map(str, weight.shape))
+    if depthwise and x.shape[1] == 1:
+        # One input channel for all outputs: a plain convolution, which has the faster kernels.
+        kind, weight = "conv2d", weight.reshape(-1, out_c).T.reshape(out_c, kernel_h, kernel_w, 1)
+    kernel = select.kernel(kind, "s8", op, {**fields, "shifts": attrs.shifts})
+    constants = PACKERS[kernel.pack](
+        Constants(
+            weight,
+            folded_bias(sums, bias, attrs.in_zero_point),
+            np.array(attrs.multipliers, np.int32),
+            np.array(attrs.shifts, np.int8),
+            attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
+        )
+    )
+    multiplier = select.constant("m_" + label, constants.multiplier)
+    shift = select.constant("s_" + label, constants.shift)
     return [
         select.call(
-            select.kernel(op.kind, "s8", op),
-            fields,
+            kernel,
+            {"multiplier": multiplier.name, "shift": shift.name} | fields,
             [
                 TensorArg(op.inputs[0]),
-                select.constant("w_" + label, weight, "x".join(map(str, weight.shape))),
-                select.constant("b_" + label, folded_bias(sums, bias, attrs.in_zero_point)),
+                select.constant("w_" + label, constants.weight, shape),
+                select.constant("b_" + label, constants.bias),
                 TensorArg(op.outputs[0]),
-                ScratchArg(0),
+                ScratchArg(SCRATCH[kernel.scratch](fields)),
             ],
             macs=positions * taps,
         )

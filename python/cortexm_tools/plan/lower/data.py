@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...errors import CortexMError
 from ...ir import Op, Tensor, ops
 from ..select import Selector, lowers
-from ..types import Call, Field, TensorArg
+from ..types import Arg, Call, Field, TensorArg
 
 MAX_RANK = 8  # CORTEXM_COPY_MAX_RANK
 
@@ -60,39 +62,62 @@ def copy_call(
             f"{op.kind}: needs {len(box)} dimensions, copies take {MAX_RANK}", where=str(op.layer)
         )
     size = select.tensor(result).dtype.size
+    operand: Arg = TensorArg(source, in_start * size)
+    if select.tensor(source).is_constant:
+        operand, box = _constant_box(select, source, box, in_start)
     fields: dict[str, Field] = {
         "rank": len(box),
         "dims": tuple(row[0] for row in box),
         "in_stride": tuple(row[1] for row in box),
         "out_stride": tuple(row[2] for row in box),
     }
-    operand = select.operand(source)
-    if isinstance(operand, TensorArg):
-        operand = TensorArg(source, in_start * size)
-    elif in_start:
-        raise CortexMError(f"{op.kind} of a constant", where=str(op.layer))
     args = [operand, TensorArg(result, out_start * size)]
     return select.call(select.kernel("copy", f"x{8 * size}", op), fields, args)
+
+
+def _constant_box(
+    select: Selector, source: int, box: list[tuple[int, int, int]], start: int
+) -> tuple[Arg, list[tuple[int, int, int]]]:
+    """The elements of a constant that a copy reads, as a constant of their own, and its strides.
+
+    Dimensions along which the copy repeats elements are stored once.
+    """
+    tensor = select.tensor(source)
+    assert tensor.data is not None
+    flat = tensor.data.transpose(tensor.dim_order).reshape(-1)
+    shape = [extent if step else 1 for extent, step, _ in box]
+    places = np.full(shape, start, np.int64)
+    for axis, (extent, step, _) in enumerate(box):
+        if step:
+            along = [-1 if d == axis else 1 for d in range(len(box))]
+            places += (np.arange(extent) * step).reshape(along)
+    cut = flat[places]
+    strides = [stride // cut.itemsize for stride in cut.strides]
+    rows = [
+        (extent, stride if step else 0, to)
+        for (extent, step, to), stride in zip(box, strides, strict=True)
+    ]
+    return select.constant("c_" + tensor.name, cut, f"{tensor.name} {tensor.shape}"), rows
 
 
 @lowers(ops.Clone)
 def _clone(select: Selector, attrs: ops.Clone, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-    return [copy_call(select, op, *op.inputs, *op.outputs, x.shape, strides(x), strides(out))]
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], x.shape, strides(x), strides(out))]
 
 
 @lowers(ops.View)
 def _view(select: Selector, attrs: ops.View, op: Op) -> list[Call]:
     """Operand and result are in C order (see assign_layouts): a plain copy of all elements."""
     numel = select.tensor(op.outputs[0]).numel
-    return [copy_call(select, op, *op.inputs, *op.outputs, (numel,), (1,), (1,))]
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], (numel,), (1,), (1,))]
 
 
 @lowers(ops.Transpose)
 def _transpose(select: Selector, attrs: ops.Transpose, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     moved = [strides(x)[dim] for dim in attrs.perm]
-    return [copy_call(select, op, *op.inputs, *op.outputs, out.shape, moved, strides(out))]
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], out.shape, moved, strides(out))]
 
 
 @lowers(ops.Expand)
@@ -102,7 +127,7 @@ def _expand(select: Selector, attrs: ops.Expand, op: Op) -> list[Call]:
     own = [0] * missing + [
         0 if extent == 1 else step for extent, step in zip(x.shape, strides(x), strict=True)
     ]
-    return [copy_call(select, op, *op.inputs, *op.outputs, out.shape, own, strides(out))]
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], out.shape, own, strides(out))]
 
 
 @lowers(ops.Pad)
@@ -124,6 +149,7 @@ def _pad(select: Selector, attrs: ops.Pad, op: Op) -> list[Call]:
     return [
         select.call(kernel, fill, [TensorArg(op.outputs[0])]),
         copy_call(
-            select, op, *op.inputs, *op.outputs, dims, strides(x), strides(out), in_start, out_start
+            select, op, op.inputs[0], op.outputs[0], dims,
+            strides(x), strides(out), in_start, out_start
         ),
     ]

@@ -12,6 +12,7 @@ from ...errors import CortexMError
 from ...ir import DType, Op, ops
 from ..select import Selector, lowers
 from ..types import Call, Field, TensorArg
+from .floats import broadcast_call
 
 
 def _periods(select: Selector, op: Op) -> dict[str, Field]:
@@ -36,7 +37,10 @@ def _add_mul(select: Selector, attrs: ops.Add | ops.Mul, op: Op) -> list[Call]:
 
 @lowers(ops.Minimum, ops.Maximum)
 def _minmax(select: Selector, attrs: ops.Minimum | ops.Maximum, op: Op) -> list[Call]:
-    return _binary(select, op, _periods(select, op), select.tensor(op.outputs[0]).dtype.value)
+    dtype = select.tensor(op.outputs[0]).dtype
+    if dtype in (DType.F32, DType.S32, DType.S64):
+        return broadcast_call(select, op, op.kind)
+    return _binary(select, op, _periods(select, op), dtype.value)
 
 
 @lowers(ops.Div)

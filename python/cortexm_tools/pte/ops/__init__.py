@@ -9,10 +9,12 @@ from . import (
     convolution,
     elementwise,
     float_layers,
+    floats,
     indexing,
     layout,
     movement,
     pooling,
+    resample,
 )
 
 CONVERTERS: Table = {
@@ -24,4 +26,6 @@ CONVERTERS: Table = {
     **indexing.TABLE,
     **arithmetic.TABLE,
     **float_layers.TABLE,
+    **floats.TABLE,
+    **resample.TABLE,
 }

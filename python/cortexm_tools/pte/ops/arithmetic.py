@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...ir import ops, ops_more
-from ...ir.types import DType
+from ...ir.types import DType, Tensor
 from ..call import Call, Table, register
 from ..values import ScalarType
 
@@ -33,7 +33,7 @@ def require_float(call: Call, *indices: int) -> None:
         call.require(dtype is DType.F32, f"an operand is {dtype.value}, must be f32")
 
 
-def _scalar_operand(call: Call, number: int, dtype: DType) -> int:
+def scalar_operand(call: Call, number: int, dtype: DType) -> int:
     """A number as a constant operand of type `dtype`, which must hold it exactly."""
     value = call.scalar(number)
     with np.errstate(all="ignore"):
@@ -41,32 +41,6 @@ def _scalar_operand(call: Call, number: int, dtype: DType) -> int:
     exact = dtype is DType.F32 or data.item() == value
     call.require(exact, f"{value} is not a value of type {dtype.value}")
     return call.add_constant("scalar", data)
-
-
-def _binary(function: str, *, alpha: int | None = None, scalar: bool = False) -> None:
-    """Registers a float32 operator on two tensors, or on a tensor and a number."""
-
-    def convert(call: Call) -> None:
-        a = call.tensor(0)
-        require_float(call, a)
-        b = _scalar_operand(call, 1, DType.F32) if scalar else call.tensor(1)
-        require_float(call, b)
-        call.require_out(call.broadcast(a, b), DType.F32)
-        factor = 1.0 if alpha is None else call.real(alpha)
-        call.emit(ops_more.Binary(function, factor), a, b)
-
-    overload = "Scalar_out" if scalar else "out"
-    if function == "pow":
-        overload = "Tensor_Scalar_out" if scalar else "Tensor_Tensor_out"
-    register(TABLE, f"aten::{function}.{overload}", args=2 if alpha is None else 3)(convert)
-
-
-for _scalar in (False, True):
-    _binary("add", alpha=2, scalar=_scalar)
-    _binary("sub", alpha=2, scalar=_scalar)
-    _binary("mul", scalar=_scalar)
-    _binary("div", scalar=_scalar)
-    _binary("pow", scalar=_scalar)
 
 
 def _extremum(function: str, attrs: ops.Attrs) -> None:
@@ -84,35 +58,13 @@ _extremum("minimum", ops.Minimum())
 _extremum("maximum", ops.Maximum())
 
 
-def _unary(function: str) -> Callable[[Call], None]:
-    def convert(call: Call) -> None:
-        x = call.tensor(0)
-        require_float(call, x)
-        call.require_out(call.info(x).shape, DType.F32)
-        call.emit(ops_more.Unary(function), x)
-
-    return convert
-
-
-for _function in ops_more.UNARY_FUNCTIONS:
-    if _function != "gelu":
-        register(TABLE, f"aten::{_function}.out", args=1)(_unary(_function))
-
-
-@register(TABLE, "aten::gelu.out", args=2)
-def _gelu(call: Call) -> None:
-    approximate = call.program.values[call.instruction.args[1]]
-    call.require(approximate == "none", f"gelu with approximate={approximate!r} is not supported")
-    _unary("gelu")(call)
-
-
 def _compare(function: str) -> None:
     def tensors(call: Call) -> None:
         _emit_compare(call, function, call.tensor(0), call.tensor(1))
 
     def scalar(call: Call) -> None:
         x = call.tensor(0)
-        _emit_compare(call, function, x, _scalar_operand(call, 1, call.info(x).dtype))
+        _emit_compare(call, function, x, scalar_operand(call, 1, call.info(x).dtype))
 
     register(TABLE, f"aten::{function}.Tensor_out", args=2)(tensors)
     register(TABLE, f"aten::{function}.Scalar_out", args=2)(scalar)
@@ -201,11 +153,23 @@ def _reduce_dims(call: Call, number: int, rank: int) -> tuple[int, ...]:
     return tuple(sorted(call.dims(number, rank))) or tuple(range(rank))
 
 
+def _as_s64(call: Call, x: int) -> int:
+    """Integers and booleans are summed in int64; codes are no integers."""
+    info = call.info(x)
+    call.require_dtype(x, DType.S64, DType.S32, DType.S16, DType.U8, DType.BOOL)
+    if info.dtype is DType.S64:
+        return x
+    wide = Tensor("x", DType.S64, info.shape, info.dim_order)
+    return call.emit_new(ops_more.Cast(), wide, x)
+
+
 def _reduce(name: str, function: str, args: int, *dtypes: DType) -> None:
     def convert(call: Call) -> None:
         x = call.tensor(0)
+        if function == "sum" and call.out_tensor().dtype is DType.S64:
+            x = _as_s64(call, x)
         info = call.info(x)
-        if DType.F32 in dtypes and len(dtypes) == 1:
+        if info.dtype is not DType.S64 and function in ("sum", "mean"):
             require_float(call, x)
         call.require_dtype(x, *dtypes)
         if args == 4:
@@ -223,7 +187,7 @@ def _reduce(name: str, function: str, args: int, *dtypes: DType) -> None:
 _NUMBERS = (DType.F32, DType.S8, DType.S16, DType.S32, DType.S64, DType.U8)
 
 _reduce("aten::mean.out", "mean", 4, DType.F32)
-_reduce("aten::sum.IntList_out", "sum", 4, DType.F32)
+_reduce("aten::sum.IntList_out", "sum", 4, DType.F32, DType.S64)
 _reduce("aten::amax.out", "amax", 3, *_NUMBERS)
 _reduce("aten::amin.out", "amin", 3, *_NUMBERS)
 _reduce("aten::any.out", "any", 3, DType.BOOL)
@@ -254,7 +218,12 @@ def _index_of_extreme(function: str) -> Callable[[Call], None]:
         x = call.tensor(0)
         info = call.info(x)
         call.require_dtype(x, *_NUMBERS)
-        call.require(not call.is_none(1), "a dimension must be given")
+        if call.is_none(1):
+            call.require(not call.boolean(2), "keepdim without a dimension is not supported")
+            flat = Tensor("x", info.dtype, (info.numel,), (0,))
+            call.require_out((), DType.S64)
+            call.emit(ops_more.ArgReduce(function, 0, False), call.emit_new(ops.View(), flat, x))
+            return
         dim, keepdim = call.dim(1, len(info.shape)), call.boolean(2)
         call.require_out(reduced_shape(info.shape, (dim,), keepdim), DType.S64)
         call.emit(ops_more.ArgReduce(function, dim, keepdim), x)

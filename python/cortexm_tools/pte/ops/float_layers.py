@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ...ir import ops, ops_more
-from ...ir.types import DType
+from ...ir.types import DType, Tensor, contiguous
 from ..call import INT8, Call, Table, register
 from .arithmetic import require_float
 from .windows import Images, same_batch, window_padding
@@ -12,17 +12,30 @@ from .windows import Images, same_batch, window_padding
 TABLE: Table = {}
 
 
-def _images(call: Call, x: int, *dtypes: DType) -> Images:
-    """Operand and result of rank 4, of one of these types."""
+def _images(call: Call, x: int, *dtypes: DType, rows: bool = False) -> Images:
+    """Operand and result of rank 4, of one of these types.
+
+    With `rows`, of rank 3 too: [N, C, W] is seen as images of one row.
+    """
     out, shape = call.out_tensor(), call.info(x).shape
     call.require(
-        len(shape) == len(out.shape) == 4,
+        len(shape) == len(out.shape) and (len(shape) == 4 or (rows and len(shape) == 3)),
         f"only images [N, C, H, W] are supported, not rank {len(shape)}",
-        "1-D and 3-D convolutions and pools are not supported",
+        "3-D convolutions and pools are not supported",
     )
     call.require_dtype(x, *dtypes)
     call.require(out.dtype is call.info(x).dtype, "operand and result differ in type")
+    if len(shape) == 3:
+        seen = (*shape[:2], 1, shape[2])
+        x = call.emit_new(ops.View(), Tensor("row", out.dtype, seen, contiguous(4)), x)
+        return Images(call, x, seen, (*out.shape[:2], 1, out.shape[2]), False, is_row=True)
     return Images(call, x, shape, out.shape, is_nhwc=False)
+
+
+def _pair(call: Call, number: int, images: Images, along_height: int) -> tuple[int, int]:
+    """An int[2] argument (height, width), at least `along_height`; of rows, an int[1] of widths."""
+    pair = call.pair(number, minimum=along_height)
+    return (along_height, pair[1]) if images.is_row else pair
 
 
 def _bias(call: Call, number: int, length: int) -> int | None:
@@ -37,11 +50,14 @@ def _bias(call: Call, number: int, length: int) -> int | None:
 def _convolution(call: Call) -> None:
     x, weight = call.tensor(0), call.constant(1)
     require_float(call, x, weight)
-    images = _images(call, x, DType.F32)
+    images = _images(call, x, DType.F32, rows=True)
     shape = call.info(weight).shape
-    call.require(len(shape) == 4, "the weights must have rank 4")
-    stride, padding = call.pair(3, minimum=1), call.pair(4, minimum=0)
-    dilation, groups = call.pair(5, minimum=1), call.integer(8, (1, 2**31 - 1))
+    if images.is_row and len(shape) == 3:
+        shape = (*shape[:2], 1, shape[2])
+        weight = call.add_constant("weight", call.constant_data(1).reshape(shape))
+    call.require(len(shape) == 4, "the weights do not have the rank of the operand")
+    stride, padding = _pair(call, 3, images, 1), _pair(call, 4, images, 0)
+    dilation, groups = _pair(call, 5, images, 1), call.integer(8, (1, 2**31 - 1))
     kernel, channels = (shape[2], shape[3]), images.x_shape[1]
     if call.boolean(6):
         out_c = shape[1] * groups
@@ -49,7 +65,7 @@ def _convolution(call: Call) -> None:
             shape[0] == channels and channels % groups == 0, "the weights do not fit the channels"
         )
         same_batch(call, images, out_c)
-        extra = call.pair(7, minimum=0)
+        extra = _pair(call, 7, images, 0)
         for axis in (0, 1):
             reach = dilation[axis] * (kernel[axis] - 1) + 1
             full = (images.x_shape[2 + axis] - 1) * stride[axis] + reach

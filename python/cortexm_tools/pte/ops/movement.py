@@ -165,7 +165,7 @@ def _expand_to_out(call: Call, x: int) -> None:
         fits = False
     call.require(fits, f"shape {info.shape} does not broadcast to {out.shape}")
     call.require_out(out.shape, info.dtype)
-    call.emit(ops.Clone() if info.shape == out.shape else ops_more.Expand(), x)
+    call.emit(ops.Clone() if info.shape == out.shape else ops.Expand(), x)
 
 
 @register(TABLE, "aten::expand_copy.out", args=3)
@@ -283,7 +283,7 @@ def _full(call: Call, value: float) -> None:
     if data.shape == out.shape:
         call.bind(constant)
     else:
-        call.emit(ops_more.Expand(), constant)
+        call.emit(ops.Expand(), constant)
 
 
 @register(TABLE, "aten::full.out", args=2)

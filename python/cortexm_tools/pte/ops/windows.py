@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...ir import ops
-from ...ir.types import DType, Tensor, channels_last
+from ...ir.types import DType, Tensor, channels_last, contiguous
 from ..call import Call
 
 Padding = tuple[int, int, int, int]
@@ -20,7 +20,8 @@ class Images:
     """Operand and result of an operator on images, seen as NCHW.
 
     The dialect's ``_nhwc`` operators state their shapes as NHWC: their images go through two
-    Transposes, which move no data because the tensors between them are channels_last.
+    Transposes, which move no data because the tensors between them are channels_last. The result of
+    an operator on rows [N, C, W] goes through a View.
     """
 
     call: Call
@@ -28,10 +29,16 @@ class Images:
     x_shape: tuple[int, ...]
     out_shape: tuple[int, ...]
     is_nhwc: bool
+    is_row: bool = False
 
     def emit(self, attrs: ops.Attrs, *more: int | None) -> None:
         """Adds the operator on the image and `more` operands."""
         call = self.call
+        if self.is_row:
+            row = replace(call.out_tensor(), name="row", shape=self.out_shape)
+            result = call.emit_new(attrs, replace(row, dim_order=contiguous(4)), self.x, *more)
+            call.emit(ops.View(), result)
+            return
         if not self.is_nhwc:
             call.emit(attrs, self.x, *more)
             return

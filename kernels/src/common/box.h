@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Walks the rows of a box of up to CORTEXM_BOX_MAX_RANK dimensions in C order:
+ *
+ *     cortexm_box_t box = cortexm_box(dims, rank);
+ *     do {
+ *         const int32_t start = cortexm_box_offset(&box, stride);
+ *         for (i = 0; i < box.row; ++i)
+ *             ... in[start + i * cortexm_box_step(&box, stride)] ...
+ *     } while (cortexm_box_next(&box));
+ *
+ * Rank 0 is one row of one element. An operand takes part with its strides alone, so any number of
+ * operands share one walk; a row costs rank products an operand.
+ */
+#ifndef CORTEXM_COMMON_BOX_H
+#define CORTEXM_COMMON_BOX_H
+
+#include "cortexm/params.h"
+
+typedef struct {
+    const int32_t *dims;
+    int32_t outer;    /* dimensions outside the row */
+    int32_t row;      /* elements of a row: the extent of the innermost dimension */
+    int32_t index[CORTEXM_BOX_MAX_RANK];
+} cortexm_box_t;
+
+static inline cortexm_box_t cortexm_box(const int32_t *dims, int32_t rank)
+{
+    cortexm_box_t box = {dims, rank > 0 ? rank - 1 : 0, rank > 0 ? dims[rank - 1] : 1, {0}};
+
+    return box;
+}
+
+/* Where the row begins in an operand with these strides. */
+static inline int32_t cortexm_box_offset(const cortexm_box_t *box, const int32_t *stride)
+{
+    int32_t offset = 0;
+
+    for (int32_t d = 0; d < box->outer; ++d) {
+        offset += box->index[d] * stride[d];
+    }
+    return offset;
+}
+
+/* From one element of a row to the next. */
+static inline int32_t cortexm_box_step(const cortexm_box_t *box, const int32_t *stride)
+{
+    return stride[box->outer];
+}
+
+/* On to the next row; 0 after the last one. */
+static inline int cortexm_box_next(cortexm_box_t *box)
+{
+    for (int32_t d = box->outer - 1; d >= 0; --d) {
+        if (++box->index[d] < box->dims[d]) {
+            return 1;
+        }
+        box->index[d] = 0;
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dot products of one or two vectors of `depth` codes with four output channels.
+ *
+ * The plan packs the weights (pack "gemm4", plan/pack.py): channels in blocks of four, each block in
+ * chunks along the depth; a chunk holds its bytes of channel 0, 1, 2 and 3. The first chunk has
+ * `first` = 1 … 16 bytes of each channel, the `chunks` that follow 16: the loop then needs no
+ * remainder. Missing channels of the last block are zeros, and CORTEXM_GEMM_PAD bytes follow, because
+ * the first chunk is read in whole vectors.
+ *
+ * Inline assembly: VMLADAVA adds into an even-numbered register, so eight sums take all that there
+ * are, the link register included. GCC 12 neither allocates them so nor uses loops with tails.
+ */
+#ifndef CORTEXM_COMMON_GEMM_MVE_H
+#define CORTEXM_COMMON_GEMM_MVE_H
+
+#include "common/mve.h"
+
+/* Bytes that are read behind the weights. */
+#define CORTEXM_GEMM_PAD 15
+
+typedef struct {
+    uint32_t first, chunks;
+} cortexm_depth_t;
+
+static inline cortexm_depth_t cortexm_depth_of(int32_t depth)
+{
+    const uint32_t chunks = ((uint32_t)depth - 1u) / 16u;
+    const cortexm_depth_t d = {(uint32_t)depth - 16u * chunks, chunks};
+
+    return d;
+}
+
+/* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory. */
+typedef struct {
+    const int32_t *bias, *multiplier; /* padded to whole blocks, as the weights */
+    const int8_t *shift;              /* all negative */
+    int32_t channels;
+    int8_t *out_x, *out_y;            /* may be equal */
+    const int8_t *x, *y;
+    uint32_t chunks;
+} cortexm_gemm_t;
+
+/* out_x and out_y: the finished products of x and y with all channels. Uses up bias … out_y of g. */
+static inline void cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *weight, uint32_t first,
+                                      const cortexm_finish_t *finish)
+{
+    int32x4_t u, v, s, t;
+    const int8_t *x;
+    const int8_t *y;
+    uint32_t chunks;
+
+    __asm__ volatile(
+        "0:\n\t"
+        "ldrd        %[x], %[y], [%[g], #24]\n\t"
+        "ldr         %[chunks], [%[g], #32]\n\t"
+        "vctp.8      %[first]\n\t"
+        "vpstt\n\t"
+        "vldrbt.u8   %q[u], [%[x]]\n\t"
+        "vldrbt.u8   %q[v], [%[y]]\n\t"
+        "vldrb.u8    %q[s], [%[w]]\n\t"
+        "add         %[w], %[w], %[first]\n\t"
+        "vmladav.s8  r0, %q[s], %q[u]\n\t"
+        "vldrb.u8    %q[t], [%[w]]\n\t"
+        "vmladav.s8  r8, %q[s], %q[v]\n\t"
+        "add         %[w], %[w], %[first]\n\t"
+        "vmladav.s8  r2, %q[t], %q[u]\n\t"
+        "vldrb.u8    %q[s], [%[w]]\n\t"
+        "vmladav.s8  r10, %q[t], %q[v]\n\t"
+        "add         %[w], %[w], %[first]\n\t"
+        "vmladav.s8  r4, %q[s], %q[u]\n\t"
+        "vldrb.u8    %q[t], [%[w]]\n\t"
+        "vmladav.s8  r12, %q[s], %q[v]\n\t"
+        "add         %[w], %[w], %[first]\n\t"
+        "vmladav.s8  r6, %q[t], %q[u]\n\t"
+        "add         %[x], %[x], %[first]\n\t"
+        "vmladav.s8  lr, %q[t], %q[v]\n\t"
+        "add         %[y], %[y], %[first]\n\t"
+        "subs        %[chunks], %[chunks], #1\n\t"
+        "blo         2f\n"
+        "1:\n\t"
+        "vldrb.u8    %q[u], [%[x]], #16\n\t"
+        "vldrb.u8    %q[s], [%[w]], #16\n\t"
+        "vmladava.s8 r0, %q[s], %q[u]\n\t"
+        "vldrb.u8    %q[v], [%[y]], #16\n\t"
+        "vmladava.s8 r8, %q[s], %q[v]\n\t"
+        "vldrb.u8    %q[t], [%[w]], #16\n\t"
+        "vmladava.s8 r2, %q[t], %q[u]\n\t"
+        "vldrb.u8    %q[s], [%[w]], #16\n\t"
+        "vmladava.s8 r10, %q[t], %q[v]\n\t"
+        "subs        %[chunks], %[chunks], #1\n\t"
+        "vmladava.s8 r4, %q[s], %q[u]\n\t"
+        "vldrb.u8    %q[t], [%[w]], #16\n\t"
+        "vmladava.s8 r12, %q[s], %q[v]\n\t"
+        "vmladava.s8 r6, %q[t], %q[u]\n\t"
+        "vmladava.s8 lr, %q[t], %q[v]\n\t"
+        "bhs         1b\n"
+        "2:\n\t"
+        /* The sums as vectors of four channels; then even registers are free. */
+        "vmov        %e[u], r0, r2\n\t"
+        "vmov        %f[u], r4, r6\n\t"
+        "vmov        %e[v], r8, r10\n\t"
+        "vmov        %f[v], r12, lr\n\t"
+        "ldrd        r8, r10, [%[g]]\n\t"
+        "ldrd        r4, r6, [%[g], #8]\n\t"
+        "ldrd        r0, r2, [%[g], #16]\n\t"
+        "vldrw.u32   %q[s], [r8], #16\n\t"
+        "vadd.i32    %q[u], %q[u], %q[s]\n\t"
+        "vldrw.u32   %q[t], [r10], #16\n\t"
+        "vadd.i32    %q[v], %q[v], %q[s]\n\t"
+        "vqrdmulh.s32 %q[u], %q[u], %q[t]\n\t"
+        "vldrb.s32   %q[s], [r4], #4\n\t"
+        "vqrdmulh.s32 %q[v], %q[v], %q[t]\n\t"
+        /* As cortexm_rounding_shift_mve. */
+        "vshr.s32    %q[t], %q[u], #31\n\t"
+        "vadd.i32    %q[u], %q[u], %q[t]\n\t"
+        "vshr.s32    %q[t], %q[v], #31\n\t"
+        "vadd.i32    %q[v], %q[v], %q[t]\n\t"
+        "vrshl.s32   %q[u], %q[u], %q[s]\n\t"
+        "strd        r8, r10, [%[g]]\n\t"
+        "vrshl.s32   %q[v], %q[v], %q[s]\n\t"
+        "vmax.s32    %q[u], %q[u], %q[low]\n\t"
+        "vmax.s32    %q[v], %q[v], %q[low]\n\t"
+        "vmin.s32    %q[u], %q[u], %q[high]\n\t"
+        "vmin.s32    %q[v], %q[v], %q[high]\n\t"
+        "vadd.i32    %q[u], %q[u], %q[zero]\n\t"
+        "vadd.i32    %q[v], %q[v], %q[zero]\n\t"
+        "vctp.32     r6\n\t"
+        "vpstt\n\t"
+        "vstrbt.32   %q[u], [r0], #4\n\t"
+        "vstrbt.32   %q[v], [r2], #4\n\t"
+        "subs        r6, r6, #4\n\t"
+        "strd        r4, r6, [%[g], #8]\n\t"
+        "strd        r0, r2, [%[g], #16]\n\t"
+        "bgt         0b\n\t"
+        : [u] "=&w"(u), [v] "=&w"(v), [s] "=&w"(s), [t] "=&w"(t), [x] "=&r"(x), [y] "=&r"(y),
+          [w] "+&r"(weight), [chunks] "=&r"(chunks)
+        : [first] "r"(first), [g] "r"(g), [low] "w"(finish->low), [high] "w"(finish->high),
+          [zero] "w"(finish->zero_point)
+        : "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "cc", "memory");
+}
+
+/* Products of x with the four channels at *weight, which moves on to the next four. */
+static inline int32x4_t cortexm_dot_4x1_mve(const int8_t *x, const int8_t **weight,
+                                            cortexm_depth_t depth)
+{
+    int32x4_t u, s, t;
+    const int8_t *w = *weight;
+
+    __asm__ volatile(
+        "vctp.8      %[first]\n\t"
+        "vpst\n\t"
+        "vldrbt.u8   %q[u], [%[x]]\n\t"
+        "vldrb.u8    %q[s], [%[w]]\n\t"
+        "add         %[w], %[w], %[first]\n\t"
+        "vldrb.u8    %q[t], [%[w]]\n\t"
+        "vmladav.s8  r0, %q[s], %q[u]\n\t"
+        "add         %[w], %[w], %[first]\n\t"
+        "vldrb.u8    %q[s], [%[w]]\n\t"
+        "vmladav.s8  r2, %q[t], %q[u]\n\t"
+        "add         %[w], %[w], %[first]\n\t"
+        "vldrb.u8    %q[t], [%[w]]\n\t"
+        "vmladav.s8  r4, %q[s], %q[u]\n\t"
+        "add         %[w], %[w], %[first]\n\t"
+        "vmladav.s8  r6, %q[t], %q[u]\n\t"
+        "add         %[x], %[x], %[first]\n\t"
+        "wls         lr, %[chunks], 2f\n"
+        "1:\n\t"
+        "vldrb.u8    %q[u], [%[x]], #16\n\t"
+        "vldrb.u8    %q[s], [%[w]], #16\n\t"
+        "vmladava.s8 r0, %q[s], %q[u]\n\t"
+        "vldrb.u8    %q[t], [%[w]], #16\n\t"
+        "vmladava.s8 r2, %q[t], %q[u]\n\t"
+        "vldrb.u8    %q[s], [%[w]], #16\n\t"
+        "vmladava.s8 r4, %q[s], %q[u]\n\t"
+        "vldrb.u8    %q[t], [%[w]], #16\n\t"
+        "vmladava.s8 r6, %q[t], %q[u]\n\t"
+        "le          lr, 1b\n"
+        "2:\n\t"
+        "vmov        %e[u], r0, r2\n\t"
+        "vmov        %f[u], r4, r6\n\t"
+        : [u] "=&w"(u), [s] "=&w"(s), [t] "=&w"(t), [x] "+r"(x), [w] "+r"(w)
+        : [first] "r"(depth.first), [chunks] "r"(depth.chunks)
+        : "r0", "r2", "r4", "r6", "lr", "cc", "memory");
+    *weight = w;
+    return u;
+}
+
+#endif

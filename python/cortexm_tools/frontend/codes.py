@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites of ATen operators that work on int8 codes, once the codes' scales are known.
+
+They run when ExecuTorch has folded the quantize and dequantize operators into their neighbours and
+noted the scales (s) and zero points (z) in the nodes' metadata.
+
+* A max pool that rounds its output size up becomes a padding with -128, which no maximum prefers
+  to a value, and a max pool that rounds down; the dialect's max pool only does the latter.
+* A linear layer's bias is set aside until the layer is lowered: PyTorch takes the result of int8
+  weights and an int32 bias for int32, and refuses to batch-multiply that with int8.
+* A comparison with a number c compares with a code instead. The codes q whose values
+  f32((q - z) * s) satisfy it are a prefix or suffix of -128 ... 127, or all but one or only one (eq,
+  ne), and there is a comparison with a code that selects exactly them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+COMPARED = "cortexm_compared"
+"""Key in ``node.meta`` of comparisons whose number was turned into a code."""
+
+_BIAS = "cortexm_bias"  # key in node.meta: the name of the placeholder
+
+_COMPARISONS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
+    "eq": torch.eq,
+    "ne": torch.ne,
+    "lt": torch.lt,
+    "le": torch.le,
+    "gt": torch.gt,
+    "ge": torch.ge,
+}
+
+_ALL, _NONE = ("le", 127), ("lt", -128)
+
+
+def code_comparison(
+    comparison: str, number: float, scale: float, zero_point: int
+) -> tuple[str, int]:
+    """The comparison of q with a code that is ``comparison((q - zero_point) * scale, number)``.
+
+    Args:
+        comparison: "eq", "ne", "lt", "le", "gt" or "ge".
+    """
+    codes = torch.arange(-128, 128, dtype=torch.float32)
+    true = _COMPARISONS[comparison]((codes - zero_point) * scale, number)
+    count = int(true.sum())
+    if count in (0, 256):
+        return _ALL if count else _NONE
+    if comparison in ("eq", "ne"):
+        return comparison, int(codes[true if comparison == "eq" else ~true][0])
+    return ("lt", -128 + count) if comparison in ("lt", "le") else ("ge", 128 - count)
+
+
+def rounded_up_padding(size: int, kernel: int, stride: int, padding: int) -> int:
+    """By how much the input must grow at its end for a pool that rounds down to give the output
+    size of one that rounds up, where a window must begin inside the input or its left padding."""
+    outputs = -(-(size + 2 * padding - kernel) // stride) + 1
+    if (outputs - 1) * stride >= size + padding:
+        outputs -= 1
+    return max(0, (outputs - 1) * stride + kernel - size - 2 * padding)
+
+
+def code_pass() -> type[Any]:
+    """The pass class."""
+    from executorch.exir.pass_base import ExportPass
+
+    class CodePass(ExportPass):  # type: ignore[misc]
+        """Applies the rewrites of this module."""
+
+        def call(self, graph_module: GraphModule) -> PassResult:
+            changed = False
+            for node in list(graph_module.graph.nodes):
+                schema = getattr(node.target, "_schema", None)
+                if node.op != "call_function" or schema is None:
+                    continue
+                namespace, _, name = schema.name.partition("::")
+                if namespace != "aten" or 0 not in node.meta.get("input_qparams", {}):
+                    continue
+                if name == "max_pool2d":
+                    changed |= _round_down(node)
+                elif name == "linear":
+                    changed |= _set_bias_aside(node)
+                elif name in _COMPARISONS and schema.overload_name == "Scalar":
+                    _compare_codes(node, name)
+                    changed = True
+            if changed:
+                graph_module.recompile()
+                graph_module = super().call(graph_module).graph_module
+            return PassResult(graph_module, changed)
+
+    return CodePass
+
+
+def bias_pass() -> type[Any]:
+    """The class of the pass that gives linear layers their biases back."""
+    from executorch.exir.pass_base import ExportPass
+
+    class BiasPass(ExportPass):  # type: ignore[misc]
+        """Undoes `_set_bias_aside`."""
+
+        def call(self, graph_module: GraphModule) -> PassResult:
+            placeholders = {n.name: n for n in graph_module.graph.nodes if n.op == "placeholder"}
+            nodes = [n for n in graph_module.graph.nodes if _BIAS in n.meta]
+            for node in nodes:
+                node.args = (*node.args[:2], placeholders[node.meta.pop(_BIAS)])
+            return PassResult(graph_module, bool(nodes))
+
+    return BiasPass
+
+
+def _set_bias_aside(node: Node) -> bool:
+    bias = node.args[2] if len(node.args) > 2 else None
+    if not isinstance(bias, Node) or bias.op != "placeholder":
+        return False
+    node.meta[_BIAS] = bias.name
+    node.args = node.args[:2]
+    return True
+
+
+def _compare_codes(node: Node, comparison: str) -> None:
+    from executorch.exir.dialects._ops import ops
+
+    qparams = node.meta["input_qparams"][0]
+    number: Any = node.args[1]
+    name, code = code_comparison(
+        comparison, float(number), float(qparams.scale), int(qparams.zp)
+    )
+    node.target = getattr(ops.edge.aten, name).Scalar
+    node.args = (node.args[0], code)
+    node.meta[COMPARED] = True
+
+
+def _pair(value: Any, default: tuple[int, int]) -> tuple[int, int]:
+    if not isinstance(value, (list, tuple)):
+        return default if value is None else (int(value), int(value))
+    return (int(value[0]), int(value[-1])) if value else default
+
+
+def _round_down(node: Node) -> bool:
+    """Replace `node`'s ceil_mode; whether it had one that matters."""
+    from executorch.exir.dialects._ops import ops
+
+    source: Any = node.args[0]
+    args = (*node.args, *(None,) * (6 - len(node.args)))
+    kernel = _pair(args[1], (1, 1))
+    stride, padding = _pair(args[2], kernel), _pair(args[3], (0, 0))
+    if not args[5] or _pair(args[4], (1, 1)) != (1, 1):
+        return False
+    size = source.meta["val"].shape
+    if len(size) != 4:
+        return False
+    bottom, right = (
+        rounded_up_padding(size[2 + i], kernel[i], stride[i], padding[i]) for i in range(2)
+    )
+    if bottom or right:
+        with node.graph.inserting_before(node):
+            padded = node.graph.call_function(
+                ops.edge.aten.constant_pad_nd.default,
+                (source, [0, right, 0, bottom], float("-inf")),
+            )
+        padded.meta = {**node.meta, "custom": dict(node.meta.get("custom") or {})}
+        qparams = node.meta["input_qparams"][0]
+        padded.meta["input_qparams"] = {0: qparams}
+        padded.meta["output_qparams"] = {0: qparams}
+        source = padded
+    node.args = (source, list(kernel), list(stride), list(padding))
+    custom = node.meta.get("custom") or {}
+    if "cortex_m" in custom:
+        node.meta["custom"] = {k: v for k, v in custom.items() if k != "cortex_m"}
+    return True

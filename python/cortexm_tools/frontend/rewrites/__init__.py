@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Say a captured model in the operators that stay in int8.
+
+ExecuTorch's quantizer knows some operators in some forms and leaves the rest in float. The rewrites
+here put others in the place of those it does not know; every one gives the same values up to the
+rounding of float32. They are applied before quantization, to float32 tensors only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.fx import GraphModule
+
+from . import convolution, normalization, recurrent, reduction, resize, unary
+from .builder import Builder, Table
+
+REWRITES: Table = {
+    **convolution.TABLE,
+    **normalization.TABLE,
+    **recurrent.TABLE,
+    **reduction.TABLE,
+    **resize.TABLE,
+}
+
+
+def rewrite(module: GraphModule) -> None:
+    """Apply all rewrites, in place. The new nodes have no shapes: capture the result again."""
+    normalization.fold_into_convolutions(module)
+    unary.join_unary(module)
+    for node in list(module.graph.nodes):
+        target: Any = node.target
+        if node.op != "call_function" or target not in REWRITES:
+            continue
+        replacement = REWRITES[target](Builder(module, node))
+        if replacement is None:
+            continue
+        if node.users:
+            replacement.meta["val"] = node.meta.get("val")
+            node.replace_all_uses_with(replacement)
+        module.graph.erase_node(node)
+    module.graph.eliminate_dead_code()
+    module.recompile()

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums, means, softmax, matrix products and others, in operators that the dialect has.
+
+A sum or mean over any dimensions is a linear layer with equal weights, 1 or 1/n, over these
+dimensions moved to the end, and the result gets a scale of its own. The mean over an image's rows
+and columns stays: ExecuTorch makes an average pool of it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from .builder import EXACT_WEIGHT, Builder, Table, numbers, shape_of
+from .unary import scaled
+
+_aten = torch.ops.aten
+
+# 127 * 128 * n must stay below 2**31.
+_LONGEST = 1 << 16
+
+
+def _reduce(build: Builder) -> Node | None:
+    args = build.arguments()
+    shape = shape_of(args["self"])
+    if not shape or args.get("dtype") not in (None, torch.float32):
+        return None
+    rank = len(shape)
+    dims = sorted({d % rank for d in numbers(args.get("dim") or list(range(rank)), 1)})
+    mean = "mean" in str(build.node.target)
+    if mean and rank == 4 and dims == [2, 3]:
+        return None
+    count = math.prod(shape[d] for d in dims)
+    kept = [d for d in range(rank) if d not in dims]
+    if not 1 <= count <= _LONGEST:
+        return None
+    moved = args["self"]
+    if kept + dims != list(range(rank)):
+        moved = build(_aten.permute.default, moved, kept + dims)
+    rows = build(_aten.reshape.default, moved, [math.prod(shape[d] for d in kept), count])
+    weight = torch.full((1, count), EXACT_WEIGHT * (1 / count if mean else 1.0))
+    result = build(_aten.linear.default, rows, build.constant(weight))
+    keepdim = bool(args.get("keepdim"))
+    out = [1 if d in dims else shape[d] for d in range(rank) if keepdim or d in kept]
+    return build(_aten.reshape.default, result, out)
+
+
+def _softmax(build: Builder) -> Node | None:
+    """Over the last dimension, where the dialect has it."""
+    args = build.arguments()
+    shape = shape_of(args["self"])
+    dtype = args.get("dtype")
+    if not shape or dtype not in (None, torch.float32):
+        return None
+    dim = int(args["dim"]) % len(shape)
+    if dim == len(shape) - 1:
+        return None
+    order = [d for d in range(len(shape)) if d != dim] + [dim]
+    moved = build(_aten.permute.default, args["self"], order)
+    moved = build(_aten.clone.default, moved, memory_format=torch.contiguous_format)
+    result = build(_aten.softmax.int, moved, -1)
+    back = [order.index(d) for d in range(len(shape))]
+    return build(_aten.permute.default, result, back)
+
+
+def _matmul(build: Builder) -> Node | None:
+    """By a constant matrix: a linear layer."""
+    left, right = build.node.args[:2]
+    weight, shape = build.value(right), shape_of(left)
+    if not shape or weight is None or weight.dim() != 2:
+        return None
+    return build(_aten.linear.default, left, build.constant(weight.T))
+
+
+def _addmm(build: Builder) -> Node | None:
+    args = build.arguments()
+    bias, weight = build.value(args["self"]), build.value(args["mat2"])
+    if bias is None or weight is None or bias.dim() != 1 or args["alpha"] != 1 or args["beta"] != 1:
+        return None
+    if bias.numel() != weight.shape[1] or shape_of(args["mat1"]) is None:
+        return None
+    return build(_aten.linear.default, args["mat1"], build.constant(weight.T), args["self"])
+
+
+def _glu(build: Builder) -> Node | None:
+    args = build.arguments()
+    shape = shape_of(args["self"])
+    if not shape:
+        return None
+    half, dim = shape[int(args["dim"])] // 2, int(args["dim"])
+    value = build(_aten.slice.Tensor, args["self"], dim, 0, half)
+    gate = build(_aten.slice.Tensor, args["self"], dim, half, 2 * half)
+    return build(_aten.mul.Tensor, value, build(_aten.sigmoid.default, gate))
+
+
+def _clamp_tensor(build: Builder) -> Node | None:
+    """Between tensors: maximum, then minimum."""
+    args = build.arguments()
+    result: Any = args["self"]
+    if shape_of(result) is None:
+        return None
+    for bound, target in (("min", _aten.maximum.default), ("max", _aten.minimum.default)):
+        if args[bound] is not None:
+            result = build(target, result, args[bound])
+    return result if isinstance(result, Node) and result is not args["self"] else None
+
+
+def _attention(build: Builder) -> Node | None:
+    """Scaled dot-product attention as two batched products and a softmax."""
+    args = build.arguments()
+    query, key, value = (shape_of(args[n]) for n in ("query", "key", "value"))
+    if not query or not key or not value or len(query) < 3 or query[:-2] != key[:-2]:
+        return None
+    if args["dropout_p"] or args["is_causal"] or args.get("enable_gqa") or value[:-2] != key[:-2]:
+        return None
+    if args["attn_mask"] is not None:
+        return None
+    batch, width = math.prod(query[:-2]), query[-1]
+    scale = float(args["scale"] or 1 / math.sqrt(width))
+    flat = [
+        build(_aten.reshape.default, args[n], [batch, *s[-2:]])
+        for n, s in (("query", query), ("key", key), ("value", value))
+    ]
+    turned = build(_aten.transpose.int, flat[1], 1, 2)
+    scores = scaled(build, build(_aten.bmm.default, flat[0], turned), scale)
+    result = build(_aten.bmm.default, build(_aten.softmax.int, scores, -1), flat[2])
+    return build(_aten.reshape.default, result, [*query[:-1], value[-1]])
+
+
+TABLE: Table = {
+    _aten.mean.dim: _reduce,
+    _aten.mean.default: _reduce,
+    _aten.sum.dim_IntList: _reduce,
+    _aten.sum.default: _reduce,
+    _aten.softmax.int: _softmax,
+    _aten.matmul.default: _matmul,
+    _aten.mm.default: _matmul,
+    _aten.addmm.default: _addmm,
+    _aten.glu.default: _glu,
+    _aten.clamp.Tensor: _clamp_tensor,
+    _aten.scaled_dot_product_attention.default: _attention,
+}

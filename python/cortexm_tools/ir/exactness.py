@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which results are the same in every bit everywhere, and how far the others may be apart.
+
+Integer arithmetic and +, -, *, / and sqrt of floats are exact: IEEE rounding after each operation,
+in a fixed order. Functions of the C library (exp, log, sin, ...) are not: libraries differ in the
+last bits. Whatever is computed from their results is not exact either.
+
+A result that is not exact may differ from the interpreter's by
+
+* floats: RELATIVE_TOLERANCE of the largest magnitude of the expected tensor;
+* dequantized codes, and integers: one step, because a value near a rounding boundary may fall on
+  either side of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import ops, ops_more
+from .edit import producers
+from .types import Array, DType, Graph
+
+# 2^-16. One library function errs by a few units of 2^-24; layers behind it can amplify that.
+RELATIVE_TOLERANCE = 2.0**-16
+
+# The functions that call the C library.
+INEXACT_UNARY = frozenset(
+    {
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "cos",
+        "cosh",
+        "elu",
+        "erf",
+        "exp",
+        "expm1",
+        "gelu",
+        "gelu_tanh",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "sigmoid",
+        "silu",
+        "sin",
+        "sinh",
+        "tan",
+        "tanh",
+    }
+)
+INEXACT_BINARY = frozenset({"atan2", "pow"})
+
+
+def is_exact(attrs: ops.Attrs) -> bool:
+    """Whether an operator gives the same bits everywhere for the same operands."""
+    if isinstance(attrs, ops_more.Unary):
+        return attrs.function not in INEXACT_UNARY
+    if isinstance(attrs, ops_more.Binary):
+        return attrs.function not in INEXACT_BINARY
+    return not isinstance(attrs, ops_more.FloatSoftmax)
+
+
+def inexact_tensors(graph: Graph) -> frozenset[int]:
+    """The tensors that an inexact operator computes, or that depend on one."""
+    found: set[int] = set()
+    for op in graph.ops:
+        if not is_exact(op.attrs) or found.intersection(op.inputs):
+            found.update(op.outputs)
+    return frozenset(found)
+
+
+def tolerances(graph: Graph) -> tuple[float | None, ...]:
+    """For each output: 0.0 if it is exact; a number of steps; None for RELATIVE_TOLERANCE."""
+    inexact, made_by = inexact_tensors(graph), producers(graph)
+    result: list[float | None] = []
+    for index in graph.outputs:
+        if index not in inexact:
+            result.append(0.0)
+        elif graph.tensors[index].dtype is not DType.F32:
+            result.append(1.0)
+        else:
+            attrs = made_by[index].attrs
+            result.append(attrs.scale if isinstance(attrs, ops.Dequantize) else None)
+    return tuple(result)
+
+
+def differing(got: Array, expected: Array, tolerance: float | None = 0.0) -> int:
+    """How many elements of `got` are further from `expected` than `tolerance` (see `tolerances`).
+
+    Exact results agree in every bit, but a NaN equals every NaN: which one an operation gives is
+    the processor's choice.
+    """
+    if tolerance == 0.0:
+        if expected.dtype.kind != "f":
+            return int(np.count_nonzero(got != expected))
+        bits = np.dtype(f"u{expected.itemsize}")
+        same = np.ascontiguousarray(got).view(bits) == np.ascontiguousarray(expected).view(bits)
+        return int(np.count_nonzero(~(same | (np.isnan(got) & np.isnan(expected)))))
+    a, b = got.astype(np.float64), expected.astype(np.float64)
+    if tolerance is None:
+        finite = np.abs(b[np.isfinite(b)])
+        tolerance = RELATIVE_TOLERANCE * float(finite.max(initial=0.0))
+    with np.errstate(invalid="ignore"):
+        near = np.abs(a - b) <= tolerance * (1.0 + 2.0**-20)
+    return int(np.count_nonzero(~(near | (a == b) | (np.isnan(a) & np.isnan(b)))))

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements chosen by the values of a tensor: indices become offsets, and offsets pick elements.
+
+Indices that come from the model's input are brought into range on the device (index_offsets), so
+that no value of the input leads to an access outside of a tensor. Constant indices become offsets
+here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import CortexMError
+from ...ir import DType, Op, Tensor
+from ...ir import ops_more as more
+from ...ir.interpreter_data import in_range
+from ..select import Selector, lowers
+from ..types import Arg, Call, Field, ScratchArg, TensorArg
+from .boxes import box_fields, c_strides
+from .data import copy_call, strides
+
+
+def _broadcast(shape: tuple[int, ...], own: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Strides of a tensor that broadcasts to `rank` dimensions; 0 where it repeats."""
+    kept = (0 if extent == 1 else step for extent, step in zip(shape, own, strict=True))
+    return (0,) * (rank - len(shape)) + tuple(kept)
+
+
+def _offsets(
+    select: Selector, op: Op, joint: tuple[int, ...], parts: list[tuple[int, int, int]]
+) -> tuple[list[Call], Arg]:
+    """Offsets of shape `joint` (dense, C order) and the calls that compute them.
+
+    Args:
+        parts: for every indexed axis: the index tensor, the axis' size, its stride in elements.
+    """
+    data = [select.tensor(index).data for index, _, _ in parts]
+    known = [array for array in data if array is not None]
+    if len(known) == len(parts):
+        total = np.zeros(joint, np.int64)
+        for array, (_, size, step) in zip(known, parts, strict=True):
+            total = total + in_range(array, size) * step
+        comment = f"offsets of {op.kind}"
+        return [], select.constant(f"{op.kind}_offsets", total.astype(np.int32), comment)
+    scratch = ScratchArg(4 * math.prod(joint))
+    calls = []
+    for number, (index, size, step) in enumerate(parts):
+        tensor = select.tensor(index)
+        fields = box_fields(
+            op, joint, {"stride": _broadcast(tensor.shape, strides(tensor), len(joint))}
+        )
+        fields |= {"size": size, "step": step, "add": int(number > 0)}
+        kernel = select.kernel("index_offsets", tensor.dtype.value, op)
+        calls.append(select.call(kernel, fields, [select.operand(index), scratch]))
+    return calls, scratch
+
+
+@dataclass(frozen=True)
+class _Indexed:
+    """A tensor indexed along `axes`: the result's shape, and strides along its dimensions.
+
+    Attributes:
+        joint: shape of all index tensors together.
+        shape: shape of the indexed tensor.
+        offset_strides: strides of the offsets, 0 along the dimensions that are not indexed.
+        strides: strides of the tensor, 0 along the dimensions of the indices.
+    """
+
+    joint: tuple[int, ...]
+    shape: tuple[int, ...]
+    offset_strides: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def _indexed(x: Tensor, axes: tuple[int, ...], joint: tuple[int, ...]) -> _Indexed:
+    rest = [d for d in range(len(x.shape)) if d not in axes]
+    adjacent = axes == tuple(range(axes[0], axes[0] + len(axes)))
+    place = axes[0] if adjacent else 0
+    before, after = rest[:place], rest[place:]
+    own = strides(x)
+
+    def around(middle: tuple[int, ...], values: Sequence[int]) -> tuple[int, ...]:
+        return (*(values[d] for d in before), *middle, *(values[d] for d in after))
+
+    zeros = [0] * len(x.shape)
+    return _Indexed(
+        joint,
+        around(joint, x.shape),
+        around(c_strides(joint), zeros),
+        around((0,) * len(joint), own),
+    )
+
+
+def _parts(
+    select: Selector, x: Tensor, axes: tuple[int, ...], indices: tuple[int, ...]
+) -> tuple[tuple[int, ...], list[tuple[int, int, int]]]:
+    """The joint shape of the index tensors, and what _offsets wants."""
+    joint = np.broadcast_shapes(*(select.tensor(index).shape for index in indices))
+    own = strides(x)
+    parts = [(index, x.shape[axis], own[axis]) for axis, index in zip(axes, indices, strict=True)]
+    return joint, parts
+
+
+def _pick(
+    select: Selector,
+    op: Op,
+    offsets: Arg,
+    offset_strides: Sequence[int],
+    in_strides: Sequence[int],
+) -> Call:
+    """out = x[offsets + ...]; strides by logical dimension of the result."""
+    out = select.tensor(op.outputs[0])
+    fields = box_fields(
+        op,
+        out.memory_shape,
+        {
+            "offset_stride": [offset_strides[d] for d in out.dim_order],
+            "in_stride": [in_strides[d] for d in out.dim_order],
+        },
+    )
+    kernel = select.kernel("gather", f"x{8 * out.dtype.size}", op)
+    args = [select.operand(op.inputs[0]), offsets, TensorArg(op.outputs[0])]
+    return select.call(kernel, fields, args)
+
+
+@lowers(more.Gather)
+def _gather(select: Selector, attrs: more.Gather, op: Op) -> list[Call]:
+    x, index = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
+    own = list(strides(x))
+    part = (op.inputs[1], x.shape[attrs.dim], own[attrs.dim])
+    calls, offsets = _offsets(select, op, index.shape, [part])
+    own[attrs.dim] = 0
+    return [*calls, _pick(select, op, offsets, c_strides(index.shape), own)]
+
+
+@lowers(more.Index)
+def _index(select: Selector, attrs: more.Index, op: Op) -> list[Call]:
+    x = select.tensor(op.inputs[0])
+    joint, parts = _parts(select, x, attrs.axes, op.inputs[1:])
+    calls, offsets = _offsets(select, op, joint, parts)
+    box = _indexed(x, attrs.axes, joint)
+    return [*calls, _pick(select, op, offsets, box.offset_strides, box.strides)]
+
+
+@lowers(more.IndexPut)
+def _index_put(select: Selector, attrs: more.IndexPut, op: Op) -> list[Call]:
+    """The whole operand, then the values over it, in C order of the indexed shape."""
+    x, values = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
+    out = select.tensor(op.outputs[0])
+    joint, parts = _parts(select, out, attrs.axes, op.inputs[2:])
+    calls, offsets = _offsets(select, op, joint, parts)
+    box = _indexed(out, attrs.axes, joint)
+    fields: dict[str, Field] = box_fields(
+        op,
+        box.shape,
+        {
+            "offset_stride": box.offset_strides,
+            "value_stride": _broadcast(values.shape, strides(values), len(box.shape)),
+            "out_stride": box.strides,
+        },
+    )
+    if attrs.accumulate and out.dtype is DType.BOOL:
+        raise CortexMError("index_put: cannot add booleans", where=str(op.layer))
+    name, types = "scatter", f"x{8 * out.dtype.size}"
+    if attrs.accumulate:
+        name, types = "scatter_add", out.dtype.value
+    args = [offsets, select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
+    whole = copy_call(
+        select, op, op.inputs[0], op.outputs[0], x.shape, strides(x), strides(out)
+    )
+    return [whole, *calls, select.call(select.kernel(name, types, op), fields, args)]

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joining, cutting, repeating and casting: strided copies, and conversions between types."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...ir import DType, Op
+from ...ir import ops_more as more
+from ...ir.interpreter_data import code_weights
+from ..select import Selector, lowers
+from ..types import Arg, Call, Field, TensorArg
+from .boxes import box_fields
+from .data import copy_call, strides
+
+
+@lowers(more.Concat)
+def _concat(select: Selector, attrs: more.Concat, op: Op) -> list[Call]:
+    """One copy for each operand, each in its own memory order."""
+    out = select.tensor(op.outputs[0])
+    step = strides(out)[attrs.dim]
+    calls, begin = [], 0
+    for index in op.inputs:
+        x = select.tensor(index)
+        start = begin * step
+        calls.append(
+            copy_call(
+                select, op, index, op.outputs[0], x.shape, strides(x), strides(out), 0, start
+            )
+        )
+        begin += x.shape[attrs.dim]
+    return calls
+
+
+@lowers(more.Slice)
+def _slice(select: Selector, attrs: more.Slice, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    start = sum(begin * step for begin, step in zip(attrs.begin, strides(x), strict=True))
+    steps = [a * b for a, b in zip(attrs.step, strides(x), strict=True)]
+    step_out = strides(out)
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], out.shape, steps, step_out, start)]
+
+
+@lowers(more.Tile)
+def _tile(select: Selector, attrs: more.Tile, op: Op) -> list[Call]:
+    """Every dimension as two: the repetition, in which the operand stands still, and the rest."""
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    missing = len(out.shape) - len(x.shape)
+    sizes, own = (1,) * missing + x.shape, (0,) * missing + strides(x)
+    dims: list[int] = []
+    in_strides: list[int] = []
+    out_strides: list[int] = []
+    for extent, size, step, out_step in zip(out.shape, sizes, own, strides(out), strict=True):
+        dims += [extent // size, size]
+        in_strides += [0, step]
+        out_strides += [size * out_step, out_step]
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], dims, in_strides, out_strides)]
+
+
+@lowers(more.AsStrided)
+def _as_strided(select: Selector, attrs: more.AsStrided, op: Op) -> list[Call]:
+    """The operand is in C order (see assign_layouts)."""
+    out = select.tensor(op.outputs[0])
+    dims, steps = out.shape, attrs.strides
+    whole = (op.inputs[0], op.outputs[0], dims, steps, strides(out), attrs.offset)
+    return [copy_call(select, op, *whole)]
+
+
+@lowers(more.Cast)
+def _cast(select: Selector, attrs: more.Cast, op: Op) -> list[Call]:
+    """Operand and result lie in one memory order (see assign_layouts).
+
+    To bool is a comparison with 0. An integer that becomes no wider is a copy of its low bytes
+    (memory is little-endian): the result wraps, whether it has a sign or not.
+    """
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    count = out.numel
+    operand, result = select.operand(op.inputs[0]), TensorArg(op.outputs[0])
+    source = DType.U8 if x.dtype is DType.BOOL else x.dtype
+    if out.dtype is DType.BOOL and x.dtype is not DType.BOOL:
+        zero = select.constant(f"zero_{source.value}", np.zeros(1, x.dtype.numpy))
+        against = box_fields(op, (count,), {"a_stride": (1,), "b_stride": (0,)})
+        kernel = select.kernel("compare_ne", source.value, op)
+        return [select.call(kernel, against, [operand, zero, result])]
+    floats = DType.F32 in (x.dtype, out.dtype)
+    if x.dtype is out.dtype or (not floats and out.dtype.size <= x.dtype.size):
+        ratio = x.dtype.size // out.dtype.size
+        fields: dict[str, Field] = {
+            "rank": 1, "dims": (count,), "in_stride": (ratio,), "out_stride": (1,),
+        }  # fmt: skip
+        kernel = select.kernel("copy", f"x{8 * out.dtype.size}", op)
+        return [select.call(kernel, fields, [operand, result])]
+    kernel = select.kernel("cast", source.value + out.dtype.value, op)
+    return [select.call(kernel, {"count": count}, [operand, result])]
+
+
+@lowers(more.UpsampleNearest2d)
+def _nearest(select: Selector, attrs: more.UpsampleNearest2d, op: Op) -> list[Call]:
+    """A whole factor is one copy; anything else picks elements by offsets known at build time."""
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    batch, channels, height, width = x.shape
+    own, result = strides(x), strides(out)
+    if _whole_factor(attrs.rows, height) and _whole_factor(attrs.cols, width):
+        up, across = len(attrs.rows) // height, len(attrs.cols) // width
+        dims = (batch, channels, height, up, width, across)
+        from_strides = (own[0], own[1], own[2], 0, own[3], 0)
+        to = (result[0], result[1], up * result[2], result[2], across * result[3], result[3])
+        return [copy_call(select, op, op.inputs[0], op.outputs[0], dims, from_strides, to)]
+    rows, cols = np.array(attrs.rows), np.array(attrs.cols)
+    table = (rows[:, None] * own[2] + cols * own[3]).astype(np.int32)
+    offsets = select.constant(f"{x.name}_offsets", table, "offsets of the nearest pixels")
+    order = out.dim_order
+    tables = {
+        "offset_stride": [(0, 0, len(cols), 1)[d] for d in order],
+        "in_stride": [(own[0], own[1], 0, 0)[d] for d in order],
+    }
+    fields = box_fields(op, out.memory_shape, tables)
+    args: list[Arg] = [select.operand(op.inputs[0]), offsets, TensorArg(op.outputs[0])]
+    return [select.call(select.kernel("gather", f"x{8 * x.dtype.size}", op), fields, args)]
+
+
+def _whole_factor(places: tuple[int, ...], size: int) -> bool:
+    factor, rest = divmod(len(places), size)
+    return rest == 0 and all(place == i // factor for i, place in enumerate(places))
+
+
+@lowers(more.UpsampleBilinear2d)
+def _bilinear(select: Selector, attrs: more.UpsampleBilinear2d, op: Op) -> list[Call]:
+    """Operand and result are both in C order, or both channels_last (see assign_layouts)."""
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    batch, channels = x.shape[:2]
+    inner = strides(x)[3]
+    planes = batch if inner == channels and inner != 1 else batch * channels
+    fields: dict[str, Field] = {}
+    for axis, places in (("row", attrs.rows), ("col", attrs.cols)):
+        step = strides(x)[2 if axis == "row" else 3]
+        for end in ("low", "high"):
+            table = np.array([getattr(place, end) * step for place in places], np.int32)
+            fields[f"{axis}_{end}"] = select.constant(f"{x.name}_{axis}_{end}", table).name
+        weights = (
+            np.array([place.weight for place in places], np.float32)
+            if x.dtype is DType.F32
+            else code_weights(places).astype(np.int16)
+        )
+        fields[f"{axis}_weight"] = select.constant(f"{x.name}_{axis}_weight", weights).name
+    fields |= {
+        "planes": planes,
+        "plane_stride": math.prod(x.shape) // planes,
+        "out_h": out.shape[2],
+        "out_w": out.shape[3],
+        "inner": inner,
+    }
+    if x.dtype is not DType.F32:
+        fields["zero_point"] = attrs.zero_point
+    args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
+    return [select.call(select.kernel("bilinear", x.dtype.value, op), fields, args)]

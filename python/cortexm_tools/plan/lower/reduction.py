@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions over any dimensions of a tensor in any memory order."""
+
+from __future__ import annotations
+
+from ...ir import DType, Op
+from ...ir import ops_more as more
+from ..select import Selector, lowers
+from ..types import Arg, Call, Field, TensorArg
+from .boxes import box_fields
+from .data import strides
+
+# On bytes of 0 and 1 a disjunction is the largest, and a conjunction the smallest.
+_KERNELS = {"any": "amax", "all": "amin"}
+
+
+def _reduce_fields(
+    select: Selector, op: Op, result: int, dims: tuple[int, ...], keepdim: bool
+) -> dict[str, Field]:
+    """Kept dimensions in the result's memory order, reduced ones in logical C order."""
+    x, out = select.tensor(op.inputs[0]), select.tensor(result)
+    own = strides(x)
+    rank = len(x.shape)
+    kept = list(range(rank)) if keepdim else [d for d in range(rank) if d not in dims]
+    order = [kept[d] for d in out.dim_order]
+    extents = [1 if d in dims else x.shape[d] for d in order]
+    fields = box_fields(op, extents, {"stride": [own[d] for d in order]})
+    reduced = sorted(dims)
+    return fields | box_fields(
+        op,
+        [x.shape[d] for d in reduced],
+        {"reduced_stride": [own[d] for d in reduced]},
+        prefix="reduced_",
+    )
+
+
+def _call(
+    select: Selector, op: Op, name: str, result: int, dims: tuple[int, ...], keepdim: bool
+) -> Call:
+    dtype = select.tensor(op.inputs[0]).dtype
+    types = DType.U8.value if dtype is DType.BOOL else dtype.value
+    args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(result)]
+    fields = _reduce_fields(select, op, result, dims, keepdim)
+    return select.call(select.kernel(name, types, op), fields, args)
+
+
+@lowers(more.Reduce)
+def _reduce(select: Selector, attrs: more.Reduce, op: Op) -> list[Call]:
+    name = _KERNELS.get(attrs.function, attrs.function)
+    return [_call(select, op, name, op.outputs[0], attrs.dims, attrs.keepdim)]
+
+
+@lowers(more.ArgReduce)
+def _arg_reduce(select: Selector, attrs: more.ArgReduce, op: Op) -> list[Call]:
+    calls = []
+    if len(op.outputs) == 2:
+        name = f"a{attrs.function}"
+        calls.append(_call(select, op, name, op.outputs[0], (attrs.dim,), attrs.keepdim))
+    name = f"arg{attrs.function}"
+    return [*calls, _call(select, op, name, op.outputs[-1], (attrs.dim,), attrs.keepdim)]
+
+
+@lowers(more.Cumsum)
+def _cumsum(select: Selector, attrs: more.Cumsum, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    order = [d for d in out.dim_order if d != attrs.dim]
+    fields = box_fields(
+        op,
+        [x.shape[d] for d in order],
+        {
+            "in_stride": [strides(x)[d] for d in order],
+            "out_stride": [strides(out)[d] for d in order],
+        },
+    )
+    fields |= {
+        "size": x.shape[attrs.dim],
+        "in_step": strides(x)[attrs.dim],
+        "out_step": strides(out)[attrs.dim],
+    }
+    args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
+    return [select.call(select.kernel("cumsum", x.dtype.value, op), fields, args)]

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Upsampling of images, and running sums. Portable operators.
+
+Where an output pixel falls in the input is decided here, in float32 as PyTorch does it: the IR
+holds the places, so that no later stage has to know the rules.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...ir import ops_more
+from ...ir.types import DType, Tensor
+from ..call import Call, Table, register
+
+TABLE: Table = {}
+
+F32 = np.float32
+
+
+def _scales(call: Call, vector: int | None, singles: tuple[int, int] | None) -> list[float | None]:
+    """The scale factors of rows and columns, where the program states them."""
+    if vector is not None:
+        if call.is_none(vector):
+            return [None, None]
+        values = call.reals(vector)
+        call.require(len(values) == 2, "needs two scale factors")
+        scales: list[float | None] = list(values)
+    else:
+        assert singles is not None
+        scales = [None if call.is_none(n) else call.real(n) for n in singles]
+    call.require(all(s is None or s > 0 for s in scales), "scale factors must be positive")
+    return scales
+
+
+def _image(call: Call, x: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Height and width of the operand and of the result."""
+    info, out = call.info(x), call.out_tensor()
+    call.require(len(info.shape) == 4 == len(out.shape), "the operand must be [N,C,H,W]")
+    call.require_out((*info.shape[:2], *out.shape[2:]), info.dtype)
+    call.require(max(out.shape[2:]) <= 2**15, "the result is too large")
+    return (info.shape[2], info.shape[3]), (out.shape[2], out.shape[3])
+
+
+def nearest_places(size: int, out: int, scale: float | None) -> tuple[int, ...]:
+    """floor(i * step), with step = 1 / scale, or size / out without a scale."""
+    step = F32(1.0 / scale if scale is not None else size / out)
+    return tuple(min(int(np.floor(F32(i) * step)), size - 1) for i in range(out))
+
+
+def linear_places(
+    size: int, out: int, scale: float | None, align_corners: bool
+) -> tuple[ops_more.Between, ...]:
+    """Places between input pixels.
+
+    With aligned corners i * (size - 1) / (out - 1); else (i + 1/2) * step - 1/2, not below 0, with
+    the step of nearest_places.
+    """
+    if size == out:
+        return tuple(ops_more.Between(i, i, 0.0) for i in range(out))
+    if align_corners:
+        step = F32((size - 1) / (out - 1) if out > 1 else 0.0)
+    else:
+        step = F32(1.0 / scale if scale is not None else size / out)
+    places = []
+    for i in range(out):
+        at = F32(i) * step
+        if not align_corners:
+            at = max(step * (F32(i) + F32(0.5)) - F32(0.5), F32(0.0))
+        low = min(int(np.floor(at)), size - 1)
+        weight = float(min(max(at - F32(low), F32(0.0)), F32(1.0)))
+        places.append(ops_more.Between(low, min(low + 1, size - 1), weight))
+    return tuple(places)
+
+
+def _nearest(call: Call, scales: list[float | None]) -> None:
+    x = call.tensor(0)
+    (height, width), (out_h, out_w) = _image(call, x)
+    rows = nearest_places(height, out_h, scales[0])
+    call.emit(ops_more.UpsampleNearest2d(rows, nearest_places(width, out_w, scales[1])), x)
+
+
+def _bilinear(call: Call, scales: list[float | None]) -> None:
+    x = call.tensor(0)
+    info = call.info(x)
+    call.require_dtype(x, DType.F32, DType.S8)
+    (height, width), (out_h, out_w) = _image(call, x)
+    align = call.boolean(2)
+    attrs = ops_more.UpsampleBilinear2d(
+        linear_places(height, out_h, scales[0], align),
+        linear_places(width, out_w, scales[1], align),
+        info.quant.zero_point if info.quant is not None and info.dtype is DType.S8 else 0,
+    )
+    call.emit(attrs, x)
+
+
+@register(TABLE, "aten::upsample_nearest2d.vec_out", args=3)
+def _nearest_vector(call: Call) -> None:
+    _nearest(call, _scales(call, 2, None))
+
+
+@register(TABLE, "aten::upsample_nearest2d.out", args=4)
+def _nearest_single(call: Call) -> None:
+    _nearest(call, _scales(call, None, (2, 3)))
+
+
+@register(TABLE, "aten::upsample_bilinear2d.vec_out", args=4)
+def _bilinear_vector(call: Call) -> None:
+    _bilinear(call, _scales(call, 3, None))
+
+
+@register(TABLE, "aten::upsample_bilinear2d.out", args=5)
+def _bilinear_single(call: Call) -> None:
+    _bilinear(call, _scales(call, None, (3, 4)))
+
+
+@register(TABLE, "aten::cumsum.out", args=3)
+def _cumsum(call: Call) -> None:
+    """The operand is converted to the result's type first."""
+    x = call.tensor(0)
+    info, out = call.info(x), call.out_tensor()
+    call.require(
+        info.dtype is not DType.S8 or out.dtype is not DType.S8, "sums of codes are no codes"
+    )
+    call.require_out(info.shape, DType.F32, DType.S32, DType.S64)
+    call.require(bool(info.shape), "the operand must have a dimension")
+    dim = call.dim(1, len(info.shape))
+    if info.dtype is not out.dtype:
+        wide = Tensor("x", out.dtype, info.shape, info.dim_order)
+        x = call.emit_new(ops_more.Cast(), wide, x)
+    call.emit(ops_more.Cumsum(dim), x)

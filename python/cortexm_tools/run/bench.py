@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cortexm bench`: what one inference costs, in all, per layer, per function and per memory."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..compile import CompileOptions, compile_program, memory_bytes, write_compiled
+from ..program import Program
+from ..report import table
+from ..target import Target
+from .command import example_inputs
+from .profile import profile_model
+
+_FUNCTIONS = 12
+
+
+def bench(
+    program: Program, options: CompileOptions, *, board: str | None = None, work: Path | None = None
+) -> dict[str, Any]:
+    """Runs one inference on the emulated board of `options.target` and counts.
+
+    Returns:
+        The numbers of the table, as plain data. Instructions are exact counts of the emulator,
+        not cycles; flash is that of the linked image, by part.
+
+    Raises:
+        CortexMError: a tool is missing, the build or the run fails.
+    """
+    if work is None:
+        with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
+            return bench(program, options, board=board, work=Path(folder))
+    compiled = compile_program(program, replace(options, profile=True))
+    graph, target = compiled.plan.graph, options.target
+    write_compiled(compiled, work / "model")
+    row = example_inputs(compiled, 1)[0]
+    packed = [
+        memory_bytes(value, graph.tensors[index].dim_order)
+        for value, index in zip(row, graph.inputs, strict=True)
+    ]
+    profile = profile_model(
+        work / "model",
+        program.name,
+        packed,
+        work,
+        core=target.core,
+        isa=target.isa,
+        board=board,
+        step_count=len(compiled.plan.steps),
+    )
+    total = sum(profile.steps)
+    layers = [
+        {
+            "operator": layer["operator"],
+            "layer": layer["layer"],
+            "kernels": layer["kernels"],
+            "macs": layer["macs"],
+            "instructions": count,
+        }
+        for layer, count in zip(compiled.report["layers"], profile.steps, strict=True)
+    ]
+    macs = compiled.report["macs"]
+    return {
+        "name": program.name,
+        "cpu": target.core.value,
+        "isa": target.isa.value,
+        "board": profile.result.board,
+        "instructions": total,
+        "macs": macs,
+        "instructions_per_mac": total / macs if macs else None,
+        "flash_by_part": profile.flash,
+        "ram": {
+            "arena": compiled.plan.arena_size,
+            "stack": profile.result.stack_bytes,
+            "total": profile.result.ram_bytes,
+        },
+        "functions": [{"name": name, "instructions": n} for name, n in profile.functions],
+        "layers": layers,
+    }
+
+
+def bench_text(data: dict[str, Any]) -> str:
+    """The same for people."""
+    per_mac = data["instructions_per_mac"]
+    lines = [
+        f"{data['name']} on emulated {data['board']}, {data['cpu']} ({data['isa']})",
+        f"  {data['instructions']:,} instructions per inference"
+        + (f", {per_mac:.3f} per MAC ({data['macs']:,} MACs)" if per_mac else ""),
+        "",
+        table(
+            ("#", "operator", "layer", "instructions", "per MAC", "MACs"),
+            [
+                (
+                    number + 1,
+                    layer["operator"],
+                    layer["layer"] or "-",
+                    layer["instructions"],
+                    f"{layer['instructions'] / layer['macs']:.2f}" if layer["macs"] else "",
+                    layer["macs"],
+                )
+                for number, layer in enumerate(data["layers"])
+                if layer["kernels"]
+            ],
+        ),
+        "",
+        table(
+            ("function", "instructions"),
+            [(row["name"], row["instructions"]) for row in data["functions"][:_FUNCTIONS]],
+        ),
+        "",
+        table(("flash of", "bytes"), list(data["flash_by_part"].items())),
+        "",
+        table(("RAM of", "bytes"), list(data["ram"].items())),
+    ]
+    return "\n".join(lines)

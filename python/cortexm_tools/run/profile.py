@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact instruction counts per step and per function, with the counting plugin for QEMU."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import CortexMError
+from ..target import Core, Isa
+from .boards import boards_for, check_board
+from .elf import SHF_EXECINSTR, Elf, parse_elf
+from .emulator import run_image
+from .image import DoesNotFit, Image, build_image, require_program
+from .mapfile import flash_by_part
+from .result import INPUTS, OUTPUTS, RunResult, pack_inputs, unpack_outputs
+
+_PLUGIN = Path(__file__).resolve().parent / "plugin" / "counter.c"
+_MARKER = "cortexm_profile"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where the instructions of one inference go.
+
+    Attributes:
+        steps: instructions of each step of the plan; a step's share of the marks around it, some
+            five instructions, is in it.
+        functions: instructions by function over the whole run of one inference, largest first,
+            without start-up and runner.
+        flash: bytes by part of the image.
+        result: outputs and sizes.
+    """
+
+    steps: tuple[int, ...]
+    functions: tuple[tuple[str, int], ...]
+    flash: dict[str, int]
+    result: RunResult
+
+
+def profile_model(
+    model_dir: Path,
+    name: str,
+    inputs: Sequence[bytes],
+    work_dir: Path,
+    *,
+    core: Core,
+    isa: Isa,
+    board: str | None = None,
+    step_count: int,
+) -> Profile:
+    """Runs one inference of a model that was compiled with profile marks.
+
+    Raises:
+        CortexMError: a tool is missing, the build or the run fails.
+    """
+    plugin = build_plugin(work_dir)
+    image, place = _build(model_dir, name, work_dir, core, isa, board)
+    folder = image.path.parent
+    elf = parse_elf(image.path.read_bytes(), where=str(image.path))
+    functions = _functions(elf)
+    ranges = folder / "ranges.txt"
+    ranges.write_text("".join(f"{start:x} {end:x}\n" for _, start, end in functions))
+    marker = next(start for found, start, _ in functions if found == _MARKER)
+    counts = folder / "counts.txt"
+    counts.unlink(missing_ok=True)
+    (folder / OUTPUTS).unlink(missing_ok=True)
+    (folder / INPUTS).write_bytes(pack_inputs([inputs]))
+    arguments = f"{plugin},ranges={ranges},mark={marker:#x},out={counts}"
+    console = run_image(place, image.path, folder, extra=("-plugin", arguments))
+    if not counts.is_file():
+        raise CortexMError(
+            "this QEMU did not run the counting plugin", hint="it must be built with plugins"
+        )
+    (result,) = unpack_outputs(
+        (folder / OUTPUTS).read_bytes(),
+        [1],
+        board=place,
+        footprint=image.footprint,
+        console=console,
+    )
+    marks, per_function = _read(counts.read_text(), functions)
+    if len(marks) != step_count + 1:
+        raise CortexMError(f"{len(marks)} profile marks, expected {step_count + 1}", where=name)
+    steps = tuple(after - before for before, after in zip(marks, marks[1:], strict=False))
+    text = (folder / "runner.map").read_text(encoding="utf-8", errors="replace")
+    return Profile(steps, per_function, flash_by_part(text, name), result)
+
+
+def build_plugin(folder: Path) -> Path:
+    """Compiles the plugin with this machine's compiler."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder.resolve() / "counter.so"
+    options = ["-O2", "-shared", "-fPIC", "-o", str(target), str(_PLUGIN)]
+    done = subprocess.run([require_program("cc"), *options], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise CortexMError("the counting plugin does not compile", hint=done.stderr.strip())
+    return target
+
+
+def _build(
+    model_dir: Path, name: str, work_dir: Path, core: Core, isa: Isa, board: str | None
+) -> tuple[Image, str]:
+    places = (board,) if board is not None else boards_for(core)
+    for place in places:
+        check_board(place)
+        folder = work_dir / f"profile-{place}-{core.value}-{isa.value}"
+        try:
+            return build_image(model_dir, [name], folder, board=place, core=core, isa=isa), place
+        except DoesNotFit:
+            if place == places[-1]:
+                raise
+    raise CortexMError(f"no emulated board runs {core.value}")
+
+
+def _functions(elf: Elf) -> list[tuple[str, int, int]]:
+    """Name, start and end of every function, sorted, the first name of each address."""
+    found: dict[int, tuple[str, int]] = {}
+    for symbol in elf.symbols:
+        if symbol.size and elf.sections[symbol.section].flags & SHF_EXECINSTR:
+            found.setdefault(symbol.address & ~1, (symbol.name, symbol.size))
+    rows = sorted((start, name, size) for start, (name, size) in found.items())
+    ends = [row[0] for row in rows[1:]] + [2**32]
+    return [
+        (name, start, min(start + size, end))
+        for (start, name, size), end in zip(rows, ends, strict=True)
+    ]
+
+
+def _read(
+    text: str, functions: list[tuple[str, int, int]]
+) -> tuple[list[int], tuple[tuple[str, int], ...]]:
+    marks: list[int] = []
+    counts: list[tuple[str, int]] = []
+    for line in text.splitlines():
+        kind, *numbers = line.split()
+        if kind == "mark":
+            marks.append(int(numbers[0]))
+        else:
+            counts.append((functions[int(numbers[0])][0], int(numbers[1])))
+    own = [row for row in counts if row[0].startswith("cortexm_") and row[0] != _MARKER]
+    libraries = [row for row in counts if row[0].startswith("__aeabi") or row[0] == "invoke"]
+    return marks, tuple(sorted(own + libraries, key=lambda row: -row[1]))

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Computes at build time what depends on constants alone.
+
+Exact: the reference interpreter gives the value that every device computes; operators whose bits
+depend on the C library stay (ir/exactness.py). Results that are larger than their operands stay
+too, so that flash does not grow: a constant that is expanded costs less as it is.
+
+A transposed constant keeps its bytes and gets another dim order: a matrix product reads weights in
+either order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..ir import Array, Graph, Op, Tensor, contiguous, ops
+from ..ir.edit import GraphBuilder
+from ..ir.exactness import is_exact
+from ..ir.interpreter import run_graph
+
+_SMALL = 64  # bytes that a result may have whatever its operands
+
+
+def fold_constants(graph: Graph) -> Graph:
+    """The graph without operators on constants alone."""
+    build, graph_outputs = GraphBuilder(graph), set(graph.outputs)
+    for op in graph.ops:
+        operands = [build.tensors[i] for i in op.inputs]
+        results = [build.tensors[i] for i in op.outputs]
+        if graph_outputs.intersection(op.outputs) or not _worthwhile(op, operands, results):
+            build.add(op)
+            continue
+        for index, value in zip(op.outputs, _evaluate(op, operands, results), strict=True):
+            build.tensors[index] = replace(
+                build.tensors[index], data=value, dim_order=_dim_order(op, operands[0], value.ndim)
+            )
+    return build.finish()
+
+
+def _worthwhile(op: Op, operands: list[Tensor], results: list[Tensor]) -> bool:
+    have = sum(tensor.nbytes for tensor in operands)
+    return (
+        all(tensor.is_constant for tensor in operands)
+        and is_exact(op.attrs)
+        and sum(tensor.nbytes for tensor in results) <= max(have, _SMALL)
+    )
+
+
+def _evaluate(op: Op, operands: list[Tensor], results: list[Tensor]) -> list[Array]:
+    count = len(operands)
+    alone = Graph(
+        name="constants",
+        tensors=(*operands, *results),
+        ops=(
+            replace(
+                op,
+                inputs=tuple(range(count)),
+                outputs=tuple(range(count, count + len(results))),
+            ),
+        ),
+        inputs=(),
+        outputs=tuple(range(count, count + len(results))),
+    )
+    return run_graph(alone, [])
+
+
+def _dim_order(op: Op, x: Tensor, rank: int) -> tuple[int, ...]:
+    if isinstance(op.attrs, ops.Transpose):
+        return tuple(op.attrs.perm.index(dim) for dim in x.dim_order)
+    return contiguous(rank)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch modules, exported and read back: the interpreter gives what PyTorch gives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from cortexm_tools.ir.checks import check_graph
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.pte import read_pte
+from executorch.exir import to_edge
+from torch.nn import functional
+
+Function = Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]
+
+IMAGE = torch.arange(48, dtype=torch.float32).reshape(1, 2, 4, 6).sin() * 20
+NUMBERS = torch.tensor([[3, -1, 7], [0, 5, -9]])
+
+CASES: dict[str, tuple[Function, tuple[torch.Tensor, ...]]] = {
+    "nearest_twice": (lambda x: functional.interpolate(x, scale_factor=2), (IMAGE,)),
+    "nearest_size": (lambda x: functional.interpolate(x, size=(7, 5)), (IMAGE,)),
+    "bilinear": (
+        lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear"),
+        (IMAGE,),
+    ),
+    "bilinear_corners": (
+        lambda x: functional.interpolate(x, size=(7, 9), mode="bilinear", align_corners=True),
+        (IMAGE,),
+    ),
+    "bilinear_smaller": (
+        lambda x: functional.interpolate(x, scale_factor=0.5, mode="bilinear"),
+        (IMAGE,),
+    ),
+    "cumsum": (lambda x: x.cumsum(2), (IMAGE,)),
+    "cumsum_int": (lambda x: x.cumsum(-1), (NUMBERS,)),
+    "cumsum_bool": (lambda x: (x > 0).cumsum(1), (NUMBERS,)),
+    "sum_int": (lambda x: x.sum(1), (NUMBERS.to(torch.int32),)),
+    "argmax_all": (lambda x: x.argmax(), (IMAGE,)),
+    "max_dim": (lambda x: tuple(x.max(1)), (NUMBERS,)),
+    "cast_down": (lambda x: x.to(torch.int8), (torch.tensor([300.7, -1.9, 127.5, 2.0]),)),
+    "cast_up": (lambda x: x.to(torch.float32) * 0.5, (NUMBERS,)),
+    "where": (lambda x: torch.where(x > 1, x, -x.abs()), (IMAGE,)),
+    "index": (lambda x, i: x[:, i], (IMAGE[0], torch.tensor([3, -1, 0]))),
+    "index_pairs": (
+        lambda x, i: x[i, :, i.flip(0)],
+        (torch.arange(24.0).reshape(2, 3, 4)[:2], torch.tensor([1, 0])),
+    ),
+    "gather": (lambda x, i: x.gather(1, i), (NUMBERS, torch.tensor([[2, 2], [0, 1]]))),
+    "embedding": (lambda x, i: functional.embedding(i, x), (IMAGE[0, 0], torch.tensor([[1, 3]]))),
+}
+
+
+class Module(torch.nn.Module):
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        return self.function(*inputs)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_interpreter_gives_what_pytorch_gives(name: str) -> None:
+    function, inputs = CASES[name]
+    expected = function(*inputs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = to_edge(torch.export.export(Module(function), inputs)).to_executorch()
+    graph = check_graph(read_pte(bytes(program.buffer), name=name))
+    results = run_graph(graph, [value.numpy() for value in inputs])
+    wanted = [expected] if isinstance(expected, torch.Tensor) else list(expected)
+    for result, value in zip(results, wanted, strict=True):
+        assert result.dtype == value.numpy().dtype
+        np.testing.assert_allclose(result, value.numpy(), rtol=1e-6, atol=1e-6)

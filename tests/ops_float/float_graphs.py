@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random graphs of one float operator each: shapes, parameters and layouts follow from a seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from cortexm_tools.ir import Array, DType, Graph, channels_last, contiguous, ops
+from cortexm_tools.ir import ops_more as more
+from graphs import Net
+
+F32 = DType.F32
+INTEGERS = (DType.S32, DType.S64)
+
+# Values at which functions have poles, kinks, ties or no value.
+SPECIAL = np.array(
+    [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -3.0, 6.0, 1e-30, 88.0, -88.0, 1e30]
+    + [np.inf, -np.inf, np.nan],
+    np.float32,
+)
+
+
+def pick(net: Net, low: int, high: int) -> int:
+    """A random integer in [low, high]."""
+    return int(net.random.integers(low, high + 1))
+
+
+def floats(net: Net, shape: tuple[int, ...]) -> Array:
+    return net.random.normal(0, 1, shape).astype(np.float32)
+
+
+def weights(net: Net, *shape: int) -> int:
+    return net.constant(floats(net, shape), F32)
+
+
+def layout(net: Net, rank: int) -> tuple[int, ...]:
+    """Mostly the two usual layouts, sometimes any other."""
+    choice = pick(net, 0, 3)
+    if choice == 0 or rank < 2:
+        return contiguous(rank)
+    if choice < 3:
+        return channels_last(rank)
+    return tuple(int(d) for d in net.random.permutation(rank))
+
+
+def values(graph: Graph, seed: int, *, special: bool = False) -> list[Array]:
+    """Inputs around zero; with `special`, a third of them from SPECIAL."""
+    random = np.random.default_rng(seed)
+    result: list[Array] = []
+    for index in graph.inputs:
+        tensor = graph.tensors[index]
+        if tensor.dtype is F32:
+            value = random.normal(0, 3, tensor.shape).astype(np.float32)
+            if special:
+                chosen = random.choice(SPECIAL, tensor.shape)
+                value = np.where(random.integers(0, 3, tensor.shape) == 0, chosen, value)
+            result.append(np.asarray(value, np.float32))
+        else:
+            limits = np.iinfo(tensor.dtype.numpy)
+            drawn = random.integers(limits.min, limits.max, tensor.shape, endpoint=True)
+            result.append(np.asarray(drawn, tensor.dtype.numpy))
+    return result
+
+
+def unary(seed: int, function: str) -> Graph:
+    net = Net(function, seed)
+    shape = tuple(pick(net, 1, 5) for _ in range(pick(net, 0, 4)))
+    order = layout(net, len(shape))
+    alpha, scale, input_scale = (float(v) for v in net.random.uniform(0.1, 2.0, 3))
+    attrs = more.Unary(function, alpha, scale, input_scale)
+    return net.finish(net.add(attrs, [net.input(shape, F32, order)], shape, F32, order))
+
+
+def _operand(net: Net, shape: tuple[int, ...], dtype: DType) -> int:
+    """An input that broadcasts to `shape`, in some layout."""
+    own = tuple(1 if pick(net, 0, 2) == 0 else extent for extent in shape)
+    own = own[pick(net, 0, len(own)) if pick(net, 0, 2) == 0 else 0 :]
+    return net.input(own, dtype, layout(net, len(own)))
+
+
+def binary(seed: int, attrs: ops.Attrs, dtype: DType = F32) -> Graph:
+    """Two operands that broadcast, of up to six dimensions; sometimes one operand twice."""
+    net = Net("binary", seed)
+    shape = tuple(pick(net, 1, 4) for _ in range(pick(net, 0, 6)))
+    a = _operand(net, shape, dtype)
+    b = a if pick(net, 0, 9) == 0 else _operand(net, shape, dtype)
+    out = np.broadcast_shapes(net.shape(a), net.shape(b))
+    return net.finish(net.add(attrs, [a, b], out, dtype, layout(net, len(out))))
+
+
+def clamp(seed: int, dtype: DType) -> Graph:
+    net = Net("clamp", seed)
+    shape = (pick(net, 1, 3), pick(net, 1, 40))
+    if dtype is F32:
+        low, high = sorted(float(np.float32(v)) for v in net.random.normal(0, 2, 2))
+    else:
+        limits = np.iinfo(dtype.numpy)
+        drawn = net.random.integers(limits.min, limits.max, 2, endpoint=True, dtype=dtype.numpy)
+        low, high = sorted(int(v) for v in drawn)
+    bounds = [(low, high), (None, high), (low, None)][pick(net, 0, 2)]
+    return net.finish(net.add(more.Clamp(*bounds), [net.input(shape, dtype)], shape, dtype))
+
+
+def _extent(size: int, kernel: int, stride: int, dilation: int, before: int, after: int) -> int:
+    return (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
+
+
+def convolution(seed: int) -> Graph:
+    net = Net("convolution", seed)
+    groups = pick(net, 1, 3)
+    in_c, out_c = groups * pick(net, 1, 4), groups * pick(net, 1, 4)
+    kernel = (pick(net, 1, 3), pick(net, 1, 4))
+    stride, dilation = (pick(net, 1, 3), pick(net, 1, 2)), (pick(net, 1, 2), pick(net, 1, 3))
+    padding = tuple(pick(net, 0, k * d) for k, d in zip(kernel * 2, dilation * 2, strict=True))
+    size = [
+        max(pick(net, 1, 7), d * (k - 1) + 1 - before - after)
+        for k, d, before, after in zip(kernel, dilation, padding[:2], padding[2:], strict=True)
+    ]
+    shape = (pick(net, 1, 2), in_c, *size)
+    x = net.input(shape, F32, layout(net, 4))
+    operands = [x, weights(net, out_c, in_c // groups, *kernel)]
+    if pick(net, 0, 1):
+        operands.append(weights(net, out_c))
+    out = [
+        _extent(size[a], kernel[a], stride[a], dilation[a], padding[a], padding[2 + a])
+        for a in (0, 1)
+    ]
+    attrs = more.FloatConv2d(stride, padding, dilation, groups)  # type: ignore[arg-type]
+    result = net.add(attrs, operands, (shape[0], out_c, *out), F32, layout(net, 4))
+    return net.finish(result)
+
+
+def transpose_convolution(seed: int) -> Graph:
+    net = Net("transpose_convolution", seed)
+    groups = pick(net, 1, 3)
+    in_c, per_group = groups * pick(net, 1, 3), pick(net, 1, 3)
+    kernel = (pick(net, 1, 4), pick(net, 1, 3))
+    stride, dilation = (pick(net, 1, 3), pick(net, 1, 3)), (pick(net, 1, 2), pick(net, 1, 2))
+    shape = (pick(net, 1, 2), in_c, pick(net, 1, 4), pick(net, 1, 4))
+    full = [(shape[2 + a] - 1) * stride[a] + dilation[a] * (kernel[a] - 1) + 1 for a in (0, 1)]
+    cut = tuple(pick(net, 0, (extent - 1) // 2) for extent in full)
+    # What output_padding adds may lie beyond the full result.
+    out = [f - 2 * c + pick(net, 0, 1) for f, c in zip(full, cut, strict=True)]
+    x = net.input(shape, F32, layout(net, 4))
+    operands = [x, weights(net, in_c, per_group, *kernel)]
+    if pick(net, 0, 1):
+        operands.append(weights(net, groups * per_group))
+    attrs = more.FloatTransposeConv2d(stride, cut * 2, dilation, groups)  # type: ignore[arg-type]
+    result = net.add(attrs, operands, (shape[0], groups * per_group, *out), F32, layout(net, 4))
+    return net.finish(result)
+
+
+def linear(seed: int) -> Graph:
+    net = Net("linear", seed)
+    inner, out = pick(net, 1, 20), pick(net, 1, 9)
+    lead = tuple(pick(net, 1, 4) for _ in range(pick(net, 0, 3)))
+    operands = [net.input((*lead, inner), F32), weights(net, out, inner)]
+    if pick(net, 0, 1):
+        operands.append(weights(net, out))
+    return net.finish(net.add(more.FloatLinear(), operands, (*lead, out), F32))
+
+
+def matmul(seed: int) -> Graph:
+    """mm, bmm or more leading dimensions; the right operand sometimes a transposed constant."""
+    net = Net("matmul", seed)
+    rows, inner, cols = pick(net, 1, 5), pick(net, 1, 17), pick(net, 1, 6)
+    lead = tuple(pick(net, 1, 3) for _ in range(pick(net, 0, 2)))
+    rank = len(lead) + 2
+    a = net.input((*lead, rows, inner), F32, layout(net, rank))
+    if not lead and pick(net, 0, 1):
+        b = net.add(ops.Transpose((1, 0)), [weights(net, cols, inner)], (inner, cols), F32)
+    else:
+        b = net.input((*lead, inner, cols), F32, layout(net, rank))
+    operands = [a, b]
+    if pick(net, 0, 1):
+        operands.append(weights(net, *((cols,), (rows, cols), (rows, 1), ())[pick(net, 0, 3)]))
+    return net.finish(net.add(more.FloatMatmul(), operands, (*lead, rows, cols), F32))
+
+
+def pool(seed: int) -> Graph:
+    net = Net("pool", seed)
+    kernel, stride = (pick(net, 1, 4), pick(net, 1, 3)), (pick(net, 1, 3), pick(net, 1, 3))
+    padding = tuple(pick(net, 0, k // 2) for k in kernel)
+    largest = bool(pick(net, 0, 1))
+    dilation = (pick(net, 1, 2), pick(net, 1, 2)) if largest else (1, 1)
+    reach = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
+    size = [extent + pick(net, 0, 5) for extent in reach]
+    shape = (pick(net, 1, 2), pick(net, 1, 5), *size)
+    out, after = [], []
+    for axis in (0, 1):
+        room = shape[2 + axis] + 2 * padding[axis] - reach[axis]
+        size = room // stride[axis] + 1
+        # ceil_mode: one more window if it begins inside the image or its leading padding.
+        if pick(net, 0, 1) and room % stride[axis]:
+            size += size * stride[axis] < shape[2 + axis] + padding[axis]
+        out.append(size)
+        needed = (size - 1) * stride[axis] + reach[axis] - shape[2 + axis] - padding[axis]
+        after.append(max(needed, padding[axis]))
+    around = (*padding, *after)
+    attrs: ops.Attrs
+    if largest:
+        attrs = more.FloatMaxPool2d(kernel, stride, around, dilation)  # type: ignore[arg-type]
+    else:
+        divisor = pick(net, 1, 9) if pick(net, 0, 2) == 0 else None
+        counts = bool(pick(net, 0, 1))
+        attrs = more.FloatAvgPool2d(
+            kernel, stride, around, padding, counts, divisor  # type: ignore[arg-type]
+        )
+    x = net.input(shape, F32, layout(net, 4))
+    return net.finish(net.add(attrs, [x], (*shape[:2], *out), F32, layout(net, 4)))
+
+
+def softmax(seed: int) -> Graph:
+    net = Net("softmax", seed)
+    shape = tuple(pick(net, 1, 6) for _ in range(pick(net, 1, 4)))
+    attrs = more.FloatSoftmax(pick(net, 0, len(shape) - 1), bool(pick(net, 0, 1)))
+    order = layout(net, len(shape))
+    return net.finish(net.add(attrs, [net.input(shape, F32, order)], shape, F32, order))
+
+
+def layer_norm(seed: int) -> Graph:
+    net = Net("layer_norm", seed)
+    shape = tuple(pick(net, 1, 6) for _ in range(pick(net, 1, 4)))
+    rows = shape[pick(net, 0, len(shape) - 1) :]
+    operands = [net.input(shape, F32, layout(net, len(shape))), weights(net, *rows)]
+    operands.append(weights(net, *rows))
+    attrs = more.FloatLayerNorm(math.prod(rows), 1e-5)
+    return net.finish(net.add(attrs, operands, shape, F32, layout(net, len(shape))))
+
+
+def group_norm(seed: int) -> Graph:
+    net = Net("group_norm", seed)
+    groups = pick(net, 1, 3)
+    channels = groups * pick(net, 1, 4)
+    shape = (pick(net, 1, 2), channels, *(pick(net, 1, 5) for _ in range(pick(net, 0, 2))))
+    x = net.input(shape, F32, layout(net, len(shape)))
+    operands = [x, weights(net, channels), weights(net, channels)]
+    attrs = more.FloatGroupNorm(groups, 1e-3)
+    return net.finish(net.add(attrs, operands, shape, F32, layout(net, len(shape))))
+
+
+LAYERS: dict[str, Callable[[int], Graph]] = {
+    "convolution": convolution,
+    "transpose_convolution": transpose_convolution,
+    "linear": linear,
+    "matmul": matmul,
+    "pool": pool,
+    "softmax": softmax,
+    "layer_norm": layer_norm,
+    "group_norm": group_norm,
+}
