@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from workspace import ROOT, Application, why_not  # noqa: E402
+from workspace import DIGITS, ROOT, Application, why_not  # noqa: E402
 
 Make = Callable[..., Application]
 
@@ -35,8 +35,7 @@ def program(tmp_path: Path, application: Make) -> Make:
     def make(board: str, call: str, *, main: str = "", conf: str = "", overlay: str = ""):
         source = tmp_path / "application"
         source.mkdir()
-        model = ROOT / "tests" / "data" / "digits" / "digits.pte"
-        (source / "digits.pte").write_bytes(model.read_bytes())
+        (source / "digits.pte").write_bytes(DIGITS.read_bytes())
         (source / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.20)\n"
             "find_package(Zephyr REQUIRED HINTS $ENV{ZEPHYR_BASE})\n"

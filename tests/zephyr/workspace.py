@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "tests" / "data" / "digits" / "digits.pte"
 MACHINES = {  # that QEMU runs though Zephyr has no run target for them
     "mps2/an386": "mps2-an386",
     "mps2/an500": "mps2-an500",
