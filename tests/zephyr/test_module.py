@@ -76,7 +76,9 @@ def test_west_yml_pins_every_project() -> None:
 
 
 def test_west_command_exists() -> None:
-    assert load(ROOT / "west.yml")["manifest"]["self"]["west-commands"] == "zephyr/west-commands.yml"
+    assert (
+        load(ROOT / "west.yml")["manifest"]["self"]["west-commands"] == "zephyr/west-commands.yml"
+    )
     (entry,) = load(ROOT / "zephyr" / "west-commands.yml")["west-commands"]
     tree = ast.parse((ROOT / entry["file"]).read_text(encoding="utf-8"))
     classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
@@ -199,6 +201,15 @@ def test_incomplete_board_name(
         kconfig(monkeypatch, STUB_PATHS="", BOARD=board, BOARD_QUALIFIERS=qualifiers)
     assert f"'{board}{qualifiers}' is not complete" in str(error.value)
     assert names in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "environment", [{"STUB_PATHS": "/soc"}, {"STUB_PATHS": "", "KCONFIG_DOC_MODE": "1"}]
+)
+def test_other_boards_and_documentation_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    assert value(kconfig(monkeypatch, **environment), "CORTEXM_MODEL") == "n"
 
 
 @pytest.mark.parametrize("path", APPLICATIONS, ids=lambda path: path.parent.name)

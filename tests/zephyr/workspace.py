@@ -74,7 +74,11 @@ class Application:
             given = (f"-DZEPHYR_MODULES={modules()}", "-DCONFIG_COMPILER_WARNINGS_AS_ERRORS=y")
             command += ["-b", self.board, str(self.source), "-o=-j2", "--", *given, *options]
         return subprocess.run(
-            command, cwd=os.environ["ZEPHYR_BASE"], capture_output=True, text=True, env=environment()
+            command,
+            cwd=os.environ["ZEPHYR_BASE"],
+            capture_output=True,
+            text=True,
+            env=environment(),
         )
 
     def refuse(self, *options: str) -> str:

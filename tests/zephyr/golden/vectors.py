@@ -15,12 +15,11 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TESTS), str(TESTS.parent / "python")]
 
-from golden import GoldenCase, golden_case  # noqa: E402
-
 from cortexm_tools.compile import memory_bytes  # noqa: E402
 from cortexm_tools.emit.files import write_files  # noqa: E402
 from cortexm_tools.program import Program  # noqa: E402
 from cortexm_tools.simplify import simplify  # noqa: E402
+from golden import GoldenCase, golden_case  # noqa: E402
 
 # Convolutions of all kinds, linear layers, pools, activations, softmax and elementwise operators.
 CASES = {
