@@ -10,7 +10,7 @@
 #include "vectors.h"
 
 #define ARENA_BYTES 6144
-#define ROUNDS 40 /* of all cases, in each thread */
+#define ROUNDS 20 /* of all cases, in each thread */
 #define GUARD 0xA5
 
 enum { MAIN, FIRST, SECOND, INTERRUPT, ARENAS };
