@@ -4,4 +4,7 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+_HERE = Path(__file__).parent
+
+for folder in (_HERE, _HERE / "kernels", _HERE / "ops_data", _HERE / "ops_float", _HERE / "wheel"):
+    sys.path.insert(0, str(folder))

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from reference import ExactPools
 
 from cortexm_tools.compile import CompileOptions, Compiled, compile_program
 from cortexm_tools.ir.interpreter import run_graph
@@ -32,7 +29,10 @@ MODELS = (
 )
 M55 = Target.parse("cortex-m55")
 
-pytestmark = pytest.mark.parametrize("name", [pytest.param(m, marks=pytest.mark.xdist_group(m)) for m in MODELS])
+# One worker lowers a model once and runs all its tests.
+pytestmark = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in MODELS]
+)
 
 
 @cache
@@ -42,33 +42,6 @@ def program(name: str) -> Program:
 
 def compiled(name: str, **options: Any) -> Compiled:
     return compile_program(program(name), CompileOptions(**({"target": M55} | options)))
-
-
-class ExactPools(TorchDispatchMode):
-    """Average pools as CMSIS-NN rounds them; ExecuTorch's reference rounds ties in float.
-
-    That is the one documented difference in these models (docs/numerics.md).
-    """
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        if func is not torch.ops.cortex_m.quantized_avg_pool2d.default:
-            return func(*args, **(kwargs or {}))
-        x, kernel, stride, padding, ceil_mode = args[:5]
-        pool = {"kernel_size": kernel, "stride": stride, "padding": padding, "ceil_mode": ceil_mode}
-        total = torch.nn.functional.avg_pool2d(x.double(), **pool, divisor_override=1)
-        count = torch.nn.functional.avg_pool2d(
-            torch.ones_like(x, dtype=torch.double), **pool, divisor_override=1
-        )
-        rounded = torch.sign(total) * torch.floor(total.abs() / count + 0.5)
-        return rounded.to(torch.int8).contiguous(memory_format=torch.channels_last)
-
-
-@contextmanager
-def exact_pools() -> Iterator[None]:
-    with ExactPools():
-        yield
 
 
 def inputs_for(name: str, count: int) -> list[tuple[np.ndarray, ...]]:
@@ -86,7 +59,7 @@ def test_interpreter_equals_executorch(name: str) -> None:
     assert reference is not None
     graph = program(name).graph()
     for row in inputs_for(name, 3):
-        with exact_pools():
+        with ExactPools():
             expected = reference(row)
         for got, want in zip(run_graph(graph, row), expected, strict=True):
             np.testing.assert_array_equal(got, want)
