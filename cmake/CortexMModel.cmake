@@ -4,6 +4,18 @@
 #
 # This file defines functions only, so it can be included before project(); the library targets come
 # into being with the first model.
+#
+# An adapter for an operating system (../zephyr/CMakeLists.txt) includes this file and sets GLOBAL
+# properties:
+#   CORTEXM_PLATFORM             what they speak for, for messages
+#   CORTEXM_PLATFORM_OBJECTION   why no model can be added, with a hint
+#   CORTEXM_PLATFORM_CPU, _ISA   the core, and the best instruction set it is configured for
+#   CORTEXM_PLATFORM_LIBRARIES   targets that our libraries link, for their compiler options
+#   CORTEXM_PLATFORM_OPTIONS     compiler options for our libraries, after those
+#   CORTEXM_PLATFORM_DEPENDS     targets that must be built before our libraries
+#   CORTEXM_PLATFORM_FLAGS       compiler options that select the core
+#   CORTEXM_PLATFORM_OPTIMIZE, _DEBUG   see ../kernels/CMakeLists.txt
+#   CORTEXM_DEFAULT_<keyword>    for a keyword of cortexm_add_model() that a call leaves out
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20...3.28)
 include_guard(GLOBAL)
@@ -52,14 +64,36 @@ function(cortexm_require_libraries)
     message(FATAL_ERROR "CORTEXM_BOARD is set, but ${CMAKE_C_COMPILER} builds for this machine\nhint: call find_package(CortexMModel) before project(), or pass CMAKE_TOOLCHAIN_FILE")
   endif()
   get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
+  get_property(platform GLOBAL PROPERTY CORTEXM_PLATFORM)
+  if(platform)
+    get_property(CORTEXM_ISA GLOBAL PROPERTY CORTEXM_PLATFORM_ISA)
+    get_property(CORTEXM_KERNEL_OPTIMIZE GLOBAL PROPERTY CORTEXM_PLATFORM_OPTIMIZE)
+    get_property(CORTEXM_KERNEL_DEBUG GLOBAL PROPERTY CORTEXM_PLATFORM_DEBUG)
+  endif()
   if(NOT CORTEXM_ISA)
     _cortexm_compiler_isa(CORTEXM_ISA)
   endif()
   set(binary_dir "${CMAKE_BINARY_DIR}/cortexm-library")
   add_subdirectory("${root}/kernels" "${binary_dir}/kernels" EXCLUDE_FROM_ALL)
   add_subdirectory("${root}/runtime" "${binary_dir}/runtime" EXCLUDE_FROM_ALL)
+  _cortexm_use_platform(cortexm_kernels)
+  _cortexm_use_platform(cortexm_runtime)
   if(CORTEXM_BOARD)
     add_subdirectory("${root}/boards" "${binary_dir}/boards" EXCLUDE_FROM_ALL)
+  endif()
+endfunction()
+
+# Builds a library as the platform builds its own.
+function(_cortexm_use_platform library)
+  get_property(libraries GLOBAL PROPERTY CORTEXM_PLATFORM_LIBRARIES)
+  get_property(options GLOBAL PROPERTY CORTEXM_PLATFORM_OPTIONS)
+  get_property(depends GLOBAL PROPERTY CORTEXM_PLATFORM_DEPENDS)
+  target_compile_options("${library}" PRIVATE ${options})
+  if(libraries)
+    target_link_libraries("${library}" PRIVATE ${libraries})
+  endif()
+  if(depends)
+    add_dependencies("${library}" ${depends})
   endif()
 endfunction()
 
@@ -173,6 +207,21 @@ function(cortexm_add_model)
     endif()
   endforeach()
 
+  # What the platform says.
+  get_property(platform GLOBAL PROPERTY CORTEXM_PLATFORM)
+  get_property(platform_cpu GLOBAL PROPERTY CORTEXM_PLATFORM_CPU)
+  get_property(platform_isa GLOBAL PROPERTY CORTEXM_PLATFORM_ISA)
+  get_property(objection GLOBAL PROPERTY CORTEXM_PLATFORM_OBJECTION)
+  if(objection)
+    message(FATAL_ERROR "cortexm_add_model: ${objection}")
+  endif()
+  foreach(keyword IN LISTS flags values)
+    get_property(default GLOBAL PROPERTY CORTEXM_DEFAULT_${keyword})
+    if(default AND NOT ARG_${keyword})
+      set(ARG_${keyword} "${default}")
+    endif()
+  endforeach()
+
   # The model file.
   get_filename_component(model_path "${model}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   get_filename_component(model_file "${model_path}" NAME)
@@ -221,7 +270,21 @@ function(cortexm_add_model)
   set(isa "${ARG_ISA}")
   string(TOLOWER "${cpu}" cpu)
   string(TOLOWER "${isa}" isa)
-  if(NOT cpu)
+  if(platform_cpu)
+    if(cpu AND NOT cpu MATCHES "^(any|${platform_cpu})$")
+      cortexm_check_isa("${cpu}" "")
+      message(FATAL_ERROR "cortexm_add_model: CPU ${cpu} contradicts ${platform}, which is a ${platform_cpu}\nhint: leave CPU out, or choose another board")
+    endif()
+    if(isa STREQUAL "mve" AND platform_cpu MATCHES "m(52|55|85)$" AND NOT platform_isa STREQUAL "mve")
+      message(FATAL_ERROR "cortexm_add_model: ISA mve, but ${platform} is configured without MVE\nhint: set CONFIG_FPU=y")
+    endif()
+    if(NOT cpu)
+      set(cpu "${platform_cpu}")
+    endif()
+    if(NOT isa AND cpu STREQUAL "${platform_cpu}")
+      set(isa "${platform_isa}")
+    endif()
+  elseif(NOT cpu)
     if(CORTEXM_CPU)
       set(cpu "${CORTEXM_CPU}")
       if(NOT isa)
@@ -362,6 +425,7 @@ function(cortexm_add_model)
   target_include_directories("${target}" PUBLIC "${folder}")
   target_link_libraries("${target}" PUBLIC CortexMModel::runtime CortexMModel::kernels)
   target_compile_options("${target}" PRIVATE -ffunction-sections -fdata-sections)
+  _cortexm_use_platform("${target}")
   set_target_properties(
     "${target}" PROPERTIES
     C_STANDARD 11 C_STANDARD_REQUIRED ON
@@ -371,6 +435,8 @@ function(cortexm_add_model)
   # Exact flash and RAM, from a trial link of the model alone with what it needs of the kernels.
   if(CMAKE_C_COMPILER_ID MATCHES "^(GNU|Clang)$" AND NOT APPLE)
     separate_arguments(compiler_flags NATIVE_COMMAND "${CMAKE_C_FLAGS}")
+    get_property(platform_flags GLOBAL PROPERTY CORTEXM_PLATFORM_FLAGS)
+    list(APPEND compiler_flags ${platform_flags})
     add_custom_command(
       TARGET "${target}" POST_BUILD
       COMMAND

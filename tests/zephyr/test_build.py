@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples and small applications under west: built, run on emulated boards, built again."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.program import Program
+from workspace import DIGITS, ROOT, compiled
+
+BOARDS = (
+    "mps3/corstone300/an547",
+    "mps2/an385",
+    "mps2/an386",
+    "mps2/an500",
+    "mps2/an521/cpu0",
+    "native_sim/native/64",
+)
+AN547 = BOARDS[0]
+
+ARENA = """
+/ { chosen { cortexm,arena = &isram; }; };
+"""
+WEIGHTS = """
+/ {
+    chosen { cortexm,weights = &qspi; };
+    qspi: memory@28000000 {
+        compatible = "zephyr,memory-region";
+        reg = <0x28000000 0x100000>;
+        zephyr,memory-region = "QSPI";
+    };
+};
+"""
+
+
+RAN = r"ran, sum \d+\s|refused"
+
+
+def check_sum(text: str) -> None:
+    """The sum of the output's bytes that the small application prints is the reference's."""
+    match = re.search(r"ran, sum (\d+)", text)
+    assert match, text
+    graph = Program("digits", DIGITS.read_bytes()).graph()
+    (out,) = run_graph(graph, [np.full((1, 1, 8, 8), 0.25, np.float32)])
+    assert int(match[1]) == int(np.frombuffer(out.tobytes(), np.uint8).sum())
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_golden_cases_threads_and_interrupts(application, board: str) -> None:
+    app = application("tests/zephyr/golden", board)
+    app.make()
+    text = app.run(r"PROJECT EXECUTION \w+")
+    assert "PROJECT EXECUTION SUCCESSFUL" in text, text
+
+
+def test_hello_from_a_pytorch_file(application) -> None:
+    app = application("samples/hello-executorch", AN547)
+    said = app.make()
+    assert "Lowering model.py for cortex-m55" in said
+    assert "model: flash" in said and "model: RAM" in said
+    assert app.config("FPU") == "y" and app.config("FPU_SHARING") == "y"
+    report = json.loads((app.build / "cortexm/model/model.report.json").read_text())
+    assert "mve" in str(report["target"])
+    assert "10 of 10 outputs equal" in app.run("PASSED|FAILED")
+    assert "ninja: no work to do" in app.make()
+
+
+def test_two_models_and_a_worker_thread(application) -> None:
+    app = application("samples/two-models", AN547)
+    app.make()
+    # The log is written when nothing else runs.
+    text = app.run(r"(?s)(PASSED|FAILED).*digits: output 0")
+    assert "10 of 10 scans equal to the reference in both models" in text
+    assert re.search(r"<inf> cortexm: strokes: arena \d+ bytes at 0x", text)
+
+
+def test_one_cortex_m0(program) -> None:
+    app = program("qemu_cortex_m0", "digits.pte")
+    app.make()
+    check_sum(app.run(RAN))
+
+
+def test_touched_import_rebuilds_the_model_only(application, tmp_path: Path) -> None:
+    source = tmp_path / "hello"
+    shutil.copytree(ROOT / "samples" / "hello-executorch", source)
+    listing = source / "CMakeLists.txt"
+    listing.write_text(listing.read_text().replace("SAMPLES 10", "SAMPLES 1"))
+    (source / "scale.py").write_text("FACTOR = 1.0\n")
+    model = source / "model.py"
+    text = model.read_text()
+    text = text.replace("import numpy as np\n", "import numpy as np\nfrom scale import FACTOR\n")
+    text = text.replace("self.classifier(x)", "self.classifier(x) * FACTOR")
+    assert text.count("FACTOR") == 2
+    model.write_text(text)
+    app = application("samples/hello-executorch", "mps2/an385")
+    app.source = source
+    app.make()
+    assert "ninja: no work to do" in app.make()
+    # The same program: lowered again, nothing is compiled.
+    (source / "scale.py").write_text("FACTOR = 1.0  # as before\n")
+    said = app.make()
+    assert "Lowering model.py" in said
+    assert not compiled(said)
+    # Another program: the model's files and what Zephyr generates for each link.
+    (source / "scale.py").write_text("FACTOR = 2.0\n")
+    said = app.make()
+    assert {"model.c", "model_weights.c"} & compiled(said)
+    assert compiled(said) <= {
+        "model.c", "model_weights.c", "model_samples.c", "main.c", "isr_tables.c", "empty_file.c"
+    }  # fmt: skip
+
+
+def test_changed_configuration_rebuilds(program) -> None:
+    app = program(AN547, "digits.pte")
+    app.make()
+    commands = app.build / "compile_commands.json"
+    assert "-mcpu=cortex-m55 " in commands.read_text()
+    check_sum(app.run(RAN))
+    said = app.make("-DCONFIG_FPU=n")
+    assert "Compiling digits.pte for cortex-m55" in said
+    report = json.loads((app.build / "cortexm/digits/digits.report.json").read_text())
+    assert "dsp" in str(report["target"])
+    # Without an FPU, quantization at the border of the model is emulated: with the same bits.
+    check_sum(app.run(RAN))
+
+
+def test_kernels_are_optimized_as_configured(program) -> None:
+    app = program("mps2/an385", "digits.pte", conf="CONFIG_CORTEXM_OPTIMIZE_MORE_SPEED=y\n")
+    app.make()
+    entries = json.loads((app.build / "compile_commands.json").read_text())
+    kernels = [e["command"] for e in entries if "/kernels/src/" in e["file"]]
+    assert kernels
+    for command in kernels:
+        # The last one counts.
+        assert re.findall(r" (-O\w)", command)[-1] == "-O3"
+        assert "-Werror" in command
+
+
+def test_limits(program) -> None:
+    app = program("mps2/an385", "digits.pte", conf="CONFIG_CORTEXM_RAM_LIMIT=1024\n")
+    said = app.refuse()
+    assert "RAM_LIMIT" in said or "--ram-limit" in said or "1,024" in said
+
+
+def test_arena_and_weights_in_chosen_regions(program) -> None:
+    app = program(
+        AN547,
+        "digits.pte",
+        overlay=ARENA + WEIGHTS,
+        conf="CONFIG_CORTEXM_ARENA_CHOSEN=y\nCONFIG_CORTEXM_WEIGHTS_CHOSEN=y\n"
+        "CONFIG_BUILD_OUTPUT_BIN=n\n",
+    )
+    app.make()
+    symbols = (app.build / "zephyr" / "zephyr.map").read_text()
+    region = re.search(r"^\.cortexm_weights\s+0x0*28000000\s+0x([0-9a-f]+)", symbols, re.M)
+    assert region and int(region[1], 16) > 8000
+    text = app.run(RAN)
+    assert "arena 0x31000" in text
+    check_sum(text)
+
+
+def test_hooks(program) -> None:
+    conf = "CONFIG_LOG=y\nCONFIG_CORTEXM_LOG_MEMORY=y\nCONFIG_CORTEXM_PROFILE=y\n"
+    app = program("mps2/an385", "digits.pte", conf=conf)
+    app.make()
+    text = app.run(r"digits: \d+ cycles")
+    assert re.search(r"digits: arena \d+ bytes at 0x2", text)
+    assert re.search(r"digits: input 0, 256 bytes at offset \d+", text)
+
+
+@pytest.mark.parametrize(
+    ("board", "call", "message"),
+    [
+        ("mps2/an385", "digits.pte CPU cortex-m55", "which is a cortex-m3 hint: leave CPU out"),
+        ("mps2/an385", "digits.pte CPU cortex-m56", "unknown CPU 'cortex-m56'"),
+        ("mps3/corstone300", "digits.pte", "continues as mps3/corstone300/an547 (QEMU)"),
+    ],
+)
+def test_refusals(program, board: str, call: str, message: str) -> None:
+    assert message in program(board, call).refuse()
+
+
+def test_option_off(program) -> None:
+    app = program("mps2/an385", "digits.pte")
+    (app.source / "prj.conf").write_text("")
+    assert "CONFIG_CORTEXM_MODEL is off hint: add CONFIG_CORTEXM_MODEL=y" in app.refuse()
+
+
+def test_mve_that_is_not_configured(program) -> None:
+    app = program(AN547, "digits.pte ISA mve", conf="CONFIG_FPU=n\n")
+    assert "is configured without MVE hint: set CONFIG_FPU=y" in app.refuse()
