@@ -84,7 +84,8 @@ def page(results: Table) -> str:
         lines += [
             f"## {cpu}",
             "",
-            "| model | instructions | of baseline | code flash | of baseline | constants | RAM | of baseline |",
+            "| model | instructions | of baseline | code flash | of baseline "
+            "| constants | RAM | of baseline |",
             "|---|---|---|---|---|---|---|---|",
         ]
         ratios = []

@@ -50,7 +50,9 @@ def table(kernels: list[dict[str, str]]) -> str:
         families.setdefault(family, []).append(f"| {op} | {types} | {marks} |")
     parts = []
     for family, lines in families.items():
-        parts.append(f"## {family}\n\n| operator | types | scalar | dsp | mve |\n|---|---|---|---|---|")
+        parts.append(
+            f"## {family}\n\n| operator | types | scalar | dsp | mve |\n|---|---|---|---|---|"
+        )
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 

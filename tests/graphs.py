@@ -7,7 +7,18 @@ import math
 
 import numpy as np
 
-from cortexm_tools.ir import Array, Attrs, DType, Graph, Layer, Op, Tensor, channels_last, contiguous, ops
+from cortexm_tools.ir import (
+    Array,
+    Attrs,
+    DType,
+    Graph,
+    Layer,
+    Op,
+    Tensor,
+    channels_last,
+    contiguous,
+    ops,
+)
 from cortexm_tools.ir.checks import check_graph
 
 
@@ -79,7 +90,9 @@ class Net:
     ) -> int:
         n, c, h, w = self.shape(x)
         taps = math.prod(kernel) * (1 if depthwise else c // groups)
-        weight = self.codes(1, *kernel, out_c) if depthwise else self.codes(out_c, *kernel, c // groups)
+        weight = (
+            self.codes(1, *kernel, out_c) if depthwise else self.codes(out_c, *kernel, c // groups)
+        )
         inputs = [x, weight]
         if bias:
             inputs.append(self.constant(self.random.integers(-9999, 9999, out_c), DType.S32))
@@ -90,13 +103,13 @@ class Net:
             "in_zero_point": int(self.random.integers(-128, 128)),
             "out_zero_point": int(self.random.integers(-128, 128)),
             "multipliers": tuple(self.random.integers(2**30, 2**31, out_c).tolist()),
-            "shifts": tuple((self.random.integers(-2, 1, out_c) - 6 - int(math.log2(taps)) // 2).tolist()),
+            "shifts": tuple(
+                (self.random.integers(-2, 1, out_c) - 6 - int(math.log2(taps)) // 2).tolist()
+            ),
             "act_min": -128,
             "act_max": int(self.random.integers(60, 128)),
         }
-        attrs = (
-            ops.DepthwiseConv2d(**shared) if depthwise else ops.Conv2d(**shared, groups=groups)
-        )
+        attrs = ops.DepthwiseConv2d(**shared) if depthwise else ops.Conv2d(**shared, groups=groups)
         out_h = (h + padding[0] + padding[2] - kernel[0]) // stride[0] + 1
         out_w = (w + padding[1] + padding[3] - kernel[1]) // stride[1] + 1
         return self.add(attrs, inputs, (n, out_c, out_h, out_w))

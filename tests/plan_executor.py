@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from cortexm_tools.compile import from_memory, memory_bytes
 from cortexm_tools.emit.model import dead_ranges
 from cortexm_tools.ir import Array, Graph

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .compile import CompileOptions, Compiled, compile_program, write_compiled
+from .compile import Compiled, CompileOptions, compile_program, write_compiled
 from .errors import CortexMError
 from .plan.select import identifier
 from .program import Program, load_program
@@ -54,7 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument("--arena", choices=("own", "caller"), default="own")
     compile_.add_argument("--section-arena", default="", metavar="SECTION")
     compile_.add_argument("--section-weights", default="", metavar="SECTION")
-    compile_.add_argument("--ram-limit", metavar="SIZE", help="most bytes of arena; K and M allowed")
+    compile_.add_argument(
+        "--ram-limit", metavar="SIZE", help="most bytes of arena; K and M allowed"
+    )
     compile_.add_argument("--flash-limit", metavar="SIZE", help="most bytes of constants")
     compile_.add_argument("--embed-pte", action="store_true", help="emit the .pte as C as well")
     compile_.add_argument("--samples", type=int, default=0, metavar="N")
@@ -69,7 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--outputs", type=Path, metavar="NPZ", help="where to store out_0, out_1, …")
     run.add_argument("--dataset", type=Path, metavar="NPZ", help="stacked in_0 and labels")
     run.add_argument("--work", type=Path, metavar="DIR", help="build folder to use again")
-    run.add_argument("--poison", action="store_true", help="overwrite dead arena bytes between layers")
+    run.add_argument(
+        "--poison", action="store_true", help="overwrite dead arena bytes between layers"
+    )
     run.add_argument("--json", action="store_true")
     run.set_defaults(command=_run)
 

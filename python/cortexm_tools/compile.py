@@ -149,7 +149,9 @@ def _samples(program: Program, plan: Plan, count: int) -> list[Sample]:
 
 def _sample_inputs(program: Program, count: int) -> list[tuple[Array, int]]:
     if program.evaluation is not None:
-        pairs = zip(program.evaluation.inputs[:count], program.evaluation.labels[:count], strict=True)
+        pairs = zip(
+            program.evaluation.inputs[:count], program.evaluation.labels[:count], strict=True
+        )
         return [(value, int(label)) for value, label in pairs]
     if program.example is not None:
         return [(program.example[0], -1)]

@@ -35,7 +35,11 @@ _PACKAGES = (
 _PROGRAMS = (
     ("cmake", "building", "apt install cmake, or pip install cmake"),
     ("ninja", "building", "apt install ninja-build, or pip install ninja"),
-    ("arm-none-eabi-gcc", "Cortex-M images", "apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
+    (
+        "arm-none-eabi-gcc",
+        "Cortex-M images",
+        "apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",
+    ),
     ("qemu-system-arm", "cortexm run on emulated boards", "apt install qemu-system-arm"),
     ("cc", "cortexm run --host", "apt install gcc"),
 )

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from golden import golden_cases
 
 from cortexm_tools import cli, doctor
+
+from golden import golden_cases
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +38,16 @@ def test_compile_writes_all_files(
 ) -> None:
     out = tmp_path / "out"
     status, text, _ = run(
-        capsys, "compile", pte, "--out", out, "--embed-pte", "--depfile", out / "d", "--stamp", out / "s"
+        capsys,
+        "compile",
+        pte,
+        "--out",
+        out,
+        "--embed-pte",
+        "--depfile",
+        out / "d",
+        "--stamp",
+        out / "s",
     )
     assert status == 0 and "B arena" in text
     names = {
@@ -103,7 +113,9 @@ def test_read_only_folder(pte: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert status == 1 and "cannot write" in err
 
 
-def test_folder_that_is_a_file(pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folder_that_is_a_file(
+    pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "out").write_text("")
     status, _, err = run(capsys, "compile", pte, "--out", tmp_path / "out")
     assert status == 1 and "cannot write" in err

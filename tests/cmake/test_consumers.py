@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from projects import MODEL, ROOT, emulate, environment, run, succeed
 
 

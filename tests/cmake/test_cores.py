@@ -7,8 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from cortexm_tools.run.boards import BOARDS, boards_for
 from cortexm_tools.target import CORES, Core, Isa
+
 from projects import ROOT, run, succeed
 
 CROSS = [core for core in Core if core not in (Core.ANY, Core.HOST)]

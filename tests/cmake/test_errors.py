@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from projects import MODEL, ROOT, refuse, run, succeed
 
 

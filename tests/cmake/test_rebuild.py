@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from projects import MODEL, ROOT, Project, run, succeed
 
 MODEL_FILE = """

@@ -6,14 +6,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from batches import Job, run_jobs
-from golden import GoldenCase, golden_cases, mismatch, output_step
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.plan import make_plan
 from cortexm_tools.program import Program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
+
+from batches import Job, run_jobs
+from golden import GoldenCase, golden_cases, mismatch, output_step
 
 CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
 PARTS = 4

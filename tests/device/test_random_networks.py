@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from batches import Job, run_jobs
-from graphs import random_inputs, random_network
 
 from cortexm_tools.ir import Graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
+
+from batches import Job, run_jobs
+from graphs import random_inputs, random_network
 
 COUNT = 40
 

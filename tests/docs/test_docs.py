@@ -43,14 +43,27 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_pages_name_exist(page: Path) -> None:
-    names = re.findall(r"`((?:python|kernels|tests|boards|cmake|scripts|samples|docs|runtime)/[\w./-]+)`",
-                       page.read_text(encoding="utf-8"))
+    names = re.findall(
+        r"`((?:python|kernels|tests|boards|cmake|scripts|samples|docs|runtime)/[\w./-]+)`",
+        page.read_text(encoding="utf-8"),
+    )
     for name in names:
         assert (ROOT / name).exists(), f"{page.name}: {name}"
 
 
 def test_every_source_has_a_licence_line() -> None:
-    patterns = ("*.py", "*.c", "*.h", "*.inc", "*.cpp", "*.cmake", "CMakeLists.txt", "*.sh", "*.S", "*.ld")
+    patterns = (
+        "*.py",
+        "*.c",
+        "*.h",
+        "*.inc",
+        "*.cpp",
+        "*.cmake",
+        "CMakeLists.txt",
+        "*.sh",
+        "*.S",
+        "*.ld",
+    )
     missing = [
         str(path.relative_to(ROOT))
         for path in tracked(*patterns)

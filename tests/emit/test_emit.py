@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graphs import Net
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,8 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
+from graphs import Net
+
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -30,7 +31,11 @@ def tiny_files(**options: object) -> dict[str, str]:
     z = net.pool(net.activation(y), (4, 4), largest=False)
     graph = simplify(net.finish(net.linear(net.view(z, (1, 3)), 2)))
     plan = make_plan(graph, Target.parse("cortex-m3"))
-    fields = {"name": "tiny", "command": "cortexm compile tiny.pte --cpu cortex-m3", "digest": "0" * 64}
+    fields = {
+        "name": "tiny",
+        "command": "cortexm compile tiny.pte --cpu cortex-m3",
+        "digest": "0" * 64,
+    }
     return emit(plan, EmitOptions(**(fields | options)))  # type: ignore[arg-type]
 
 
@@ -74,7 +79,9 @@ def test_files_are_written_only_when_they_change(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
-def test_a_failed_write_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At every point of failure: each file is the old or the new one, and nothing else is left."""
     old, new = {"a": "old", "b": "old", "c": "old"}, {"a": "new", "b": "new", "c": "new"}
     for fail_at in range(6):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+
 from cortexm_tools.frontend.codes import code_comparison, rounded_up_padding
 
 OPERATORS = {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.evaluate import accuracy, evaluation_npz, load_evaluation, top1
 from cortexm_tools.frontend.samples import Evaluation

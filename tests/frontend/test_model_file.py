@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.model_file import LoadedModel, load_model, user_files
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
+
 from cortexm_tools.frontend.export import capture, channels_last
 from cortexm_tools.frontend.lower import Lowered, lower
 from cortexm_tools.frontend.model_file import LoadedModel
@@ -19,7 +21,6 @@ from cortexm_tools.frontend.rewrites import REWRITES
 from cortexm_tools.ir.types import DType
 from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.target import Target
-from torch import nn
 
 IMAGE, SEQUENCE = (1, 8, 8, 8), (1, 8, 20)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+
 from cortexm_tools.frontend.tables import table_of
 
 

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from graphs import Net
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +23,8 @@ from cortexm_tools.ir.arithmetic import (
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.text import graph_text
+
+from graphs import Net
 
 
 def int32(value: int) -> int:

@@ -13,8 +13,21 @@
 /* Starts the sequence of cases over from `seed`. */
 void seed_cases(uint32_t seed);
 
-/* CONV_GEMM4 is CONV for variants whose constants the plan packs in that form. */
-typedef enum { CONV, CONV_GEMM4, DEPTHWISE, TRANSPOSE } conv_kind_t;
+/* The number of a tile boundary, or -1: in place of random ones the next case has 1 + i % 33 input and
+ * 1 + i % 31 output channels or features, in rows of 1 + i % 9 pixels. */
+void sweep_cases(int32_t boundary);
+#define SWEEP 297 /* all 33 x 9 of them */
+
+/* By the operator and the form in which the plan packs its constants, plan/pack.py. */
+typedef enum {
+    CONV_FOURS,
+    CONV_GEMM4,
+    CONV_PAIRS,
+    DEPTHWISE_TAP_FOURS,
+    DEPTHWISE_WINDOW_ROWS,
+    DEPTHWISE8,
+    TRANSPOSE
+} conv_kind_t;
 
 typedef CORTEXM_CONV_S8((*conv_fn));
 typedef CORTEXM_LINEAR_S8((*linear_fn));
@@ -35,10 +48,15 @@ typedef CORTEXM_FILL((*fill_fn));
 typedef CORTEXM_COPY((*copy_fn));
 
 int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind);
-int linear_case(linear_fn variant, linear_fn ref);
+int linear_fours_case(linear_fn variant, linear_fn ref);
+int linear_pairs_case(linear_fn variant, linear_fn ref);
+int linear_gemm4_case(linear_fn variant, linear_fn ref);
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref);
 int pool_case(pool_fn variant, pool_fn ref);
+int pool_4_case(pool_fn variant, pool_fn ref);   /* for at least so many channels */
+int pool_16_case(pool_fn variant, pool_fn ref);
 int add_case(add_fn variant, add_fn ref);
+int add_shifts_right_case(add_fn variant, add_fn ref);
 int mul_case(mul_fn variant, mul_fn ref);
 int minmax_case(minmax_fn variant, minmax_fn ref);
 int div_s8_case(div_s8_fn variant, div_s8_fn ref);
@@ -46,6 +64,8 @@ int div_s16_case(div_s16_fn variant, div_s16_fn ref);
 int activation_case(activation_fn variant, activation_fn ref);
 int softmax_case(softmax_fn variant, softmax_fn ref);
 int quantize_s8_case(quantize_s8_fn variant, quantize_s8_fn ref);
+int quantize_s8_normal_case(quantize_s8_fn variant, quantize_s8_fn ref);
+int dequantize_s8_normal_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
 int quantize_s16_case(quantize_s16_fn variant, quantize_s16_fn ref);
 int dequantize_s8_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
 int dequantize_s16_case(dequantize_s16_fn variant, dequantize_s16_fn ref);

@@ -8,15 +8,19 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cases.h"
 #include "data_kernels.h"
 #include "float_kernels.h"
 #include "ref.h"
 
-#define conv_case_conv(variant, ref) conv_case(variant, ref, CONV)
+#define conv_case_conv(variant, ref) conv_case(variant, ref, CONV_FOURS)
 #define conv_case_gemm4(variant, ref) conv_case(variant, ref, CONV_GEMM4)
-#define conv_case_depthwise(variant, ref) conv_case(variant, ref, DEPTHWISE)
+#define conv_case_pairs(variant, ref) conv_case(variant, ref, CONV_PAIRS)
+#define conv_case_depthwise(variant, ref) conv_case(variant, ref, DEPTHWISE_TAP_FOURS)
+#define conv_case_window_rows(variant, ref) conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
+#define conv_case_depthwise8(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define conv_case_transpose(variant, ref) conv_case(variant, ref, TRANSPOSE)
 #define fill_case_1(variant, ref) fill_case(variant, ref, 1)
 #define fill_case_2(variant, ref) fill_case(variant, ref, 2)
@@ -31,7 +35,7 @@
     K(conv2d_s8, scalar, conv_case_conv)                                                           \
     K(depthwise_conv2d_s8, scalar, conv_case_depthwise)                                            \
     K(transpose_conv2d_s8, scalar, conv_case_transpose)                                            \
-    K(linear_s8, scalar, linear_case)                                                              \
+    K(linear_s8, scalar, linear_fours_case)                                                        \
     K(batch_matmul_s8, scalar, batch_matmul_case)                                                  \
     K(avg_pool2d_s8, scalar, pool_case)                                                            \
     K(max_pool2d_s8, scalar, pool_case)                                                            \
@@ -56,14 +60,28 @@
     K(copy_x64, scalar, copy_case_8)
 
 #ifdef FUZZ_DSP
-#define DSP_KERNELS(K)
+#define DSP_KERNELS(K)                                                                             \
+    K(conv2d_s8, dsp, conv_case_pairs)                                                             \
+    K(depthwise_conv2d_s8, dsp, conv_case_window_rows)                                             \
+    K(linear_s8, dsp, linear_pairs_case)                                                           \
+    K(add_s8, dsp, add_shifts_right_case)
 #else
 #define DSP_KERNELS(K)
 #endif
 
 #ifdef FUZZ_MVE
 #define MVE_KERNELS(K)                                                                             \
-    K(conv2d_s8, mve, conv_case_gemm4)
+    K(conv2d_s8, mve, conv_case_gemm4)                                                             \
+    K(depthwise_conv2d_s8, mve, conv_case_depthwise8)                                              \
+    K(mul_s8, mve, mul_case)                                                                       \
+    K(minimum_s8, mve, minmax_case)                                                                \
+    K(maximum_s8, mve, minmax_case)                                                                \
+    K(avg_pool2d_s8, mve, pool_4_case)                                                             \
+    K(max_pool2d_s8, mve, pool_16_case)                                                            \
+    K(linear_s8, mve, linear_gemm4_case)                                                           \
+    K(add_s8, mve, add_shifts_right_case)                                                          \
+    K(quantize_f32s8, mve, quantize_s8_normal_case)                                                \
+    K(dequantize_s8f32, mve, dequantize_s8_normal_case)
 #else
 #define MVE_KERNELS(K)
 #endif
@@ -103,6 +121,21 @@ static int fuzz(unsigned long cases, unsigned long seed)
                 break;
             }
         }
+    }
+    for (size_t k = 0; k < count; ++k) {
+        if (strstr(kernels[k].name, "_dsp") == NULL && strstr(kernels[k].name, "_mve") == NULL) {
+            continue; /* without tiles */
+        }
+        for (int32_t i = 0; i < SWEEP; ++i) {
+            seed_cases((uint32_t)i);
+            sweep_cases(i);
+            if (!kernels[k].run()) {
+                printf("%s differs from its reference at boundary %d\n", kernels[k].name, (int)i);
+                ++failures;
+                break;
+            }
+        }
+        sweep_cases(-1);
     }
     printf("%d of %d kernels differ, %lu cases each\n", failures, (int)count, cases);
     return failures != 0;

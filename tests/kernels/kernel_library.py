@@ -10,6 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from cortexm_tools.plan.cases import SCRATCH
+from cortexm_tools.plan.kernel_table import kernels
+from cortexm_tools.plan.pack import PACKERS, Constants
+
 Array = npt.NDArray[np.generic]
 Value = int | float | Array | Sequence[int]
 
@@ -127,6 +131,22 @@ class _Buffer:
         assert all((guard == _POISON).all() for guard in guards), "guard bytes overwritten"
 
 
+def _packed(
+    name: str, params: Mapping[str, Value], inputs: Sequence[Array]
+) -> tuple[Sequence[Array], _Buffer | None]:
+    """The inputs with the weights in the kernel's form, and its scratch, as a plan has them."""
+    kernel = next((k for k in kernels() if k.symbol == f"cortexm_{name}"), None)
+    if kernel is None or not kernel.pack:
+        return inputs, None
+    x, weight, bias = inputs
+    none = np.zeros(0, np.int32)
+    groups = params.get("groups", 1)
+    assert isinstance(groups, int)
+    constants = PACKERS[kernel.pack](Constants(weight, bias, none, none, groups))
+    scratch = np.zeros(SCRATCH[kernel.scratch](params), np.uint8)
+    return [x, constants.weight, constants.bias], _Buffer(scratch)
+
+
 class KernelLibrary:
     """The shared library made of all kernels and references."""
 
@@ -147,6 +167,7 @@ class KernelLibrary:
         elements before index 0 of each input and the output, for negative strides.
         """
         op = name.rsplit("_", 2)[0]
+        inputs, scratch = _packed(name, params, inputs)
         struct_type = type("Params", (ctypes.Structure,), {"_fields_": _PARAMS[op]})
         buffers = [_Buffer(array) for array in [*inputs, out]]
         tables: list[_Buffer] = []
@@ -167,11 +188,11 @@ class KernelLibrary:
             for i, (buffer, array) in enumerate(zip(buffers, [*inputs, out], strict=True))
         ]
         if op in _HAS_SCRATCH:
-            arguments.append(ctypes.c_void_p(None))
+            arguments.append(ctypes.c_void_p(scratch.address if scratch else None))
         function = getattr(self._library, f"cortexm_{name}")
         function.restype = None
         function(ctypes.byref(struct), *arguments)
-        for buffer in [*buffers, *tables]:
+        for buffer in [*buffers, *tables, *([scratch] if scratch else [])]:
             buffer.check()
         for buffer, bytes_before in zip(buffers, before, strict=False):
             assert (buffer.bytes == bytes_before).all(), "an input was written"

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from cortexm_tools.ir import arithmetic
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from cortexm_tools.ir import arithmetic
+
 from kernel_library import KernelLibrary
 
 # The library fixture is built once per session; no example changes it.

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference import ExactPools
 
-from cortexm_tools.compile import CompileOptions, Compiled, compile_program
+from cortexm_tools.compile import Compiled, CompileOptions, compile_program
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program, load_program
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Target
+
+from reference import ExactPools
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "models"
 MODELS = (

@@ -7,8 +7,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+
 from cortexm_tools.ir import Array, DType, Graph, Layer, Op, ops
 from cortexm_tools.ir import ops_more as more
+
 from graphs import Net
 
 NUMBERS = (DType.S8, DType.S16, DType.S32, DType.S64, DType.U8, DType.F32)
@@ -261,9 +263,7 @@ def _bilinear(net: DataNet, x: int) -> int:
         return x
     places = [
         tuple(
-            more.Between(
-                net.pick(0, extent - 1), net.pick(0, extent - 1), net.pick(0, 16) / 16.0
-            )
+            more.Between(net.pick(0, extent - 1), net.pick(0, extent - 1), net.pick(0, 16) / 16.0)
             for _ in range(net.pick(1, 6))
         )
         for extent in own[2:]

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from batches import Job, run_jobs
+
 from cortexm_tools.ir import Graph
 from cortexm_tools.ir.exactness import differing
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
+
+from batches import Job, run_jobs
 from data_graphs import STEPS, data_graph, data_inputs
 
 # Every operator first, seven times: once for each element type.

@@ -8,14 +8,16 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Array, Attrs, DType, Graph, Op, Tensor, contiguous, ops
 from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
+
 from data_graphs import TYPES, DataNet, random_values
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 quick = settings(max_examples=60, deadline=None)
 seeds = st.integers(0, 2**32 - 1)

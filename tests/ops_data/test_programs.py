@@ -9,11 +9,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
+from executorch.exir import to_edge
+from torch.nn import functional
+
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.pte import read_pte
-from executorch.exir import to_edge
-from torch.nn import functional
 
 Function = Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from plan_executor import PlanExecutor, build_library
 
 sys.path.insert(0, str(Path(__file__).parent))  # for float_graphs, which lies beside the tests

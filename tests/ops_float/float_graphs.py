@@ -7,8 +7,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+
 from cortexm_tools.ir import Array, DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.ir import ops_more as more
+
 from graphs import Net
 
 F32 = DType.F32
@@ -206,7 +208,12 @@ def pool(seed: int) -> Graph:
         divisor = pick(net, 1, 9) if pick(net, 0, 2) == 0 else None
         counts = bool(pick(net, 0, 1))
         attrs = more.FloatAvgPool2d(
-            kernel, stride, around, padding, counts, divisor  # type: ignore[arg-type]
+            kernel,
+            stride,
+            around,
+            padding,
+            counts,
+            divisor,  # type: ignore[arg-type]
         )
     x = net.input(shape, F32, layout(net, 4))
     return net.finish(net.add(attrs, [x], (*shape[:2], *out), F32, layout(net, 4)))

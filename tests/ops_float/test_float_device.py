@@ -6,13 +6,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from batches import Job, run_jobs
+
 from cortexm_tools.ir import DType, Graph
 from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.exactness import INEXACT_UNARY, differing, tolerances
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
+
+from batches import Job, run_jobs
 from float_graphs import LAYERS, binary, clamp, unary, values
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.exactness import INEXACT_UNARY, differing, is_exact, tolerances
@@ -12,10 +15,9 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
+
 from float_graphs import LAYERS, binary, clamp, unary, values
 from graphs import Net
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from plan_executor import PlanExecutor
 
 seeds = st.integers(0, 2**32 - 1)

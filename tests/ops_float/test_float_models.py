@@ -10,6 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from executorch.exir import EdgeCompileConfig, to_edge
+from torch import nn
+from torch.nn import functional
+
 from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Array, Graph
@@ -19,10 +23,8 @@ from cortexm_tools.program import Program
 from cortexm_tools.pte import read_pte
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Target
-from executorch.exir import EdgeCompileConfig, to_edge
+
 from plan_executor import PlanExecutor
-from torch import nn
-from torch.nn import functional
 
 # Of the largest magnitude: PyTorch sums in another order.
 TOLERANCE = 1e-5
@@ -180,9 +182,7 @@ def test_interpreter_and_plan_compute_what_pytorch_computes(
         ("functions", "cortex-m3"),
     ],
 )
-def test_emulated_core_computes_what_pytorch_computes(
-    name: str, cpu: str, tmp_path: Path
-) -> None:
+def test_emulated_core_computes_what_pytorch_computes(name: str, cpu: str, tmp_path: Path) -> None:
     model = lowered(name)
     options = CompileOptions(target=Target.parse(cpu), poison=True)
     compiled = compile_program(Program(name, model.pte), options)

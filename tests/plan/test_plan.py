@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from graphs import Net, random_network
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,8 @@ from cortexm_tools.plan.lower.data import merge_dims
 from cortexm_tools.plan.types import Buffer, TensorArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
+
+from graphs import Net, random_network
 
 M55 = Target.parse("cortex-m55")
 

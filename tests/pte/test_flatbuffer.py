@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 
 import pytest
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.pte.flatbuffer import Buffer, Table
 

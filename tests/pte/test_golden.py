@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import pytest
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import interpreter_float, interpreter_more, ops  # noqa: F401
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.pte import read_pte
 from cortexm_tools.pte.ops import CONVERTERS
+
 from golden import GoldenCase, golden_cases, mismatch, output_step
 
 # All their operators are known, but not in this form.

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.pte.program import parse_program
 from cortexm_tools.pte.values import Dynamism, InstructionKind, PteList, PteTensor, ScalarType
+
 from golden import golden_case, golden_cases
 
 

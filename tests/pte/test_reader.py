@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import ops, ops_more
 from cortexm_tools.ir.types import Graph, Layer, QuantParams, same_layout
@@ -20,6 +21,7 @@ from cortexm_tools.pte.values import (
     PteTensor,
     ScalarType,
 )
+
 from golden import golden_case, golden_cases
 
 KINDS = {

@@ -6,9 +6,11 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.types import Graph
 from cortexm_tools.pte import list_operators, parse_program, read_pte
+
 from golden import golden_case
 
 # A linear layer with constants in a segment; a pool with an elided view and no constants; a

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from cortexm_tools.compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import load_program

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.run import BOARDS, boards_for, run_on_board, run_on_core, run_on_host
 from cortexm_tools.run.image import DoesNotFit

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.run.elf import parse_elf
 from cortexm_tools.run.footprint import check_footprint, footprint_of, measure, summary_text

@@ -14,6 +14,7 @@ from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.run.elf import SHF_ALLOC, SHF_WRITE, SHT_NOBITS, parse_elf
 from cortexm_tools.run.mapfile import flash_by_part
 from cortexm_tools.target import Target
+
 from golden import golden_case
 
 

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.paths import data_root
 from cortexm_tools.run.boards import BOARDS

@@ -7,13 +7,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from graphs import Net
 
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
+
+from graphs import Net
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -69,7 +70,16 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (folder / "main.c").write_text(PROGRAM)
     used = {call.kernel.source for step in plan.steps for call in step.calls}
     sources = [ROOT / "kernels" / "src" / name for name in sorted(used)]
-    command = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fwrapv"]
+    command = [
+        "cc",
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Wconversion",
+        "-Wshadow",
+        "-Werror",
+        "-fwrapv",
+    ]
     command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
     command += [f"-I{ROOT}/kernels/include", f"-I{ROOT}/kernels/src", f"-I{folder}"]
     command += [str(path) for path in [*folder.glob("*.c"), ROOT / "runtime" / "model.c", *sources]]

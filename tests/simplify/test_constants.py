@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import numpy as np
+
 from cortexm_tools.ir import DType, ops
 from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify.constants import fold_constants
+
 from graphs import Net
 
 

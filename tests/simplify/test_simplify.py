@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from graphs import Net, random_inputs, random_network
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify import simplify
+
+from graphs import Net, random_inputs, random_network
 
 
 def kinds(graph: Graph) -> list[str]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
+
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.lower import Lowered, lower
 from cortexm_tools.frontend.model_file import LoadedModel

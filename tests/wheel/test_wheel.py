@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from batches import Job, run_jobs
-from reference import ExactPools
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Array, ops
@@ -20,7 +18,9 @@ from cortexm_tools.program import Program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
+from batches import Job, run_jobs
 from collect import lower_case, wheel_cases
+from reference import ExactPools
 
 PARTS = 8
 M55 = Target.parse("cortex-m55")

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from workspace import DIGITS, ROOT, compiled
+
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
-from workspace import DIGITS, ROOT, compiled
 
 BOARDS = (
     "mps3/corstone300/an547",

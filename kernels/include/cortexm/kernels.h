@@ -125,28 +125,42 @@ extern "C" {
     void name(const params_type *params, const type *in, type *out)
 
 /* Convolutions. Weights: conv2d [out_c][kernel_h][kernel_w][in_c / groups],
- * depthwise_conv2d [kernel_h][kernel_w][out_c], transpose_conv2d [out_c][kernel_h][kernel_w][in_c]. */
+ * depthwise_conv2d [kernel_h][kernel_w][out_c], transpose_conv2d [out_c][kernel_h][kernel_w][in_c];
+ * here and below in the form that the variant's `pack` names in kernels.json, which
+ * python/cortexm_tools/plan/pack.py makes of it. */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_scalar);
+CORTEXM_CONV_S8(cortexm_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_scalar);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_dsp);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_scalar);
 
 /* Matrix products. linear's weights are [out_features][in_features]. */
 CORTEXM_LINEAR_S8(cortexm_linear_s8_scalar);
+CORTEXM_LINEAR_S8(cortexm_linear_s8_mve);
+CORTEXM_LINEAR_S8(cortexm_linear_s8_dsp);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_scalar);
 
 /* Pools. Padding counts neither in an average nor in a maximum. A maximum over no pixel at all is
  * act_min; an average always has at least one. */
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_scalar);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_scalar);
+CORTEXM_POOL_S8(cortexm_max_pool2d_s8_mve);
 
 /* Element by element. `out` may equal an operand whose period is count. */
 CORTEXM_ADD_S8(cortexm_add_s8_scalar);
+CORTEXM_ADD_S8(cortexm_add_s8_dsp);
+CORTEXM_ADD_S8(cortexm_add_s8_mve);
 CORTEXM_MUL_S8(cortexm_mul_s8_scalar);
+CORTEXM_MUL_S8(cortexm_mul_s8_mve);
 CORTEXM_DIV(cortexm_div_s8_scalar, int8_t);
 CORTEXM_DIV(cortexm_div_s16_scalar, int16_t);
 CORTEXM_MINMAX_S8(cortexm_minimum_s8_scalar);
 CORTEXM_MINMAX_S8(cortexm_maximum_s8_scalar);
+CORTEXM_MINMAX_S8(cortexm_minimum_s8_mve);
+CORTEXM_MINMAX_S8(cortexm_maximum_s8_mve);
 
 /* Activations. `out` may equal `in`. */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_scalar);
@@ -154,8 +168,10 @@ CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);
 
 /* Between float and codes. An infinity saturates; a NaN becomes the zero point (clamped). */
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_scalar, int8_t);
+CORTEXM_QUANTIZE(cortexm_quantize_f32s8_mve, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s16_scalar, int16_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_scalar, int8_t);
+CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_mve, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_scalar, int16_t);
 
 /* Moving elements of 1, 2, 4 and 8 bytes, whatever they mean. Where a stride of copy is negative,

@@ -40,6 +40,24 @@ static inline uint32_t cortexm_sxtb16_ror8(uint32_t bytes)
     return pair;
 }
 
+/* Bytes 0 and 2, zero-extended. */
+static inline uint32_t cortexm_uxtb16(uint32_t bytes)
+{
+    uint32_t pair;
+
+    __asm__("uxtb16 %0, %1" : "=r"(pair) : "r"(bytes));
+    return pair;
+}
+
+/* The sums of the lower and of the upper halves; they wrap. */
+static inline uint32_t cortexm_sadd16(uint32_t a, uint32_t b)
+{
+    uint32_t pair;
+
+    __asm__("sadd16 %0, %1, %2" : "=r"(pair) : "r"(a), "r"(b));
+    return pair;
+}
+
 /* The lower halves, and the upper halves, of two pairs. */
 static inline uint32_t cortexm_lower_halves(uint32_t first, uint32_t second)
 {
@@ -66,20 +84,20 @@ static inline int32_t cortexm_smlad(uint32_t a, uint32_t b, int32_t sum)
     return result;
 }
 
-/* sum + product of the lower, or of the upper, halves. */
-static inline int32_t cortexm_smlabb(uint32_t a, uint32_t b, int32_t sum)
+/* sum + product of one half of each: the lower (b) or the upper (t) one. */
+static inline int32_t cortexm_smlabt(uint32_t a, uint32_t b, int32_t sum)
 {
     int32_t result;
 
-    __asm__("smlabb %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    __asm__("smlabt %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
     return result;
 }
 
-static inline int32_t cortexm_smlatt(uint32_t a, uint32_t b, int32_t sum)
+static inline int32_t cortexm_smlatb(uint32_t a, uint32_t b, int32_t sum)
 {
     int32_t result;
 
-    __asm__("smlatt %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    __asm__("smlatb %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
     return result;
 }
 
@@ -92,51 +110,21 @@ static inline int32_t cortexm_smmulr(int32_t a, int32_t b)
     return result;
 }
 
-/* How the results of one call become codes. */
-typedef struct {
-    int32_t twice_zero_point_plus_one;
-    int32_t low, high;
-    int32_t is_full; /* low and high are the ends of int8 */
-} cortexm_narrow_out_t;
-
-static inline cortexm_narrow_out_t cortexm_narrow_out(int32_t zero_point, int32_t low, int32_t high)
-{
-    const cortexm_narrow_out_t out = {2 * zero_point + 1, low, high,
-                                      low == INT8_MIN && high == INT8_MAX};
-
-    return out;
-}
-
-/* 2 * high_mul(value, multiplier) needs no 64-bit product where |value| < 2^30:
- * high_mul(v, m) = floor((v * m + 2^30) / 2^31) = floor((2v * m + 2^31) / 2^32). */
-static inline int32_t cortexm_high_mul_narrow(int32_t value, int32_t multiplier)
-{
-    return cortexm_smmulr(value + value, multiplier);
-}
-
-/* cortexm_rounding_shift(value, n) + zero_point with |value| < 2^30 and n = n_minus_one + 1 >= 1.
+/* The code of an accumulator v with |v| < 2^30, for a shift -n in [-31, -1], saturated to int8.
+ * Takes 2v, n - 1 and 2z + 1 for the zero point z.
  *
- * With t = value - (value < 0), rounding_shift is floor((t + 2^(n-1)) / 2^n), and for a whole z
+ * high_mul(v, m) = floor((v * m + 2^30) / 2^31) = floor((2v * m + 2^31) / 2^32) needs no 64-bit
+ * product. With t = h - (h < 0), rounding_shift(h, n) is floor((t + 2^(n-1)) / 2^n), and
  * floor((t + 2^(n-1)) / 2^n) + z = floor((floor(t / 2^(n-1)) + 1 + 2z) / 2). */
-static inline int32_t cortexm_narrow_shift(int32_t value, int32_t n_minus_one,
-                                           int32_t twice_zero_point_plus_one)
+static inline int32_t cortexm_narrow_code(int32_t twice_value, int32_t multiplier,
+                                          int32_t n_minus_one, int32_t twice_zero_point_plus_one)
 {
-    return (((value + (value >> 31)) >> n_minus_one) + twice_zero_point_plus_one) >> 1;
-}
+    const int32_t high = cortexm_smmulr(twice_value, multiplier);
+    const int32_t twice_code = ((high + (high >> 31)) >> n_minus_one) + twice_zero_point_plus_one;
+    int32_t code;
 
-/* The code of an accumulator with |value| < 2^30, for a shift in [-31, -1]. */
-static inline int8_t cortexm_narrow_code(const cortexm_narrow_out_t *out, int32_t value,
-                                         int32_t multiplier, int32_t n_minus_one)
-{
-    const int32_t code = cortexm_narrow_shift(cortexm_high_mul_narrow(value, multiplier),
-                                              n_minus_one, out->twice_zero_point_plus_one);
-    int32_t clamped;
-
-    if (!out->is_full) {
-        return (int8_t)cortexm_clamp(code, out->low, out->high);
-    }
-    __asm__("ssat %0, #8, %1" : "=r"(clamped) : "r"(code));
-    return (int8_t)clamped;
+    __asm__("ssat %0, #8, %1, asr #1" : "=r"(code) : "r"(twice_code));
+    return code;
 }
 
 #endif

@@ -51,4 +51,16 @@ static inline int32x4_t cortexm_requantize_mve(int32x4_t value, int32x4_t multip
     return vrshlq_s32(value, vminq_s32(shift, zero));
 }
 
+/* The first `count` lanes, all four where it is larger, as bytes. Assembly, because GCC 12 moves the
+ * predicate through a core register and back. */
+static inline void cortexm_store_mve(int8_t *out, int32x4_t value, int32_t count)
+{
+    __asm__ volatile("vctp.32   %[count]\n\t"
+                     "vpst\n\t"
+                     "vstrbt.32 %q[value], [%[out]]\n\t"
+                     :
+                     : [count] "r"(count), [value] "w"(value), [out] "l"(out)
+                     : "memory");
+}
+
 #endif

@@ -8,6 +8,7 @@
 #error "conv2d_s8_dsp.c needs the DSP extension"
 #endif
 
+#include "common/clamp.h"
 #include "common/gemm_dsp.h"
 #include "common/taps.h"
 #include "cortexm/assert.h"
@@ -15,59 +16,58 @@
 
 #define PANEL 4
 
-/* sum[i] and sum[4 + i]: products of pixel i with channels a and b, for up to 127 quads of inputs.
- * Twelve values live in the loop besides the two that a load brings: all registers there are, which
- * no compiler finds. */
+/* Two inputs of four pixels times two channels: r0 points to the panel, r1 to the weights; r4 to r7
+ * are the sums U of the pixels, r8 to r11 the sums S (gemm_dsp.h). */
+#define MULTIPLY_STEP                                                                              \
+    "ldr    r2, [r1], #8\n"                                                                        \
+    "ldrd   r12, lr, [r0], #8\n"                                                                   \
+    "uxtb16 r3, r2\n"                                                                              \
+    "smlad  r8, r12, r2, r8\n"                                                                     \
+    "smlad  r4, r12, r3, r4\n"                                                                     \
+    "smlad  r9, lr, r2, r9\n"                                                                      \
+    "smlad  r5, lr, r3, r5\n"                                                                      \
+    "ldrd   r12, lr, [r0], #8\n"                                                                   \
+    "smlad  r10, r12, r2, r10\n"                                                                   \
+    "smlad  r6, r12, r3, r6\n"                                                                     \
+    "smlad  r11, lr, r2, r11\n"                                                                    \
+    "smlad  r7, lr, r3, r7\n"
+
+/* What gemm_4x2 begins with and returns: sum[i] and sum[4 + i] are products of pixel i with channels
+ * a and b. */
+typedef struct {
+    int32_t start[PANEL];
+    int32_t sum[2 * PANEL];
+} sums_t;
+
+/* Up to 127 quads of inputs. Twelve values live in the loop besides the two that a load brings: all
+ * registers there are, which no compiler finds. */
 __attribute__((naked, noinline)) static void gemm_4x2(const cortexm_word_t *x,
                                                       const cortexm_word_t *w, int32_t quads,
-                                                      int32_t *sum)
+                                                      sums_t *sums)
 {
     (void)x;
     (void)w;
     (void)quads;
-    (void)sum;
+    (void)sums;
     __asm__ volatile(
         "push   {r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+        "tst    r2, #1\n" /* an odd quad begins in the middle of the loop */
         "add    r2, r1, r2, lsl #4\n"
         "push   {r2}\n" /* the end of the weights */
-        "mov    r4, #0\n"
-        "mov    r5, #0\n"
-        "mov    r6, #0\n"
-        "mov    r7, #0\n"
-        "mov    r8, #0\n"
-        "mov    r9, #0\n"
-        "mov    r10, #0\n"
-        "mov    r11, #0\n"
-        "1:\n"
-        "ldr    r2, [r1], #8\n"
-        "ldrd   r12, lr, [r0], #8\n"
-        "sxtb16 r3, r2\n"
-        "smlad  r8, r12, r2, r8\n"
-        "smlad  r4, r12, r3, r4\n"
-        "smlad  r9, lr, r2, r9\n"
-        "smlad  r5, lr, r3, r5\n"
-        "ldrd   r12, lr, [r0], #8\n"
-        "smlad  r10, r12, r2, r10\n"
-        "smlad  r6, r12, r3, r6\n"
-        "smlad  r11, lr, r2, r11\n"
-        "smlad  r7, lr, r3, r7\n"
-        "ldr    r2, [r1], #8\n"
-        "ldrd   r12, lr, [r0], #8\n"
-        "sxtb16 r3, r2\n"
-        "smlad  r8, r12, r2, r8\n"
-        "smlad  r4, r12, r3, r4\n"
-        "smlad  r9, lr, r2, r9\n"
-        "smlad  r5, lr, r3, r5\n"
-        "ldrd   r12, lr, [r0], #8\n"
-        "smlad  r10, r12, r2, r10\n"
-        "smlad  r6, r12, r3, r6\n"
-        "smlad  r11, lr, r2, r11\n"
-        "smlad  r7, lr, r3, r7\n"
+        "ldmia  r3, {r4, r5, r6, r7}\n"
+        "mov    r8, r4\n"
+        "mov    r9, r5\n"
+        "mov    r10, r6\n"
+        "mov    r11, r7\n"
+        "bne    3f\n"
+        "1:\n" MULTIPLY_STEP MULTIPLY_STEP
+        "3:\n" MULTIPLY_STEP MULTIPLY_STEP
         "ldr    r2, [sp]\n"
         "cmp    r1, r2\n"
         "bne    1b\n"
         "add    sp, #4\n"
         "pop    {r3}\n"
+        "add    r3, #16\n"
         "sub    r8, r8, r4\n"
         "sub    r9, r9, r5\n"
         "sub    r10, r10, r6\n"
@@ -80,18 +80,161 @@ __attribute__((naked, noinline)) static void gemm_4x2(const cortexm_word_t *x,
         "pop    {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 }
 
-/* gemm_4x2 for any number of inputs. */
-static void gemm(const cortexm_word_t *x, const cortexm_word_t *w, int32_t quads, int32_t sum[8])
-{
-    int32_t more[8];
+/* A panel and where its results go. The assembly below knows the places of the members. */
+typedef struct {
+    const cortexm_word_t *x;
+    const cortexm_word_t *w;     /* of the next two channels */
+    int32_t bytes;               /* of two channels' weights, with those that lie between them */
+    int32_t start[PANEL];
+    int8_t *out;                 /* the next channel of the first pixel */
+    int32_t out_c;
+    const int32_t *bias;         /* of the next channel, likewise the next two */
+    const int32_t *multiplier;
+    const int8_t *shift;
+    int32_t twice_zero_point_plus_one;
+    int32_t twos;                /* channels left, in twos */
+    int32_t next_w;              /* from the end of two channels' weights to the next ones */
+} panel_t;
 
-    gemm_4x2(x, w, cortexm_min(quads, CORTEXM_RUN_QUADS), sum);
+/* All channels of a panel, two at a time, for up to 127 quads of inputs; cortexm_narrow_code says
+ * what is done with the sums. */
+__attribute__((naked, noinline)) static void panel_codes(panel_t *panel)
+{
+    (void)panel;
+    __asm__ volatile(
+        "push   {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+        "sub    sp, #12\n"
+        "str    r0, [sp, #4]\n"
+        "mov    r3, r0\n"
+        "2:\n"
+        "add    r12, r3, #12\n"
+        "ldm    r3, {r0, r1, r2}\n"
+        "ldmia  r12, {r4, r5, r6, r7}\n"
+        "tst    r2, #16\n"
+        "add    r2, r2, r1\n"
+        "str    r2, [sp]\n" /* the end of the weights */
+        "mov    r8, r4\n"
+        "mov    r9, r5\n"
+        "mov    r10, r6\n"
+        "mov    r11, r7\n"
+        "bne    3f\n"
+        "1:\n" MULTIPLY_STEP MULTIPLY_STEP
+        "3:\n" MULTIPLY_STEP MULTIPLY_STEP
+        "ldr    r2, [sp]\n"
+        "cmp    r1, r2\n"
+        "bne    1b\n"
+        "ldr    r3, [sp, #4]\n"
+        /* The weights that follow: one word further or, of the next block, one word back. */
+        "ldr    r0, [r3, #56]\n"
+        "ldr    r12, [r3, #8]\n"
+        "add    r1, r0\n"
+        "str    r1, [r3, #4]\n"
+        "add    r0, r12\n"
+        "rsb    r0, r0, #0\n"
+        "str    r0, [r3, #56]\n"
+        /* S - U = 256 * B, and twice bias + sum; then the products' upper halves. */
+        "sub    r8, r8, r4\n"
+        "sub    r9, r9, r5\n"
+        "sub    r10, r10, r6\n"
+        "sub    r11, r11, r7\n"
+        "ldr    r0, [r3, #36]\n"
+        "ldr    r1, [r3, #40]\n"
+        "ldr    r12, [r0], #4\n"
+        "ldr    lr, [r1], #4\n"
+        "lsl    r12, r12, #1\n"
+        "add    r4, r12, r4, lsl #1\n"
+        "add    r5, r12, r5, lsl #1\n"
+        "add    r6, r12, r6, lsl #1\n"
+        "add    r7, r12, r7, lsl #1\n"
+        "smmulr r4, r4, lr\n"
+        "smmulr r5, r5, lr\n"
+        "smmulr r6, r6, lr\n"
+        "smmulr r7, r7, lr\n"
+        "ldr    r12, [r0], #4\n"
+        "ldr    lr, [r1], #4\n"
+        "lsl    r12, r12, #1\n"
+        "add    r8, r12, r8, asr #7\n"
+        "add    r9, r12, r9, asr #7\n"
+        "add    r10, r12, r10, asr #7\n"
+        "add    r11, r12, r11, asr #7\n"
+        "smmulr r8, r8, lr\n"
+        "smmulr r9, r9, lr\n"
+        "smmulr r10, r10, lr\n"
+        "smmulr r11, r11, lr\n"
+        "str    r0, [r3, #36]\n"
+        "str    r1, [r3, #40]\n"
+        "ldr    r12, [r3, #44]\n"
+        "ldr    r2, [r3, #48]\n"
+        "ldrsb  r0, [r12], #1\n"
+        "ldrsb  r1, [r12], #1\n"
+        "str    r12, [r3, #44]\n"
+        "mvn    r0, r0\n"
+        "mvn    r1, r1\n"
+        "add    r4, r4, r4, asr #31\n"
+        "add    r5, r5, r5, asr #31\n"
+        "add    r6, r6, r6, asr #31\n"
+        "add    r7, r7, r7, asr #31\n"
+        "add    r8, r8, r8, asr #31\n"
+        "add    r9, r9, r9, asr #31\n"
+        "add    r10, r10, r10, asr #31\n"
+        "add    r11, r11, r11, asr #31\n"
+        "asr    r4, r4, r0\n"
+        "asr    r5, r5, r0\n"
+        "asr    r6, r6, r0\n"
+        "asr    r7, r7, r0\n"
+        "asr    r8, r8, r1\n"
+        "asr    r9, r9, r1\n"
+        "asr    r10, r10, r1\n"
+        "asr    r11, r11, r1\n"
+        "add    r4, r2\n"
+        "add    r5, r2\n"
+        "add    r6, r2\n"
+        "add    r7, r2\n"
+        "add    r8, r2\n"
+        "add    r9, r2\n"
+        "add    r10, r2\n"
+        "add    r11, r2\n"
+        "ssat   r4, #8, r4, asr #1\n"
+        "ssat   r5, #8, r5, asr #1\n"
+        "ssat   r6, #8, r6, asr #1\n"
+        "ssat   r7, #8, r7, asr #1\n"
+        "ssat   r8, #8, r8, asr #1\n"
+        "ssat   r9, #8, r9, asr #1\n"
+        "ssat   r10, #8, r10, asr #1\n"
+        "ssat   r11, #8, r11, asr #1\n"
+        /* Both channels of a pixel in one store. */
+        "ldrd   r0, r1, [r3, #28]\n"
+        "bfi    r4, r8, #8, #8\n"
+        "bfi    r5, r9, #8, #8\n"
+        "bfi    r6, r10, #8, #8\n"
+        "bfi    r7, r11, #8, #8\n"
+        "add    r12, r0, r1, lsl #1\n"
+        "strh   r4, [r0]\n"
+        "strh   r5, [r0, r1]\n"
+        "strh   r6, [r12]\n"
+        "strh   r7, [r12, r1]\n"
+        "add    r0, #2\n"
+        "str    r0, [r3, #28]\n"
+        "ldr    r0, [r3, #52]\n"
+        "subs   r0, #1\n"
+        "str    r0, [r3, #52]\n"
+        "bne    2b\n"
+        "add    sp, #12\n"
+        "pop    {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+}
+
+/* gemm_4x2 for any number of inputs. */
+static void gemm(const cortexm_word_t *x, const cortexm_word_t *w, int32_t quads, sums_t *sums)
+{
+    gemm_4x2(x, w, cortexm_min(quads, CORTEXM_RUN_QUADS), sums);
     for (quads -= CORTEXM_RUN_QUADS; quads > 0; quads -= CORTEXM_RUN_QUADS) {
+        sums_t more = {.start = {0}};
+
         x += CORTEXM_RUN_QUADS * 2 * PANEL;
         w += CORTEXM_RUN_QUADS * 4;
-        gemm_4x2(x, w, cortexm_min(quads, CORTEXM_RUN_QUADS), more);
-        for (int32_t i = 0; i < 8; ++i) {
-            sum[i] += more[i];
+        gemm_4x2(x, w, cortexm_min(quads, CORTEXM_RUN_QUADS), &more);
+        for (int32_t i = 0; i < 2 * PANEL; ++i) {
+            sums->sum[i] += more.sum[i];
         }
     }
 }
@@ -142,10 +285,22 @@ static void put_window(const cortexm_conv_s8_t *p, const int8_t *in, int32_t y, 
                        cortexm_word_t *panel)
 {
     const int32_t channels = p->in_c;
+    const int32_t is_inside = x >= 0 && y >= 0 &&
+                              x + (p->kernel_w - 1) * p->dilation_w < p->in_w &&
+                              y + (p->kernel_h - 1) * p->dilation_h < p->in_h;
     const cortexm_taps_t cols = cortexm_taps_inside(x, p->dilation_w, p->kernel_w, p->in_w);
     const int8_t *row = in + y * p->in_row_stride + (x + cols.begin * p->dilation_w) * channels;
     int16_t *to = (int16_t *)(void *)panel;
 
+    if (is_inside && p->dilation_w == 1) {
+        const int32_t length = p->kernel_w * channels;
+
+        for (int32_t ky = p->kernel_h; ky > 0; --ky) {
+            to = put_codes(to, row, length);
+            row += p->dilation_h * p->in_row_stride;
+        }
+        return;
+    }
     for (int32_t ky = p->kernel_h; ky > 0; --ky) {
         if (y < 0 || y >= p->in_h) {
             to = put_constant(to, p->in_zero_point, p->kernel_w * channels);
@@ -174,51 +329,82 @@ typedef struct {
     const cortexm_word_t *weight;
     const int32_t *bias;
     int32_t quads;              /* fours of inputs of a window */
-    cortexm_narrow_out_t range;
+    int32_t twice_zero_point_plus_one;
 } layer_t;
 
-/* Channel o of the panel's pixels. */
-static void finish(const layer_t *l, int32_t o, const int32_t *sum, int8_t *const pixel[PANEL])
+/* Channel o of the panel's pixels, which are out_c apart. */
+static void finish(const layer_t *l, int32_t o, const int32_t *sum, int8_t *out)
 {
-    const int32_t bias = l->bias[o];
+    const int32_t step = l->p->out_c;
+    const int32_t twice_bias = 2 * l->bias[o];
     const int32_t multiplier = l->p->multiplier[o];
     const int32_t n_minus_one = -1 - l->p->shift[o];
+    const int32_t zero_point = l->twice_zero_point_plus_one;
 
-    for (int32_t i = 0; i < PANEL; ++i) {
-        pixel[i][o] = cortexm_narrow_code(&l->range, bias + sum[i], multiplier, n_minus_one);
-    }
+    out += o;
+    *out = (int8_t)cortexm_narrow_code(twice_bias + 2 * sum[0], multiplier, n_minus_one, zero_point);
+    out += step;
+    *out = (int8_t)cortexm_narrow_code(twice_bias + 2 * sum[1], multiplier, n_minus_one, zero_point);
+    out += step;
+    *out = (int8_t)cortexm_narrow_code(twice_bias + 2 * sum[2], multiplier, n_minus_one, zero_point);
+    out += step;
+    *out = (int8_t)cortexm_narrow_code(twice_bias + 2 * sum[3], multiplier, n_minus_one, zero_point);
 }
 
-static void multiply_panel(const layer_t *l, const cortexm_word_t *panel, int8_t *const pixel[PANEL])
+static void multiply_panel(const layer_t *l, const cortexm_word_t *panel, int8_t *out)
 {
     const cortexm_word_t *w = l->weight;
     const int32_t out_c = l->p->out_c;
+    sums_t sums;
 
-    for (int32_t o = 0; o < out_c; o += 2) {
-        int32_t sum[2 * PANEL];
+    int32_t o = 0;
 
-        gemm(panel, w, l->quads, sum);
-        finish(l, o, sum, pixel);
+    for (int32_t i = 0; i < PANEL; ++i) {
+        sums.start[i] = cortexm_pairs_start(panel + i, PANEL, l->quads);
+    }
+    if (l->quads <= CORTEXM_RUN_QUADS && out_c >= 2) {
+        panel_t all = {panel,
+                       w,
+                       16 * l->quads,
+                       {sums.start[0], sums.start[1], sums.start[2], sums.start[3]},
+                       out,
+                       out_c,
+                       l->bias,
+                       l->p->multiplier,
+                       l->p->shift,
+                       l->twice_zero_point_plus_one,
+                       out_c / 2,
+                       4 - 16 * l->quads};
+
+        panel_codes(&all);
+        w = all.w;
+        o = out_c & ~1;
+    }
+    for (; o < out_c; o += 2) {
+        gemm(panel, w, l->quads, &sums);
+        finish(l, o, sums.sum, out);
         if (o + 1 < out_c) {
-            finish(l, o + 1, sum + PANEL, pixel);
+            finish(l, o + 1, sums.sum + PANEL, out);
         }
         w += (o & 2) == 0 ? 1 : 4 * l->quads - 1;
     }
 }
 
-static void multiply_pixel(const layer_t *l, const cortexm_word_t *x, int8_t *pixel)
+static void multiply_pixel(const layer_t *l, const cortexm_word_t *x, int8_t *out)
 {
     const cortexm_word_t *w = l->weight;
     const int32_t out_c = l->p->out_c;
+    const int32_t start = cortexm_pairs_start(x, PANEL, l->quads);
 
     for (int32_t o = 0; o < out_c;) {
         int32_t sum[4];
 
-        cortexm_gemm_1x4(x, PANEL, w, l->quads, sum);
+        cortexm_gemm_1x4(x, PANEL, w, l->quads, start, sum);
         w += 4 * l->quads;
         for (int32_t c = 0; c < 4 && o < out_c; ++c, ++o) {
-            pixel[o] = cortexm_narrow_code(&l->range, l->bias[o] + sum[c], l->p->multiplier[o],
-                                           -1 - l->p->shift[o]);
+            out[o] = (int8_t)cortexm_narrow_code(2 * (l->bias[o] + sum[c]), l->p->multiplier[o],
+                                                   -1 - l->p->shift[o],
+                                                   l->twice_zero_point_plus_one);
         }
     }
 }
@@ -232,10 +418,11 @@ void cortexm_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8_t *in, co
         (const cortexm_word_t *)(const void *)weight,
         bias,
         (p->kernel_h * p->kernel_w * p->in_c + 3) / 4,
-        cortexm_narrow_out(p->out_zero_point, p->act_min, p->act_max),
+        2 * p->out_zero_point + 1,
     };
     cortexm_word_t *const panel = scratch;
-    int8_t *pixel[PANEL];
+    int8_t *const results = out;
+    const int32_t has_gaps = p->out_row_stride != p->out_w * p->out_c;
     int32_t filled = 0;
 
     CORTEXM_ASSERT(p->groups == 1 && p->act_min <= p->act_max);
@@ -245,26 +432,33 @@ void cortexm_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8_t *in, co
         panel[layer.quads * 2 * PANEL - i] = 0;
     }
     for (int32_t n = 0; n < p->batches; ++n) {
+        int8_t *pixel = out;
+
         for (int32_t oy = 0; oy < p->out_h; ++oy) {
             const int32_t y = p->in_y0 + oy * p->stride_h;
-            int8_t *out_pixel = out + oy * p->out_row_stride;
             int32_t x = p->in_x0;
 
             for (int32_t ox = 0; ox < p->out_w; ++ox) {
                 put_window(p, in, y, x, panel + filled);
-                pixel[filled] = out_pixel;
                 if (++filled == PANEL) {
                     multiply_panel(&layer, panel, pixel);
+                    pixel += PANEL * p->out_c;
                     filled = 0;
                 }
-                out_pixel += p->out_c;
                 x += p->stride_w;
+            }
+            /* A panel may go on in the next row if the results lie in one piece. */
+            if (has_gaps || oy == p->out_h - 1) {
+                for (int32_t i = 0; i < filled; ++i) {
+                    multiply_pixel(&layer, panel + i, pixel);
+                    pixel += p->out_c;
+                }
+                filled = 0;
+                pixel += p->out_row_stride - p->out_w * p->out_c;
             }
         }
         in += p->in_batch_stride;
         out += p->out_batch_stride;
     }
-    for (int32_t i = 0; i < filled; ++i) {
-        multiply_pixel(&layer, panel + i, pixel[i]);
-    }
+    cortexm_clamp_image(p, results);
 }

@@ -18,42 +18,6 @@
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 
-/* The window of one output pixel in one piece. `in` is the image (of a group), (y, x) its first tap. */
-static void gather(const cortexm_conv_s8_t *p, int32_t group_in, const int8_t *in, int32_t y,
-                   int32_t x, cortexm_taps_t rows, int8_t *window)
-{
-    const cortexm_taps_t cols = cortexm_taps_inside(x, p->dilation_w, p->kernel_w, p->in_w);
-    const int32_t row_size = p->kernel_w * group_in;
-    const int32_t row_step = p->dilation_h * p->in_row_stride;
-    const int32_t col_step = p->dilation_w * p->in_c;
-    int32_t length = group_in;
-    int32_t runs = cortexm_taps_count(cols);
-    const int32_t inside = cortexm_taps_count(rows) * runs;
-
-    if (inside != p->kernel_h * p->kernel_w) {
-        cortexm_fill_mve(window, p->in_zero_point, p->kernel_h * row_size);
-    }
-    if (col_step == group_in) {
-        length *= runs;
-        runs = runs > 0;
-    }
-    in += (y + rows.begin * p->dilation_h) * p->in_row_stride + (x * p->in_c) +
-          cols.begin * col_step;
-    window += rows.begin * row_size + cols.begin * group_in;
-    for (int32_t row = rows.begin; row < rows.end; ++row) {
-        const int8_t *from = in;
-        int8_t *to = window;
-
-        for (int32_t run = runs; run > 0; --run) {
-            cortexm_copy_mve(to, from, length);
-            from += col_step;
-            to += group_in;
-        }
-        in += row_step;
-        window += row_size;
-    }
-}
-
 typedef struct {
     const cortexm_conv_s8_t *p;
     const int8_t *weight;
@@ -61,49 +25,106 @@ typedef struct {
     const int8_t *shift;
     cortexm_depth_t depth;
     cortexm_finish_t finish;
-    int32_t channels; /* of a group */
+    int32_t group_in, group_out;
+    int32_t row_size;                /* bytes of a row of a window */
+    int32_t row_step, col_step;      /* from one tap to the next in the image */
+    uint32_t y_inside, x_inside;     /* windows that begin before these, and not before 0, lie inside */
+    int8_t *scratch;                 /* two windows; NULL if every window is one pixel of the image */
 } layer_t;
+
+/* How many positions along an axis a window inside the image can begin at. */
+static uint32_t positions(int32_t extent, int32_t kernel, int32_t dilation)
+{
+    return (uint32_t)cortexm_max(extent - (kernel - 1) * dilation, 0);
+}
+
+/* A window of which some is padding, or whose taps are not in one piece. `in` is the image (of a group),
+ * (y, x) the place of the first tap. */
+static __attribute__((noinline)) void gather_any(const layer_t *layer, const int8_t *in, int32_t y,
+                                                 int32_t x, int8_t *window)
+{
+    const cortexm_conv_s8_t *const p = layer->p;
+    const cortexm_taps_t rows = cortexm_taps_inside(y, p->dilation_h, p->kernel_h, p->in_h);
+    const cortexm_taps_t cols = cortexm_taps_inside(x, p->dilation_w, p->kernel_w, p->in_w);
+    const int32_t group_in = layer->group_in;
+    int32_t length = group_in;
+    int32_t runs = cortexm_taps_count(cols);
+
+    cortexm_fill_mve(window, p->in_zero_point, p->kernel_h * layer->row_size);
+    if (layer->col_step == group_in) {
+        length *= runs;
+        runs = runs > 0;
+    }
+    in += y * p->in_row_stride + x * p->in_c + rows.begin * layer->row_step +
+          cols.begin * layer->col_step;
+    window += rows.begin * layer->row_size + cols.begin * group_in;
+    for (int32_t row = rows.begin; row < rows.end; ++row) {
+        const int8_t *from = in;
+        int8_t *to = window;
+
+        for (int32_t run = runs; run > 0; --run) {
+            cortexm_copy_mve(to, from, length);
+            from += layer->col_step;
+            to += group_in;
+        }
+        in += layer->row_step;
+        window += layer->row_size;
+    }
+}
+
+/* The same for a window inside the image, in rows of one piece. */
+static inline void gather_rows(const layer_t *layer, const int8_t *from, int8_t *window)
+{
+    for (int32_t row = layer->p->kernel_h; row > 0; --row) {
+        cortexm_copy_mve(window, from, layer->row_size);
+        from += layer->row_step;
+        window += layer->row_size;
+    }
+}
 
 static __attribute__((noinline)) void two_pixels(const layer_t *layer, const int8_t *const window[2],
                                                  int8_t *const out[2])
 {
-    cortexm_gemm_t g = {layer->bias,    layer->multiplier, layer->shift,
-                        layer->channels, out[0],           out[1],
-                        window[0],      window[1],         layer->depth.chunks};
+    cortexm_gemm_t g = {layer->bias,      layer->multiplier, layer->shift,
+                        layer->group_out, out[0],            out[1],
+                        window[0],        window[1],         layer->depth.chunks};
 
     cortexm_gemm_2_mve(&g, layer->weight, layer->depth.first, &layer->finish);
 }
 
-/* One group of one image; scratch is NULL if every window is one pixel inside the image. */
-static void image(const layer_t *layer, int32_t group_in, const int8_t *in, int8_t *out,
-                  int8_t *scratch, int32_t depth)
+/* One group of one image. */
+static void image(const layer_t *layer, const int8_t *in, int8_t *out)
 {
     const cortexm_conv_s8_t *const p = layer->p;
-    const int8_t *window[2] = {scratch, scratch};
+    const int32_t x_step = p->stride_w * p->in_c;
+    int8_t *const second =
+        layer->scratch == NULL ? NULL : layer->scratch + p->kernel_h * layer->row_size;
+    const int8_t *window[2] = {layer->scratch, second};
     int8_t *results[2];
     int waiting = 0;
 
-    if (scratch != NULL) {
-        window[1] = scratch + depth;
-    }
     for (int32_t oy = 0; oy < p->out_h; ++oy) {
         const int32_t y = p->in_y0 + oy * p->stride_h;
-        const cortexm_taps_t rows = cortexm_taps_inside(y, p->dilation_h, p->kernel_h, p->in_h);
+        const uint32_t x_inside = (uint32_t)y < layer->y_inside ? layer->x_inside : 0;
+        const int8_t *first = in + y * p->in_row_stride + p->in_x0 * p->in_c;
         int8_t *out_pixel = out + oy * p->out_row_stride;
         int32_t x = p->in_x0;
 
-        for (int32_t ox = 0; ox < p->out_w; ++ox) {
+        for (int32_t ox = p->out_w; ox > 0; --ox) {
             results[waiting] = out_pixel;
-            if (scratch != NULL) {
-                gather(p, group_in, in, y, x, rows, scratch + waiting * depth);
+            if (layer->scratch == NULL) {
+                window[waiting] = first;
+            } else if ((uint32_t)x < x_inside) {
+                gather_rows(layer, first, waiting ? second : layer->scratch);
             } else {
-                window[waiting] = in + y * p->in_row_stride + x * p->in_c;
+                gather_any(layer, in, y, x, waiting ? second : layer->scratch);
             }
             if (waiting) {
                 two_pixels(layer, window, results);
             }
             waiting = !waiting;
             out_pixel += p->out_c;
+            first += x_step;
             x += p->stride_w;
         }
     }
@@ -120,27 +141,38 @@ void cortexm_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8_t *in, co
     const cortexm_conv_s8_t *const p = params;
     const int32_t group_in = p->groups == 1 ? p->in_c : p->in_c / p->groups;
     const int32_t group_out = p->groups == 1 ? p->out_c : p->out_c / p->groups;
-    const int32_t blocks = (group_out + 3) & ~3;
+    const int32_t padded = (group_out + 3) & ~3;
     const int32_t depth = p->kernel_h * p->kernel_w * group_in;
-    layer_t layer = {p,
-                     weight,
-                     bias,
-                     p->multiplier,
-                     p->shift,
-                     cortexm_depth_of(depth),
-                     cortexm_finish_of(p->out_zero_point, p->act_min, p->act_max),
-                     group_out};
+    const int32_t col_step = p->dilation_w * p->in_c;
+    layer_t layer = {.p = p,
+                     .weight = weight,
+                     .bias = bias,
+                     .multiplier = p->multiplier,
+                     .shift = p->shift,
+                     .depth = cortexm_depth_of(depth),
+                     .finish = cortexm_finish_of(p->out_zero_point, p->act_min, p->act_max),
+                     .group_in = group_in,
+                     .group_out = group_out,
+                     .row_size = p->kernel_w * group_in,
+                     .row_step = p->dilation_h * p->in_row_stride,
+                     .col_step = col_step,
+                     .y_inside = positions(p->in_h, p->kernel_h, p->dilation_h),
+                     .x_inside = positions(p->in_w, p->kernel_w, p->dilation_w),
+                     .scratch = scratch};
 
     CORTEXM_ASSERT(p->groups > 0 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
+    if (col_step != group_in && p->kernel_w > 1) {
+        layer.x_inside = 0; /* rows are not in one piece */
+    }
     for (int32_t group = 0; group < p->groups; ++group) {
         for (int32_t n = 0; n < p->batches; ++n) {
-            image(&layer, group_in, in + n * p->in_batch_stride + group * group_in,
-                  out + n * p->out_batch_stride + group * group_out, scratch, depth);
+            image(&layer, in + n * p->in_batch_stride + group * group_in,
+                  out + n * p->out_batch_stride + group * group_out);
         }
-        layer.weight += blocks * depth;
-        layer.bias += blocks;
-        layer.multiplier += blocks;
-        layer.shift += blocks;
+        layer.weight += padded * depth;
+        layer.bias += padded;
+        layer.multiplier += padded;
+        layer.shift += padded;
     }
 }

@@ -1,137 +1,132 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conv2d, int8, portable C. See README.md for the formula. */
-#include "common/dot.h"
+/* conv2d, int8, portable C. See README.md for the formula.
+ *
+ * Each pixel's window becomes one row of bytes, in the input where it lies there in one piece, else
+ * in scratch, and is multiplied with the weights of four outputs at a time; where the core has the
+ * registers, two neighbouring pixels are multiplied together. */
+#include <stddef.h>
+#include <string.h>
+
+#include "common/codes.h"
+#include "common/fours.h"
 #include "common/taps.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 #include "cortexm/requantize.h"
 
-/* The part of one output pixel's window that lies inside the image, as runs of bytes that are in one
- * piece both in the input and in the weights. */
-typedef struct {
-    cortexm_taps_t rows, cols;
-    int32_t group_in;                      /* input channels of a group */
-    int32_t runs, length;                  /* runs per row, bytes per run */
-    int32_t in_row_step, in_run_step;
-    int32_t weight_row_step, weight_run_step;
-    int32_t skip;                          /* weights of a channel before its first inside tap */
-} window_t;
-
-static window_t window_of(const cortexm_conv_s8_t *p, int32_t group_in, cortexm_taps_t rows,
-                          cortexm_taps_t cols)
+static int8_t *put_codes(int8_t *to, const int8_t *from, int32_t n)
 {
-    window_t w;
+    int8_t *const end = to + n;
 
-    w.rows = rows;
-    w.cols = cols;
-    w.group_in = group_in;
-    w.runs = cortexm_taps_count(cols);
-    w.length = group_in;
-    if (p->groups == 1 && p->dilation_w == 1) {
-        /* Neither skipped pixels nor other groups' channels separate neighbouring taps. */
-        w.length *= w.runs;
-        w.runs = 1;
-    }
-    w.in_row_step = p->dilation_h * p->in_row_stride;
-    w.in_run_step = p->dilation_w * p->in_c;
-    w.weight_row_step = p->kernel_w * group_in;
-    w.weight_run_step = group_in;
-    w.skip = (rows.begin * p->kernel_w + cols.begin) * group_in;
-    return w;
-}
-
-static int32_t dot(const window_t *w, const int8_t *in, const int8_t *weight)
-{
-    int32_t sum = 0;
-
-    weight += w->skip;
-    for (int32_t row = w->rows.begin; row < w->rows.end; ++row) {
-        const int8_t *in_run = in;
-        const int8_t *weight_run = weight;
-
-        for (int32_t run = 0; run < w->runs; ++run) {
-            sum += cortexm_dot_s8(in_run, weight_run, w->length);
-            in_run += w->in_run_step;
-            weight_run += w->weight_run_step;
+    if ((((uintptr_t)to | (uintptr_t)from) & 3u) == 0u) {
+        for (; n >= 8; n -= 8) {
+            memcpy(__builtin_assume_aligned(to, 4), __builtin_assume_aligned(from, 4), 8);
+            to += 8;
+            from += 8;
         }
-        in += w->in_row_step;
-        weight += w->weight_row_step;
     }
-    return sum;
+    while (to != end) {
+        *to++ = *from++;
+    }
+    return to;
 }
 
-/* dot for four output channels at once, whose weights are `filter` apart. */
-static void dot4(const window_t *w, const int8_t *in, const int8_t *weight, int32_t filter,
-                 int32_t sum[4])
+static int8_t *put_constant(int8_t *to, int8_t value, int32_t n)
 {
-    weight += w->skip;
-    for (int32_t row = w->rows.begin; row < w->rows.end; ++row) {
-        const int8_t *in_run = in;
-        const int8_t *weight_run = weight;
-
-        for (int32_t run = 0; run < w->runs; ++run) {
-            cortexm_dot4_s8(in_run, weight_run, filter, w->length, sum);
-            in_run += w->in_run_step;
-            weight_run += w->weight_run_step;
-        }
-        in += w->in_row_step;
-        weight += w->weight_row_step;
+    for (; n > 0; --n) {
+        *to++ = value;
     }
+    return to;
 }
 
-/* Sum of one output channel's weights over the taps that lie in the padding. */
-static int32_t sum_padding(const window_t *w, const int8_t *weight, int32_t kernel_h)
+/* The row of the window whose first tap is at (y, x) of the image, for `channels` neighbouring
+ * channels that `in` points to the first of. */
+static const int8_t *window(const cortexm_conv_s8_t *p, const int8_t *in, int32_t channels, int32_t y,
+                            int32_t x, int8_t *scratch)
 {
-    const int32_t row_size = w->weight_row_step;
-    const int32_t left = w->cols.begin * w->group_in;
-    const int32_t right = w->cols.end * w->group_in;
-    int32_t sum = cortexm_sum_s8(weight, w->rows.begin * row_size);
+    const cortexm_taps_t cols = cortexm_taps_inside(x, p->dilation_w, p->kernel_w, p->in_w);
+    const int32_t inside = cortexm_taps_count(cols);
+    const int32_t in_one_piece = p->groups == 1 && p->dilation_w == 1;
+    const int32_t tap_step = p->dilation_w * p->in_c;
+    const int8_t *row = in + y * p->in_row_stride + (x + cols.begin * p->dilation_w) * p->in_c;
+    int8_t *to = scratch;
 
-    weight += w->rows.begin * row_size;
-    for (int32_t row = w->rows.begin; row < w->rows.end; ++row) {
-        sum += cortexm_sum_s8(weight, left);
-        sum += cortexm_sum_s8(weight + right, row_size - right);
-        weight += row_size;
+    if (p->kernel_h == 1 && inside == p->kernel_w && (in_one_piece || inside == 1) && y >= 0 &&
+        y < p->in_h) {
+        return row;
     }
-    return sum + cortexm_sum_s8(weight, (kernel_h - w->rows.end) * row_size);
-}
-
-/* One pixel; `in` is the first tap inside the image. */
-static void pixel(const cortexm_conv_s8_t *p, const window_t *w, const int8_t *in,
-                  const int8_t *weight, const int32_t *bias, int8_t *out)
-{
-    const int32_t filter = p->kernel_h * w->weight_row_step;
-    const int32_t group_out = p->groups == 1 ? p->out_c : p->out_c / p->groups;
-    const int is_border = cortexm_taps_count(w->rows) != p->kernel_h ||
-                          cortexm_taps_count(w->cols) != p->kernel_w;
-    const int32_t zero_point = is_border ? p->in_zero_point : 0;
-    int32_t o = 0;
-
-    for (int32_t group_end = group_out; o < p->out_c; group_end += group_out) {
-        while (o < group_end) {
-            int32_t acc[4] = {0, 0, 0, 0};
-            int32_t block = 1;
-
-            if (group_end - o >= 4) {
-                block = 4;
-                dot4(w, in, weight, filter, acc);
+    for (int32_t ky = p->kernel_h; ky > 0; --ky) {
+        if (y < 0 || y >= p->in_h) {
+            to = put_constant(to, p->in_zero_point, p->kernel_w * channels);
+        } else {
+            to = put_constant(to, p->in_zero_point, cols.begin * channels);
+            if (in_one_piece) {
+                to = put_codes(to, row, inside * channels);
             } else {
-                acc[0] = dot(w, in, weight);
-            }
-            for (int32_t k = 0; k < block; ++k) {
-                int32_t value = bias[o] + acc[k];
+                const int8_t *tap = row;
 
-                if (zero_point != 0) {
-                    value += zero_point * sum_padding(w, weight, p->kernel_h);
+                for (int32_t kx = 0; kx < inside; ++kx) {
+                    to = put_codes(to, tap, channels);
+                    tap += tap_step;
                 }
-                value = cortexm_requantize(value, p->multiplier[o], p->shift[o]);
-                out[o] = (int8_t)cortexm_add_zero_point(value, p->out_zero_point, p->act_min,
-                                                        p->act_max);
-                weight += filter;
-                ++o;
             }
+            to = put_constant(to, p->in_zero_point, (p->kernel_w - cols.end) * channels);
         }
-        in += w->group_in;
+        y += p->dilation_h;
+        row += p->dilation_h * p->in_row_stride;
+    }
+    return scratch;
+}
+
+/* The outputs of one group. */
+typedef struct {
+    const uint8_t *weight;
+    const int32_t *bias;
+    int32_t depth;        /* inputs per output */
+    int32_t begin, end;   /* its outputs */
+} group_t;
+
+static void multiply(const group_t *g, const cortexm_codes_t *codes, const int8_t *x, int8_t *out)
+{
+    const int32_t start = cortexm_fours_start(x, g->depth);
+    const uint8_t *w = g->weight;
+    int32_t o = g->begin;
+
+    for (; o + 8 <= g->end; o += 8) {
+        int32_t sum[8];
+
+        cortexm_fours_eight(x, w, g->depth, start, sum);
+        for (int32_t i = 0; i < 8; i += 4) {
+            cortexm_four_codes(codes, o + i, 4, g->bias + o + i, sum + i, out + o + i);
+        }
+        w += 8 * g->depth;
+    }
+    for (; o < g->end; o += 4) {
+        int32_t sum[4];
+
+        cortexm_fours(x, w, g->depth, start, sum);
+        cortexm_four_codes(codes, o, cortexm_min(4, g->end - o), g->bias + o, sum, out + o);
+        w += 4 * g->depth;
+    }
+}
+
+/* Two pixels. */
+static void multiply_two(const group_t *g, const cortexm_codes_t *codes, const int8_t *const x[2],
+                         int8_t *const out[2])
+{
+    const int32_t start[2] = {cortexm_fours_start(x[0], g->depth),
+                              cortexm_fours_start(x[1], g->depth)};
+    const uint8_t *w = g->weight;
+
+    for (int32_t o = g->begin; o < g->end; o += 4) {
+        int32_t sum[8];
+
+        cortexm_fours_two_rows(x[0], x[1], w, g->depth, start, sum);
+        for (int32_t i = 0; i < 2; ++i) {
+            cortexm_four_codes(codes, o, cortexm_min(4, g->end - o), g->bias + o, sum + 4 * i,
+                               out[i] + o);
+        }
+        w += 4 * g->depth;
     }
 }
 
@@ -140,32 +135,57 @@ void cortexm_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const int8_t *in,
 {
     const cortexm_conv_s8_t *const p = params;
     const int32_t group_in = p->groups == 1 ? p->in_c : p->in_c / p->groups;
+    const int32_t group_out = p->groups == 1 ? p->out_c : p->out_c / p->groups;
+    const int32_t depth = p->kernel_h * p->kernel_w * group_in;
+    const int32_t group_weights = (group_out + 3) / 4 * 4 * depth;
+    const cortexm_codes_t codes = cortexm_codes(p->multiplier, p->shift, p->out_c,
+                                                p->out_zero_point, p->act_min, p->act_max);
+    const int32_t is_in_twos = CORTEXM_TWO_ROWS && p->groups == 1;
+    const int8_t *row[2];
+    int8_t *pixel[2];
+    int32_t waiting = 0; /* pixels that wait for a second one */
 
-    (void)scratch;
     CORTEXM_ASSERT(p->groups > 0 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
 
     for (int32_t n = 0; n < p->batches; ++n) {
         for (int32_t oy = 0; oy < p->out_h; ++oy) {
             const int32_t y = p->in_y0 + oy * p->stride_h;
-            const cortexm_taps_t rows =
-                cortexm_taps_inside(y, p->dilation_h, p->kernel_h, p->in_h);
-            const int8_t *in_row = in + (y + rows.begin * p->dilation_h) * p->in_row_stride;
             int8_t *out_pixel = out + oy * p->out_row_stride;
             int32_t x = p->in_x0;
 
             for (int32_t ox = 0; ox < p->out_w; ++ox) {
-                const cortexm_taps_t cols =
-                    cortexm_taps_inside(x, p->dilation_w, p->kernel_w, p->in_w);
-                const window_t w = window_of(p, group_in, rows, cols);
+                group_t g = {(const uint8_t *)weight, bias, depth, 0, group_out};
 
-                pixel(p, &w, in_row + (x + cols.begin * p->dilation_w) * p->in_c, weight, bias,
-                      out_pixel);
+                if (is_in_twos) {
+                    int8_t *const place = waiting != 0 && scratch != NULL
+                                              ? (int8_t *)scratch + depth
+                                              : scratch;
+
+                    row[waiting] = window(p, in, group_in, y, x, place);
+                    pixel[waiting] = out_pixel;
+                    if (++waiting == 2) {
+                        multiply_two(&g, &codes, row, pixel);
+                        waiting = 0;
+                    }
+                } else {
+                    for (int32_t c = 0; c < p->in_c; c += group_in) {
+                        multiply(&g, &codes, window(p, in + c, group_in, y, x, scratch), out_pixel);
+                        g.weight += group_weights;
+                        g.begin += group_out;
+                        g.end += group_out;
+                    }
+                }
                 out_pixel += p->out_c;
                 x += p->stride_w;
             }
         }
         in += p->in_batch_stride;
         out += p->out_batch_stride;
+    }
+    if (waiting != 0) {
+        const group_t g = {(const uint8_t *)weight, bias, depth, 0, group_out};
+
+        multiply(&g, &codes, row[0], pixel[0]);
     }
 }

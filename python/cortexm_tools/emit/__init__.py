@@ -14,7 +14,11 @@ __all__ = ["EmitOptions", "Sample", "emit"]
 
 
 def emit(
-    plan: Plan, options: EmitOptions, *, pte: bytes | None = None, samples: list[Sample] | None = None
+    plan: Plan,
+    options: EmitOptions,
+    *,
+    pte: bytes | None = None,
+    samples: list[Sample] | None = None,
 ) -> dict[str, str]:
     """The generated files by name.
 

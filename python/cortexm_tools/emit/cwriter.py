@@ -39,7 +39,7 @@ def c_int(value: int) -> str:
 def c_float(value: float) -> str:
     """A float constant that reads back as exactly this float32."""
     if math.isnan(value):
-        return "__builtin_nanf(\"\")"
+        return '__builtin_nanf("")'
     if math.isinf(value):
         return ("-" if value < 0 else "") + "__builtin_inff()"
     return f"{np.float32(value).item().hex()}f"

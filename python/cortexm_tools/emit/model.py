@@ -102,7 +102,9 @@ def _invoke(plan: Plan, options: EmitOptions) -> list[str]:
         if options.profile:
             lines.append(f"    cortexm_profile(&{options.name}, {number + 1});")
         if options.poison:
-            lines += [f"    memset(arena + {a}, 0xA5, {b - a});" for a, b in dead_ranges(plan, number)]
+            lines += [
+                f"    memset(arena + {a}, 0xA5, {b - a});" for a, b in dead_ranges(plan, number)
+            ]
     return [*lines, "}", ""]
 
 
@@ -134,7 +136,11 @@ def _step(plan: Plan, options: EmitOptions, number: int, step: Step) -> list[str
     lines = ["    /* " + c_comment(title), *body]
     lines[-1] += " */"
     if not step.calls:
-        return [*lines[:-1], lines[-1].removesuffix(" */"), "     * the same bytes: nothing to do */"]
+        return [
+            *lines[:-1],
+            lines[-1].removesuffix(" */"),
+            "     * the same bytes: nothing to do */",
+        ]
     for position, call in enumerate(step.calls):
         name = _params_name(number, position, step)
         args = [_arg(plan, options, number, arg, graph) for arg in call.args]
@@ -163,7 +169,11 @@ def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, graph: Graph) 
     assert isinstance(arg, TensorArg)
     tensor = graph.tensors[arg.index]
     place = f"(arena + {plan.offset(arg.index) + arg.offset})"
-    return f"({_pointer(tensor)}){place}" if tensor.dtype.size == 1 else f"({_pointer(tensor)})(void *){place}"
+    return (
+        f"({_pointer(tensor)}){place}"
+        if tensor.dtype.size == 1
+        else f"({_pointer(tensor)})(void *){place}"
+    )
 
 
 def _pointer(tensor: Tensor) -> str:

@@ -149,9 +149,7 @@ def _check_conv(op: Op, attrs: ops.ConvAttrs, ins: list[Tensor], out: Tensor) ->
     _require(all(s >= 1 for s in (*attrs.stride, *attrs.dilation)), op, "stride below 1")
 
 
-def _check_pool(
-    op: Op, attrs: ops.AvgPool2d | ops.MaxPool2d, x: Tensor, out: Tensor
-) -> None:
+def _check_pool(op: Op, attrs: ops.AvgPool2d | ops.MaxPool2d, x: Tensor, out: Tensor) -> None:
     _require(len(x.shape) == len(out.shape) == 4, op, "rank must be 4")
     _require(x.shape[:2] == out.shape[:2], op, "batch or channels differ")
     for axis in (0, 1):

@@ -43,9 +43,7 @@ def check_data_op(
         case ops_more.AsStrided():
             _same_type(x, out, require)
             require(len(attrs.strides) == len(out.shape), "strides of another rank")
-            reach = [
-                (n - 1) * step for n, step in zip(out.shape, attrs.strides, strict=True)
-            ]
+            reach = [(n - 1) * step for n, step in zip(out.shape, attrs.strides, strict=True)]
             low = attrs.offset + sum(min(r, 0) for r in reach)
             high = attrs.offset + sum(max(r, 0) for r in reach)
             require(low >= 0 and high < x.numel, "leads out of the operand")
@@ -107,9 +105,7 @@ def _broadcasts(ins: list[Tensor], out: Tensor) -> bool:
         return False
 
 
-def _check_concat(
-    attrs: ops_more.Concat, ins: list[Tensor], out: Tensor, require: Require
-) -> None:
+def _check_concat(attrs: ops_more.Concat, ins: list[Tensor], out: Tensor, require: Require) -> None:
     dim = attrs.dim
     require(0 <= dim < len(out.shape), "joins along a missing dimension")
     for x in ins:

@@ -67,9 +67,7 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
         return False
 
 
-def _check_binary(
-    attrs: more.Binary, ins: Sequence[Tensor], out: Tensor, require: Require
-) -> None:
+def _check_binary(attrs: more.Binary, ins: Sequence[Tensor], out: Tensor, require: Require) -> None:
     require(attrs.function in more.BINARY_FUNCTIONS, f"unknown function {attrs.function!r}")
     require(all(t.dtype is out.dtype for t in ins), "operands and result differ in type")
     integers = attrs.function in more.INTEGER_FUNCTIONS

@@ -45,7 +45,9 @@ class GraphBuilder:
         """Appends `op` with its operands resolved."""
         self.ops.append(replace(op, inputs=tuple(self.resolve(i) for i in op.inputs)))
 
-    def finish(self, outputs: Iterable[int] | None = None, inputs: Iterable[int] | None = None) -> Graph:
+    def finish(
+        self, outputs: Iterable[int] | None = None, inputs: Iterable[int] | None = None
+    ) -> Graph:
         chosen = self._graph.outputs if outputs is None else outputs
         return Graph(
             name=self._graph.name,

@@ -269,9 +269,7 @@ def _activation(attrs: ops.Activation, inputs: list[Array], op: Op, graph: Graph
 @implements(ops.Softmax)
 def _softmax(attrs: ops.Softmax, inputs: list[Array], op: Op, graph: Graph) -> Array:
     x = np.moveaxis(inputs[0].astype(np.int64), attrs.dim, -1)
-    return np.moveaxis(
-        softmax_s8(x, attrs.multiplier, attrs.shift, attrs.diff_min), -1, attrs.dim
-    )
+    return np.moveaxis(softmax_s8(x, attrs.multiplier, attrs.shift, attrs.diff_min), -1, attrs.dim)
 
 
 @implements(ops.AvgPool2d)

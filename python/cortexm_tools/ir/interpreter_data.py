@@ -62,9 +62,7 @@ def in_range(index: Array, size: int) -> Int64:
     return np.clip(np.where(at < 0, at + size, at), 0, size - 1)
 
 
-def indexed_offsets(
-    shape: tuple[int, ...], axes: tuple[int, ...], indices: list[Array]
-) -> Int64:
+def indexed_offsets(shape: tuple[int, ...], axes: tuple[int, ...], indices: list[Array]) -> Int64:
     """Where the elements that `indices` choose from a tensor of `shape` lie, in C order."""
     numbers = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
     given = dict(zip(axes, indices, strict=True))
@@ -81,9 +79,7 @@ def _gather(attrs: more.Gather, inputs: list[Array], op: Op, graph: Graph) -> Ar
     within = tuple(
         slice(None) if d == attrs.dim else slice(size) for d, size in enumerate(index.shape)
     )
-    return np.take_along_axis(
-        x[within], in_range(index, x.shape[attrs.dim]), axis=attrs.dim
-    )
+    return np.take_along_axis(x[within], in_range(index, x.shape[attrs.dim]), axis=attrs.dim)
 
 
 @implements(more.Index)

@@ -182,9 +182,7 @@ def _normalize(x: Floats, epsilon: float) -> Floats:
 @implements(more.FloatLayerNorm)
 def _layer_norm(attrs: more.FloatLayerNorm, inputs: list[Any], op: Op, graph: Graph) -> Array:
     rows = _normalize(inputs[0].reshape(-1, attrs.size), attrs.epsilon)
-    return np.asarray(rows * inputs[1].reshape(-1) + inputs[2].reshape(-1)).reshape(
-        inputs[0].shape
-    )
+    return np.asarray(rows * inputs[1].reshape(-1) + inputs[2].reshape(-1)).reshape(inputs[0].shape)
 
 
 @implements(more.FloatGroupNorm)

@@ -7,12 +7,10 @@ bits.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from . import ops_more as more
-from .interpreter import F32, implements
+from .interpreter import implements
 from .types import Array, Graph, Op
 
 

@@ -20,7 +20,9 @@ def tensor_text(tensor: Tensor) -> str:
 def op_text(op: Op, graph: Graph) -> str:
     """``%out = conv2d(%in, %weight, …) {attributes}  # layer``."""
     names = ", ".join(f"%{graph.tensors[i].name}" for i in op.inputs)
-    results = ", ".join(f"%{graph.tensors[i].name}: {tensor_text(graph.tensors[i])}" for i in op.outputs)
+    results = ", ".join(
+        f"%{graph.tensors[i].name}: {tensor_text(graph.tensors[i])}" for i in op.outputs
+    )
     fields = ", ".join(
         f"{field.name}={_short(getattr(op.attrs, field.name))}"
         for field in dataclasses.fields(op.attrs)

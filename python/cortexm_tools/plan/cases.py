@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels can require of a layer (`when` in kernels.json), and the scratch memory they ask for.
+"""What kernels can require of a layer (`when` in kernels.json), and the scratch memory they need.
 
 Both are functions of the facts of a layer: the fields of its parameter block, and for
-convolutions `shifts`, the per-channel shifts as a tuple.
+convolutions and linear layers `shifts`, the shifts as a tuple, and `largest_sum`, a bound of the
+absolute value of every accumulator.
 """
 
 from __future__ import annotations
@@ -23,9 +24,59 @@ def _one_to_one(facts: Facts) -> bool:
     return bool(facts["in_c"] == facts["out_c"])
 
 
+def _narrow_sums(facts: Facts) -> bool:
+    """No accumulator reaches 2^30, whatever the input is."""
+    return bool(facts["largest_sum"] < 1 << 30)
+
+
+def _one_group(facts: Facts) -> bool:
+    """Every output reads all input channels."""
+    return bool(facts["groups"] == 1)
+
+
+def _rows_3x3(facts: Facts) -> bool:
+    """3x3 windows without gaps, at most two columns apart, of channels in fours."""
+    return bool(
+        facts["kernel_h"] == facts["kernel_w"] == 3
+        and facts["dilation_h"] == facts["dilation_w"] == 1
+        and facts["stride_h"] <= 3
+        and facts["stride_w"] <= 2
+        and facts["out_c"] % 4 == 0
+    )
+
+
+def _add_shifts_right(facts: Facts) -> bool:
+    """An addition never shifts to the left, and to the right at the end. With codes less their zero
+    point below 2^8 and raised by 2^20, all its values stay below 2^30."""
+    return bool(facts["a_shift"] <= 0 and facts["b_shift"] <= 0 and facts["out_shift"] < 0)
+
+
+def _from_channels(least: int) -> Callable[[Facts], bool]:
+    """At least so many input channels."""
+    return lambda facts: bool(facts.get("channels", facts.get("in_c", 0)) >= least)
+
+
+def _normal_scale(facts: Facts) -> bool:
+    """No result depends on subnormal floats, which MVE takes for zero.
+
+    A subnormal input or product is then below 1/2 and rounds to zero code steps; a scale that is
+    normal has no subnormal multiples.
+    """
+    scale = facts["inv_scale"] if "inv_scale" in facts else facts["scale"]
+    return bool(2.0**-126 <= scale <= 2.0**124)
+
+
 CASES: dict[str, Callable[[Facts], bool]] = {
     "shifts_right": _shifts_right,
     "one_to_one": _one_to_one,
+    "normal_scale": _normal_scale,
+    "from_4_channels": _from_channels(4),
+    "from_8_channels": _from_channels(8),
+    "from_16_channels": _from_channels(16),
+    "narrow_sums": _narrow_sums,
+    "one_group": _one_group,
+    "rows_3x3": _rows_3x3,
+    "add_shifts_right": _add_shifts_right,
 }
 
 
@@ -33,7 +84,7 @@ def is_pointwise(facts: Facts) -> bool:
     """A 1x1 convolution whose windows all lie inside the image: they need not be gathered."""
     last_y = facts["in_y0"] + (facts["out_h"] - 1) * facts["stride_h"]
     last_x = facts["in_x0"] + (facts["out_w"] - 1) * facts["stride_w"]
-    return (
+    return bool(
         facts["kernel_h"] == facts["kernel_w"] == 1
         and facts["in_y0"] >= 0
         and facts["in_x0"] >= 0
@@ -48,7 +99,45 @@ def _two_windows(facts: Facts) -> int:
     return 0 if is_pointwise(facts) else 2 * int(depth)
 
 
+def _quads(facts: Facts) -> int:
+    """Inputs of one window of a convolution group in fours."""
+    depth = facts["kernel_h"] * facts["kernel_w"] * facts["in_c"] // facts["groups"]
+    return int(-(-depth // 4))
+
+
+def _panel(facts: Facts) -> int:
+    """The windows of four pixels in 16 bits."""
+    return 4 * 2 * 4 * _quads(facts)
+
+
+def _tap_table(facts: Facts) -> int:
+    """A pointer per tap, as wide as a 64-bit host's, and one pixel of padding."""
+    return int(8 * facts["kernel_h"] * facts["kernel_w"] + facts["in_c"])
+
+
+def _band(facts: Facts) -> int:
+    """Nine rows of the image of four channels: pairs of 16-bit values, as many as a row needs."""
+    pairs = (facts["out_w"] + 1) // 2 if facts["stride_w"] == 1 else facts["out_w"]
+    return int(4 * 9 * 4 * (pairs + 1))
+
+
+def _widened_row(facts: Facts) -> int:
+    """One row of a linear layer's input in 16 bits, in fours."""
+    return int(2 * 4 * -(-facts["in_features"] // 4))
+
+
+def _tap_vectors(facts: Facts) -> int:
+    """Five words per tap, in whole vectors of four taps, and one pixel of padding."""
+    taps = facts["kernel_h"] * facts["kernel_w"]
+    return int(20 * ((taps + 3) // 4 * 4) + facts["in_c"])
+
+
 SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
     "two_windows": _two_windows,
+    "tap_vectors": _tap_vectors,
+    "panel": _panel,
+    "tap_table": _tap_table,
+    "band": _band,
+    "widened_row": _widened_row,
 }

@@ -66,7 +66,7 @@ def _check_overlaps(plan: Plan) -> None:
         buffer = plan.buffers[plan.scratch_of[number]]
         spans.append((number, number, buffer.offset, buffer.offset + buffer.nbytes, -1 - number))
     spans.sort()
-    for i, (first, last, low, high, a) in enumerate(spans):
+    for i, (_, last, low, high, a) in enumerate(spans):
         for other_first, other_last, other_low, other_high, b in spans[i + 1 :]:
             if other_first > last:
                 break

@@ -73,7 +73,71 @@ def gemm4(constants: Constants) -> Constants:
     return replace(pad_arrays(constants, 4), weight=np.pad(packed, (0, GEMM4_PAD)))
 
 
+def depthwise8(constants: Constants) -> Constants:
+    """Chunks of eight channels: weights [chunk][tap][8], arrays with even channels before odd ones.
+
+    Where channels are no multiple of eight the last chunk takes the last eight of them.
+    """
+    channels = len(constants.bias)
+    starts = [min(start, channels - 8) for start in range(0, channels, 8)]
+    chunks = np.array([range(start, start + 8) for start in starts])
+    halves = chunks[:, [0, 2, 4, 6, 1, 3, 5, 7]].reshape(-1)
+    taps = constants.weight.reshape(-1, channels)
+    return replace(
+        constants,
+        weight=np.ascontiguousarray(taps[:, chunks].transpose(1, 0, 2)).reshape(-1),
+        bias=constants.bias[halves],
+        multiplier=constants.multiplier[halves],
+        shift=constants.shift[halves],
+    )
+
+
+def fours(constants: Constants) -> Constants:
+    """Weights [out][...] as [group][out / 4][k][4] bytes w + 128: see kernels/src/common/fours.h
+
+    The outputs of each group are filled up to fours with w = 0.
+    """
+    weight, groups = constants.weight, constants.groups
+    rows = pad_channels(weight.reshape(weight.shape[0], -1), 4, groups).astype(np.int32)
+    blocks = rows.reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1) + 128
+    return replace(constants, weight=blocks.astype(np.uint8).reshape(-1).view(np.int8))
+
+
+def tap_fours(constants: Constants) -> Constants:
+    """Depthwise weights [height][width][out] as [out / 4][tap][4], filled up with zeros."""
+    weight = constants.weight
+    rows = weight.reshape(-1, weight.shape[-1])
+    rows = np.pad(rows, [(0, 0), (0, -rows.shape[1] % 4)])
+    blocks = rows.reshape(rows.shape[0], -1, 4).transpose(1, 0, 2)
+    return replace(constants, weight=np.ascontiguousarray(blocks).reshape(-1))
+
+
+def pairs(constants: Constants) -> Constants:
+    """Weights [out][...] as [out / 4][k / 2][2][2][2] bytes: kernels/src/common/gemm_dsp.h.
+
+    A step of two inputs has two words; word j holds outputs a = 2j and b = 2j + 1 at both inputs as
+    two 16-bit values 256 * b + (a + 128). Outputs and inputs are filled up to fours with zeros.
+    """
+    weight = constants.weight
+    rows = weight.reshape(weight.shape[0], -1).astype(np.int32)
+    rows = np.pad(rows, [(0, -extent % 4) for extent in rows.shape])
+    both = (256 * rows[1::2] + rows[0::2] + 128).astype("<i2")
+    steps = both.reshape(-1, 2, rows.shape[1] // 2, 2).transpose(0, 2, 1, 3)
+    return replace(constants, weight=np.ascontiguousarray(steps).reshape(-1).view(np.int8))
+
+
+def window_rows(constants: Constants) -> Constants:
+    """Depthwise weights of 3x3 windows as [out][3][4]: the taps w0, w1, w1, w2 of each row."""
+    rows = constants.weight.reshape(3, 3, -1).transpose(2, 0, 1)
+    return replace(constants, weight=np.ascontiguousarray(rows[:, :, [0, 1, 1, 2]]).reshape(-1))
+
+
 PACKERS: dict[str, Callable[[Constants], Constants]] = {
     "": lambda constants: constants,
+    "depthwise8": depthwise8,
+    "fours": fours,
     "gemm4": gemm4,
+    "pairs": pairs,
+    "tap_fours": tap_fours,
+    "window_rows": window_rows,
 }

@@ -54,7 +54,9 @@ class Selector:
         lowering = _LOWERINGS.get(type(op.attrs))
         if lowering is None:
             raise CortexMError(
-                f"no kernel for operator {op.kind!r}", where=str(op.layer), hint="see docs/kernels.md"
+                f"no kernel for operator {op.kind!r}",
+                where=str(op.layer),
+                hint="see docs/kernels.md",
             )
         return lowering(self, op.attrs, op)
 

@@ -57,8 +57,7 @@ def summary(data: dict[str, Any]) -> str:
     """The few lines that every build prints."""
     target = data["target"]
     work = ", ".join(
-        f"{entry['operators']} {kind}"
-        + (f" ({entry['macs']:,} MACs)" if entry["macs"] else "")
+        f"{entry['operators']} {kind}" + (f" ({entry['macs']:,} MACs)" if entry["macs"] else "")
         for kind, entry in sorted(data["work"].items())
     )
     bound = data["arena_lower_bound_bytes"]

@@ -11,7 +11,6 @@ from typing import Any
 from ..compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from ..program import Program
 from ..report import table
-from ..target import Target
 from .command import example_inputs
 from .profile import profile_model
 

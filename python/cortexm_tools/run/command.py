@@ -67,7 +67,10 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
     evaluation = _evaluation(compiled, request)
     invocations, stacked = _invocations(compiled, request, evaluation)
     packed = [
-        [memory_bytes(v, graph.tensors[i].dim_order) for v, i in zip(row, graph.inputs, strict=True)]
+        [
+            memory_bytes(v, graph.tensors[i].dim_order)
+            for v, i in zip(row, graph.inputs, strict=True)
+        ]
         for row in invocations
     ]
     if request.work is not None:
@@ -103,9 +106,7 @@ def _execute(
         return run_on_host(model, name, packed, folder)
     isa = target.isa if target.core is not Core.ANY else None
     if request.board is not None:
-        return run_on_board(
-            model, name, request.board, packed, folder, core=target.core, isa=isa
-        )
+        return run_on_board(model, name, request.board, packed, folder, core=target.core, isa=isa)
     return run_on_core(model, name, target.core, packed, folder, isa=isa)
 
 
@@ -148,7 +149,9 @@ def _random(graph: Graph, index: int, random: np.random.Generator) -> Array:
     if tensor.dtype is DType.BOOL:
         return random.integers(0, 2, tensor.shape).astype(np.bool_)
     low, high = tensor.dtype.limits
-    return random.integers(max(low, -128), min(high, 127) + 1, tensor.shape).astype(tensor.dtype.numpy)
+    return random.integers(max(low, -128), min(high, 127) + 1, tensor.shape).astype(
+        tensor.dtype.numpy
+    )
 
 
 def _from_file(graph: Graph, path: Path) -> tuple[list[Invocation], bool]:
@@ -169,7 +172,9 @@ def _from_file(graph: Graph, path: Path) -> tuple[list[Invocation], bool]:
     if len(counts) != 1:
         raise CortexMError("inputs are stacked to different depths", where=str(path))
     depth = arrays[names[0]].shape[0]
-    rows = [tuple(_fit(graph, n, arrays[name][k]) for n, name in enumerate(names)) for k in range(depth)]
+    rows = [
+        tuple(_fit(graph, n, arrays[name][k]) for n, name in enumerate(names)) for k in range(depth)
+    ]
     return rows, True
 
 
@@ -212,9 +217,7 @@ def _unpack(graph: Graph, row: list[bytes]) -> Invocation:
     )
 
 
-def _differing_values(
-    graph: Graph, outputs: list[Invocation], expected: list[Invocation]
-) -> int:
+def _differing_values(graph: Graph, outputs: list[Invocation], expected: list[Invocation]) -> int:
     """How many output values are not what the interpreter gives (see ir/exactness.py)."""
     allowed = tolerances(graph)
     return sum(
@@ -233,7 +236,9 @@ def _store(path: Path, outputs: list[Invocation], stacked: bool) -> None:
     write_files(path.parent, {path.name: npz_bytes(arrays)})
 
 
-def _against(reference: Runner, invocations: list[Invocation], outputs: list[Invocation]) -> dict[str, Any]:
+def _against(
+    reference: Runner, invocations: list[Invocation], outputs: list[Invocation]
+) -> dict[str, Any]:
     """How ExecuTorch's Python operators compare; they round average pools and softmax in float."""
     differing, total, largest = 0, 0, 0.0
     for row, got in zip(invocations, outputs, strict=True):
@@ -299,14 +304,20 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
     """The result for people."""
     data, result = report.data, report.result
     place = "this machine" if result.board == "host" else f"emulated {result.board}"
-    lines = [f"{data['name']} on {place}, {data['cpu']} ({data['isa']}), {data['invocations']} inputs"]
+    lines = [
+        f"{data['name']} on {place}, {data['cpu']} ({data['isa']}), {data['invocations']} inputs"
+    ]
     rows: list[tuple[str, object, str]] = []
     if result.board != "host":
         rows += [
             ("instructions", data["instructions"], f"per inference, {_per_mac(data)}"),
             ("flash", data["flash_code_bytes"], "bytes of code"),
             ("", data["flash_constants_bytes"], "bytes of constants"),
-            ("RAM", data["ram_bytes"], f"bytes: arena {data['arena_bytes']:,}, stack {data['stack_bytes']:,}"),
+            (
+                "RAM",
+                data["ram_bytes"],
+                f"bytes: arena {data['arena_bytes']:,}, stack {data['stack_bytes']:,}",
+            ),
         ]
     else:
         rows.append(("RAM", data["arena_bytes"], "bytes of arena"))

@@ -114,9 +114,7 @@ class _Assigner:
         inputs = tuple(self._broadcast(i, shape, order, op) for i in op.inputs)
         self._emit(op, inputs, order)
 
-    def _broadcast(
-        self, index: int, shape: tuple[int, ...], order: tuple[int, ...], op: Op
-    ) -> int:
+    def _broadcast(self, index: int, shape: tuple[int, ...], order: tuple[int, ...], op: Op) -> int:
         """`index` so that its elements, repeated end to end, are the operand in memory `order`."""
         tensor = self._tensor(index)
         if tensor.shape == shape:
@@ -137,9 +135,9 @@ class _Assigner:
             name=f"{tensor.name}_expanded",
             shape=shape,
             dim_order=contiguous(len(shape)),
-            data=None if tensor.data is None else np.ascontiguousarray(
-                np.broadcast_to(tensor.data, shape)
-            ),
+            data=None
+            if tensor.data is None
+            else np.ascontiguousarray(np.broadcast_to(tensor.data, shape)),
         )
         result = self._build.add_tensor(wide)
         if tensor.data is None:

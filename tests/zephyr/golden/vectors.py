@@ -19,6 +19,7 @@ from cortexm_tools.compile import memory_bytes  # noqa: E402
 from cortexm_tools.emit.files import write_files  # noqa: E402
 from cortexm_tools.program import Program  # noqa: E402
 from cortexm_tools.simplify import simplify  # noqa: E402
+
 from golden import GoldenCase, golden_case  # noqa: E402
 
 # Convolutions of all kinds, linear layers, pools, activations, softmax and elementwise operators.

@@ -25,9 +25,7 @@ def broadcast_strides(x: Tensor, out: Tensor) -> tuple[int, ...]:
     return (0,) * missing + tuple(own)
 
 
-def broadcast_fields(
-    select: Selector, op: Op, operands: Mapping[str, int]
-) -> dict[str, Field]:
+def broadcast_fields(select: Selector, op: Op, operands: Mapping[str, int]) -> dict[str, Field]:
     """rank, dims and NAME_stride for every operand (name -> tensor index) of an operator.
 
     Dimensions along which all operands go on as the result does are merged.

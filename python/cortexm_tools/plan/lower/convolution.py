@@ -45,6 +45,12 @@ def folded_bias(weight_sums: Array, bias: Array | None, in_zero_point: int) -> A
     return wrap32(folded).astype(np.int32)
 
 
+def largest_sum(weight_sizes: Array, bias: Array) -> int:
+    """A bound of |accumulator| from the sums of a channel's |weights| and its folded bias."""
+    sums = 128 * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
+    return int(sums.max(initial=0))
+
+
 def constant_data(select: Selector, index: int, op: Op, what: str) -> Array:
     data = select.tensor(index).data
     if data is None:
@@ -64,7 +70,9 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     sums = weight.astype(np.int64).sum(axis=(0, 1, 2) if depthwise else (1, 2, 3))
     out_c = out.shape[1]
     taps = weight.size // out_c
-    positions = out.numel if not isinstance(attrs, ops.TransposeConv2d) else x.numel // x.shape[1] * out_c
+    positions = (
+        out.numel if not isinstance(attrs, ops.TransposeConv2d) else x.numel // x.shape[1] * out_c
+    )
     label = op.layer.path or op.kind
     fields = image_fields(select, op)
     fields |= {
@@ -89,11 +97,16 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     if depthwise and x.shape[1] == 1:
         # One input channel for all outputs: a plain convolution, which has the faster kernels.
         kind, weight = "conv2d", weight.reshape(-1, out_c).T.reshape(out_c, kernel_h, kernel_w, 1)
-    kernel = select.kernel(kind, "s8", op, {**fields, "shifts": attrs.shifts})
+    folded = folded_bias(sums, bias, attrs.in_zero_point)
+    sizes = np.abs(weight.astype(np.int64)).sum(
+        axis=(0, 1, 2) if weight.shape[0] == 1 and kind == "depthwise_conv2d" else (1, 2, 3)
+    )
+    facts = {**fields, "shifts": attrs.shifts, "largest_sum": largest_sum(sizes, folded)}
+    kernel = select.kernel(kind, "s8", op, facts)
     constants = PACKERS[kernel.pack](
         Constants(
             weight,
-            folded_bias(sums, bias, attrs.in_zero_point),
+            folded,
             np.array(attrs.multipliers, np.int32),
             np.array(attrs.shifts, np.int8),
             attrs.groups if isinstance(attrs, ops.Conv2d) else 1,

@@ -149,7 +149,14 @@ def _pad(select: Selector, attrs: ops.Pad, op: Op) -> list[Call]:
     return [
         select.call(kernel, fill, [TensorArg(op.outputs[0])]),
         copy_call(
-            select, op, op.inputs[0], op.outputs[0], dims,
-            strides(x), strides(out), in_start, out_start
+            select,
+            op,
+            op.inputs[0],
+            op.outputs[0],
+            dims,
+            strides(x),
+            strides(out),
+            in_start,
+            out_start,
         ),
     ]

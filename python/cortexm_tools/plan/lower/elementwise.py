@@ -23,7 +23,7 @@ def _periods(select: Selector, op: Op) -> dict[str, Field]:
 
 def _binary(select: Selector, op: Op, fields: dict[str, Field], types: str) -> list[Call]:
     args = [select.operand(op.inputs[0]), select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
-    return [select.call(select.kernel(op.kind, types, op), fields, args)]
+    return [select.call(select.kernel(op.kind, types, op, fields), fields, args)]
 
 
 def _scalars(attrs: Any) -> dict[str, Field]:
@@ -86,7 +86,7 @@ def _quantize(select: Selector, attrs: ops.Quantize, op: Op) -> list[Call]:
     }
     types = DType.F32.value + out.dtype.value
     args = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    return [select.call(select.kernel("quantize", types, op), fields, list(args))]
+    return [select.call(select.kernel("quantize", types, op, fields), fields, list(args))]
 
 
 @lowers(ops.Dequantize)
@@ -99,4 +99,4 @@ def _dequantize(select: Selector, attrs: ops.Dequantize, op: Op) -> list[Call]:
     }
     types = x.dtype.value + DType.F32.value
     args = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    return [select.call(select.kernel("dequantize", types, op), fields, list(args))]
+    return [select.call(select.kernel("dequantize", types, op, fields), fields, list(args))]

@@ -112,9 +112,7 @@ def _matmul(select: Selector, attrs: ops_more.FloatMatmul, op: Op) -> list[Call]
     if has_bias:
         step = broadcast_strides(select.tensor(op.inputs[2]), out)
         if any(step[:-2]):
-            raise CortexMError(
-                f"{op.kind}: the bias differs between matrices", where=str(op.layer)
-            )
+            raise CortexMError(f"{op.kind}: the bias differs between matrices", where=str(op.layer))
         fields |= {"bias_row_stride": step[-2], "bias_col_stride": step[-1]}
     return _matmul_call(select, op, fields, has_bias, batches * rows * cols * inner)
 
@@ -212,11 +210,7 @@ def _group_norm(select: Selector, attrs: ops_more.FloatGroupNorm, op: Op) -> lis
     return _norm_call(select, op, fields, attrs.epsilon)
 
 
-def _norm_call(
-    select: Selector, op: Op, fields: dict[str, Field], epsilon: float
-) -> list[Call]:
+def _norm_call(select: Selector, op: Op, fields: dict[str, Field], epsilon: float) -> list[Call]:
     args = [select.operand(i) for i in op.inputs]
     kernel = select.kernel("group_norm", "f32", op)
-    return [
-        select.call(kernel, fields | {"epsilon": epsilon}, [*args, TensorArg(op.outputs[0])])
-    ]
+    return [select.call(kernel, fields | {"epsilon": epsilon}, [*args, TensorArg(op.outputs[0])])]

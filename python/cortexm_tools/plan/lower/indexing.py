@@ -169,7 +169,5 @@ def _index_put(select: Selector, attrs: more.IndexPut, op: Op) -> list[Call]:
     if attrs.accumulate:
         name, types = "scatter_add", out.dtype.value
     args = [offsets, select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
-    whole = copy_call(
-        select, op, op.inputs[0], op.outputs[0], x.shape, strides(x), strides(out)
-    )
+    whole = copy_call(select, op, op.inputs[0], op.outputs[0], x.shape, strides(x), strides(out))
     return [whole, *calls, select.call(select.kernel(name, types, op), fields, args)]

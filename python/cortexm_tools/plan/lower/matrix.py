@@ -6,9 +6,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import Op, ops
+from ..cases import SCRATCH
+from ..pack import PACKERS, Constants
 from ..select import Selector, lowers
-from ..types import Call, ScratchArg, TensorArg
-from .convolution import constant_data, folded_bias
+from ..types import Arg, Call, ScratchArg, TensorArg
+from .convolution import constant_data, folded_bias, largest_sum
 
 
 @lowers(ops.Linear)
@@ -31,15 +33,21 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "act_min": attrs.act_min,
         "act_max": attrs.act_max,
     }
-    args = [
+    folded = folded_bias(sums, bias, attrs.in_zero_point)
+    sizes = np.abs(weight.astype(np.int64) - attrs.weight_zero_point).sum(axis=1)
+    facts = {**fields, "shifts": (attrs.shift,), "largest_sum": largest_sum(sizes, folded)}
+    kernel = select.kernel("linear", "s8", op, facts)
+    none = np.zeros(0, np.int32)
+    constants = PACKERS[kernel.pack](Constants(weight, folded, none, none.astype(np.int8)))
+    args: list[Arg] = [
         TensorArg(op.inputs[0]),
-        select.constant("w_" + label, weight, "x".join(map(str, weight.shape))),
-        select.constant("b_" + label, folded_bias(sums, bias, attrs.in_zero_point)),
+        select.constant("w_" + label, constants.weight, "x".join(map(str, weight.shape))),
+        select.constant("b_" + label, constants.bias),
         TensorArg(op.outputs[0]),
-        ScratchArg(0),
+        ScratchArg(SCRATCH[kernel.scratch](fields)),
     ]
     macs = rows * in_features * out_features
-    return [select.call(select.kernel("linear", "s8", op), dict(fields), list(args), macs)]
+    return [select.call(kernel, dict(fields), args, macs)]
 
 
 @lowers(ops.BatchMatmul)

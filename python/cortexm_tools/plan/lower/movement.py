@@ -26,9 +26,7 @@ def _concat(select: Selector, attrs: more.Concat, op: Op) -> list[Call]:
         x = select.tensor(index)
         start = begin * step
         calls.append(
-            copy_call(
-                select, op, index, op.outputs[0], x.shape, strides(x), strides(out), 0, start
-            )
+            copy_call(select, op, index, op.outputs[0], x.shape, strides(x), strides(out), 0, start)
         )
         begin += x.shape[attrs.dim]
     return calls

@@ -27,6 +27,6 @@ def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> lis
         "act_min": clamp[0],
         "act_max": clamp[1],
     }
-    kernel = select.kernel(op.kind, "s8", op)
+    kernel = select.kernel(op.kind, "s8", op, fields)
     args: list[Arg] = [TensorArg(op.inputs[0]), TensorArg(op.outputs[0]), ScratchArg(0)]
     return [select.call(kernel, fields, args)]

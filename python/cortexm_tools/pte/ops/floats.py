@@ -62,9 +62,7 @@ def _leaky_relu(call: Call) -> None:
 @register(TABLE, "aten::elu.out", args=4)
 def _elu(call: Call) -> None:
     alpha, scale, input_scale = (_real(call, number) for number in (1, 2, 3))
-    _emit_unary(
-        call, ops_more.Unary("elu", alpha=alpha, scale=scale, input_scale=input_scale)
-    )
+    _emit_unary(call, ops_more.Unary("elu", alpha=alpha, scale=scale, input_scale=input_scale))
 
 
 def _real(call: Call, number: int) -> float:

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clamp of an activation, as a second pass over codes that are saturated to int8. In most models
+ * the range is all of int8 and nothing remains to be done. */
+#ifndef CORTEXM_COMMON_CLAMP_H
+#define CORTEXM_COMMON_CLAMP_H
+
+#include <stdint.h>
+
+#include "cortexm/params.h"
+#include "cortexm/requantize.h"
+
+static inline void cortexm_clamp_codes(int8_t *codes, int32_t count, int32_t low, int32_t high)
+{
+    if (low == INT8_MIN && high == INT8_MAX) {
+        return;
+    }
+    for (; count > 0; --count) {
+        *codes = (int8_t)cortexm_clamp(*codes, low, high);
+        ++codes;
+    }
+}
+
+/* All results of a convolution. */
+static inline void cortexm_clamp_image(const cortexm_conv_s8_t *p, int8_t *out)
+{
+    for (int32_t n = 0; n < p->batches; ++n) {
+        for (int32_t oy = 0; oy < p->out_h; ++oy) {
+            cortexm_clamp_codes(out + oy * p->out_row_stride, p->out_w * p->out_c, p->act_min,
+                                p->act_max);
+        }
+        out += p->out_batch_stride;
+    }
+}
+
+#endif
