@@ -106,10 +106,15 @@ def bias_pass() -> type[Any]:
 
         def call(self, graph_module: GraphModule) -> PassResult:
             placeholders = {n.name: n for n in graph_module.graph.nodes if n.op == "placeholder"}
-            nodes = [n for n in graph_module.graph.nodes if _BIAS in n.meta]
-            for node in nodes:
-                node.args = (*node.args[:2], placeholders[node.meta.pop(_BIAS)])
-            return PassResult(graph_module, bool(nodes))
+            changed = False
+            for node in graph_module.graph.nodes:
+                bias = node.meta.pop(_BIAS, None)
+                # Operators that a pass made after a linear layer may carry a copy of its meta.
+                schema = getattr(node.target, "_schema", None)
+                if bias is not None and schema is not None and schema.name == "aten::linear":
+                    node.args = (*node.args[:2], placeholders[bias])
+                    changed = True
+            return PassResult(graph_module, changed)
 
     return BiasPass
 
