@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -113,3 +114,28 @@ def test_unwritable_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CortexMError, match="cannot write"):
         write_files(tmp_path / "file", {"a": "1"})
+
+
+@pytest.mark.parametrize(
+    ("planned", "built", "fits"),
+    [
+        ("cortex-m4", ["-mcpu=cortex-m4"], True),
+        ("cortex-m4", ["-mcpu=cortex-m3"], False),
+        ("cortex-m55", ["-mcpu=cortex-m55", "-mfloat-abi=hard"], True),
+        ("cortex-m55", ["-mcpu=cortex-m55+nomve"], False),
+        ("any", ["-mcpu=cortex-m0"], True),
+        ("any", ["-mcpu=cortex-m55", "-mfloat-abi=hard"], True),
+    ],
+)
+def test_a_plan_for_another_instruction_set_does_not_compile(
+    planned: str, built: list[str], fits: bool, tmp_path: Path
+) -> None:
+    net = Net("net", seed=5)
+    x = net.conv(net.input((1, 8, 6, 6)), 8)
+    plan = make_plan(simplify(net.finish(x)), Target.parse(planned))
+    write_files(tmp_path, emit(plan, EmitOptions("net", "test", "0" * 64)))
+    include = Path(__file__).parents[2] / "kernels" / "include"
+    command = ["arm-none-eabi-gcc", "-std=c11", "-mthumb", *built, f"-I{include}", "-c", "net.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode == 0) == fits
+    assert fits or "planned for a core with" in done.stderr

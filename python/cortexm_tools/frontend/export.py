@@ -141,7 +141,7 @@ def _export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
     return CortexMError(
         f"torch.export cannot capture the model{at}: {first_line(error)}",
         where=where,
-        hint="see https://docs.pytorch.org/docs/stable/export.html for what can be captured",
+        hint="PyTorch's documentation of torch.export says what can be captured",
     )
 
 

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks that ExecuTorch's quantizer leaves partly in float: all int8 here, and the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.compile import CompileOptions, compile_program
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.program import load_program
+from cortexm_tools.run.command import RunRequest, run_program
+from cortexm_tools.target import Target
+
+from reference import ExactPools
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "models"
+M55 = Target.parse("cortex-m55")
+
+
+@pytest.mark.parametrize("name", ["shufflenet_v2_x0_5", "squeezenet1_1"])
+def test_no_float_and_equal_on_the_device(name: str) -> None:
+    program = load_program(FOLDER / f"{name}.py", name=name, target=M55)
+    compiled = compile_program(program, CompileOptions(target=M55, require_int8=True))
+    assert set(compiled.report["work"]) == {"int8", "move", "convert"}
+    assert program.example is not None and program.reference is not None
+    with ExactPools():
+        (expected,) = program.reference(program.example)
+    (got,) = run_graph(program.graph(), program.example)
+    np.testing.assert_array_equal(got, expected)
+    assert run_program(compiled, RunRequest()).matched
