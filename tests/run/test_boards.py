@@ -18,7 +18,7 @@ def test_outputs_equal_the_interpreter(digits, board: str, tmp_path: Path) -> No
     result = run_on_board(digits.folder, "digits", board, digits.inputs, tmp_path, poison=True)
     assert result.outputs == digits.expected
     assert result.arena_bytes == digits.arena_bytes
-    assert 1_000_000 < result.instructions < 10_000_000
+    assert 100_000 < result.instructions < 10_000_000
     assert 100 <= result.stack_bytes < 1024
     assert result.flash_code_bytes > 3000
     assert result.flash_constants_bytes > 8000
