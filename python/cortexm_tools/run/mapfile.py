@@ -28,6 +28,16 @@ def flash_by_part(text: str, name: str) -> dict[str, int]:
     return total
 
 
+def runner_functions(text: str, name: str) -> set[str]:
+    """The functions of start-up code and runner, which have a section each."""
+    body = text.partition("Linker script and memory map")[2]
+    return {
+        section.rpartition(".text.")[2].removeprefix("startup.")
+        for section, _, _, origin in _ENTRY.findall(body)
+        if section.startswith(".text.") and _part(origin, name) == PARTS[-1]
+    }
+
+
 def _part(origin: str, name: str) -> str:
     archive, _, member = origin.rstrip(")").partition("(")
     file = PurePath(archive).name

@@ -14,7 +14,7 @@ from .boards import boards_for, check_board
 from .elf import SHF_EXECINSTR, Elf, parse_elf
 from .emulator import run_image
 from .image import DoesNotFit, Image, build_image, require_program
-from .mapfile import flash_by_part
+from .mapfile import flash_by_part, runner_functions
 from .result import INPUTS, OUTPUTS, RunResult, pack_inputs, unpack_outputs
 
 _PLUGIN = Path(__file__).resolve().parent / "plugin" / "counter.c"
@@ -81,11 +81,11 @@ def profile_model(
         footprint=image.footprint,
         console=console,
     )
-    marks, per_function = _read(counts.read_text(), functions)
+    text = (folder / "runner.map").read_text(encoding="utf-8", errors="replace")
+    marks, per_function = _read(counts.read_text(), functions, runner_functions(text, name))
     if len(marks) != step_count + 1:
         raise CortexMError(f"{len(marks)} profile marks, expected {step_count + 1}", where=name)
     steps = tuple(after - before for before, after in zip(marks, marks[1:], strict=False))
-    text = (folder / "runner.map").read_text(encoding="utf-8", errors="replace")
     return Profile(steps, per_function, flash_by_part(text, name), result)
 
 
@@ -130,7 +130,7 @@ def _functions(elf: Elf) -> list[tuple[str, int, int]]:
 
 
 def _read(
-    text: str, functions: list[tuple[str, int, int]]
+    text: str, functions: list[tuple[str, int, int]], others: set[str]
 ) -> tuple[list[int], tuple[tuple[str, int], ...]]:
     marks: list[int] = []
     counts: list[tuple[str, int]] = []
@@ -140,6 +140,5 @@ def _read(
             marks.append(int(numbers[0]))
         else:
             counts.append((functions[int(numbers[0])][0], int(numbers[1])))
-    own = [row for row in counts if row[0].startswith("cortexm_") and row[0] != _MARKER]
-    libraries = [row for row in counts if row[0].startswith("__aeabi") or row[0] == "invoke"]
-    return marks, tuple(sorted(own + libraries, key=lambda row: -row[1]))
+    own = [row for row in counts if row[0] not in others]
+    return marks, tuple(sorted(own, key=lambda row: -row[1]))
