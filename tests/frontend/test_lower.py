@@ -110,6 +110,7 @@ def test_no_calibration_warns(tmp_path: Path) -> None:
         ("return x if x.sum() > 0 else -x", "depend on data at 'return x if x.sum() > 0 else -x'"),
         ("return x[x > 0]", "dynamic"),
         ("return self.linear(x)", "ModelUnderTest fails on ModelInputs (1x3x8x8)"),
+        ("return torch.linalg.inv(x)", "no kernel for operator aten::linalg_inv_ex"),
     ],
 )
 def test_refused(tmp_path: Path, body: str, message: str) -> None:

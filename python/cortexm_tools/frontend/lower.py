@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..errors import CortexMError
 from ..ir.types import Layer
+from ..pte.ops import CONVERTERS
 from ..target import Core, Target
 from .export import capture, channels_last
 from .guard import unsafe_nodes
@@ -157,10 +159,10 @@ def _lower_once(
 
 
 def _refuse(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> None:
-    node, operator = wrong
+    node, name = wrong
     layer = layers_of_graph(program.graph, base)[node]
     raise CortexMError(
-        f"{operator} would compute on int8 codes as if they were values: ExecuTorch does not "
+        f"{name} would compute on int8 codes as if they were values: ExecuTorch does not "
         "lower it correctly here",
         where=str(layer),
         hint="replace this operator, or change what follows it (for example a clamp whose bounds "
@@ -174,11 +176,29 @@ def _serialize(edge: Any, base: Path) -> tuple[bytes, tuple[tuple[str, Layer], .
             program = edge.to_executorch()
             pte = bytes(program.buffer)
     except Exception as error:
+        _name_unknown_operator(edge.exported_program().graph, base)
         raise CortexMError(
             f"ExecuTorch cannot serialize the program: {first_line(root_cause(error))}"
         ) from error
     graph = program.exported_program().graph
     return pte, kernel_layers(program.executorch_program, graph, base)
+
+
+def _name_unknown_operator(graph: torch.fx.Graph, base: Path) -> None:
+    """Raises a CortexMError that names the first operator no kernel exists for, if there is one."""
+    known = {name.partition(".")[0] for name in CONVERTERS}
+    for node, layer in layers_of_graph(graph, base).items():
+        if node.op != "call_function" or node.target is operator.getitem:
+            continue
+        schema = getattr(node.target, "_schema", None)
+        name = str(schema.name if schema is not None else node.target)
+        if name not in known:
+            raise CortexMError(
+                f"there is no kernel for operator {name}",
+                where=str(layer),
+                hint="replace the layer by supported operators (docs/kernels.md), or compute this "
+                "part outside the model",
+            )
 
 
 def _runner(module: Any, which: tuple[bool, ...]) -> Runner:
