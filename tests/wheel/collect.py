@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from cortexm_tools.errors import CortexMError
@@ -205,7 +204,7 @@ def lower_case(case: WheelCase, target: Target) -> Program:
         layers=result.layers,
         reference=result.reference,
         float_module=result.float_module,
-        example=tuple(np.ascontiguousarray(x.numpy()) for x in case.example_inputs),
+        example=tuple(x.detach().contiguous().numpy() for x in case.example_inputs),
     )
 
 
