@@ -51,7 +51,12 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument("--out", type=Path, default=Path("."), metavar="DIR")
     compile_.add_argument("--depfile", type=Path, help="write a Make depfile for --stamp")
     compile_.add_argument("--stamp", type=Path, help="file to touch when done")
-    compile_.add_argument("--arena", choices=("own", "caller"), default="own")
+    compile_.add_argument(
+        "--arena",
+        default="own",
+        metavar="own|caller|shared[:GROUP]",
+        help="whose the memory is: the model's, the caller's, or one of a group that never run at once",
+    )
     compile_.add_argument("--section-arena", default="", metavar="SECTION")
     compile_.add_argument("--section-weights", default="", metavar="SECTION")
     compile_.add_argument(
@@ -151,6 +156,7 @@ def _compile(args: argparse.Namespace) -> int:
         args,
         target,
         own_arena=args.arena == "own",
+        shared_arena=_arena_group(args.arena),
         section_arena=args.section_arena,
         section_weights=args.section_weights,
         embed_pte=args.embed_pte,
@@ -167,6 +173,21 @@ def _compile(args: argparse.Namespace) -> int:
     if not args.quiet:
         print(summary(compiled.report))
     return 0
+
+
+def _arena_group(arena: str) -> str:
+    """The group in ``shared[:GROUP]``; empty for the other kinds."""
+    kind, _, group = arena.partition(":")
+    if kind not in ("own", "caller", "shared") or (group and kind != "shared"):
+        raise CortexMError(f"unknown arena {arena!r}", hint="own, caller or shared[:GROUP]")
+    if kind != "shared":
+        return ""
+    group = group or "shared"
+    if identifier(group) != group:
+        raise CortexMError(
+            f"arena group {group!r} is no C identifier", hint=f"use {identifier(group)}"
+        )
+    return group
 
 
 def _command_line(args: argparse.Namespace) -> str:

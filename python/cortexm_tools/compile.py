@@ -30,6 +30,7 @@ class CompileOptions:
     target: Target
     io_int8: bool = False
     own_arena: bool = True
+    shared_arena: str = ""
     section_arena: str = ""
     section_weights: str = ""
     ram_limit: int | None = None
@@ -71,7 +72,8 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         name=program.name,
         command=options.command,
         digest=program.digest,
-        own_arena=options.own_arena,
+        own_arena=options.own_arena and not options.shared_arena,
+        shared_arena=options.shared_arena,
         section_arena=options.section_arena,
         section_weights=options.section_weights,
         poison=options.poison,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -104,6 +105,11 @@ def test_two_models_share_an_arena(project, board: str) -> None:
     app = project("two_models", CortexMModel_DIR=str(ROOT / "cmake"))
     succeed(app.configure(**({"CORTEXM_BOARD": board} if board else {})))
     succeed(app.make())
+    # The common arena is that of the larger of the two: the one with float inputs and outputs.
+    sizes = [json.loads(path.read_text()) for path in app.build.rglob("*.footprint.json")]
+    arenas = {entry["arena"] for entry in sizes}
+    report = json.loads((app.build / "cortexm/third/third.report.json").read_text())
+    assert arenas == {0, report["arena_bytes"]}
     if board:
         assert "both ran" in emulate(board, app.build / "app.elf")
     else:

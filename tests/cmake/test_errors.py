@@ -41,6 +41,7 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte CPU cortex-m55 ISA mvee", "unknown ISA 'mvee'", "did you mean 'mve'?"),
         ("digits.pte IO int16", "unknown IO 'int16'", "did you mean 'int8'?"),
         ("digits.pte ARENA callers", "unknown ARENA 'callers'", "did you mean 'caller'?"),
+        ("digits.pte ARENA shared:a-b", "'a-b' is no C identifier", "shared:a_b"),
         ("digits.pte RAM_LIMIT lots", "RAM_LIMIT 'lots' is no size", "64K"),
         ("digits.pte SAMPLES 0", "SAMPLES '0' is no positive number", ""),
         ("digits.pte TARGET", "no value after TARGET", ""),
@@ -78,6 +79,18 @@ def test_two_targets_of_one_name(project) -> None:
     said = refuse(app.configure())
     assert "already a target named 'digits'" in said
     assert "add TARGET" in said
+
+
+def test_sections_of_a_shared_arena_that_differ(project) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    listing = app.source / "CMakeLists.txt"
+    listing.write_text(
+        listing.read_text()
+        + "\ncortexm_add_model(${MODEL} TARGET a ARENA shared SECTION_ARENA .one)"
+        + "\ncortexm_add_model(${MODEL} TARGET b ARENA shared SECTION_ARENA .two)\n"
+    )
+    said = refuse(app.configure())
+    assert "SECTION_ARENA '.two' of b, but the arena shared:shared lies in '.one'" in said
 
 
 def test_cpu_contradicting_the_board(project) -> None:

@@ -55,6 +55,9 @@ def test_sections_and_arena() -> None:
     assert '__attribute__((section(".dtcm"))) static _Alignas' in files["tiny.c"]
     assert files["tiny_weights.c"].count('section(".ext")') == files["tiny_weights.c"].count("= {")
     assert ".arena = NULL," in tiny_files(own_arena=False)["tiny.c"]
+    shared = tiny_files(own_arena=False, shared_arena="pool")["tiny.c"]
+    assert "extern uint8_t cortexm_arena_pool[];" in shared
+    assert ".arena = cortexm_arena_pool," in shared and "own_arena" not in shared
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))

@@ -82,7 +82,15 @@ def _field(options: EmitOptions, value: Field) -> str:
 
 
 def _arena(plan: Plan, options: EmitOptions) -> list[str]:
-    if not options.own_arena or not plan.arena_size:
+    if not plan.arena_size:
+        return []
+    if options.shared_arena:
+        return [
+            "/* As large as the largest model that shares it; the build defines it. */",
+            f"extern uint8_t {options.arena_symbol}[];",
+            "",
+        ]
+    if not options.own_arena:
         return []
     attribute = section_attribute(options.section_arena)
     return [
@@ -196,12 +204,11 @@ def _descriptions(plan: Plan, options: EmitOptions) -> list[str]:
         for number, index in enumerate(indices):
             lines.append(_info(plan, graph.tensors[index], index, f"{role}_{number}_shape"))
         lines += ["};", ""]
-    own = options.own_arena and plan.arena_size
     fields = {
         "abi": f"{ABI}",
         "name": c_string(options.name),
         "arena_size": f"{options.macro}_ARENA_SIZE",
-        "arena": "own_arena" if own else "NULL",
+        "arena": options.arena_symbol if plan.arena_size else "NULL",
         "inputs": "inputs" if graph.inputs else "NULL",
         "outputs": "outputs" if graph.outputs else "NULL",
         "input_count": f"{options.macro}_INPUT_COUNT",

@@ -17,6 +17,7 @@ class EmitOptions:
         command: the command line, with relative paths, for the preamble.
         digest: SHA-256 of the .pte, in hex.
         own_arena: whether the model brings a static arena.
+        shared_arena: the group of models whose common arena the build defines; then own_arena is false.
         section_arena, section_weights: linker sections; empty for the compiler's choice.
         profile: call cortexm_profile() before and after every step.
         poison: overwrite the dead bytes of the arena after every step, for tests.
@@ -26,10 +27,18 @@ class EmitOptions:
     command: str
     digest: str
     own_arena: bool = True
+    shared_arena: str = ""
     section_arena: str = ""
     section_weights: str = ""
     poison: bool = False
     profile: bool = False
+
+    @property
+    def arena_symbol(self) -> str:
+        """What the model's description gives as its arena; NULL for the caller's."""
+        if self.shared_arena:
+            return f"cortexm_arena_{self.shared_arena}"
+        return "own_arena" if self.own_arena else "NULL"
 
     @property
     def macro(self) -> str:

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
         own, compiler = own[:split], own[split + 1 :]
     parser = argparse.ArgumentParser(prog="cortexm_tools.run")
     parser.add_argument("--name", required=True)
-    parser.add_argument("--archive", action="append", type=Path, required=True)
+    parser.add_argument("--archive", nargs="+", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--section-arena", default="")
     parser.add_argument("--ram-limit", type=int)

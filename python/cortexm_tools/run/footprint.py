@@ -21,7 +21,8 @@ from ..report.tables import table
 from .elf import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, Elf, Section, parse_elf
 
 _API = ("cortexm_init", "cortexm_invoke", "cortexm_input", "cortexm_output")
-_ARENA = "own_arena"  # name of the static arena in NAME.c
+_OWN_ARENA = "own_arena"  # name of the static arena in NAME.c
+_SHARED_ARENA = "cortexm_arena_"  # and how those begin that models share
 _LARGEST = 12
 
 
@@ -34,7 +35,7 @@ class Footprint:
         constants: read-only data.
         data: initialised variables: in RAM, with their initial values in flash.
         bss: other variables, without the arena.
-        arena: the model's own arena; 0 if the caller provides it.
+        arena: the model's own arena, or the one it shares; 0 if the caller provides it.
         largest: name, kind and bytes of the symbols that take most, largest first.
     """
 
@@ -68,7 +69,7 @@ def footprint_of(elf: Elf, *, section_arena: str = "") -> Footprint:
         kind = kinds[symbol.section]
         if not kind or not symbol.size:
             continue
-        if symbol.name == _ARENA:
+        if symbol.name == _OWN_ARENA or symbol.name.startswith(_SHARED_ARENA):
             arena += symbol.size
             kind = "arena"
         sizes[symbol.name, kind] = sizes.get((symbol.name, kind), 0) + symbol.size
