@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from .program import EvaluationSet, Program
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
 from .target import Target
+from .vectors import ATOL, RTOL, check_vectors, fit_input, vector_inputs
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,11 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     plan = make_plan(simplified, options.target)
     report = report_data(plan, name=program.name, digest=program.digest)
     check_limits(report, options.ram_limit, options.flash_limit)
-    samples = _samples(program, plan, options.samples) if options.samples else None
+    samples = None
+    if options.samples:
+        samples, outputs = _samples(program, plan, options.samples)
+        if program.vectors:
+            report["test_vectors"] = _vector_report(program, plan.graph, outputs)
     emit_options = EmitOptions(
         name=program.name,
         command=options.command,
@@ -130,50 +136,62 @@ def from_memory(
     return np.ascontiguousarray(array.transpose(np.argsort(dim_order)))
 
 
-def _samples(program: Program, plan: Plan, count: int) -> list[Sample]:
+def _vector_report(
+    program: Program, graph: Graph, outputs: Sequence[Sequence[Array]]
+) -> dict[str, int | float]:
+    """How the reference's outputs compare with what the .bpte expects."""
+    check = check_vectors(graph, program.vectors[: len(outputs)], outputs)
+    return {
+        "total": check.total,
+        "passed": check.passed,
+        "largest_difference": check.largest,
+        "atol": ATOL,
+        "rtol": RTOL,
+    }
+
+
+def _samples(
+    program: Program, plan: Plan, count: int
+) -> tuple[list[Sample], list[Sequence[Array]]]:
+    """At most `count` samples, and the outputs that they expect as logical arrays."""
     graph = plan.graph
-    if len(graph.inputs) != 1 or len(graph.outputs) != 1:
-        raise CortexMError("SAMPLES needs a model with one input and one output", where=graph.name)
-    entry, result = graph.tensors[graph.inputs[0]], graph.tensors[graph.outputs[0]]
-    samples = []
-    for value, label in _sample_inputs(program, count):
-        given = _as_codes(value, plan) if value.dtype != entry.dtype.numpy else value
-        (out,) = run_graph(graph, [given])
-        samples.append(
-            Sample(
-                memory_bytes(given, entry.dim_order),
-                memory_bytes(out, result.dim_order),
-                label,
-            )
-        )
-    return samples
+    samples: list[Sample] = []
+    rows: list[Sequence[Array]] = []
+    for values, label in _sample_inputs(program, graph, count):
+        given = [
+            fit_input(graph.tensors[index], value, f"input {k} of a sample")
+            for k, (index, value) in enumerate(zip(graph.inputs, values, strict=True))
+        ]
+        outputs = run_graph(graph, given)
+        data = _row_bytes(graph, graph.inputs, given)
+        samples.append(Sample(data, _row_bytes(graph, graph.outputs, outputs), label))
+        rows.append(outputs)
+    return samples, rows
 
 
-def _sample_inputs(program: Program, count: int) -> list[tuple[Array, int]]:
+def _row_bytes(graph: Graph, indices: Sequence[int], values: Sequence[Array]) -> bytes:
+    """Several tensors one after another, as the device sees them."""
+    orders = [graph.tensors[index].dim_order for index in indices]
+    return b"".join(memory_bytes(v, o) for v, o in zip(values, orders, strict=True))
+
+
+def _sample_inputs(
+    program: Program, graph: Graph, count: int
+) -> list[tuple[tuple[Array, ...], int]]:
+    """The inputs of at most `count` samples, with labels."""
     if program.evaluation is not None:
         pairs = zip(
             program.evaluation.inputs[:count], program.evaluation.labels[:count], strict=True
         )
-        return [(value, int(label)) for value, label in pairs]
+        return [((value,), int(label)) for value, label in pairs]
     if program.example is not None:
-        return [(program.example[0], -1)]
+        return [(program.example, -1)]
+    if program.vectors:
+        return [(row, -1) for row in vector_inputs(graph, program.vectors[:count])]
     raise CortexMError(
-        "SAMPLES needs a model file: a .pte has no inputs to take", where=program.name
+        "SAMPLES needs a model file or a .bpte with test vectors: a .pte has no inputs to take",
+        where=program.name,
     )
-
-
-def _as_codes(value: Array, plan: Plan) -> Array:
-    """A float input as the codes that an IO int8 model takes."""
-    tensor = plan.graph.tensors[plan.graph.inputs[0]]
-    assert tensor.quant is not None
-    return quantize_input(value, tensor.quant.scale, tensor.quant.zero_point, tensor.dtype.numpy)
-
-
-def quantize_input(value: Array, scale: float, zero_point: int, dtype: np.dtype[Any]) -> Array:
-    """Codes of a float array, with the arithmetic of the quantize operator."""
-    limits = np.iinfo(np.dtype(dtype).name)
-    scaled = np.rint(value.astype(np.float32) * np.float32(1.0 / scale)).astype(np.float64)
-    return np.asarray(np.clip(scaled + zero_point, limits.min, limits.max).astype(dtype))
 
 
 def _npz(evaluation: EvaluationSet, program: Program) -> bytes:

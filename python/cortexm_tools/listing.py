@@ -24,6 +24,7 @@ def inspect_text(program: Program) -> str:
     operators = list_operators(parse_program(program.pte), layers)
     lines = [
         f"{program.name}: {len(program.pte):,} bytes, sha256 {program.digest}",
+        *([f"test vectors {len(program.vectors)}"] if program.vectors else []),
         "",
         _counts(operators),
     ]

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from .errors import CortexMError
 from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
+from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
+from .pte.program import parse_program
 from .pte.reader import read_pte
 from .target import Target
 
@@ -43,6 +45,7 @@ class Program:
         reference: runs ExecuTorch's Python reference of the lowered program; None for a .pte.
         float_module: runs the model before quantization; None for a .pte.
         example: the model's example inputs, logical; None for a .pte.
+        vectors: the test vectors of a .bpte.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Program:
     reference: Runner | None = field(default=None, repr=False)
     float_module: Runner | None = field(default=None, repr=False)
     example: tuple[Array, ...] | None = field(default=None, repr=False)
+    vectors: tuple[TestVector, ...] = field(default=(), repr=False)
 
     @property
     def digest(self) -> str:
@@ -83,7 +87,7 @@ def load_program(
     calibration: Path | None = None,
     progress: Progress = lambda text: None,
 ) -> Program:
-    """Reads a .pte, or lowers a model file.
+    """Reads a .pte or .bpte, or lowers a model file.
 
     Raises:
         CortexMError: the file is missing, of an unknown kind, or cannot be lowered.
@@ -92,18 +96,25 @@ def load_program(
         raise CortexMError("no such file", where=str(path), hint="give a model.py or a model.pte")
     if path.suffix == ".py":
         return _lower(path, name, target, calibration, progress)
-    if path.suffix != ".pte":
+    if path.suffix not in (".pte", ".bpte"):
         raise CortexMError(
-            "is neither a model file nor a program", where=str(path), hint="give a .py or a .pte"
+            "is neither a model file nor a program",
+            where=str(path),
+            hint="give a .py, a .pte or a .bpte",
         )
     if calibration is not None:
         raise CortexMError(
-            "a .pte is quantized already: it takes no calibration data", where=str(path)
+            f"a {path.suffix} is quantized already: it takes no calibration data", where=str(path)
         )
     pte = path.read_bytes()
+    vectors: tuple[TestVector, ...] = ()
+    if path.suffix == ".bpte" or is_bundle(pte):
+        bundle = parse_bundle(pte)
+        pte = bundle.pte
+        vectors = vectors_of(bundle, parse_program(pte).method)
     sidecar = path.with_suffix(".layers.json")
     layers = layers_from_json(sidecar.read_text(encoding="utf-8"), pte) if sidecar.is_file() else ()
-    return Program(name, pte, layers, dependencies=(str(path.resolve()),))
+    return Program(name, pte, layers, dependencies=(str(path.resolve()),), vectors=vectors)
 
 
 def _lower(

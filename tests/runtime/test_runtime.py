@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The four functions of cortexm/model.h: what they accept, and each error they return."""
+"""The functions of cortexm/model.h: what they accept, and each error they return."""
 
 from __future__ import annotations
 
@@ -53,6 +53,19 @@ int main(void)
     SHOW(cortexm_invoke(&lent, space));
     SHOW(memcmp(cortexm_output(&owned, NULL, 0).data, cortexm_output(&lent, space, 0).data,
                 OWNED_OUTPUT_0_SIZE));
+
+    static unsigned char given[OWNED_INPUT_0_SIZE], expected[OWNED_OUTPUT_0_SIZE];
+    const cortexm_sample_t sample = {given, expected, -1};
+    memset(given, 7, sizeof given);
+    memcpy(expected, cortexm_output(&owned, NULL, 0).data, sizeof expected);
+    SHOW(cortexm_check_sample(&owned, NULL, &sample));
+    SHOW(cortexm_check_sample(&lent, space, &sample));
+    SHOW(cortexm_check_sample(NULL, NULL, &sample));
+    SHOW(cortexm_check_sample(&owned, NULL, NULL));
+    SHOW(cortexm_check_sample(&lent, NULL, &sample));
+    expected[0] ^= 1U;
+    expected[sizeof expected - 1] ^= 1U;
+    SHOW(cortexm_check_sample(&owned, space, &sample));
     return 0;
 }
 """
@@ -82,7 +95,9 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     ]
     command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
     command += [f"-I{ROOT}/kernels/include", f"-I{ROOT}/kernels/src", f"-I{folder}"]
-    command += [str(path) for path in [*folder.glob("*.c"), ROOT / "runtime" / "model.c", *sources]]
+    command += [
+        str(path) for path in [*folder.glob("*.c"), *(ROOT / "runtime").glob("*.c"), *sources]
+    ]
     subprocess.run([*command, "-o", str(folder / "program")], check=True)
     done = subprocess.run([str(folder / "program")], capture_output=True, text=True, check=True)
     return dict(line.rsplit(" = ", 1) for line in done.stdout.splitlines())  # type: ignore[misc]
@@ -106,6 +121,12 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         ("cortexm_input(&owned, NULL, 0).info->size", 32),
         ("cortexm_invoke(&owned, NULL)", 0),
         ("cortexm_invoke(&lent, space)", 0),
+        ("cortexm_check_sample(&owned, NULL, &sample)", 0),
+        ("cortexm_check_sample(&lent, space, &sample)", 0),
+        ("cortexm_check_sample(NULL, NULL, &sample)", -1),
+        ("cortexm_check_sample(&owned, NULL, NULL)", -1),
+        ("cortexm_check_sample(&lent, NULL, &sample)", -1),
+        ("cortexm_check_sample(&owned, space, &sample)", 2),
     ],
 )
 def test_result(expression: str, result: int, said: dict[str, str]) -> None:

@@ -73,8 +73,8 @@ typedef struct {
     const cortexm_tensor_info_t *info;
 } cortexm_tensor_t;
 
-/* A recorded example of a model with one input and one output (cortexm_add_model(... SAMPLES n)):
- * bytes of the input and of the output that the reference computes from it, both in memory order. */
+/* A recorded example of a model (cortexm_add_model(... SAMPLES n)): bytes of its inputs, one after
+ * another, and of the outputs that the reference computes from them, likewise; in memory order. */
 typedef struct {
     const void *input;
     const void *expected;
@@ -96,6 +96,10 @@ void cortexm_profile(const cortexm_model_t *model, uint32_t step);
 /* The index-th input or output. `data` is NULL if there is no such tensor or no arena. */
 cortexm_tensor_t cortexm_input(const cortexm_model_t *model, void *arena, size_t index);
 cortexm_tensor_t cortexm_output(const cortexm_model_t *model, void *arena, size_t index);
+
+/* Runs the model on a sample and compares. Returns the number of output bytes that differ from what
+ * the reference computed (0: passed), or a negative error. Call cortexm_init before. */
+int cortexm_check_sample(const cortexm_model_t *model, void *arena, const cortexm_sample_t *sample);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,8 @@ from .options import EmitOptions, preamble
 
 @dataclass(frozen=True)
 class Sample:
-    """One input and what the reference says of it: bytes in memory order; -1 is no label."""
+    """Inputs, one after another, and what the reference says of them: bytes in memory order; -1 is
+    no label."""
 
     data: bytes
     expected: bytes
@@ -35,6 +36,7 @@ def samples_header_text(options: EmitOptions, samples: list[Sample]) -> str:
         "#endif",
         "",
         f"#define {options.macro}_SAMPLE_COUNT {len(samples)}",
+        f"/* cortexm_check_sample(&{options.name}, arena, &{options.name}_samples[i]) runs one. */",
         f"extern const cortexm_sample_t {options.name}_samples[];",
         "",
         "#ifdef __cplusplus",

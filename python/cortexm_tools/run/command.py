@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import Compiled, from_memory, memory_bytes, npz_bytes, quantize_input, write_compiled
+from ..compile import Compiled, from_memory, memory_bytes, npz_bytes, write_compiled
 from ..emit.files import write_files
 from ..errors import CortexMError
 from ..ir import Array, DType, Graph
@@ -20,6 +20,7 @@ from ..ir.interpreter import run_graph
 from ..program import EvaluationSet, Runner
 from ..report import table
 from ..target import Core
+from ..vectors import ATOL, RTOL, check_vectors, fit_input, vector_inputs
 from . import run_on_board, run_on_core, run_on_host
 from .result import RunResult
 
@@ -32,13 +33,18 @@ Invocation = tuple[Array, ...]
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Where to run and on what; None is the default."""
+    """Where to run and on what; None is the default.
+
+    `atol` and `rtol` are what the outputs may differ from the expectations of a .bpte.
+    """
 
     board: str | None = None
     inputs: Path | None = None
     outputs: Path | None = None
     dataset: Path | None = None
     work: Path | None = None
+    atol: float = ATOL
+    rtol: float = RTOL
 
 
 @dataclass(frozen=True)
@@ -48,11 +54,13 @@ class RunReport:
     Attributes:
         matched: every output value equals the interpreter's, in every byte unless the graph is not
             exact (ir/exactness.py).
+        passed: `matched`, and every test vector of a .bpte gave what it expects.
         data: the numbers, for --json.
         result: the measurements.
     """
 
     matched: bool
+    passed: bool
     data: dict[str, Any]
     result: RunResult
 
@@ -93,7 +101,26 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
             "accuracy": float(np.mean(right)),
             **_float_accuracy(compiled, request, evaluation),
         }
-    return RunReport(wrong == 0, data, result)
+    failed = 0
+    if _runs_vectors(compiled, request, evaluation):
+        vectors = compiled.program.vectors
+        check = check_vectors(graph, vectors, outputs, atol=request.atol, rtol=request.rtol)
+        failed = check.failed
+        data["test_vectors"] = {
+            "passed": check.passed,
+            "total": check.total,
+            "largest_difference": check.largest,
+            "atol": request.atol,
+            "rtol": request.rtol,
+        }
+    return RunReport(wrong == 0, wrong == 0 and not failed, data, result)
+
+
+def _runs_vectors(
+    compiled: Compiled, request: RunRequest, evaluation: EvaluationSet | None
+) -> bool:
+    """Whether the inputs are the test vectors of a .bpte."""
+    return bool(compiled.program.vectors) and request.inputs is None and evaluation is None
 
 
 def _execute(
@@ -126,6 +153,8 @@ def _invocations(
         return _from_file(graph, request.inputs)
     if evaluation is not None:
         return [(_fit(graph, 0, value),) for value in evaluation.inputs], True
+    if _runs_vectors(compiled, request, evaluation):
+        return vector_inputs(graph, compiled.program.vectors), True
     return example_inputs(compiled, _RANDOM_INVOCATIONS), True
 
 
@@ -194,19 +223,8 @@ def read_npz(path: Path) -> dict[str, Array]:
 
 
 def _fit(graph: Graph, number: int, value: Array) -> Array:
-    """`value` as the number-th input: reals become codes where the interface is int8."""
-    tensor = graph.tensors[graph.inputs[number]]
-    if value.dtype == np.float64 and tensor.dtype is DType.F32:
-        value = value.astype(np.float32)
-    if value.dtype.kind == "f" and tensor.quant is not None and tensor.dtype is not DType.F32:
-        quant = tensor.quant
-        value = quantize_input(value, quant.scale, quant.zero_point, tensor.dtype.numpy)
-    if value.dtype != tensor.dtype.numpy or value.shape != tensor.shape:
-        raise CortexMError(
-            f"in_{number} is {value.dtype} {value.shape}, "
-            f"the model takes {tensor.dtype.numpy} {tensor.shape}"
-        )
-    return value
+    """`value` as the number-th input."""
+    return fit_input(graph.tensors[graph.inputs[number]], value, f"in_{number}")
 
 
 def _unpack(graph: Graph, row: list[bytes]) -> Invocation:
@@ -338,6 +356,12 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
                 else f"{found['differing']} of {found['values']} values differ, by at most "
                 f"{found['largest_difference']:g} (it rounds pools and softmax in float; docs/numerics.md)"
             )
+        )
+    if "test_vectors" in data:
+        found = data["test_vectors"]
+        lines.append(
+            f"  test vectors: {found['passed']} of {found['total']} passed, largest difference "
+            f"{found['largest_difference']:g} (allowed {found['atol']:g} + {found['rtol']:g} of the value)"
         )
     if not report.matched:
         lines.append(
