@@ -2,12 +2,12 @@
 #include "arithmetic.h"
 #include "ref.h"
 
-static int8_t input_at(const cortexm_conv_s8_t *p, const int8_t *in, int n, int y, int x, int c)
+static int8_t input_at(const cortexm_conv_s8_t *p, const int8_t *in, int y, int x, int c)
 {
     if (y < 0 || y >= p->in_h || x < 0 || x >= p->in_w) {
         return p->in_zero_point;
     }
-    return in[n * p->in_batch_stride + y * p->in_row_stride + x * p->in_c + c];
+    return in[y * p->in_row_stride + x * p->in_c + c];
 }
 
 void cortexm_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
@@ -16,7 +16,6 @@ void cortexm_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const i
     const int depth = p->in_c / p->groups;
 
     (void)scratch;
-    for (int n = 0; n < p->batches; ++n)
     for (int oy = 0; oy < p->out_h; ++oy)
     for (int ox = 0; ox < p->out_w; ++ox)
     for (int o = 0; o < p->out_c; ++o) {
@@ -29,10 +28,10 @@ void cortexm_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const i
             const int y = p->in_y0 + oy * p->stride_h + ky * p->dilation_h;
             const int x = p->in_x0 + ox * p->stride_w + kx * p->dilation_w;
 
-            acc += input_at(p, in, n, y, x, group * depth + c) *
+            acc += input_at(p, in, y, x, group * depth + c) *
                    weight[((o * p->kernel_h + ky) * p->kernel_w + kx) * depth + c];
         }
-        out[n * p->out_batch_stride + oy * p->out_row_stride + ox * p->out_c + o] = (int8_t)ref_clamp(
+        out[oy * p->out_row_stride + ox * p->out_c + o] = (int8_t)ref_clamp(
             ref_requantize(acc, p->multiplier[o], p->shift[o]) + p->out_zero_point, p->act_min,
             p->act_max);
     }

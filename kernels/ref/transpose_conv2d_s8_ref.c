@@ -17,7 +17,6 @@ void cortexm_transpose_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *i
                                      void *scratch)
 {
     (void)scratch;
-    for (int n = 0; n < p->batches; ++n)
     for (int oy = 0; oy < p->out_h; ++oy)
     for (int ox = 0; ox < p->out_w; ++ox)
     for (int o = 0; o < p->out_c; ++o) {
@@ -31,11 +30,11 @@ void cortexm_transpose_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *i
             int code = p->in_zero_point;
 
             if (y >= 0 && x >= 0) {
-                code = in[n * p->in_batch_stride + y * p->in_row_stride + x * p->in_c + c];
+                code = in[y * p->in_row_stride + x * p->in_c + c];
             }
             acc += code * weight[((o * p->kernel_h + ky) * p->kernel_w + kx) * p->in_c + c];
         }
-        out[n * p->out_batch_stride + oy * p->out_row_stride + ox * p->out_c + o] = (int8_t)ref_clamp(
+        out[oy * p->out_row_stride + ox * p->out_c + o] = (int8_t)ref_clamp(
             ref_requantize(acc, p->multiplier[o], p->shift[o]) + p->out_zero_point, p->act_min,
             p->act_max);
     }

@@ -50,6 +50,16 @@ def test_text_of_a_small_plan(name: str) -> None:
     assert text == path.read_text()
 
 
+def test_equal_parameter_blocks_are_one() -> None:
+    net = Net()
+    x = net.input((1, 4, 8, 8))
+    graph = net.finish(net.pool(x, (2, 2), largest=True), net.pool(x, (2, 2), largest=True))
+    plan = make_plan(simplify(graph), Target.parse("cortex-m4"))
+    text = emit(plan, EmitOptions("net", "", ""))["net.c"]
+    assert text.count("static const cortexm_pool_s8_t ") == 1
+    assert text.count("&op0_params") == 2
+
+
 def test_sections_and_arena() -> None:
     files = tiny_files(section_arena=".dtcm", section_weights=".ext", own_arena=True)
     assert '__attribute__((section(".dtcm"))) static _Alignas' in files["tiny.c"]

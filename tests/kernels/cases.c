@@ -355,21 +355,18 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         p.dilation_h = p.dilation_w = 1;
         p.stride_w = (uint16_t)between(1, 2);
     }
-    p.batches = between(1, 2);
-    p.in_h = between(1, kind == DEPTHWISE_WINDOW_ROWS ? 20 : 8);
-    p.in_w = between(1, 11);
-    p.out_h = between(1, kind == DEPTHWISE_WINDOW_ROWS ? 17 : 5);
-    p.out_w = extent(between(1, 9), 9);
-    p.in_y0 = -between(0, p.kernel_h * p.dilation_h);
-    p.in_x0 = -between(0, p.kernel_w * p.dilation_w);
+    p.in_h = (uint16_t)between(1, kind == DEPTHWISE_WINDOW_ROWS ? 20 : 8);
+    p.in_w = (uint16_t)between(1, 11);
+    p.out_h = (uint16_t)between(1, kind == DEPTHWISE_WINDOW_ROWS ? 17 : 5);
+    p.out_w = (uint16_t)extent(between(1, 9), 9);
+    p.in_y0 = (int16_t)-between(0, p.kernel_h * p.dilation_h);
+    p.in_x0 = (int16_t)-between(0, p.kernel_w * p.dilation_w);
     if (one_in(4)) {
-        p.in_y0 = between(-3, 3);
-        p.in_x0 = between(-3, 3);
+        p.in_y0 = (int16_t)between(-3, 3);
+        p.in_x0 = (int16_t)between(-3, 3);
     }
     p.in_row_stride = p.in_w * p.in_c + between(0, 3);
-    p.in_batch_stride = p.in_h * p.in_row_stride + between(0, 3);
     p.out_row_stride = p.out_w * p.out_c + between(0, 3);
-    p.out_batch_stride = p.out_h * p.out_row_stride + between(0, 3);
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
@@ -386,8 +383,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     p.multiplier = multipliers;
     p.shift = shifts;
 
-    in_size = (p.batches - 1) * p.in_batch_stride + (p.in_h - 1) * p.in_row_stride +
-              p.in_w * p.in_c;
+    in_size = (p.in_h - 1) * p.in_row_stride + p.in_w * p.in_c;
     weight_size = p.out_c * p.kernel_h * p.kernel_w * weights_per_output;
     in = random_bytes(in_size);
     weight = random_bytes(weight_size);
@@ -395,7 +391,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     if (kind == CONV_PAIRS || kind == DEPTHWISE_WINDOW_ROWS) {
         make_narrow(shifts, bias, p.out_c);
     }
-    o = outputs(p.batches * p.out_batch_stride);
+    o = outputs(p.out_h * p.out_row_stride);
     ref(&p, in, weight, bias, o.data[1], NULL);
     if (kind == CONV_GEMM4) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
@@ -466,11 +462,11 @@ static int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
     p.in_features = extent(one_in(8) ? between(1, 300) : length(), 33);
     p.out_features = extent(length(), 31);
     p.multiplier = multiplier();
-    p.shift = shift(16);
+    p.shift = (int8_t)shift(16);
     if (is_pairs && p.shift >= 0) {
-        p.shift = -1 - p.shift;
+        p.shift = (int8_t)(-1 - p.shift);
     }
-    p.weight_zero_point = one_in(2) ? 0 : code();
+    p.weight_zero_point = (int8_t)(one_in(2) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
     in = random_bytes(p.rows * p.in_features);
@@ -524,9 +520,9 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref)
     p.cols = between(1, 9);
     p.inner = length();
     p.multiplier = multiplier();
-    p.shift = shift(16);
-    p.lhs_zero_point = one_in(2) ? 0 : code();
-    p.rhs_zero_point = one_in(2) ? 0 : code();
+    p.shift = (int8_t)shift(16);
+    p.lhs_zero_point = (int8_t)(one_in(2) ? 0 : code());
+    p.rhs_zero_point = (int8_t)(one_in(2) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     lhs = random_bytes(p.batches * p.rows * p.inner);
     rhs = random_bytes(p.batches * p.cols * p.inner);
@@ -544,7 +540,6 @@ static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
     int8_t *in;
     outputs_t o;
 
-    p.batches = between(1, 2);
     p.channels = (uint16_t)extent(length(), 33);
     if (p.channels < least_channels) {
         p.channels = (uint16_t)(p.channels + least_channels - 1);
@@ -555,22 +550,19 @@ static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
     p.stride_w = (uint16_t)between(1, 3);
     p.dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));
     p.dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));
-    p.out_h = between(1, 5);
-    p.out_w = between(1, 5);
+    p.out_h = (uint16_t)between(1, 5);
+    p.out_w = (uint16_t)between(1, 5);
     /* Every window has a pixel: its first tap is above the bottom, its last below the top, and
      * dilation does not step over the whole image. */
-    p.in_h = (p.out_h - 1) * p.stride_h + p.dilation_h + between(0, 4);
-    p.in_w = (p.out_w - 1) * p.stride_w + p.dilation_w + between(0, 4);
-    p.in_y0 = -between(0, (p.kernel_h - 1) * p.dilation_h);
-    p.in_x0 = -between(0, (p.kernel_w - 1) * p.dilation_w);
+    p.in_h = (uint16_t)((p.out_h - 1) * p.stride_h + p.dilation_h + between(0, 4));
+    p.in_w = (uint16_t)((p.out_w - 1) * p.stride_w + p.dilation_w + between(0, 4));
+    p.in_y0 = (int16_t)-between(0, (p.kernel_h - 1) * p.dilation_h);
+    p.in_x0 = (int16_t)-between(0, (p.kernel_w - 1) * p.dilation_w);
     p.in_row_stride = p.in_w * p.channels + between(0, 3);
-    p.in_batch_stride = p.in_h * p.in_row_stride + between(0, 3);
     p.out_row_stride = p.out_w * p.channels + between(0, 3);
-    p.out_batch_stride = p.out_h * p.out_row_stride + between(0, 3);
     clamp_range(&p.act_min, &p.act_max);
-    in = random_bytes((p.batches - 1) * p.in_batch_stride + (p.in_h - 1) * p.in_row_stride +
-                      p.in_w * p.channels);
-    o = outputs(p.batches * p.out_batch_stride);
+    in = random_bytes((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
+    o = outputs(p.out_h * p.out_row_stride);
     variant(&p, in, o.data[0], NULL);
     ref(&p, in, o.data[1], NULL);
     free(in);
@@ -624,17 +616,17 @@ static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
     p.a_multiplier = multiplier();
     p.b_multiplier = multiplier();
     p.out_multiplier = multiplier();
-    p.a_shift = one_in(8) ? between(-31, 3) : between(-4, 0);
-    p.b_shift = one_in(8) ? between(-31, 3) : between(-4, 0);
-    p.out_shift = shift(28);
+    p.a_shift = (int8_t)(one_in(8) ? between(-31, 3) : between(-4, 0));
+    p.b_shift = (int8_t)(one_in(8) ? between(-31, 3) : between(-4, 0));
+    p.out_shift = (int8_t)shift(28);
     if (shifts_right) {
-        p.a_shift = p.a_shift > 0 ? 0 : p.a_shift;
-        p.b_shift = p.b_shift > 0 ? 0 : p.b_shift;
-        p.out_shift = p.out_shift >= 0 ? -1 - p.out_shift : p.out_shift;
+        p.a_shift = (int8_t)(p.a_shift > 0 ? 0 : p.a_shift);
+        p.b_shift = (int8_t)(p.b_shift > 0 ? 0 : p.b_shift);
+        p.out_shift = (int8_t)(p.out_shift >= 0 ? -1 - p.out_shift : p.out_shift);
     }
-    p.a_zero_point = code();
-    p.b_zero_point = code();
-    p.out_zero_point = code();
+    p.a_zero_point = (int8_t)code();
+    p.b_zero_point = (int8_t)code();
+    p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
     a = random_bytes(p.a_period);
     b = random_bytes(p.b_period);
@@ -671,10 +663,10 @@ int mul_case(mul_fn variant, mul_fn ref)
 
     periods(&p.count, &p.a_period, &p.b_period);
     p.multiplier = multiplier();
-    p.shift = shift(14);
-    p.a_zero_point = code();
-    p.b_zero_point = code();
-    p.out_zero_point = code();
+    p.shift = (int8_t)shift(14);
+    p.a_zero_point = (int8_t)code();
+    p.b_zero_point = (int8_t)code();
+    p.out_zero_point = (int8_t)code();
     a = random_bytes(p.a_period);
     b = random_bytes(p.b_period);
     o = outputs(p.count);
@@ -836,9 +828,9 @@ static cortexm_quantize_t quantize_params(int32_t low, int32_t high)
 
     p.count = length();
     p.inv_scale = one_in(2) ? 1.0f : scale();
-    p.zero_point = one_in(3) ? (one_in(2) ? low : high) : between(low, high);
-    p.qmin = one_in(3) ? between(low, high) : low;
-    p.qmax = one_in(3) ? between(p.qmin, high) : high;
+    p.zero_point = (int16_t)(one_in(3) ? (one_in(2) ? low : high) : between(low, high));
+    p.qmin = (int16_t)(one_in(3) ? between(low, high) : low);
+    p.qmax = (int16_t)(one_in(3) ? between(p.qmin, high) : high);
     return p;
 }
 
@@ -868,7 +860,7 @@ int quantize_s16_case(quantize_s16_fn variant, quantize_s16_fn ref)
 
 int dequantize_s8_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
 {
-    const cortexm_dequantize_t p = {length(), scale(), code()};
+    const cortexm_dequantize_t p = {length(), scale(), (int16_t)code()};
     int8_t *in = random_bytes(p.count);
     outputs_t o = outputs(4 * p.count);
 
@@ -900,7 +892,8 @@ int dequantize_s8_normal_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
 
 int dequantize_s16_case(dequantize_s16_fn variant, dequantize_s16_fn ref)
 {
-    const cortexm_dequantize_t p = {length(), scale(), between(INT16_MIN, INT16_MAX)};
+    const cortexm_dequantize_t p = {length(), scale(),
+                                    (int16_t)between(INT16_MIN, INT16_MAX)};
     int16_t *in = random_bytes(2 * p.count);
     outputs_t o = outputs(4 * p.count);
 

@@ -17,7 +17,8 @@ from cortexm_tools.plan.pack import PACKERS, Constants
 Array = npt.NDArray[np.generic]
 Value = int | float | Array | Sequence[int]
 
-_I32, _U16, _I8, _F32 = ctypes.c_int32, ctypes.c_uint16, ctypes.c_int8, ctypes.c_float
+_I32, _I16, _I8, _F32 = ctypes.c_int32, ctypes.c_int16, ctypes.c_int8, ctypes.c_float
+_U16 = ctypes.c_uint16
 _PTR = ctypes.c_void_p
 
 
@@ -25,11 +26,11 @@ def _fields(ctype: type, names: str) -> list[tuple[str, type]]:
     return [(name, ctype) for name in names.split()]
 
 
-_WINDOW = _fields(
-    _I32,
-    "batches in_h in_w out_h out_w in_row_stride out_row_stride in_batch_stride out_batch_stride"
-    " in_y0 in_x0",
-)
+_WINDOW = [
+    *_fields(_I32, "in_row_stride out_row_stride"),
+    *_fields(_U16, "in_h in_w out_h out_w"),
+    *_fields(_I16, "in_y0 in_x0"),
+]
 _KERNEL = _fields(_U16, "kernel_h kernel_w stride_h stride_w dilation_h dilation_w")
 _ACT = _fields(_I8, "act_min act_max")
 
@@ -46,26 +47,23 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
     ],
     "pool": [*_WINDOW, *_fields(_U16, "channels"), *_KERNEL, *_ACT],
     "linear": [
-        *_fields(_I32, "rows in_features out_features multiplier shift weight_zero_point"),
-        *_fields(_I8, "out_zero_point"),
+        *_fields(_I32, "rows in_features out_features multiplier"),
+        *_fields(_I8, "shift weight_zero_point out_zero_point"),
         *_ACT,
     ],
     "batch_matmul": [
-        *_fields(_I32, "batches rows cols inner multiplier shift lhs_zero_point rhs_zero_point"),
-        *_fields(_I8, "out_zero_point"),
+        *_fields(_I32, "batches rows cols inner multiplier"),
+        *_fields(_I8, "shift lhs_zero_point rhs_zero_point out_zero_point"),
     ],
     "add": [
-        *_fields(
-            _I32,
-            "count a_period b_period a_multiplier a_shift b_multiplier b_shift out_multiplier"
-            " out_shift a_zero_point b_zero_point out_zero_point",
-        ),
+        *_fields(_I32, "count a_period b_period a_multiplier b_multiplier out_multiplier"),
+        *_fields(_I8, "a_shift b_shift out_shift a_zero_point b_zero_point out_zero_point"),
         *_ACT,
     ],
-    "mul": _fields(
-        _I32,
-        "count a_period b_period multiplier shift a_zero_point b_zero_point out_zero_point",
-    ),
+    "mul": [
+        *_fields(_I32, "count a_period b_period multiplier"),
+        *_fields(_I8, "shift a_zero_point b_zero_point out_zero_point"),
+    ],
     "div": [
         *_fields(_I32, "count"),
         *_fields(_F32, "scale"),
@@ -77,12 +75,12 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
     "quantize": [
         *_fields(_I32, "count"),
         *_fields(_F32, "inv_scale"),
-        *_fields(_I32, "zero_point qmin qmax"),
+        *_fields(_I16, "zero_point qmin qmax"),
     ],
     "dequantize": [
         *_fields(_I32, "count"),
         *_fields(_F32, "scale"),
-        *_fields(_I32, "zero_point"),
+        *_fields(_I16, "zero_point"),
     ],
     "fill": _fields(_I32, "count value"),
     "copy": [
@@ -104,6 +102,9 @@ _HAS_SCRATCH = (
     "conv2d", "depthwise_conv2d", "transpose_conv2d", "linear", "batch_matmul", "avg_pool2d",
     "max_pool2d",
 )  # fmt: skip
+
+# One call computes one image.
+_IMAGES = ("conv2d", "depthwise_conv2d", "transpose_conv2d", "avg_pool2d", "max_pool2d")
 
 _GUARD = 32
 _POISON = 0xA5
@@ -167,6 +168,11 @@ class KernelLibrary:
         elements before index 0 of each input and the output, for negative strides.
         """
         op = name.rsplit("_", 2)[0]
+        if op in _IMAGES and inputs[0].ndim == 4:
+            images = [
+                self(name, params, [x, *inputs[1:]], y) for x, y in zip(inputs[0], out, strict=True)
+            ]
+            return np.stack(images)
         inputs, scratch = _packed(name, params, inputs)
         struct_type = type("Params", (ctypes.Structure,), {"_fields_": _PARAMS[op]})
         buffers = [_Buffer(array) for array in [*inputs, out]]

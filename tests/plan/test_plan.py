@@ -13,7 +13,9 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.arena import lower_bound, place
 from cortexm_tools.plan.checks import check_plan
+from cortexm_tools.plan.kernel_table import kernels
 from cortexm_tools.plan.lower.data import merge_dims
+from cortexm_tools.plan.param_blocks import field_types
 from cortexm_tools.plan.types import Buffer, TensorArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
@@ -138,6 +140,31 @@ def test_equal_constants_are_stored_once() -> None:
     copy = net.constant(net.tensors[table].data, net.tensors[table].dtype)  # type: ignore[arg-type]
     plan = make_plan(simplify(net.finish(net.add(ops_activation(), [first, copy], (1, 4)))), M55)
     assert [constant.nbytes for constant in plan.constants] == [256]
+
+
+def test_a_batch_is_a_call_per_image() -> None:
+    net = Net()
+    plan = make_plan(simplify(net.finish(net.conv(net.input((3, 4, 8, 8)), 2))), M55)
+    (step,) = plan.steps
+    places = [arg.offset for call in step.calls for arg in call.args if isinstance(arg, TensorArg)]
+    assert places == [0, 0, 256, 128, 512, 256]
+    assert len({call.fields for call in step.calls}) == 1
+    assert sum(call.macs for call in step.calls) == 3 * 8 * 8 * 2 * 3 * 3 * 4
+
+
+def test_a_parameter_beyond_its_field_is_an_error() -> None:
+    net = Net()
+    graph = net.finish(net.pool(net.input((1, 1, 1, 65536)), (1, 1), largest=True))
+    with pytest.raises(CortexMError, match="in_w is 65536, the kernel takes at most 65535"):
+        make_plan(simplify(graph), M55)
+
+
+def test_every_block_of_the_table_is_in_the_header() -> None:
+    blocks = field_types()
+    assert {kernel.params for kernel in kernels()} <= blocks.keys()
+    assert blocks["cortexm_conv_s8_t"]["multiplier"] == "int32_t*"
+    assert blocks["cortexm_conv_s8_t"]["in_w"] == "uint16_t"
+    assert blocks["cortexm_copy_t"]["dims"] == "int32_t"
 
 
 def ops_activation() -> object:

@@ -20,17 +20,15 @@
 extern "C" {
 #endif
 
-/* conv2d, depthwise_conv2d and transpose_conv2d. A call computes out_h rows; with in_y0 and the row
- * strides it can be any band of rows of a larger image. */
+/* conv2d, depthwise_conv2d and transpose_conv2d. A call computes out_h rows of one image; with in_y0
+ * and the row strides they can be any band of rows of a larger one. */
 typedef struct {
     const int32_t *multiplier; /* [out_c] Q31 */
     const int8_t *shift;       /* [out_c] */
-    int32_t batches;
-    int32_t in_h, in_w;        /* readable input rows and columns; outside is padding */
-    int32_t out_h, out_w;      /* output rows and columns that this call computes */
     int32_t in_row_stride, out_row_stride;     /* from one row to the next */
-    int32_t in_batch_stride, out_batch_stride; /* from one image to the next */
-    int32_t in_y0, in_x0;      /* input position of the first tap of output (0, 0); negative = padding.
+    uint16_t in_h, in_w;       /* readable input rows and columns; outside is padding */
+    uint16_t out_h, out_w;     /* output rows and columns that this call computes */
+    int16_t in_y0, in_x0;      /* input position of the first tap of output (0, 0); negative = padding.
                                 * transpose_conv2d: output position of the first tap of input (0, 0) */
     uint16_t in_c, out_c;      /* channels of a pixel */
     uint16_t kernel_h, kernel_w;
@@ -41,14 +39,13 @@ typedef struct {
     int8_t act_min, act_max;   /* clamp of the result, in codes */
 } cortexm_conv_s8_t;
 
-/* avg_pool2d and max_pool2d. Input and output have one scale and zero point. */
+/* avg_pool2d and max_pool2d, of one image or a band of its rows. Input and output have one scale and
+ * zero point. */
 typedef struct {
-    int32_t batches;
-    int32_t in_h, in_w;
-    int32_t out_h, out_w;
     int32_t in_row_stride, out_row_stride;
-    int32_t in_batch_stride, out_batch_stride;
-    int32_t in_y0, in_x0;
+    uint16_t in_h, in_w;
+    uint16_t out_h, out_w;
+    int16_t in_y0, in_x0;
     uint16_t channels;
     uint16_t kernel_h, kernel_w;
     uint16_t stride_h, stride_w;
@@ -60,18 +57,18 @@ typedef struct {
 typedef struct {
     int32_t rows;              /* product of the leading dimensions */
     int32_t in_features, out_features;
-    int32_t multiplier, shift; /* one for all outputs */
-    int32_t weight_zero_point;
-    int8_t out_zero_point;
+    int32_t multiplier;        /* one for all outputs */
+    int8_t shift;
+    int8_t weight_zero_point, out_zero_point;
     int8_t act_min, act_max;
 } cortexm_linear_s8_t;
 
 /* batch_matmul: lhs [batches][rows][inner], rhs transposed [batches][cols][inner] */
 typedef struct {
     int32_t batches, rows, cols, inner;
-    int32_t multiplier, shift;
-    int32_t lhs_zero_point, rhs_zero_point;
-    int8_t out_zero_point;
+    int32_t multiplier;
+    int8_t shift;
+    int8_t lhs_zero_point, rhs_zero_point, out_zero_point;
 } cortexm_batch_matmul_s8_t;
 
 /* add: both operands are (code - zero point) * 2^20, requantized each, summed, requantized again.
@@ -79,10 +76,9 @@ typedef struct {
 typedef struct {
     int32_t count;             /* elements of the result */
     int32_t a_period, b_period;
-    int32_t a_multiplier, a_shift;
-    int32_t b_multiplier, b_shift;
-    int32_t out_multiplier, out_shift;
-    int32_t a_zero_point, b_zero_point, out_zero_point;
+    int32_t a_multiplier, b_multiplier, out_multiplier;
+    int8_t a_shift, b_shift, out_shift;
+    int8_t a_zero_point, b_zero_point, out_zero_point;
     int8_t act_min, act_max;
 } cortexm_add_s8_t;
 
@@ -90,8 +86,9 @@ typedef struct {
 typedef struct {
     int32_t count;
     int32_t a_period, b_period;
-    int32_t multiplier, shift;
-    int32_t a_zero_point, b_zero_point, out_zero_point;
+    int32_t multiplier;
+    int8_t shift;
+    int8_t a_zero_point, b_zero_point, out_zero_point;
 } cortexm_mul_s8_t;
 
 /* div: round_half_even(float(a - za) / float(b - zb) * scale) + out_zero_point, 0/0 and x/0 give
@@ -125,15 +122,15 @@ typedef struct {
 typedef struct {
     int32_t count;
     float inv_scale;           /* 1 / scale, rounded to float */
-    int32_t zero_point;
-    int32_t qmin, qmax;
+    int16_t zero_point;
+    int16_t qmin, qmax;
 } cortexm_quantize_t;
 
 /* dequantize: (in[i] - zero_point) * scale */
 typedef struct {
     int32_t count;
     float scale;
-    int32_t zero_point;
+    int16_t zero_point;
 } cortexm_dequantize_t;
 
 /* fill: out[i] = value, by element size */

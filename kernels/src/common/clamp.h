@@ -23,12 +23,9 @@ static inline void cortexm_clamp_codes(int8_t *codes, int32_t count, int32_t low
 /* All results of a convolution. */
 static inline void cortexm_clamp_image(const cortexm_conv_s8_t *p, int8_t *out)
 {
-    for (int32_t n = 0; n < p->batches; ++n) {
-        for (int32_t oy = 0; oy < p->out_h; ++oy) {
-            cortexm_clamp_codes(out + oy * p->out_row_stride, p->out_w * p->out_c, p->act_min,
-                                p->act_max);
-        }
-        out += p->out_batch_stride;
+    for (int32_t oy = 0; oy < p->out_h; ++oy) {
+        cortexm_clamp_codes(out + oy * p->out_row_stride, p->out_w * p->out_c, p->act_min,
+                            p->act_max);
     }
 }
 

@@ -423,6 +423,7 @@ void cortexm_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8_t *in, co
     cortexm_word_t *const panel = scratch;
     int8_t *const results = out;
     const int32_t has_gaps = p->out_row_stride != p->out_w * p->out_c;
+    int8_t *pixel = out;
     int32_t filled = 0;
 
     CORTEXM_ASSERT(p->groups == 1 && p->act_min <= p->act_max);
@@ -431,34 +432,28 @@ void cortexm_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8_t *in, co
     for (int32_t i = 1; i <= 2 * PANEL; ++i) {
         panel[layer.quads * 2 * PANEL - i] = 0;
     }
-    for (int32_t n = 0; n < p->batches; ++n) {
-        int8_t *pixel = out;
+    for (int32_t oy = 0; oy < p->out_h; ++oy) {
+        const int32_t y = p->in_y0 + oy * p->stride_h;
+        int32_t x = p->in_x0;
 
-        for (int32_t oy = 0; oy < p->out_h; ++oy) {
-            const int32_t y = p->in_y0 + oy * p->stride_h;
-            int32_t x = p->in_x0;
-
-            for (int32_t ox = 0; ox < p->out_w; ++ox) {
-                put_window(p, in, y, x, panel + filled);
-                if (++filled == PANEL) {
-                    multiply_panel(&layer, panel, pixel);
-                    pixel += PANEL * p->out_c;
-                    filled = 0;
-                }
-                x += p->stride_w;
-            }
-            /* A panel may go on in the next row if the results lie in one piece. */
-            if (has_gaps || oy == p->out_h - 1) {
-                for (int32_t i = 0; i < filled; ++i) {
-                    multiply_pixel(&layer, panel + i, pixel);
-                    pixel += p->out_c;
-                }
+        for (int32_t ox = 0; ox < p->out_w; ++ox) {
+            put_window(p, in, y, x, panel + filled);
+            if (++filled == PANEL) {
+                multiply_panel(&layer, panel, pixel);
+                pixel += PANEL * p->out_c;
                 filled = 0;
-                pixel += p->out_row_stride - p->out_w * p->out_c;
             }
+            x += p->stride_w;
         }
-        in += p->in_batch_stride;
-        out += p->out_batch_stride;
+        /* A panel may go on in the next row if the results lie in one piece. */
+        if (has_gaps || oy == p->out_h - 1) {
+            for (int32_t i = 0; i < filled; ++i) {
+                multiply_pixel(&layer, panel + i, pixel);
+                pixel += p->out_c;
+            }
+            filled = 0;
+            pixel += p->out_row_stride - p->out_w * p->out_c;
+        }
     }
     cortexm_clamp_image(p, results);
 }

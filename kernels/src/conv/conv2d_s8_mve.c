@@ -166,10 +166,9 @@ void cortexm_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8_t *in, co
         layer.x_inside = 0; /* rows are not in one piece */
     }
     for (int32_t group = 0; group < p->groups; ++group) {
-        for (int32_t n = 0; n < p->batches; ++n) {
-            image(&layer, in + n * p->in_batch_stride + group * group_in,
-                  out + n * p->out_batch_stride + group * group_out);
-        }
+        image(&layer, in, out);
+        in += group_in;
+        out += group_out;
         layer.weight += padded * depth;
         layer.bias += padded;
         layer.multiplier += padded;

@@ -148,40 +148,36 @@ void cortexm_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const int8_t *in,
     CORTEXM_ASSERT(p->groups > 0 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
 
-    for (int32_t n = 0; n < p->batches; ++n) {
-        for (int32_t oy = 0; oy < p->out_h; ++oy) {
-            const int32_t y = p->in_y0 + oy * p->stride_h;
-            int8_t *out_pixel = out + oy * p->out_row_stride;
-            int32_t x = p->in_x0;
+    for (int32_t oy = 0; oy < p->out_h; ++oy) {
+        const int32_t y = p->in_y0 + oy * p->stride_h;
+        int8_t *out_pixel = out + oy * p->out_row_stride;
+        int32_t x = p->in_x0;
 
-            for (int32_t ox = 0; ox < p->out_w; ++ox) {
-                group_t g = {(const uint8_t *)weight, bias, depth, 0, group_out};
+        for (int32_t ox = 0; ox < p->out_w; ++ox) {
+            group_t g = {(const uint8_t *)weight, bias, depth, 0, group_out};
 
-                if (is_in_twos) {
-                    int8_t *const place = waiting != 0 && scratch != NULL
-                                              ? (int8_t *)scratch + depth
-                                              : scratch;
+            if (is_in_twos) {
+                int8_t *const place = waiting != 0 && scratch != NULL
+                                          ? (int8_t *)scratch + depth
+                                          : scratch;
 
-                    row[waiting] = window(p, in, group_in, y, x, place);
-                    pixel[waiting] = out_pixel;
-                    if (++waiting == 2) {
-                        multiply_two(&g, &codes, row, pixel);
-                        waiting = 0;
-                    }
-                } else {
-                    for (int32_t c = 0; c < p->in_c; c += group_in) {
-                        multiply(&g, &codes, window(p, in + c, group_in, y, x, scratch), out_pixel);
-                        g.weight += group_weights;
-                        g.begin += group_out;
-                        g.end += group_out;
-                    }
+                row[waiting] = window(p, in, group_in, y, x, place);
+                pixel[waiting] = out_pixel;
+                if (++waiting == 2) {
+                    multiply_two(&g, &codes, row, pixel);
+                    waiting = 0;
                 }
-                out_pixel += p->out_c;
-                x += p->stride_w;
+            } else {
+                for (int32_t c = 0; c < p->in_c; c += group_in) {
+                    multiply(&g, &codes, window(p, in + c, group_in, y, x, scratch), out_pixel);
+                    g.weight += group_weights;
+                    g.begin += group_out;
+                    g.end += group_out;
+                }
             }
+            out_pixel += p->out_c;
+            x += p->stride_w;
         }
-        in += p->in_batch_stride;
-        out += p->out_batch_stride;
     }
     if (waiting != 0) {
         const group_t g = {(const uint8_t *)weight, bias, depth, 0, group_out};

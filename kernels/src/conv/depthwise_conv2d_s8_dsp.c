@@ -238,12 +238,8 @@ void cortexm_depthwise_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8
     CORTEXM_ASSERT(p->dilation_h == 1 && p->dilation_w == 1);
     CORTEXM_ASSERT(p->stride_h <= TAPS && p->stride_w <= 2 && p->act_min <= p->act_max);
 
-    for (int32_t n = 0; n < p->batches; ++n) {
-        for (int32_t c = 0; c < p->out_c; c += CHANNELS) {
-            block(p, c, in + c, weight + 4 * TAPS * c, bias + c, out + c, scratch);
-        }
-        in += p->in_batch_stride;
-        out += p->out_batch_stride;
+    for (int32_t c = 0; c < p->out_c; c += CHANNELS) {
+        block(p, c, in + c, weight + 4 * TAPS * c, bias + c, out + c, scratch);
     }
     cortexm_clamp_image(p, results);
 }

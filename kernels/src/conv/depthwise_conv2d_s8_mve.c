@@ -238,29 +238,25 @@ void cortexm_depthwise_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8
 
     CORTEXM_ASSERT(p->in_c == p->out_c && p->in_c >= CHUNK);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
-    for (int32_t n = 0; n < p->batches; ++n) {
-        for (int32_t oy = 0; oy < p->out_h; ++oy) {
-            const int32_t y = p->in_y0 + oy * p->stride_h;
-            int8_t *out_pixel = out + oy * p->out_row_stride;
-            int32_t x = p->in_x0;
+    for (int32_t oy = 0; oy < p->out_h; ++oy) {
+        const int32_t y = p->in_y0 + oy * p->stride_h;
+        int8_t *out_pixel = out + oy * p->out_row_stride;
+        int32_t x = p->in_x0;
 
-            for (int32_t ox = 0; ox < p->out_w; ++ox) {
-                pixel_t *const next = &pixel[waiting];
+        for (int32_t ox = 0; ox < p->out_w; ++ox) {
+            pixel_t *const next = &pixel[waiting];
 
-                next->first = in + y * p->in_row_stride + x * p->in_c;
-                next->y = y;
-                next->x = x;
-                next->out = out_pixel;
-                if (waiting) {
-                    two_pixels(&layer, pixel);
-                }
-                waiting = !waiting;
-                out_pixel += p->out_c;
-                x += p->stride_w;
+            next->first = in + y * p->in_row_stride + x * p->in_c;
+            next->y = y;
+            next->x = x;
+            next->out = out_pixel;
+            if (waiting) {
+                two_pixels(&layer, pixel);
             }
+            waiting = !waiting;
+            out_pixel += p->out_c;
+            x += p->stride_w;
         }
-        in += p->in_batch_stride;
-        out += p->out_batch_stride;
     }
     if (waiting) {
         pixel[1] = pixel[0];

@@ -83,24 +83,20 @@ void cortexm_depthwise_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const i
     for (int32_t c = 0; c < p->in_c; ++c) {
         padding[c] = p->in_zero_point;
     }
-    for (int32_t n = 0; n < p->batches; ++n) {
-        for (int32_t oy = 0; oy < p->out_h; ++oy) {
-            const int32_t y = p->in_y0 + oy * p->stride_h;
-            int8_t *out_pixel = out + oy * p->out_row_stride;
-            int32_t x = p->in_x0;
+    for (int32_t oy = 0; oy < p->out_h; ++oy) {
+        const int32_t y = p->in_y0 + oy * p->stride_h;
+        int8_t *out_pixel = out + oy * p->out_row_stride;
+        int32_t x = p->in_x0;
 
-            for (int32_t ox = 0; ox < p->out_w; ++ox) {
-                find_taps(p, in, y, x, padding, taps);
-                if (multiple == 1 && (p->out_c & 3) == 0) {
-                    pixel_of_fours(&codes, p->out_c, taps, taps_end, weight, bias, out_pixel);
-                } else {
-                    pixel(&codes, p->out_c, multiple, taps, taps_end, weight, bias, out_pixel);
-                }
-                out_pixel += p->out_c;
-                x += p->stride_w;
+        for (int32_t ox = 0; ox < p->out_w; ++ox) {
+            find_taps(p, in, y, x, padding, taps);
+            if (multiple == 1 && (p->out_c & 3) == 0) {
+                pixel_of_fours(&codes, p->out_c, taps, taps_end, weight, bias, out_pixel);
+            } else {
+                pixel(&codes, p->out_c, multiple, taps, taps_end, weight, bias, out_pixel);
             }
+            out_pixel += p->out_c;
+            x += p->stride_w;
         }
-        in += p->in_batch_stride;
-        out += p->out_batch_stride;
     }
 }

@@ -100,53 +100,48 @@ void cortexm_transpose_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const i
     const axis_t x_axis = axis_of(p->stride_w, p->dilation_w, p->kernel_w, p->in_w);
     const split_t first_y = split(-p->in_y0, p->stride_h);
     const split_t first_x = split(-p->in_x0, p->stride_w);
+    const int8_t *w = weight;
 
     (void)scratch;
     CORTEXM_ASSERT(p->act_min <= p->act_max);
 
-    for (int32_t n = 0; n < p->batches; ++n) {
-        const int8_t *w = weight;
+    for (int32_t o = 0; o < p->out_c; ++o) {
+        /* Most taps meet no input. With the zero point taken out of the bias again they
+         * contribute nothing to a sum of (in - zero_point) * weight. */
+        const int32_t start = bias[o] + zero_point * cortexm_sum_s8(w, filter);
+        split_t y = first_y;
 
-        for (int32_t o = 0; o < p->out_c; ++o) {
-            /* Most taps meet no input. With the zero point taken out of the bias again they
-             * contribute nothing to a sum of (in - zero_point) * weight. */
-            const int32_t start = bias[o] + zero_point * cortexm_sum_s8(w, filter);
-            split_t y = first_y;
+        for (int32_t oy = 0; oy < p->out_h; ++oy) {
+            const meeting_t row = first_meeting(&y_axis, y);
+            int8_t *out_pixel = out + oy * p->out_row_stride + o;
+            split_t x = first_x;
 
-            for (int32_t oy = 0; oy < p->out_h; ++oy) {
-                const meeting_t row = first_meeting(&y_axis, y);
-                int8_t *out_pixel = out + oy * p->out_row_stride + o;
-                split_t x = first_x;
+            for (int32_t ox = 0; ox < p->out_w; ++ox) {
+                const meeting_t col = first_meeting(&x_axis, x);
+                int32_t acc = start;
+                int32_t iy = row.input;
 
-                for (int32_t ox = 0; ox < p->out_w; ++ox) {
-                    const meeting_t col = first_meeting(&x_axis, x);
-                    int32_t acc = start;
-                    int32_t iy = row.input;
+                for (int32_t ky = row.tap; ky < p->kernel_h && iy >= 0; ky += y_axis.tap_step) {
+                    const int8_t *const in_row = in + iy * p->in_row_stride;
+                    const int8_t *const w_row = w + ky * p->kernel_w * channels;
+                    int32_t ix = col.input;
 
-                    for (int32_t ky = row.tap; ky < p->kernel_h && iy >= 0; ky += y_axis.tap_step) {
-                        const int8_t *const in_row = in + iy * p->in_row_stride;
-                        const int8_t *const w_row = w + ky * p->kernel_w * channels;
-                        int32_t ix = col.input;
-
-                        for (int32_t kx = col.tap; kx < p->kernel_w && ix >= 0;
-                             kx += x_axis.tap_step) {
-                            acc += dot_offset(in_row + ix * channels, zero_point,
-                                              w_row + kx * channels, channels);
-                            ix -= x_axis.input_step;
-                        }
-                        iy -= y_axis.input_step;
+                    for (int32_t kx = col.tap; kx < p->kernel_w && ix >= 0;
+                         kx += x_axis.tap_step) {
+                        acc += dot_offset(in_row + ix * channels, zero_point,
+                                          w_row + kx * channels, channels);
+                        ix -= x_axis.input_step;
                     }
-                    acc = cortexm_requantize(acc, p->multiplier[o], p->shift[o]);
-                    *out_pixel = (int8_t)cortexm_add_zero_point(acc, p->out_zero_point, p->act_min,
-                                                                p->act_max);
-                    out_pixel += p->out_c;
-                    advance(&x_axis, &x);
+                    iy -= y_axis.input_step;
                 }
-                advance(&y_axis, &y);
+                acc = cortexm_requantize(acc, p->multiplier[o], p->shift[o]);
+                *out_pixel = (int8_t)cortexm_add_zero_point(acc, p->out_zero_point, p->act_min,
+                                                            p->act_max);
+                out_pixel += p->out_c;
+                advance(&x_axis, &x);
             }
-            w += filter;
+            advance(&y_axis, &y);
         }
-        in += p->in_batch_stride;
-        out += p->out_batch_stride;
+        w += filter;
     }
 }

@@ -61,8 +61,9 @@ static __attribute__((noinline)) void add(const void *params, const int8_t *a, c
                      : [a_zero] "r"(cortexm_shift_left(p->a_zero_point, RAISE)),
                        [b_zero] "r"(cortexm_shift_left(p->b_zero_point, RAISE)),
                        [a_multiplier] "r"(p->a_multiplier), [b_multiplier] "r"(p->b_multiplier),
-                       [a_shift] "r"(p->a_shift), [b_shift] "r"(p->b_shift),
-                       [out_multiplier] "r"(p->out_multiplier), [out_shift] "r"(p->out_shift),
+                       [a_shift] "r"((int32_t)p->a_shift), [b_shift] "r"((int32_t)p->b_shift),
+                       [out_multiplier] "r"(p->out_multiplier),
+                       [out_shift] "r"((int32_t)p->out_shift),
                        [a_sign] "w"(a_sign), [b_sign] "w"(b_sign), [low] "w"(finish.low),
                        [high] "w"(finish.high), [zero] "w"(finish.zero_point)
                      : "memory");

@@ -38,7 +38,8 @@ static __attribute__((noinline)) void mul(const void *params, const int8_t *a, c
                      "2:\n\t"
                      : [x] "=&w"(x), [y] "=&w"(y), [t] "=&w"(t), [a] "+l"(a), [b] "+l"(b),
                        [out] "+l"(out), "+r"(counter)
-                     : [a_zero] "r"(p->a_zero_point), [b_zero] "r"(p->b_zero_point),
+                     : [a_zero] "r"((int32_t)p->a_zero_point),
+                       [b_zero] "r"((int32_t)p->b_zero_point),
                        [multiplier] "r"(p->multiplier), [left] "r"(cortexm_max(p->shift, 0)),
                        [right] "r"(cortexm_min(p->shift, 0)), [sign] "w"(sign),
                        [low] "w"(finish.low), [high] "w"(finish.high), [zero] "w"(finish.zero_point)

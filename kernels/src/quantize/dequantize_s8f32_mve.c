@@ -22,6 +22,6 @@ void cortexm_dequantize_s8f32_mve(const cortexm_dequantize_t *params, const int8
                      "2:\n\t"
                      : [x] "=&w"(x), [in] "+l"(in), [out] "+r"(out)
                      : [count] "r"(params->count), [scale] "r"(params->scale),
-                       [zero] "r"(params->zero_point)
+                       [zero] "r"((int32_t)params->zero_point)
                      : "lr", "memory");
 }

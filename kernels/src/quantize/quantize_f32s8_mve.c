@@ -30,6 +30,6 @@ void cortexm_quantize_f32s8_mve(const cortexm_quantize_t *params, const float *i
                      "2:\n\t"
                      : [x] "=&w"(x), [in] "+r"(in), [out] "+l"(out)
                      : [count] "r"(params->count), [inv_scale] "r"(params->inv_scale),
-                       [zero] "r"(params->zero_point), [low] "w"(low), [high] "w"(high)
+                       [zero] "r"((int32_t)params->zero_point), [low] "w"(low), [high] "w"(high)
                      : "lr", "memory");
 }

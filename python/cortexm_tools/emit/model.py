@@ -12,7 +12,7 @@ from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
 from .weights import declaration, section_attribute, symbol
 
-ABI = 1  # CORTEXM_ABI of the kernel headers this emitter writes for
+ABI = 2  # CORTEXM_ABI of the kernel headers this emitter writes for
 
 _ISA_GUARDS = {
     Isa.MVE: ("!defined(__ARM_FEATURE_MVE)", "MVE"),
@@ -33,11 +33,14 @@ def model_text(plan: Plan, options: EmitOptions) -> str:
     lines += _guards(plan)
     lines += [declaration(options, constant) for constant in plan.constants]
     lines.append("")
+    blocks = _block_names(plan)
     for number, step in enumerate(plan.steps):
         for position, call in enumerate(step.calls):
-            lines += _params(options, _params_name(number, position, step), call)
+            name = blocks[number, position]
+            if name == _params_name(number, position, step):
+                lines += _params(options, name, call)
     lines += _arena(plan, options)
-    lines += _invoke(plan, options)
+    lines += _invoke(plan, options, blocks)
     lines += _descriptions(plan, options)
     return "\n".join(lines)
 
@@ -63,6 +66,18 @@ def _guards(plan: Plan) -> list[str]:
 def _params_name(number: int, position: int, step: Step) -> str:
     suffix = f"_{position}" if len(step.calls) > 1 else ""
     return f"op{number}{suffix}_params"
+
+
+def _block_names(plan: Plan) -> dict[tuple[int, int], str]:
+    """The parameter block of every call, by step and position. Equal blocks are one: the first."""
+    found: dict[tuple[str, tuple[tuple[str, Field], ...]], str] = {}
+    return {
+        (number, position): found.setdefault(
+            (call.kernel.params, call.fields), _params_name(number, position, step)
+        )
+        for number, step in enumerate(plan.steps)
+        for position, call in enumerate(step.calls)
+    }
 
 
 def _params(options: EmitOptions, name: str, call: Call) -> list[str]:
@@ -99,14 +114,14 @@ def _arena(plan: Plan, options: EmitOptions) -> list[str]:
     ]
 
 
-def _invoke(plan: Plan, options: EmitOptions) -> list[str]:
+def _invoke(plan: Plan, options: EmitOptions, blocks: dict[tuple[int, int], str]) -> list[str]:
     lines = ["static void invoke(void *memory)", "{", "    uint8_t *const arena = memory;", ""]
     if not any(step.calls for step in plan.steps):
         lines.append("    (void)arena;")
     if options.profile:
         lines.append(f"    cortexm_profile(&{options.name}, 0);")
     for number, step in enumerate(plan.steps):
-        lines += _step(plan, options, number, step)
+        lines += _step(plan, options, number, step, blocks)
         if options.profile:
             lines.append(f"    cortexm_profile(&{options.name}, {number + 1});")
         if options.poison:
@@ -132,7 +147,13 @@ def dead_ranges(plan: Plan, number: int) -> list[tuple[int, int]]:
     return gaps
 
 
-def _step(plan: Plan, options: EmitOptions, number: int, step: Step) -> list[str]:
+def _step(
+    plan: Plan,
+    options: EmitOptions,
+    number: int,
+    step: Step,
+    blocks: dict[tuple[int, int], str],
+) -> list[str]:
     op, graph = step.op, plan.graph
     places = [_place(plan, "in ", index) for index in op.inputs if index in plan.buffer_of]
     places += [_place(plan, "out", index) for index in op.outputs]
@@ -150,7 +171,7 @@ def _step(plan: Plan, options: EmitOptions, number: int, step: Step) -> list[str
             "     * the same bytes: nothing to do */",
         ]
     for position, call in enumerate(step.calls):
-        name = _params_name(number, position, step)
+        name = blocks[number, position]
         args = [_arg(plan, options, number, arg, graph) for arg in call.args]
         lines += _call(call.kernel.symbol, ["&" + name, *args])
     return lines

@@ -14,6 +14,7 @@ from ..ir import Array, Attrs, Graph, Op, Tensor
 from ..target import Target
 from .cases import Facts
 from .kernel_table import Kernel, find_kernel
+from .param_blocks import check_ranges
 from .types import Arg, Call, Constant, ConstantArg, Field, TensorArg
 
 Lowering = Callable[["Selector", Any, Op], list[Call]]
@@ -49,7 +50,7 @@ class Selector:
         """The kernel calls that compute `op`.
 
         Raises:
-            CortexMError: no kernel serves it.
+            CortexMError: no kernel serves it, or a parameter is out of its field's range.
         """
         lowering = _LOWERINGS.get(type(op.attrs))
         if lowering is None:
@@ -58,7 +59,10 @@ class Selector:
                 where=str(op.layer),
                 hint="see docs/kernels.md",
             )
-        return lowering(self, op.attrs, op)
+        calls = lowering(self, op.attrs, op)
+        for call in calls:
+            check_ranges(call, op)
+        return calls
 
     def tensor(self, index: int) -> Tensor:
         return self.graph.tensors[index]

@@ -3,38 +3,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...errors import CortexMError
 from ...ir import Array, Op, ops
 from ...ir.arithmetic import wrap32
 from ..cases import SCRATCH
+from ..kernel_table import Kernel
 from ..pack import PACKERS, Constants
 from ..select import Selector, lowers
-from ..types import Call, Field, ScratchArg, TensorArg
+from ..types import Arg, Call, Field, ScratchArg, TensorArg
 
 
 def image_fields(select: Selector, op: Op) -> dict[str, Field]:
-    """Extents and strides of one channels_last image operator on whole images."""
-    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-    n, in_c, in_h, in_w = x.shape
-    _, out_c, out_h, out_w = out.shape
-    if max(in_c, out_c) > 0xFFFF:
-        raise CortexMError(
-            f"{op.kind}: {max(in_c, out_c)} channels, kernels take at most 65535",
-            where=str(op.layer),
-        )
+    """Extents and strides of one channels_last image operator on one whole image."""
+    _, in_c, in_h, in_w = select.tensor(op.inputs[0]).shape
+    _, out_c, out_h, out_w = select.tensor(op.outputs[0]).shape
     return {
-        "batches": n,
         "in_h": in_h,
         "in_w": in_w,
         "out_h": out_h,
         "out_w": out_w,
         "in_row_stride": in_w * in_c,
         "out_row_stride": out_w * out_c,
-        "in_batch_stride": in_h * in_w * in_c,
-        "out_batch_stride": out_h * out_w * out_c,
     }
+
+
+def image_calls(
+    select: Selector,
+    op: Op,
+    kernel: Kernel,
+    fields: dict[str, Field],
+    constants: Sequence[Arg],
+    scratch: ScratchArg,
+    macs: int = 0,
+) -> list[Call]:
+    """A call per image, which share one parameter block.
+
+    Args:
+        constants: the arguments between input and output.
+        macs: multiply-accumulates of the whole operator.
+    """
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    batches = x.shape[0]
+    return [
+        select.call(
+            kernel,
+            fields,
+            [
+                TensorArg(op.inputs[0], n * (x.nbytes // batches)),
+                *constants,
+                TensorArg(op.outputs[0], n * (out.nbytes // batches)),
+                scratch,
+            ],
+            macs // batches,
+        )
+        for n in range(batches)
+    ]
 
 
 def folded_bias(weight_sums: Array, bias: Array | None, in_zero_point: int) -> Array:
@@ -114,17 +141,15 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     )
     multiplier = select.constant("m_" + label, constants.multiplier)
     shift = select.constant("s_" + label, constants.shift)
-    return [
-        select.call(
-            kernel,
-            {"multiplier": multiplier.name, "shift": shift.name} | fields,
-            [
-                TensorArg(op.inputs[0]),
-                select.constant("w_" + label, constants.weight, shape),
-                select.constant("b_" + label, constants.bias),
-                TensorArg(op.outputs[0]),
-                ScratchArg(SCRATCH[kernel.scratch](fields)),
-            ],
-            macs=positions * taps,
-        )
-    ]
+    return image_calls(
+        select,
+        op,
+        kernel,
+        {"multiplier": multiplier.name, "shift": shift.name} | fields,
+        [
+            select.constant("w_" + label, constants.weight, shape),
+            select.constant("b_" + label, constants.bias),
+        ],
+        ScratchArg(SCRATCH[kernel.scratch](fields)),
+        positions * taps,
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from ...ir import Op, ops
 from ..select import Selector, lowers
-from ..types import Arg, Call, ScratchArg, TensorArg
-from .convolution import image_fields
+from ..types import Call, ScratchArg
+from .convolution import image_calls, image_fields
 
 
 @lowers(ops.AvgPool2d, ops.MaxPool2d)
@@ -28,5 +28,4 @@ def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> lis
         "act_max": clamp[1],
     }
     kernel = select.kernel(op.kind, "s8", op, fields)
-    args: list[Arg] = [TensorArg(op.inputs[0]), TensorArg(op.outputs[0]), ScratchArg(0)]
-    return [select.call(kernel, fields, args)]
+    return image_calls(select, op, kernel, fields, (), ScratchArg(0))
