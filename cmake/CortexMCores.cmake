@@ -97,7 +97,8 @@ function(cortexm_check_word what word)
   endif()
 endfunction()
 
-# cortexm_load_board(<board>): sets CORTEXM_BOARD_CPU, CORTEXM_BOARD_CLOCK_HZ, CORTEXM_BOARD_MACHINE.
+# cortexm_load_board(<board>): sets CORTEXM_BOARD_CPU, CORTEXM_BOARD_CLOCK_HZ,
+# CORTEXM_BOARD_MACHINE and CORTEXM_BOARD_REGIONS.
 macro(cortexm_load_board board)
   get_property(_cortexm_boards_dir GLOBAL PROPERTY CORTEXM_BOARDS_DIR)
   file(GLOB _cortexm_boards RELATIVE "${_cortexm_boards_dir}" "${_cortexm_boards_dir}/*/board.cmake")

@@ -3,3 +3,4 @@
 set(CORTEXM_BOARD_CPU cortex-m0)
 set(CORTEXM_BOARD_CLOCK_HZ 16000000) # of SysTick, as QEMU models it
 set(CORTEXM_BOARD_MACHINE microbit)
+set(CORTEXM_BOARD_REGIONS sram=14K flash=200K:weights)

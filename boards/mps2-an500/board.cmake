@@ -3,3 +3,4 @@
 set(CORTEXM_BOARD_CPU cortex-m7)
 set(CORTEXM_BOARD_CLOCK_HZ 25000000) # of SysTick, as QEMU models it
 set(CORTEXM_BOARD_MACHINE mps2-an500)
+set(CORTEXM_BOARD_REGIONS sram=4M psram=16M:weights)

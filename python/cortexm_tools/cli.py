@@ -15,6 +15,7 @@ from typing import Any
 from . import __version__
 from .compile import Compiled, CompileOptions, compile_program, write_compiled
 from .errors import CortexMError
+from .plan.regions import parse_regions
 from .plan.select import identifier
 from .program import Program, load_program
 from .report import layer_table, summary
@@ -118,6 +119,13 @@ def _model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", help="C identifier of the model; default: from the file's name")
     parser.add_argument("--io", choices=("float", "int8"), default="float")
     parser.add_argument("--calibration", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--region",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE[:ram|fast|weights][@SECTION]",
+        help="a memory to use; may be repeated",
+    )
     parser.add_argument("--require-int8", action="store_true", help="refuse operators in float32")
 
 
@@ -149,7 +157,11 @@ def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
 
 def _options(args: argparse.Namespace, target: Target, **more: Any) -> CompileOptions:
     return CompileOptions(
-        target=target, io_int8=args.io == "int8", require_int8=args.require_int8, **more
+        target=target,
+        io_int8=args.io == "int8",
+        require_int8=args.require_int8,
+        regions=parse_regions(args.region),
+        **more,
     )
 
 
@@ -220,6 +232,8 @@ def _command_line(args: argparse.Namespace) -> str:
         value = getattr(args, flag)
         if value:
             words += ["--" + flag.replace("_", "-"), value]
+    for region in args.region:
+        words += ["--region", region]
     return shlex.join(words)
 
 

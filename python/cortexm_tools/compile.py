@@ -18,6 +18,7 @@ from .ir import Array, Graph, ops
 from .ir.edit import producers
 from .ir.interpreter import run_graph
 from .plan import Plan, make_plan
+from .plan.types import Region
 from .program import EvaluationSet, Program
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
@@ -35,6 +36,7 @@ class CompileOptions:
     shared_arena: str = ""
     section_arena: str = ""
     section_weights: str = ""
+    regions: tuple[Region, ...] = ()
     ram_limit: int | None = None
     flash_limit: int | None = None
     require_int8: bool = False
@@ -66,7 +68,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     simplified = simplify(graph, io_int8=options.io_int8)
     if options.require_int8:
         _require_int8(simplified)
-    plan = make_plan(simplified, options.target)
+    plan = make_plan(simplified, options.target, options.regions)
     report = report_data(plan, name=program.name, digest=program.digest)
     check_limits(report, options.ram_limit, options.flash_limit)
     samples = None

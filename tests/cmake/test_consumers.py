@@ -15,11 +15,13 @@ from projects import MODEL, ROOT, emulate, environment, run, succeed
 
 
 def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Path) -> None:
-    app = project("find_package", "a project", CMAKE_PREFIX_PATH=str(installed))
+    options = {"CMAKE_PREFIX_PATH": str(installed), "OPTIONS": "REGIONS;board"}
+    app = project("find_package", "a project", **options)
     succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
     said = succeed(app.make())
     assert "Compiling digits.pte for cortex-m55" in said
     assert "digits: flash" in said and "digits: RAM" in said
+    assert "in dtcm (fast)" in said and "in ddr4 (weights)" in said
     assert "ran, sum" in emulate("mps3-an547", app.build / "app.elf")
     # The tools came from the installed tree, not from the checkout.
     assert str(installed) in (app.build / "build.ninja").read_text().replace("$ ", " ")

@@ -43,6 +43,7 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte ARENA callers", "unknown ARENA 'callers'", "did you mean 'caller'?"),
         ("digits.pte ARENA shared:a-b", "'a-b' is no C identifier", "shared:a_b"),
         ("digits.pte RAM_LIMIT lots", "RAM_LIMIT 'lots' is no size", "64K"),
+        ("digits.pte REGIONS dtcm", "'dtcm' describes no memory region", "dtcm=128K:fast"),
         ("digits.pte SAMPLES 0", "SAMPLES '0' is no positive number", ""),
         ("digits.pte TARGET", "no value after TARGET", ""),
         ("digits.pte CALIBRATION none.npz", "none.npz does not exist", ""),
@@ -164,3 +165,9 @@ def test_damaged_program(project, tmp_path: Path) -> None:
     succeed(app.configure())
     assert "error: " in refuse(app.make())
     assert not list((app.build / "cortexm" / "digits").glob("*.c"))
+
+
+def test_memories_that_do_not_exist(project) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), OPTIONS="REGIONS;board")
+    said = refuse(app.configure())
+    assert "no board says what memories it has" in said

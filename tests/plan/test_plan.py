@@ -110,7 +110,9 @@ def test_moved_buffers_are_noticed(seed: int) -> None:
                 with pytest.raises(CortexMError):
                     check_plan(replace(plan, buffers=tuple(moved)))
                 tried += 1
-    shrunk = replace(plan, arena_size=max(b.offset + b.nbytes for b in plan.buffers) - 1)
+    size = max(b.offset + b.nbytes for b in plan.buffers) - 1
+    (arena,) = plan.arenas
+    shrunk = replace(plan, arena_size=size, arenas=(replace(arena, size=size),))
     with pytest.raises(CortexMError, match="outside the arena"):
         check_plan(shrunk)
 

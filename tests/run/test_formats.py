@@ -90,7 +90,7 @@ def test_arena_in_a_section_is_no_flash(tmp_path: Path) -> None:
     )
     subprocess.run([*ARM, "-c", "a.c"], cwd=tmp_path, check=True)
     elf = parse_elf((tmp_path / "a.o").read_bytes())
-    placed = footprint_of(elf, section_arena=".cortexm.arena")
+    placed = footprint_of(elf, sections_arena=[".cortexm.arena"])
     assert (placed.flash, placed.arena, placed.ram) == (0, 64, 64)
 
 

@@ -24,7 +24,7 @@ def header_text(plan: Plan, options: EmitOptions, *, embeds_pte: bool) -> str:
         'extern "C" {',
         "#endif",
         "",
-        f"#define {macro}_ARENA_SIZE {plan.arena_size}",
+        f"#define {macro}_ARENA_SIZE {plan.main_size}",
         f"#define {macro}_INPUT_COUNT {len(graph.inputs)}",
         f"#define {macro}_OUTPUT_COUNT {len(graph.outputs)}",
         "",

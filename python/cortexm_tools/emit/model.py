@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..ir import DType, Graph, Tensor
 from ..ir.text import tensor_text
 from ..plan import Plan
-from ..plan.types import Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
+from ..plan.types import Arena, Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
 from ..target import Isa
 from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
@@ -25,7 +25,7 @@ def model_text(plan: Plan, options: EmitOptions) -> str:
     lines = preamble(
         options,
         f"Model {options.name} for {plan.target}.",
-        (f"memory   arena {plan.arena_size} bytes, constants {plan.constant_bytes} bytes",),
+        (f"memory   {_memory(plan)}, constants {plan.constant_bytes} bytes",),
     )
     lines += [f'#include "{options.name}.h"', "", '#include "cortexm/kernels.h"', ""]
     if options.poison:
@@ -96,8 +96,43 @@ def _field(options: EmitOptions, value: Field) -> str:
     return c_int(value)
 
 
+def _memory(plan: Plan) -> str:
+    return ", ".join(
+        f"arena {arena.size} bytes" + (f" of {arena.region.name}" if arena.region.name else "")
+        for arena in plan.arenas
+    )
+
+
+def address(plan: Plan, offset: int) -> str:
+    """A byte of the plan as an expression in C."""
+    for arena in reversed(plan.arenas):
+        if offset >= arena.base and arena.size:
+            return f"{_arena_name(plan, arena)} + {offset - arena.base}"
+    return f"arena + {offset}"
+
+
+def _arena_name(plan: Plan, arena: Arena) -> str:
+    return "arena" if arena is plan.arenas[0] else f"own_arena_{arena.region.name}"
+
+
 def _arena(plan: Plan, options: EmitOptions) -> list[str]:
-    if not plan.arena_size:
+    return [*_main_arena(plan, options), *_other_arenas(plan)]
+
+
+def _other_arenas(plan: Plan) -> list[str]:
+    lines: list[str] = []
+    for arena in plan.arenas[1:]:
+        if arena.size:
+            attribute = section_attribute(arena.region.section)
+            name = _arena_name(plan, arena)
+            lines.append(
+                f"{attribute}static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{arena.size}];"
+            )
+    return [*lines, ""] if lines else []
+
+
+def _main_arena(plan: Plan, options: EmitOptions) -> list[str]:
+    if not plan.main_size:
         return []
     if options.shared_arena:
         return [
@@ -126,7 +161,8 @@ def _invoke(plan: Plan, options: EmitOptions, blocks: dict[tuple[int, int], str]
             lines.append(f"    cortexm_profile(&{options.name}, {number + 1});")
         if options.poison:
             lines += [
-                f"    memset(arena + {a}, 0xA5, {b - a});" for a, b in dead_ranges(plan, number)
+                f"    memset({address(plan, a)}, 0xA5, {b - a});"
+                for a, b in dead_ranges(plan, number)
             ]
     return [*lines, "}", ""]
 
@@ -140,7 +176,8 @@ def dead_ranges(plan: Plan, number: int) -> list[tuple[int, int]]:
     )
     gaps: list[tuple[int, int]] = []
     end = 0
-    for start, stop in [*live, (plan.arena_size, plan.arena_size)]:
+    borders = [(arena.base, arena.base) for arena in plan.arenas]
+    for start, stop in sorted([*live, *borders, (plan.arena_size, plan.arena_size)]):
         if start > end:
             gaps.append((end, start))
         end = max(end, stop)
@@ -159,7 +196,7 @@ def _step(
     places += [_place(plan, "out", index) for index in op.outputs]
     if number in plan.scratch_of:
         buffer = plan.buffers[plan.scratch_of[number]]
-        places.append(f"scratch {buffer.nbytes} bytes @{buffer.offset}")
+        places.append(f"scratch {buffer.nbytes} bytes {_at(plan, buffer.offset)}")
     title = f"{number + 1}/{len(plan.steps)}  {op.kind}  {op.layer}"
     body = ["     * " + c_comment(place) for place in places]
     lines = ["    /* " + c_comment(title), *body]
@@ -185,7 +222,13 @@ def _call(function: str, args: list[str]) -> list[str]:
 
 
 def _place(plan: Plan, role: str, index: int) -> str:
-    return f"{role} {tensor_text(plan.graph.tensors[index])} @{plan.offset(index)}"
+    return f"{role} {tensor_text(plan.graph.tensors[index])} {_at(plan, plan.offset(index))}"
+
+
+def _at(plan: Plan, offset: int) -> str:
+    """The place of a byte in a comment: ``@64``, ``@dtcm+64``."""
+    where = address(plan, offset).replace(" ", "")
+    return "@" + where.removeprefix("own_arena_").removeprefix("arena+")
 
 
 def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, graph: Graph) -> str:
@@ -194,10 +237,10 @@ def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, graph: Graph) 
     if isinstance(arg, ScratchArg):
         if not arg.nbytes:
             return "NULL"
-        return f"arena + {plan.buffers[plan.scratch_of[number]].offset}"
+        return address(plan, plan.buffers[plan.scratch_of[number]].offset)
     assert isinstance(arg, TensorArg)
     tensor = graph.tensors[arg.index]
-    place = f"(arena + {plan.offset(arg.index) + arg.offset})"
+    place = f"({address(plan, plan.offset(arg.index) + arg.offset)})"
     return (
         f"({_pointer(tensor)}){place}"
         if tensor.dtype.size == 1
@@ -229,7 +272,7 @@ def _descriptions(plan: Plan, options: EmitOptions) -> list[str]:
         "abi": f"{ABI}",
         "name": c_string(options.name),
         "arena_size": f"{options.macro}_ARENA_SIZE",
-        "arena": options.arena_symbol if plan.arena_size else "NULL",
+        "arena": options.arena_symbol if plan.main_size else "NULL",
         "inputs": "inputs" if graph.inputs else "NULL",
         "outputs": "outputs" if graph.outputs else "NULL",
         "input_count": f"{options.macro}_INPUT_COUNT",

@@ -31,8 +31,8 @@ def weights_text(plan: Plan, options: EmitOptions) -> str:
         f"Constants of model {options.name}: {plan.constant_bytes} bytes.",
     )
     lines += ["#include <stdint.h>", ""]
-    attribute = section_attribute(options.section_weights)
     for constant in plan.constants:
+        attribute = section_attribute(constant.section or options.section_weights)
         align = max(_MIN_ALIGN, constant.data.dtype.itemsize)
         name = symbol(options, constant.name)
         comment = f" {constant.comment}" if constant.comment else ""

@@ -6,38 +6,44 @@ from __future__ import annotations
 from ..ir import Graph, Op
 from ..target import Target
 from . import lower
-from .arena import align_up, lower_bound, place
+from .arena import lower_bound
 from .checks import check_plan
 from .lifetimes import buffers, is_alias, share_memory
+from .regions import measure_heat, place_regions, split_buffers, split_constants
 from .select import Selector, has_lowering
-from .types import Call, Plan, Step
+from .types import Call, Plan, Region, Step
 
 __all__ = ["Plan", "has_lowering", "lower", "make_plan"]
 
 
-def make_plan(graph: Graph, target: Target) -> Plan:
-    """Plans `graph` (simplified, with layouts assigned) for `target`.
+def make_plan(graph: Graph, target: Target, regions: tuple[Region, ...] = ()) -> Plan:
+    """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories.
 
     Raises:
-        CortexMError: an operator has no kernel; the first one is named.
+        CortexMError: an operator has no kernel, the first one is named; a tensor or constant fits
+            into no region.
     """
     select = Selector(graph, target)
     group = share_memory(graph)
     steps = tuple(Step(op, _calls(select, op, group)) for op in graph.ops)
     pieces, buffer_of, scratch_of = buffers(graph, steps, group)
     bound = lower_bound(pieces)
-    placed, size = place(pieces)
+    heat = measure_heat(steps, buffer_of, scratch_of)
+    outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
+    placed, arenas = place_regions(split_buffers(pieces, heat, regions, outside), regions)
     return check_plan(
         Plan(
             graph=graph,
             target=target,
             steps=steps,
-            constants=tuple(select.constants.values()),
+            constants=split_constants(tuple(select.constants.values()), heat, regions),
             buffers=placed,
             buffer_of=buffer_of,
             scratch_of=scratch_of,
-            arena_size=align_up(size, 16),
+            arena_size=sum(arena.size for arena in arenas),
             lower_bound=bound,
+            arenas=arenas,
+            regions=regions,
         )
     )
 

@@ -20,11 +20,21 @@ def check_plan(plan: Plan) -> Plan:
     names = [constant.name for constant in plan.constants]
     if len(set(names)) != len(names):
         raise CortexMError("two constants have one name", where=plan.graph.name)
+    ends = [0, *(arena.base + arena.size for arena in plan.arenas)]
+    if [*(arena.base for arena in plan.arenas), plan.arena_size] != ends:
+        raise CortexMError("the regions' arenas do not follow each other", where=plan.graph.name)
+    for arena in plan.arenas:
+        if arena.size > arena.region.size:
+            raise CortexMError("is larger than its region", where=arena.region.name)
     for buffer in plan.buffers:
-        if buffer.offset < 0 or buffer.offset + buffer.nbytes > plan.arena_size:
+        arena = plan.arenas[buffer.region]
+        if not arena.base <= buffer.offset <= arena.base + arena.size - buffer.nbytes:
             raise CortexMError("lies outside the arena", where=buffer.name)
         if buffer.offset % buffer.align:
             raise CortexMError(f"is not aligned to {buffer.align} bytes", where=buffer.name)
+    for index in (*plan.graph.inputs, *plan.graph.outputs):
+        if index in plan.buffer_of and plan.buffers[plan.buffer_of[index]].region != 0:
+            raise CortexMError("is not in the main arena", where=plan.graph.tensors[index].name)
     for number, step in enumerate(plan.steps):
         _check_args(plan, number, step, set(names))
     _check_overlaps(plan)

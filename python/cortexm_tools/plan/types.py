@@ -11,12 +11,29 @@ from .kernel_table import Kernel
 
 
 @dataclass(frozen=True)
+class Region:
+    """A memory of the target.
+
+    Attributes:
+        size: bytes of it that the model may use.
+        kind: ``ram`` for tensors, ``fast`` for the tensors used most, ``weights`` for constants.
+        section: linker section of what is placed there; empty for the compiler's choice.
+    """
+
+    name: str
+    size: int
+    kind: str
+    section: str
+
+
+@dataclass(frozen=True)
 class Constant:
-    """An array in flash. `data` is in memory order."""
+    """An array in flash. `data` is in memory order; `section` empty for the model's common one."""
 
     name: str
     data: Array = field(compare=False)
     comment: str = ""
+    section: str = ""
 
     @property
     def nbytes(self) -> int:
@@ -72,7 +89,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A piece of the arena, live from step `first` through step `last`."""
+    """A piece of the arena, live from step `first` through step `last`.
+
+    `region` is the index of the RAM region it lies in: see `Plan.arenas`.
+    """
 
     name: str
     nbytes: int
@@ -80,6 +100,16 @@ class Buffer:
     first: int
     last: int
     offset: int = -1
+    region: int = 0
+
+
+@dataclass(frozen=True)
+class Arena:
+    """What a plan uses of one RAM region: the offsets from `base` to `base + size`."""
+
+    region: Region
+    base: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -89,6 +119,10 @@ class Plan:
     Attributes:
         buffer_of: for every tensor in the arena, the index of its buffer.
         scratch_of: for every step with scratch, the index of its buffer.
+        regions: the memories that were given; none for a target with one of each.
+        arenas: the parts of the arena by region, the main one first. Offsets count through all of
+            them, so that each byte of the plan has one.
+        arena_size: bytes in all of them.
         lower_bound: the largest sum of live bytes over all steps; no arena can be smaller.
     """
 
@@ -101,6 +135,13 @@ class Plan:
     scratch_of: dict[int, int]
     arena_size: int
     lower_bound: int
+    arenas: tuple[Arena, ...]
+    regions: tuple[Region, ...] = ()
+
+    @property
+    def main_size(self) -> int:
+        """Bytes of the main arena, the one an application passes and reads."""
+        return self.arenas[0].size
 
     @property
     def constant_bytes(self) -> int:

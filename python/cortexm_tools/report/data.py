@@ -61,6 +61,7 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
         "target": {"cpu": plan.target.core.value, "isa": plan.target.isa.value},
         "arena_bytes": plan.arena_size,
         "arena_lower_bound_bytes": plan.lower_bound,
+        "regions": _regions(plan),
         "constants_bytes": plan.constant_bytes,
         "macs": sum(entry["macs"] for entry in work.values()),
         "work": work,
@@ -73,6 +74,22 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
 
 def report_json(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=1) + "\n"
+
+
+def _regions(plan: Plan) -> list[dict[str, Any]]:
+    """What lies in each memory region; empty unless regions were given."""
+    used = [
+        {"name": a.region.name, "kind": a.region.kind, "bytes": a.size, "size": a.region.size}
+        for a in plan.arenas
+        if a.region.name
+    ]
+    for region in plan.regions:
+        if region.kind == "weights":
+            size = sum(c.nbytes for c in plan.constants if c.section == region.section)
+            used.append(
+                {"name": region.name, "kind": region.kind, "bytes": size, "size": region.size}
+            )
+    return used
 
 
 def _interface(plan: Plan, index: int) -> dict[str, Any]:

@@ -61,11 +61,16 @@ def summary(data: dict[str, Any]) -> str:
         for kind, entry in sorted(data["work"].items())
     )
     bound = data["arena_lower_bound_bytes"]
+    regions = [
+        f"  region {entry['bytes']:>10,} B of {entry['size']:,} in {entry['name']} ({entry['kind']})"
+        for entry in data.get("regions", ())
+    ]
     return "\n".join(
         (
             f"{data['name']} for {target['cpu']} ({target['isa']})",
             f"  RAM    {data['arena_bytes']:>10,} B arena (no plan needs less than {bound:,} B)",
             f"  flash  {data['constants_bytes']:>10,} B constants",
+            *regions,
             f"  work   {work}",
         )
     )

@@ -28,12 +28,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--name", required=True)
     parser.add_argument("--archive", nargs="+", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--section-arena", default="")
+    parser.add_argument("--section-arena", action="append", default=[])
     parser.add_argument("--ram-limit", type=int)
     parser.add_argument("--flash-limit", type=int)
     options = parser.parse_args(own)
     try:
-        size = measure(compiler, options.archive, options.name, section_arena=options.section_arena)
+        sections = options.section_arena
+        size = measure(compiler, options.archive, options.name, sections_arena=sections)
         write_files(options.out.parent, {options.out.name: to_json(size)})
         check_footprint(options.name, size, options.ram_limit, options.flash_limit)
     except CortexMError as error:

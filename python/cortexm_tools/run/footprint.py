@@ -21,8 +21,8 @@ from ..report.tables import table
 from .elf import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, Elf, Section, parse_elf
 
 _API = ("cortexm_init", "cortexm_invoke", "cortexm_input", "cortexm_output")
-_OWN_ARENA = "own_arena"  # name of the static arena in NAME.c
-_SHARED_ARENA = "cortexm_arena_"  # and how those begin that models share
+# How the names of arenas begin: a model's own, and those that models share.
+_ARENAS = ("own_arena", "cortexm_arena_")
 _LARGEST = 12
 
 
@@ -56,10 +56,10 @@ class Footprint:
         return self.data + self.bss + self.arena
 
 
-def footprint_of(elf: Elf, *, section_arena: str = "") -> Footprint:
+def footprint_of(elf: Elf, *, sections_arena: Sequence[str] = ()) -> Footprint:
     """Adds up the sections of a linked object."""
     total = dict.fromkeys(("code", "constants", "data", "bss"), 0)
-    kinds = [_kind(section, section_arena) for section in elf.sections]
+    kinds = [_kind(section, sections_arena) for section in elf.sections]
     for section, kind in zip(elf.sections, kinds, strict=True):
         if kind:
             total[kind] += section.size
@@ -69,7 +69,7 @@ def footprint_of(elf: Elf, *, section_arena: str = "") -> Footprint:
         kind = kinds[symbol.section]
         if not kind or not symbol.size:
             continue
-        if symbol.name == _OWN_ARENA or symbol.name.startswith(_SHARED_ARENA):
+        if kind in ("data", "bss") and symbol.name.startswith(_ARENAS):
             arena += symbol.size
             kind = "arena"
         sizes[symbol.name, kind] = sizes.get((symbol.name, kind), 0) + symbol.size
@@ -86,7 +86,7 @@ def footprint_of(elf: Elf, *, section_arena: str = "") -> Footprint:
     )
 
 
-def _kind(section: Section, section_arena: str) -> str:
+def _kind(section: Section, sections_arena: Sequence[str]) -> str:
     if not section.flags & SHF_ALLOC:
         return ""
     if section.flags & SHF_EXECINSTR:
@@ -95,18 +95,23 @@ def _kind(section: Section, section_arena: str) -> str:
         return "constants"
     # Variables placed by a section attribute count as data to the compiler, but an arena is never
     # initialised from flash.
-    is_arena = section_arena != "" and section.name == section_arena
+    is_arena = section.name in sections_arena or section.name.startswith(".cortexm.arena")
     return "bss" if section.type == SHT_NOBITS or is_arena else "data"
 
 
 def measure(
-    compiler: Sequence[str], archives: Sequence[Path], name: str, *, section_arena: str = ""
+    compiler: Sequence[str],
+    archives: Sequence[Path],
+    name: str,
+    *,
+    sections_arena: Sequence[str] = (),
 ) -> Footprint:
     """Links the model `name` and adds up what is there.
 
     Args:
         compiler: the C compiler with the options that select the core.
         archives: static libraries: the model's, the runtime, the kernels.
+        sections_arena: linker sections that hold arenas.
 
     Raises:
         CortexMError: the link fails.
@@ -130,7 +135,7 @@ def measure(
                 hint=done.stderr.strip() or f"{compiler[0]} gave status {done.returncode}",
             )
         elf = parse_elf(output.read_bytes(), where=str(output))
-    return footprint_of(elf, section_arena=section_arena)
+    return footprint_of(elf, sections_arena=sections_arena)
 
 
 def _libraries(compiler: Sequence[str]) -> list[str]:

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans over several memories: what goes where, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cortexm_tools.emit import EmitOptions, emit
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.plan import Plan, make_plan
+from cortexm_tools.plan.checks import check_plan
+from cortexm_tools.plan.regions import parse_region, parse_regions
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+from graphs import random_network
+
+M55 = Target.parse("cortex-m55")
+
+
+def plan_of(seed: int, *regions: str) -> Plan:
+    return make_plan(simplify(random_network(seed)), M55, parse_regions(regions))
+
+
+def bytes_by_kind(plan: Plan) -> dict[str, int]:
+    return {arena.region.kind: arena.size for arena in plan.arenas}
+
+
+def test_forms_of_a_region() -> None:
+    dtcm = parse_region("dtcm=128K:fast")
+    assert (dtcm.size, dtcm.kind, dtcm.section) == (131072, "fast", ".cortexm.arena.dtcm")
+    assert parse_region("qspi=8M:weights").section == ".cortexm.weights.qspi"
+    assert parse_region("sram=100@.bss.x") == replace(
+        parse_region("sram=100:ram"), section=".bss.x"
+    )
+    assert parse_region("sram=100@").section == ""
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["dtcm"], "describes no memory region"),
+        (["dtcm=lots"], "is no size"),
+        (["dtcm=1K:quick"], "unknown kind of region 'quick'"),
+        (["2nd=1K"], "is no C identifier"),
+        (["a=1K", "a=2K"], "given twice"),
+        (["a=1K:fast"], "all RAM regions are fast"),
+    ],
+)
+def test_bad_regions(texts: list[str], message: str) -> None:
+    with pytest.raises(CortexMError, match=message):
+        parse_regions(texts)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_fast_memory_is_used_and_never_overfilled(seed: int) -> None:
+    whole = plan_of(seed)
+    for size in (0, 64, 512, 4096, 1 << 20):
+        plan = plan_of(seed, "sram=1M", f"dtcm={size}:fast")
+        main, fast = plan.arenas
+        assert fast.size <= size and plan.arena_size == main.size + fast.size
+        inside = [b for b in plan.buffers if b.region == 1]
+        assert all(fast.base <= b.offset <= plan.arena_size - b.nbytes for b in inside)
+        outside = {plan.buffer_of[i] for i in (*plan.graph.inputs, *plan.graph.outputs)}
+        assert all(plan.buffers[i].region == 0 for i in outside)
+        if size >= 2 * whole.arena_size:
+            # There is room for everything that may go there.
+            assert {i for i, b in enumerate(plan.buffers) if b.region == 0} == outside
+    # Without fast memory, and with room, the first region takes all.
+    plan = plan_of(seed, "sram=1M", "other=1M")
+    assert [arena.size for arena in plan.arenas] == [whole.arena_size, 0]
+
+
+def test_tensors_spill_into_the_next_region() -> None:
+    whole = plan_of(11)
+    need = max(whole.graph.tensors[i].nbytes for i in (*whole.graph.inputs, *whole.graph.outputs))
+    plan = plan_of(11, f"small={need + 16}", "large=1M")
+    assert plan.arenas[1].size > 0
+    with pytest.raises(CortexMError, match="fits into no memory region"):
+        plan_of(11, f"small={need + 16}", "large=16")
+
+
+def test_constants_fill_the_regions_in_their_order() -> None:
+    whole = plan_of(5)
+    half = whole.constant_bytes // 2
+    plan = plan_of(5, "sram=1M", f"flash={half}:weights", "qspi=1M:weights")
+    sections = {constant.section for constant in plan.constants}
+    assert sections == {".cortexm.weights.flash", ".cortexm.weights.qspi"}
+    inside = sum(c.nbytes for c in plan.constants if c.section.endswith("flash"))
+    assert inside <= half
+    with pytest.raises(CortexMError, match="fits into no region for weights"):
+        plan_of(5, f"flash={half}:weights")
+
+
+def test_plans_that_break_a_region_are_refused() -> None:
+    plan = plan_of(5, "sram=1M", "dtcm=4K:fast")
+    main, fast = plan.arenas
+    small = replace(fast, region=replace(fast.region, size=fast.size - 1))
+    with pytest.raises(CortexMError, match="larger than its region"):
+        check_plan(replace(plan, arenas=(main, small)))
+    with pytest.raises(CortexMError, match="do not follow each other"):
+        check_plan(replace(plan, arenas=(main, replace(fast, base=fast.base + 16))))
+    index = next(i for i, b in enumerate(plan.buffers) if b.region == 1)
+    moved = replace(plan.buffers[index], region=0)
+    buffers = (*plan.buffers[:index], moved, *plan.buffers[index + 1 :])
+    with pytest.raises(CortexMError, match="outside the arena"):
+        check_plan(replace(plan, buffers=buffers))
+
+
+def test_generated_code_names_the_memories() -> None:
+    plan = plan_of(5, "sram=1M", "dtcm=4K:fast", "qspi=1M:weights")
+    files = emit(plan, EmitOptions("net", "test", "0" * 64))
+    source, weights = str(files["net.c"]), str(files["net_weights.c"])
+    size = plan.arenas[1].size
+    array = f"static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t own_arena_dtcm[{size}];"
+    assert f'section(".cortexm.arena.dtcm"))) {array}' in source
+    assert "own_arena_dtcm + " in source and "@dtcm+" in source
+    assert f"#define NET_ARENA_SIZE {plan.main_size}\n" in str(files["net.h"])
+    assert weights.count('section(".cortexm.weights.qspi")') == len(plan.constants)
