@@ -53,8 +53,11 @@ void board_fail(const char *text)
 
 int board_file_open(const char *path, board_file_mode_t mode)
 {
-    const uintptr_t block[3] = {(uintptr_t)path, (uintptr_t)mode, strlen(path)};
+    uintptr_t block[3] = {(uintptr_t)path, (uintptr_t)mode, 0U};
 
+    while (path[block[2]] != '\0') { /* no strlen(), which newlib makes long and fast */
+        block[2]++;
+    }
     return semihost(SYS_OPEN, block);
 }
 

@@ -91,7 +91,7 @@ def build_image(
         "RUNNER_ROOT": str(data_root()),
         "RUNNER_MODEL": str(model_dir.resolve()),
         "RUNNER_NAMES": ";".join(names),
-        "CMAKE_BUILD_TYPE": "Release",
+        "CMAKE_BUILD_TYPE": "MinSizeRel",
         "RUNNER_SANITIZE": "ON" if sanitize else "OFF",
         "CORTEXM_KERNELS": ";".join(_kernels(model_dir, names)),
     }

@@ -30,13 +30,11 @@ class Profile:
             five instructions, is in it.
         functions: instructions by function over the whole run of one inference, largest first,
             without start-up and runner.
-        flash: bytes by part of the image.
         result: outputs and sizes.
     """
 
     steps: tuple[int, ...]
     functions: tuple[tuple[str, int], ...]
-    flash: dict[str, int]
     result: RunResult
 
 
@@ -86,7 +84,26 @@ def profile_model(
     if len(marks) != step_count + 1:
         raise CortexMError(f"{len(marks)} profile marks, expected {step_count + 1}", where=name)
     steps = tuple(after - before for before, after in zip(marks, marks[1:], strict=False))
-    return Profile(steps, per_function, flash_by_part(text, name), result)
+    return Profile(steps, per_function, result)
+
+
+def image_flash(
+    model_dir: Path,
+    name: str,
+    work_dir: Path,
+    *,
+    core: Core,
+    isa: Isa,
+    board: str | None = None,
+) -> dict[str, int]:
+    """Bytes of flash by part of the runner's image around a model.
+
+    Raises:
+        CortexMError: a tool is missing, or the build fails.
+    """
+    image, _ = _build(model_dir, name, work_dir, core, isa, board)
+    text = (image.path.parent / "runner.map").read_text(encoding="utf-8", errors="replace")
+    return flash_by_part(text, name)
 
 
 def build_plugin(folder: Path) -> Path:
