@@ -224,6 +224,39 @@ def random_network(seed: int) -> Graph:
     return net.finish(x)
 
 
+def random_layer(seed: int) -> Graph:
+    """One operator whose kernel may overwrite its input, of any geometry."""
+    net = Net(f"layer{seed}", seed)
+    pick = net.random.integers
+    height, width = (int(v) for v in pick(3, 9, 2))
+    channels = int(pick(1, 20))
+    x = net.input((1, channels, height, width), DType.F32 if seed % 10 == 0 else DType.S8)
+    kernel = (int(pick(1, 4)), int(pick(1, 4)))
+    stride = (int(pick(1, 3)), int(pick(1, 3)))
+    padding = (*(int(pick(0, k)) for k in kernel), *(int(pick(0, k)) for k in kernel))
+    if seed % 10 == 0:
+        x = net.quantize(x)
+    elif seed % 10 <= 3:
+        x = net.conv(x, int(pick(1, 20)), kernel, stride, padding)
+    elif seed % 10 == 4:
+        x = net.conv(x, int(pick(1, 30)), (1, 1), padding=(0, 0, 0, 0))
+    elif seed % 10 == 5:
+        x = net.conv(x, channels, kernel, stride, padding, depthwise=True)
+    elif seed % 10 <= 7:
+        edge = [int(v) for v in pick(0, 2, 4)]
+        x = net.input((1, 4 * (seed % 3) + 8, height, width))
+        net.inputs.pop(0)
+        step = (int(pick(1, 3)),) * 2
+        x = net.conv(x, net.shape(x)[1], (3, 3), step, tuple(edge), depthwise=True)  # type: ignore[arg-type]
+    elif seed % 10 == 8:
+        x = net.input((1, 2 * channels, height, width))
+        net.inputs.pop(0)
+        x = net.pool(x, (min(kernel), min(kernel)), largest=bool(pick(0, 2)))
+    else:
+        x = net.dequantize(x)
+    return net.finish(x)
+
+
 def random_inputs(graph: Graph, seed: int) -> list[Array]:
     """Codes over the whole range, or floats around zero with a few far out."""
     random = np.random.default_rng(seed)

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ownership import replay
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.plan import Plan, make_plan
@@ -20,7 +24,7 @@ from cortexm_tools.plan.types import Buffer, TensorArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from graphs import Net, random_network
+from graphs import Net, random_layer, random_network
 
 M55 = Target.parse("cortex-m55")
 
@@ -45,56 +49,123 @@ buffers = st.lists(
 @given(buffers)
 @settings(max_examples=200, deadline=None)
 def test_buffers_that_live_together_lie_apart(pieces: tuple[Buffer, ...]) -> None:
-    placed, size = place(pieces)
-    assert size >= lower_bound(pieces)
+    placement = place(pieces)
+    assert placement.size >= placement.bound >= lower_bound(pieces)
     for step in range(20):
         used: set[int] = set()
-        for buffer in placed:
+        for buffer in placement.buffers:
             assert buffer.offset % buffer.align == 0
             if buffer.first <= step <= buffer.last:
                 span = set(range(buffer.offset, buffer.offset + buffer.nbytes))
                 assert not span & used
-                assert buffer.offset + buffer.nbytes <= size
+                assert buffer.offset + buffer.nbytes <= placement.size
                 used |= span
 
 
 def test_known_arena_sizes() -> None:
     chain = tuple(Buffer(str(i), 100 + 4 * i, 4, i, i + 1) for i in range(6))
-    assert place(chain)[1] == lower_bound(chain) == 120 + 116
-    assert place((Buffer("a", 64, 16, 0, 3), Buffer("b", 64, 16, 4, 5)))[1] == 64
+    assert place(chain).size == lower_bound(chain) == 120 + 116
+    assert place((Buffer("a", 64, 16, 0, 3), Buffer("b", 64, 16, 4, 5))).size == 64
 
 
+@given(
+    st.lists(st.tuples(st.integers(1, 50), st.integers(0, 3), st.integers(0, 2)), max_size=5),
+    st.integers(1, 40),
+)
+@settings(max_examples=150, deadline=None)
+def test_the_smallest_arena_is_found(sizes: list[tuple[int, int, int]], least: int) -> None:
+    """Against all ways to order the pairs that live together, some of which may overlap."""
+    pieces = tuple(Buffer("b", 4 * n, 4, first, first + more) for n, first, more in sizes)
+    distances = {
+        (i, j): 4 * min(least, b.nbytes // 4)
+        for i, a in enumerate(pieces)
+        for j, b in enumerate(pieces)
+        if i != j and a.last == b.first and a.first < b.first
+    }
+    placement = place(pieces, distances)
+    pairs = [
+        (i, j)
+        for i, a in enumerate(pieces)
+        for j, b in enumerate(pieces[:i])
+        if a.first <= b.last and b.first <= a.last
+    ]
+
+    def apart(low: int, high: int) -> int:
+        return distances.get((high, low), pieces[low].nbytes)
+
+    def is_placed(offsets: list[int]) -> bool:
+        return all(
+            offsets[i] - offsets[j] >= apart(j, i) or offsets[j] - offsets[i] >= apart(i, j)
+            for i, j in pairs
+        )
+
+    assert is_placed([buffer.offset for buffer in placement.buffers])
+    best = min(
+        _stack(
+            pieces,
+            [(j, i) if up else (i, j) for (i, j), up in zip(pairs, order, strict=True)],
+            apart,
+        )
+        for order in product((False, True), repeat=len(pairs))
+    )
+    assert placement.size == placement.bound == best
+
+
+def _stack(
+    pieces: tuple[Buffer, ...], arcs: list[tuple[int, int]], apart: Callable[[int, int], int]
+) -> float:
+    """The arena if for each arc the first buffer lies below the second; infinite in a circle."""
+    offsets = [0] * len(pieces)
+    for _ in range(len(pieces) + 1):
+        before = list(offsets)
+        for low, high in arcs:
+            offsets[high] = max(offsets[high], offsets[low] + apart(low, high))
+        if offsets == before:
+            return max((o + b.nbytes for o, b in zip(offsets, pieces, strict=True)), default=0)
+    return math.inf
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m0"])
 @pytest.mark.parametrize("seed", range(40))
-def test_live_bytes_are_never_overwritten(seed: int) -> None:
-    """Replays the plan on tags: every byte an operator reads still holds what was put there."""
-    plan = plan_of(seed)
-    graph = plan.graph
-    memory: list[object] = [None] * plan.arena_size
-    content: dict[int, list[object]] = {}
+def test_live_bytes_are_never_overwritten(seed: int, cpu: str) -> None:
+    replay(make_plan(simplify(random_network(seed)), Target.parse(cpu)))
 
-    def write(index: int) -> None:
-        start, size = plan.offset(index), graph.tensors[index].nbytes
-        content[index] = [(index, i) for i in range(size)]
-        memory[start : start + size] = content[index]
 
-    def check(index: int) -> None:
-        start, size = plan.offset(index), graph.tensors[index].nbytes
-        assert memory[start : start + size] == content[index]
+def layer(seed: int, cpu: str) -> Plan:
+    """One operator alone: its result overlaps the input as far as it may."""
+    return make_plan(simplify(random_layer(seed)), Target.parse(cpu))
 
-    for index in graph.inputs:
-        write(index)
-    for step in plan.steps:
-        operands = [i for i in step.op.inputs if not graph.tensors[i].is_constant]
-        for index in operands:
-            check(index)
-        if step.calls:
-            for index in step.op.outputs:
-                write(index)
-        else:
-            content[step.op.outputs[0]] = content[operands[0]]
-            check(step.op.outputs[0])
-    for index in graph.outputs:
-        check(index)
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m0"])
+def test_results_overlap_their_operands(cpu: str) -> None:
+    """… and not one byte further: a result that is moved up by what it is aligned to is refused."""
+    saved = refused = 0
+    for seed in range(60):
+        plan = layer(seed, cpu)
+        replay(plan)
+        total = sum(plan.graph.tensors[i].nbytes for i in (*plan.graph.inputs, *plan.graph.outputs))
+        saved += plan.arena_size < total
+        number = plan.buffer_of[plan.graph.outputs[0]]
+        if plan.arena_size >= total or number == plan.buffer_of[plan.graph.inputs[0]]:
+            continue
+        moved = list(plan.buffers)
+        result = moved[number]
+        moved[number] = replace(result, offset=result.offset + 2 * result.align)
+        mutated = replace(plan, buffers=tuple(moved), arena_size=plan.arena_size + 2 * result.align)
+        with pytest.raises(CortexMError, match="overlap"):
+            check_plan(mutated)
+        refused += 1
+    assert saved > 20 and refused > 20
+
+
+def test_every_kernel_with_an_order_is_among_the_networks() -> None:
+    """tests/device runs the same networks on the cores."""
+    used = set()
+    for cpu in ("cortex-m55", "cortex-m4", "cortex-m0"):
+        for graph in [*map(random_layer, range(60)), *map(random_network, range(40))]:
+            plan = make_plan(simplify(graph), Target.parse(cpu))
+            used |= {call.kernel.symbol for step in plan.steps for call in step.calls}
+    assert {kernel.symbol for kernel in kernels() if kernel.order} <= used
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -6,9 +6,8 @@ from __future__ import annotations
 from ..ir import Graph, Op
 from ..target import Target
 from . import lower
-from .arena import lower_bound
 from .checks import check_plan
-from .lifetimes import buffers, is_alias, share_memory
+from .lifetimes import is_alias, pieces_of, share_memory
 from .regions import measure_heat, place_regions, split_buffers, split_constants
 from .select import Selector, has_lowering
 from .types import Call, Plan, Region, Step
@@ -26,11 +25,12 @@ def make_plan(graph: Graph, target: Target, regions: tuple[Region, ...] = ()) ->
     select = Selector(graph, target)
     group = share_memory(graph)
     steps = tuple(Step(op, _calls(select, op, group)) for op in graph.ops)
-    pieces, buffer_of, scratch_of = buffers(graph, steps, group)
-    bound = lower_bound(pieces)
-    heat = measure_heat(steps, buffer_of, scratch_of)
+    pieces = pieces_of(graph, steps, group)
+    buffer_of = pieces.buffer_of
+    heat = measure_heat(steps, buffer_of, pieces.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
-    placed, arenas = place_regions(split_buffers(pieces, heat, regions, outside), regions)
+    split = split_buffers(pieces.buffers, heat, regions, outside)
+    placed, arenas, bound = place_regions(split, regions, pieces.distances)
     return check_plan(
         Plan(
             graph=graph,
@@ -39,7 +39,7 @@ def make_plan(graph: Graph, target: Target, regions: tuple[Region, ...] = ()) ->
             constants=split_constants(tuple(select.constants.values()), heat, regions),
             buffers=placed,
             buffer_of=buffer_of,
-            scratch_of=scratch_of,
+            scratch_of=pieces.scratch_of,
             arena_size=sum(arena.size for arena in arenas),
             lower_bound=bound,
             arenas=arenas,

@@ -7,12 +7,16 @@ Lifetimes are recomputed here from the calls alone, not taken from the planner.
 from __future__ import annotations
 
 from ..errors import CortexMError
+from .band_checks import check_bands
+from .readers import overwrites_unread
 from .types import ConstantArg, Plan, ScratchArg, Step, TensorArg
 
 
 def check_plan(plan: Plan) -> Plan:
-    """Returns `plan` if every tensor lies aligned inside the arena, no two tensors that are live at
-    one step share a byte unless one is the other's view or in-place result, and every argument exists.
+    """Returns `plan` if every tensor lies aligned inside the arena and every argument exists, and if no
+    two tensors that are live at one step share a byte, unless one is the other's view or in-place
+    result, or the result of a step that writes each shared byte after its last reader (readers.py).
+    Where only bands of a tensor exist, every reader finds the rows that it needs (band_checks.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -37,6 +41,7 @@ def check_plan(plan: Plan) -> Plan:
             raise CortexMError("is not in the main arena", where=plan.graph.tensors[index].name)
     for number, step in enumerate(plan.steps):
         _check_args(plan, number, step, set(names))
+        check_bands(plan, step)
     _check_overlaps(plan)
     return plan
 
@@ -61,17 +66,19 @@ def _check_overlaps(plan: Plan) -> None:
     graph = plan.graph
     uses: dict[int, list[int]] = {i: [-1] for i in graph.inputs}
     for number, step in enumerate(plan.steps):
-        for index in (*step.op.inputs, *step.op.outputs):
+        for index in (*step.inputs, *step.inside, *step.op.outputs):
             if not graph.tensors[index].is_constant:
                 uses.setdefault(index, []).append(number)
     for index in graph.outputs:
         if not graph.tensors[index].is_constant:
             uses[index].append(len(plan.steps))
+    bands = {index for step in plan.steps for index in step.inside}
     spans = []
     for index, steps in uses.items():
         tensor = graph.tensors[index]
         start = plan.offset(index)
-        spans.append((min(steps), max(steps), start, start + tensor.nbytes, index))
+        nbytes = plan.buffers[plan.buffer_of[index]].nbytes if index in bands else tensor.nbytes
+        spans.append((min(steps), max(steps), start, start + nbytes, index))
     for number in plan.scratch_of:
         buffer = plan.buffers[plan.scratch_of[number]]
         spans.append((number, number, buffer.offset, buffer.offset + buffer.nbytes, -1 - number))
@@ -85,11 +92,29 @@ def _check_overlaps(plan: Plan) -> None:
             shared = a >= 0 and b >= 0 and plan.buffer_of[a] == plan.buffer_of[b]
             if shared and (other_first == last or _same_bytes(plan, a, b)):
                 continue
+            if a >= 0 and b >= 0 and _hand_over(plan, uses, a, b):
+                continue
             raise CortexMError(
                 f"steps {other_first}..{min(last, other_last)}: {_name(plan, a)} and "
                 f"{_name(plan, b)} overlap in the arena",
                 where=graph.name,
             )
+
+
+def _hand_over(plan: Plan, uses: dict[int, list[int]], a: int, b: int) -> bool:
+    """Whether one step reads the one for the last time and writes the other for the first, each shared
+    byte after it was read."""
+    for operand, result in ((a, b), (b, a)):
+        number = max(uses[operand])
+        if (
+            number == min(uses[result])
+            and number < len(plan.steps)
+            and operand in plan.steps[number].inputs
+            and result in plan.steps[number].op.outputs
+        ):
+            gap = plan.offset(operand) - plan.offset(result)
+            return not overwrites_unread(plan.graph, plan.steps[number], operand, result, gap)
+    return False
 
 
 def _name(plan: Plan, index: int) -> str:

@@ -21,6 +21,7 @@ class Kernel:
         when: what it requires of a layer, names in cases.CASES.
         pack: the form of its constants, a name in pack.PACKERS.
         scratch: the memory it needs, a name in cases.SCRATCH.
+        order: how it walks input and output, see access.py; empty where nothing is promised.
     """
 
     op: str
@@ -31,6 +32,7 @@ class Kernel:
     when: tuple[str, ...] = ()
     pack: str = ""
     scratch: str = ""
+    order: str = ""
 
     @property
     def symbol(self) -> str:
@@ -56,6 +58,7 @@ def kernels() -> tuple[Kernel, ...]:
             tuple(row.get("when", ())),
             row.get("pack", ""),
             row.get("scratch", ""),
+            row.get("order", ""),
         )
         for row in table["kernels"]
     )

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
+
 from ..ir import Graph, Op, Tensor, ops, same_layout
 from ..ir import ops_more as more
-from .types import Buffer, ScratchArg, Step
+from .access import distance, write_range
+from .types import Buffer, ScratchArg, Step, TensorArg
 
 _IN_PLACE = (
     *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
@@ -28,8 +32,10 @@ def is_alias(op: Op, graph: Graph) -> bool:
     return False
 
 
-def share_memory(graph: Graph) -> dict[int, int]:
+def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int, int]:
     """Maps every tensor in the arena to the tensor whose memory it uses.
+
+    Results of the operators in `banded`, which are computed in bands of rows, have their own memory.
 
     Views share with their operand, unless both are visible from outside (an input returned as an
     output needs a copy, and so do two outputs with one content). An element-wise result takes the
@@ -41,7 +47,9 @@ def share_memory(graph: Graph) -> dict[int, int]:
     for step, op in enumerate(graph.ops):
         for out in op.outputs:
             group[out] = out
-        if is_alias(op, graph) and _may_alias(op, graph, group):
+        if step in banded:
+            pass
+        elif is_alias(op, graph) and _may_alias(op, graph, group):
             group[op.outputs[0]] = group[op.inputs[0]]
         elif isinstance(op.attrs, _IN_PLACE):
             target = _dying_operand(op, graph, group, last, step)
@@ -98,19 +106,36 @@ def last_uses(graph: Graph) -> dict[int, int]:
     return last
 
 
-def buffers(
-    graph: Graph, steps: tuple[Step, ...], group: dict[int, int]
-) -> tuple[tuple[Buffer, ...], dict[int, int], dict[int, int]]:
+@dataclass(frozen=True)
+class Pieces:
+    """The buffers of an arena, without offsets.
+
+    Attributes:
+        buffer_of: for every tensor in the arena, the index of its buffer.
+        scratch_of: for every step with scratch, the index of its buffer.
+        distances: for pairs (operand, result) of buffers that may overlap, how many bytes the result
+            may begin below the operand.
+    """
+
+    buffers: tuple[Buffer, ...]
+    buffer_of: dict[int, int]
+    scratch_of: dict[int, int]
+    distances: dict[tuple[int, int], int]
+
+
+def pieces_of(graph: Graph, steps: tuple[Step, ...], group: dict[int, int]) -> Pieces:
     """The pieces of the arena, and which one holds each tensor and each step's scratch."""
     first = {i: 0 for i in graph.inputs}
     last = {i: 0 for i in graph.inputs}
+    bands: dict[int, int] = {}
     for number, step in enumerate(steps):
-        for index in (*step.op.inputs, *step.op.outputs):
+        for index in (*step.inputs, *step.inside, *step.op.outputs):
             if index not in group:
                 continue
             root = group[index]
             first.setdefault(root, number)
             last[root] = max(last.get(root, 0), number)
+        bands |= _band_sizes(graph, step)
     for index in graph.outputs:
         if index in group:
             last[group[index]] = len(steps)
@@ -118,7 +143,7 @@ def buffers(
     result = [
         Buffer(
             graph.tensors[root].name,
-            max(graph.tensors[i].nbytes for i, r in group.items() if r == root),
+            bands.get(root) or max(graph.tensors[i].nbytes for i, r in group.items() if r == root),
             max(_alignment(graph.tensors[i]) for i, r in group.items() if r == root),
             first[root],
             last[root],
@@ -128,7 +153,9 @@ def buffers(
     place_of = {root: number for number, root in enumerate(roots)}
     buffer_of = {index: place_of[root] for index, root in group.items() if root in place_of}
     scratch_of: dict[int, int] = {}
+    distances: dict[tuple[int, int], int] = {}
     for number, step in enumerate(steps):
+        distances |= _overlaps(graph, number, step, result, buffer_of)
         need = max(
             (arg.nbytes for call in step.calls for arg in call.args if isinstance(arg, ScratchArg)),
             default=0,
@@ -136,7 +163,47 @@ def buffers(
         if need:
             scratch_of[number] = len(result)
             result.append(Buffer(f"scratch of step {number}", need, 8, number, number))
-    return tuple(result), buffer_of, scratch_of
+    return Pieces(tuple(result), buffer_of, scratch_of, distances)
+
+
+def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
+    """Bytes of each tensor of which only bands exist."""
+    sizes: dict[int, int] = {}
+    inside = set(step.inside)
+    for call in step.trace() if inside else ():
+        target = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
+        if target.index in inside:
+            end = write_range(graph, call)[1]
+            sizes[target.index] = max(sizes.get(target.index, 0), end)
+    return sizes
+
+
+def _overlaps(
+    graph: Graph, number: int, step: Step, buffers: list[Buffer], buffer_of: dict[int, int]
+) -> dict[tuple[int, int], int]:
+    """Which operands that die in a step its result may overlap. Aligns them where that needs it."""
+    if len(step.op.outputs) != 1 or not step.calls:
+        return {}
+    result = buffer_of[step.op.outputs[0]]
+    if buffers[result].first != number:
+        return {}
+    found: dict[tuple[int, int], int] = {}
+    for operand in sorted({buffer_of[i] for i in step.inputs if i in buffer_of} - {result}):
+        if buffers[operand].last != number:
+            continue
+        each = [
+            distance(graph, step, i, step.op.outputs[0])
+            for i in step.inputs
+            if buffer_of.get(i) == operand
+        ]
+        known = [d for d in each if d is not None]
+        if len(known) < len(each):
+            continue
+        align = math.lcm(*(d.modulus for d in known))
+        for place in (operand, result) if align > 1 else ():
+            buffers[place] = replace(buffers[place], align=math.lcm(buffers[place].align, align))
+        found[operand, result] = max(d.nbytes for d in known)
+    return found
 
 
 def _alignment(tensor: Tensor) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import CortexMError
-from .arena import align_up, place
+from .arena import Distances, align_up, place
 from .types import Arena, Buffer, Constant, ConstantArg, Region, ScratchArg, Step, TensorArg
 
 _ALIGN = 16  # of an arena, in bytes
@@ -145,20 +145,30 @@ def ram_regions(regions: tuple[Region, ...]) -> tuple[Region, ...]:
 
 
 def place_regions(
-    pieces: tuple[Buffer, ...], regions: tuple[Region, ...]
-) -> tuple[tuple[Buffer, ...], tuple[Arena, ...]]:
-    """Gives every buffer its offset: region after region, each placed by itself."""
+    pieces: tuple[Buffer, ...], regions: tuple[Region, ...], distances: Distances
+) -> tuple[tuple[Buffer, ...], tuple[Arena, ...], int]:
+    """Gives every buffer its offset: region after region, each placed by itself.
+
+    Returns:
+        The buffers, the arenas, and the bytes that no placement of these buffers can go below.
+    """
+    bound = 0
     result = list(pieces)
     arenas: list[Arena] = []
     base = 0
     for number, region in enumerate(ram_regions(regions)):
         inside = [i for i, piece in enumerate(pieces) if piece.region == number]
-        placed, size = place(tuple(pieces[i] for i in inside))
-        for index, piece in zip(inside, placed, strict=True):
+        local = {index: position for position, index in enumerate(inside)}
+        placement = place(
+            tuple(pieces[i] for i in inside),
+            {(local[i], local[j]): d for (i, j), d in distances.items() if {i, j} <= local.keys()},
+        )
+        for index, piece in zip(inside, placement.buffers, strict=True):
             result[index] = replace(piece, offset=base + piece.offset)
-        arenas.append(Arena(region, base, align_up(size, _ALIGN)))
+        arenas.append(Arena(region, base, align_up(placement.size, _ALIGN)))
+        bound += placement.bound
         base += arenas[-1].size
-    return tuple(result), tuple(arenas)
+    return tuple(result), tuple(arenas), bound
 
 
 def _lowest_gap(piece: Buffer, others: list[Buffer]) -> int:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from ..ir import Array, Graph, Op
 from ..target import Target
@@ -42,10 +43,11 @@ class Constant:
 
 @dataclass(frozen=True)
 class TensorArg:
-    """A tensor of the graph, `offset` bytes into it."""
+    """A tensor of the graph, `offset` bytes into it, and `step` bytes further each turn of a loop."""
 
     index: int
     offset: int = 0
+    step: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,21 +72,67 @@ Field = int | float | str | tuple[int, ...]
 class Call:
     """One kernel call: the parameter block's fields by name, then the arguments in order.
 
-    A string field names a constant. `macs` counts multiply-accumulates of the operator it serves.
+    A string field names a constant. `macs` counts multiply-accumulates of the operator it serves, in
+    all turns. Neighbours with more than one turn are the body of one loop and have the same `turns`.
     """
 
     kernel: Kernel
     fields: tuple[tuple[str, Field], ...]
     args: tuple[Arg, ...]
     macs: int = 0
+    turns: int = 1
 
 
 @dataclass(frozen=True)
 class Step:
-    """The calls that compute one operator; none where the result is its operand in place."""
+    """The calls that compute one operator; none where the result is its operand in place.
+
+    A step of several operators computes them in bands of rows: only bands of the results of `fused`,
+    which come before `op`, ever exist.
+    """
 
     op: Op
     calls: tuple[Call, ...]
+    fused: tuple[Op, ...] = ()
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        return (*self.fused, self.op)
+
+    @property
+    def inside(self) -> tuple[int, ...]:
+        """The tensors of which only bands exist."""
+        return tuple(index for op in self.fused for index in op.outputs)
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The tensors that the step reads and does not compute."""
+        inside = set(self.inside)
+        read = dict.fromkeys(index for op in self.ops for index in op.inputs)
+        return tuple(index for index in read if index not in inside)
+
+    def trace(self) -> Iterator[Call]:
+        """Every call in the order of execution, with loops unrolled."""
+        position = 0
+        while position < len(self.calls):
+            end = position + 1
+            turns = self.calls[position].turns
+            while turns > 1 and end < len(self.calls) and self.calls[end].turns == turns:
+                end += 1
+            for turn in range(turns):
+                for call in self.calls[position:end]:
+                    yield _turn(call, turn)
+            position = end
+
+
+def _turn(call: Call, turn: int) -> Call:
+    if call.turns == 1:
+        return call
+    args = tuple(
+        TensorArg(arg.index, arg.offset + turn * arg.step) if isinstance(arg, TensorArg) else arg
+        for arg in call.args
+    )
+    return replace(call, args=args, macs=call.macs // call.turns, turns=1)
 
 
 @dataclass(frozen=True)
@@ -123,7 +171,7 @@ class Plan:
         arenas: the parts of the arena by region, the main one first. Offsets count through all of
             them, so that each byte of the plan has one.
         arena_size: bytes in all of them.
-        lower_bound: the largest sum of live bytes over all steps; no arena can be smaller.
+        lower_bound: no placement of these buffers needs less, counted before alignment of the whole.
     """
 
     graph: Graph

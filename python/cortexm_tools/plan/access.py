@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far below its input the result of a step may begin, so that nothing is lost.
+
+A kernel whose row in kernels.json has an `order` promises how it walks its operands:
+
+* ``pixels:K``: output pixels row by row, left to right. While it writes pixel q, it may still read what
+  pixels q - K + 1 and later need, and nothing that only earlier ones do.
+* ``elements:K``: the same for elements; an operand has one element for each of the result.
+* ``planes``: whole channels one after the other (or in groups), each row by row. Writing a row, it may
+  still read the input rows that this row and later ones need, of those channels and of later ones.
+
+So the output may lie over the input if it begins `distance` bytes below it: every byte is then written
+after its last reader ("diagonal memory optimisation"). Kernels without an order promise nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from ..ir import Array, Graph
+from .types import Call, Step, TensorArg
+
+
+@dataclass(frozen=True)
+class Distance:
+    """The result may begin this many bytes below the operand, or more; the difference of their
+    offsets is a multiple of `modulus`."""
+
+    nbytes: int
+    modulus: int = 1
+
+
+def order_of(call: Call) -> tuple[str, int]:
+    """The order that a kernel promises, and how many pixels or elements it has in work at once."""
+    name, _, ahead = call.kernel.order.partition(":")
+    return name, int(ahead or 1)
+
+
+def int_fields(call: Call) -> dict[str, int]:
+    return {name: value for name, value in call.fields if isinstance(value, int)}
+
+
+def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | None:
+    """How far below `operand` the `result` of `step` may begin; None if they must lie apart."""
+    calls = list(step.trace())
+    later = math.inf  # the lowest byte of the operand that calls after this one read
+    least, modulus = -math.inf, 1
+    for call in reversed(calls):
+        read = [arg for arg in _tensor_args(call)[:-1] if arg.index == operand]
+        target = _tensor_args(call)[-1]
+        if target.index == result:
+            for arg in read:
+                within = _within(graph, call, arg, target)
+                if within is None:
+                    return None
+                least = max(least, within.nbytes + target.offset - arg.offset)
+                modulus = math.lcm(modulus, within.modulus)
+            if later < math.inf:
+                least = max(least, write_range(graph, call)[1] - later)
+        for arg in read:
+            later = min(later, read_range(graph, call, arg)[0])
+    if least == -math.inf:
+        return None
+    return Distance(-(-int(least) // modulus) * modulus, modulus)
+
+
+def _tensor_args(call: Call) -> list[TensorArg]:
+    """Its tensors; the last one is the result."""
+    return [arg for arg in call.args if isinstance(arg, TensorArg)]
+
+
+def read_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
+    """The bytes of a tensor between which a call reads it through one argument."""
+    order, _ = order_of(call)
+    fields = int_fields(call)
+    if order in ("pixels", "planes"):
+        first = max(0, fields["in_y0"])
+        reach = (fields["out_h"] - 1) * fields["stride_h"]
+        reach += (fields["kernel_h"] - 1) * fields["dilation_h"] + 1
+        end = min(fields["in_h"], fields["in_y0"] + reach)
+        row = fields["in_row_stride"]
+        return arg.offset + first * row, arg.offset + end * row
+    if order == "elements" or call.kernel.op == "move":
+        size = graph.tensors[arg.index].dtype.size if order else 1
+        return arg.offset, arg.offset + fields["count"] * size
+    return 0, graph.tensors[arg.index].nbytes
+
+
+def write_range(graph: Graph, call: Call) -> tuple[int, int]:
+    """The bytes of its result between which a call writes."""
+    arg = _tensor_args(call)[-1]
+    order, _ = order_of(call)
+    fields = int_fields(call)
+    if order in ("pixels", "planes"):
+        return arg.offset, arg.offset + fields["out_h"] * fields["out_row_stride"]
+    if order == "elements" or call.kernel.op == "move":
+        size = graph.tensors[arg.index].dtype.size if order else 1
+        return arg.offset, arg.offset + fields["count"] * size
+    return 0, graph.tensors[arg.index].nbytes
+
+
+def _within(graph: Graph, call: Call, arg: TensorArg, target: TensorArg) -> Distance | None:
+    """The distance between the operand and the result of one call, from where their pointers point."""
+    order, ahead = order_of(call)
+    fields = int_fields(call)
+    if order in ("pixels", "planes"):
+        if fields.get("batches", 1) != 1 or fields.get("groups", 1) != 1:
+            return None
+        return _image_distance(fields, 1 if order == "planes" else ahead, order == "planes")
+    if order == "elements":
+        if not _element_for_element(call, arg):
+            return None
+        from_size = graph.tensors[arg.index].dtype.size
+        to_size = graph.tensors[target.index].dtype.size
+        last = fields["count"] - 1
+        points = {min(ahead - 1, last), last}
+        return Distance(max((q + 1) * to_size - max(0, q - ahead + 1) * from_size for q in points))
+    return None
+
+
+def _element_for_element(call: Call, arg: TensorArg) -> bool:
+    """Whether operand `arg` has one element for each of the result."""
+    fields = int_fields(call)
+    if "a_period" not in fields:
+        return call.args[0] == arg
+    periods = (fields["a_period"], fields["b_period"])
+    return all(
+        period == fields["count"]
+        for operand, period in zip(call.args[:2], periods, strict=True)
+        if operand == arg
+    )
+
+
+def _image_distance(fields: dict[str, int], ahead: int, planes: bool) -> Distance:
+    """Of all pixels q: the end of pixel q, less the first byte that pixels from q - ahead + 1 need."""
+    in_c = fields.get("in_c", fields.get("channels", 0))
+    out_c = fields.get("out_c", fields.get("channels", 0))
+    rows = np.arange(fields["out_h"], dtype=np.int64)[:, None]
+    cols = np.arange(fields["out_w"], dtype=np.int64)[None, :]
+    if planes:
+        cols = cols[:, :1]
+        end = rows * fields["out_row_stride"] + fields["out_w"] * out_c
+    else:
+        end = rows * fields["out_row_stride"] + (cols + 1) * out_c
+    y = np.maximum(0, fields["in_y0"] + rows * fields["stride_h"])
+    x = np.maximum(0, fields["in_x0"] + cols * fields["stride_w"])
+    if planes:
+        x = x * 0
+    first = cast(Array, (y * fields["in_row_stride"] + x * in_c).reshape(-1))
+    needed = np.minimum.accumulate(first[::-1])[::-1]
+    from_q = np.concatenate([np.repeat(needed[:1], ahead - 1), needed])[: len(needed)]
+    least = int((end.reshape(-1) - from_q).max())
+    return Distance(least, out_c if planes else 1)
