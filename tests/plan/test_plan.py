@@ -151,7 +151,9 @@ def test_results_overlap_their_operands(cpu: str) -> None:
         moved = list(plan.buffers)
         result = moved[number]
         moved[number] = replace(result, offset=result.offset + 2 * result.align)
-        mutated = replace(plan, buffers=tuple(moved), arena_size=plan.arena_size + 2 * result.align)
+        size = plan.arena_size + 2 * result.align
+        arenas = (replace(plan.arenas[0], size=size),)
+        mutated = replace(plan, buffers=tuple(moved), arena_size=size, arenas=arenas)
         with pytest.raises(CortexMError, match="overlap"):
             check_plan(mutated)
         refused += 1

@@ -60,18 +60,14 @@ def summary(data: dict[str, Any]) -> str:
         f"{entry['operators']} {kind}" + (f" ({entry['macs']:,} MACs)" if entry["macs"] else "")
         for kind, entry in sorted(data["work"].items())
     )
-<<<<<<< HEAD
-    bound = data["arena_lower_bound_bytes"]
-    regions = [
-        f"  region {entry['bytes']:>10,} B of {entry['size']:,} in {entry['name']} ({entry['kind']})"
-        for entry in data.get("regions", ())
-    ]
-=======
     bound = -(-data["arena_lower_bound_bytes"] // 16) * 16  # arenas are whole blocks of 16
     proof = (
         "optimal" if bound == data["arena_bytes"] else f"no placement needs less than {bound:,} B"
     )
->>>>>>> 1fa95ef (Arena: results overlap dying operands by order of access; exact placement)
+    regions = [
+        f"  region {entry['bytes']:>10,} B of {entry['size']:,} in {entry['name']} ({entry['kind']})"
+        for entry in data.get("regions", ())
+    ]
     return "\n".join(
         (
             f"{data['name']} for {target['cpu']} ({target['isa']})",
