@@ -119,7 +119,8 @@ class _Problem:
             b.nbytes + sum(buffers[j].nbytes for j in self.apart[i]) for i, b in enumerate(buffers)
         ]
         for order in _ORDERS:
-            indices = sorted(range(len(buffers)), key=lambda i, order=order: (order(buffers[i]), i))
+            keys = [(order(buffer), i) for i, buffer in enumerate(buffers)]
+            indices = sorted(range(len(buffers)), key=keys.__getitem__)
             yield indices
             yield sorted(indices, key=lambda i: -load[i])
 
