@@ -506,7 +506,9 @@ function(cortexm_add_model)
   add_dependencies("${target}" "${target}-sources")
   target_include_directories("${target}" PUBLIC "${folder}")
   target_link_libraries("${target}" PUBLIC CortexMModel::runtime CortexMModel::kernels)
-  target_compile_options("${target}" PRIVATE -ffunction-sections -fdata-sections)
+  # -fstack-usage: the compiler's own figures, for the bound on the stack.
+  target_compile_options("${target}" PRIVATE -ffunction-sections -fdata-sections
+    $<$<C_COMPILER_ID:GNU>:-fstack-usage>)
   _cortexm_use_platform("${target}")
   set_target_properties(
     "${target}" PROPERTIES

@@ -95,6 +95,8 @@ void board_measure_init(void)
     SYST_CSR = 7U; /* processor clock, interrupt, enable */
 }
 
+static uint32_t *base; /* the stack pointer at the measured call */
+
 static int nothing(void *context)
 {
     (void)context;
@@ -107,6 +109,7 @@ static uint64_t time_call(int (*run)(void *), void *context, int *result)
 
     (void)wait_edge();
     const uint64_t start = board_ticks();
+    base = stack_pointer();
     *result = run(context);
     const uint32_t turns = wait_edge();
     const uint64_t end = board_ticks();
@@ -125,12 +128,11 @@ board_measurement_t board_measure(int (*run)(void *context), void *context)
     high_water = deepest < high_water ? deepest : high_water;
 
     paint();
-    uint32_t *const before = stack_pointer();
     const uint64_t instructions = time_call(run, context, &measured.result);
     uint32_t *const after = lowest_touched();
 
     measured.instructions = instructions > overhead ? instructions - overhead : 0U;
-    measured.stack_bytes = after < before ? (size_t)(before - after) * sizeof(uint32_t) : 0U;
+    measured.stack_bytes = after < base ? (size_t)(base - after) * sizeof(uint32_t) : 0U;
     return measured;
 }
 

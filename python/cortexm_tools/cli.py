@@ -286,7 +286,7 @@ def _inspect(args: argparse.Namespace) -> int:
 def _report(args: argparse.Namespace) -> int:
     try:
         data = json.loads(args.report.read_text(encoding="utf-8"))
-        text = f"{summary(data)}\n\n{layer_table(data)}"
+        text = f"{summary(data)}{_stack_line(args.report)}\n\n{layer_table(data)}"
     except OSError as error:
         raise CortexMError(f"cannot read: {error.strerror}", where=str(args.report)) from None
     except (ValueError, KeyError, TypeError):
@@ -295,6 +295,19 @@ def _report(args: argparse.Namespace) -> int:
         ) from None
     print(text)
     return 0
+
+
+def _stack_line(report: Path) -> str:
+    """The stack's bound, where the build has left its summary beside the report."""
+    stem = report.name.removesuffix(".report.json")
+    summary_file = report.with_name(f"{stem}.footprint.json")
+    if not summary_file.is_file():
+        return ""
+    data = json.loads(summary_file.read_text(encoding="utf-8"))
+    bound, note = data.get("stack"), data.get("stack_note", "")
+    if bound is None:
+        return f"\n  stack  not known: {note}" if note else ""
+    return f"\n  stack  {bound:>10,} B at most: {note}"
 
 
 def _doctor(args: argparse.Namespace) -> int:

@@ -129,7 +129,13 @@ def test_inspect_and_report(pte: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert status == 0 and "cortex_m::quantized_conv2d.out" in out and "input 0" in out
     assert run(capsys, "compile", pte, "--out", tmp_path)[0] == 0
     status, out, _ = run(capsys, "report", tmp_path / "net.report.json")
-    assert status == 0 and "conv2d" in out and "live RAM" in out
+    assert status == 0 and "conv2d" in out and "live RAM" in out and "stack" not in out
+    # A build leaves its memory summary beside the report.
+    (tmp_path / "net.footprint.json").write_text('{"stack": 1234, "stack_note": "a 1200 > b 34"}')
+    out = run(capsys, "report", tmp_path / "net.report.json")[1]
+    assert "1,234 B at most: a 1200 > b 34" in out
+    (tmp_path / "net.footprint.json").write_text('{"stack": null, "stack_note": "recursion"}')
+    assert "not known: recursion" in run(capsys, "report", tmp_path / "net.report.json")[1]
     (tmp_path / "no.json").write_text("[]")
     status, _, err = run(capsys, "report", tmp_path / "no.json")
     assert status == 1 and "is no report" in err

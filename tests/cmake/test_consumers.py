@@ -113,6 +113,7 @@ def test_two_models_share_an_arena(project, board: str) -> None:
     report = json.loads((app.build / "cortexm/third/third.report.json").read_text())
     assert arenas == {0, report["arena_bytes"]}
     if board:
+        assert all(0 < entry["stack"] <= 1024 for entry in sizes), sizes
         assert "both ran" in emulate(board, app.build / "app.elf")
     else:
         assert "both ran" in succeed(run(str(app.build / "app")))

@@ -11,11 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from cortexm_tools.run.disassembly import disassemble, find_objdump
+from cortexm_tools.run.elf import parse_elf
+from cortexm_tools.run.stack import STACK_BUDGET, CallGraph, read_usage
+
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parents[1] / "kernels"
 TABLE = json.loads((KERNELS / "kernels.json").read_text())["kernels"]
 NAMES = [f"{k['op']}_{k['types']}_{k['isa']}" for k in TABLE]
 ISAS = ["scalar", "dsp", "mve"]
+PLAN_STACK = 64  # cortexm_invoke and the generated function above a kernel
 
 # Flags of a core for each instruction set, and of those that must also compile the scalar kernels.
 CORES = {
@@ -66,7 +71,8 @@ def test_every_family_has_a_readme() -> None:
 
 
 @pytest.mark.parametrize("core", CORES)
-def test_cross_compiles_without_warnings(core: str, tmp_path: Path) -> None:
+def test_cross_compiles_without_warnings_within_the_stack(core: str, tmp_path: Path) -> None:
+    """One compilation for both: no warning, and no kernel that takes more stack than the budget."""
     compiler = shutil.which("arm-none-eabi-gcc")
     if compiler is None:
         pytest.skip("arm-none-eabi-gcc is not installed")
@@ -77,10 +83,37 @@ def test_cross_compiles_without_warnings(core: str, tmp_path: Path) -> None:
     includes = [f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}", f"-I{KERNELS / 'ref'}"]
     command = [
         compiler, *flags, "-mthumb", "-std=c11", "-O2", "-fwrapv", "-ffp-contract=off", *warnings,
-        *includes, "-c", *map(str, files), *map(str, sorted(KERNELS.glob("ref/*.c"))),
+        *includes, "-fstack-usage", "-c", *map(str, files),
+        *map(str, sorted(KERNELS.glob("ref/*.c"))),
     ]  # fmt: skip
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    _check_stack([compiler, *flags, "-mthumb"], [file.stem for file in files], tmp_path)
+
+
+def _check_stack(compiler: list[str], names: list[str], folder: Path) -> None:
+    """Every kernel with all it calls, also in the C library, is within the budget."""
+    image = folder / "kernels.elf"
+    objects = [f"{name}.o" for name in names]
+    link = [*compiler, "--specs=nano.specs", "-nostartfiles", "-Wl,-e,0", "-o", str(image)]
+    done = subprocess.run([*link, *objects, "-lm"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    content = image.read_bytes()
+    code = disassemble(find_objdump(compiler), image)
+    usage = {key: size for key, size in read_usage(folder).items() if "_ref" not in key[0]}
+    graph = CallGraph(code, parse_elf(content), {}, usage)
+    over = {}
+    for name in names:
+        bound = graph.bound(f"cortexm_{name}")
+        if bound.bytes > STACK_BUDGET - PLAN_STACK:
+            over[name] = bound.path
+    assert not over
+    # Two ways to the same number: the compiler's word, and its code. Of functions in assembler
+    # (`naked`) the compiler says 0.
+    figures = [(symbol, graph.compiler_figure(symbol)) for symbol in graph.functions]
+    known = [(symbol, figure) for symbol, figure in figures if figure is not None]
+    assert len(known) >= len(names)
+    assert [s.name for s, figure in known if figure and graph.own_depth(s) != figure] == []
 
 
 @pytest.mark.parametrize("isa", ["dsp", "mve"])

@@ -80,8 +80,15 @@ def bench(
         "flash_by_part": flash,
         "ram": {
             "arena": compiled.plan.arena_size,
+            "variables": profile.result.ram_bytes
+            - compiled.plan.arena_size
+            - profile.result.stack_bytes,
             "stack": profile.result.stack_bytes,
             "total": profile.result.ram_bytes,
+        },
+        "stack_bound": {
+            "bytes": profile.stack.bytes,
+            "path": [{"name": name, "bytes": size} for name, size in profile.stack.path],
         },
         "functions": [{"name": name, "instructions": n} for name, n in profile.functions],
         "layers": layers,
@@ -120,5 +127,8 @@ def bench_text(data: dict[str, Any]) -> str:
         table(("flash of", "bytes"), list(data["flash_by_part"].items())),
         "",
         table(("RAM of", "bytes"), list(data["ram"].items())),
+        f"stack: {data['ram']['stack']:,} B touched by this run, at most "
+        f"{data['stack_bound']['bytes']:,} B by any: "
+        + " > ".join(f"{row['name']} {row['bytes']}" for row in data["stack_bound"]["path"]),
     ]
     return "\n".join(lines)

@@ -13,12 +13,13 @@ SHT_NOBITS = 8
 SHF_WRITE = 1
 SHF_ALLOC = 2
 SHF_EXECINSTR = 4
-_STT_SECTION, _STT_FILE = 3, 4
+_STT_FUNC, _STT_SECTION, _STT_FILE = 2, 3, 4
+_EM_ARM = 40
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section header; `size` in bytes."""
+    """A section header; `size` in bytes, `offset` in the file, `address` in memory."""
 
     name: str
     type: int
@@ -26,24 +27,40 @@ class Section:
     offset: int
     size: int
     link: int
+    address: int = 0
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A defined symbol, its address and the index of its section."""
+    """A defined symbol.
+
+    Attributes:
+        section: index of its section.
+        file: source file of a symbol that only its object file sees, as the compiler named it.
+        is_function: it has the type of functions.
+    """
 
     name: str
     size: int
     section: int
     address: int = 0
+    file: str = ""
+    is_function: bool = False
 
 
 @dataclass(frozen=True)
 class Elf:
-    """What the size accounting needs of an object or image."""
+    """What the accounting of sizes and stack needs of an object or image.
+
+    Attributes:
+        undefined: names that another object must define.
+        is_arm: whether it holds code for Arm cores.
+    """
 
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
+    undefined: tuple[str, ...] = ()
+    is_arm: bool = False
 
 
 def parse_elf(data: bytes, *, where: str = "") -> Elf:
@@ -77,9 +94,11 @@ def _parse(data: bytes) -> Elf:
     raw = [struct.unpack_from(header, data, table + i * entry) for i in range(count)]
     strings = raw[names][4]
     sections = tuple(
-        Section(_text(data, strings + r[0]), r[1], r[2], r[4], r[5], r[6]) for r in raw
+        Section(_text(data, strings + r[0]), r[1], r[2], r[4], r[5], r[6], r[3]) for r in raw
     )
     symbols: list[Symbol] = []
+    undefined: list[str] = []
+    file = ""
     for section in sections:
         if section.type != SHT_SYMTAB:
             continue
@@ -91,9 +110,17 @@ def _parse(data: bytes) -> Elf:
                 name, info, _, index, address, size = fields
             else:
                 name, address, size, info, _, index = fields
-            if 0 < index < count and info & 15 not in (_STT_SECTION, _STT_FILE):
-                symbols.append(Symbol(_text(data, strings + name), size, index, address))
-    return Elf(sections, tuple(symbols))
+            kind, is_local = info & 15, info >> 4 == 0
+            if kind == _STT_FILE:
+                file = _text(data, strings + name)
+            elif index == 0 and name:
+                undefined.append(_text(data, strings + name))
+            elif 0 < index < count and kind != _STT_SECTION:
+                text = _text(data, strings + name)
+                place = file if is_local else ""
+                symbols.append(Symbol(text, size, index, address, place, kind == _STT_FUNC))
+    (machine,) = struct.unpack_from(order + "H", data, 18)
+    return Elf(sections, tuple(symbols), tuple(undefined), machine == _EM_ARM)
 
 
 def _text(data: bytes, at: int) -> str:

@@ -13,12 +13,13 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ..errors import CortexMError
 from ..report.tables import table
 from .elf import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, Elf, Section, parse_elf
+from .stack import path_text, trial_bound, usage_of
 
 _API = ("cortexm_init", "cortexm_invoke", "cortexm_input", "cortexm_output")
 # How the names of arenas begin: a model's own, and those that models share.
@@ -37,6 +38,8 @@ class Footprint:
         bss: other variables, without the arena.
         arena: the model's own arena, or the one it shares; 0 if the caller provides it.
         largest: name, kind and bytes of the symbols that take most, largest first.
+        stack: bytes of stack that cortexm_invoke cannot exceed (run/stack.py); None if not known.
+        stack_note: the deepest chain of calls, or why the bound is not known; empty for a host.
     """
 
     code: int
@@ -45,6 +48,8 @@ class Footprint:
     bss: int
     arena: int
     largest: tuple[tuple[str, str, int], ...] = ()
+    stack: int | None = None
+    stack_note: str = ""
 
     @property
     def flash(self) -> int:
@@ -52,7 +57,7 @@ class Footprint:
 
     @property
     def ram(self) -> int:
-        """Without stack, which is known only from a run."""
+        """Without stack."""
         return self.data + self.bss + self.arena
 
 
@@ -135,7 +140,14 @@ def measure(
                 hint=done.stderr.strip() or f"{compiler[0]} gave status {done.returncode}",
             )
         elf = parse_elf(output.read_bytes(), where=str(output))
-    return footprint_of(elf, sections_arena=sections_arena)
+        size = footprint_of(elf, sections_arena=sections_arena)
+        if not elf.is_arm:
+            return size
+        try:
+            bound = trial_bound(output, elf, compiler, name, usage_of(archives))
+        except CortexMError as error:
+            return replace(size, stack_note=error.message)
+    return replace(size, stack=bound.bytes, stack_note=path_text(bound))
 
 
 def _libraries(compiler: Sequence[str]) -> list[str]:
@@ -147,12 +159,17 @@ def _libraries(compiler: Sequence[str]) -> list[str]:
 
 
 def summary_text(name: str, size: Footprint) -> str:
-    """Two lines for the build's output."""
+    """The few lines of the build's output."""
+    if size.stack is not None:
+        stack = f"\n{name}: stack {size.stack:,} B at most, in {size.stack_note}"
+    else:
+        stack = f"\n{name}: stack not known: {size.stack_note}" if size.stack_note else ""
     own = f"{size.arena:,} B arena" if size.arena else "arena by the caller"
     return (
         f"{name}: flash {size.flash:,} B ({size.code:,} B code, "
         f"{size.constants + size.data:,} B constants)\n"
         f"{name}: RAM   {size.ram:,} B ({own}, {size.data + size.bss:,} B variables; without stack)"
+        f"{stack}"
     )
 
 

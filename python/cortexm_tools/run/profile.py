@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import CortexMError
@@ -16,6 +16,7 @@ from .emulator import run_image
 from .image import DoesNotFit, Image, build_image, require_program
 from .mapfile import flash_by_part, runner_functions
 from .result import INPUTS, OUTPUTS, RunResult, pack_inputs, unpack_outputs
+from .stack import StackBound, image_bounds, read_usage
 
 _PLUGIN = Path(__file__).resolve().parent / "plugin" / "counter.c"
 _MARKER = "cortexm_profile"
@@ -30,11 +31,13 @@ class Profile:
             five instructions, is in it.
         functions: instructions by function over the whole run of one inference, largest first,
             without start-up and runner.
+        stack: the bound of cortexm_invoke's stack; its measured depth is in `result`.
         result: outputs and sizes.
     """
 
     steps: tuple[int, ...]
     functions: tuple[tuple[str, int], ...]
+    stack: StackBound
     result: RunResult
 
 
@@ -84,7 +87,13 @@ def profile_model(
     if len(marks) != step_count + 1:
         raise CortexMError(f"{len(marks)} profile marks, expected {step_count + 1}", where=name)
     steps = tuple(after - before for before, after in zip(marks, marks[1:], strict=False))
-    return Profile(steps, per_function, result)
+    compiler = (folder / "compiler.txt").read_text(encoding="utf-8").split("\n")
+    roots = ("runner_invoke", "cortexm_invoke")
+    bounds = image_bounds(image.path, compiler, roots, model=name, usage=read_usage(folder))
+    # What the runner takes around the call is its own: 8 bytes where the core has no tail calls.
+    around = bounds["runner_invoke"].bytes - bounds["cortexm_invoke"].bytes
+    result = replace(result, stack_bytes=result.stack_bytes - around)
+    return Profile(steps, per_function, bounds["cortexm_invoke"], result)
 
 
 def image_flash(
