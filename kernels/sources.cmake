@@ -8,7 +8,7 @@ set(CORTEXM_KERNELS_DIR "${CMAKE_CURRENT_LIST_DIR}")
 # Sets <variable> to the absolute paths of the kernels that a core with instruction set <isa>
 # (scalar, dsp or mve) executes, and <variable>_REF to those of their references. With symbols
 # (cortexm_conv2d_s8_mve …), only of these. The table has one row a line, which CMake reads much
-# faster than JSON.
+# faster than JSON. Adapters of other libraries are not among them.
 function(cortexm_kernel_sources variable isa)
     set(known scalar dsp mve)
     list(FIND known "${isa}" level)
@@ -19,6 +19,7 @@ function(cortexm_kernel_sources variable isa)
     set(sources)
     set(references)
     file(STRINGS "${CORTEXM_KERNELS_DIR}/kernels.json" rows REGEX "\"op\":")
+    list(FILTER rows EXCLUDE REGEX "\"library\":")
     foreach(row IN LISTS rows)
         foreach(key op types isa family)
             set(kernel_${key} "")

@@ -10,6 +10,7 @@ from pathlib import Path
 from cortexm_tools.compile import CompileOptions, compile_program, from_memory, memory_bytes
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.ir import Array, Graph
+from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program
 from cortexm_tools.run import run_batch_on_board, run_batch_on_host
 from cortexm_tools.target import Core, Target
@@ -33,14 +34,19 @@ class Job:
 
 
 def run_jobs(
-    jobs: Sequence[Job], target: Target, folder: Path, *, sanitize: bool = False
+    jobs: Sequence[Job],
+    target: Target,
+    folder: Path,
+    *,
+    sanitize: bool = False,
+    kernels: KernelChoice = KernelChoice.BUILTIN,
 ) -> list[list[list[Array]]]:
     """The outputs of every job, invocation and output, in logical shape.
 
     Cores without DSP or MVE that have no board of their own with room for a batch (the M0) run on
     the next one that executes their code.
     """
-    options = CompileOptions(target=target, own_arena=False)
+    options = CompileOptions(target=target, kernels=kernels, own_arena=False)
     batch: dict[str, list[list[bytes]]] = {}
     graphs: list[Graph] = []
     files: dict[str, str | bytes] = {}

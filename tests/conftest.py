@@ -6,5 +6,5 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 
-for folder in (_HERE, _HERE / "kernels", _HERE / "ops_data", _HERE / "ops_float", _HERE / "wheel"):
-    sys.path.insert(0, str(folder))
+for name in (".", "cmsis_nn", "kernels", "ops_data", "ops_float", "wheel"):
+    sys.path.insert(0, str(_HERE / name))

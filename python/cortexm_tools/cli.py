@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .compile import Compiled, CompileOptions, compile_program, write_compiled
+from .compile import Compiled, CompileOptions, compile_program, kernel_choice, write_compiled
 from .errors import CortexMError
 from .plan.regions import parse_regions
 from .plan.select import identifier
@@ -126,6 +126,10 @@ def _model_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=SIZE[:ram|fast|weights][@SECTION]",
         help="a memory to use; may be repeated",
     )
+    parser.add_argument(
+        "--kernels",
+        help="builtin (default), cmsis-nn (of the checkout CMSIS_NN_ROOT), or auto: the faster ones",
+    )
     parser.add_argument("--require-int8", action="store_true", help="refuse operators in float32")
 
 
@@ -158,6 +162,7 @@ def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
 def _options(args: argparse.Namespace, target: Target, **more: Any) -> CompileOptions:
     return CompileOptions(
         target=target,
+        kernels=kernel_choice(args.kernels or "builtin"),
         io_int8=args.io == "int8",
         require_int8=args.require_int8,
         regions=parse_regions(args.region),
@@ -228,7 +233,7 @@ def _report_vectors(compiled: Compiled) -> None:
 def _command_line(args: argparse.Namespace) -> str:
     """The choices that shape the output, with the model's bare name: no path of any machine."""
     words = ["cortexm", "compile", args.model.name, "--cpu", args.cpu]
-    for flag in ("isa", "io", "arena", "section_arena", "section_weights"):
+    for flag in ("isa", "kernels", "io", "arena", "section_arena", "section_weights"):
         value = getattr(args, flag)
         if value:
             words += ["--" + flag.replace("_", "-"), value]

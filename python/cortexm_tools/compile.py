@@ -13,11 +13,11 @@ import numpy as np
 
 from .emit import EmitOptions, Sample, emit
 from .emit.files import write_files
-from .errors import CortexMError
+from .errors import CortexMError, did_you_mean
 from .ir import Array, Graph, ops
 from .ir.edit import producers
 from .ir.interpreter import run_graph
-from .plan import Plan, make_plan
+from .plan import KernelChoice, Plan, make_plan
 from .plan.types import Region
 from .program import EvaluationSet, Program
 from .report import check_limits, float_ops, report_data, report_json
@@ -31,6 +31,7 @@ class CompileOptions:
     """What a user can choose about a compiled model."""
 
     target: Target
+    kernels: KernelChoice = KernelChoice.BUILTIN
     io_int8: bool = False
     own_arena: bool = True
     shared_arena: str = ""
@@ -68,7 +69,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     simplified = simplify(graph, io_int8=options.io_int8)
     if options.require_int8:
         _require_int8(simplified)
-    plan = make_plan(simplified, options.target, options.regions)
+    plan = make_plan(simplified, options.target, options.regions, options.kernels)
     report = report_data(plan, name=program.name, digest=program.digest)
     check_limits(report, options.ram_limit, options.flash_limit)
     samples = None
@@ -93,10 +94,28 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         f"{program.name}.layers.json": program.sidecar,
         f"{program.name}.report.json": report_json(report),
     }
-    files |= emit(plan, emit_options, pte=pte, samples=samples)
+    files |= emit(
+        plan,
+        emit_options,
+        pte=pte,
+        samples=samples,
+        checks_cmsis_nn=options.kernels is not KernelChoice.BUILTIN,
+    )
     if program.evaluation is not None:
         files[f"{program.name}.evaluation.npz"] = _npz(program.evaluation, program)
     return Compiled(program, graph, plan, report, files)
+
+
+def kernel_choice(name: str) -> KernelChoice:
+    """The choice of this name.
+
+    Raises:
+        CortexMError: there is none.
+    """
+    names = [choice.value for choice in KernelChoice]
+    if name not in names:
+        raise CortexMError(f"unknown kernel library {name!r}", hint=did_you_mean(name, names))
+    return KernelChoice(name)
 
 
 def write_compiled(compiled: Compiled, folder: Path) -> list[str]:

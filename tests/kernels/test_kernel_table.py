@@ -17,7 +17,8 @@ from cortexm_tools.run.stack import STACK_BUDGET, CallGraph, read_usage
 
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parents[1] / "kernels"
-TABLE = json.loads((KERNELS / "kernels.json").read_text())["kernels"]
+DATA = json.loads((KERNELS / "kernels.json").read_text())
+TABLE = DATA["kernels"]
 NAMES = [f"{k['op']}_{k['types']}_{k['isa']}" for k in TABLE]
 ISAS = ["scalar", "dsp", "mve"]
 PLAN_STACK = 64  # cortexm_invoke and the generated function above a kernel
@@ -32,7 +33,7 @@ CORES = {
 
 def _sources() -> dict[str, Path]:
     files = [*KERNELS.glob("src/*/*.c")]
-    return {file.stem: file for file in files}
+    return {file.stem: file for file in files if file.parent.name != "cmsis_nn"}
 
 
 def test_table_lists_every_file_once() -> None:
@@ -51,6 +52,16 @@ def test_header_declares_every_kernel_and_no_other() -> None:
     header = (KERNELS / "include/cortexm/kernels.h").read_text()
     declared = re.findall(r"\bcortexm_(\w+_(?:scalar|dsp|mve))\b", header)
     assert sorted(declared) == sorted(NAMES)
+
+
+def test_table_and_header_list_every_adapter() -> None:
+    rows = DATA["adapters"]
+    names = [f"{k['op']}_{k['types']}_{k['library'].replace('-', '_')}" for k in rows]
+    assert sorted(names) == sorted(file.stem for file in KERNELS.glob("src/cmsis_nn/*.c"))
+    header = (KERNELS / "include/cortexm/kernels.h").read_text()
+    assert sorted(names) == sorted(re.findall(r"\bcortexm_(\w+_cmsis_nn)\b", header))
+    ours = {(k["op"], k["types"]): k["params"] for k in TABLE}
+    assert all(ours[k["op"], k["types"]] == k["params"] for k in rows)
 
 
 def test_fuzz_driver_runs_every_kernel() -> None:

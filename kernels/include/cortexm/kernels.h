@@ -386,6 +386,20 @@ CORTEXM_SCATTER(cortexm_scatter_add_f32_scalar);
 CORTEXM_BILINEAR(cortexm_bilinear_s8_scalar, cortexm_bilinear_s8_t, int8_t);
 CORTEXM_BILINEAR(cortexm_bilinear_f32_scalar, cortexm_bilinear_f32_t, float);
 
+/* Adapters of CMSIS-NN (src/cmsis_nn), linked where KERNELS chooses it. */
+CORTEXM_CONV_S8(cortexm_conv2d_s8_cmsis_nn);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_cmsis_nn);
+CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_cmsis_nn);
+CORTEXM_LINEAR_S8(cortexm_linear_s8_cmsis_nn);
+CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_cmsis_nn);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_cmsis_nn);
+CORTEXM_POOL_S8(cortexm_max_pool2d_s8_cmsis_nn);
+CORTEXM_ADD_S8(cortexm_add_s8_cmsis_nn);
+CORTEXM_MUL_S8(cortexm_mul_s8_cmsis_nn);
+CORTEXM_MINMAX_S8(cortexm_minimum_s8_cmsis_nn);
+CORTEXM_MINMAX_S8(cortexm_maximum_s8_cmsis_nn);
+CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_cmsis_nn);
+
 #ifdef __cplusplus
 }
 #endif

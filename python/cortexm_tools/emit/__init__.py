@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..plan import Plan
+from .cmsis_nn import check_text
 from .header import header_text
 from .model import model_text
 from .options import EmitOptions
@@ -19,6 +20,7 @@ def emit(
     *,
     pte: bytes | None = None,
     samples: list[Sample] | None = None,
+    checks_cmsis_nn: bool = False,
 ) -> dict[str, str]:
     """The generated files by name.
 
@@ -26,6 +28,7 @@ def emit(
         plan: what to emit.
         options: names, sections, and who asked for it.
         pte: the program itself, if it is to be linked as well (EMBED_PTE).
+        checks_cmsis_nn: write what makes the compiler check the CMSIS-NN that is found.
         samples: inputs with expected outputs for a self-check on the device (SAMPLES).
     """
     name = options.name
@@ -34,6 +37,8 @@ def emit(
         f"{name}.h": header_text(plan, options, embeds_pte=pte is not None),
         f"{name}_weights.c": weights_text(plan, options),
     }
+    if checks_cmsis_nn:
+        files[f"{name}_cmsis_nn.c"] = check_text(plan, options)
     if pte is not None:
         files[f"{name}_pte.c"] = blob_text(options, f"{name}_pte", pte)
     if samples is not None:

@@ -7,22 +7,28 @@ from ..ir import Graph, Op
 from ..target import Target
 from . import lower
 from .checks import check_plan
+from .kernel_table import KernelChoice
 from .lifetimes import is_alias, pieces_of, share_memory
 from .regions import measure_heat, place_regions, split_buffers, split_constants
 from .select import Selector, has_lowering
 from .types import Call, Plan, Region, Step
 
-__all__ = ["Plan", "has_lowering", "lower", "make_plan"]
+__all__ = ["KernelChoice", "Plan", "has_lowering", "lower", "make_plan"]
 
 
-def make_plan(graph: Graph, target: Target, regions: tuple[Region, ...] = ()) -> Plan:
-    """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories.
+def make_plan(
+    graph: Graph,
+    target: Target,
+    regions: tuple[Region, ...] = (),
+    kernels: KernelChoice = KernelChoice.BUILTIN,
+) -> Plan:
+    """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories and library.
 
     Raises:
         CortexMError: an operator has no kernel, the first one is named; a tensor or constant fits
             into no region.
     """
-    select = Selector(graph, target)
+    select = Selector(graph, target, kernels)
     group = share_memory(graph)
     steps = tuple(Step(op, _calls(select, op, group)) for op in graph.ops)
     pieces = pieces_of(graph, steps, group)

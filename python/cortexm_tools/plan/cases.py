@@ -3,13 +3,15 @@
 
 Both are functions of the facts of a layer: the fields of its parameter block, and for
 convolutions and linear layers `shifts`, the shifts as a tuple, and `largest_sum`, a bound of the
-absolute value of every accumulator.
+absolute value of every accumulator. Those of adapters are in cmsis_nn.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from . import cmsis_nn
 
 Facts = Mapping[str, Any]
 
@@ -77,6 +79,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_group": _one_group,
     "rows_3x3": _rows_3x3,
     "add_shifts_right": _add_shifts_right,
+    **cmsis_nn.CASES,
 }
 
 
@@ -140,4 +143,5 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "tap_table": _tap_table,
     "band": _band,
     "widened_row": _widened_row,
+    **cmsis_nn.SCRATCH,
 }

@@ -1,27 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of kernels (kernels/kernels.json) and the choice of a variant for a target."""
+"""The table of kernels (kernels/kernels.json) and the choice of a library and a variant for a target."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 
 from ..errors import CortexMError
 from ..paths import data_root
 from ..target import Isa, Target
+from . import cmsis_nn
 from .cases import CASES, Facts
+from .measured import is_faster
+
+BUILTIN = "builtin"
+
+
+class KernelChoice(Enum):
+    """Which library's kernels a model uses: ours; CMSIS-NN's where it has them; the faster ones."""
+
+    BUILTIN = BUILTIN
+    CMSIS_NN = cmsis_nn.LIBRARY
+    AUTO = "auto"
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel: ``cortexm_<op>_<types>_<isa>`` with its parameter struct.
+    """One kernel: ``cortexm_<op>_<types>_<isa>`` with its parameter struct; an adapter of another
+    library has that library's name in the place of the instruction set.
 
     Attributes:
         when: what it requires of a layer, names in cases.CASES.
         pack: the form of its constants, a name in pack.PACKERS.
         scratch: the memory it needs, a name in cases.SCRATCH.
         order: how it walks input and output, see access.py; empty where nothing is promised.
+        library: whose code computes.
     """
 
     op: str
@@ -33,20 +48,31 @@ class Kernel:
     pack: str = ""
     scratch: str = ""
     order: str = ""
+    library: str = BUILTIN
 
     @property
     def symbol(self) -> str:
-        return f"cortexm_{self.op}_{self.types}_{self.isa.value}"
+        return f"cortexm_{self._name}"
 
     @property
     def source(self) -> str:
         """Path of the C file below kernels/src."""
-        return f"{self.family}/{self.op}_{self.types}_{self.isa.value}.c"
+        folder = self.family if self.library == BUILTIN else _word(self.library)
+        return f"{folder}/{self._name}.c"
+
+    @property
+    def _name(self) -> str:
+        last = self.isa.value if self.library == BUILTIN else _word(self.library)
+        return f"{self.op}_{self.types}_{last}"
+
+
+def _word(library: str) -> str:
+    return library.replace("-", "_")
 
 
 @cache
-def kernels() -> tuple[Kernel, ...]:
-    """All kernels of the library, in the order of the table."""
+def kernels(part: str = "kernels") -> tuple[Kernel, ...]:
+    """All kernels of our library, in the order of the table; or all ``adapters``."""
     table = json.loads((data_root() / "kernels" / "kernels.json").read_text(encoding="utf-8"))
     return tuple(
         Kernel(
@@ -59,19 +85,33 @@ def kernels() -> tuple[Kernel, ...]:
             row.get("pack", ""),
             row.get("scratch", ""),
             row.get("order", ""),
+            row.get("library", BUILTIN),
         )
-        for row in table["kernels"]
+        for row in table[part]
     )
 
 
 def find_kernel(
-    op: str, types: str, target: Target, *, layer: str = "", facts: Facts | None = None
+    op: str,
+    types: str,
+    target: Target,
+    *,
+    layer: str = "",
+    facts: Facts | None = None,
+    choice: KernelChoice = KernelChoice.BUILTIN,
 ) -> Kernel:
-    """The best variant of a kernel that `target` runs, among those whose requirements `facts` meet.
+    """The best variant of a kernel that `target` runs, among those whose requirements `facts` meet:
+    an adapter if `choice` wants it, else ours.
 
     Raises:
         CortexMError: the table has no such kernel for these types.
     """
+    if choice is not KernelChoice.BUILTIN:
+        adapter = find_adapter(op, types, facts or {})
+        if adapter is not None and (
+            choice is KernelChoice.CMSIS_NN or is_faster(op, adapter.library, target)
+        ):
+            return adapter
     for isa in target.isa.runs:
         for kernel in kernels():
             if (kernel.op, kernel.types, kernel.isa) == (op, types, isa) and all(
@@ -84,3 +124,14 @@ def find_kernel(
         where=layer,
         hint=f"{op} exists for: {', '.join(known) or 'none'}; see docs/kernels.md",
     )
+
+
+def find_adapter(op: str, types: str, facts: Facts) -> Kernel | None:
+    """The adapter for a layer of another library's operator; None where that library has none, or
+    one that would not give our results."""
+    for kernel in kernels("adapters"):
+        if (kernel.op, kernel.types) == (op, types) and all(
+            CASES[name](facts) for name in kernel.when
+        ):
+            return kernel
+    return None

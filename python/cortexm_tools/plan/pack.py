@@ -8,7 +8,7 @@ it returns as they are. Kernels without `pack` read the plain form that kernels.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class Constants:
         multiplier: int32 [out_c]; empty where the layer has one for all.
         shift: int8 [out_c], likewise.
         groups: of a convolution.
+        plain_bias: int32 [out_c], without the zero point; of a convolution.
     """
 
     weight: Array
@@ -32,6 +33,7 @@ class Constants:
     multiplier: Array
     shift: Array
     groups: int = 1
+    plain_bias: Array = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 def pad_channels(array: Array, block: int, groups: int = 1) -> Array:
@@ -132,11 +134,33 @@ def window_rows(constants: Constants) -> Constants:
     return replace(constants, weight=np.ascontiguousarray(rows[:, :, [0, 1, 1, 2]]).reshape(-1))
 
 
+def nn_channels(constants: Constants) -> Constants:
+    """For CMSIS-NN: plain biases; multipliers and then shifts in 32 bits; all filled up to fours.
+
+    On MVE it reads biases, multipliers and shifts by fours, also the last ones.
+    """
+    tables = [constants.multiplier, constants.shift.astype(np.int32)]
+    return replace(
+        constants,
+        bias=pad_channels(constants.plain_bias, 4),
+        multiplier=np.concatenate([pad_channels(table, 4) for table in tables]),
+        shift=np.zeros(0, np.int8),
+    )
+
+
+def nn_depthwise(constants: Constants) -> Constants:
+    """The same, and three more weights, as the last ones are read by fours, too."""
+    weight = np.pad(constants.weight.reshape(-1), (0, 3))
+    return replace(nn_channels(constants), weight=weight)
+
+
 PACKERS: dict[str, Callable[[Constants], Constants]] = {
     "": lambda constants: constants,
     "depthwise8": depthwise8,
     "fours": fours,
     "gemm4": gemm4,
+    "nn_channels": nn_channels,
+    "nn_depthwise": nn_depthwise,
     "pairs": pairs,
     "tap_fours": tap_fours,
     "window_rows": window_rows,

@@ -12,10 +12,11 @@ import numpy as np
 from ..errors import CortexMError
 from ..ir import Array, Attrs, Graph, Op, Tensor
 from ..target import Target
-from .cases import Facts
-from .kernel_table import Kernel, find_kernel
+from .cases import SCRATCH, Facts
+from .cmsis_nn import compiled_isa
+from .kernel_table import Kernel, KernelChoice, find_kernel
 from .param_blocks import check_ranges
-from .types import Arg, Call, Constant, ConstantArg, Field, TensorArg
+from .types import Arg, Call, Constant, ConstantArg, Field, ScratchArg, TensorArg
 
 Lowering = Callable[["Selector", Any, Op], list[Call]]
 
@@ -40,9 +41,14 @@ def has_lowering(attrs: Attrs) -> bool:
 class Selector:
     """Turns operators into calls and collects the constants they need."""
 
-    def __init__(self, graph: Graph, target: Target) -> None:
+    def __init__(
+        self, graph: Graph, target: Target, choice: KernelChoice = KernelChoice.BUILTIN
+    ) -> None:
         self.graph = graph
         self.target = target
+        self.choice = choice
+        # What the code of other libraries is compiled for.
+        self._isa = target.isa if choice is KernelChoice.BUILTIN else compiled_isa(target)
         self.constants: dict[str, Constant] = {}
         self._by_content: dict[tuple[str, bytes], str] = {}
 
@@ -68,7 +74,14 @@ class Selector:
         return self.graph.tensors[index]
 
     def kernel(self, name: str, types: str, op: Op, facts: Facts | None = None) -> Kernel:
-        return find_kernel(name, types, self.target, layer=str(op.layer), facts=facts)
+        facts = {"isa": self._isa, **(facts or {})}
+        return find_kernel(
+            name, types, self.target, layer=str(op.layer), facts=facts, choice=self.choice
+        )
+
+    def scratch(self, kernel: Kernel, fields: Facts) -> ScratchArg:
+        """The memory that a call of `kernel` with this parameter block needs."""
+        return ScratchArg(SCRATCH[kernel.scratch]({"isa": self._isa, **fields}))
 
     def call(
         self, kernel: Kernel, fields: dict[str, Field], args: list[Arg], macs: int = 0

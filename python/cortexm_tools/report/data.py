@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from .. import __version__
@@ -66,6 +67,7 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
         "macs": sum(entry["macs"] for entry in work.values()),
         "work": work,
         "kernels": sorted({call.kernel.symbol for step in plan.steps for call in step.calls}),
+        "libraries": _libraries(call for step in plan.steps for call in step.calls),
         "inputs": [_interface(plan, i) for i in graph.inputs],
         "outputs": [_interface(plan, i) for i in graph.outputs],
         "layers": layers,
@@ -118,6 +120,7 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
         "source": op.layer.source,
         "precision": kind,
         "kernels": [call.kernel.symbol for call in step.calls],
+        "library": " ".join(_libraries(step.calls)),
         "inputs": [tensor_text(graph.tensors[i]) for i in op.inputs if i in plan.buffer_of],
         "outputs": [tensor_text(graph.tensors[i]) for i in op.outputs],
         "macs": macs,
@@ -125,6 +128,11 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
         "scratch_bytes": scratch,
         "live_bytes": sum(b.nbytes for b in plan.buffers if b.first <= number <= b.last),
     }
+
+
+def _libraries(calls: Iterable[Call]) -> list[str]:
+    """The libraries whose kernels these are; none for an operator that needs no call."""
+    return sorted({call.kernel.library for call in calls})
 
 
 def _names(call: Call) -> set[str]:

@@ -35,7 +35,7 @@ def _line(words: Sequence[str], widths: Sequence[int], right: Sequence[bool]) ->
 
 
 def layer_table(data: dict[str, Any]) -> str:
-    """One row an operator."""
+    """One row an operator; whose kernels compute it, if not all are ours."""
     rows = [
         (
             layer["index"] + 1,
@@ -46,10 +46,23 @@ def layer_table(data: dict[str, Any]) -> str:
             layer["macs"],
             layer["constants_bytes"],
             layer["live_bytes"],
+            layer.get("library") or "-",
         )
         for layer in data["layers"]
     ]
-    header = ("#", "operator", "layer", "type", "result", "MACs", "constants", "live RAM")
+    header = (
+        "#",
+        "operator",
+        "layer",
+        "type",
+        "result",
+        "MACs",
+        "constants",
+        "live RAM",
+        "kernels",
+    )
+    if data.get("libraries", ["builtin"]) in (["builtin"], []):
+        return table(header[:-1], [row[:-1] for row in rows])
     return table(header, rows)
 
 
@@ -68,6 +81,7 @@ def summary(data: dict[str, Any]) -> str:
         f"  region {entry['bytes']:>10,} B of {entry['size']:,} in {entry['name']} ({entry['kind']})"
         for entry in data.get("regions", ())
     ]
+    others = [name for name in data.get("libraries", ()) if name != "builtin"]
     return "\n".join(
         (
             f"{data['name']} for {target['cpu']} ({target['isa']})",
@@ -75,5 +89,13 @@ def summary(data: dict[str, Any]) -> str:
             f"  flash  {data['constants_bytes']:>10,} B constants",
             *regions,
             f"  work   {work}",
+            *(f"  {name} computes {_shares(data, name)}" for name in others),
         )
     )
+
+
+def _shares(data: dict[str, Any], library: str) -> str:
+    layers = [layer for layer in data["layers"] if layer["kernels"]]
+    own = [layer for layer in layers if layer["library"] == library]
+    macs, total = (sum(layer["macs"] for layer in some) for some in (own, layers))
+    return f"{len(own)} of {len(layers)} operators, {macs:,} of {total:,} MACs"

@@ -20,6 +20,7 @@ from .footprint import Footprint, measure
 
 _PROJECT = Path(__file__).resolve().parent / "project"
 COMPILER = "arm-none-eabi-gcc"
+_SMALLEST = "cortexm_fill_x8_scalar"
 # Debian's package for each program.
 PACKAGES = {
     COMPILER: "gcc-arm-none-eabi libnewlib-arm-none-eabi",
@@ -94,6 +95,7 @@ def build_image(
         "CMAKE_BUILD_TYPE": "MinSizeRel",
         "RUNNER_SANITIZE": "ON" if sanitize else "OFF",
         "CORTEXM_KERNELS": ";".join(_kernels(model_dir, names)),
+        "CMSIS_NN_ROOT": _cmsis_nn(model_dir, names),
     }
     if board is not None:
         require_program(COMPILER)
@@ -118,7 +120,9 @@ def build_image(
     archives = (build_dir / "archives.txt").read_text(encoding="utf-8").splitlines()
     return Image(
         build_dir / "runner.elf",
-        measure([word for word in compiler if word], [Path(path) for path in archives], names[0]),
+        measure(
+            [word for word in compiler if word], [Path(path) for path in archives if path], names[0]
+        ),
     )
 
 
@@ -130,7 +134,29 @@ def _kernels(model_dir: Path, names: Sequence[str]) -> list[str]:
         if not report.is_file():
             return []
         used.update(json.loads(report.read_text(encoding="utf-8"))["kernels"])
-    return sorted(used)
+    # Adapters are in a library of their own. One kernel of ours is built if none is used.
+    return sorted(name for name in used if not name.endswith("_cmsis_nn")) or [_SMALLEST]
+
+
+def cmsis_nn_root() -> str:
+    """The checkout of CMSIS-NN that the environment names; empty if it names none."""
+    return os.environ.get("CMSIS_NN_ROOT", "")
+
+
+def _cmsis_nn(model_dir: Path, names: Sequence[str]) -> str:
+    """The checkout for models that use CMSIS-NN; empty if none does.
+
+    Raises:
+        CortexMError: it is not known.
+    """
+    users = [name for name in names if (model_dir / f"{name}_cmsis_nn.c").is_file()]
+    if users and not cmsis_nn_root():
+        raise CortexMError(
+            "KERNELS cmsis-nn, but there is no CMSIS-NN",
+            where=users[0],
+            hint="set CMSIS_NN_ROOT to a checkout of https://github.com/ARM-software/CMSIS-NN",
+        )
+    return os.path.abspath(cmsis_nn_root()) if users else ""
 
 
 def _run(command: list[str], name: str) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Array, Op, ops
 from ...ir.arithmetic import wrap32
-from ..cases import SCRATCH
 from ..kernel_table import Kernel
 from ..pack import PACKERS, Constants
 from ..select import Selector, lowers
@@ -78,6 +77,12 @@ def largest_sum(weight_sizes: Array, bias: Array) -> int:
     return int(sums.max(initial=0))
 
 
+def largest_plain_sum(weight_sizes: Array, bias: Array) -> int:
+    """The same where the zero point is subtracted from every code, which it may be 255 away from."""
+    sums = 255 * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
+    return int(sums.max(initial=0))
+
+
 def constant_data(select: Selector, index: int, op: Op, what: str) -> Array:
     data = select.tensor(index).data
     if data is None:
@@ -128,7 +133,13 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     sizes = np.abs(weight.astype(np.int64)).sum(
         axis=(0, 1, 2) if weight.shape[0] == 1 and kind == "depthwise_conv2d" else (1, 2, 3)
     )
-    facts = {**fields, "shifts": attrs.shifts, "largest_sum": largest_sum(sizes, folded)}
+    plain = folded_bias(sums, bias, 0)
+    facts = {
+        **fields,
+        "shifts": attrs.shifts,
+        "largest_sum": largest_sum(sizes, folded),
+        "largest_plain_sum": largest_plain_sum(sizes, plain),
+    }
     kernel = select.kernel(kind, "s8", op, facts)
     constants = PACKERS[kernel.pack](
         Constants(
@@ -137,19 +148,24 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
             np.array(attrs.multipliers, np.int32),
             np.array(attrs.shifts, np.int8),
             attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
+            plain,
         )
     )
-    multiplier = select.constant("m_" + label, constants.multiplier)
-    shift = select.constant("s_" + label, constants.shift)
+    tables = {"multiplier": constants.multiplier, "shift": constants.shift}
+    named: dict[str, Field] = {
+        name: select.constant(f"{name[0]}_{label}", table).name
+        for name, table in tables.items()
+        if table.size
+    }
     return image_calls(
         select,
         op,
         kernel,
-        {"multiplier": multiplier.name, "shift": shift.name} | fields,
+        named | fields,
         [
             select.constant("w_" + label, constants.weight, shape),
             select.constant("b_" + label, constants.bias),
         ],
-        ScratchArg(SCRATCH[kernel.scratch](fields)),
+        select.scratch(kernel, fields),
         positions * taps,
     )

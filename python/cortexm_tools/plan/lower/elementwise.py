@@ -71,7 +71,7 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
         "diff_min": attrs.diff_min,
     }
     args = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    return [select.call(select.kernel("softmax", "s8", op), fields, list(args))]
+    return [select.call(select.kernel("softmax", "s8", op, fields), fields, list(args))]
 
 
 @lowers(ops.Quantize)

@@ -6,10 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import Op, ops
-from ..cases import SCRATCH
 from ..pack import PACKERS, Constants
 from ..select import Selector, lowers
-from ..types import Arg, Call, ScratchArg, TensorArg
+from ..types import Arg, Call, TensorArg
 from .convolution import constant_data, folded_bias, largest_sum
 
 
@@ -35,7 +34,13 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     }
     folded = folded_bias(sums, bias, attrs.in_zero_point)
     sizes = np.abs(weight.astype(np.int64) - attrs.weight_zero_point).sum(axis=1)
-    facts = {**fields, "shifts": (attrs.shift,), "largest_sum": largest_sum(sizes, folded)}
+    bound = largest_sum(sizes, folded)
+    facts = {
+        **fields,
+        "shifts": (attrs.shift,),
+        "largest_sum": bound,
+        "largest_plain_sum": bound,
+    }
     kernel = select.kernel("linear", "s8", op, facts)
     none = np.zeros(0, np.int32)
     constants = PACKERS[kernel.pack](Constants(weight, folded, none, none.astype(np.int8)))
@@ -44,7 +49,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         select.constant("w_" + label, constants.weight, "x".join(map(str, weight.shape))),
         select.constant("b_" + label, constants.bias),
         TensorArg(op.outputs[0]),
-        ScratchArg(SCRATCH[kernel.scratch](fields)),
+        select.scratch(kernel, fields),
     ]
     macs = rows * in_features * out_features
     return [select.call(kernel, dict(fields), args, macs)]
@@ -65,11 +70,12 @@ def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call
         "rhs_zero_point": attrs.rhs_zero_point,
         "out_zero_point": attrs.out_zero_point,
     }
+    kernel = select.kernel("batch_matmul", "s8", op, fields)
     args = [
         select.operand(op.inputs[0]),
         select.operand(op.inputs[1]),
         TensorArg(op.outputs[0]),
-        ScratchArg(0),
+        select.scratch(kernel, fields),
     ]
     macs = batches * rows * cols * inner
-    return [select.call(select.kernel("batch_matmul", "s8", op), dict(fields), args, macs)]
+    return [select.call(kernel, dict(fields), args, macs)]

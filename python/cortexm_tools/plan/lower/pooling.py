@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ...ir import Op, ops
 from ..select import Selector, lowers
-from ..types import Call, ScratchArg
+from ..types import Call
 from .convolution import image_calls, image_fields
 
 
@@ -28,4 +28,4 @@ def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> lis
         "act_max": clamp[1],
     }
     kernel = select.kernel(op.kind, "s8", op, fields)
-    return image_calls(select, op, kernel, fields, (), ScratchArg(0))
+    return image_calls(select, op, kernel, fields, (), select.scratch(kernel, fields))

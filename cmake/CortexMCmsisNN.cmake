@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# KERNELS cmsis-nn and auto: finds CMSIS-NN, builds the adapters and checks for each model that the
+# library needs no more memory than planned. Included by CortexMModel.cmake; functions only.
+#
+# An adapter for an operating system can name its own target in the GLOBAL property
+# CORTEXM_PLATFORM_CMSIS_NN, and in CORTEXM_PLATFORM_CMSIS_NN_HINT how to get one.
+
+# Sets <out> to the target that is CMSIS-NN, or to nothing. A checkout named by CMSIS_NN_ROOT, a variable of
+# CMake or of the environment, becomes that target.
+function(_cortexm_find_cmsis_nn out)
+  get_property(platform GLOBAL PROPERTY CORTEXM_PLATFORM)
+  get_property(library GLOBAL PROPERTY CORTEXM_PLATFORM_CMSIS_NN)
+  if(NOT library AND TARGET cmsis-nn)
+    set(library cmsis-nn)
+  endif()
+  if(NOT library AND NOT platform)
+    set(checkout "${CMSIS_NN_ROOT}")
+    if(NOT checkout)
+      set(checkout "$ENV{CMSIS_NN_ROOT}")
+    endif()
+    if(checkout)
+      if(NOT EXISTS "${checkout}/Include/arm_nnfunctions.h" OR NOT EXISTS "${checkout}/CMakeLists.txt")
+        message(FATAL_ERROR "CMSIS_NN_ROOT: ${checkout} is no checkout of CMSIS-NN\nhint: git clone https://github.com/ARM-software/CMSIS-NN, and give that folder")
+      endif()
+      add_subdirectory("${checkout}" "${CMAKE_BINARY_DIR}/cortexm-library/cmsis-nn" EXCLUDE_FROM_ALL)
+      set(library cmsis-nn)
+    endif()
+  endif()
+  set(${out} "${library}" PARENT_SCOPE)
+endfunction()
+
+# Sets <out> to what a model's KERNELS means here: builtin, or with CMSIS-NN present cmsis-nn or auto.
+function(_cortexm_resolve_kernels out choice cpu)
+  string(TOLOWER "${choice}" choice)
+  cortexm_check_word("KERNELS" "${choice}" builtin cmsis-nn auto)
+  if(NOT choice STREQUAL "builtin")
+    if(cpu STREQUAL "any")
+      set(library "")
+    else()
+      _cortexm_find_cmsis_nn(library)
+    endif()
+    if(NOT library AND choice STREQUAL "auto")
+      set(choice builtin)
+    elseif(NOT library AND cpu STREQUAL "any")
+      message(FATAL_ERROR "cortexm_add_model: KERNELS cmsis-nn needs to know the core, CPU any names none\nhint: name the core")
+    elseif(NOT library)
+      get_property(hint GLOBAL PROPERTY CORTEXM_PLATFORM_CMSIS_NN_HINT)
+      if(NOT hint)
+        set(hint "set CMSIS_NN_ROOT to a checkout of https://github.com/ARM-software/CMSIS-NN, or add it to the project (add_subdirectory, FetchContent) before the model")
+      endif()
+      message(FATAL_ERROR "cortexm_add_model: KERNELS cmsis-nn, but the project has no target cmsis-nn\nhint: ${hint}")
+    endif()
+  endif()
+  set(${out} "${choice}" PARENT_SCOPE)
+endfunction()
+
+# The adapters, once per build.
+function(_cortexm_require_adapters)
+  if(TARGET cortexm_cmsis_nn)
+    return()
+  endif()
+  _cortexm_find_cmsis_nn(library)
+  get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
+  get_property(optimize GLOBAL PROPERTY CORTEXM_PLATFORM_OPTIMIZE)
+  if(NOT optimize)
+    set(optimize -O2)
+  endif()
+  set(sources "")
+  file(STRINGS "${root}/kernels/kernels.json" rows REGEX "\"library\": *\"cmsis-nn\"")
+  foreach(row IN LISTS rows)
+    string(REGEX MATCH "\"op\": *\"([^\"]*)\", *\"types\": *\"([^\"]*)\"" _ "${row}")
+    list(APPEND sources
+      "${root}/kernels/src/cmsis_nn/${CMAKE_MATCH_1}_${CMAKE_MATCH_2}_cmsis_nn.c")
+  endforeach()
+  add_library(cortexm_cmsis_nn STATIC EXCLUDE_FROM_ALL ${sources})
+  add_library(CortexMModel::cmsis_nn ALIAS cortexm_cmsis_nn)
+  set_target_properties(cortexm_cmsis_nn PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
+  target_include_directories(
+    cortexm_cmsis_nn PUBLIC "${root}/kernels/include" "${root}/kernels/src/cmsis_nn")
+  target_compile_options(cortexm_cmsis_nn PRIVATE -ffunction-sections -fdata-sections)
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${optimize}")
+  target_link_libraries(cortexm_cmsis_nn PUBLIC "${library}")
+  _cortexm_use_platform(cortexm_cmsis_nn)
+endfunction()
+
+# _cortexm_use_cmsis_nn(<library of generated code> <NAME_cmsis_nn.c>...): links the adapters, and compiles
+# the checks with the options that CMSIS-NN itself is compiled with.
+function(_cortexm_use_cmsis_nn target)
+  _cortexm_require_adapters()
+  _cortexm_find_cmsis_nn(library)
+  target_link_libraries("${target}" PUBLIC CortexMModel::cmsis_nn)
+  set(check "${target}-cmsis-nn-check")
+  add_library("${check}" OBJECT ${ARGN})
+  set_target_properties("${check}" PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
+  target_compile_definitions("${check}" PRIVATE $<TARGET_PROPERTY:${library},COMPILE_DEFINITIONS>)
+  target_compile_options("${check}" PRIVATE $<TARGET_PROPERTY:${library},COMPILE_OPTIONS>)
+  target_link_libraries("${check}" PRIVATE CortexMModel::cmsis_nn)
+  _cortexm_use_platform("${check}")
+  # Warnings of another project's sources are not ours to give; errors are what this is for.
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O2;-fno-lto;-w")
+  add_dependencies("${target}" "${check}")
+endfunction()
+
+# The archives of the trial link that measures a model.
+function(_cortexm_cmsis_nn_archives out)
+  set(archives "")
+  if(TARGET cortexm_cmsis_nn)
+    _cortexm_find_cmsis_nn(library)
+    set(archives "$<TARGET_FILE:cortexm_cmsis_nn>" "$<TARGET_FILE:${library}>")
+  endif()
+  set(${out} "${archives}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Our parameter blocks in CMSIS-NN's words: extents, quantization, and what its functions want as
+ * scratch memory. Shared by the adapters and by the check that a generated NAME_cmsis_nn.c makes of
+ * the library it finds.
+ *
+ * Constants of a convolution, packed by plan/cmsis_nn.py: `multiplier` holds the multipliers of all
+ * channels and then their shifts, both in 32 bits and each filled up to a multiple of four; biases do
+ * not contain the zero point.
+ */
+#ifndef CORTEXM_CMSIS_NN_H
+#define CORTEXM_CMSIS_NN_H
+
+#include <stddef.h>
+
+#include "arm_nnfunctions.h"
+#include "cortexm/kernels.h"
+
+static inline cmsis_nn_dims cortexm_nn_dims(int32_t n, int32_t h, int32_t w, int32_t c)
+{
+    return (cmsis_nn_dims){.n = n, .h = h, .w = w, .c = c};
+}
+
+static inline cmsis_nn_tile cortexm_nn_tile(int32_t h, int32_t w)
+{
+    return (cmsis_nn_tile){.w = w, .h = h};
+}
+
+static inline cmsis_nn_activation cortexm_nn_clamp(int32_t lowest, int32_t largest)
+{
+    return (cmsis_nn_activation){.min = lowest, .max = largest};
+}
+
+/* CMSIS-NN declares some arrays that it only reads without const. */
+static inline int32_t *cortexm_nn_words(const int32_t *words)
+{
+    return (int32_t *)(uintptr_t)words;
+}
+
+/* -- Convolutions -------------------------------------------------------------------------------- */
+
+static inline cmsis_nn_dims cortexm_nn_conv_in(const cortexm_conv_s8_t *p)
+{
+    return cortexm_nn_dims(1, p->in_h, p->in_w, p->in_c);
+}
+
+static inline cmsis_nn_dims cortexm_nn_conv_out(const cortexm_conv_s8_t *p)
+{
+    return cortexm_nn_dims(1, p->out_h, p->out_w, p->out_c);
+}
+
+static inline cmsis_nn_dims cortexm_nn_conv_bias(const cortexm_conv_s8_t *p)
+{
+    return cortexm_nn_dims(1, 1, 1, p->out_c);
+}
+
+/* conv2d and transpose_conv2d: outputs, rows, columns, inputs. */
+static inline cmsis_nn_dims cortexm_nn_conv_filter(const cortexm_conv_s8_t *p)
+{
+    return cortexm_nn_dims(p->out_c, p->kernel_h, p->kernel_w, p->in_c / p->groups);
+}
+
+/* depthwise_conv2d: one, rows, columns, outputs. */
+static inline cmsis_nn_dims cortexm_nn_depthwise_filter(const cortexm_conv_s8_t *p)
+{
+    return cortexm_nn_dims(1, p->kernel_h, p->kernel_w, p->out_c);
+}
+
+static inline cmsis_nn_per_channel_quant_params cortexm_nn_conv_quant(const cortexm_conv_s8_t *p)
+{
+    return (cmsis_nn_per_channel_quant_params){
+        .multiplier = cortexm_nn_words(p->multiplier),
+        .shift = cortexm_nn_words(p->multiplier + (p->out_c + 3) / 4 * 4),
+    };
+}
+
+static inline cmsis_nn_conv_params cortexm_nn_conv_params(const cortexm_conv_s8_t *p)
+{
+    return (cmsis_nn_conv_params){
+        .input_offset = -p->in_zero_point,
+        .output_offset = p->out_zero_point,
+        .stride = cortexm_nn_tile(p->stride_h, p->stride_w),
+        .padding = cortexm_nn_tile(-p->in_y0, -p->in_x0),
+        .dilation = cortexm_nn_tile(p->dilation_h, p->dilation_w),
+        .activation = cortexm_nn_clamp(p->act_min, p->act_max),
+    };
+}
+
+static inline cmsis_nn_dw_conv_params cortexm_nn_depthwise_params(const cortexm_conv_s8_t *p)
+{
+    return (cmsis_nn_dw_conv_params){
+        .input_offset = -p->in_zero_point,
+        .output_offset = p->out_zero_point,
+        .ch_mult = p->out_c / p->in_c,
+        .stride = cortexm_nn_tile(p->stride_h, p->stride_w),
+        .padding = cortexm_nn_tile(-p->in_y0, -p->in_x0),
+        .dilation = cortexm_nn_tile(p->dilation_h, p->dilation_w),
+        .activation = cortexm_nn_clamp(p->act_min, p->act_max),
+    };
+}
+
+static inline cmsis_nn_transpose_conv_params
+cortexm_nn_transpose_params(const cortexm_conv_s8_t *p)
+{
+    return (cmsis_nn_transpose_conv_params){
+        .input_offset = -p->in_zero_point,
+        .output_offset = p->out_zero_point,
+        .stride = cortexm_nn_tile(p->stride_h, p->stride_w),
+        .padding = cortexm_nn_tile(-p->in_y0, -p->in_x0),
+        .padding_offsets = cortexm_nn_tile(0, 0),
+        .dilation = cortexm_nn_tile(p->dilation_h, p->dilation_w),
+        .activation = cortexm_nn_clamp(p->act_min, p->act_max),
+    };
+}
+
+/* -- Bytes of scratch memory that the library says it needs --------------------------------------- */
+
+static inline int32_t cortexm_nn_conv2d_scratch(const cortexm_conv_s8_t *p)
+{
+    const cmsis_nn_conv_params conv = cortexm_nn_conv_params(p);
+    const cmsis_nn_dims in = cortexm_nn_conv_in(p);
+    const cmsis_nn_dims filter = cortexm_nn_conv_filter(p);
+    const cmsis_nn_dims out = cortexm_nn_conv_out(p);
+
+    return arm_convolve_wrapper_s8_get_buffer_size(&conv, &in, &filter, &out);
+}
+
+static inline int32_t cortexm_nn_depthwise_conv2d_scratch(const cortexm_conv_s8_t *p)
+{
+    const cmsis_nn_dw_conv_params conv = cortexm_nn_depthwise_params(p);
+    const cmsis_nn_dims in = cortexm_nn_conv_in(p);
+    const cmsis_nn_dims filter = cortexm_nn_depthwise_filter(p);
+    const cmsis_nn_dims out = cortexm_nn_conv_out(p);
+
+    return arm_depthwise_conv_wrapper_s8_get_buffer_size(&conv, &in, &filter, &out);
+}
+
+/* transpose_conv2d has two buffers. The first one comes first, filled up to whole words. */
+static inline int32_t cortexm_nn_transpose_rows(const cortexm_conv_s8_t *p)
+{
+    const cmsis_nn_transpose_conv_params conv = cortexm_nn_transpose_params(p);
+    const cmsis_nn_dims in = cortexm_nn_conv_in(p);
+    const cmsis_nn_dims filter = cortexm_nn_conv_filter(p);
+    const cmsis_nn_dims out = cortexm_nn_conv_out(p);
+
+    return (arm_transpose_conv_s8_get_buffer_size(&conv, &in, &filter, &out) + 3) / 4 * 4;
+}
+
+static inline int32_t cortexm_nn_transpose_conv2d_scratch(const cortexm_conv_s8_t *p)
+{
+    const cmsis_nn_transpose_conv_params conv = cortexm_nn_transpose_params(p);
+    const cmsis_nn_dims in = cortexm_nn_conv_in(p);
+    const cmsis_nn_dims filter = cortexm_nn_conv_filter(p);
+
+    return cortexm_nn_transpose_rows(p) +
+           arm_transpose_conv_s8_get_reverse_conv_buffer_size(&conv, &in, &filter);
+}
+
+static inline int32_t cortexm_nn_batch_matmul_scratch(const cortexm_batch_matmul_s8_t *p)
+{
+    const cmsis_nn_dims rhs = cortexm_nn_dims(1, 1, p->inner, p->cols);
+
+    return arm_fully_connected_s8_get_buffer_size(&rhs);
+}
+
+static inline int32_t cortexm_nn_avg_pool2d_scratch(const cortexm_pool_s8_t *p)
+{
+    return arm_avgpool_s8_get_buffer_size((int)p->out_w, p->channels);
+}
+
+static inline int32_t cortexm_nn_max_pool2d_scratch(const cortexm_pool_s8_t *p)
+{
+    (void)p;
+    return 0;
+}
+
+#endif

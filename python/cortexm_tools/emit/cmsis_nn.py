@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NAME_cmsis_nn.c: makes the compiler check what the plan assumes of the CMSIS-NN that is found."""
+
+from __future__ import annotations
+
+from ..ir.text import tensor_text
+from ..plan import Plan
+from ..plan.cmsis_nn import LIBRARY, compiled_isa
+from ..plan.types import Call, Field, ScratchArg, Step
+from ..target import Isa
+from .cwriter import braces, c_comment, c_float, c_int, c_string
+from .options import EmitOptions, preamble
+
+_CODE = {Isa.SCALAR: "plain C", Isa.DSP: "DSP", Isa.MVE: "MVE"}
+
+
+def check_text(plan: Plan, options: EmitOptions) -> str:
+    """NAME_cmsis_nn.c: compiled with optimization and not linked (kernels/src/cmsis_nn/check.h)."""
+    isa = compiled_isa(plan.target)
+    code = _CODE[isa]
+    lines = preamble(options, f"Checks of CMSIS-NN for model {options.name}.")
+    lines += [
+        '#include "check.h"',
+        "",
+        f"#if CORTEXM_NN_CODE != {list(Isa).index(isa)}",
+        f'#error "planned for the {code} code of CMSIS-NN, but the compiler builds another: '
+        f'choose the CPU and ISA that it builds for"',
+        "#endif",
+        "",
+    ]
+    body: list[str] = []
+    for number, step in enumerate(plan.steps):
+        # The images of a batch have equal blocks, and the same scratch memory.
+        for call in step.calls[:1]:
+            given = _scratch(call)
+            if call.kernel.library == LIBRARY and given:
+                lines += _layer(number, step, call, plan)
+                body.append(
+                    f"    CORTEXM_NN_NEEDS(cortexm_nn_{call.kernel.op}_scratch(&op{number}_params), "
+                    f"{given}, op{number}_refuse);"
+                )
+    name = f"{options.name}_cmsis_nn_check"
+    lines += [f"void {name}(void);", "", "__attribute__((flatten)) void " + name + "(void)", "{"]
+    return "\n".join([*lines, *body, "}", ""])
+
+
+def _scratch(call: Call) -> int:
+    return sum(arg.nbytes for arg in call.args if isinstance(arg, ScratchArg))
+
+
+def _layer(number: int, step: Step, call: Call, plan: Plan) -> list[str]:
+    op = step.op
+    result = tensor_text(plan.graph.tensors[op.outputs[0]])
+    message = (
+        f"{op.kind} of {op.layer}: this CMSIS-NN needs more scratch memory than the "
+        f"{_scratch(call)} bytes planned; use a version that docs/cmake.md names, or KERNELS builtin"
+    )
+    fields = [
+        f"    .{name} = {_value(value)},"
+        for name, value in call.fields
+        if not isinstance(value, str)
+    ]
+    return [
+        f"/* {c_comment(f'{op.kind}  {op.layer}  out {result}')} */",
+        f"static const {call.kernel.params} op{number}_params = {{",
+        *fields,
+        "};",
+        f"extern void op{number}_refuse(void) __attribute__((error({c_string(message)})));",
+        "",
+    ]
+
+
+def _value(value: Field) -> str:
+    if isinstance(value, tuple):
+        return braces(value)
+    return c_float(value) if isinstance(value, float) else c_int(int(value))
