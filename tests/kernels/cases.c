@@ -414,7 +414,8 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
                                     : pack_pairs(weight, p.out_c, depth);
         free(weight);
         weight = packed;
-        scratch = allocate(kind == CONV_FOURS ? 2 * depth : (depth + 3) / 4 * 32);
+        scratch = allocate(kind == CONV_FOURS ? 8 * depth + 8 * ((depth + 63) / 64) + group_in
+                                              : (depth + 3) / 4 * 32);
     } else if (kind == DEPTHWISE8) {
         const int32_t taps = p.kernel_h * p.kernel_w;
 
@@ -433,7 +434,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         weight = packed;
         scratch = allocate(kind == DEPTHWISE_WINDOW_ROWS
                                ? 144 * (columns + 1)
-                               : 8 * p.kernel_h * p.kernel_w + p.in_c);
+                               : 32 * p.kernel_h * p.kernel_w + p.in_c);
     }
     variant(&p, in, weight, bias, o.data[0], scratch);
     free(in);

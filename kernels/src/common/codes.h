@@ -3,6 +3,7 @@
 #ifndef CORTEXM_COMMON_CODES_H
 #define CORTEXM_COMMON_CODES_H
 
+#include "common/apart.h"
 #include "cortexm/requantize.h"
 
 /* Requantization to codes; scalar values only, so that they stay in registers. */
@@ -10,15 +11,16 @@ typedef struct {
     const int32_t *multiplier;
     const int8_t *shift;
     int32_t zero_point, low, high;
-    int32_t is_simple; /* shifts are -2 or less, and low and high the ends of int8 */
+    int32_t is_simple;  /* all shifts are -2 or less */
+    int32_t is_clamped; /* low or high is not the end of int8 */
 } cortexm_codes_t;
 
 static inline cortexm_codes_t cortexm_codes(const int32_t *multiplier, const int8_t *shift,
                                             int32_t channels, int32_t zero_point, int32_t low,
                                             int32_t high)
 {
-    cortexm_codes_t codes = {multiplier, shift, zero_point, low, high,
-                             low == INT8_MIN && high == INT8_MAX};
+    cortexm_codes_t codes = {multiplier, shift, zero_point, low, high, 1,
+                             low != INT8_MIN || high != INT8_MAX};
 
     for (int32_t o = 0; o < channels; ++o) {
         if (shift[o] > -2) {
@@ -92,7 +94,7 @@ static inline int32_t cortexm_simple_code(int32_t value, int32_t multiplier, int
 }
 #endif
 
-/* Any code; for the rest of a layer that is not simple. */
+/* Any code. */
 static inline int8_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int32_t value)
 {
     return (int8_t)cortexm_add_zero_point(
@@ -100,23 +102,168 @@ static inline int8_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int32
         codes->low, codes->high);
 }
 
-/* out[i] = code of bias[i] + sum[i] for the channels o to o + count, count <= 4 */
-static inline void cortexm_four_codes(const cortexm_codes_t *codes, int32_t o, int32_t count,
-                                      const int32_t *bias, const int32_t sum[4], int8_t *out)
+/* value[4 * i + o] becomes its simple code, for four outputs o and `rows` values i of each. */
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
+/* As cortexm_simple_code, with an output's constants prepared once. A negative value becomes at most
+ * the zero point, so if that is -128, as after a ReLU, there is nothing to compute. */
+__attribute__((naked, noinline, unused)) static void
+cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *shift,
+                     int32_t twice_zero_point_plus_one, int32_t rows)
+{
+    (void)value;
+    (void)multiplier;
+    (void)shift;
+    (void)twice_zero_point_plus_one;
+    (void)rows;
+    __asm__ volatile(".syntax unified\n"
+                     "push {r4, r5, r6, r7, lr}\n"
+                     "mov  r4, r8\n"
+                     "mov  r5, r9\n"
+                     "mov  r6, r10\n"
+                     "mov  r7, r11\n"
+                     "push {r4, r5, r6, r7}\n"
+                     "mov  r9, r1\n"
+                     "mov  r10, r2\n"
+                     "mov  r11, r3\n"
+                     "movs r1, #1\n"
+                     "lsls r1, r1, #14\n"
+                     "mov  r12, r1\n"
+                     "ldr  r1, [sp, #36]\n"
+                     "lsls r1, r1, #4\n"  /* bytes from one row's value to the last one's end */
+                     "adds r2, r0, #7\n"
+                     "adds r2, #9\n"      /* the end of the outputs */
+                     "mov  lr, r2\n"
+                     "push {r1}\n"
+                     "1:\n"
+                     "ldr  r1, [sp]\n"
+                     "adds r1, r0, r1\n"
+                     "mov  r8, r1\n" /* the end of an output's values */
+                     "mov  r1, r9\n"
+                     "ldmia r1!, {r4}\n"
+                     "mov  r9, r1\n"
+                     "lsrs r5, r4, #16\n" /* r5, r4: upper and lower half of the multiplier */
+                     "uxth r4, r4\n"
+                     "mov  r1, r10\n"
+                     "ldrb r6, [r1]\n"
+                     "adds r1, #1\n"
+                     "mov  r10, r1\n"
+                     "mvns r6, r6\n" /* -1 - shift */
+                     "2:\n"
+                     "ldr  r1, [r0]\n"
+                     "asrs r2, r1, #16\n" /* r2, r1: of the value */
+                     "bmi  5f\n"
+                     "3:\n"
+                     "uxth r1, r1\n"
+                     "movs r3, r1\n"
+                     "muls r3, r4\n"
+                     "lsrs r3, r3, #16\n"
+                     "movs r7, r2\n"
+                     "muls r7, r4\n"
+                     "adds r3, r3, r7\n" /* `first` of cortexm_high_mul */
+                     "muls r1, r5\n"
+                     "uxth r7, r3\n"
+                     "adds r1, r1, r7\n" /* `second` */
+                     "add  r1, r12\n"
+                     "asrs r1, r1, #15\n"
+                     "muls r2, r5\n"
+                     "asrs r3, r3, #16\n"
+                     "adds r2, r2, r3\n"
+                     "adds r2, r2, r2\n"
+                     "adds r1, r1, r2\n" /* h */
+                     "asrs r2, r1, #31\n"
+                     "adds r1, r1, r2\n"
+                     "asrs r1, r6\n"
+                     "add  r1, r11\n"
+                     "asrs r1, r1, #1\n"
+                     "sxtb r2, r1\n"
+                     "cmp  r1, r2\n"
+                     "bne  6f\n"
+                     "4:\n"
+                     "str  r1, [r0]\n"
+                     "adds r0, #16\n"
+                     "cmp  r0, r8\n"
+                     "bne  2b\n"
+                     "ldr  r1, [sp]\n"
+                     "subs r0, r0, r1\n"
+                     "adds r0, #4\n"
+                     "cmp  r0, lr\n"
+                     "bne  1b\n"
+                     "pop  {r3, r4, r5, r6, r7}\n"
+                     "mov  r8, r4\n"
+                     "mov  r9, r5\n"
+                     "mov  r10, r6\n"
+                     "mov  r11, r7\n"
+                     "pop  {r4, r5, r6, r7, pc}\n"
+                     "5:\n" /* negative */
+                     "mov  r3, r11\n"
+                     "adds r3, #255\n"
+                     "bne  3b\n"
+                     "movs r1, #127\n"
+                     "mvns r1, r1\n"
+                     "b    4b\n"
+                     "6:\n" /* to 127 or, if negative, to ~127 */
+                     "asrs r1, r1, #31\n"
+                     "movs r2, #127\n"
+                     "eors r1, r2\n"
+                     "b    4b\n");
+}
+#else
+static CORTEXM_APART void cortexm_simple_codes(int32_t *value, const int32_t *multiplier,
+                                               const int8_t *shift,
+                                               int32_t twice_zero_point_plus_one, int32_t rows)
+{
+    for (const int32_t *const end = value + 4; value != end; ++value) {
+        const int32_t m = *multiplier++;
+        const int32_t s = *shift++;
+
+        for (int32_t i = 0; i < 4 * rows; i += 4) {
+            value[i] = cortexm_simple_code(value[i], m, s, twice_zero_point_plus_one);
+        }
+    }
+}
+#endif
+
+/* value[4 * i + k] = bias[k] + offset for three rows i and count <= 4 of four outputs k. */
+static inline void cortexm_start_codes(const int32_t *bias, int32_t count, int32_t offset,
+                                       int32_t *value)
+{
+    for (int32_t k = 0; k < 4; ++k) {
+        const int32_t start = k < count ? bias[k] + offset : 0;
+
+        value[k] = start;
+        value[4 + k] = start;
+        value[8 + k] = start;
+    }
+}
+
+/* out[i][o + k] = code of value[4 * i + k] for `rows` pixels i and `count` channels o + k, count <= 4.
+ * The values are lost. */
+static CORTEXM_APART void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, int32_t count,
+                                            int32_t *value, int32_t rows, int8_t *const *out)
 {
     if (codes->is_simple && count == 4) {
-        const int32_t *const multiplier = codes->multiplier + o;
-        const int8_t *const shift = codes->shift + o;
-        const int32_t zero_point = 2 * codes->zero_point + 1;
+        cortexm_simple_codes(value, codes->multiplier + o, codes->shift + o,
+                             2 * codes->zero_point + 1, rows);
+        if (codes->is_clamped) {
+            for (int32_t i = 0; i < 4 * rows; ++i) {
+                value[i] = cortexm_clamp(value[i], codes->low, codes->high);
+            }
+        }
+        for (int32_t i = 0; i < rows; ++i) {
+            int8_t *const to = out[i] + o;
 
-        out[0] = (int8_t)cortexm_simple_code(bias[0] + sum[0], multiplier[0], shift[0], zero_point);
-        out[1] = (int8_t)cortexm_simple_code(bias[1] + sum[1], multiplier[1], shift[1], zero_point);
-        out[2] = (int8_t)cortexm_simple_code(bias[2] + sum[2], multiplier[2], shift[2], zero_point);
-        out[3] = (int8_t)cortexm_simple_code(bias[3] + sum[3], multiplier[3], shift[3], zero_point);
+            to[0] = (int8_t)value[0];
+            to[1] = (int8_t)value[1];
+            to[2] = (int8_t)value[2];
+            to[3] = (int8_t)value[3];
+            value += 4;
+        }
         return;
     }
-    for (int32_t i = 0; i < count; ++i) {
-        out[i] = cortexm_code(codes, o + i, bias[i] + sum[i]);
+    for (int32_t i = 0; i < rows; ++i) {
+        for (int32_t k = 0; k < count; ++k) {
+            out[i][o + k] = cortexm_code(codes, o + k, value[4 * i + k]);
+        }
     }
 }
 

@@ -1,132 +1,115 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conv2d, int8, portable C. See README.md for the formula.
  *
- * Each pixel's window becomes one row of bytes, in the input where it lies there in one piece, else
- * in scratch, and is multiplied with the weights of four outputs at a time; where the core has the
- * registers, two neighbouring pixels are multiplied together. */
+ * The windows of three pixels are gathered in scratch, two words per input, and multiplied with the
+ * weights of four outputs at a time: see common/triples.h. */
 #include <stddef.h>
-#include <string.h>
 
 #include "common/codes.h"
-#include "common/fours.h"
-#include "common/taps.h"
+#include "common/triples.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 #include "cortexm/requantize.h"
 
-static int8_t *put_codes(int8_t *to, const int8_t *from, int32_t n)
-{
-    int8_t *const end = to + n;
-
-    if ((((uintptr_t)to | (uintptr_t)from) & 3u) == 0u) {
-        for (; n >= 8; n -= 8) {
-            memcpy(__builtin_assume_aligned(to, 4), __builtin_assume_aligned(from, 4), 8);
-            to += 8;
-            from += 8;
-        }
-    }
-    while (to != end) {
-        *to++ = *from++;
-    }
-    return to;
-}
-
-static int8_t *put_constant(int8_t *to, int8_t value, int32_t n)
-{
-    for (; n > 0; --n) {
-        *to++ = value;
-    }
-    return to;
-}
-
-/* The row of the window whose first tap is at (y, x) of the image, for `channels` neighbouring
- * channels that `in` points to the first of. */
-static const int8_t *window(const cortexm_conv_s8_t *p, const int8_t *in, int32_t channels, int32_t y,
-                            int32_t x, int8_t *scratch)
-{
-    const cortexm_taps_t cols = cortexm_taps_inside(x, p->dilation_w, p->kernel_w, p->in_w);
-    const int32_t inside = cortexm_taps_count(cols);
-    const int32_t in_one_piece = p->groups == 1 && p->dilation_w == 1;
-    const int32_t tap_step = p->dilation_w * p->in_c;
-    const int8_t *row = in + y * p->in_row_stride + (x + cols.begin * p->dilation_w) * p->in_c;
-    int8_t *to = scratch;
-
-    if (p->kernel_h == 1 && inside == p->kernel_w && (in_one_piece || inside == 1) && y >= 0 &&
-        y < p->in_h) {
-        return row;
-    }
-    for (int32_t ky = p->kernel_h; ky > 0; --ky) {
-        if (y < 0 || y >= p->in_h) {
-            to = put_constant(to, p->in_zero_point, p->kernel_w * channels);
-        } else {
-            to = put_constant(to, p->in_zero_point, cols.begin * channels);
-            if (in_one_piece) {
-                to = put_codes(to, row, inside * channels);
-            } else {
-                const int8_t *tap = row;
-
-                for (int32_t kx = 0; kx < inside; ++kx) {
-                    to = put_codes(to, tap, channels);
-                    tap += tap_step;
-                }
-            }
-            to = put_constant(to, p->in_zero_point, (p->kernel_w - cols.end) * channels);
-        }
-        y += p->dilation_h;
-        row += p->dilation_h * p->in_row_stride;
-    }
-    return scratch;
-}
-
-/* The outputs of one group. */
+/* An output pixel and its window's first tap, at (y, x) of the image `in`. */
 typedef struct {
-    const uint8_t *weight;
-    const int32_t *bias;
-    int32_t depth;        /* inputs per output */
-    int32_t begin, end;   /* its outputs */
-} group_t;
+    const int8_t *in;
+    const int8_t *window; /* the tap, if the whole window is inside the image, else NULL */
+    int32_t y, x;
+    int8_t *out;
+} pixel_t;
 
-static void multiply(const group_t *g, const cortexm_codes_t *codes, const int8_t *x, int8_t *out)
+/* Scratch: the panel, what each of its chunks starts at, one pixel of padding. */
+typedef struct {
+    uint32_t *panel, *start;
+    int8_t *padding;
+} scratch_t;
+
+/* The panel of three windows with taps in the padding. */
+static CORTEXM_APART void gather_border(const cortexm_conv_s8_t *p, const pixel_t pixel[3],
+                                        int32_t first, int32_t channels, const scratch_t *scratch)
 {
-    const int32_t start = cortexm_fours_start(x, g->depth);
-    const uint8_t *w = g->weight;
-    int32_t o = g->begin;
+    uint32_t *to = scratch->panel;
 
-    for (; o + 8 <= g->end; o += 8) {
-        int32_t sum[8];
+    for (int32_t ky = 0; ky < p->kernel_h; ++ky) {
+        for (int32_t kx = 0; kx < p->kernel_w; ++kx) {
+            const int8_t *tap[3];
 
-        cortexm_fours_eight(x, w, g->depth, start, sum);
-        for (int32_t i = 0; i < 8; i += 4) {
-            cortexm_four_codes(codes, o + i, 4, g->bias + o + i, sum + i, out + o + i);
+            for (int32_t i = 0; i < 3; ++i) {
+                const int32_t y = pixel[i].y + ky * p->dilation_h;
+                const int32_t x = pixel[i].x + kx * p->dilation_w;
+
+                tap[i] = y >= 0 && y < p->in_h && x >= 0 && x < p->in_w
+                             ? pixel[i].in + y * p->in_row_stride + x * p->in_c + first
+                             : scratch->padding;
+            }
+            to = cortexm_triples_put(to, tap[0], tap[1], tap[2], channels);
         }
-        w += 8 * g->depth;
-    }
-    for (; o < g->end; o += 4) {
-        int32_t sum[4];
-
-        cortexm_fours(x, w, g->depth, start, sum);
-        cortexm_four_codes(codes, o, cortexm_min(4, g->end - o), g->bias + o, sum, out + o);
-        w += 4 * g->depth;
     }
 }
 
-/* Two pixels. */
-static void multiply_two(const group_t *g, const cortexm_codes_t *codes, const int8_t *const x[2],
-                         int8_t *const out[2])
+/* The panel of three windows inside the image. */
+static CORTEXM_APART void gather_inside(const cortexm_conv_s8_t *p, const pixel_t pixel[3],
+                                        int32_t first, int32_t channels, uint32_t *to)
 {
-    const int32_t start[2] = {cortexm_fours_start(x[0], g->depth),
-                              cortexm_fours_start(x[1], g->depth)};
-    const uint8_t *w = g->weight;
+    const int32_t is_in_one_piece = p->groups == 1 && p->dilation_w == 1;
+    const int32_t pieces = is_in_one_piece ? 1 : p->kernel_w;
+    const int32_t n = is_in_one_piece ? p->kernel_w * channels : channels;
+    const int32_t tap_step = p->dilation_w * p->in_c;
+    const int32_t row_step = p->dilation_h * p->in_row_stride;
+    int32_t row = first;
 
-    for (int32_t o = g->begin; o < g->end; o += 4) {
-        int32_t sum[8];
+    for (int32_t ky = p->kernel_h; ky > 0; --ky) {
+        int32_t tap = row;
 
-        cortexm_fours_two_rows(x[0], x[1], w, g->depth, start, sum);
-        for (int32_t i = 0; i < 2; ++i) {
-            cortexm_four_codes(codes, o, cortexm_min(4, g->end - o), g->bias + o, sum + 4 * i,
-                               out[i] + o);
+        for (int32_t kx = pieces; kx > 0; --kx) {
+            to = cortexm_triples_put(to, pixel[0].window + tap, pixel[1].window + tap,
+                                     pixel[2].window + tap, n);
+            tap += tap_step;
         }
-        w += 4 * g->depth;
+        row += row_step;
+    }
+}
+
+/* The outputs of one group, for the windows in the panel. */
+static CORTEXM_APART void multiply(const cortexm_codes_t *codes, const scratch_t *scratch, const uint8_t *weight,
+                     const int32_t *bias, int32_t depth, int32_t begin, int32_t end,
+                     const pixel_t pixel[3])
+{
+    const int32_t chunks = (depth + CORTEXM_TRIPLE_CHUNK - 1) / CORTEXM_TRIPLE_CHUNK;
+    const int32_t offset = -CORTEXM_TRIPLE_OFFSET * chunks;
+    int8_t *const out[3] = {pixel[0].out, pixel[1].out, pixel[2].out};
+
+    for (int32_t o = begin; o < end; o += 4) {
+        const int32_t count = cortexm_min(4, end - o);
+        int32_t sum[12];
+
+        cortexm_start_codes(bias + o, count, offset, sum);
+        cortexm_triples(scratch->panel, scratch->start, weight, depth, sum);
+        cortexm_put_codes(codes, o, count, sum, 3, out);
+        weight += 4 * depth;
+    }
+}
+
+static void three_pixels(const cortexm_conv_s8_t *p, const cortexm_codes_t *codes,
+                         const uint8_t *weight, const int32_t *bias, const pixel_t pixel[3],
+                         const scratch_t *scratch)
+{
+    const int32_t group_in = p->groups == 1 ? p->in_c : p->in_c / p->groups;
+    const int32_t group_out = p->groups == 1 ? p->out_c : p->out_c / p->groups;
+    const int32_t depth = p->kernel_h * p->kernel_w * group_in;
+    int32_t o = 0;
+
+    for (int32_t c = 0; c < p->in_c; c += group_in) {
+        if (pixel[0].window != NULL && pixel[1].window != NULL && pixel[2].window != NULL) {
+            gather_inside(p, pixel, c, group_in, scratch->panel);
+        } else {
+            gather_border(p, pixel, c, group_in, scratch);
+        }
+        cortexm_triples_starts(scratch->panel, depth, scratch->start);
+        multiply(codes, scratch, weight, bias, depth, o, o + group_out, pixel);
+        weight += (group_out + 3) / 4 * 4 * depth;
+        o += group_out;
     }
 }
 
@@ -135,53 +118,53 @@ void cortexm_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const int8_t *in,
 {
     const cortexm_conv_s8_t *const p = params;
     const int32_t group_in = p->groups == 1 ? p->in_c : p->in_c / p->groups;
-    const int32_t group_out = p->groups == 1 ? p->out_c : p->out_c / p->groups;
     const int32_t depth = p->kernel_h * p->kernel_w * group_in;
-    const int32_t group_weights = (group_out + 3) / 4 * 4 * depth;
+    const int32_t chunks = (depth + CORTEXM_TRIPLE_CHUNK - 1) / CORTEXM_TRIPLE_CHUNK;
+    const int32_t last_y = p->in_h - 1 - (p->kernel_h - 1) * p->dilation_h;
+    const int32_t last_x = p->in_w - 1 - (p->kernel_w - 1) * p->dilation_w;
     const cortexm_codes_t codes = cortexm_codes(p->multiplier, p->shift, p->out_c,
                                                 p->out_zero_point, p->act_min, p->act_max);
-    const int32_t is_in_twos = CORTEXM_TWO_ROWS && p->groups == 1;
-    const int8_t *row[2];
-    int8_t *pixel[2];
-    int32_t waiting = 0; /* pixels that wait for a second one */
+    uint32_t *const panel = scratch;
+    uint32_t *const start = panel + 2 * depth;
+    const scratch_t parts = {panel, start, (int8_t *)(start + 2 * chunks)};
+    pixel_t pixel[3];
+    int32_t waiting = 0; /* pixels that wait for a third one */
 
     CORTEXM_ASSERT(p->groups > 0 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
 
+    for (int32_t c = 0; c < group_in; ++c) {
+        parts.padding[c] = p->in_zero_point;
+    }
     for (int32_t oy = 0; oy < p->out_h; ++oy) {
         const int32_t y = p->in_y0 + oy * p->stride_h;
+        const int8_t *const in_row = y >= 0 && y <= last_y ? in + y * p->in_row_stride : NULL;
         int8_t *out_pixel = out + oy * p->out_row_stride;
         int32_t x = p->in_x0;
 
         for (int32_t ox = 0; ox < p->out_w; ++ox) {
-            group_t g = {(const uint8_t *)weight, bias, depth, 0, group_out};
+            pixel_t *const next = pixel + waiting;
 
-            if (is_in_twos) {
-                int8_t *const place = waiting != 0 && scratch != NULL
-                                          ? (int8_t *)scratch + depth
-                                          : scratch;
-
-                row[waiting] = window(p, in, group_in, y, x, place);
-                pixel[waiting] = out_pixel;
-                if (++waiting == 2) {
-                    multiply_two(&g, &codes, row, pixel);
-                    waiting = 0;
-                }
-            } else {
-                for (int32_t c = 0; c < p->in_c; c += group_in) {
-                    multiply(&g, &codes, window(p, in + c, group_in, y, x, scratch), out_pixel);
-                    g.weight += group_weights;
-                    g.begin += group_out;
-                    g.end += group_out;
-                }
-            }
+            next->in = in;
+            next->window =
+                in_row != NULL && x >= 0 && x <= last_x ? in_row + x * p->in_c : NULL;
+            next->y = y;
+            next->x = x;
+            next->out = out_pixel;
             out_pixel += p->out_c;
             x += p->stride_w;
+            if (++waiting == 3) {
+                three_pixels(p, &codes, (const uint8_t *)weight, bias, pixel, &parts);
+                waiting = 0;
+            }
         }
     }
     if (waiting != 0) {
-        const group_t g = {(const uint8_t *)weight, bias, depth, 0, group_out};
-
-        multiply(&g, &codes, row[0], pixel[0]);
+        /* The last pixel again in the places that are left: it is written with the same codes. */
+        while (waiting < 3) {
+            pixel[waiting] = pixel[waiting - 1];
+            ++waiting;
+        }
+        three_pixels(p, &codes, (const uint8_t *)weight, bias, pixel, &parts);
     }
 }

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* depthwise_conv2d, int8, portable C. See README.md for the formula.
  *
- * For each pixel, scratch holds a pointer per tap: into the image, or to a pixel of padding that
- * lies behind the pointers. So the inner loops know nothing of borders, strides and dilation. */
+ * A window is a table with a pointer per tap: into the image, or to a pixel of padding. So the inner
+ * loops know nothing of borders, strides and dilation. Windows inside the image share the table of
+ * the first one and differ by an offset; three pixels are computed together. */
 #include "common/codes.h"
 #include "common/tap_fours.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
+
+/* An output pixel and where its window is: input channel c of a tap is (*tap)[offset + c]. */
+typedef struct {
+    const int8_t *const *taps;
+    int32_t offset;
+    int8_t *out;
+} pixel_t;
 
 static void find_taps(const cortexm_conv_s8_t *p, const int8_t *in, int32_t y, int32_t x0,
                       const int8_t *padding, const int8_t **taps)
@@ -27,41 +35,61 @@ static void find_taps(const cortexm_conv_s8_t *p, const int8_t *in, int32_t y, i
     }
 }
 
-/* One pixel with an output per input channel, four at a time; w is [channel / 4][tap][4]. */
-static void pixel_of_fours(const cortexm_codes_t *codes, int32_t channels, const int8_t *const *taps,
-                           const int8_t *const *taps_end, const int8_t *w, const int32_t *bias,
-                           int8_t *out)
+/* Three pixels with an output per input channel, four at a time; w is [channel / 4][tap][4]. */
+static void pixels_of_fours(const cortexm_codes_t *codes, int32_t channels, int32_t tap_count,
+                            const pixel_t pixel[3], const int8_t *w, const int32_t *bias)
 {
-    for (int32_t o = 0; o < channels; o += 4) {
-        int32_t sum[4];
+    int8_t *const out[3] = {pixel[0].out, pixel[1].out, pixel[2].out};
 
-        w = cortexm_tap_fours(taps, taps_end, o, w, sum);
-        cortexm_four_codes(codes, o, 4, bias + o, sum, out + o);
+    for (int32_t o = 0; o < channels; o += 4) {
+        int32_t sum[12];
+
+        for (int32_t i = 0; i < 3; ++i) {
+            cortexm_tap_fours(pixel[i].taps, pixel[i].taps + tap_count, pixel[i].offset + o, w,
+                              bias + o, sum + 4 * i);
+        }
+        cortexm_put_codes(codes, o, 4, sum, 3, out);
+        w += 4 * tap_count;
     }
 }
 
 /* One pixel with any number of channels. */
-static void pixel(const cortexm_codes_t *codes, int32_t channels, int32_t multiple,
-                  const int8_t *const *taps, const int8_t *const *taps_end, const int8_t *weight,
-                  const int32_t *bias, int8_t *out)
+static void one_pixel(const cortexm_codes_t *codes, int32_t channels, int32_t multiple,
+                      int32_t tap_count, const pixel_t *pixel, const int8_t *weight,
+                      const int32_t *bias)
 {
-    const int32_t block = 4 * (int32_t)(taps_end - taps);
+    const int8_t *const *const taps_end = pixel->taps + tap_count;
     int32_t of_this_input = multiple; /* outputs that still read this input channel */
-    int32_t channel = 0;
+    int32_t channel = pixel->offset;
 
     for (int32_t o = 0; o < channels; ++o) {
-        const int8_t *w = weight + (o >> 2) * block + (o & 3);
+        const int8_t *w = weight + (o >> 2) * 4 * tap_count + (o & 3);
         int32_t sum = bias[o];
 
-        for (const int8_t *const *tap = taps; tap != taps_end; ++tap) {
+        for (const int8_t *const *tap = pixel->taps; tap != taps_end; ++tap) {
             sum += (*tap)[channel] * *w;
             w += 4;
         }
-        out[o] = cortexm_code(codes, o, sum);
+        pixel->out[o] = cortexm_code(codes, o, sum);
         if (--of_this_input == 0) {
             of_this_input = multiple;
             ++channel;
         }
+    }
+}
+
+static void three_pixels(const cortexm_conv_s8_t *p, const cortexm_codes_t *codes,
+                         const pixel_t pixel[3], const int8_t *weight, const int32_t *bias)
+{
+    const int32_t tap_count = p->kernel_h * p->kernel_w;
+    const int32_t multiple = p->in_c == p->out_c ? 1 : p->out_c / p->in_c;
+
+    if (multiple == 1 && (p->out_c & 3) == 0) {
+        pixels_of_fours(codes, p->out_c, tap_count, pixel, weight, bias);
+        return;
+    }
+    for (int32_t i = 0; i < 3; ++i) {
+        one_pixel(codes, p->out_c, multiple, tap_count, pixel + i, weight, bias);
     }
 }
 
@@ -70,12 +98,16 @@ void cortexm_depthwise_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const i
                                         void *scratch)
 {
     const cortexm_conv_s8_t *const p = params;
-    const int32_t multiple = p->in_c == p->out_c ? 1 : p->out_c / p->in_c;
-    const int8_t **const taps = scratch;
-    const int8_t **const taps_end = taps + p->kernel_h * p->kernel_w;
+    const int32_t tap_count = p->kernel_h * p->kernel_w;
+    const int32_t last_y = p->in_h - 1 - (p->kernel_h - 1) * p->dilation_h;
+    const int32_t last_x = p->in_w - 1 - (p->kernel_w - 1) * p->dilation_w;
+    const int8_t **const first_taps = scratch;
+    const int8_t **const border_taps = first_taps + tap_count;
     const cortexm_codes_t codes = cortexm_codes(p->multiplier, p->shift, p->out_c,
                                                 p->out_zero_point, p->act_min, p->act_max);
-    int8_t *const padding = (int8_t *)(void *)taps_end;
+    int8_t *const padding = (int8_t *)(void *)(border_taps + 3 * tap_count);
+    pixel_t pixel[3];
+    int32_t waiting = 0; /* pixels that wait for a third one */
 
     CORTEXM_ASSERT(p->in_c > 0 && p->out_c % p->in_c == 0);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
@@ -83,20 +115,38 @@ void cortexm_depthwise_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const i
     for (int32_t c = 0; c < p->in_c; ++c) {
         padding[c] = p->in_zero_point;
     }
+    find_taps(p, in, 0, 0, padding, first_taps);
     for (int32_t oy = 0; oy < p->out_h; ++oy) {
         const int32_t y = p->in_y0 + oy * p->stride_h;
         int8_t *out_pixel = out + oy * p->out_row_stride;
         int32_t x = p->in_x0;
 
         for (int32_t ox = 0; ox < p->out_w; ++ox) {
-            find_taps(p, in, y, x, padding, taps);
-            if (multiple == 1 && (p->out_c & 3) == 0) {
-                pixel_of_fours(&codes, p->out_c, taps, taps_end, weight, bias, out_pixel);
+            pixel_t *const next = pixel + waiting;
+
+            next->out = out_pixel;
+            if (y >= 0 && y <= last_y && x >= 0 && x <= last_x) {
+                next->taps = first_taps;
+                next->offset = y * p->in_row_stride + x * p->in_c;
             } else {
-                pixel(&codes, p->out_c, multiple, taps, taps_end, weight, bias, out_pixel);
+                next->taps = border_taps + waiting * tap_count;
+                next->offset = 0;
+                find_taps(p, in, y, x, padding, border_taps + waiting * tap_count);
             }
             out_pixel += p->out_c;
             x += p->stride_w;
+            if (++waiting == 3) {
+                three_pixels(p, &codes, pixel, weight, bias);
+                waiting = 0;
+            }
         }
+    }
+    if (waiting != 0) {
+        /* The last pixel again in the places that are left: it is written with the same codes. */
+        while (waiting < 3) {
+            pixel[waiting] = pixel[waiting - 1];
+            ++waiting;
+        }
+        three_pixels(p, &codes, pixel, weight, bias);
     }
 }

@@ -113,9 +113,17 @@ def _panel(facts: Facts) -> int:
     return 4 * 2 * 4 * _quads(facts)
 
 
-def _tap_table(facts: Facts) -> int:
-    """A pointer per tap, as wide as a 64-bit host's, and one pixel of padding."""
-    return int(8 * facts["kernel_h"] * facts["kernel_w"] + facts["in_c"])
+def _triples(facts: Facts) -> int:
+    """The windows of three pixels of a convolution group in two words per input, two words for each
+    chunk of 64 inputs, and one pixel of padding: see kernels/src/common/triples.h."""
+    channels = facts["in_c"] // facts["groups"]
+    depth = facts["kernel_h"] * facts["kernel_w"] * channels
+    return int(8 * depth + 8 * -(-depth // 64) + channels)
+
+
+def _tap_tables(facts: Facts) -> int:
+    """Four tables of a pointer per tap, as wide as a 64-bit host's, and one pixel of padding."""
+    return int(4 * 8 * facts["kernel_h"] * facts["kernel_w"] + facts["in_c"])
 
 
 def _band(facts: Facts) -> int:
@@ -140,7 +148,8 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "two_windows": _two_windows,
     "tap_vectors": _tap_vectors,
     "panel": _panel,
-    "tap_table": _tap_table,
+    "tap_tables": _tap_tables,
+    "triples": _triples,
     "band": _band,
     "widened_row": _widened_row,
     **cmsis_nn.SCRATCH,
