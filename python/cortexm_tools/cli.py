@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
+from .builtin import model_files
 from .compile import Compiled, CompileOptions, compile_program, kernel_choice, write_compiled
+from .emit.files import write_files
 from .errors import CortexMError
 from .plan.regions import parse_regions
 from .plan.select import identifier
 from .program import Program, load_program
 from .report import layer_table, summary
 from .report.limits import parse_size
+from .stages import bundle_bytes, intermediates, nodes_line, nodes_text
 from .target import Target
-from .vectors import ATOL, RTOL
+from .vectors import ATOL, QTOL, RTOL, tolerance_text
 
 # `--samples all`.
 _ALL = 2**31 - 1
@@ -51,9 +54,24 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"cortexm {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    compile_ = commands.add_parser("compile", help="write a model's C sources, .pte and report")
-    _model_arguments(compile_)
-    compile_.add_argument("--out", type=Path, default=Path("."), metavar="DIR")
+    compile_ = commands.add_parser(
+        "compile",
+        help="write a model's C sources, .pte and report",
+        description="Writes a model's C sources, .pte and report. Takes the options that users of "
+        "ExecuTorch's aot_arm_compiler know.",
+        epilog=f"built-in models: {', '.join(sorted(model_files()))}, and those of "
+        "executorch.examples.models whose packages are there (add, linear, lstm, ds_cnn, …)",
+    )
+    _model_arguments(compile_, optional=True)
+    compile_.add_argument(
+        "--out",
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("."),
+        metavar="DIR|FILE",
+        help="folder for the files, or the .pte (.bpte) to write, with the files beside it",
+    )
     compile_.add_argument("--depfile", type=Path, help="write a Make depfile for --stamp")
     compile_.add_argument("--stamp", type=Path, help="file to touch when done")
     compile_.add_argument(
@@ -69,9 +87,25 @@ def _parser() -> argparse.ArgumentParser:
     )
     compile_.add_argument("--flash-limit", metavar="SIZE", help="most bytes of constants")
     compile_.add_argument("--embed-pte", action="store_true", help="emit the .pte as C as well")
-    compile_.add_argument("--samples", type=_count, default=0, metavar="N")
+    compile_.add_argument(
+        "--samples", type=_count, default=0, metavar="N|all", help="inputs for a self-check, as C"
+    )
+    compile_.add_argument(
+        "--bundleio",
+        action="store_true",
+        help="write a .bpte as well: the .pte, the example inputs and what PyTorch gives for them",
+    )
+    compile_.add_argument(
+        "-i",
+        "--intermediates",
+        type=Path,
+        metavar="DIR",
+        help="write the program as text after every stage",
+    )
     compile_.add_argument("--quiet", action="store_true")
-    compile_.set_defaults(command=_compile)
+    for option in ("-d", "--delegate"), ("--non_strict_export",), ("--enable_qdq_fusion_pass",):
+        compile_.add_argument(*option, action="store_true", help=argparse.SUPPRESS)
+    compile_.set_defaults(command=_compile, usage_error=compile_.error)
 
     run = commands.add_parser("run", help="build an image, run it, compare with the reference")
     _model_arguments(run)
@@ -84,8 +118,12 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--poison", action="store_true", help="overwrite dead arena bytes between layers"
     )
-    run.add_argument("--atol", type=float, default=ATOL, help="for a .bpte; default: %(default)s")
-    run.add_argument("--rtol", type=float, default=RTOL, help="for a .bpte; default: %(default)s")
+    vectors = run.add_argument_group(
+        "test vectors of a .bpte", "allowed: ATOL + RTOL of the value + QTOL quantization steps"
+    )
+    vectors.add_argument("--atol", type=float, default=ATOL, help="default: %(default)s")
+    vectors.add_argument("--rtol", type=float, default=RTOL, help="default: %(default)s")
+    vectors.add_argument("--qtol", type=int, default=QTOL, help="default: %(default)s")
     run.add_argument("--json", action="store_true")
     run.set_defaults(command=_run)
 
@@ -97,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     bench.set_defaults(command=_bench)
 
     inspect = commands.add_parser("inspect", help="show what is in a .pte")
-    inspect.add_argument("model", type=Path)
+    inspect.add_argument("model", type=Path, help="a .pte or a .bpte")
     inspect.set_defaults(command=_inspect)
 
     report = commands.add_parser("report", help="show a model's memory layer by layer")
@@ -112,13 +150,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _model_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, help="a model.py, a .pte or a .bpte")
-    parser.add_argument("--cpu", default="cortex-m55", help="default: %(default)s")
+def _model_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    what = "a model.py, a .pte or a .bpte, a saved module (.pt), or a built-in model's name"
+    parser.add_argument("model", type=Path, nargs="?" if optional else None, help=what)
+    if optional:
+        parser.add_argument(
+            "-m", "--model_name", type=Path, metavar="MODEL", help="the model, by option"
+        )
+    parser.add_argument(
+        "--cpu", "-t", "--target", default="cortex-m55", help="default: %(default)s"
+    )
     parser.add_argument("--isa", help="scalar, dsp or mve; default: the best the CPU has")
     parser.add_argument("--name", help="C identifier of the model; default: from the file's name")
     parser.add_argument("--io", choices=("float", "int8"), default="float")
-    parser.add_argument("--calibration", type=Path, metavar="FILE")
     parser.add_argument(
         "--region",
         action="append",
@@ -129,6 +173,23 @@ def _model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kernels",
         help="builtin (default), cmsis-nn (of the checkout CMSIS_NN_ROOT), or auto: the faster ones",
+    )
+    parser.add_argument(
+        "-q",
+        "--quantize",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="quantize the model to int8 (the default), or lower it as it is",
+    )
+    parser.add_argument(
+        "--calibration",
+        "--calibration_data",
+        type=Path,
+        metavar="FILE|DIR",
+        help="samples to take the quantization ranges from: .npz, .npy, .pt",
+    )
+    parser.add_argument(
+        "--model_input", type=Path, metavar="FILE", help="example inputs saved by torch.save"
     )
     parser.add_argument("--require-int8", action="store_true", help="refuse operators in float32")
 
@@ -152,6 +213,8 @@ def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
         name=name,
         target=target,
         calibration=args.calibration,
+        model_input=args.model_input,
+        quantize=args.quantize,
         progress=(lambda text: None) if quiet else lambda text: _say(f"[{name}] {text}"),
     )
     for warning in program.warnings:
@@ -171,6 +234,7 @@ def _options(args: argparse.Namespace, target: Target, **more: Any) -> CompileOp
 
 
 def _compile(args: argparse.Namespace) -> int:
+    _settle_names(args)
     target = Target.parse(args.cpu, args.isa)
     if args.samples < 0:
         raise CortexMError("--samples must not be negative")
@@ -193,14 +257,57 @@ def _compile(args: argparse.Namespace) -> int:
     )
     compiled = compile_program(program, options)
     _report_vectors(compiled)
+    more: dict[str, str | bytes] = {}
+    if args.bundleio:
+        more[f"{program.name}.bpte"] = bundle_bytes(program)
+    if args.program_file is not None:
+        more[args.program_file] = more.get(f"{program.name}.bpte") or program.pte
     write_compiled(compiled, args.out)
+    write_files(args.out, more)
+    if args.intermediates is not None:
+        write_files(args.intermediates, intermediates(compiled))
     if args.depfile:
         _write_depfile(args, compiled)
     if args.stamp:
         args.stamp.write_text(compiled.program.digest + "\n", encoding="utf-8")
     if not args.quiet:
         print(summary(compiled.report))
+        print(f"  nodes  {nodes_line(program)}")
+        for name in more:
+            print(f"  wrote  {args.out / name}")
+        if args.model_name is not None or args.intermediates is not None:
+            print(f"\n{nodes_text(program)}", end="")
     return 0
+
+
+def _settle_names(args: argparse.Namespace) -> None:
+    """Makes of aot_arm_compiler's ways to say something ours.
+
+    Raises:
+        CortexMError: options contradict each other.
+        SystemExit: the model is missing or given twice.
+    """
+    if (args.model is None) == (args.model_name is None):
+        args.usage_error("give one model, as an argument or by -m")
+    args.model = args.model or args.model_name
+    # Its older versions wrote cortex-m55+int8.
+    args.cpu = args.cpu.removesuffix("+int8")
+    if args.cpu.startswith(("ethos-u", "TOSA", "vgf")):
+        raise CortexMError(
+            f"{args.cpu} is no Cortex-M core: delegates are not compiled",
+            hint="name the core that runs the rest, for example -t cortex-m55",
+        )
+    if args.delegate:
+        _say("warning: --delegate is ignored: Cortex-M targets do not delegate")
+    args.program_file = None
+    if args.out.suffix in (".pte", ".bpte"):
+        if (args.out.suffix == ".bpte") != args.bundleio:
+            raise CortexMError(
+                f"--output {args.out.name} contradicts "
+                + ("--bundleio" if args.bundleio else "the lack of --bundleio"),
+                hint="a .bpte needs --bundleio, a .pte goes without it",
+            )
+        args.program_file, args.out = args.out.name, args.out.parent
 
 
 def _arena_group(arena: str) -> str:
@@ -224,8 +331,8 @@ def _report_vectors(compiled: Compiled) -> None:
     if found and found["passed"] < found["total"]:
         _say(
             f"warning: {compiled.program.name}: {found['passed']} of {found['total']} test vectors "
-            f"pass, the largest difference is {found['largest_difference']:g} (allowed: "
-            f"{found['atol']:g} + {found['rtol']:g} of the value); the firmware's self-check "
+            f"pass, the largest difference is {found['largest_difference']:g} "
+            f"({tolerance_text(found)}); the firmware's self-check "
             "expects what this program computes"
         )
 
@@ -233,6 +340,8 @@ def _report_vectors(compiled: Compiled) -> None:
 def _command_line(args: argparse.Namespace) -> str:
     """The choices that shape the output, with the model's bare name: no path of any machine."""
     words = ["cortexm", "compile", args.model.name, "--cpu", args.cpu]
+    if not args.quantize:
+        words.append("--no-quantize")
     for flag in ("isa", "kernels", "io", "arena", "section_arena", "section_weights"):
         value = getattr(args, flag)
         if value:
@@ -264,6 +373,7 @@ def _run(args: argparse.Namespace) -> int:
         work=args.work,
         atol=args.atol,
         rtol=args.rtol,
+        qtol=args.qtol,
     )
     result = run_program(compiled, request)
     print(json.dumps(result.data, indent=1) if args.json else run_text(compiled, result))

@@ -23,7 +23,7 @@ from .program import EvaluationSet, Program
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
 from .target import Target
-from .vectors import ATOL, RTOL, check_vectors, fit_input, vector_inputs
+from .vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, vector_inputs
 
 
 @dataclass(frozen=True)
@@ -168,6 +168,7 @@ def _vector_report(
         "largest_difference": check.largest,
         "atol": ATOL,
         "rtol": RTOL,
+        "qtol": QTOL,
     }
 
 

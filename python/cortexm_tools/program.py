@@ -6,10 +6,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import CortexMError
+from .builtin import builtin_file, builtin_names
+from .errors import CortexMError, did_you_mean
 from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
 from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
@@ -46,6 +48,8 @@ class Program:
         float_module: runs the model before quantization; None for a .pte.
         example: the model's example inputs, logical; None for a .pte.
         vectors: the test vectors of a .bpte.
+        fake_quantized: runs the quantized model before lowering; None for a .pte.
+        texts: the model as Python code after each stage of the frontend; empty for a .pte.
     """
 
     name: str
@@ -58,6 +62,8 @@ class Program:
     float_module: Runner | None = field(default=None, repr=False)
     example: tuple[Array, ...] | None = field(default=None, repr=False)
     vectors: tuple[TestVector, ...] = field(default=(), repr=False)
+    fake_quantized: Runner | None = field(default=None, repr=False)
+    texts: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def digest(self) -> str:
@@ -85,17 +91,29 @@ def load_program(
     name: str,
     target: Target,
     calibration: Path | None = None,
+    model_input: Path | None = None,
+    quantize: bool = True,
     progress: Progress = lambda text: None,
 ) -> Program:
-    """Reads a .pte or .bpte, or lowers a model file.
+    """Reads a .pte or .bpte, or lowers a model file or a built-in model.
+
+    Args:
+        path: a file, or the name of a built-in model (builtin.py).
+        name: C identifier of the program.
+        calibration: file or folder of samples that replaces CalibrationInputs.
+        model_input: a .pt file with example inputs that replaces ModelInputs.
+        quantize: False leaves the model as it is: in float, or quantized before.
 
     Raises:
         CortexMError: the file is missing, of an unknown kind, or cannot be lowered.
     """
+    load = partial(_load, path, calibration, model_input)
     if not path.is_file():
-        raise CortexMError("no such file", where=str(path), hint="give a model.py or a model.pte")
-    if path.suffix == ".py":
-        return _lower(path, name, target, calibration, progress)
+        if str(path) not in builtin_names():
+            raise _unknown(path)
+        return _lower(str(path), name, target, quantize, load, progress)
+    if path.suffix in (".py", ".pt", ".pth"):
+        return _lower(path.name, name, target, quantize, load, progress)
     if path.suffix not in (".pte", ".bpte"):
         raise CortexMError(
             "is neither a model file nor a program",
@@ -106,6 +124,8 @@ def load_program(
         raise CortexMError(
             f"a {path.suffix} is quantized already: it takes no calibration data", where=str(path)
         )
+    if model_input is not None:
+        raise CortexMError(f"a {path.suffix} takes no example inputs", where=str(path))
     pte = path.read_bytes()
     vectors: tuple[TestVector, ...] = ()
     if path.suffix == ".bpte" or is_bundle(pte):
@@ -117,24 +137,61 @@ def load_program(
     return Program(name, pte, layers, dependencies=(str(path.resolve()),), vectors=vectors)
 
 
+def _unknown(path: Path) -> CortexMError:
+    if path.suffix or path.parent != Path("."):
+        return CortexMError(
+            "no such file",
+            where=str(path),
+            hint="give a model.py, a .pte or .bpte, or the name of a built-in model",
+        )
+    known = builtin_names()
+    guess = did_you_mean(str(path), known)
+    return CortexMError(
+        f"{str(path)!r} is neither a file nor a built-in model",
+        hint=guess if guess.startswith("known") else f"{guess} known: {', '.join(known)}",
+    )
+
+
+def _load(path: Path, calibration: Path | None, model_input: Path | None) -> LoadedModel:
+    """Runs the model file, or builds the model that the name or saved module stands for."""
+    from .frontend.model_file import load_model
+    from .frontend.saved import load_saved, with_inputs
+
+    if path.suffix in (".pt", ".pth"):
+        return load_saved(path, model_input, calibration)
+    if path.is_file():
+        loaded = load_model(path, calibration=calibration)
+    elif (file := builtin_file(str(path))) is not None:
+        loaded = load_model(file, calibration=calibration)
+    else:
+        from .frontend.examples import load_example
+
+        loaded = load_example(str(path), calibration)
+    return loaded if model_input is None else with_inputs(loaded, model_input)
+
+
 def _lower(
-    path: Path, name: str, target: Target, calibration: Path | None, progress: Progress
+    label: str,
+    name: str,
+    target: Target,
+    quantize: bool,
+    load: Callable[[], LoadedModel],
+    progress: Progress,
 ) -> Program:
     progress("loading PyTorch and ExecuTorch")
     try:
         from .frontend.lower import lower
-        from .frontend.model_file import load_model
     except ModuleNotFoundError as error:
         raise CortexMError(
             f"the Python package {error.name!r} is missing, which lowering a model needs",
-            where=str(path),
+            where=label,
             hint="pip install 'cortexm-model[torch]', or point PYTHON (CORTEXM_PYTHON) at an "
             "interpreter that has it; a .pte needs none of this",
         ) from None
-    progress(f"running {path.name}")
-    loaded = load_model(path, calibration=calibration)
-    progress("export, quantization and lowering")
-    lowered = lower(loaded, target=target, name=name)
+    progress(f"running {label}")
+    loaded = load()
+    progress("export, quantization and lowering" if quantize else "export and lowering")
+    lowered = lower(loaded, target=target, quantize=quantize, name=name)
     return Program(
         name,
         lowered.pte,
@@ -145,6 +202,8 @@ def _lower(
         lowered.reference,
         lowered.float_module,
         tuple(tensor.detach().contiguous().numpy() for tensor in loaded.example_inputs),
+        fake_quantized=lowered.fake_quantized,
+        texts=lowered.texts,
     )
 
 

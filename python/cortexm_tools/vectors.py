@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from .errors import CortexMError
-from .ir import Array, DType, Graph, Tensor
+from .ir import Array, DType, Graph, Tensor, ops
 from .pte.bundle import TestVector
 
-# What ExecuTorch's arm_executor_runner allows when it verifies a bundle.
+# What ExecuTorch's arm_executor_runner allows when it verifies a bundle, and one quantization step of
+# the output besides: the bundle's values come from PyTorch, which rounds in float.
 ATOL = 0.01
 RTOL = 0.01
+QTOL = 1
 
 
 @dataclass(frozen=True)
@@ -94,17 +96,20 @@ def check_vectors(
     *,
     atol: float = ATOL,
     rtol: float = RTOL,
+    qtol: int = QTOL,
 ) -> VectorCheck:
     """Holds outputs (one row per vector, logical) against the vectors' expectations.
 
-    A value passes if it differs by at most ``atol + rtol * |expected|``, as ExecuTorch's runner
-    decides. Codes of an int8 interface are compared as the reals they stand for.
+    A value passes if it differs by at most ``atol + rtol * |expected| + qtol * step``, where `step`
+    is the quantization step of the output, 0 for one that was computed in float. Codes of an int8
+    interface are compared as the reals they stand for.
 
     Raises:
         CortexMError: a vector expects other outputs than the program has.
     """
     passed, total, largest = 0, 0, 0.0
     tensors = [graph.tensors[index] for index in graph.outputs]
+    steps = [_step(graph, index) for index in graph.outputs]
     for number, (vector, row) in enumerate(zip(vectors, outputs, strict=True)):
         if not vector.expected:
             continue
@@ -117,14 +122,25 @@ def check_vectors(
             )
         total += 1
         good = True
-        for tensor, got, want in zip(tensors, row, vector.expected, strict=True):
+        for tensor, step, got, want in zip(tensors, steps, row, vector.expected, strict=True):
             a, b = _real(tensor, got, want), want.astype(np.float64)
             with np.errstate(invalid="ignore"):
                 difference = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
             largest = max(largest, float(difference.max(initial=0.0)))
-            good &= bool(np.all(difference <= atol + rtol * np.abs(b)))
+            good &= bool(np.all(difference <= 1.0001 * qtol * step + atol + rtol * np.abs(b)))
         passed += good
     return VectorCheck(passed, total, largest)
+
+
+def _step(graph: Graph, index: int) -> float:
+    """The quantization step of an output, in its unit; 0 if it was computed in float."""
+    quant = graph.tensors[index].quant
+    if quant is not None:
+        return quant.scale
+    for op in graph.ops:
+        if index in op.outputs and isinstance(op.attrs, ops.Dequantize):
+            return op.attrs.scale
+    return 0.0
 
 
 def _real(tensor: Tensor, got: Array, want: Array) -> npt.NDArray[np.float64]:
@@ -132,3 +148,9 @@ def _real(tensor: Tensor, got: Array, want: Array) -> npt.NDArray[np.float64]:
     if want.dtype.kind == "f" and got.dtype.kind != "f" and tensor.quant is not None:
         return np.asarray(tensor.quant.scale * (got.astype(np.float64) - tensor.quant.zero_point))
     return got.astype(np.float64)
+
+
+def tolerance_text(found: Mapping[str, float]) -> str:
+    """``allowed: 0.01 + 0.01 of the value + 1 quantization step``."""
+    steps = f"{found['qtol']:g} quantization step" + ("s" if found["qtol"] != 1 else "")
+    return f"allowed: {found['atol']:g} + {found['rtol']:g} of the value + {steps}"

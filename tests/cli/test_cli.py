@@ -92,7 +92,12 @@ def test_bad_choices_are_named_and_leave_nothing(
 
 
 def test_unknown_words_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["compile"], ["compil", "x"], ["compile", "x.pte", "--io", "int4"]):
+    for words in (
+        ["compile"],
+        ["compil", "x"],
+        ["compile", "x.pte", "--io", "int4"],
+        ["compile", "-m", "mv2", "mv3"],
+    ):
         with pytest.raises(SystemExit) as stop:
             cli.main(words)
         assert stop.value.code == 2

@@ -11,7 +11,7 @@ BUNDLE = HERE.parent / "data" / "bundle" / "net.bpte"
 def test_firmware_runs_the_test_vectors(project) -> None:
     app = project("bundle", CortexMModel_DIR=str(ROOT / "cmake"), MODEL=str(BUNDLE))
     succeed(app.configure(CORTEXM_BOARD="mps2-an386"))
-    # One vector of the file expects half a unit too much; the build says so.
+    # One vector of the file expects eight too much; the build says so.
     assert "2 of 3 test vectors pass" in succeed(app.make())
     said = emulate("mps2-an386", app.build / "app.elf")
     assert "3 of 3 passed" in said and "spoilt: noticed" in said

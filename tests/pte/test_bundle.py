@@ -22,7 +22,7 @@ from cortexm_tools.vectors import check_vectors, vector_inputs
 from golden import golden_case
 
 # See data/bundle/README.md: a golden case, the same with other inputs, and once with an output that
-# is off by half.
+# is off by eight.
 BUNDLE = Path(__file__).parents[1] / "data" / "bundle" / "net.bpte"
 DATA = BUNDLE.read_bytes()
 
@@ -35,7 +35,7 @@ def test_program_and_vectors_are_those_of_the_case() -> None:
     np.testing.assert_array_equal(first.inputs[0], case.inputs[0])
     np.testing.assert_array_equal(first.expected[0], case.expected[0])
     np.testing.assert_array_equal(other.inputs[0], np.flip(case.inputs[0]))
-    np.testing.assert_array_equal(off.expected[0], case.expected[0] + np.float32(0.5))
+    np.testing.assert_array_equal(off.expected[0], case.expected[0] + np.float32(8.0))
     with pytest.raises(CortexMError, match="no test vectors for method 'backward'"):
         vectors_of(bundle, "backward")
 
@@ -47,8 +47,8 @@ def test_check_counts_and_measures() -> None:
     outputs = [tuple(run_graph(graph, row)) for row in vector_inputs(graph, vectors)]
     found = check_vectors(graph, vectors, outputs)
     assert (found.passed, found.total, found.failed) == (2, 3, 1)
-    assert found.largest == pytest.approx(0.5)
-    assert check_vectors(graph, vectors, outputs, atol=0.51).failed == 0
+    assert found.largest == pytest.approx(8.0)
+    assert check_vectors(graph, vectors, outputs, atol=8.1).failed == 0
     exact = check_vectors(graph, vectors[:2], outputs[:2], atol=0.0, rtol=0.0)
     assert (exact.passed, exact.largest) == (2, 0.0)
     silent = [TestVector(vector.inputs, ()) for vector in vectors]
@@ -88,7 +88,7 @@ def test_truncated_at_every_length() -> None:
 
 def test_bytes_and_words_changed() -> None:
     generator = random.Random(0)
-    for _ in range(3000):
+    for _ in range(1000):
         damaged = bytearray(DATA)
         damaged[generator.randrange(len(damaged))] = generator.randrange(256)
         survives(bytes(damaged))
@@ -109,7 +109,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "--host", str(BUNDLE), "--json"]) == 1
     data = json.loads(capsys.readouterr().out)
     assert data["matched"] and data["test_vectors"]["passed"] == 2
-    assert cli.main(["run", "--host", str(BUNDLE), "--atol", "0.6"]) == 0
+    assert cli.main(["run", "--host", str(BUNDLE), "--atol", "8.1"]) == 0
     assert "test vectors: 3 of 3 passed" in capsys.readouterr().out
     words = ["compile", str(BUNDLE), "--samples", "all", "--out", str(tmp_path), "--io"]
     for io in ("float", "int8"):

@@ -120,7 +120,8 @@ def recording() -> Iterator[Recorder]:
 def tool_files() -> tuple[str, ...]:
     """These tools' own sources, and files that change when torch or executorch is upgraded."""
     package = Path(__file__).resolve().parent.parent
-    files = {str(path) for path in package.rglob("*.py")}
+    models = package / "models"  # the one that is loaded is recorded
+    files = {str(path) for path in package.rglob("*.py") if models not in path.parents}
     for library in ("torch", "executorch", "torchao"):
         spec = util.find_spec(library)
         for folder in (spec.submodule_search_locations or []) if spec else []:

@@ -51,6 +51,7 @@ class Lowered:
         float_module: runs the model before quantization in the same way.
         fake_quantized: runs the model with quantize-dequantize pairs, before lowering.
         warnings: sentences for the user.
+        texts: the program as Python code after each stage, by the stage's name.
     """
 
     pte: bytes
@@ -59,6 +60,7 @@ class Lowered:
     float_module: Runner = field(repr=False)
     fake_quantized: Runner = field(repr=False)
     warnings: tuple[str, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: str) -> Lowered:
@@ -95,7 +97,9 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
                 "which can cost much accuracy on other inputs; give some ten to a few hundred "
                 "typical inputs"
             )
+        texts = {"exported": _code(graph)} | ({"quantized": _code(quantized)} if quantize else {})
         program = make_lean(edge.exported_program())
+        texts["lowered"] = _code(program.graph_module)
         reference = _runner(program.module(check_guards=False), which)
         pte, layers = _serialize(edge, loaded.path.parent)
     return Lowered(
@@ -105,7 +109,14 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
         float_module=_runner(loaded.module, tuple(False for _ in which)),
         fake_quantized=_runner(quantized, which),
         warnings=tuple(warnings),
+        texts=texts,
     )
+
+
+def _code(graph: GraphModule) -> str:
+    """A graph as Python code, with shapes and types."""
+    text = graph.print_readable(print_output=False, include_stride=False)
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
 def target_config(target: Target) -> Any:

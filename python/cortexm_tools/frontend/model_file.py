@@ -90,7 +90,7 @@ def load_model(
     model_path = Path(os.path.abspath(path))
     code = _compile(model_path)
     _forget_imports()
-    with recording() as recorder, _seeded(), _import_path(model_path.parent):
+    with recording() as recorder, seeded(), _import_path(model_path.parent):
         recorder.note(str(model_path))
         module = _execute(code, model_path)
         model = _model(module, model_path)
@@ -101,7 +101,8 @@ def load_model(
         if calibration is not None:
             calibration_path = Path(os.path.abspath(calibration))
             samples = calibration_file(calibration_path, example)
-            recorder.paths.add(str(calibration_path))
+            inside = calibration_path.rglob("*") if calibration_path.is_dir() else []
+            recorder.paths.update(map(str, [calibration_path, *inside]))
         elif hasattr(module, "CalibrationInputs"):
             where = _where(model_path, "CalibrationInputs")
             with _user_code(model_path):
@@ -188,7 +189,7 @@ def _import_path(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _seeded() -> Iterator[None]:
+def seeded() -> Iterator[None]:
     """Fixed random seeds inside the block; the generators' states return afterwards."""
     python_state, numpy_state = random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]):

@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
+_MODELS = os.path.join(_PACKAGE, "models") + os.sep
 _FRAME = re.compile(r'File "([^"\n]+)", line (\d+)')
 
 # Libraries whose frames never say anything about a model, by a part of their path.
@@ -35,10 +36,15 @@ def _library_roots() -> tuple[str, ...]:
 
 @functools.cache
 def is_user_file(path: str) -> bool:
-    """Whether `path` is neither Python's, an installed package's, nor part of these tools."""
+    """Whether `path` is neither Python's, an installed package's, nor part of these tools.
+
+    The model files that these tools bring count as the user's.
+    """
     if path.startswith("<") or not path:
         return False
     full = os.path.abspath(path)
+    if full.startswith(_MODELS) or os.path.realpath(full).startswith(_MODELS):
+        return True
     parts = full.split(os.sep)
     if "site-packages" in parts or "dist-packages" in parts:
         return False
@@ -48,6 +54,8 @@ def is_user_file(path: str) -> bool:
 
 
 def _is_machinery(path: str) -> bool:
+    if path.startswith(_MODELS):
+        return False
     if path.startswith("<") or path.startswith(_PACKAGE + os.sep):
         return True
     if any(part in path for part in _MACHINERY):

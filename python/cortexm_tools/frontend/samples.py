@@ -25,6 +25,8 @@ Sample = tuple[torch.Tensor, ...]
 
 MAX_CALIBRATION_SAMPLES = 1000
 
+_CALIBRATION_KINDS = (".npz", ".npy", ".pt", ".pth")
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -236,7 +238,7 @@ def _label(value: Any, what: str, where: str) -> int:
 
 
 def calibration_file(path: Path, example: Sample) -> tuple[Sample, ...]:
-    """Samples from a .npz (in_0, in_1, … stacked), .npy (stacked) or .pt file.
+    """Samples from a .npz (in_0, in_1, … stacked), .npy (stacked) or .pt file, or a folder of them.
 
     A .pt file may hold one sample as a tuple of tensors, a list of samples, or one stacked tensor.
 
@@ -244,10 +246,17 @@ def calibration_file(path: Path, example: Sample) -> tuple[Sample, ...]:
         CortexMError: unreadable, of another kind, or not fitting the example inputs.
     """
     where = path.name
+    if path.is_dir():
+        files = sorted(p for p in path.rglob("*") if p.suffix.lower() in _CALIBRATION_KINDS)
+        if not files:
+            raise CortexMError("the folder has no calibration files", where=where)
+        files = files[:MAX_CALIBRATION_SAMPLES]
+        found = [sample for file in files for sample in calibration_file(file, example)]
+        return tuple(found[:MAX_CALIBRATION_SAMPLES])
     if not path.is_file():
         raise CortexMError("calibration file not found", where=str(path))
     suffix = path.suffix.lower()
-    if suffix not in (".npz", ".npy", ".pt", ".pth"):
+    if suffix not in _CALIBRATION_KINDS:
         raise CortexMError(
             f"unknown kind of calibration file {suffix!r}",
             where=where,

@@ -20,7 +20,7 @@ from ..ir.interpreter import run_graph
 from ..program import EvaluationSet, Runner
 from ..report import table
 from ..target import Core
-from ..vectors import ATOL, RTOL, check_vectors, fit_input, vector_inputs
+from ..vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, tolerance_text, vector_inputs
 from . import run_on_board, run_on_core, run_on_host
 from .result import RunResult
 
@@ -35,7 +35,8 @@ Invocation = tuple[Array, ...]
 class RunRequest:
     """Where to run and on what; None is the default.
 
-    `atol` and `rtol` are what the outputs may differ from the expectations of a .bpte.
+    `atol`, `rtol` and `qtol` say how far the outputs may be from the expectations of a .bpte
+    (vectors.py).
     """
 
     board: str | None = None
@@ -45,6 +46,7 @@ class RunRequest:
     work: Path | None = None
     atol: float = ATOL
     rtol: float = RTOL
+    qtol: int = QTOL
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,9 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
     failed = 0
     if _runs_vectors(compiled, request, evaluation):
         vectors = compiled.program.vectors
-        check = check_vectors(graph, vectors, outputs, atol=request.atol, rtol=request.rtol)
+        check = check_vectors(
+            graph, vectors, outputs, atol=request.atol, rtol=request.rtol, qtol=request.qtol
+        )
         failed = check.failed
         data["test_vectors"] = {
             "passed": check.passed,
@@ -112,6 +116,7 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
             "largest_difference": check.largest,
             "atol": request.atol,
             "rtol": request.rtol,
+            "qtol": request.qtol,
         }
     return RunReport(wrong == 0, wrong == 0 and not failed, data, result)
 
@@ -361,7 +366,7 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
         found = data["test_vectors"]
         lines.append(
             f"  test vectors: {found['passed']} of {found['total']} passed, largest difference "
-            f"{found['largest_difference']:g} (allowed {found['atol']:g} + {found['rtol']:g} of the value)"
+            f"{found['largest_difference']:g} ({tolerance_text(found)})"
         )
     if not report.matched:
         lines.append(

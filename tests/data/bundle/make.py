@@ -35,7 +35,7 @@ def main() -> None:
     rows = [
         (case.inputs, case.expected),
         (other, tuple(run_graph(graph, other))),
-        (case.inputs, tuple(value + value.dtype.type(0.5) for value in case.expected)),
+        (case.inputs, tuple(value + value.dtype.type(8.0) for value in case.expected)),
     ]
     cases = [
         MethodTestCase(
