@@ -14,7 +14,7 @@
 #   CORTEXM_PLATFORM_OPTIONS     compiler options for our libraries, after those
 #   CORTEXM_PLATFORM_DEPENDS     targets that must be built before our libraries
 #   CORTEXM_PLATFORM_FLAGS       compiler options that select the core
-#   CORTEXM_PLATFORM_OPTIMIZE, _DEBUG   see ../kernels/CMakeLists.txt
+#   CORTEXM_PLATFORM_DEBUG       see ../kernels/CMakeLists.txt
 #   CORTEXM_DEFAULT_<keyword>    for a keyword of cortexm_add_model() that a call leaves out
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20...3.28)
@@ -68,7 +68,6 @@ function(cortexm_require_libraries)
   get_property(platform GLOBAL PROPERTY CORTEXM_PLATFORM)
   if(platform)
     get_property(CORTEXM_ISA GLOBAL PROPERTY CORTEXM_PLATFORM_ISA)
-    get_property(CORTEXM_KERNEL_OPTIMIZE GLOBAL PROPERTY CORTEXM_PLATFORM_OPTIMIZE)
     get_property(CORTEXM_KERNEL_DEBUG GLOBAL PROPERTY CORTEXM_PLATFORM_DEBUG)
   endif()
   if(NOT CORTEXM_ISA)
@@ -77,7 +76,9 @@ function(cortexm_require_libraries)
   set(binary_dir "${CMAKE_BINARY_DIR}/cortexm-library")
   add_subdirectory("${root}/kernels" "${binary_dir}/kernels" EXCLUDE_FROM_ALL)
   add_subdirectory("${root}/runtime" "${binary_dir}/runtime" EXCLUDE_FROM_ALL)
-  _cortexm_use_platform(cortexm_kernels)
+  foreach(suffix IN ITEMS "" _size _speed)
+    _cortexm_use_platform(cortexm_kernels${suffix})
+  endforeach()
   _cortexm_use_platform(cortexm_runtime)
   if(CORTEXM_BOARD)
     add_subdirectory("${root}/boards" "${binary_dir}/boards" EXCLUDE_FROM_ALL)
@@ -223,8 +224,8 @@ endfunction()
 # cortexm_add_model(<model.py|model.pte|model.bpte> [options]): defines a static library target.
 function(cortexm_add_model)
   set(flags EMBED_PTE REQUIRE_INT8)
-  set(values TARGET CPU ISA CALIBRATION ARENA IO RAM_LIMIT FLASH_LIMIT SECTION_ARENA SECTION_WEIGHTS
-             PYTHON SAMPLES KERNELS)
+  set(values TARGET CPU ISA OPTIMIZE CALIBRATION ARENA IO RAM_LIMIT FLASH_LIMIT SECTION_ARENA
+             SECTION_WEIGHTS PYTHON SAMPLES KERNELS)
   set(lists DEPENDS REGIONS)
   cmake_parse_arguments(PARSE_ARGV 0 ARG "${flags}" "${values}" "${lists}")
 
@@ -365,7 +366,8 @@ function(cortexm_add_model)
     endif()
     set(ARG_ARENA shared)
   endif()
-  foreach(choice IN ITEMS "ARENA own caller shared" "IO float int8")
+  foreach(choice IN ITEMS "ARENA own caller shared" "IO float int8"
+          "OPTIMIZE balanced size speed")
     string(REPLACE " " ";" choice "${choice}")
     list(POP_FRONT choice keyword)
     if(DEFINED ARG_${keyword})
@@ -382,7 +384,8 @@ function(cortexm_add_model)
   if(group)
     set(arena "shared:${group}")
   endif()
-  set(options --name "${name}" --cpu "${cpu}" --isa "${isa}" --io "${ARG_IO}" --arena "${arena}")
+  set(options --name "${name}" --cpu "${cpu}" --isa "${isa}" --io "${ARG_IO}" --arena "${arena}"
+      --optimize "${ARG_OPTIMIZE}")
   if(NOT kernels STREQUAL "builtin")
     list(APPEND options --kernels "${kernels}")
   endif()
@@ -473,7 +476,8 @@ function(cortexm_add_model)
   file(GLOB_RECURSE tools "${package}/*.py")
   list(FILTER tools EXCLUDE REGEX "/run/|/share/")
   list(APPEND tools "${root}/cmake/launch.py" "${root}/kernels/kernels.json"
-       "${root}/kernels/cmsis_nn.json")
+       "${root}/kernels/cmsis_nn.json" "${root}/kernels/code_sizes.json"
+       "${root}/kernels/include/cortexm/params.h")
 
   if(is_pytorch)
     set(comment "Lowering ${model_file} for ${cpu} (torch export, int8 quantization)")
@@ -520,7 +524,13 @@ function(cortexm_add_model)
   add_library("${target}" STATIC ${sources})
   add_dependencies("${target}" "${target}-sources")
   target_include_directories("${target}" PUBLIC "${folder}")
-  target_link_libraries("${target}" PUBLIC CortexMModel::runtime CortexMModel::kernels)
+  # Straight-line code, run once per inference.
+  set_source_files_properties("${folder}/${name}.c" PROPERTIES COMPILE_OPTIONS -Os)
+  set(library CortexMModel::kernels)
+  if(NOT ARG_OPTIMIZE STREQUAL "balanced")
+    string(APPEND library "_${ARG_OPTIMIZE}")
+  endif()
+  target_link_libraries("${target}" PUBLIC CortexMModel::runtime ${library})
   # -fstack-usage: the compiler's own figures, for the bound on the stack.
   target_compile_options("${target}" PRIVATE -ffunction-sections -fdata-sections
     $<$<C_COMPILER_ID:GNU>:-fstack-usage>)
@@ -536,7 +546,7 @@ function(cortexm_add_model)
     CORTEXM_MODEL_NAME "${name}")
 
   set(archives "$<TARGET_FILE:${target}>" "$<TARGET_FILE:CortexMModel::runtime>"
-      "$<TARGET_FILE:CortexMModel::kernels>")
+      "$<TARGET_FILE:${library}>")
   if(checks)
     _cortexm_cmsis_nn_archives(libraries)
     list(APPEND archives ${libraries})

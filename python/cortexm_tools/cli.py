@@ -23,7 +23,7 @@ from .program import Program, load_program
 from .report import layer_table, summary
 from .report.limits import parse_size
 from .stages import bundle_bytes, intermediates, nodes_line, nodes_text
-from .target import Target
+from .target import Optimize, Target
 from .vectors import ATOL, QTOL, RTOL, tolerance_text
 
 # `--samples all`.
@@ -164,6 +164,9 @@ def _model_arguments(parser: argparse.ArgumentParser, *, optional: bool = False)
     parser.add_argument("--name", help="C identifier of the model; default: from the file's name")
     parser.add_argument("--io", choices=("float", "int8"), default="float")
     parser.add_argument(
+        "--optimize", choices=[o.value for o in Optimize], default=Optimize.BALANCED.value
+    )
+    parser.add_argument(
         "--region",
         action="append",
         default=[],
@@ -227,6 +230,7 @@ def _options(args: argparse.Namespace, target: Target, **more: Any) -> CompileOp
         target=target,
         kernels=kernel_choice(args.kernels or "builtin"),
         io_int8=args.io == "int8",
+        optimize=Optimize(args.optimize),
         require_int8=args.require_int8,
         regions=parse_regions(args.region),
         **more,
@@ -346,6 +350,8 @@ def _command_line(args: argparse.Namespace) -> str:
         value = getattr(args, flag)
         if value:
             words += ["--" + flag.replace("_", "-"), value]
+    if args.optimize != Optimize.BALANCED.value:
+        words += ["--optimize", args.optimize]
     for region in args.region:
         words += ["--region", region]
     return shlex.join(words)

@@ -22,7 +22,7 @@ from .plan.types import Region
 from .program import EvaluationSet, Program
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
-from .target import Target
+from .target import Optimize, Target
 from .vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, vector_inputs
 
 
@@ -38,6 +38,7 @@ class CompileOptions:
     section_arena: str = ""
     section_weights: str = ""
     regions: tuple[Region, ...] = ()
+    optimize: Optimize = Optimize.BALANCED
     ram_limit: int | None = None
     flash_limit: int | None = None
     require_int8: bool = False
@@ -69,7 +70,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     simplified = simplify(graph, io_int8=options.io_int8)
     if options.require_int8:
         _require_int8(simplified)
-    plan = make_plan(simplified, options.target, options.regions, options.kernels)
+    plan = make_plan(simplified, options.target, options.regions, options.kernels, options.optimize)
     report = report_data(plan, name=program.name, digest=program.digest)
     check_limits(report, options.ram_limit, options.flash_limit)
     samples = None

@@ -26,6 +26,14 @@ class Isa(Enum):
         return tuple(reversed(list(Isa)[: list(Isa).index(self) + 1]))
 
 
+class Optimize(Enum):
+    """What a build is optimized for; docs/cmake.md says what each does."""
+
+    SIZE = "size"
+    BALANCED = "balanced"
+    SPEED = "speed"
+
+
 class Core(Enum):
     """A Cortex-M core, by the name GCC and CMSIS give it."""
 

@@ -32,9 +32,14 @@ def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Pa
     "board", ["microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505"]
 )
 def test_every_other_board(project, board: str) -> None:
-    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    options = "OPTIMIZE;size" if board == "microbit" else ""
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), OPTIONS=options)
     succeed(app.configure(CORTEXM_BOARD=board))
     succeed(app.make("app"))
+    report = json.loads((app.build / "cortexm/digits/digits.report.json").read_text())
+    assert report["optimize"] == ("size" if options else "balanced")
+    library = "cortexm_kernels_size" if options else "cortexm_kernels"
+    assert (app.build / f"cortexm-library/kernels/lib{library}.a").is_file()
     assert "ran, sum" in emulate(board, app.build / "app.elf")
 
 

@@ -40,6 +40,7 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte CPU cortex-m0 ISA mve", "cortex-m0 has no MVE", "supports: scalar"),
         ("digits.pte CPU cortex-m55 ISA mvee", "unknown ISA 'mvee'", "did you mean 'mve'?"),
         ("digits.pte IO int16", "unknown IO 'int16'", "did you mean 'int8'?"),
+        ("digits.pte OPTIMIZE sped", "unknown OPTIMIZE 'sped'", "did you mean 'speed'?"),
         ("digits.pte ARENA callers", "unknown ARENA 'callers'", "did you mean 'caller'?"),
         ("digits.pte ARENA shared:a-b", "'a-b' is no C identifier", "shared:a_b"),
         ("digits.pte RAM_LIMIT lots", "RAM_LIMIT 'lots' is no size", "64K"),

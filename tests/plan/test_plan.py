@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -17,12 +18,12 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.arena import lower_bound, place
 from cortexm_tools.plan.checks import check_plan
-from cortexm_tools.plan.kernel_table import kernels
+from cortexm_tools.plan.kernel_table import code_sizes, kernels
 from cortexm_tools.plan.lower.data import merge_dims
 from cortexm_tools.plan.param_blocks import field_types
 from cortexm_tools.plan.types import Buffer, TensorArg
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Target
+from cortexm_tools.target import Optimize, Target
 
 from graphs import Net, random_layer, random_network
 
@@ -225,6 +226,31 @@ def test_a_batch_is_a_call_per_image() -> None:
     assert places == [0, 0, 256, 128, 512, 256]
     assert len({call.fields for call in step.calls}) == 1
     assert sum(call.macs for call in step.calls) == 3 * 8 * 8 * 2 * 3 * 3 * 4
+
+
+@pytest.mark.parametrize("channels", [4, 800])
+def test_size_weighs_code_against_constants(channels: int) -> None:
+    """The DSP kernel for 3x3 windows packs nine weights into twelve bytes."""
+    net = Net()
+    x = net.conv(net.input((1, 4, 8, 8)), channels, (1, 1), padding=(0, 0, 0, 0))
+    graph = simplify(net.finish(net.conv(x, channels, depthwise=True)))
+    target = Target.parse("cortex-m4")
+    fast, small = (make_plan(graph, target, optimize=o) for o in (Optimize.BALANCED, Optimize.SIZE))
+    assert _kernels(fast) == {"cortexm_conv2d_s8_dsp", "cortexm_depthwise_conv2d_s8_dsp"}
+    saved = fast.constant_bytes - small.constant_bytes
+    assert saved == (3 * channels if channels > 200 else 0)
+    expected = "scalar" if saved else "dsp"
+    assert _kernels(small) == {"cortexm_conv2d_s8_dsp", f"cortexm_depthwise_conv2d_s8_{expected}"}
+
+
+def _kernels(plan: Plan) -> set[str]:
+    return {call.kernel.symbol for step in plan.steps for call in step.calls}
+
+
+def test_sizes_are_known_of_all_variants() -> None:
+    by_op = Counter((kernel.op, kernel.types) for kernel in kernels())
+    expected = {kernel.symbol for kernel in kernels() if by_op[kernel.op, kernel.types] > 1}
+    assert expected == code_sizes().keys()
 
 
 def test_a_parameter_beyond_its_field_is_an_error() -> None:

@@ -152,7 +152,7 @@ def test_kconfig_off_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_kconfig_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     config = kconfig(monkeypatch, CONFIG_CORTEXM_MODEL="y")
-    on = ("FPU", "FPU_SHARING", "CORTEXM_OPTIMIZE_SPEED", "CORTEXM_ARENA_RAM")
+    on = ("FPU", "FPU_SHARING", "CORTEXM_OPTIMIZE_BALANCED", "CORTEXM_ARENA_RAM")
     for name in (*on, "CORTEXM_WEIGHTS_FLASH"):
         assert value(config, name) == "y", name
     off = ("CORTEXM_ASSERT", "CORTEXM_REQUIRE_INT8", "CORTEXM_WRAP", "CORTEXM_LOG_MEMORY")
@@ -227,7 +227,7 @@ def test_every_option_reaches_the_build() -> None:
     read = "".join((folder / name).read_text() for name in ("CMakeLists.txt", "wrap.c"))
     # Limits are read in a loop over their names; defaults of choices need no reading.
     known = {f"CORTEXM_{name}" for name in ("RAM_LIMIT", "FLASH_LIMIT")}
-    defaults = {"CORTEXM_OPTIMIZE_SPEED", "CORTEXM_ARENA_RAM", "CORTEXM_WEIGHTS_FLASH"}
+    defaults = {"CORTEXM_OPTIMIZE_BALANCED", "CORTEXM_ARENA_RAM", "CORTEXM_WEIGHTS_FLASH"}
     names = re.findall(r"^config (CORTEXM_\w+)", (folder / "Kconfig").read_text(), re.M)
     for name in set(names) - known - defaults:
         assert f"CONFIG_{name}" in read, name

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from ..ir import Graph, Op
-from ..target import Target
+from ..target import Optimize, Target
 from . import lower
 from .checks import check_plan
 from .kernel_table import KernelChoice
 from .lifetimes import is_alias, pieces_of, share_memory
 from .regions import measure_heat, place_regions, split_buffers, split_constants
 from .select import Selector, has_lowering
+from .smallest import larger_kernels
 from .types import Call, Plan, Region, Step
 
 __all__ = ["KernelChoice", "Plan", "has_lowering", "lower", "make_plan"]
@@ -21,6 +22,7 @@ def make_plan(
     target: Target,
     regions: tuple[Region, ...] = (),
     kernels: KernelChoice = KernelChoice.BUILTIN,
+    optimize: Optimize = Optimize.BALANCED,
 ) -> Plan:
     """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories and library.
 
@@ -31,6 +33,9 @@ def make_plan(
     select = Selector(graph, target, kernels)
     group = share_memory(graph)
     steps = tuple(Step(op, _calls(select, op, group)) for op in graph.ops)
+    if optimize is Optimize.SIZE:
+        select = Selector(graph, target, kernels, larger_kernels(select, steps))
+        steps = tuple(Step(op, _calls(select, op, group)) for op in graph.ops)
     pieces = pieces_of(graph, steps, group)
     buffer_of = pieces.buffer_of
     heat = measure_heat(steps, buffer_of, pieces.scratch_of)
@@ -50,6 +55,7 @@ def make_plan(
             lower_bound=bound,
             arenas=arenas,
             regions=regions,
+            optimize=optimize,
         )
     )
 

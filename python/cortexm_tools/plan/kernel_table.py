@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -91,6 +92,17 @@ def kernels(part: str = "kernels") -> tuple[Kernel, ...]:
     )
 
 
+@cache
+def code_sizes() -> dict[str, int]:
+    """Bytes of machine code at -Os of every kernel that has variants, by symbol.
+
+    Written by scripts/kernel_sizes.py.
+    """
+    path = data_root() / "kernels" / "code_sizes.json"
+    sizes: dict[str, int] = json.loads(path.read_text(encoding="utf-8"))
+    return sizes
+
+
 def find_kernel(
     op: str,
     types: str,
@@ -99,9 +111,10 @@ def find_kernel(
     layer: str = "",
     facts: Facts | None = None,
     choice: KernelChoice = KernelChoice.BUILTIN,
+    avoid: Set[str] = frozenset(),
 ) -> Kernel:
     """The best variant of a kernel that `target` runs, among those whose requirements `facts` meet:
-    an adapter if `choice` wants it, else ours.
+    an adapter if `choice` wants it, else ours whose symbol is not in `avoid`.
 
     Raises:
         CortexMError: the table has no such kernel for these types.
@@ -114,8 +127,10 @@ def find_kernel(
             return adapter
     for isa in target.isa.runs:
         for kernel in kernels():
-            if (kernel.op, kernel.types, kernel.isa) == (op, types, isa) and all(
-                CASES[name](facts or {}) for name in kernel.when
+            if (
+                (kernel.op, kernel.types, kernel.isa) == (op, types, isa)
+                and kernel.symbol not in avoid
+                and all(CASES[name](facts or {}) for name in kernel.when)
             ):
                 return kernel
     known = sorted({kernel.types for kernel in kernels() if kernel.op == op})

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 import numpy as np
@@ -39,14 +39,22 @@ def has_lowering(attrs: Attrs) -> bool:
 
 
 class Selector:
-    """Turns operators into calls and collects the constants they need."""
+    """Turns operators into calls and collects the constants they need.
+
+    Kernels of ours in `avoid` are not taken.
+    """
 
     def __init__(
-        self, graph: Graph, target: Target, choice: KernelChoice = KernelChoice.BUILTIN
+        self,
+        graph: Graph,
+        target: Target,
+        choice: KernelChoice = KernelChoice.BUILTIN,
+        avoid: Set[str] = frozenset(),
     ) -> None:
         self.graph = graph
         self.target = target
         self.choice = choice
+        self.avoid = avoid
         # What the code of other libraries is compiled for.
         self._isa = target.isa if choice is KernelChoice.BUILTIN else compiled_isa(target)
         self.constants: dict[str, Constant] = {}
@@ -76,7 +84,13 @@ class Selector:
     def kernel(self, name: str, types: str, op: Op, facts: Facts | None = None) -> Kernel:
         facts = {"isa": self._isa, **(facts or {})}
         return find_kernel(
-            name, types, self.target, layer=str(op.layer), facts=facts, choice=self.choice
+            name,
+            types,
+            self.target,
+            layer=str(op.layer),
+            facts=facts,
+            choice=self.choice,
+            avoid=self.avoid,
         )
 
     def scratch(self, kernel: Kernel, fields: Facts) -> ScratchArg:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ..ir import Array, Graph, Op
-from ..target import Target
+from ..target import Optimize, Target
 from .kernel_table import Kernel
 
 
@@ -185,6 +185,7 @@ class Plan:
     lower_bound: int
     arenas: tuple[Arena, ...]
     regions: tuple[Region, ...] = ()
+    optimize: Optimize = Optimize.BALANCED
 
     @property
     def main_size(self) -> int:

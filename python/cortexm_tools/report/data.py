@@ -60,6 +60,7 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
         "cortexm": __version__,
         "program_sha256": digest,
         "target": {"cpu": plan.target.core.value, "isa": plan.target.isa.value},
+        "optimize": plan.optimize.value,
         "arena_bytes": plan.arena_size,
         "arena_lower_bound_bytes": plan.lower_bound,
         "regions": _regions(plan),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import CortexMError
 from ..paths import data_root
-from ..target import Core, Isa
+from ..target import Core, Isa, Optimize
 from .boards import check_board
 from .footprint import Footprint, measure
 
@@ -96,6 +96,7 @@ def build_image(
         "RUNNER_SANITIZE": "ON" if sanitize else "OFF",
         "CORTEXM_KERNELS": ";".join(_kernels(model_dir, names)),
         "CMSIS_NN_ROOT": _cmsis_nn(model_dir, names),
+        "RUNNER_KERNELS": _kernel_library(model_dir, names),
     }
     if board is not None:
         require_program(COMPILER)
@@ -157,6 +158,16 @@ def _cmsis_nn(model_dir: Path, names: Sequence[str]) -> str:
             hint="set CMSIS_NN_ROOT to a checkout of https://github.com/ARM-software/CMSIS-NN",
         )
     return os.path.abspath(cmsis_nn_root()) if users else ""
+
+
+def _kernel_library(model_dir: Path, names: Sequence[str]) -> str:
+    """The library of the first model's OPTIMIZE."""
+    report = model_dir / f"{names[0]}.report.json"
+    if report.is_file():
+        level = json.loads(report.read_text(encoding="utf-8"))["optimize"]
+        if level != Optimize.BALANCED.value:
+            return f"kernels_{level}"
+    return "kernels"
 
 
 def _run(command: list[str], name: str) -> None:

@@ -41,7 +41,7 @@ def runner_functions(text: str, name: str) -> set[str]:
 def _part(origin: str, name: str) -> str:
     archive, _, member = origin.rstrip(")").partition("(")
     file = PurePath(archive).name
-    if file in ("libcortexm_kernels.a", "libcortexm_cmsis_nn.a", "libcmsis-nn.a"):
+    if re.fullmatch(r"lib(cortexm_kernels(_size|_speed)?|cortexm_cmsis_nn|cmsis-nn)\.a", file):
         return "kernels"
     if file == "libcortexm_runtime.a":
         return "runtime"

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes kernels/code_sizes.json: bytes of machine code of the kernels that have variants.
+
+    python scripts/kernel_sizes.py            # compile each with arm-none-eabi-gcc -Os, and write
+    python scripts/kernel_sizes.py --check    # exit 1 if one is more than a quarter off
+
+Scalar and DSP variants are compiled for a Cortex-M4, MVE ones for a Cortex-M55. OPTIMIZE size weighs
+these numbers against one another (python/cortexm_tools/plan/smallest.py), so a few bytes do not matter.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+KERNELS = ROOT / "kernels"
+SIZES = KERNELS / "code_sizes.json"
+CORE = {"scalar": "cortex-m4", "dsp": "cortex-m4", "mve": "cortex-m55"}
+OPTIONS = ["-mthumb", "-mfloat-abi=hard", "-Os", "-std=c11", "-fwrapv", "-ffp-contract=off"]
+
+
+def code_size(row: dict[str, str], folder: Path) -> int:
+    """Bytes of code and constants of one kernel."""
+    name = f"{row['op']}_{row['types']}_{row['isa']}"
+    source = KERNELS / "src" / row["family"] / f"{name}.c"
+    output = folder / f"{name}.o"
+    core = [f"-mcpu={CORE[row['isa']]}"]
+    if row["isa"] != "mve":
+        core.append("-mfpu=fpv4-sp-d16")
+    includes = [f"-I{ROOT / 'kernels' / 'include'}", f"-I{ROOT / 'kernels' / 'src'}"]
+    subprocess.run(
+        ["arm-none-eabi-gcc", *core, *OPTIONS, *includes, "-c", str(source), "-o", str(output)],
+        check=True,
+    )
+    sizes = subprocess.run(
+        ["arm-none-eabi-size", str(output)], check=True, capture_output=True, text=True
+    )
+    return int(sizes.stdout.splitlines()[1].split()[0])
+
+
+def main() -> int:
+    rows = json.loads((KERNELS / "kernels.json").read_text(encoding="utf-8"))["kernels"]
+    variants = Counter((row["op"], row["types"]) for row in rows)
+    known = json.loads(SIZES.read_text(encoding="utf-8")) if SIZES.is_file() else {}
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = {
+            f"cortexm_{row['op']}_{row['types']}_{row['isa']}": code_size(row, Path(folder))
+            for row in rows
+            if variants[row["op"], row["types"]] > 1
+        }
+    changed = [name for name in sizes | known if _differ(sizes.get(name, 0), known.get(name, 0))]
+    for name in changed:
+        print(f"{name}: {known.get(name)} -> {sizes.get(name)}")
+    if "--check" in sys.argv[1:]:
+        return 1 if changed else 0
+    SIZES.write_text(json.dumps(sizes, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _differ(a: int, b: int) -> bool:
+    return abs(a - b) * 4 > max(a, b)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
