@@ -122,6 +122,12 @@ static inline int32_t cortexm_nn_conv2d_scratch(const cortexm_conv_s8_t *p)
     const cmsis_nn_dims filter = cortexm_nn_conv_filter(p);
     const cmsis_nn_dims out = cortexm_nn_conv_out(p);
 
+#ifdef __ARMCC_VERSION
+    /* There is a second function for these, which does with less memory where it gets none. */
+    if (p->kernel_h == 1 && p->kernel_w == 1 && p->in_y0 == 0 && p->in_x0 == 0) {
+        return 0;
+    }
+#endif
     return arm_convolve_wrapper_s8_get_buffer_size(&conv, &in, &filter, &out);
 }
 
@@ -156,6 +162,14 @@ static inline int32_t cortexm_nn_transpose_conv2d_scratch(const cortexm_conv_s8_
            arm_transpose_conv_s8_get_reverse_conv_buffer_size(&conv, &in, &filter);
 }
 
+/* The kernel sums, which are our biases. */
+static inline int32_t cortexm_nn_linear_scratch(const cortexm_linear_s8_t *p)
+{
+    const cmsis_nn_dims filter = cortexm_nn_dims(p->in_features, 1, 1, p->out_features);
+
+    return arm_fully_connected_s8_get_buffer_size(&filter);
+}
+
 static inline int32_t cortexm_nn_batch_matmul_scratch(const cortexm_batch_matmul_s8_t *p)
 {
     const cmsis_nn_dims rhs = cortexm_nn_dims(1, 1, p->inner, p->cols);
@@ -166,12 +180,6 @@ static inline int32_t cortexm_nn_batch_matmul_scratch(const cortexm_batch_matmul
 static inline int32_t cortexm_nn_avg_pool2d_scratch(const cortexm_pool_s8_t *p)
 {
     return arm_avgpool_s8_get_buffer_size((int)p->out_w, p->channels);
-}
-
-static inline int32_t cortexm_nn_max_pool2d_scratch(const cortexm_pool_s8_t *p)
-{
-    (void)p;
-    return 0;
 }
 
 #endif

@@ -11,6 +11,10 @@ from ..target import Isa
 from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
 
+# The operators for which CMSIS-NN has a function that tells its scratch memory.
+_CHECKED = frozenset(
+    ("conv2d", "depthwise_conv2d", "transpose_conv2d", "linear", "batch_matmul", "avg_pool2d")
+)
 _CODE = {Isa.SCALAR: "plain C", Isa.DSP: "DSP", Isa.MVE: "MVE"}
 
 
@@ -32,8 +36,8 @@ def check_text(plan: Plan, options: EmitOptions) -> str:
     for number, step in enumerate(plan.steps):
         # The images of a batch have equal blocks, and the same scratch memory.
         for call in step.calls[:1]:
-            given = _scratch(call)
-            if call.kernel.library == LIBRARY and given:
+            if call.kernel.library == LIBRARY and call.kernel.op in _CHECKED:
+                given = _given(call)
                 lines += _layer(number, step, call, plan)
                 body.append(
                     f"    CORTEXM_NN_NEEDS(cortexm_nn_{call.kernel.op}_scratch(&op{number}_params), "
@@ -44,7 +48,12 @@ def check_text(plan: Plan, options: EmitOptions) -> str:
     return "\n".join([*lines, *body, "}", ""])
 
 
-def _scratch(call: Call) -> int:
+def _given(call: Call) -> int:
+    """Bytes of scratch memory; of a linear layer, of the sums that are passed in its place."""
+    if call.kernel.op == "linear":
+        features = dict(call.fields)["out_features"]
+        assert isinstance(features, int)
+        return 4 * features
     return sum(arg.nbytes for arg in call.args if isinstance(arg, ScratchArg))
 
 
@@ -53,7 +62,7 @@ def _layer(number: int, step: Step, call: Call, plan: Plan) -> list[str]:
     result = tensor_text(plan.graph.tensors[op.outputs[0]])
     message = (
         f"{op.kind} of {op.layer}: this CMSIS-NN needs more scratch memory than the "
-        f"{_scratch(call)} bytes planned; use a version that docs/cmake.md names, or KERNELS builtin"
+        f"{_given(call)} bytes planned; use a version that docs/cmake.md names, or KERNELS builtin"
     )
     fields = [
         f"    .{name} = {_value(value)},"

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CMSIS-NN itself: its results are ours in every byte on five cores, and another version is found out.
+
+Needs a checkout, named by CMSIS_NN_ROOT.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.compile import CompileOptions, compile_program
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.paths import data_root
+from cortexm_tools.plan import KernelChoice
+from cortexm_tools.program import Program, load_program
+from cortexm_tools.run.command import RunRequest, run_program
+from cortexm_tools.target import Target
+
+from batches import Job, run_jobs
+from golden import GoldenCase, golden_cases, mismatch, output_step
+from nn_layers import FAMILIES, layer_inputs, layer_program, random_layer
+
+CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m33", "cortex-m55")
+NN = KernelChoice.CMSIS_NN
+LAYERS = 8
+MODELS = Path(__file__).parents[2] / "benchmarks" / "models"
+
+
+def uses_cmsis_nn(program: Program, target: Target) -> bool:
+    return (
+        "cmsis-nn"
+        in compile_program(program, CompileOptions(target, kernels=NN)).report["libraries"]
+    )
+
+
+def golden_programs(target: Target) -> list[tuple[GoldenCase, Program]]:
+    """The golden cases with a layer that CMSIS-NN computes."""
+    lowered = "cortex-m55" if target.core.value == "cortex-m55" else "cortex-m4"
+    refused = ("conv-conv3d", "portable_int8-where_default")
+    cases = [case for case in golden_cases(cpu=lowered) if case.name not in refused]
+    pairs = [(case, Program("case", case.pte)) for case in cases]
+    return [pair for pair in pairs if uses_cmsis_nn(pair[1], target)]
+
+
+@pytest.mark.parametrize("cpu", CORES)
+def test_layers_and_golden_cases(checkout: Path, cpu: str, tmp_path: Path) -> None:
+    """In one image: random layers against the interpreter, golden cases against their outputs."""
+    target = Target.parse(cpu)
+    layers = [
+        (family, seed)
+        for family in FAMILIES
+        for seed in range(LAYERS)
+        if uses_cmsis_nn(layer_program(family, seed), target)
+    ]
+    assert {family for family, _ in layers} == set(FAMILIES)
+    golden = golden_programs(target)
+    assert len(golden) > 100
+    jobs = [
+        Job(
+            layer_program(family, seed),
+            [layer_inputs(random_layer(family, seed), k) for k in range(3)],
+        )
+        for family, seed in layers
+    ]
+    jobs += [Job(program, [case.inputs]) for case, program in golden]
+    results = run_jobs(jobs, target, tmp_path, kernels=NN)
+    for (family, seed), job, rows in zip(layers, jobs, results, strict=False):
+        graph = random_layer(family, seed)
+        for inputs, outputs in zip(job.invocations, rows, strict=True):
+            (expected,) = run_graph(graph, inputs)
+            np.testing.assert_array_equal(outputs[0], expected, err_msg=f"{family} {seed}")
+    wrong = {
+        case.name: found
+        for (case, program), rows in zip(golden, results[len(layers) :], strict=True)
+        if (found := mismatch(case, rows[0], output_step(program.graph())))
+    }
+    assert not wrong
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m55"])
+@pytest.mark.parametrize(
+    "name", ["ds_cnn", "resnet8", "mobilenet_v1_025", "deep_autoencoder", "mobilenet_v2"]
+)
+def test_models(checkout: Path, name: str, cpu: str, tmp_path: Path) -> None:
+    pytest.importorskip("executorch", reason="lowering a model needs executorch")
+    target = Target.parse(cpu)
+    program = load_program(MODELS / f"{name}.py", name=name, target=target)
+    compiled = compile_program(program, CompileOptions(target, kernels=NN))
+    macs = {layer["library"]: 0 for layer in compiled.report["layers"]}
+    for layer in compiled.report["layers"]:
+        macs[layer["library"]] += layer["macs"]
+    assert macs["cmsis-nn"] == compiled.report["macs"]
+    report = run_program(compiled, RunRequest(work=tmp_path))
+    assert report.matched and report.data["exact"]
+
+
+# -- Another version ---------------------------------------------------------------------------------
+
+
+def check(folder: Path, name: str, root: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Compiles a model's check as the build does."""
+    kernels = data_root() / "kernels"
+    includes = [root / "Include", kernels / "include", kernels / "src" / "cmsis_nn"]
+    options = [f"-I{path}" for path in includes]
+    source = str(folder / f"{name}_cmsis_nn.c")
+    return subprocess.run(
+        ["arm-none-eabi-gcc", *flags, *options, "-O2", "-w", "-c", source, "-o", "/dev/null"],
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_another_version_is_found_out(checkout: Path, tmp_path: Path) -> None:
+    if shutil.which("arm-none-eabi-gcc") is None:
+        pytest.skip("arm-none-eabi-gcc is not installed")
+    target = Target.parse("cortex-m4")
+    program = layer_program("conv2d", 3)
+    compiled = compile_program(program, CompileOptions(target, kernels=NN))
+    text = compiled.files["layer_cmsis_nn.c"]
+    assert isinstance(text, str) and "op0_refuse);" in text
+    (tmp_path / "layer_cmsis_nn.c").write_text(text)
+    m4 = ("-mcpu=cortex-m4", "-mthumb")
+    assert check(tmp_path, "layer", checkout, *m4).returncode == 0
+
+    # The functions that tell sizes, of a version that wants four bytes more.
+    other = tmp_path / "other"
+    shutil.copytree(checkout / "Include", other / "Include")
+    for file in (checkout / "Source").glob("*/*_get_buffer_sizes_s8.c"):
+        copy = other / "Source" / file.parent.name / file.name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        body = file.read_text().replace(
+            "return (2 * aligned_rhs_cols) *", "return 4 + (2 * aligned_rhs_cols) *"
+        )
+        copy.write_text(body)
+    said = check(tmp_path, "layer", other, *m4)
+    assert said.returncode != 0
+    assert "conv2d of layer0: this CMSIS-NN needs more scratch memory than the" in said.stderr
+
+    # Compiled for other instructions than planned, or with other rounding; without its sources.
+    said = check(tmp_path, "layer", checkout, "-mcpu=cortex-m3", "-mthumb")
+    assert "planned for the DSP code of CMSIS-NN" in said.stderr
+    said = check(tmp_path, "layer", checkout, *m4, "-DCMSIS_NN_USE_SINGLE_ROUNDING")
+    assert "its results would not be the model's" in said.stderr
+    shutil.rmtree(other / "Source")
+    said = check(tmp_path, "layer", other, *m4)
+    assert "the sources of CMSIS-NN are not beside its headers" in said.stderr

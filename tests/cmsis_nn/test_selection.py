@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which layers go to CMSIS-NN, in what form, with how much memory: all that needs no checkout of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cortexm_tools.compile import CompileOptions, compile_program, kernel_choice
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.plan import KernelChoice, make_plan, measured
+from cortexm_tools.plan.pack import Constants, nn_channels, nn_depthwise
+from cortexm_tools.plan.types import Call, ScratchArg
+from cortexm_tools.report import layer_table, summary
+from cortexm_tools.run.image import build_image
+from cortexm_tools.target import Isa, Target
+
+from graphs import Net
+from nn_layers import FAMILIES, layer_program, random_layer
+
+NN = KernelChoice.CMSIS_NN
+CPUS = {Isa.SCALAR: "cortex-m3", Isa.DSP: "cortex-m4", Isa.MVE: "cortex-m55"}
+
+
+def first_call(graph: Graph, cpu: str, choice: KernelChoice = NN) -> Call:
+    return make_plan(graph, Target.parse(cpu), kernels=choice).steps[0].calls[0]
+
+
+def library(graph: Graph, cpu: str = "cortex-m55") -> str:
+    return first_call(graph, cpu).kernel.library
+
+
+def scratch(call: Call) -> int:
+    return sum(arg.nbytes for arg in call.args if isinstance(arg, ScratchArg))
+
+
+def test_every_family_goes_to_cmsis_nn_on_every_core() -> None:
+    for cpu in ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m33", "cortex-m55"):
+        for family in FAMILIES:
+            found = {library(random_layer(family, seed), cpu) for seed in range(12)}
+            assert "cmsis-nn" in found, (cpu, family)
+            assert {
+                first_call(random_layer(family, seed), cpu, KernelChoice.BUILTIN).kernel.library
+                for seed in range(2)
+            } == {"builtin"}
+
+
+# -- Scratch memory against the library's own functions, as ExecuTorch's wheel has them ---------------
+
+
+def wheel_size(sizes: Any, isa: Isa, op: str, f: dict[str, Any]) -> int | None:
+    """What the wheel's module says for a call; None for an operator without scratch memory."""
+    backend = {
+        Isa.SCALAR: sizes.Backend.SCALAR,
+        Isa.DSP: sizes.Backend.DSP,
+        Isa.MVE: sizes.Backend.MVE,
+    }[isa]
+    kind = sizes.DataType.A8W8
+    if op == "batch_matmul":
+        filter_ = [f["inner"], -1, -1, f["cols"]]
+        return int(sizes.fully_connected_buffer_size(backend, kind, filter_nhwc=filter_))
+    if op == "avg_pool2d":
+        return int(
+            sizes.avgpool_buffer_size(backend, kind, dim_dst_width=f["out_w"], ch_src=f["channels"])
+        )
+    if op not in ("conv2d", "depthwise_conv2d", "transpose_conv2d"):
+        return None
+    depthwise = op == "depthwise_conv2d"
+    inner = 1 if depthwise else f["in_c"] // f["groups"]
+    shared: dict[str, Any] = {
+        "input_nhwc": [1, f["in_h"], f["in_w"], f["in_c"]],
+        "filter_nhwc": [f["out_c"], f["kernel_h"], f["kernel_w"], inner],
+        "output_nhwc": [1, f["out_h"], f["out_w"], f["out_c"]],
+        "padding_hw": [-f["in_y0"], -f["in_x0"]],
+        "stride_hw": [f["stride_h"], f["stride_w"]],
+        "dilation_hw": [f["dilation_h"], f["dilation_w"]],
+        "input_offset": -f["in_zero_point"],
+        "output_offset": f["out_zero_point"],
+        "activation_min": f["act_min"],
+        "activation_max": f["act_max"],
+    }
+    if depthwise:
+        shared["filter_nhwc"] = [1, f["kernel_h"], f["kernel_w"], f["out_c"]]
+        times = f["out_c"] // f["in_c"]
+        return int(sizes.depthwise_conv_wrapper_buffer_size(backend, kind, ch_mult=times, **shared))
+    if op == "conv2d":
+        return int(sizes.convolve_wrapper_buffer_size(backend, kind, **shared))
+    shared["padding_offsets_hw"] = [0, 0]
+    rows = int(sizes.transpose_conv_buffer_size(backend, kind, **shared))
+    del shared["output_nhwc"]
+    turned = int(sizes.transpose_conv_reverse_conv_buffer_size(backend, kind, **shared))
+    return (rows + 3) // 4 * 4 + turned
+
+
+@pytest.mark.parametrize("isa", list(Isa))
+def test_scratch_is_what_the_wheels_cmsis_nn_asks_for(isa: Isa) -> None:
+    sizes = pytest.importorskip(
+        "executorch.backends.cortex_m.library.cmsis_nn",
+        reason="without executorch there is no CMSIS-NN to compare memory sizes with",
+    )
+    compared = 0
+    for family in FAMILIES:
+        for seed in range(40):
+            call = first_call(random_layer(family, seed), CPUS[isa])
+            if call.kernel.library != "cmsis-nn":
+                continue
+            wanted = wheel_size(sizes, isa, call.kernel.op, dict(call.fields))
+            given = scratch(call)
+            if call.kernel.op == "transpose_conv2d" and wanted is not None:
+                # The library counts columns with the stride of rows; ours are enough for both.
+                assert given >= wanted, (family, seed)
+            else:
+                assert given == (wanted or 0), (family, seed)
+            compared += wanted is not None
+    assert compared > 150
+
+
+def test_scratch_in_numbers() -> None:
+    """A 3x3 convolution of 10 channels: depth 90, in whole vectors 96, in fours of 16 bits 92."""
+    net = Net()
+    graph = net.finish(net.conv(net.input((1, 10, 5, 5)), 4))
+    assert scratch(first_call(graph, "cortex-m55")) == 4 * 96
+    assert scratch(first_call(graph, "cortex-m4")) == 2 * 2 * 92
+    assert scratch(first_call(graph, "cortex-m0")) == 2 * 2 * 92
+    # M7's compiler has DSP instructions whatever the plan was made for.
+    net = Net()
+    pool = net.finish(net.pool(net.input((1, 10, 4, 4)), (2, 2), largest=False))
+    call = make_plan(pool, Target.parse("cortex-m7", "scalar"), kernels=NN).steps[0].calls[0]
+    assert scratch(call) == 4 * 10
+
+
+# -- Constants ---------------------------------------------------------------------------------------
+
+
+def test_constants_are_plain_and_filled_up_to_fours() -> None:
+    constants = Constants(
+        np.arange(30, dtype=np.int8).reshape(5, 1, 2, 3),
+        bias=np.full(5, 99, np.int32),
+        multiplier=np.arange(5, dtype=np.int32) + 2**30,
+        shift=np.arange(-5, 0).astype(np.int8),
+        plain_bias=np.arange(5, dtype=np.int32),
+    )
+    packed = nn_channels(constants)
+    assert packed.bias.tolist() == [0, 1, 2, 3, 4, 0, 0, 0]
+    assert packed.multiplier.dtype == np.int32
+    assert packed.multiplier[:5].tolist() == constants.multiplier.tolist()
+    assert packed.multiplier[8:].tolist() == [-5, -4, -3, -2, -1, 0, 0, 0]
+    assert packed.shift.size == 0
+    assert packed.weight is constants.weight
+    flat = nn_depthwise(constants).weight
+    assert flat[:30].tolist() == list(range(30)) and flat[30:].tolist() == [0, 0, 0]
+
+
+# -- What stays ours ---------------------------------------------------------------------------------
+
+
+def conv(shape: tuple[int, ...], kernel: tuple[int, int], **changes: Any) -> Graph:
+    """A convolution to 4 channels with some attributes changed."""
+    net = Net()
+    x = net.input(shape)
+    out = net.conv(x, 4, kernel, padding=changes.pop("padding", (0, 0, 0, 0)))
+    op = net.ops[-1]
+    net.ops[-1] = dataclasses.replace(op, attrs=dataclasses.replace(op.attrs, **changes))
+    return net.finish(out)
+
+
+def test_sums_that_may_leave_32_bits_stay_ours() -> None:
+    assert library(conv((1, 8, 5, 5), (3, 3))) == "cmsis-nn"
+    # 72 products of 255 and some 64 are above 2^20; a shift by 12 raises them past 2^31.
+    assert library(conv((1, 8, 5, 5), (3, 3), shifts=(12,) * 4)) == "builtin"
+
+
+def test_rows_whose_padding_the_mve_function_refuses_stay_ours() -> None:
+    for cpu, expected in (("cortex-m55", "builtin"), ("cortex-m4", "cmsis-nn")):
+        assert library(conv((1, 4, 1, 9), (1, 3), padding=(0, 2, 0, 0)), cpu) == expected
+        assert library(conv((1, 4, 1, 9), (1, 3), padding=(0, 1, 0, 1)), cpu) == "cmsis-nn"
+
+
+def transposed(padding: int, kernel: int, stride: int, more: int = 0) -> Graph:
+    net = Net()
+    x = net.input((1, 3, 4, 4))
+    attrs = ops.TransposeConv2d(
+        (stride, stride), (padding,) * 4, (1, 1), 3, -4, (2**30,) * 2, (-8,) * 2, -128, 127
+    )
+    out = 3 * stride + kernel - 2 * padding + more
+    return net.finish(net.add(attrs, [x, net.codes(2, kernel, kernel, 3)], (1, 2, out, out)))
+
+
+@pytest.mark.parametrize(
+    ("padding", "kernel", "stride", "more", "expected"),
+    [
+        (0, 3, 2, 0, "cmsis-nn"),
+        (2, 3, 2, 0, "cmsis-nn"),
+        (1, 3, 2, 0, "builtin"),  # loses a row in version 18
+        (2, 2, 1, 0, "builtin"),  # as much padding as window
+        (0, 3, 2, 1, "builtin"),  # a row more than the last input reaches
+    ],
+)
+def test_transposed_convolutions(
+    padding: int, kernel: int, stride: int, more: int, expected: str
+) -> None:
+    assert library(transposed(padding, kernel, stride, more)) == expected
+
+
+def test_operands_that_repeat_in_short_runs_stay_ours() -> None:
+    def added(channels: int) -> Graph:
+        net = Net()
+        x = net.input((1, channels, 3, 3))
+        return net.finish(net.sum(x, net.codes(1, channels, 1, 1)))
+
+    assert library(added(8)) == "cmsis-nn"
+    assert library(added(7)) == "builtin"
+
+
+def test_softmax_across_rows_stays_ours() -> None:
+    net = Net()
+    x = net.input((3, 5))
+    assert library(net.finish(net.softmax(x, 0))) == "builtin"
+    net = Net()
+    x = net.input((3, 5))
+    assert library(net.finish(net.softmax(x, 1))) == "cmsis-nn"
+
+
+def test_what_cmsis_nn_has_not_stays_ours() -> None:
+    net = Net()
+    assert library(net.finish(net.activation(net.input((2, 3))))) == "builtin"
+    net = Net()
+    x = net.input((2, 3), DType.F32)
+    assert library(net.finish(net.quantize(x))) == "builtin"
+
+
+# -- auto, report, errors ----------------------------------------------------------------------------
+
+
+def test_auto_takes_what_was_measured_to_be_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {
+        ("cortex-m55", "mve", "linear"): {"builtin": 100, "cmsis-nn": 90},
+        ("cortex-m4", "dsp", "linear"): {"builtin": 90, "cmsis-nn": 100},
+    }
+    monkeypatch.setattr(measured, "_instructions", lambda: found)
+    layer = random_layer("linear", 0)
+    chosen = {
+        cpu: first_call(layer, cpu, KernelChoice.AUTO).kernel.library
+        for cpu in ("cortex-m55", "cortex-m85", "cortex-m4", "cortex-m7", "cortex-m3")
+    }
+    assert chosen == {
+        "cortex-m55": "cmsis-nn",
+        "cortex-m85": "cmsis-nn",  # as the M55
+        "cortex-m4": "builtin",
+        "cortex-m7": "builtin",  # as the M4
+        "cortex-m3": "builtin",  # not measured
+    }
+
+
+def test_report_says_whose_kernel_each_layer_uses() -> None:
+    target = Target.parse("cortex-m55")
+    program = layer_program("linear", 0)
+    data = compile_program(program, CompileOptions(target, kernels=NN)).report
+    assert data["libraries"] == ["cmsis-nn"]
+    assert [layer["library"] for layer in data["layers"]] == ["cmsis-nn"]
+    assert "cmsis-nn computes 1 of 1 operators" in summary(data)
+    assert layer_table(data).splitlines()[-1].endswith("cmsis-nn")
+    plain = compile_program(program, CompileOptions(target)).report
+    assert plain["libraries"] == ["builtin"]
+    assert "cmsis-nn" not in summary(plain) + layer_table(plain)
+
+
+def test_check_file_names_every_layer_with_scratch_memory() -> None:
+    target = Target.parse("cortex-m4")
+    compiled = compile_program(layer_program("conv2d_row", 1), CompileOptions(target, kernels=NN))
+    text = compiled.files["layer_cmsis_nn.c"]
+    assert isinstance(text, str)
+    (call,) = compiled.plan.steps[0].calls
+    assert f"cortexm_nn_conv2d_scratch(&op0_params), {scratch(call)}, op0_refuse)" in text
+    assert "#if CORTEXM_NN_CODE != 1" in text
+    plain = compile_program(layer_program("conv2d_row", 1), CompileOptions(target))
+    assert "layer_cmsis_nn.c" not in plain.files
+
+
+def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CortexMError, match="CPU any names none"):
+        first_call(random_layer("linear", 0), "any")
+    with pytest.raises(CortexMError, match="unknown kernel library 'cmsis'") as caught:
+        kernel_choice("cmsis")
+    assert "cmsis-nn" in str(caught.value)
+    monkeypatch.delenv("CMSIS_NN_ROOT", raising=False)
+    (tmp_path / "layer_cmsis_nn.c").write_text("")
+    with pytest.raises(CortexMError, match="there is no CMSIS-NN") as caught:
+        build_image(tmp_path, ["layer"], tmp_path / "build", board="mps3-an547")
+    assert "CMSIS_NN_ROOT" in str(caught.value)
