@@ -175,7 +175,8 @@ def _model_arguments(parser: argparse.ArgumentParser, *, optional: bool = False)
     )
     parser.add_argument(
         "--kernels",
-        help="builtin (default), cmsis-nn (of the checkout CMSIS_NN_ROOT), or auto: the faster ones",
+        help="builtin (default), cmsis-nn (of the checkout CMSIS_NN_ROOT), or auto: the faster ones; "
+        "bench compares several, with commas between",
     )
     parser.add_argument(
         "-q",
@@ -388,11 +389,20 @@ def _run(args: argparse.Namespace) -> int:
 
 def _bench(args: argparse.Namespace) -> int:
     from .run.bench import bench, bench_text
+    from .run.libraries import compare, compare_text
 
     target = Target.parse(args.cpu, args.isa)
     program = _load(args, target, quiet=args.json)
-    data = bench(program, _options(args, target), board=args.board, work=args.work)
-    print(json.dumps(data, indent=1) if args.json else bench_text(data))
+    choices = [kernel_choice(name) for name in (args.kernels or "builtin").split(",")]
+    args.kernels = choices[0].value
+    options = _options(args, target)
+    if len(choices) > 1:
+        data = compare(program, options, choices, board=args.board, work=args.work)
+        text = compare_text
+    else:
+        data = bench(program, options, board=args.board, work=args.work)
+        text = bench_text
+    print(json.dumps(data, indent=1) if args.json else text(data))
     return 0
 
 

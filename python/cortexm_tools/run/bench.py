@@ -63,6 +63,7 @@ def bench(
             "operator": layer["operator"],
             "layer": layer["layer"],
             "kernels": layer["kernels"],
+            "library": layer["library"],
             "macs": layer["macs"],
             "instructions": count,
         }
