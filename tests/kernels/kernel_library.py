@@ -62,7 +62,8 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
     ],
     "mul": [
         *_fields(_I32, "count a_period b_period multiplier"),
-        *_fields(_I8, "shift a_zero_point b_zero_point out_zero_point"),
+        *_fields(_I16, "a_zero_point b_zero_point"),
+        *_fields(_I8, "shift out_zero_point"),
     ],
     "div": [
         *_fields(_I32, "count"),

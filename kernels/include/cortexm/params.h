@@ -82,13 +82,14 @@ typedef struct {
     int8_t act_min, act_max;
 } cortexm_add_s8_t;
 
-/* mul: requantize((a - a_zero_point) * (b - b_zero_point)); periods as in add */
+/* mul: requantize((a - a_zero_point) * (b - b_zero_point)); periods as in add. ExecuTorch gives an operand of
+ * few values a zero point beyond the codes. */
 typedef struct {
     int32_t count;
     int32_t a_period, b_period;
     int32_t multiplier;
-    int8_t shift;
-    int8_t a_zero_point, b_zero_point, out_zero_point;
+    int16_t a_zero_point, b_zero_point;
+    int8_t shift, out_zero_point;
 } cortexm_mul_s8_t;
 
 /* div: round_half_even(float(a - za) / float(b - zb) * scale) + out_zero_point, 0/0 and x/0 give

@@ -166,8 +166,9 @@ def _add(facts: Facts) -> bool:
 
 
 def _mul(facts: Facts) -> bool:
-    """A product, below 2^16, shifted to the left fits into 32 bits."""
-    return bool(facts["shift"] <= 14)
+    """Differences of 16 bits, whose product shifted to the left fits into 32 bits."""
+    a, b = (128 + abs(facts[f"{operand}_zero_point"]) for operand in "ab")
+    return bool(max(a, b) < 1 << 15 and a * b << max(0, facts["shift"]) < 1 << 31)
 
 
 def _runs(facts: Facts) -> bool:
