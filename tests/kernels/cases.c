@@ -460,7 +460,7 @@ static int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
     outputs_t o;
 
     p.rows = between(1, 5);
-    p.in_features = extent(one_in(8) ? between(1, 300) : length(), 33);
+    p.in_features = extent(one_in(8) ? between(1, 1100) : length(), 33);
     p.out_features = extent(length(), 31);
     p.multiplier = multiplier();
     p.shift = (int8_t)shift(16);
@@ -479,6 +479,8 @@ static int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
     if (is_pairs) {
         make_narrow(NULL, bias, p.out_features);
         scratch = allocate((p.in_features + 3) / 4 * 8);
+    } else if (kind == LINEAR_FOURS) {
+        scratch = allocate((p.in_features + 511) / 512 * 4);
     }
     o = outputs(p.rows * p.out_features);
     ref(&p, in, weight, bias, o.data[1], NULL);

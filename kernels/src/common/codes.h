@@ -102,7 +102,8 @@ static inline int8_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int32
         codes->low, codes->high);
 }
 
-/* value[4 * i + o] becomes its simple code, for four outputs o and `rows` values i of each. */
+/* value[4 * i + o] becomes its simple code, for four outputs o and `rows` > 0 values i
+ * of each. */
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 /* As cortexm_simple_code, with an output's constants prepared once. A negative value becomes at most
  * the zero point, so if that is -128, as after a ReLU, there is nothing to compute. */
@@ -236,7 +237,7 @@ static inline void cortexm_start_codes(const int32_t *bias, int32_t count, int32
     }
 }
 
-/* out[i][o + k] = code of value[4 * i + k] for `rows` pixels i and `count` channels o + k, count <= 4.
+/* out[i][o + k] = code of value[4 * i + k] for `rows` > 0 pixels i and `count` <= 4 channels o + k.
  * The values are lost. */
 static CORTEXM_APART void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, int32_t count,
                                             int32_t *value, int32_t rows, int8_t *const *out)

@@ -137,6 +137,11 @@ def _widened_row(facts: Facts) -> int:
     return int(2 * 4 * -(-facts["in_features"] // 4))
 
 
+def _quad_sums(facts: Facts) -> int:
+    """The sum of every chunk of 512 inputs of a linear layer: see kernels/src/common/quads.h."""
+    return int(4 * -(-facts["in_features"] // 512))
+
+
 def _tap_vectors(facts: Facts) -> int:
     """Five words per tap, in whole vectors of four taps, and one pixel of padding."""
     taps = facts["kernel_h"] * facts["kernel_w"]
@@ -151,6 +156,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "tap_tables": _tap_tables,
     "triples": _triples,
     "band": _band,
+    "quad_sums": _quad_sums,
     "widened_row": _widened_row,
     **cmsis_nn.SCRATCH,
 }
