@@ -627,8 +627,8 @@ static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
         p.b_shift = (int8_t)(p.b_shift > 0 ? 0 : p.b_shift);
         p.out_shift = (int8_t)(p.out_shift >= 0 ? -1 - p.out_shift : p.out_shift);
     }
-    p.a_zero_point = (int8_t)code();
-    p.b_zero_point = (int8_t)code();
+    p.a_zero_point = (int16_t)code();
+    p.b_zero_point = (int16_t)code();
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
     a = random_bytes(p.a_period);
@@ -667,8 +667,9 @@ int mul_case(mul_fn variant, mul_fn ref)
     periods(&p.count, &p.a_period, &p.b_period);
     p.multiplier = multiplier();
     p.shift = (int8_t)shift(14);
-    p.a_zero_point = (int8_t)code();
-    p.b_zero_point = (int8_t)code();
+    /* Not all zero points are codes. */
+    p.a_zero_point = (int16_t)(one_in(4) ? between(-400, 400) : code());
+    p.b_zero_point = (int16_t)(one_in(4) ? between(-400, 400) : code());
     p.out_zero_point = (int8_t)code();
     a = random_bytes(p.a_period);
     b = random_bytes(p.b_period);

@@ -48,16 +48,19 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
     "pool": [*_WINDOW, *_fields(_U16, "channels"), *_KERNEL, *_ACT],
     "linear": [
         *_fields(_I32, "rows in_features out_features multiplier"),
-        *_fields(_I8, "shift weight_zero_point out_zero_point"),
+        *_fields(_I16, "weight_zero_point"),
+        *_fields(_I8, "shift out_zero_point"),
         *_ACT,
     ],
     "batch_matmul": [
         *_fields(_I32, "batches rows cols inner multiplier"),
-        *_fields(_I8, "shift lhs_zero_point rhs_zero_point out_zero_point"),
+        *_fields(_I16, "lhs_zero_point rhs_zero_point"),
+        *_fields(_I8, "shift out_zero_point"),
     ],
     "add": [
         *_fields(_I32, "count a_period b_period a_multiplier b_multiplier out_multiplier"),
-        *_fields(_I8, "a_shift b_shift out_shift a_zero_point b_zero_point out_zero_point"),
+        *_fields(_I16, "a_zero_point b_zero_point out_zero_point"),
+        *_fields(_I8, "a_shift b_shift out_shift"),
         *_ACT,
     ],
     "mul": [

@@ -99,6 +99,17 @@ def test_arena_is_within_ten_percent_of_the_bound(name: str) -> None:
         assert plan.lower_bound <= plan.arena_size <= 1.1 * plan.lower_bound
 
 
+def test_constants_are_what_the_model_needs(name: str) -> None:
+    """Weights, biases and requantization, and at most 3 % of padding and tables."""
+    graph = program(name).graph()
+    given = sum(t.nbytes for t in graph.tensors if t.data is not None)
+    for cpu in ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"):
+        plan = compiled(name, target=Target.parse(cpu)).plan
+        assert plan.needed_bytes <= plan.constant_bytes <= 1.03 * plan.needed_bytes, cpu
+        # The .pte's weights and biases, and five bytes a channel beside the biases' four.
+        assert given * 0.95 <= plan.needed_bytes <= given * 1.5, cpu
+
+
 def test_everything_is_int8(name: str) -> None:
     work = compiled(name, require_int8=True).report["work"]
     assert set(work) <= {"int8", "move", "convert"} and work["int8"]["macs"] > 0

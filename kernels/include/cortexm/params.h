@@ -58,8 +58,9 @@ typedef struct {
     int32_t rows;              /* product of the leading dimensions */
     int32_t in_features, out_features;
     int32_t multiplier;        /* one for all outputs */
+    int16_t weight_zero_point;
     int8_t shift;
-    int8_t weight_zero_point, out_zero_point;
+    int8_t out_zero_point;
     int8_t act_min, act_max;
 } cortexm_linear_s8_t;
 
@@ -67,8 +68,9 @@ typedef struct {
 typedef struct {
     int32_t batches, rows, cols, inner;
     int32_t multiplier;
+    int16_t lhs_zero_point, rhs_zero_point;
     int8_t shift;
-    int8_t lhs_zero_point, rhs_zero_point, out_zero_point;
+    int8_t out_zero_point;
 } cortexm_batch_matmul_s8_t;
 
 /* add: both operands are (code - zero point) * 2^20, requantized each, summed, requantized again.
@@ -77,8 +79,8 @@ typedef struct {
     int32_t count;             /* elements of the result */
     int32_t a_period, b_period;
     int32_t a_multiplier, b_multiplier, out_multiplier;
+    int16_t a_zero_point, b_zero_point, out_zero_point;
     int8_t a_shift, b_shift, out_shift;
-    int8_t a_zero_point, b_zero_point, out_zero_point;
     int8_t act_min, act_max;
 } cortexm_add_s8_t;
 

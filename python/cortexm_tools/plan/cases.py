@@ -48,9 +48,11 @@ def _rows_3x3(facts: Facts) -> bool:
 
 
 def _add_shifts_right(facts: Facts) -> bool:
-    """An addition never shifts to the left, and to the right at the end. With codes less their zero
-    point below 2^8 and raised by 2^20, all its values stay below 2^30."""
-    return bool(facts["a_shift"] <= 0 and facts["b_shift"] <= 0 and facts["out_shift"] < 0)
+    """An addition never shifts to the left, and to the right at the end, and its zero points are codes.
+    With codes less their zero point below 2^8 and raised by 2^20, all its values stay below 2^30."""
+    are_codes = all(-128 <= facts[f"{name}_zero_point"] <= 127 for name in ("a", "b", "out"))
+    is_right = facts["a_shift"] <= 0 and facts["b_shift"] <= 0 and facts["out_shift"] < 0
+    return bool(are_codes and is_right)
 
 
 def _from_channels(least: int) -> Callable[[Facts], bool]:

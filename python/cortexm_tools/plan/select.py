@@ -110,14 +110,22 @@ class Selector:
         data = np.ascontiguousarray(tensor.data.transpose(tensor.dim_order))
         return self.constant("c_" + tensor.name, data, f"{tensor.name} {tensor.shape}")
 
-    def constant(self, name: str, data: Array, comment: str = "") -> ConstantArg:
-        """Adds a constant array; equal arrays are stored once."""
+    def constant(
+        self, name: str, data: Array, comment: str = "", *, needed: int | None = None
+    ) -> ConstantArg:
+        """Adds a constant array; equal arrays are stored once.
+
+        Args:
+            needed: bytes of it that the model brings; default: all.
+        """
         data = np.ascontiguousarray(data)
         key = (data.dtype.str, data.tobytes())
         if key in self._by_content:
             return ConstantArg(self._by_content[key])
         name = unique(identifier(name), self.constants)
-        self.constants[name] = Constant(name, data, comment)
+        self.constants[name] = Constant(
+            name, data, comment, needed=data.nbytes if needed is None else needed
+        )
         self._by_content[key] = name
         return ConstantArg(name)
 

@@ -29,12 +29,17 @@ class Region:
 
 @dataclass(frozen=True)
 class Constant:
-    """An array in flash. `data` is in memory order; `section` empty for the model's common one."""
+    """An array in flash. `data` is in memory order; `section` empty for the model's common one.
+
+    `needed` bytes of it the model brings: weights, biases, requantization, tables of values. The
+    others are padding that a kernel wants, or tables made from the graph.
+    """
 
     name: str
     data: Array = field(compare=False)
     comment: str = ""
     section: str = ""
+    needed: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -191,6 +196,11 @@ class Plan:
     def main_size(self) -> int:
         """Bytes of the main arena, the one an application passes and reads."""
         return self.arenas[0].size
+
+    @property
+    def needed_bytes(self) -> int:
+        """What the model needs of `constant_bytes`."""
+        return sum(constant.needed for constant in self.constants)
 
     @property
     def constant_bytes(self) -> int:

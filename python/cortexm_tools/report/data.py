@@ -65,6 +65,7 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
         "arena_lower_bound_bytes": plan.lower_bound,
         "regions": _regions(plan),
         "constants_bytes": plan.constant_bytes,
+        "constants_needed_bytes": plan.needed_bytes,
         "macs": sum(entry["macs"] for entry in work.values()),
         "work": work,
         "kernels": sorted({call.kernel.symbol for step in plan.steps for call in step.calls}),

@@ -86,12 +86,19 @@ def summary(data: dict[str, Any]) -> str:
         (
             f"{data['name']} for {target['cpu']} ({target['isa']})",
             f"  RAM    {data['arena_bytes']:>10,} B arena ({proof})",
-            f"  flash  {data['constants_bytes']:>10,} B constants",
+            f"  flash  {data['constants_bytes']:>10,} B constants ({_overhead(data)})",
             *regions,
             f"  work   {work}",
             *(f"  {name} computes {_shares(data, name)}" for name in others),
         )
     )
+
+
+def _overhead(data: dict[str, Any]) -> str:
+    """How far the constants exceed what the model needs."""
+    needed = data["constants_needed_bytes"]
+    over = data["constants_bytes"] / needed - 1 if needed else 0.0
+    return f"needed: {needed:,} B, +{100 * over:.1f} %"
 
 
 def _shares(data: dict[str, Any], library: str) -> str:

@@ -79,6 +79,7 @@ def bench(
         "macs": macs,
         "instructions_per_mac": total / macs if macs else None,
         "flash_by_part": flash,
+        "constants_needed": compiled.plan.needed_bytes,
         "ram": {
             "arena": compiled.plan.arena_size,
             "variables": profile.result.ram_bytes
@@ -94,6 +95,13 @@ def bench(
         "functions": [{"name": name, "instructions": n} for name, n in profile.functions],
         "layers": layers,
     }
+
+
+def _constants_line(data: dict[str, Any]) -> str:
+    """How far the constants in the image exceed what the model needs."""
+    stored, needed = data["flash_by_part"]["constants"], data["constants_needed"]
+    over = 100 * (stored / needed - 1) if needed else 0.0
+    return f"of the constants the model needs {needed:,} bytes: +{over:.1f} %"
 
 
 def bench_text(data: dict[str, Any]) -> str:
@@ -126,6 +134,7 @@ def bench_text(data: dict[str, Any]) -> str:
         ),
         "",
         table(("flash of", "bytes"), list(data["flash_by_part"].items())),
+        _constants_line(data),
         "",
         table(("RAM of", "bytes"), list(data["ram"].items())),
         f"stack: {data['ram']['stack']:,} B touched by this run, at most "

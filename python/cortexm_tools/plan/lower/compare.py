@@ -68,7 +68,7 @@ def _logical_not(select: Selector, attrs: more.LogicalNot, op: Op) -> list[Call]
     fields = box_fields(op, (count,), {"a_stride": (1,), "b_stride": (0,)})
     args: list[Arg] = [
         select.operand(op.inputs[0]),
-        select.constant("false_value", np.zeros(1, np.bool_)),
+        select.constant("false_value", np.zeros(1, np.bool_), needed=0),
         TensorArg(op.outputs[0]),
     ]
     return [select.call(select.kernel("compare_eq", "u8", op), fields, args)]

@@ -153,7 +153,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     )
     tables = {"multiplier": constants.multiplier, "shift": constants.shift}
     named: dict[str, Field] = {
-        name: select.constant(f"{name[0]}_{label}", table).name
+        name: select.constant(f"{name[0]}_{label}", table, needed=out_c * table.itemsize).name
         for name, table in tables.items()
         if table.size
     }
@@ -163,8 +163,8 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         kernel,
         named | fields,
         [
-            select.constant("w_" + label, constants.weight, shape),
-            select.constant("b_" + label, constants.bias),
+            select.constant("w_" + label, constants.weight, shape, needed=weight.nbytes),
+            select.constant("b_" + label, constants.bias, needed=folded.nbytes),
         ],
         select.scratch(kernel, fields),
         positions * taps,

@@ -20,7 +20,7 @@ from .data import strides
 
 def _zero(select: Selector) -> Arg:
     """What sums without a bias begin with."""
-    return select.constant("zero", np.zeros(1, np.float32))
+    return select.constant("zero", np.zeros(1, np.float32), needed=0)
 
 
 def _image_fields(x: Tensor, out: Tensor) -> dict[str, Field]:

@@ -45,7 +45,7 @@ def _offsets(
         for array, (_, size, step) in zip(known, parts, strict=True):
             total = total + in_range(array, size) * step
         comment = f"offsets of {op.kind}"
-        return [], select.constant(f"{op.kind}_offsets", total.astype(np.int32), comment)
+        return [], select.constant(f"{op.kind}_offsets", total.astype(np.int32), comment, needed=0)
     scratch = ScratchArg(4 * math.prod(joint))
     calls = []
     for number, (index, size, step) in enumerate(parts):

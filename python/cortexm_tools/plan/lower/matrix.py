@@ -46,8 +46,13 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     constants = PACKERS[kernel.pack](Constants(weight, folded, none, none.astype(np.int8)))
     args: list[Arg] = [
         TensorArg(op.inputs[0]),
-        select.constant("w_" + label, constants.weight, "x".join(map(str, weight.shape))),
-        select.constant("b_" + label, constants.bias),
+        select.constant(
+            "w_" + label,
+            constants.weight,
+            "x".join(map(str, weight.shape)),
+            needed=weight.nbytes,
+        ),
+        select.constant("b_" + label, constants.bias, needed=folded.nbytes),
         TensorArg(op.outputs[0]),
         select.scratch(kernel, fields),
     ]

@@ -78,7 +78,7 @@ def _cast(select: Selector, attrs: more.Cast, op: Op) -> list[Call]:
     operand, result = select.operand(op.inputs[0]), TensorArg(op.outputs[0])
     source = DType.U8 if x.dtype is DType.BOOL else x.dtype
     if out.dtype is DType.BOOL and x.dtype is not DType.BOOL:
-        zero = select.constant(f"zero_{source.value}", np.zeros(1, x.dtype.numpy))
+        zero = select.constant(f"zero_{source.value}", np.zeros(1, x.dtype.numpy), needed=0)
         against = box_fields(op, (count,), {"a_stride": (1,), "b_stride": (0,)})
         kernel = select.kernel("compare_ne", source.value, op)
         return [select.call(kernel, against, [operand, zero, result])]
@@ -108,7 +108,7 @@ def _nearest(select: Selector, attrs: more.UpsampleNearest2d, op: Op) -> list[Ca
         return [copy_call(select, op, op.inputs[0], op.outputs[0], dims, from_strides, to)]
     rows, cols = np.array(attrs.rows), np.array(attrs.cols)
     table = (rows[:, None] * own[2] + cols * own[3]).astype(np.int32)
-    offsets = select.constant(f"{x.name}_offsets", table, "offsets of the nearest pixels")
+    offsets = select.constant(f"{x.name}_offsets", table, "offsets of the nearest pixels", needed=0)
     order = out.dim_order
     tables = {
         "offset_stride": [(0, 0, len(cols), 1)[d] for d in order],
@@ -136,13 +136,17 @@ def _bilinear(select: Selector, attrs: more.UpsampleBilinear2d, op: Op) -> list[
         step = strides(x)[2 if axis == "row" else 3]
         for end in ("low", "high"):
             table = np.array([getattr(place, end) * step for place in places], np.int32)
-            fields[f"{axis}_{end}"] = select.constant(f"{x.name}_{axis}_{end}", table).name
+            fields[f"{axis}_{end}"] = select.constant(
+                f"{x.name}_{axis}_{end}", table, needed=0
+            ).name
         weights = (
             np.array([place.weight for place in places], np.float32)
             if x.dtype is DType.F32
             else code_weights(places).astype(np.int16)
         )
-        fields[f"{axis}_weight"] = select.constant(f"{x.name}_{axis}_weight", weights).name
+        fields[f"{axis}_weight"] = select.constant(
+            f"{x.name}_{axis}_weight", weights, needed=0
+        ).name
     fields |= {
         "planes": planes,
         "plane_stride": math.prod(x.shape) // planes,
