@@ -34,7 +34,7 @@ int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size)
     if (model->init != NULL) {
         model->init(base);
     }
-    return CORTEXM_OK;
+    return model->status != NULL ? model->status(base) : CORTEXM_OK;
 }
 
 int cortexm_invoke(const cortexm_model_t *model, void *arena)
@@ -45,7 +45,7 @@ int cortexm_invoke(const cortexm_model_t *model, void *arena)
         return CORTEXM_ERR_ARGUMENT;
     }
     model->invoke(base);
-    return CORTEXM_OK;
+    return model->status != NULL ? model->status(base) : CORTEXM_OK;
 }
 
 static cortexm_tensor_t tensor_at(const cortexm_tensor_info_t *list, size_t count, uint8_t *base,

@@ -14,7 +14,14 @@ from typing import Any
 
 from . import __version__
 from .builtin import model_files
-from .compile import Compiled, CompileOptions, compile_program, kernel_choice, write_compiled
+from .compile import (
+    Compiled,
+    CompileOptions,
+    ExecutorchOptions,
+    compile_program,
+    kernel_choice,
+    write_compiled,
+)
 from .emit.files import write_files
 from .errors import CortexMError
 from .plan.regions import parse_regions
@@ -101,6 +108,25 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="DIR",
         help="write the program as text after every stage",
+    )
+    compile_.add_argument(
+        "--runtime",
+        choices=("compiled", "executorch"),
+        default="compiled",
+        help="executorch: for ExecuTorch's own runtime, with the operators the program uses",
+    )
+    compile_.add_argument(
+        "--executorch-sizes",
+        type=Path,
+        metavar="FILE",
+        help="the object file of runtime/executorch/sizes.cpp, compiled for the image",
+    )
+    compile_.add_argument(
+        "--external-operator",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an operator that the application registers with ExecuTorch",
     )
     compile_.add_argument("--quiet", action="store_true")
     for option in ("-d", "--delegate"), ("--non_strict_export",), ("--enable_qdq_fusion_pass",):
@@ -258,6 +284,7 @@ def _compile(args: argparse.Namespace) -> int:
         embed_pte=args.embed_pte,
         samples=args.samples,
         command=_command_line(args),
+        executorch=_executorch(args),
         **limits,
     )
     compiled = compile_program(program, options)
@@ -276,13 +303,45 @@ def _compile(args: argparse.Namespace) -> int:
     if args.stamp:
         args.stamp.write_text(compiled.program.digest + "\n", encoding="utf-8")
     if not args.quiet:
-        print(summary(compiled.report))
+        print(_summary(compiled.report))
         print(f"  nodes  {nodes_line(program)}")
         for name in more:
             print(f"  wrote  {args.out / name}")
         if args.model_name is not None or args.intermediates is not None:
             print(f"\n{nodes_text(program)}", end="")
     return 0
+
+
+def _summary(report: dict[str, Any]) -> str:
+    from .executorch.compile import summary as executorch_summary
+
+    return executorch_summary(report) if "pools" in report else summary(report)
+
+
+def _executorch(args: argparse.Namespace) -> ExecutorchOptions | None:
+    from .executorch.sizes import read_sizes
+
+    if args.runtime != "executorch":
+        if args.executorch_sizes or args.external_operator:
+            raise CortexMError(
+                "--executorch-sizes and --external-operator are for --runtime executorch"
+            )
+        return None
+    if args.executorch_sizes is None:
+        raise CortexMError(
+            "--runtime executorch needs --executorch-sizes FILE: the pools depend on how the image "
+            "is compiled",
+            hint="cortexm_add_model(… RUNTIME executorch) does it; see docs/executorch.md",
+        )
+    try:
+        data = args.executorch_sizes.read_bytes()
+    except OSError as error:
+        raise CortexMError(
+            f"cannot read: {error.strerror}", where=str(args.executorch_sizes)
+        ) from None
+    return ExecutorchOptions(
+        read_sizes(data, str(args.executorch_sizes)), tuple(args.external_operator)
+    )
 
 
 def _settle_names(args: argparse.Namespace) -> None:
@@ -355,6 +414,8 @@ def _command_line(args: argparse.Namespace) -> str:
         words += ["--optimize", args.optimize]
     for region in args.region:
         words += ["--region", region]
+    if args.runtime != "compiled":
+        words += ["--runtime", args.runtime]
     return shlex.join(words)
 
 
@@ -417,7 +478,9 @@ def _inspect(args: argparse.Namespace) -> int:
 def _report(args: argparse.Namespace) -> int:
     try:
         data = json.loads(args.report.read_text(encoding="utf-8"))
-        text = f"{summary(data)}{_stack_line(args.report)}\n\n{layer_table(data)}"
+        text = f"{_summary(data)}{_stack_line(args.report)}"
+        if "pools" not in data:
+            text += f"\n\n{layer_table(data)}"
     except OSError as error:
         raise CortexMError(f"cannot read: {error.strerror}", where=str(args.report)) from None
     except (ValueError, KeyError, TypeError):

@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .emit import EmitOptions, Sample, emit
+from .emit import EmitOptions, Sample, emit, emit_samples
 from .emit.files import write_files
 from .errors import CortexMError, did_you_mean
+from .executorch.compile import check as check_pools
+from .executorch.compile import prepare, sources
+from .executorch.compile import report as executorch_report
+from .executorch.sizes import Sizes
 from .ir import Array, Graph, ops
 from .ir.edit import producers
 from .ir.interpreter import run_graph
@@ -24,6 +28,19 @@ from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
 from .target import Optimize, Target
 from .vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, vector_inputs
+
+
+@dataclass(frozen=True)
+class ExecutorchOptions:
+    """RUNTIME executorch.
+
+    Attributes:
+        sizes: of ExecuTorch's objects in the image.
+        external_operators: operators that the application registers with ExecuTorch itself.
+    """
+
+    sizes: Sizes
+    external_operators: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,7 @@ class CompileOptions:
     poison: bool = False
     profile: bool = False
     command: str = "cortexm compile"
+    executorch: ExecutorchOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +84,8 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     Raises:
         CortexMError: the program has an operator without kernel, or exceeds a limit.
     """
+    if options.executorch is not None:
+        return _compile_for_executorch(program, options, options.executorch)
     graph = program.graph()
     simplified = simplify(graph, io_int8=options.io_int8)
     if options.require_int8:
@@ -78,17 +98,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         samples, outputs = _samples(program, plan, options.samples)
         if program.vectors:
             report["test_vectors"] = _vector_report(program, plan.graph, outputs)
-    emit_options = EmitOptions(
-        name=program.name,
-        command=options.command,
-        digest=program.digest,
-        own_arena=options.own_arena and not options.shared_arena,
-        shared_arena=options.shared_arena,
-        section_arena=options.section_arena,
-        section_weights=options.section_weights,
-        poison=options.poison,
-        profile=options.profile,
-    )
+    emit_options = _emit_options(program, options)
     pte = program.pte if options.embed_pte else None
     files: dict[str, str | bytes] = {
         f"{program.name}.pte": program.pte,
@@ -117,6 +127,47 @@ def kernel_choice(name: str) -> KernelChoice:
     if name not in names:
         raise CortexMError(f"unknown kernel library {name!r}", hint=did_you_mean(name, names))
     return KernelChoice(name)
+
+
+def _emit_options(program: Program, options: CompileOptions) -> EmitOptions:
+    return EmitOptions(
+        name=program.name,
+        command=options.command,
+        digest=program.digest,
+        own_arena=options.own_arena and not options.shared_arena,
+        shared_arena=options.shared_arena,
+        section_arena=options.section_arena,
+        section_weights=options.section_weights,
+        poison=options.poison,
+        profile=options.profile,
+    )
+
+
+def _compile_for_executorch(
+    program: Program, options: CompileOptions, runtime: ExecutorchOptions
+) -> Compiled:
+    if options.io_int8 or options.require_int8:
+        raise CortexMError(
+            f"{'IO int8' if options.io_int8 else 'REQUIRE_INT8'} is for compiled plans; ExecuTorch's "
+            "runtime runs the program as it is",
+            where=program.name,
+            hint="leave it out, or leave out RUNTIME executorch",
+        )
+    loaded = prepare(program, options.target, runtime.sizes, runtime.external_operators)
+    report = executorch_report(loaded, program)
+    check_pools(report, options.ram_limit, options.flash_limit)
+    emit_options = _emit_options(program, options)
+    files: dict[str, str | bytes] = {
+        f"{program.name}.pte": program.pte,
+        f"{program.name}.layers.json": program.sidecar,
+        f"{program.name}.report.json": report_json(report),
+    }
+    files |= sources(loaded, program, runtime.sizes, emit_options)
+    if options.samples:
+        graph = program.graph()
+        samples, _ = _samples(program, replace(loaded.plan, graph=graph), options.samples)
+        files |= emit_samples(emit_options, samples)
+    return Compiled(program, loaded.plan.graph, loaded.plan, report, files)
 
 
 def write_compiled(compiled: Compiled, folder: Path) -> list[str]:

@@ -22,7 +22,8 @@ enum {
     CORTEXM_ERR_ARGUMENT = -1,    /* a null model, or a null arena for a model without its own */
     CORTEXM_ERR_ARENA_SIZE = -2,  /* the arena is smaller than model->arena_size */
     CORTEXM_ERR_ARENA_ALIGN = -3, /* the arena is not aligned to CORTEXM_ARENA_ALIGN bytes */
-    CORTEXM_ERR_ABI = -4          /* model and library come from different versions */
+    CORTEXM_ERR_ABI = -4,         /* model and library come from different versions */
+    CORTEXM_ERR_RUNTIME = -5      /* RUNTIME executorch: ExecuTorch failed; cortexm_et_error() says why */
 };
 
 /* Changes whenever generated code and kernel library stop fitting together. */
@@ -65,6 +66,7 @@ typedef struct cortexm_model {
     uint8_t output_count;
     void (*init)(void *arena);   /* writes constants that must lie in RAM; NULL if there are none */
     void (*invoke)(void *arena);
+    int (*status)(const void *arena); /* what init or invoke came to; NULL if they cannot fail */
 } cortexm_model_t;
 
 /* A tensor in an arena: where its elements are, and what they are. */

@@ -11,7 +11,7 @@ from .options import EmitOptions
 from .samples import Sample, samples_header_text, samples_text
 from .weights import blob_text, weights_text
 
-__all__ = ["EmitOptions", "Sample", "emit"]
+__all__ = ["EmitOptions", "Sample", "emit", "emit_samples"]
 
 
 def emit(
@@ -42,6 +42,13 @@ def emit(
     if pte is not None:
         files[f"{name}_pte.c"] = blob_text(options, f"{name}_pte", pte)
     if samples is not None:
-        files[f"{name}_samples.h"] = samples_header_text(options, samples)
-        files[f"{name}_samples.c"] = samples_text(options, samples)
+        files |= emit_samples(options, samples)
     return files
+
+
+def emit_samples(options: EmitOptions, samples: list[Sample]) -> dict[str, str]:
+    """NAME_samples.h and NAME_samples.c."""
+    return {
+        f"{options.name}_samples.h": samples_header_text(options, samples),
+        f"{options.name}_samples.c": samples_text(options, samples),
+    }

@@ -9,8 +9,10 @@ from .cwriter import c_float
 from .options import EmitOptions, preamble
 
 
-def header_text(plan: Plan, options: EmitOptions, *, embeds_pte: bool) -> str:
-    """NAME.h: sizes and types as macros, and the model itself."""
+def header_text(
+    plan: Plan, options: EmitOptions, *, embeds_pte: bool, more: tuple[str, ...] = ()
+) -> str:
+    """NAME.h: sizes and types as macros, the model itself, and `more` declarations."""
     graph, macro = plan.graph, options.macro
     guard = f"CORTEXM_MODEL_{macro}_H"
     lines = preamble(options, f"Model {options.name} for {plan.target}.")
@@ -40,6 +42,7 @@ def header_text(plan: Plan, options: EmitOptions, *, embeds_pte: bool) -> str:
             f"extern const size_t {options.name}_pte_size;",
             "",
         ]
+    lines += more
     lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
     return "\n".join(lines)
 

@@ -81,6 +81,10 @@ class Builder:
         if self.tensors[index].quant is None:
             self.tensors[index] = replace(self.tensors[index], quant=quant)
 
+    def quant(self, index: int) -> QuantParams | None:
+        """What is known so far of the quantization of value `index`."""
+        return self.tensors[self._by_value[index]].quant if index in self._by_value else None
+
     def value(self, index: int) -> PteTensor:
         """The tensor value `index` of the program, checked for what the IR can express."""
         value = self._program.values[index]

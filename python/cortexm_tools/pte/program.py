@@ -69,6 +69,7 @@ def parse_program(data: bytes, *, method: str | None = None) -> PteProgram:
             (table.string(0), _at(segments, table.u32(1), "a segment")) for table in root.tables(7)
         ),
         file_size=len(view),
+        planned_sizes=_planned_sizes(plan),
     )
 
 
@@ -194,7 +195,7 @@ def _value(kind: int, table: Table, data: _Data) -> PteValue:
         case 9:
             return PteBools(tuple(item != 0 for item in table.scalars(0, "B")))
         case 10 | 11:
-            return PteList(table.scalars(0, "i"), of_tensors=True)
+            return PteList(table.scalars(0, "i"), of_tensors=True, optional=kind == 11)
         case _:
             raise damaged(f"a value has the unknown type {kind}")
 
@@ -242,6 +243,14 @@ def _tensor(table: Table, data: _Data) -> PteTensor:
         place=_place(allocation) if allocation else None,
         name=name,
     )
+
+
+def _planned_sizes(plan: Table) -> tuple[int, ...]:
+    """The sizes of the planned memory areas; the first entry of the file's list is reserved."""
+    sizes = plan.scalars(8, "q")[1:]
+    if any(not 0 <= size <= _MAX_BYTES for size in sizes):
+        raise damaged("a planned memory area has an impossible size")
+    return sizes
 
 
 def _place(allocation: Table) -> tuple[int, int]:

@@ -87,7 +87,7 @@ def read_program(program: PteProgram, *, name: str, layers: Sequence[Layer] | No
         builder.add_input(index, number)
     for number, (instruction, layer) in enumerate(_with_layers(program, layers)):
         if instruction.kind is not InstructionKind.FREE:
-            _convert(Call(program, instruction, number, layer, builder, 0, 0))
+            convert_call(Call(program, instruction, number, layer, builder, 0, 0))
     return builder.finish(name)
 
 
@@ -105,7 +105,8 @@ def _with_layers(
     ]
 
 
-def _convert(call: Call) -> None:
+def convert_call(call: Call) -> None:
+    """Adds the operators of one instruction to the call's builder."""
     instruction = call.instruction
     if instruction.kind is not InstructionKind.KERNEL:
         raise CortexMError(_REFUSALS[instruction.kind], where=call.where)

@@ -87,10 +87,11 @@ class PteTensor:
 
 @dataclass(frozen=True)
 class PteList:
-    """A list of values by index (integers or tensors); -1 is an absent tensor."""
+    """A list of values by index (integers, tensors, or optional tensors); -1 is an absent tensor."""
 
     items: tuple[int, ...]
     of_tensors: bool
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,8 @@ class PteProgram:
         delegates: backend names of the delegates.
         named_data: named blobs.
         file_size: bytes of the file the program was parsed from.
+        planned_sizes: bytes of each memory area that ExecuTorch's runtime would use; `PteTensor.place`
+            counts them from 1.
     """
 
     method: str
@@ -150,3 +153,4 @@ class PteProgram:
     delegates: tuple[str, ...]
     named_data: tuple[tuple[str, memoryview], ...]
     file_size: int
+    planned_sizes: tuple[int, ...] = ()

@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which operators a program needs from us, and in what form.
+
+Operators of the cortex_m dialect have C++ wrappers that serve any program. Of all others (aten, …) the
+reader and the plan know what a call computes, so each call is compiled: a `Variant` is one call with its
+shapes and numbers fixed. At run time it serves exactly the calls whose arguments have its `signature`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import CortexMError, did_you_mean
+from ..ir import Graph, Layer
+from ..ir.types import QuantParams
+from ..plan import lower
+from ..plan.arena import align_up, place
+from ..plan.lifetimes import buffers
+from ..plan.select import Selector
+from ..plan.types import Call as KernelCall
+from ..plan.types import Constant, Step
+from ..pte.builder import Builder
+from ..pte.call import Call, Entry
+from ..pte.ops import CONVERTERS
+from ..pte.reader import convert_call
+from ..pte.values import (
+    Dynamism,
+    InstructionKind,
+    PteBools,
+    PteFloats,
+    PteInstruction,
+    PteList,
+    PteProgram,
+    PteTensor,
+    PteValue,
+)
+from ..simplify.layout import assign_layouts
+from ..simplify.outputs import own_outputs
+from ..target import Target
+
+assert lower  # importing it registers the lowerings
+
+# Wrappers in runtime/executorch/include/cortexm/executorch_operators.h: cortex_m::<name>.out.
+WRAPPERS = (
+    "dequantize_per_tensor",
+    "maximum",
+    "minimum",
+    "pad",
+    "quantize_per_tensor",
+    "quantized_activation",
+    "quantized_add",
+    "quantized_avg_pool2d",
+    "quantized_avg_pool2d_nhwc",
+    "quantized_batch_matmul",
+    "quantized_conv2d",
+    "quantized_conv2d_nhwc",
+    "quantized_depthwise_conv2d",
+    "quantized_depthwise_conv2d_nhwc",
+    "quantized_div",
+    "quantized_linear",
+    "quantized_max_pool2d",
+    "quantized_max_pool2d_nhwc",
+    "quantized_mul",
+    "quantized_transpose_conv2d",
+    "quantized_transpose_conv2d_nhwc",
+    "softmax",
+    "transpose",
+)
+_WRAPPED = {f"cortex_m::{name}.out": f"{name}_out" for name in WRAPPERS}
+
+# What ExecuTorch's runtime always brings (kernels/prim_ops there).
+_PRIMITIVE = ("executorch_prim::", "aten::sym_", "aten::_local_scalar_dense")
+
+# The kinds of argument in a signature; the same numbers as in runtime/executorch/variants.cpp.
+_NONE, _INT, _BOOL, _DOUBLE, _TENSOR, _STRING = range(6)
+_INTS, _DOUBLES, _BOOLS, _TENSORS, _CONSTANT = range(6, 11)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One call of an operator, compiled.
+
+    Attributes:
+        operator: its name with overload.
+        signature: what the arguments must be, as 32-bit words.
+        constants: data of tensor arguments that the compiled code has taken in, in the order of the
+            signature; the argument's bytes must equal them.
+        graph: the call as a graph.
+        tensors: for each tensor of the graph that is an argument, its number among the tensors
+            of the arguments.
+        calls: kernel calls; a step's scratch lies at `scratch` bytes into the temporary memory.
+        offsets: for each other tensor of the graph, its offset in the temporary memory.
+        temp: temporary bytes, a multiple of 16.
+        tensor_count: number of tensors among the arguments.
+        where: the layer, for messages.
+    """
+
+    operator: str
+    signature: tuple[int, ...]
+    constants: tuple[bytes, ...]
+    graph: Graph
+    tensors: dict[int, int]
+    calls: tuple[tuple[KernelCall, int], ...]
+    data: tuple[Constant, ...]
+    offsets: dict[int, int]
+    temp: int
+    tensor_count: int
+    where: str
+
+
+@dataclass(frozen=True)
+class Operators:
+    """The operators of a program.
+
+    Attributes:
+        wrapped: operators with a C++ wrapper, and the wrapper's name.
+        variants: compiled calls.
+        external: operators that the application registers.
+    """
+
+    wrapped: dict[str, str]
+    variants: tuple[Variant, ...]
+    external: tuple[str, ...]
+
+
+def find_operators(
+    program: PteProgram, layers: Sequence[Layer], target: Target, external: Sequence[str] = ()
+) -> Operators:
+    """What `program` needs.
+
+    Args:
+        layers: of the kernel calls in order, or nothing.
+        external: operators that the application registers with ExecuTorch itself.
+
+    Raises:
+        CortexMError: an operator that neither we nor the application has.
+    """
+    if program.delegates:
+        raise CortexMError(
+            f"the program hands work to other backends: {', '.join(program.delegates)}",
+            hint="lower the model for cortex_m only",
+        )
+    known = iter(layers)
+    wrapped: dict[str, str] = {}
+    variants: dict[tuple[str, tuple[int, ...], tuple[bytes, ...]], Variant] = {}
+    seen_external: set[str] = set()
+    quants = _Quants(program)
+    for number, instruction in enumerate(program.instructions):
+        if instruction.kind is not InstructionKind.KERNEL:
+            continue
+        layer = next(known, Layer())
+        name = instruction.operator
+        known_quants = quants.before(instruction, number)
+        if name in external:
+            _check_external(program, instruction, layer)
+            seen_external.add(name)
+        elif name in _WRAPPED:
+            wrapped[name] = _WRAPPED[name]
+        elif not name.startswith(_PRIMITIVE):
+            variant = _variant(program, instruction, number, layer, target, known_quants)
+            variants.setdefault((name, variant.signature, variant.constants), variant)
+    unused = sorted(set(external) - seen_external)
+    if unused:
+        names = sorted({i.operator for i in program.instructions})
+        raise CortexMError(
+            f"EXTERNAL_OPERATORS names {unused[0]}, which the program does not use",
+            hint=did_you_mean(unused[0], names),
+        )
+    return Operators(
+        dict(sorted(wrapped.items())), tuple(variants.values()), tuple(sorted(seen_external))
+    )
+
+
+def _check_external(program: PteProgram, instruction: PteInstruction, layer: Layer) -> None:
+    """ExecuTorch's own quantized_linear computes nonsense on the other kind of core."""
+    if instruction.operator == "cortex_m::quantized_linear.out":
+        form = (
+            "a core with MVE"
+            if program.values[instruction.args[3]] is not None
+            else "a core without MVE"
+        )
+        raise CortexMError(
+            f"cortex_m::quantized_linear.out was lowered for {form}, and ExecuTorch's operator of "
+            "this name gives wrong results on other cores without an error",
+            where=str(layer),
+            hint="take it out of EXTERNAL_OPERATORS: this project's operator reads both forms",
+        )
+
+
+class _Quants:
+    """Scale and zero point of values as far as they are known before each instruction."""
+
+    def __init__(self, program: PteProgram) -> None:
+        self._program = program
+        self._builder = Builder(program, 4 * program.file_size)
+        for number, index in enumerate(program.inputs):
+            self._attempt(lambda i=index, n=number: self._builder.add_input(i, n))
+
+    def before(self, instruction: PteInstruction, number: int) -> dict[int, QuantParams]:
+        found = {}
+        for index in instruction.args:
+            quant = self._builder.quant(index)
+            if quant is not None:
+                found[index] = quant
+        call = Call(self._program, instruction, number, Layer(), self._builder, 0, 0)
+        self._attempt(lambda: convert_call(call))
+        return found
+
+    @staticmethod
+    def _attempt(action: object) -> None:
+        """What cannot be read has no quantization that anyone needs."""
+        try:
+            action()  # type: ignore[operator]
+        except CortexMError:
+            pass
+
+
+def _flatten(program: PteProgram, indices: Sequence[int]) -> list[int]:
+    """The tensors among arguments, those in lists included, in order."""
+    found: list[int] = []
+    for index in indices:
+        value = program.values[index]
+        if isinstance(value, PteTensor):
+            found.append(index)
+        elif isinstance(value, PteList) and value.of_tensors:
+            found += [
+                item
+                for item in value.items
+                if item >= 0 and isinstance(program.values[item], PteTensor)
+            ]
+    return found
+
+
+def _variant(
+    program: PteProgram,
+    instruction: PteInstruction,
+    number: int,
+    layer: Layer,
+    target: Target,
+    quants: dict[int, QuantParams],
+) -> Variant:
+    name = instruction.operator
+    where = str(layer) if layer != Layer() else f"instruction {number}"
+    entry = CONVERTERS.get(name)
+    if entry is None:
+        raise CortexMError(
+            f"operator {name} has no kernel here",
+            where=where,
+            hint="if the application registers one with ExecuTorch (its portable kernels, …), name "
+            f"the operator: EXTERNAL_OPERATORS {name}",
+        )
+    failure: CortexMError | None = None
+    # Constants as plain arguments, if the operator can do without knowing them; and without the
+    # results that it cannot compute, which then nothing may read.
+    for keep_constants in (False, True):
+        for results in range(entry.out_count, 0, -1):
+            if results < entry.out_count and _is_read(program, instruction, entry, results):
+                continue
+            try:
+                return _compile(
+                    program,
+                    instruction,
+                    number,
+                    layer,
+                    entry,
+                    target,
+                    quants,
+                    keep_constants,
+                    results,
+                )
+            except CortexMError as error:
+                failure = failure or error
+    assert failure is not None
+    raise CortexMError(
+        failure.message,
+        where=failure.where or where,
+        hint=failure.hint
+        or f"or register another kernel with ExecuTorch, and add EXTERNAL_OPERATORS {name}",
+    )
+
+
+def _is_read(program: PteProgram, instruction: PteInstruction, entry: Entry, results: int) -> bool:
+    dropped = instruction.args[entry.arg_count + results : entry.arg_count + entry.out_count]
+    users = [i for i in program.instructions if i is not instruction]
+    return any(
+        index in program.outputs or any(index in _flatten(program, user.args) for user in users)
+        for index in _flatten(program, dropped)
+    )
+
+
+def _compile(
+    program: PteProgram,
+    instruction: PteInstruction,
+    number: int,
+    layer: Layer,
+    entry: Entry,
+    target: Target,
+    quants: dict[int, QuantParams],
+    keep_constants: bool,
+    results: int,
+) -> Variant:
+    """The call as a program of one instruction, planned with its tensors outside."""
+    count = entry.arg_count + entry.out_count
+    arguments = _flatten(program, instruction.args[:count])
+    outs = _flatten(program, instruction.args[entry.arg_count : entry.arg_count + results])
+    inputs = list(dict.fromkeys(_flatten(program, instruction.args[: entry.arg_count])))
+    values: list[PteValue] = list(program.values)
+    embedded: list[int] = []
+    for index in set(arguments):
+        value = values[index]
+        assert isinstance(value, PteTensor)
+        constant = value.data is not None and not value.mutable and index not in outs
+        if constant and keep_constants:
+            embedded.append(index)
+            values[index] = replace(value, place=None)
+        else:
+            values[index] = replace(
+                value, data=None, mutable=True, place=None, dynamism=Dynamism.STATIC
+            )
+    inputs = [index for index in inputs if index not in embedded]
+    single = replace(
+        program,
+        values=tuple(values),
+        inputs=tuple(inputs),
+        outputs=tuple(outs),
+        instructions=(instruction,),
+    )
+    builder = Builder(single, 4 * program.file_size)
+    for position, index in enumerate(inputs):
+        builder.add_input(index, position)
+        if index in quants:
+            builder.set_quant(builder.read(index), quants[index])
+    convert_call(Call(single, instruction, number, layer, builder, 0, 0))
+    graph = assign_layouts(own_outputs(builder.finish("call")))
+    tensors = {
+        tensor: arguments.index(index) for tensor, index in zip(graph.inputs, inputs, strict=True)
+    }
+    first_out = len(_flatten(program, instruction.args[: entry.arg_count]))
+    for position, tensor in enumerate(graph.outputs):
+        tensors[tensor] = first_out + position
+    select = Selector(graph, target)
+    steps = tuple(Step(op, tuple(select.calls(op))) for op in graph.ops)
+    inner = {index: index for op in graph.ops for index in op.outputs if index not in graph.outputs}
+    hollow = replace(graph, inputs=(), outputs=())
+    pieces, buffer_of, scratch_of = buffers(hollow, steps, inner)
+    placed, size = place(pieces) if pieces else ((), 0)
+    signature = [count]
+    for index in instruction.args[:count]:
+        signature += _describe(single, index, embedded)
+    order = [i for i in arguments if i in embedded]
+    return Variant(
+        operator=instruction.operator,
+        signature=tuple(signature),
+        constants=tuple(bytes(_data(program, index)) for index in order),
+        graph=graph,
+        tensors=tensors,
+        calls=tuple(
+            (call, placed[scratch_of[k]].offset if k in scratch_of else 0)
+            for k, step in enumerate(steps)
+            for call in step.calls
+        ),
+        data=tuple(select.constants.values()),
+        offsets={index: placed[piece].offset for index, piece in buffer_of.items()},
+        temp=align_up(size, 16),
+        tensor_count=len(arguments),
+        where=str(layer) if layer != Layer() else f"instruction {number}",
+    )
+
+
+def _data(program: PteProgram, index: int) -> memoryview:
+    value = program.values[index]
+    assert isinstance(value, PteTensor) and value.data is not None
+    return value.data
+
+
+def _words(value: int | float) -> list[int]:
+    """64 bits as two signed words, the low one first."""
+    code = "<d" if isinstance(value, float) else "<q"
+    return [int(word) for word in np.frombuffer(struct.pack(code, value), "<i4")]
+
+
+def _describe(program: PteProgram, index: int, embedded: Sequence[int]) -> list[int]:
+    """One argument of a signature."""
+    value = program.values[index] if index >= 0 else None
+    if value is None:
+        return [_NONE]
+    if isinstance(value, bool):
+        return [_BOOL, int(value)]
+    if isinstance(value, int):
+        return [_INT, *_words(value)]
+    if isinstance(value, float):
+        return [_DOUBLE, *_words(value)]
+    if isinstance(value, str):
+        raw = value.encode()
+        return [_STRING, len(raw), *raw]
+    if isinstance(value, PteFloats):
+        return [_DOUBLES, len(value.items), *(w for item in value.items for w in _words(item))]
+    if isinstance(value, PteBools):
+        return [_BOOLS, len(value.items), *(int(item) for item in value.items)]
+    if isinstance(value, PteTensor):
+        kind = _CONSTANT if index in embedded else _TENSOR
+        return [kind, value.scalar_type, len(value.shape), *value.shape, *value.dim_order]
+    if value.of_tensors:
+        items = [_describe(program, item, embedded) for item in value.items]
+        return [_TENSORS, len(items), *(word for item in items for word in item)]
+    numbers = [program.values[item] for item in value.items]
+    words = [_words(number) for number in numbers if isinstance(number, int)]
+    if len(words) != len(numbers):
+        raise CortexMError("a list of integers holds something else")
+    return [_INTS, len(words), *(w for word in words for w in word)]

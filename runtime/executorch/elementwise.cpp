@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantization, arithmetic of two operands, tables and softmax of the cortex_m dialect. */
+#include "args.h"
+#include "cortexm/executorch_operators.h"
+#include "walk.h"
+
+#include <cfloat>
+
+#include "cortexm/kernels.h"
+
+namespace cortexm_et {
+namespace {
+
+/* A multiplier and a shift as cortexm_requantize() takes them. */
+void check_requantization(Args &args, int32_t multiplier, int32_t shift)
+{
+    args.require(multiplier >= 0 && shift >= -31 && shift <= 30);
+}
+
+struct Codes {
+    double scale;
+    int32_t zero_point, lowest, highest;
+};
+
+/* Scale, zero point and range: arguments 1 to 4; argument 5 names the type of the codes. */
+Codes codes(Args &args, ScalarType type)
+{
+    const bool is_byte = type == ScalarType::Char;
+    const int32_t low = is_byte ? INT8_MIN : INT16_MIN;
+    const int32_t high = is_byte ? INT8_MAX : INT16_MAX;
+    const Codes c = {args.real(1), args.integer(2, low, high), args.integer(3, low, high),
+                     args.integer(4, low, high)};
+
+    args.require((is_byte || type == ScalarType::Short) && c.scale > 0 &&
+                 args.integer(5) == static_cast<int32_t>(type));
+    return c;
+}
+
+/* Two operands of one type and the result they broadcast to. */
+struct Operands {
+    View a, b, out;
+    Walk walk;
+
+    Operands(Args &args, size_t first, size_t second, size_t result)
+        : a(args.tensor(first)), b(args.tensor(second, a.type)), out(args.tensor(result, a.type)),
+          walk(make_walk(args, out, a, b))
+    {
+    }
+
+    template <typename T, typename Params>
+    void run(void (*kernel)(const Params *, const T *, const T *, T *), Params params) const
+    {
+        each_run(walk, [&](const int32_t *at, int32_t count, const int32_t *periods) {
+            params.count = count;
+            set_periods(params, periods);
+            kernel(&params, a.as<const T>() + at[1], b.as<const T>() + at[2], out.as<T>() + at[0]);
+        });
+    }
+
+private:
+    template <typename Params>
+    static void set_periods(Params &params, const int32_t *periods)
+    {
+        params.a_period = periods[0];
+        params.b_period = periods[1];
+    }
+    static void set_periods(cortexm_div_t &, const int32_t *) {}
+};
+
+template <typename T>
+void extremum(const Operands &o, void (*kernel)(const cortexm_binary_t *, const T *, const T *, T *))
+{
+    each_run(o.walk, [&](const int32_t *at, int32_t count, const int32_t *periods) {
+        cortexm_binary_t params = {};
+
+        params.rank = 1;
+        params.dims[0] = count;
+        params.a_stride[0] = periods[0] == count ? 1 : 0;
+        params.b_stride[0] = periods[1] == count ? 1 : 0;
+        kernel(&params, o.a.as<const T>() + at[1], o.b.as<const T>() + at[2], o.out.as<T>() + at[0]);
+    });
+}
+
+} // namespace
+
+void quantize_per_tensor_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    Args args(context, values, 7);
+    const View in = args.tensor(0, ScalarType::Float);
+    const View out = args.tensor(6);
+    const Codes c = codes(args, out.type);
+    const Walk walk = make_walk(args, out, in, in);
+
+    args.require(in.count == out.count);
+    if (!args.ok()) {
+        return;
+    }
+    each_run(walk, [&](const int32_t *at, int32_t count, const int32_t *) {
+        const cortexm_quantize_t params = {count, static_cast<float>(1.0 / c.scale), c.zero_point,
+                                           c.lowest, c.highest};
+
+        if (out.type == ScalarType::Char) {
+            cortexm_quantize_f32s8_scalar(&params, in.as<const float>() + at[1],
+                                          out.as<int8_t>() + at[0]);
+        } else {
+            cortexm_quantize_f32s16_scalar(&params, in.as<const float>() + at[1],
+                                           out.as<int16_t>() + at[0]);
+        }
+    });
+}
+
+void dequantize_per_tensor_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    Args args(context, values, 7);
+    const View in = args.tensor(0);
+    const View out = args.tensor(6, ScalarType::Float);
+    const Codes c = codes(args, in.type);
+    const Walk walk = make_walk(args, out, in, in);
+
+    args.require(in.count == out.count);
+    if (!args.ok()) {
+        return;
+    }
+    each_run(walk, [&](const int32_t *at, int32_t count, const int32_t *) {
+        const cortexm_dequantize_t params = {count, static_cast<float>(c.scale), c.zero_point};
+
+        if (in.type == ScalarType::Char) {
+            cortexm_dequantize_s8f32_scalar(&params, in.as<const int8_t>() + at[1],
+                                            out.as<float>() + at[0]);
+        } else {
+            cortexm_dequantize_s16f32_scalar(&params, in.as<const int16_t>() + at[1],
+                                             out.as<float>() + at[0]);
+        }
+    });
+}
+
+void quantized_add_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    Args args(context, values, 14);
+    const Operands o(args, 0, 4, 13);
+    cortexm_add_s8_t p = {};
+
+    args.require(o.out.type == ScalarType::Char);
+    p.a_zero_point = args.code(1);
+    p.a_multiplier = args.integer(2);
+    p.a_shift = args.integer(3);
+    p.b_zero_point = args.code(5);
+    p.b_multiplier = args.integer(6);
+    p.b_shift = args.integer(7);
+    p.out_zero_point = args.code(8);
+    p.out_multiplier = args.integer(9);
+    p.out_shift = args.integer(10);
+    p.act_min = static_cast<int8_t>(args.code(11));
+    p.act_max = static_cast<int8_t>(args.code(12));
+    check_requantization(args, p.a_multiplier, p.a_shift);
+    check_requantization(args, p.b_multiplier, p.b_shift);
+    check_requantization(args, p.out_multiplier, p.out_shift);
+    if (args.ok()) {
+        o.run<int8_t>(cortexm_add_s8_scalar, p);
+    }
+}
+
+void quantized_mul_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    Args args(context, values, 8);
+    const Operands o(args, 0, 2, 7);
+    cortexm_mul_s8_t p = {};
+
+    args.require(o.out.type == ScalarType::Char);
+    p.a_zero_point = args.integer(1, INT16_MIN, INT16_MAX);
+    p.b_zero_point = args.integer(3, INT16_MIN, INT16_MAX);
+    p.out_zero_point = args.code(4);
+    p.multiplier = args.integer(5);
+    p.shift = args.integer(6);
+    check_requantization(args, p.multiplier, p.shift);
+    if (args.ok()) {
+        o.run<int8_t>(cortexm_mul_s8_scalar, p);
+    }
+}
+
+void quantized_div_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    Args args(context, values, 7);
+    const Operands o(args, 0, 2, 6);
+    const double scale = args.real(5);
+    cortexm_div_t p = {};
+
+    args.require((o.out.type == ScalarType::Char || o.out.type == ScalarType::Short) && scale > 0 &&
+                 scale <= static_cast<double>(FLT_MAX) && o.a.count == o.out.count &&
+                 o.b.count == o.out.count);
+    p.a_zero_point = args.integer(1, INT16_MIN, INT16_MAX);
+    p.b_zero_point = args.integer(3, INT16_MIN, INT16_MAX);
+    p.out_zero_point = args.integer(4, INT16_MIN, INT16_MAX);
+    p.scale = static_cast<float>(scale);
+    if (!args.ok()) {
+        return;
+    }
+    if (o.out.type == ScalarType::Char) {
+        o.run<int8_t>(cortexm_div_s8_scalar, p);
+    } else {
+        o.run<int16_t>(cortexm_div_s16_scalar, p);
+    }
+}
+
+#define CORTEXM_ET_EXTREMUM(name)                                                                  \
+    void name##_out(KernelRuntimeContext &context, Span<EValue *> values)                          \
+    {                                                                                              \
+        Args args(context, values, 3);                                                             \
+        const Operands o(args, 0, 1, 2);                                                           \
+                                                                                                   \
+        if (!args.ok()) {                                                                          \
+            return;                                                                                \
+        }                                                                                          \
+        switch (o.out.type) {                                                                      \
+        case ScalarType::Char:                                                                     \
+            return o.run<int8_t>(cortexm_##name##_s8_scalar, cortexm_minmax_t{});                  \
+        case ScalarType::Short:                                                                    \
+            return o.run<int16_t>(cortexm_##name##_s16_scalar, cortexm_minmax_t{});                \
+        case ScalarType::Byte:                                                                     \
+            return o.run<uint8_t>(cortexm_##name##_u8_scalar, cortexm_minmax_t{});                 \
+        case ScalarType::Int:                                                                      \
+            return extremum<int32_t>(o, cortexm_##name##_s32_scalar);                              \
+        case ScalarType::Long:                                                                     \
+            return extremum<int64_t>(o, cortexm_##name##_s64_scalar);                              \
+        case ScalarType::Float:                                                                    \
+            return extremum<float>(o, cortexm_##name##_f32_scalar);                                \
+        default:                                                                                   \
+            args.require(false);                                                                   \
+        }                                                                                          \
+    }
+
+CORTEXM_ET_EXTREMUM(minimum)
+CORTEXM_ET_EXTREMUM(maximum)
+
+void quantized_activation_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    Args args(context, values, 3);
+    const View in = args.tensor(0, ScalarType::Char);
+    const View table = args.tensor(1, ScalarType::Char);
+    const View out = args.tensor(2, ScalarType::Char);
+    const Walk walk = make_walk(args, out, in, in);
+
+    args.require(in.count == out.count && table.count == 256 && table.is_contiguous());
+    if (!args.ok()) {
+        return;
+    }
+    each_run(walk, [&](const int32_t *at, int32_t count, const int32_t *) {
+        const cortexm_activation_s8_t params = {count};
+
+        cortexm_activation_s8_scalar(&params, in.as<const int8_t>() + at[1],
+                                     table.as<const int8_t>(), out.as<int8_t>() + at[0]);
+    });
+}
+
+void softmax_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    Args args(context, values, 8);
+    const View in = args.tensor(0, ScalarType::Char);
+    const View out = args.tensor(7, ScalarType::Char);
+    const int32_t dim = args.integer(1, -in.rank, in.rank - 1);
+    cortexm_softmax_s8_t params = {};
+
+    args.require(in.rank >= 1 && in.rank == out.rank && in.count > 0 && args.code(3) == INT8_MIN);
+    if (!args.ok()) {
+        return;
+    }
+    const int32_t along = dim < 0 ? dim + in.rank : dim;
+
+    for (int32_t d = 0; d < in.rank; ++d) {
+        args.require(in.sizes[d] == out.sizes[d] &&
+                     (in.sizes[d] == 1 || in.strides[d] == out.strides[d]));
+    }
+    params.size = in.sizes[along];
+    params.inner = params.size == 1 ? in.count : in.strides[along];
+    params.outer = in.count / (params.size * params.inner);
+    params.multiplier = args.integer(4);
+    params.shift = args.integer(5, 0, 31);
+    params.diff_min = args.integer(6, INT32_MIN, 0);
+    args.require(params.multiplier >= 0 && params.size < 1 << 13);
+    if (args.ok()) {
+        cortexm_softmax_s8_scalar(&params, in.as<const int8_t>(), out.as<int8_t>());
+    }
+}
+
+} // namespace cortexm_et

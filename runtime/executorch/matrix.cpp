@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matrix products of the cortex_m dialect. */
+#include "args.h"
+#include "cortexm/executorch_operators.h"
+#include "unpacked.h"
+
+#include "cortexm/kernels.h"
+
+namespace cortexm_et {
+
+/*
+ * A program lowered for a core with MVE carries instead of the bias a kernel sum, which is
+ * sum[o] = bias[o] + input_offset * sum_k (weight[o][k] + filter_offset). Then the input's offset is
+ * in it already, and both forms give the same result on every core.
+ */
+void quantized_linear_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    Args args(context, values, 12);
+    const View in = args.tensor(0, ScalarType::Char);
+    const View weight = args.tensor(1, ScalarType::Char);
+    const View out = args.tensor(11, ScalarType::Char);
+    cortexm_et_linear_t l = {};
+
+    args.require(weight.rank == 2 && in.rank >= 1 && in.rank == out.rank && weight.sizes[1] >= 1 &&
+                 in.sizes[in.rank - 1] == weight.sizes[1] &&
+                 out.sizes[out.rank - 1] == weight.sizes[0] && in.is_contiguous() &&
+                 weight.is_contiguous() && out.is_contiguous());
+    if (!args.ok()) {
+        return;
+    }
+    const bool has_sum = !args.is_none(3);
+
+    l.in = in.as<const int8_t>();
+    l.weight = weight.as<const int8_t>();
+    l.out = out.as<int8_t>();
+    l.in_features = weight.sizes[1];
+    l.out_features = weight.sizes[0];
+    l.rows = in.count / l.in_features;
+    args.require(args.is_none(2) || !has_sum);
+    args.require(static_cast<int64_t>(l.rows) * l.out_features == out.count);
+    l.base = args.words(has_sum ? 3 : 2, l.out_features, true);
+    l.in_offset = args.integer(4, -INT8_MAX, -INT8_MIN);
+    l.weight_offset = args.integer(5, -INT8_MAX, -INT8_MIN);
+    l.out_offset = args.code(6);
+    args.require(args.integers(7, &l.multiplier, 1) == 1 && args.integers(8, &l.shift, 1) == 1);
+    args.require(l.multiplier >= 0 && l.shift >= -31 && l.shift <= 30);
+    /* The schema has the upper bound first. */
+    l.act_max = args.code(9);
+    l.act_min = args.code(10);
+    if (has_sum) {
+        l.in_offset = 0;
+    }
+    if (args.ok()) {
+        cortexm_et_linear(&l);
+    }
+}
+
+void quantized_batch_matmul_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    Args args(context, values, 9);
+    const View lhs = args.tensor(0, ScalarType::Char);
+    const View rhs = args.tensor(2, ScalarType::Char);
+    const View out = args.tensor(8, ScalarType::Char);
+    cortexm_batch_matmul_s8_t p = {};
+
+    args.require(lhs.rank == 3 && rhs.rank == 3 && out.rank == 3 && lhs.sizes[0] == rhs.sizes[0] &&
+                 lhs.sizes[2] == rhs.sizes[2] && out.sizes[0] == lhs.sizes[0] &&
+                 out.sizes[1] == lhs.sizes[1] && out.sizes[2] == rhs.sizes[1] &&
+                 lhs.is_contiguous() && rhs.is_contiguous() && out.is_contiguous());
+    p.batches = out.sizes[0];
+    p.rows = out.sizes[1];
+    p.cols = out.sizes[2];
+    p.inner = lhs.sizes[2];
+    /* The operator adds these two to the codes: they are negated zero points. */
+    p.lhs_zero_point = -args.integer(1, -INT8_MAX, -INT8_MIN);
+    p.rhs_zero_point = -args.integer(3, -INT8_MAX, -INT8_MIN);
+    p.out_zero_point = static_cast<int8_t>(args.code(4));
+    p.multiplier = args.integer(5);
+    p.shift = args.integer(6, -31, 30);
+    args.require(p.multiplier >= 0);
+    if (args.ok()) {
+        cortexm_batch_matmul_s8_scalar(&p, lhs.as<const int8_t>(), rhs.as<const int8_t>(),
+                                       out.as<int8_t>(), nullptr);
+    }
+}
+
+} // namespace cortexm_et
