@@ -11,10 +11,11 @@
 namespace cortexm_et {
 namespace {
 
-/* A multiplier and a shift as cortexm_requantize() takes them. */
+/* A multiplier and a shift as cortexm_requantize() takes them; a subtraction is an addition with a
+ * negative multiplier. */
 void check_requantization(Args &args, int32_t multiplier, int32_t shift)
 {
-    args.require(multiplier >= 0 && shift >= -31 && shift <= 30);
+    args.require(multiplier > INT32_MIN && shift >= -31 && shift <= 30);
 }
 
 struct Codes {

@@ -29,6 +29,18 @@ State *state_of(void *arena)
 /* Gives an input its place in the arena. ExecuTorch refuses to run before every input was set. */
 Error place_input(State &state, size_t index, uint8_t *data, uint32_t size)
 {
+    const auto tag = state.method->method_meta().input_tag(index);
+
+    if (!tag.ok()) {
+        return tag.error();
+    }
+    if (tag.get() != ::executorch::runtime::Tag::Tensor) {
+        /* A number: the program takes no other value than its own. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+        return state.method->set_input(state.method->get_input(index), index);
+#pragma GCC diagnostic pop
+    }
     const auto info = state.method->method_meta().input_tensor_meta(index);
 
     if (!info.ok()) {

@@ -31,12 +31,17 @@ from .sizes import Sizes
 
 def border_plan(program: PteProgram, layout: Layout, target: Target, name: str) -> Plan:
     """A plan without steps that places the program's inputs and outputs in its arena."""
-    tensors = [
-        _tensor(program.values[index], f"{role}_{number}")
-        for role, indices in (("in", program.inputs), ("out", program.outputs))
-        for number, index in enumerate(indices)
+    border = [
+        (_tensor(program.values[index], f"{role}_{number}"), pool)
+        for role, indices, pools in (
+            ("in", program.inputs, layout.inputs),
+            ("out", program.outputs, layout.outputs),
+        )
+        for number, (index, pool) in enumerate(zip(indices, pools, strict=True))
+        if isinstance(program.values[index], PteTensor)
     ]
-    count = len(program.inputs)
+    tensors = [tensor for tensor, _ in border]
+    count = len(tensors) - len(program.outputs)
     graph = Graph(
         name,
         tuple(tensors),
@@ -44,10 +49,8 @@ def border_plan(program: PteProgram, layout: Layout, target: Target, name: str) 
         tuple(range(count)),
         tuple(range(count, len(tensors))),
     )
-    pools = (*layout.inputs, *layout.outputs)
     buffers = tuple(
-        Buffer(tensor.name, pool.size, ALIGN, 0, 0, pool.offset)
-        for tensor, pool in zip(tensors, pools, strict=True)
+        Buffer(tensor.name, pool.size, ALIGN, 0, 0, pool.offset) for tensor, pool in border
     )
     return Plan(
         graph=graph,

@@ -3,7 +3,7 @@
 
 The runtime takes memory from a bump allocator while it loads a method: `method_pool` makes the same
 allocations in the same order (runtime/executor/method.cpp of ExecuTorch 1.5, `Method::init` and what
-it calls) with the sizes that its objects have in the image. tests/executorch compares the result with
+it calls) with the sizes that its objects have in the image. tests/executorch_runtime compares the result with
 what the runtime has really used.
 """
 
@@ -46,7 +46,8 @@ class Layout:
         spans: ExecuTorch's list of the planned buffers.
         method: its method allocator; `temp`: its temporary allocator.
         planned: the memory-planned buffers, in the program's order.
-        inputs, outputs: where each tensor lies.
+        inputs, outputs: where each tensor lies. An input that is a number has an empty pool: export
+            fixed it, and ExecuTorch takes no other value.
         size: of the arena.
     """
 
@@ -147,6 +148,8 @@ def make_layout(program: PteProgram, sizes: Sizes, operator_temp: int) -> Layout
 
     def place(index: int, role: str) -> Pool:
         value = program.values[index]
+        if role == "input" and isinstance(value, bool | int | float | str):
+            return Pool(0, 0)
         if not isinstance(value, PteTensor):
             raise CortexMError(f"an {role} of the program is no tensor", where=program.method)
         if value.place is None:
