@@ -30,13 +30,4 @@ Error register_missing(Span<const Kernel> kernels)
     return Error::Ok;
 }
 
-Error register_all()
-{
-#define CORTEXM_ET_KERNEL(name) Kernel("cortex_m::" #name ".out", name##_out),
-    static constexpr Kernel kernels[] = {CORTEXM_ET_OPERATORS(CORTEXM_ET_KERNEL)};
-#undef CORTEXM_ET_KERNEL
-
-    return register_missing({kernels, sizeof kernels / sizeof kernels[0]});
-}
-
 } // namespace cortexm_et

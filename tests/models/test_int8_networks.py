@@ -3,26 +3,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from lowered import lowered
 
 from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.ir.interpreter import run_graph
-from cortexm_tools.program import load_program
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Target
 
 from reference import ExactPools
 
-FOLDER = Path(__file__).parents[2] / "benchmarks" / "models"
 M55 = Target.parse("cortex-m55")
 
 
-@pytest.mark.parametrize("name", ["shufflenet_v2_x0_5", "squeezenet1_1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xdist_group(name))
+        for name in ("shufflenet_v2_x0_5", "squeezenet1_1")
+    ],
+)
 def test_no_float_and_equal_on_the_device(name: str) -> None:
-    program = load_program(FOLDER / f"{name}.py", name=name, target=M55)
+    program = lowered(name)
     compiled = compile_program(program, CompileOptions(target=M55, require_int8=True))
     assert set(compiled.report["work"]) == {"int8", "move", "convert"}
     assert program.example is not None and program.reference is not None

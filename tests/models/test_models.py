@@ -4,23 +4,23 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from lowered import FOLDER
+from lowered import lowered as program
 
 from cortexm_tools.compile import Compiled, CompileOptions, compile_program
 from cortexm_tools.ir.interpreter import run_graph
-from cortexm_tools.program import Program, load_program
+from cortexm_tools.program import load_program
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.stages import node_counts
 from cortexm_tools.target import Target
 
 from reference import ExactPools
 
-FOLDER = Path(__file__).parents[2] / "benchmarks" / "models"
 MODELS = (
     "ds_cnn",
     "resnet8",
@@ -35,11 +35,6 @@ M55 = Target.parse("cortex-m55")
 pytestmark = pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in MODELS]
 )
-
-
-@cache
-def program(name: str) -> Program:
-    return load_program(FOLDER / f"{name}.py", name=name, target=M55)
 
 
 def compiled(name: str, **options: Any) -> Compiled:

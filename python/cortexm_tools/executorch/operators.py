@@ -9,13 +9,14 @@ shapes and numbers fixed. At run time it serves exactly the calls whose argument
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import CortexMError, did_you_mean
-from ..ir import Graph, Layer
+from ..ir import Graph, Layer, Tensor, contiguous, same_layout
 from ..ir.types import QuantParams
 from ..plan import lower
 from ..plan.arena import align_up, place
@@ -155,6 +156,9 @@ def find_operators(
         layer = next(known, Layer())
         name = instruction.operator
         known_quants = quants.before(instruction, number)
+        if quants.wrong_view is not None:
+            wrong = quants.wrong_view
+            raise CortexMError(wrong.message, where=str(layer), hint=wrong.hint)
         if name in external:
             _check_external(program, instruction, layer)
             seen_external.add(name)
@@ -163,6 +167,9 @@ def find_operators(
         elif not name.startswith(_PRIMITIVE):
             variant = _variant(program, instruction, number, layer, target, known_quants)
             variants.setdefault((name, variant.signature, variant.constants), variant)
+    left = quants.finish()
+    if left is not None:
+        raise left
     unused = sorted(set(external) - seen_external)
     if unused:
         names = sorted({i.operator for i in program.instructions})
@@ -191,14 +198,49 @@ def _check_external(program: PteProgram, instruction: PteInstruction, layer: Lay
         )
 
 
+def _require_same_bytes(source: Tensor, view: Tensor) -> None:
+    """ExecuTorch takes a view as another name of the same bytes; the program means logical tensors.
+
+    Both are the same where the memory order of both sides is C order, or where nothing changes.
+    """
+    plain = all(same_layout(t.shape, t.dim_order, contiguous(len(t.shape))) for t in (source, view))
+    unchanged = source.shape == view.shape and same_layout(
+        view.shape, source.dim_order, view.dim_order
+    )
+    if not plain and not unchanged:
+        raise CortexMError(
+            f"a view of a channels_last tensor, {source.shape} as {view.shape}: ExecuTorch's runtime "
+            "keeps the order of the bytes, which gives wrong results",
+            hint="lower the model with this project (cortexm_add_model(model.py)), export it with "
+            "ExecutorchBackendConfig(remove_view_copy=False), or leave out RUNTIME executorch",
+        )
+
+
+class _ViewChecker(Builder):
+    """A builder that takes down the first view whose bytes ExecuTorch would not move."""
+
+    wrong: CortexMError | None = None
+
+    def elided_view(self, index: int, value: PteTensor) -> int:
+        tensor = super().elided_view(index, value)
+        self.check(self.last_operand(), tensor)
+        return tensor
+
+    def check(self, source: int, view: int) -> None:
+        try:
+            _require_same_bytes(self.tensors[source], self.tensors[view])
+        except CortexMError as error:
+            self.wrong = self.wrong or error
+
+
 class _Quants:
     """Scale and zero point of values as far as they are known before each instruction."""
 
     def __init__(self, program: PteProgram) -> None:
         self._program = program
-        self._builder = Builder(program, 4 * program.file_size)
+        self._builder = _ViewChecker(program, 4 * program.file_size)
         for number, index in enumerate(program.inputs):
-            self._attempt(lambda i=index, n=number: self._builder.add_input(i, n))
+            self._attempt(lambda i=index, n=number: self._builder.add_input(i, n))  # type: ignore[misc]
 
     def before(self, instruction: PteInstruction, number: int) -> dict[int, QuantParams]:
         found = {}
@@ -208,15 +250,29 @@ class _Quants:
                 found[index] = quant
         call = Call(self._program, instruction, number, Layer(), self._builder, 0, 0)
         self._attempt(lambda: convert_call(call))
+        if instruction.operator == "executorch_prim::et_view.default":
+            self._attempt(
+                lambda: self._builder.check(
+                    self._builder.read(instruction.args[0]), self._builder.read(instruction.args[2])
+                )
+            )
         return found
 
+    def finish(self) -> CortexMError | None:
+        """What is wrong with a view, once all instructions were seen."""
+        for index in self._program.outputs:
+            self._attempt(lambda i=index: self._builder.read(i))  # type: ignore[misc]
+        return self._builder.wrong
+
+    @property
+    def wrong_view(self) -> CortexMError | None:
+        return self._builder.wrong
+
     @staticmethod
-    def _attempt(action: object) -> None:
+    def _attempt(action: Callable[[], object]) -> None:
         """What cannot be read has no quantization that anyone needs."""
-        try:
-            action()  # type: ignore[operator]
-        except CortexMError:
-            pass
+        with suppress(CortexMError):
+            action()
 
 
 def _flatten(program: PteProgram, indices: Sequence[int]) -> list[int]:

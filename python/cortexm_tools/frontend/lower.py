@@ -181,10 +181,29 @@ def _refuse(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> Non
     )
 
 
+def _views_move_data(graph: torch.fx.Graph) -> bool:
+    """Whether a view's operand is not contiguous.
+
+    ExecuTorch replaces views by other names of the same bytes, whatever the operand's memory order:
+    on its own runtime the result is wrong then (a compiled plan goes by the logical tensors).
+    """
+    for node in graph.nodes:
+        if node.op == "call_function" and "view_copy" in str(node.target):
+            operand = node.all_input_nodes[0].meta.get("val")
+            if isinstance(operand, torch.Tensor) and not operand.is_contiguous():
+                return True
+    return False
+
+
 def _serialize(edge: Any, base: Path) -> tuple[bytes, tuple[tuple[str, Layer], ...]]:
+    from executorch.exir import ExecutorchBackendConfig
+
     try:
         with quiet():
-            program = edge.to_executorch()
+            config = ExecutorchBackendConfig(
+                remove_view_copy=not _views_move_data(edge.exported_program().graph)
+            )
+            program = edge.to_executorch(config)
             pte = bytes(program.buffer)
     except Exception as error:
         _name_unknown_operator(edge.exported_program().graph, base)

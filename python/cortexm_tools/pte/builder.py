@@ -76,6 +76,10 @@ class Builder:
     ) -> None:
         self._ops.append(Op(attrs, inputs, outputs, layer))
 
+    def last_operand(self) -> int:
+        """The first operand of the operator that was added last."""
+        return self._ops[-1].inputs[0]
+
     def set_quant(self, index: int, quant: QuantParams) -> None:
         """Notes the scale and zero point of a tensor; the first note stays."""
         if self.tensors[index].quant is None:
@@ -164,7 +168,7 @@ class Builder:
             tensor = replace(tensor, data=self._constant(value, tensor.dtype))
             self._by_value[index] = self.add_tensor(tensor)
             return self._by_value[index]
-        return self._elided_view(index, value)
+        return self.elided_view(index, value)
 
     def read_contiguous(self, index: int) -> int:
         """Like `read`; a constant comes in the contiguous dim order whatever the file says."""
@@ -210,7 +214,8 @@ class Builder:
         last = bisect_left(contents, end, key=lambda content: content.begin)
         contents[first:last] = [_Content(tensor, begin, end)]
 
-    def _elided_view(self, index: int, value: PteTensor) -> int:
+    def elided_view(self, index: int, value: PteTensor) -> int:
+        """The view that value `index` is of what lies in its memory."""
         area, begin = value.place or (-1, 0)
         contents = self._memory.get(area, [])
         position = bisect_left(contents, begin, key=lambda content: content.begin)

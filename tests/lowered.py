@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmark models, lowered for the M55 once in each worker; tests of one model belong to one
+xdist group."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from cortexm_tools.program import Program, load_program
+from cortexm_tools.target import Target
+
+FOLDER = Path(__file__).parents[1] / "benchmarks" / "models"
+
+
+@cache
+def lowered(name: str) -> Program:
+    """The program of benchmarks/models/<name>.py."""
+    return load_program(FOLDER / f"{name}.py", name=name, target=Target.parse("cortex-m55"))
