@@ -44,7 +44,8 @@ def executorch_dir() -> Path:
     """The folder of the wheel's CMake package."""
     import executorch
 
-    return Path(next(iter(executorch.__path__))) / "share" / "cmake"
+    places = [Path(folder) / "share" / "cmake" for folder in executorch.__path__]
+    return next(place for place in places if place.is_dir())
 
 
 def succeed(*command: object) -> str:

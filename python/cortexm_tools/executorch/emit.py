@@ -21,7 +21,7 @@ from ..emit.weights import blob_text, section_attribute, symbol
 from ..ir import Graph, Tensor, contiguous
 from ..ir.types import DType
 from ..plan import Plan
-from ..plan.types import Arg, Buffer, ConstantArg, ScratchArg, TensorArg
+from ..plan.types import Arena, Arg, Buffer, ConstantArg, Region, ScratchArg, TensorArg
 from ..pte.values import PteProgram, PteTensor, ScalarType
 from ..target import Target
 from .operators import Operators, Variant
@@ -62,6 +62,7 @@ def border_plan(program: PteProgram, layout: Layout, target: Target, name: str) 
         scratch_of={},
         arena_size=layout.size,
         lower_bound=layout.size,
+        arenas=(Arena(Region("", layout.size, "ram", ""), 0, layout.size),),
     )
 
 

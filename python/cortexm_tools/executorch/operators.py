@@ -19,11 +19,10 @@ from ..errors import CortexMError, did_you_mean
 from ..ir import Graph, Layer, Tensor, contiguous, same_layout
 from ..ir.types import QuantParams
 from ..plan import lower
-from ..plan.arena import align_up, place
-from ..plan.lifetimes import buffers
+from ..plan.arena import align_up
 from ..plan.select import Selector
 from ..plan.types import Call as KernelCall
-from ..plan.types import Constant, Step
+from ..plan.types import Constant, ScratchArg, Step
 from ..pte.builder import Builder
 from ..pte.call import Call, Entry
 from ..pte.ops import CONVERTERS
@@ -93,7 +92,7 @@ class Variant:
         graph: the call as a graph.
         tensors: for each tensor of the graph that is an argument, its number among the tensors
             of the arguments.
-        calls: kernel calls; a step's scratch lies at `scratch` bytes into the temporary memory.
+        calls: kernel calls, each with the offset of its scratch in the temporary memory.
         offsets: for each other tensor of the graph, its offset in the temporary memory.
         temp: temporary bytes, a multiple of 16.
         tensor_count: number of tensors among the arguments.
@@ -400,10 +399,19 @@ def _compile(
         tensors[tensor] = first_out + position
     select = Selector(graph, target)
     steps = tuple(Step(op, tuple(select.calls(op))) for op in graph.ops)
-    inner = {index: index for op in graph.ops for index in op.outputs if index not in graph.outputs}
-    hollow = replace(graph, inputs=(), outputs=())
-    pieces, buffer_of, scratch_of = buffers(hollow, steps, inner)
-    placed, size = place(pieces) if pieces else ((), 0)
+    offsets: dict[int, int] = {}
+    size = 0
+    for op in graph.ops:
+        for index in op.outputs:
+            if index not in graph.outputs:
+                offsets[index] = size
+                size += align_up(graph.tensors[index].nbytes, 16)
+    calls = tuple(call for step in steps for call in step.calls)
+    assert all(call.turns == 1 for call in calls)
+    scratch = max(
+        (arg.nbytes for call in calls for arg in call.args if isinstance(arg, ScratchArg)),
+        default=0,
+    )
     signature = [count]
     for index in instruction.args[:count]:
         signature += _describe(single, index, embedded)
@@ -414,14 +422,10 @@ def _compile(
         constants=tuple(bytes(_data(program, index)) for index in order),
         graph=graph,
         tensors=tensors,
-        calls=tuple(
-            (call, placed[scratch_of[k]].offset if k in scratch_of else 0)
-            for k, step in enumerate(steps)
-            for call in step.calls
-        ),
+        calls=tuple((call, size) for call in calls),
         data=tuple(select.constants.values()),
-        offsets={index: placed[piece].offset for index, piece in buffer_of.items()},
-        temp=align_up(size, 16),
+        offsets=offsets,
+        temp=size + align_up(scratch, 16),
         tensor_count=len(arguments),
         where=str(layer) if layer != Layer() else f"instruction {number}",
     )
