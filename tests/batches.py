@@ -31,6 +31,7 @@ class Job:
 
     program: Program
     invocations: Sequence[Sequence[Array]]
+    ram_limit: int | None = None
 
 
 def run_jobs(
@@ -40,18 +41,21 @@ def run_jobs(
     *,
     sanitize: bool = False,
     kernels: KernelChoice = KernelChoice.BUILTIN,
+    poison: bool = False,
 ) -> list[list[list[Array]]]:
     """The outputs of every job, invocation and output, in logical shape.
 
     Cores without DSP or MVE that have no board of their own with room for a batch (the M0) run on
     the next one that executes their code.
     """
-    options = CompileOptions(target=target, kernels=kernels, own_arena=False)
+    options = CompileOptions(target=target, kernels=kernels, own_arena=False, poison=poison)
     batch: dict[str, list[list[bytes]]] = {}
     graphs: list[Graph] = []
     files: dict[str, str | bytes] = {}
     for number, job in enumerate(jobs):
-        compiled = compile_program(replace(job.program, name=f"job{number}"), options)
+        compiled = compile_program(
+            replace(job.program, name=f"job{number}"), replace(options, ram_limit=job.ram_limit)
+        )
         graph = compiled.plan.graph
         graphs.append(graph)
         files |= {

@@ -257,6 +257,36 @@ def random_layer(seed: int) -> Graph:
     return net.finish(x)
 
 
+def random_tower(seed: int) -> Graph:
+    """An image network of blocks that can be computed in bands of rows."""
+    net = Net(f"tower{seed}", seed)
+    pick = net.random.integers
+    floats = seed % 3 == 0
+    shape = (1, int(pick(1, 9)), int(pick(6, 15)), int(pick(3, 8)))
+    x = net.input(shape, DType.F32 if floats else DType.S8)
+    if floats:
+        x = net.quantize(x)
+    for _ in range(int(pick(1, 4))):
+        _, channels, height, width = net.shape(x)
+        kind = int(pick(0, 4))
+        if kind == 0 and min(height, width) >= 3:
+            wide = net.conv(x, 4 * int(pick(2, 5)), (1, 1), padding=(0, 0, 0, 0))
+            edge = [int(v) for v in pick(0, 2, 4)]
+            step = (int(pick(1, 3)),) * 2
+            wide = net.conv(wide, net.shape(wide)[1], (3, 3), step, tuple(edge), depthwise=True)  # type: ignore[arg-type]
+            x = net.conv(wide, int(pick(1, 9)), (1, 1), padding=(0, 0, 0, 0))
+        elif kind == 1:
+            y = net.conv(net.conv(x, int(pick(1, 20))), channels)
+            x = net.sum(x, y) if pick(0, 2) else net.sum(y, x)
+        elif kind == 2 and min(height, width) >= 4:
+            x = net.pool(net.conv(x, int(pick(4, 20))), (2, 2), largest=bool(pick(0, 2)))
+        else:
+            x = net.activation(
+                net.conv(x, int(pick(1, 20)), (int(pick(3, 6)), 1), padding=(2, 0, 2, 0))
+            )
+    return net.finish(net.dequantize(x) if floats else x)
+
+
 def random_inputs(graph: Graph, seed: int) -> list[Array]:
     """Codes over the whole range, or floats around zero with a few far out."""
     random = np.random.default_rng(seed)

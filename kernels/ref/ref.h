@@ -30,6 +30,7 @@ CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_ref, int16_t);
 CORTEXM_FILL(cortexm_fill_x8_ref);
 CORTEXM_FILL(cortexm_fill_x16_ref);
 CORTEXM_FILL(cortexm_fill_x32_ref);
+CORTEXM_MOVE(cortexm_move_x8_ref);
 CORTEXM_COPY(cortexm_copy_x8_ref);
 CORTEXM_COPY(cortexm_copy_x16_ref);
 CORTEXM_COPY(cortexm_copy_x32_ref);

@@ -90,7 +90,14 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     simplified = simplify(graph, io_int8=options.io_int8)
     if options.require_int8:
         _require_int8(simplified)
-    plan = make_plan(simplified, options.target, options.regions, options.kernels, options.optimize)
+    plan = make_plan(
+        simplified,
+        options.target,
+        options.regions,
+        options.kernels,
+        options.optimize,
+        options.ram_limit,
+    )
     report = report_data(plan, name=program.name, digest=program.digest)
     check_limits(report, options.ram_limit, options.flash_limit)
     samples = None

@@ -2,7 +2,9 @@
 """Random small networks: interpreter = this machine under sanitizers = M0 = M3 = M4 = M33 = M55.
 
 So are single operators of many geometries whose results overlap their inputs as far as the order that
-kernels.json promises of their kernels allows: what a kernel reads too late shows in the result.
+kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
+networks that are computed in bands of rows to need as little memory as they can.
+Dead bytes are overwritten after every step.
 """
 
 from __future__ import annotations
@@ -14,18 +16,24 @@ import pytest
 
 from cortexm_tools.ir import Graph
 from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan.choose import Planner, choose_chains
 from cortexm_tools.program import Program
-from cortexm_tools.target import Core, Target
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Core, Optimize, Target
 
 from batches import Job, run_jobs
-from graphs import random_inputs, random_layer, random_network
+from graphs import random_inputs, random_layer, random_network, random_tower
 
-NETWORKS = 40
-LAYERS = 60
+GRAPHS = [
+    *((random_network, seed) for seed in range(40)),
+    *((random_layer, seed) for seed in range(40)),
+    *((random_tower, seed) for seed in range(16)),
+]
 
 
 def _graph(number: int) -> Graph:
-    return random_network(number) if number < NETWORKS else random_layer(number - NETWORKS)
+    make, seed = GRAPHS[number]
+    return make(seed)
 
 
 class GraphProgram(Program):
@@ -35,15 +43,24 @@ class GraphProgram(Program):
         return _graph(int(self.pte))
 
 
+def smallest(graph: Graph, target: Target) -> int:
+    """Bytes of the smallest arena."""
+    planner = Planner(simplify(graph), target)
+    return planner.smallest(choose_chains(planner, Optimize.SIZE, None))
+
+
 @pytest.mark.parametrize(
     "cpu", ["host", "cortex-m0", "cortex-m3", "cortex-m4", "cortex-m33", "cortex-m55"]
 )
 def test_random_networks(cpu: str, tmp_path: Path) -> None:
     target = Target.parse(cpu)
-    graphs = [_graph(number) for number in range(NETWORKS + LAYERS)]
+    graphs = [_graph(number) for number in range(len(GRAPHS))]
     rows = [[random_inputs(graph, k) for k in range(2)] for graph in graphs]
-    jobs = [Job(GraphProgram("net", str(seed).encode()), rows[seed]) for seed in range(len(graphs))]
-    results = run_jobs(jobs, target, tmp_path, sanitize=target.core is Core.HOST)
+    jobs = [
+        Job(GraphProgram("net", str(number).encode()), rows[number], smallest(graph, target))
+        for number, graph in enumerate(graphs)
+    ]
+    results = run_jobs(jobs, target, tmp_path, sanitize=target.core is Core.HOST, poison=True)
     for graph, invocations, got in zip(graphs, rows, results, strict=True):
         for inputs, outputs in zip(invocations, got, strict=True):
             for value, expected in zip(outputs, run_graph(graph, inputs), strict=True):

@@ -917,6 +917,26 @@ int fill_case(fill_fn variant, fill_fn ref, int32_t element_size)
     return finish(&o);
 }
 
+/* Within one buffer, by any number of bytes; the source remains where it is not overwritten. */
+int move_case(move_fn variant, move_fn ref)
+{
+    const cortexm_move_t p = {one_in(8) ? 0 : length()};
+    const int32_t by = one_in(2) ? 4 * between(0, 12) : between(0, 40);
+    const int32_t first = one_in(2) ? 0 : between(0, 7);
+    const int32_t size = first + by + p.count;
+    unsigned char *const in = random_bytes(size);
+    outputs_t o = outputs(size);
+
+    for (int i = 0; i < 2; ++i) {
+        unsigned char *const data = o.data[i];
+
+        memcpy(data, in, (size_t)size);
+        (i == 0 ? variant : ref)(&p, data + first + by, data + first);
+    }
+    free(in);
+    return finish(&o);
+}
+
 /* A box whose output is dense in a random order of dimensions, perhaps with gaps and flipped, and
  * whose input is dense, broadcast or flipped in each dimension. */
 int copy_case(copy_fn variant, copy_fn ref, int32_t element_size)

@@ -45,6 +45,7 @@ typedef CORTEXM_QUANTIZE((*quantize_s16_fn), int16_t);
 typedef CORTEXM_DEQUANTIZE((*dequantize_s8_fn), int8_t);
 typedef CORTEXM_DEQUANTIZE((*dequantize_s16_fn), int16_t);
 typedef CORTEXM_FILL((*fill_fn));
+typedef CORTEXM_MOVE((*move_fn));
 typedef CORTEXM_COPY((*copy_fn));
 
 int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind);
@@ -70,6 +71,7 @@ int quantize_s16_case(quantize_s16_fn variant, quantize_s16_fn ref);
 int dequantize_s8_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
 int dequantize_s16_case(dequantize_s16_fn variant, dequantize_s16_fn ref);
 int fill_case(fill_fn variant, fill_fn ref, int32_t element_size);
+int move_case(move_fn variant, move_fn ref);
 int copy_case(copy_fn variant, copy_fn ref, int32_t element_size);
 
 #endif

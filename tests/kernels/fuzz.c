@@ -54,6 +54,7 @@
     K(fill_x8, scalar, fill_case_1)                                                                \
     K(fill_x16, scalar, fill_case_2)                                                               \
     K(fill_x32, scalar, fill_case_4)                                                               \
+    K(move_x8, scalar, move_case)                                                                  \
     K(copy_x8, scalar, copy_case_1)                                                                \
     K(copy_x16, scalar, copy_case_2)                                                               \
     K(copy_x32, scalar, copy_case_4)                                                               \
@@ -73,6 +74,7 @@
 #define MVE_KERNELS(K)                                                                             \
     K(conv2d_s8, mve, conv_case_gemm4)                                                             \
     K(depthwise_conv2d_s8, mve, conv_case_depthwise8)                                              \
+    K(move_x8, mve, move_case)                                                                     \
     K(mul_s8, mve, mul_case)                                                                       \
     K(minimum_s8, mve, minmax_case)                                                                \
     K(maximum_s8, mve, minmax_case)                                                                \

@@ -87,6 +87,7 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
         *_fields(_I16, "zero_point"),
     ],
     "fill": _fields(_I32, "count value"),
+    "move": _fields(_I32, "count"),
     "copy": [
         *_fields(_I32, "rank"),
         *_fields(_I32 * 8, "dims in_stride out_stride"),

@@ -479,6 +479,15 @@ def test_copy(kernels: KernelLibrary, dims: list[int], size: int, data: st.DataO
 
 
 @relaxed
+@given(count=st.integers(0, 70), by=st.integers(0, 40))
+def test_move(kernels: KernelLibrary, count: int, by: int) -> None:
+    for isa in ISAS:
+        data = np.arange(count + by, dtype=np.uint8)
+        got = kernels(f"move_x8_{isa}", {"count": count}, [data[by:].copy()], data[:count].copy())
+        assert got.tolist() == list(range(by, by + count))
+
+
+@relaxed
 @given(count=st.integers(0, 40), value=st.integers(-(2**31), 2**31 - 1))
 def test_fill(kernels: KernelLibrary, count: int, value: int) -> None:
     for size, isa in itertools.product((8, 16, 32), ISAS):

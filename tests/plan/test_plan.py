@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -15,17 +15,18 @@ from hypothesis import strategies as st
 from ownership import replay
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.plan import Plan, make_plan
+from cortexm_tools.plan import Chain, Plan, Planner, assemble, make_plan
 from cortexm_tools.plan.arena import lower_bound, place
+from cortexm_tools.plan.bands import is_chain
 from cortexm_tools.plan.checks import check_plan
 from cortexm_tools.plan.kernel_table import code_sizes, kernels
 from cortexm_tools.plan.lower.data import merge_dims
 from cortexm_tools.plan.param_blocks import field_types
-from cortexm_tools.plan.types import Buffer, TensorArg
+from cortexm_tools.plan.types import Buffer, Call, Step, TensorArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
-from graphs import Net, random_layer, random_network
+from graphs import Net, random_layer, random_network, random_tower
 
 M55 = Target.parse("cortex-m55")
 
@@ -169,6 +170,95 @@ def test_every_kernel_with_an_order_is_among_the_networks() -> None:
             plan = make_plan(simplify(graph), Target.parse(cpu))
             used |= {call.kernel.symbol for step in plan.steps for call in step.calls}
     assert {kernel.symbol for kernel in kernels() if kernel.order} <= used
+
+
+def chains_of(planner: Planner, rows: int) -> list[Chain]:
+    """All that the graph allows, of up to four operators."""
+    count = len(planner.graph.ops)
+    return [
+        Chain(first, last, rows)
+        for first in range(count)
+        for last in range(first + 1, min(first + 4, count))
+        if is_chain(planner.graph, planner.calls, first, last)
+    ]
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m0"])
+@pytest.mark.parametrize("seed", range(6))
+def test_bands_hold_the_rows_they_need(seed: int, cpu: str) -> None:
+    """Every chain of a network, in bands of one and three rows: bytes are never lost, no row is
+    computed twice, and a buffer one row shorter is refused."""
+    planner = Planner(simplify(random_tower(seed)), Target.parse(cpu))
+    for rows in (1, 3):
+        for chain in chains_of(planner, rows):
+            plan = assemble(planner, (chain,))
+            replay(plan)
+            (step,) = (step for step in plan.steps if step.fused)
+            for op in step.ops:
+                made = [
+                    dict(call.fields).get("out_h", 0)
+                    for call in step.trace()
+                    if call.kernel.op == op.kind and tensors_of(call)[-1] == op.outputs[0]
+                ]
+                out = plan.graph.tensors[op.outputs[0]]
+                assert sum(made) <= out.shape[2]  # type: ignore[arg-type]
+            total = sum(call.macs for single in planner.calls for call in single)
+            assert sum(call.macs for step in plan.steps for call in step.calls) <= total
+            number = plan.buffer_of[step.inside[0]]
+            row = plan.graph.tensors[step.inside[0]]
+            short = list(plan.buffers)
+            short[number] = replace(
+                short[number], nbytes=short[number].nbytes - row.nbytes // row.shape[2]
+            )
+            with pytest.raises(CortexMError, match="larger than its buffer"):
+                check_plan(replace(plan, buffers=tuple(short)))
+
+
+def tensors_of(call: Call) -> list[int]:
+    return [arg.index for arg in call.args if isinstance(arg, TensorArg)]
+
+
+def mutations(step: Step) -> Iterator[Step]:
+    """The step with one parameter or place of one call changed, or without the call."""
+    for number, call in enumerate(step.calls):
+        changed = [call_with(call, name, by) for name, by in (("in_y0", 1), ("in_h", -1))]
+        if call.kernel.op == "move":
+            changed.append(None)
+        for new in changed:
+            if new != call:
+                calls = [*step.calls[:number], *([new] if new else []), *step.calls[number + 1 :]]
+                yield replace(step, calls=tuple(calls))
+
+
+def call_with(call: Call, name: str, by: int) -> Call:
+    fields = {key: value + by if key == name else value for key, value in call.fields}  # type: ignore[operator]
+    return replace(call, fields=tuple(fields.items()))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_bands_are_noticed(seed: int) -> None:
+    planner = Planner(simplify(random_tower(seed)), M55)
+    for chain in chains_of(planner, 2):
+        plan = assemble(planner, (chain,))
+        number = next(i for i, step in enumerate(plan.steps) if step.fused)
+        for step in mutations(plan.steps[number]):
+            mutated = replace(plan, steps=(*plan.steps[:number], step, *plan.steps[number + 1 :]))
+            with pytest.raises((CortexMError, AssertionError)):
+                check_plan(mutated)
+
+
+def test_a_ram_limit_is_met_or_refused() -> None:
+    graph = simplify(random_tower(1))
+    fast = make_plan(graph, M55, (), Optimize.SPEED)
+    small = make_plan(graph, M55, (), Optimize.SIZE)
+    assert not any(step.fused for step in fast.steps)
+    assert small.arena_size < fast.arena_size
+    for limit in range(small.arena_size, fast.arena_size + 16, 16):
+        plan = make_plan(graph, M55, (), Optimize.SPEED, limit)
+        assert plan.arena_size <= limit
+    assert not any(step.fused for step in plan.steps)
+    with pytest.raises(CortexMError, match=f"at least {small.arena_size:,} bytes"):
+        make_plan(graph, M55, (), Optimize.SPEED, small.arena_size - 1)
 
 
 @pytest.mark.parametrize("seed", range(12))

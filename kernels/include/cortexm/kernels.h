@@ -63,6 +63,8 @@ extern "C" {
 
 #define CORTEXM_FILL(name) void name(const cortexm_fill_t *params, void *out)
 
+#define CORTEXM_MOVE(name) void name(const cortexm_move_t *params, const void *in, void *out)
+
 #define CORTEXM_COPY(name) void name(const cortexm_copy_t *params, const void *in, void *out)
 
 #define CORTEXM_UNARY(name, params_type, type)                                                     \
@@ -179,6 +181,9 @@ CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_scalar, int16_t);
 CORTEXM_FILL(cortexm_fill_x8_scalar);
 CORTEXM_FILL(cortexm_fill_x16_scalar);
 CORTEXM_FILL(cortexm_fill_x32_scalar);
+CORTEXM_MOVE(cortexm_move_x8_scalar);
+CORTEXM_MOVE(cortexm_move_x8_mve);
+
 CORTEXM_COPY(cortexm_copy_x8_scalar);
 CORTEXM_COPY(cortexm_copy_x16_scalar);
 CORTEXM_COPY(cortexm_copy_x32_scalar);

@@ -142,6 +142,11 @@ typedef struct {
     int32_t value;
 } cortexm_fill_t;
 
+/* move: count bytes to a lower address; the two places may overlap */
+typedef struct {
+    int32_t count;
+} cortexm_move_t;
+
 /* copy: for every index of a box of extents dims[0..rank), out[sum i*out_stride] = in[sum i*in_stride].
  * Strides are in elements and may be 0 (broadcast) or negative (flip). Transposition, slicing,
  * concatenation, padding (after a fill) and changes of layout are all copies. */

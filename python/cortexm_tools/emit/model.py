@@ -197,13 +197,18 @@ def _step(
     blocks: dict[tuple[int, int], str],
 ) -> list[str]:
     op, graph = step.op, plan.graph
-    places = [_place(plan, "in ", index) for index in op.inputs if index in plan.buffer_of]
+    places = [_place(plan, "in ", index) for index in step.inputs if index in plan.buffer_of]
     places += [_place(plan, "out", index) for index in op.outputs]
+    for index in step.inside:
+        buffer = plan.buffers[plan.buffer_of[index]]
+        places.append(f"band of {buffer.name}, {buffer.nbytes} bytes {_at(plan, buffer.offset)}")
     if number in plan.scratch_of:
         buffer = plan.buffers[plan.scratch_of[number]]
         places.append(f"scratch {buffer.nbytes} bytes {_at(plan, buffer.offset)}")
-    title = f"{number + 1}/{len(plan.steps)}  {op.kind}  {op.layer}"
-    body = ["     * " + c_comment(place) for place in places]
+    names = [f"{member.kind}  {member.layer}" for member in step.ops]
+    title = f"{number + 1}/{len(plan.steps)}  {names[0]}"
+    body = ["     * " + c_comment(f"then {name}, in bands of rows") for name in names[1:]]
+    body += ["     * " + c_comment(place) for place in places]
     lines = ["    /* " + c_comment(title), *body]
     lines[-1] += " */"
     if not step.calls:
@@ -212,18 +217,25 @@ def _step(
             lines[-1].removesuffix(" */"),
             "     * the same bytes: nothing to do */",
         ]
+    inside = 1  # turns of the loop that is open
     for position, call in enumerate(step.calls):
         name = blocks[number, position]
+        if call.turns != inside and inside > 1:
+            lines.append("    }")
+        if call.turns != inside and call.turns > 1:
+            lines.append(f"    for (int32_t band = 0; band < {call.turns}; ++band) {{")
+        inside = call.turns
         args = [_arg(plan, options, number, arg, graph) for arg in call.args]
-        lines += call_lines(call.kernel.symbol, ["&" + name, *args])
-    return lines
+        lines += call_lines(call.kernel.symbol, ["&" + name, *args], "    " if inside > 1 else "")
+    return [*lines, "    }"] if inside > 1 else lines
 
 
-def call_lines(function: str, args: list[str]) -> list[str]:
+def call_lines(function: str, args: list[str], indent: str = "") -> list[str]:
     line = f"    {function}({', '.join(args)});"
-    if len(line) <= 100:
-        return [line]
-    return [f"    {function}(", *[f"        {arg}," for arg in args[:-1]], f"        {args[-1]});"]
+    if len(indent) + len(line) <= 100:
+        return [indent + line]
+    lines = [f"    {function}(", *[f"        {arg}," for arg in args[:-1]], f"        {args[-1]});"]
+    return [indent + line for line in lines]
 
 
 def _place(plan: Plan, role: str, index: int) -> str:
@@ -245,7 +257,8 @@ def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, graph: Graph) 
         return address(plan, plan.buffers[plan.scratch_of[number]].offset)
     assert isinstance(arg, TensorArg)
     tensor = graph.tensors[arg.index]
-    place = f"({address(plan, plan.offset(arg.index) + arg.offset)})"
+    step = f" + {arg.step} * band" if arg.step else ""
+    place = f"({address(plan, plan.offset(arg.index) + arg.offset)}{step})"
     return (
         f"({pointer_type(tensor)}){place}"
         if tensor.dtype.size == 1

@@ -3,18 +3,27 @@
 
 from __future__ import annotations
 
-from ..ir import Graph, Op
+from ..ir import Graph
 from ..target import Optimize, Target
 from . import lower
+from .bands import Chain
 from .checks import check_plan
+from .choose import Planner, choose_chains
 from .kernel_table import KernelChoice
-from .lifetimes import is_alias, pieces_of, share_memory
 from .regions import measure_heat, place_regions, split_buffers, split_constants
-from .select import Selector, has_lowering
-from .smallest import larger_kernels
-from .types import Call, Plan, Region, Step
+from .select import has_lowering
+from .types import Plan, Region
 
-__all__ = ["KernelChoice", "Plan", "has_lowering", "lower", "make_plan"]
+__all__ = [
+    "Chain",
+    "KernelChoice",
+    "Plan",
+    "Planner",
+    "assemble",
+    "has_lowering",
+    "lower",
+    "make_plan",
+]
 
 
 def make_plan(
@@ -23,20 +32,26 @@ def make_plan(
     regions: tuple[Region, ...] = (),
     kernels: KernelChoice = KernelChoice.BUILTIN,
     optimize: Optimize = Optimize.BALANCED,
+    ram_limit: int | None = None,
 ) -> Plan:
     """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories and library.
 
+    Args:
+        optimize: how far bands of rows may go to save RAM, see choose.py.
+        ram_limit: bytes of arena, for which the fastest plan that fits is taken.
+
     Raises:
         CortexMError: an operator has no kernel, the first one is named; a tensor or constant fits
-            into no region.
+            into no region; no plan fits `ram_limit`.
     """
-    select = Selector(graph, target, kernels)
-    group = share_memory(graph)
-    steps = tuple(Step(op, _calls(select, op, group)) for op in graph.ops)
-    if optimize is Optimize.SIZE:
-        select = Selector(graph, target, kernels, larger_kernels(select, steps))
-        steps = tuple(Step(op, _calls(select, op, group)) for op in graph.ops)
-    pieces = pieces_of(graph, steps, group)
+    planner = Planner(graph, target, kernels, optimize)
+    return assemble(planner, choose_chains(planner, optimize, ram_limit), regions)
+
+
+def assemble(planner: Planner, chains: tuple[Chain, ...], regions: tuple[Region, ...] = ()) -> Plan:
+    """The plan in which the operators of each chain are computed in bands of rows."""
+    graph = planner.graph
+    steps, pieces = planner.pieces(chains)
     buffer_of = pieces.buffer_of
     heat = measure_heat(steps, buffer_of, pieces.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
@@ -45,9 +60,9 @@ def make_plan(
     return check_plan(
         Plan(
             graph=graph,
-            target=target,
+            target=planner.target,
             steps=steps,
-            constants=split_constants(tuple(select.constants.values()), heat, regions),
+            constants=split_constants(tuple(planner.select.constants.values()), heat, regions),
             buffers=placed,
             buffer_of=buffer_of,
             scratch_of=pieces.scratch_of,
@@ -55,14 +70,6 @@ def make_plan(
             lower_bound=bound,
             arenas=arenas,
             regions=regions,
-            optimize=optimize,
+            optimize=planner.optimize,
         )
     )
-
-
-def _calls(select: Selector, op: Op, group: dict[int, int]) -> tuple[Call, ...]:
-    source, result = op.inputs[0], op.outputs[0]
-    in_place = source in group and group[source] == group[result]
-    if is_alias(op, select.graph) and in_place:
-        return ()
-    return tuple(select.calls(op))

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from .types import Buffer
 
 NODES = 600
+SMALL = 1 / 32  # of the arena
 MOST_PAIRS = 2500  # beyond, the search is left out: it would not end
 
 Distances = Mapping[tuple[int, int], int]
@@ -59,18 +60,30 @@ def lower_bound(buffers: tuple[Buffer, ...], distances: Distances | None = None)
     )
 
 
-def place(buffers: tuple[Buffer, ...], distances: Distances | None = None) -> Placement:
+def place(
+    buffers: tuple[Buffer, ...], distances: Distances | None = None, nodes: int = NODES
+) -> Placement:
     """Gives every buffer an offset.
 
     Args:
         distances: for pairs (operand, result), how far below the operand the result may begin.
+        nodes: branches to try at most.
     """
     problem = _Problem(buffers, distances or {})
     bound = lower_bound(buffers, distances)
-    best, size = problem.greedy()
-    if size > bound and len(problem.pairs) <= MOST_PAIRS:
-        best, size, proved = problem.search(best, size, bound)
-        bound = size if proved else bound
+    best, size = problem.greedy({})
+    # Small buffers seldom matter: if they fit around the best placement of the large ones, it is the
+    # best of all.
+    large = [i for i, buffer in enumerate(buffers) if buffer.nbytes > bound * SMALL]
+    for chosen in (large, list(range(len(buffers)))):
+        part = problem.only(chosen)
+        if size <= bound or len(part.pairs) > MOST_PAIRS:
+            break
+        guess, at_most = part.greedy({})
+        found, least, proved = part.search(guess, at_most, bound, nodes)
+        bound = max(bound, least) if proved else bound
+        whole = problem.greedy(dict(zip(chosen, found, strict=True)))
+        best, size = min((best, size), whole, key=lambda result: result[1])
     placed = tuple(replace(b, offset=offset) for b, offset in zip(buffers, best, strict=True))
     return Placement(placed, size, bound)
 
@@ -90,6 +103,7 @@ class _Problem:
 
     def __init__(self, buffers: tuple[Buffer, ...], distances: Distances) -> None:
         self.buffers = buffers
+        self.distances = distances
         self.apart: list[dict[int, int]] = [{} for _ in buffers]
         self.pairs: list[tuple[int, int]] = []
         for i, a in enumerate(buffers):
@@ -100,11 +114,23 @@ class _Problem:
                     self.apart[i][j] = distances.get((j, i), a.nbytes)
                     self.apart[j][i] = distances.get((i, j), b.nbytes)
 
-    def greedy(self) -> tuple[list[int], int]:
-        """The best of several orders."""
+    def only(self, chosen: list[int]) -> _Problem:
+        """The same with some of the buffers."""
+        place = {index: position for position, index in enumerate(chosen)}
+        return _Problem(
+            tuple(self.buffers[i] for i in chosen),
+            {
+                (place[i], place[j]): distance
+                for (i, j), distance in self.distances.items()
+                if i in place and j in place
+            },
+        )
+
+    def greedy(self, fixed: dict[int, int]) -> tuple[list[int], int]:
+        """The best of several orders, with some offsets given."""
         results = []
         for number, order in enumerate(self._rankings()):
-            offsets = self._lowest(order)
+            offsets = self._lowest(order, fixed)
             results.append((self._size(offsets), number, offsets))
         size, _, offsets = min(results)
         return offsets, size
@@ -124,10 +150,12 @@ class _Problem:
             yield indices
             yield sorted(indices, key=lambda i: -load[i])
 
-    def _lowest(self, order: list[int]) -> list[int]:
+    def _lowest(self, order: list[int], fixed: dict[int, int]) -> list[int]:
         """Every buffer at the lowest offset that those before it in `order` leave free."""
-        placed: dict[int, int] = {}
+        placed = dict(fixed)
         for i in order:
+            if i in fixed:
+                continue
             align, offset = self.buffers[i].align, 0
             taken = sorted(
                 (placed[j] - self.apart[i][j], placed[j] + self.apart[j][i])
@@ -140,12 +168,16 @@ class _Problem:
             placed[i] = offset
         return [placed[i] for i in range(len(self.buffers))]
 
-    def search(self, best: list[int], size: int, bound: int) -> tuple[list[int], int, bool]:
+    def search(
+        self, best: list[int], size: int, bound: int, nodes: int
+    ) -> tuple[list[int], int, bool]:
         """Branch and bound: offsets, their size, and whether it is proved to be the smallest."""
         tails = [b.nbytes for b in self.buffers]
         start = _Node(self, [0] * len(tails), tails, [], [], set(self.pairs))
         stack = [start]
-        for _ in range(NODES):
+        if size <= bound:
+            return best, size, False
+        for _ in range(nodes):
             if not stack:
                 return best, size, True
             node = stack.pop()

@@ -1,11 +1,128 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proves on a step that works in bands of rows that every call finds the rows it needs, by keeping book
-of the row that lies in each place."""
+"""Proves on a step that works in bands of rows that every call finds the rows it needs.
+
+It keeps book of the row that lies in each place of a band's buffer. Which rows a call needs follows from
+the operator; where it looks for them, from its arguments.
+"""
 
 from __future__ import annotations
 
-from .types import Plan, Step
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import CortexMError
+from ..ir import Graph, Op
+from .types import Call, Plan, Step, TensorArg
+
+
+@dataclass
+class _Book:
+    """The row in each place of every buffer, and how many rows of every result are computed."""
+
+    lies_in: dict[int, dict[int, int]] = field(default_factory=dict)
+    done: dict[int, int] = field(default_factory=dict)
 
 
 def check_bands(plan: Plan, step: Step) -> None:
-    """Raises a CortexMError if a call of `step` reads a row that is not there."""
+    """Raises a CortexMError if a call of `step` reads a row that is not there, writes outside of its
+    buffer, or if not all rows are computed. It is a bug in the planner."""
+    if not step.fused:
+        return
+    graph = plan.graph
+    makers = {op.outputs[0]: op for op in step.ops}
+    book = _Book({index: {} for index in step.inside}, {index: 0 for index in makers})
+    for call in step.trace():
+        *sources, target = [arg for arg in call.args if isinstance(arg, TensorArg)]
+        if call.kernel.op == "move":
+            _move(graph, call, sources[0], target, book, step)
+            continue
+        op = makers[target.index]
+        rows = _rows_written(graph, call, target)
+        for source in sources:
+            for row, place in _rows_read(graph, op, call, source, rows, book):
+                if place != _place_of(graph, source.index, row, book):
+                    raise _error(step, f"row {row} of {_name(graph, source)} is not there")
+        first = _in_rows(graph, target.index, target.offset, step)
+        for row in range(rows):
+            if target.index in book.lies_in:
+                book.lies_in[target.index][first + row] = book.done[target.index] + row
+                end = (first + row + 1) * _row_bytes(graph, target.index)
+                if end > plan.buffers[plan.buffer_of[target.index]].nbytes:
+                    raise _error(step, f"{_name(graph, target)} is larger than its buffer")
+            elif first != book.done[target.index]:
+                raise _error(step, f"a band of {_name(graph, target)} lies in the wrong place")
+        book.done[target.index] += rows
+    if book.done[step.op.outputs[0]] != graph.tensors[step.op.outputs[0]].shape[2]:
+        raise _error(step, "some rows are never computed")
+
+
+def _rows_written(graph: Graph, call: Call, target: TensorArg) -> int:
+    fields: dict[str, Any] = dict(call.fields)
+    if "out_h" in fields:
+        return int(fields["out_h"])
+    size = graph.tensors[target.index].dtype.size
+    return int(fields["count"]) * size // _row_bytes(graph, target.index)
+
+
+def _rows_read(
+    graph: Graph, op: Op, call: Call, source: TensorArg, rows: int, book: _Book
+) -> list[tuple[int, int | None]]:
+    """The rows that a call needs, and where it looks for each: a place, or None for padding."""
+    f: dict[str, Any] = dict(call.fields)
+    first = source.offset // _row_bytes(graph, source.index)
+    done = book.done[op.outputs[0]]
+    if "out_h" not in f:
+        return [(done + i, first + i) for i in range(rows)]
+    attrs: Any = op.attrs
+    height = graph.tensors[source.index].shape[2]
+    dilation = getattr(attrs, "dilation", (1, 1))[0]
+    found: list[tuple[int, int | None]] = []
+    for i in range(rows):
+        for tap in range(f["kernel_h"]):
+            row = (done + i) * attrs.stride[0] - attrs.padding[0] + tap * dilation
+            here = f["in_y0"] + i * f["stride_h"] + tap * f["dilation_h"]
+            place = first + here if 0 <= here < f["in_h"] else None
+            found.append((row if 0 <= row < height else -1, place))
+    return found
+
+
+def _place_of(graph: Graph, index: int, row: int, book: _Book) -> int | None:
+    if row < 0:
+        return None
+    if index not in book.lies_in:
+        return row
+    return next((p for p, lies in book.lies_in[index].items() if lies == row), -1)
+
+
+def _move(
+    graph: Graph, call: Call, source: TensorArg, target: TensorArg, book: _Book, step: Step
+) -> None:
+    (count,) = (value for name, value in call.fields if name == "count")
+    assert isinstance(count, int) and source.index == target.index
+    rows = _in_rows(graph, source.index, count, step)
+    begin = _in_rows(graph, source.index, source.offset, step)
+    to = _in_rows(graph, target.index, target.offset, step)
+    if to >= begin:
+        raise _error(step, f"{_name(graph, source)} is not moved down")
+    old = book.lies_in[source.index]
+    book.lies_in[source.index] = {to + i: old[begin + i] for i in range(rows)}
+
+
+def _in_rows(graph: Graph, index: int, nbytes: int, step: Step) -> int:
+    rows, rest = divmod(nbytes, _row_bytes(graph, index))
+    if rest:
+        raise _error(step, f"a band of {graph.tensors[index].name!r} begins within a row")
+    return rows
+
+
+def _row_bytes(graph: Graph, index: int) -> int:
+    tensor = graph.tensors[index]
+    return tensor.nbytes // tensor.shape[2]
+
+
+def _name(graph: Graph, arg: TensorArg) -> str:
+    return repr(graph.tensors[arg.index].name)
+
+
+def _error(step: Step, message: str) -> CortexMError:
+    return CortexMError(message, where=str(step.op.layer))

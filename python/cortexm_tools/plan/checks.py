@@ -53,7 +53,8 @@ def _check_args(plan: Plan, number: int, step: Step, names: set[str]) -> None:
                 tensor = plan.graph.tensors[arg.index]
                 if arg.index not in plan.buffer_of:
                     raise CortexMError(f"{tensor.name!r} has no place", where=str(step.op.layer))
-                if not 0 <= arg.offset < max(tensor.nbytes, 1):
+                last = arg.offset + (call.turns - 1) * arg.step
+                if not 0 <= min(arg.offset, last) <= max(arg.offset, last) < max(tensor.nbytes, 1):
                     raise CortexMError(f"offset outside {tensor.name!r}", where=str(step.op.layer))
             elif isinstance(arg, ConstantArg) and arg.name not in names:
                 raise CortexMError(f"constant {arg.name!r} is missing", where=str(step.op.layer))

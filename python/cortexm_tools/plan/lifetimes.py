@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..ir import Graph, Op, Tensor, ops, same_layout
 from ..ir import ops_more as more
-from .access import distance, write_range
+from .access import Distance, distance, write_range
 from .types import Buffer, ScratchArg, Step, TensorArg
 
 _IN_PLACE = (
@@ -123,7 +123,31 @@ class Pieces:
     distances: dict[tuple[int, int], int]
 
 
-def pieces_of(graph: Graph, steps: tuple[Step, ...], group: dict[int, int]) -> Pieces:
+@dataclass
+class Facts:
+    """What was found out about steps, by their id, so that many choices of steps can be compared."""
+
+    steps: dict[int, Step] = field(default_factory=dict)
+    distances: dict[tuple[int, int], Distance | None] = field(default_factory=dict)
+    bands: dict[int, dict[int, int]] = field(default_factory=dict)
+
+    def distance(self, graph: Graph, step: Step, operand: int) -> Distance | None:
+        key = id(step), operand
+        if key not in self.distances:
+            self.steps[id(step)] = step  # lives as long as its id is used
+            self.distances[key] = distance(graph, step, operand, step.op.outputs[0])
+        return self.distances[key]
+
+    def band_sizes(self, graph: Graph, step: Step) -> dict[int, int]:
+        if not step.fused:
+            return {}
+        if id(step) not in self.bands:
+            self.steps[id(step)] = step
+            self.bands[id(step)] = _band_sizes(graph, step)
+        return self.bands[id(step)]
+
+
+def pieces_of(graph: Graph, steps: tuple[Step, ...], group: dict[int, int], facts: Facts) -> Pieces:
     """The pieces of the arena, and which one holds each tensor and each step's scratch."""
     first = {i: 0 for i in graph.inputs}
     last = {i: 0 for i in graph.inputs}
@@ -135,7 +159,7 @@ def pieces_of(graph: Graph, steps: tuple[Step, ...], group: dict[int, int]) -> P
             root = group[index]
             first.setdefault(root, number)
             last[root] = max(last.get(root, 0), number)
-        bands |= _band_sizes(graph, step)
+        bands |= facts.band_sizes(graph, step)
     for index in graph.outputs:
         if index in group:
             last[group[index]] = len(steps)
@@ -155,7 +179,7 @@ def pieces_of(graph: Graph, steps: tuple[Step, ...], group: dict[int, int]) -> P
     scratch_of: dict[int, int] = {}
     distances: dict[tuple[int, int], int] = {}
     for number, step in enumerate(steps):
-        distances |= _overlaps(graph, number, step, result, buffer_of)
+        distances |= _overlaps(graph, number, step, result, buffer_of, facts)
         need = max(
             (arg.nbytes for call in step.calls for arg in call.args if isinstance(arg, ScratchArg)),
             default=0,
@@ -170,7 +194,7 @@ def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
     """Bytes of each tensor of which only bands exist."""
     sizes: dict[int, int] = {}
     inside = set(step.inside)
-    for call in step.trace() if inside else ():
+    for call in step.trace():
         target = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
         if target.index in inside:
             end = write_range(graph, call)[1]
@@ -179,7 +203,12 @@ def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
 
 
 def _overlaps(
-    graph: Graph, number: int, step: Step, buffers: list[Buffer], buffer_of: dict[int, int]
+    graph: Graph,
+    number: int,
+    step: Step,
+    buffers: list[Buffer],
+    buffer_of: dict[int, int],
+    facts: Facts,
 ) -> dict[tuple[int, int], int]:
     """Which operands that die in a step its result may overlap. Aligns them where that needs it."""
     if len(step.op.outputs) != 1 or not step.calls:
@@ -191,11 +220,7 @@ def _overlaps(
     for operand in sorted({buffer_of[i] for i in step.inputs if i in buffer_of} - {result}):
         if buffers[operand].last != number:
             continue
-        each = [
-            distance(graph, step, i, step.op.outputs[0])
-            for i in step.inputs
-            if buffer_of.get(i) == operand
-        ]
+        each = [facts.distance(graph, step, i) for i in step.inputs if buffer_of.get(i) == operand]
         known = [d for d in each if d is not None]
         if len(known) < len(each):
             continue

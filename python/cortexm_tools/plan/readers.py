@@ -118,7 +118,7 @@ def _last_window(
 ) -> npt.NDArray[np.int64]:
     """For each input position along an axis the last of `count` windows with a tap there, or -1."""
     first, kernel, stride, dilation = _ints(fields, *names)
-    last = np.full(extent, -1, np.int64)
+    last = np.full(max(0, extent), -1, np.int64)
     for window in range(count):
         taps = first + window * stride + dilation * np.arange(kernel)
         last[taps[(taps >= 0) & (taps < extent)]] = window

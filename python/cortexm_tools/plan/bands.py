@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Row bands: neighbouring operators computed a few rows at a time.
+
+A band of the last result needs some rows of the result before it, these some rows of the one before,
+and so on. So only a few rows of every result between exist at one time. They lie in a buffer whose first
+row is the first one that is still needed; after a band, the rows that the next one needs again are moved
+to the front. No row is computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..ir import Graph, Op, same_layout
+from .access import int_fields, order_of
+from .cases import SCRATCH
+from .kernel_table import Kernel
+from .types import Arg, Call, Field, ScratchArg, Step, TensorArg
+
+_NHWC = (0, 2, 3, 1)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The operators first … last of a graph, computed together, `rows` rows of the last result a band."""
+
+    first: int
+    last: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows begin … end - 1 of a tensor."""
+
+    begin: int
+    end: int
+
+
+def is_chain(graph: Graph, calls: Sequence[tuple[Call, ...]], first: int, last: int) -> bool:
+    """Whether the operators first … last can be computed in bands of rows.
+
+    Every one is a kernel call on one image whose kernel promises an order; all results but the last
+    are read by later ones of them and by nothing else.
+    """
+    ops = graph.ops[first : last + 1]
+    made = [op.outputs[0] for op in ops]
+    inside = set(made[:-1])
+    if last <= first or inside & set(graph.outputs):
+        return False
+    for position in range(first, last + 1):
+        if not _is_member(graph, graph.ops[position], calls[position]):
+            return False
+    for number, op in enumerate(graph.ops):
+        if not first < number <= last and inside & set(op.inputs):
+            return False
+    read = {i for op in ops for i in op.inputs}
+    return inside <= read and graph.tensors[made[-1]].shape[2] > 1
+
+
+def _is_member(graph: Graph, op: Op, calls: tuple[Call, ...]) -> bool:
+    if len(calls) != 1 or len(op.outputs) != 1:
+        return False
+    call = calls[0]
+    order, _ = order_of(call)
+    tensors = [arg for arg in call.args if isinstance(arg, TensorArg)]
+    if not order or int_fields(call).get("groups", 1) != 1 or any(arg.offset for arg in tensors):
+        return False
+    if not all(_has_rows(graph, arg.index) for arg in tensors):
+        return False
+    shapes = {graph.tensors[arg.index].shape for arg in tensors}
+    if order == "elements":
+        fields = int_fields(call)
+        whole = {fields.get(name, fields["count"]) for name in ("a_period", "b_period")}
+        return len(shapes) == 1 and whole == {fields["count"]}
+    return len(tensors) == 2
+
+
+def _has_rows(graph: Graph, index: int) -> bool:
+    """Whether a tensor is one image whose rows lie in one piece, one after the other."""
+    tensor = graph.tensors[index]
+    return (
+        len(tensor.shape) == 4
+        and tensor.shape[0] == 1
+        and same_layout(tensor.shape, tensor.dim_order, _NHWC)
+    )
+
+
+def band_step(graph: Graph, calls: Sequence[tuple[Call, ...]], chain: Chain, move: Kernel) -> Step:
+    """One step that computes a chain.
+
+    Args:
+        calls: of each operator of the graph, on whole tensors.
+        move: the kernel that moves bytes to a lower address.
+    """
+    ops = graph.ops[chain.first : chain.last + 1]
+    members = [calls[number][0] for number in range(chain.first, chain.last + 1)]
+    bands = _schedule(graph, ops, members, chain.rows)
+    base = {op.outputs[0]: 0 for op in ops[:-1]}  # the first row in each buffer
+    lists: list[list[Call]] = []
+    for number, band in enumerate(bands):
+        result: list[Call] = []
+        for op, call in zip(ops, members, strict=True):
+            out = op.outputs[0]
+            if out in base:
+                keep = min(_first_needed(bands[number:], out), band.new[out].begin)
+                result += _moved(graph, out, base[out], keep, band.new[out].begin, move)
+                base[out] = keep
+            if band.new[out].end > band.new[out].begin:
+                result.append(_rows_call(graph, out, call, band, base))
+        lists.append(result)
+    return Step(ops[-1], _with_loops(lists), tuple(ops[:-1]))
+
+
+@dataclass(frozen=True)
+class _Band:
+    """What a band computes of each result, and what it reads for that, by tensor and result."""
+
+    new: dict[int, Rows]
+    need: dict[tuple[int, int], Rows]
+
+
+def _schedule(graph: Graph, ops: Sequence[Op], members: Sequence[Call], rows: int) -> list[_Band]:
+    last = ops[-1].outputs[0]
+    height = graph.tensors[last].shape[2]
+    done = {op.outputs[0]: 0 for op in ops}
+    bands: list[_Band] = []
+    for begin in range(0, height, rows):
+        band = _Band({last: Rows(begin, min(height, begin + rows))}, {})
+        for op, call in reversed(list(zip(ops, members, strict=True))):
+            out = op.outputs[0]
+            if out != last:
+                ends = [need.end for (index, _), need in band.need.items() if index == out]
+                band.new[out] = Rows(done[out], max([done[out], *ends]))
+            new = band.new[out]
+            for arg in _operands(call) if new.end > new.begin else ():
+                band.need[arg.index, out] = _needed(call, new, graph.tensors[arg.index].shape[2])
+        done = {index: new.end for index, new in band.new.items()}
+        bands.append(band)
+    return bands
+
+
+def _operands(call: Call) -> list[TensorArg]:
+    return [arg for arg in call.args if isinstance(arg, TensorArg)][:-1]
+
+
+def _needed(call: Call, new: Rows, height: int) -> Rows:
+    """The rows of an operand that the rows `new` of the result are computed from."""
+    if order_of(call)[0] == "elements":
+        return new
+    f = int_fields(call)
+    begin = min(height - 1, max(0, f["in_y0"] + new.begin * f["stride_h"]))
+    reach = (f["kernel_h"] - 1) * f["dilation_h"] + 1
+    end = min(height, f["in_y0"] + (new.end - 1) * f["stride_h"] + reach)
+    return Rows(begin, max(begin, end))
+
+
+def _first_needed(bands: Sequence[_Band], tensor: int) -> int:
+    """The first row of a tensor that these bands read."""
+    begins = [need.begin for b in bands for (index, _), need in b.need.items() if index == tensor]
+    return min(begins, default=1 << 30)
+
+
+def _moved(graph: Graph, tensor: int, base: int, keep: int, end: int, move: Kernel) -> list[Call]:
+    """Moves the rows keep … end - 1 to the front of a buffer that begins with row `base`."""
+    if keep == base or keep == end:
+        return []
+    row = _row_bytes(graph, tensor)
+    source = TensorArg(tensor, (keep - base) * row)
+    return [Call(move, (("count", (end - keep) * row),), (source, TensorArg(tensor)))]
+
+
+def _row_bytes(graph: Graph, index: int) -> int:
+    tensor = graph.tensors[index]
+    return tensor.nbytes // tensor.shape[2]
+
+
+def _rows_call(graph: Graph, out: int, call: Call, band: _Band, base: dict[int, int]) -> Call:
+    """The part of a whole-tensor call that computes the new rows of a band."""
+    new = band.new[out]
+    height = graph.tensors[out].shape[2]
+    fields: dict[str, Field] = dict(call.fields)
+    args: list[Arg] = []
+    for arg in call.args:
+        if not isinstance(arg, TensorArg):
+            args.append(arg)
+            continue
+        first = new.begin if arg.index == out else band.need[arg.index, out].begin
+        origin = base.get(arg.index, 0)
+        is_image = order_of(call)[0] != "elements"
+        if is_image and arg.index in base and arg.index != out:
+            first = origin  # rows before the first needed one may lie there; in_y0 skips them
+        args.append(TensorArg(arg.index, (first - origin) * _row_bytes(graph, arg.index)))
+        if is_image and arg.index != out:
+            f = int_fields(call)
+            fields["in_y0"] = f["in_y0"] + new.begin * f["stride_h"] - first
+            fields["in_h"] = band.need[arg.index, out].end - first
+    count = new.end - new.begin
+    if order_of(call)[0] == "elements":
+        for name in ("count", "a_period", "b_period"):
+            if name in fields:
+                fields[name] = int_fields(call)[name] // height * count
+    else:
+        fields["out_h"] = count
+    scratch = SCRATCH[call.kernel.scratch](fields)
+    args = [ScratchArg(scratch) if isinstance(arg, ScratchArg) else arg for arg in args]
+    return replace(
+        call, fields=tuple(fields.items()), args=tuple(args), macs=call.macs * count // height
+    )
+
+
+def _with_loops(lists: list[list[Call]]) -> tuple[Call, ...]:
+    """The calls of all bands; the longest run of bands that are alike becomes a loop."""
+    best = (0, 0)
+    begin = 0
+    while begin < len(lists) - 1:
+        end = begin + 1
+        step = _step_between(lists[begin], lists[end])
+        while (
+            step is not None
+            and end < len(lists)
+            and (_step_between(lists[end - 1], lists[end]) == step)
+        ):
+            end += 1
+        best = max(best, (end - begin, -begin))
+        begin = max(begin + 1, end - 1)
+    length, begin = best[0], -best[1]
+    if length < 2:
+        return tuple(call for calls in lists for call in calls)
+    step = _step_between(lists[begin], lists[begin + 1])
+    assert step is not None
+    body = [
+        replace(call, args=_stepping(call, steps), macs=call.macs * length, turns=length)
+        for call, steps in zip(lists[begin], step, strict=True)
+    ]
+    before = [call for calls in lists[:begin] for call in calls]
+    return (*before, *body, *(call for calls in lists[begin + length :] for call in calls))
+
+
+def _stepping(call: Call, steps: tuple[int, ...]) -> tuple[Arg, ...]:
+    return tuple(
+        replace(arg, step=step) if isinstance(arg, TensorArg) else arg
+        for arg, step in zip(call.args, steps, strict=True)
+    )
+
+
+def _step_between(a: list[Call], b: list[Call]) -> tuple[tuple[int, ...], ...] | None:
+    """By how many bytes the arguments of two bands differ; None if anything else differs."""
+    if len(a) != len(b):
+        return None
+    steps = []
+    for one, other in zip(a, b, strict=True):
+        if (one.kernel, one.fields) != (other.kernel, other.fields):
+            return None
+        pairs = list(zip(one.args, other.args, strict=True))
+        for x, y in pairs:
+            if isinstance(x, TensorArg) and isinstance(y, TensorArg):
+                if x.index != y.index:
+                    return None
+            elif x != y:
+                return None
+        steps.append(tuple(_offset(y) - _offset(x) for x, y in pairs))
+    return tuple(steps)
+
+
+def _offset(arg: Arg) -> int:
+    return arg.offset if isinstance(arg, TensorArg) else 0

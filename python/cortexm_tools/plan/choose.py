@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which operators to compute in bands of rows.
+
+Bands cost calls and moves of rows. ``balanced``, the default, takes them only as far as all of them
+together cost less than TOLERANCE of the instructions and each makes the arena smaller by LEAST_GAIN at
+least; ``size`` as far as the arena becomes smaller; ``speed`` not at all. A RAM limit is served first by
+what that gives, then by more bands until it is met.
+
+Chains are chosen greedily: of those with the operators that need most memory at one time the one with
+which the arena is the smallest, then its bands as high as the arena allows. All figures of cost are
+rough; they choose between plans of equal results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..errors import CortexMError
+from ..ir import Graph, Op
+from ..target import Isa, Optimize, Target
+from .access import int_fields, order_of
+from .arena import align_up, lower_bound, place
+from .bands import Chain, band_step, is_chain
+from .kernel_table import KernelChoice, find_kernel
+from .lifetimes import Facts, Pieces, is_alias, pieces_of, share_memory
+from .select import Selector
+from .smallest import larger_kernels
+from .types import Call, Step
+
+TOLERANCE = 0.004
+LEAST_GAIN = 0.03
+LONGEST = 4  # operators of a chain
+MOST_CHAINS = 12
+FEW_NODES = 60
+
+_PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.SCALAR: 3.0}  # instructions
+_PER_BYTE_MOVED = {Isa.MVE: 0.2, Isa.DSP: 0.6, Isa.SCALAR: 0.6}
+_PER_CALL = 300
+
+
+class Planner:
+    """The steps and buffers of a graph for any choice of chains."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        target: Target,
+        kernels: KernelChoice = KernelChoice.BUILTIN,
+        optimize: Optimize = Optimize.BALANCED,
+    ) -> None:
+        self.graph = graph
+        self.target = target
+        self.optimize = optimize
+        self.select = Selector(graph, target, kernels)
+        self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
+        self._steps: dict[tuple[int, bool] | Chain, Step] = {}
+        self._facts = Facts()
+        group = share_memory(graph)
+        self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+        if optimize is Optimize.SIZE:
+            steps = tuple(map(Step, graph.ops, self.calls))
+            self.select = Selector(graph, target, kernels, larger_kernels(self.select, steps))
+            self._calls.clear()
+            self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+
+    def pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
+        """Steps and buffers with these chains, none of which may share an operator with another."""
+        inside = frozenset(n for chain in chains for n in range(chain.first, chain.last + 1))
+        group = share_memory(self.graph, inside)
+        starts = {chain.first: chain for chain in chains}
+        steps = []
+        for number in range(len(self.graph.ops)):
+            if number in starts:
+                steps.append(self._banded(starts[number]))
+            elif number not in inside:
+                steps.append(self._single(number, group))
+        pieces = pieces_of(self.graph, tuple(steps), group, self._facts)
+        return tuple(steps), pieces
+
+    def _banded(self, chain: Chain) -> Step:
+        if chain not in self._steps:
+            move = find_kernel("move", "x8", self.target)
+            self._steps[chain] = band_step(self.graph, self.calls, chain, move)
+        return self._steps[chain]
+
+    def _single(self, number: int, group: dict[int, int]) -> Step:
+        calls = self._lower(number, group)
+        key = number, bool(calls)
+        if key not in self._steps:
+            self._steps[key] = Step(self.graph.ops[number], calls)
+        return self._steps[key]
+
+    def _lower(self, number: int, group: dict[int, int]) -> tuple[Call, ...]:
+        op: Op = self.graph.ops[number]
+        source, result = op.inputs[0], op.outputs[0]
+        shared = source in group and group[source] == group[result]
+        nothing = is_alias(op, self.graph) and shared
+        if (number, nothing) not in self._calls:
+            self._calls[number, nothing] = () if nothing else tuple(self.select.calls(op))
+        return self._calls[number, nothing]
+
+    def size(self, chains: tuple[Chain, ...]) -> int:
+        """Bytes of arena, by a short search."""
+        _, pieces = self.pieces(chains)
+        return align_up(place(pieces.buffers, pieces.distances, FEW_NODES).size, 16)
+
+    def smallest(self, chains: tuple[Chain, ...]) -> int:
+        """Bytes of arena as they will be."""
+        _, pieces = self.pieces(chains)
+        return align_up(place(pieces.buffers, pieces.distances).size, 16)
+
+    def bound(self, chains: tuple[Chain, ...]) -> int:
+        """Bytes that no placement goes below."""
+        _, pieces = self.pieces(chains)
+        return lower_bound(pieces.buffers, pieces.distances)
+
+    def busiest(self, chains: tuple[Chain, ...]) -> Step:
+        """The step that needs most memory."""
+        steps, pieces = self.pieces(chains)
+        saved = {}
+        for (operand, result), nbytes in pieces.distances.items():
+            a, b = pieces.buffers[operand], pieces.buffers[result]
+            saved[b.first] = a.nbytes + b.nbytes - max(nbytes + a.nbytes, b.nbytes)
+        live = [
+            sum(b.nbytes for b in pieces.buffers if b.first <= n <= b.last) - saved.get(n, 0)
+            for n in range(len(steps))
+        ]
+        return steps[live.index(max(live))]
+
+    def instructions(self) -> float:
+        """Of one inference, without bands; roughly."""
+        isa = self.target.isa
+        calls = [call for each in self.calls for call in each]
+        return sum(_PER_MAC[isa] * call.macs + _PER_CALL for call in calls)
+
+    def cost(self, chains: tuple[Chain, ...]) -> float:
+        """The instructions that bands add; roughly."""
+        steps, _ = self.pieces(chains)
+        total = 0.0
+        for step in steps:
+            if not step.fused:
+                continue
+            trace = list(step.trace())
+            total += _PER_CALL * (len(trace) - len(step.ops))
+            for call in trace:
+                fields = int_fields(call)
+                if call.kernel.op == "move":
+                    total += _PER_BYTE_MOVED[self.target.isa] * fields["count"]
+                elif order_of(call)[0] == "planes":
+                    total += 6 * fields["in_row_stride"]  # sorts two rows again
+                elif order_of(call)[0] == "pixels" and self.target.isa is not Isa.SCALAR:
+                    pixels = fields["out_h"] * fields["out_w"]
+                    alone = pixels % order_of(call)[1]
+                    total += alone * call.macs / pixels * _PER_MAC[self.target.isa]
+        return total
+
+
+def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -> tuple[Chain, ...]:
+    """The chains to compute in bands.
+
+    Raises:
+        CortexMError: no choice fits `ram_limit`; says the smallest arena it found.
+    """
+    chains: tuple[Chain, ...] = ()
+    if optimize is not Optimize.SPEED:
+        allowed = (
+            planner.instructions() * TOLERANCE if optimize is Optimize.BALANCED else float("inf")
+        )
+        gain = LEAST_GAIN if optimize is Optimize.BALANCED else 0.0
+
+        def accepts(before: int, after: int, cost: float) -> bool:
+            return after < before * (1 - gain) and cost <= allowed
+
+        chains = _extend(planner, chains, accepts, 0)
+    if ram_limit is not None and planner.smallest(chains) > ram_limit:
+        chains = _extend(planner, chains, lambda before, after, cost: after < before, ram_limit)
+        smallest = planner.smallest(chains)
+        if smallest > ram_limit:
+            raise CortexMError(
+                f"the arena needs at least {smallest:,} bytes of RAM, RAM_LIMIT is {ram_limit:,}",
+                where=planner.graph.name,
+                hint="make the largest layers smaller, use IO int8, or raise RAM_LIMIT",
+            )
+    return chains
+
+
+def _extend(
+    planner: Planner,
+    chains: tuple[Chain, ...],
+    accepts: Callable[[int, int, float], bool],
+    enough: int,
+) -> tuple[Chain, ...]:
+    """Adds chains as long as they are accepted and the arena is larger than `enough`."""
+    size = planner.size(chains)
+    while size > enough and len(chains) < MOST_CHAINS:
+        options = [
+            (planner.bound(option), number, option)
+            for number, option in enumerate(_candidates(planner, chains))
+        ]
+        if not options:
+            break
+        _, _, option = min(options)
+        option, after = _widen(planner, option, enough)
+        if not accepts(size, after, planner.cost(option)):
+            break
+        chains, size = option, after
+    return chains
+
+
+def _candidates(planner: Planner, chains: tuple[Chain, ...]) -> Iterator[tuple[Chain, ...]]:
+    """`chains` with one more that takes part in the busiest step; it replaces those it touches."""
+    ops = planner.graph.ops
+    places = {id(op): number for number, op in enumerate(ops)}
+    busy = [places[id(op)] for op in planner.busiest(chains).ops]
+    for first in range(max(0, busy[0] - LONGEST + 1), busy[-1] + 1):
+        for last in range(max(first + 1, busy[0]), min(first + LONGEST, len(ops))):
+            if not is_chain(planner.graph, planner.calls, first, last):
+                continue
+            kept = tuple(c for c in chains if c.last < first or c.first > last)
+            option = tuple(sorted((*kept, Chain(first, last, 1)), key=lambda c: c.first))
+            if option != chains:
+                yield option
+
+
+def _widen(
+    planner: Planner, chains: tuple[Chain, ...], enough: int
+) -> tuple[tuple[Chain, ...], int]:
+    """Higher bands as far as the arena stays as small, or below `enough`."""
+    size = planner.size(chains)
+    target = max(size, enough)
+    for position, chain in enumerate(chains):
+        out = planner.graph.ops[chain.last].outputs[0]
+        height = planner.graph.tensors[out].shape[2]
+        heights = sorted({-(-height // bands) for bands in range(2, height)} | {chain.rows})
+        low, high = heights.index(chain.rows), len(heights)
+        while high - low > 1:
+            middle = (low + high) // 2
+            wider = Chain(chain.first, chain.last, heights[middle])
+            option = (*chains[:position], wider, *chains[position + 1 :])
+            if planner.size(option) <= target:
+                low = middle
+            else:
+                high = middle
+        chain = Chain(chain.first, chain.last, heights[low])
+        chains = (*chains[:position], chain, *chains[position + 1 :])
+    return chains, planner.size(chains)
