@@ -249,16 +249,16 @@ def test_mutated_bands_are_noticed(seed: int) -> None:
 
 def test_a_ram_limit_is_met_or_refused() -> None:
     graph = simplify(random_tower(1))
-    fast = make_plan(graph, M55, (), Optimize.SPEED)
-    small = make_plan(graph, M55, (), Optimize.SIZE)
+    fast = make_plan(graph, M55, optimize=Optimize.SPEED)
+    small = make_plan(graph, M55, optimize=Optimize.SIZE)
     assert not any(step.fused for step in fast.steps)
     assert small.arena_size < fast.arena_size
     for limit in range(small.arena_size, fast.arena_size + 16, 16):
-        plan = make_plan(graph, M55, (), Optimize.SPEED, limit)
+        plan = make_plan(graph, M55, optimize=Optimize.SPEED, ram_limit=limit)
         assert plan.arena_size <= limit
     assert not any(step.fused for step in plan.steps)
     with pytest.raises(CortexMError, match=f"at least {small.arena_size:,} bytes"):
-        make_plan(graph, M55, (), Optimize.SPEED, small.arena_size - 1)
+        make_plan(graph, M55, optimize=Optimize.SPEED, ram_limit=small.arena_size - 1)
 
 
 @pytest.mark.parametrize("seed", range(12))

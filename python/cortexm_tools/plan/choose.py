@@ -13,7 +13,9 @@ rough; they choose between plans of equal results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from ..errors import CortexMError
 from ..ir import Graph, Op
@@ -31,6 +33,7 @@ TOLERANCE = 0.004
 LEAST_GAIN = 0.03
 LONGEST = 4  # operators of a chain
 MOST_CHAINS = 12
+TRIES = 3  # of the chains that promise the smallest arena
 FEW_NODES = 60
 
 _PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.SCALAR: 3.0}  # instructions
@@ -55,6 +58,7 @@ class Planner:
         self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
         self._steps: dict[tuple[int, bool] | Chain, Step] = {}
         self._facts = Facts()
+        self._costs: dict[Chain, float] = {}
         group = share_memory(graph)
         self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
         if optimize is Optimize.SIZE:
@@ -135,23 +139,24 @@ class Planner:
 
     def cost(self, chains: tuple[Chain, ...]) -> float:
         """The instructions that bands add; roughly."""
-        steps, _ = self.pieces(chains)
-        total = 0.0
-        for step in steps:
-            if not step.fused:
-                continue
-            trace = list(step.trace())
-            total += _PER_CALL * (len(trace) - len(step.ops))
-            for call in trace:
-                fields = int_fields(call)
-                if call.kernel.op == "move":
-                    total += _PER_BYTE_MOVED[self.target.isa] * fields["count"]
-                elif order_of(call)[0] == "planes":
-                    total += 6 * fields["in_row_stride"]  # sorts two rows again
-                elif order_of(call)[0] == "pixels" and self.target.isa is not Isa.SCALAR:
-                    pixels = fields["out_h"] * fields["out_w"]
-                    alone = pixels % order_of(call)[1]
-                    total += alone * call.macs / pixels * _PER_MAC[self.target.isa]
+        return sum(self._cost(chain) for chain in chains)
+
+    def _cost(self, chain: Chain) -> float:
+        if chain in self._costs:
+            return self._costs[chain]
+        step = self._banded(chain)
+        isa = self.target.isa
+        total = _PER_CALL * float(sum(call.turns for call in step.calls) - len(step.ops))
+        for call in step.calls:
+            fields = int_fields(call)
+            if call.kernel.op == "move":
+                total += call.turns * _PER_BYTE_MOVED[isa] * fields["count"]
+            elif order_of(call)[0] == "planes":
+                total += call.turns * 6 * fields["in_row_stride"]  # sorts two rows again
+            elif order_of(call)[0] == "pixels" and isa is not Isa.SCALAR:
+                pixels = fields["out_h"] * fields["out_w"]
+                total += pixels % order_of(call)[1] * call.macs / pixels * _PER_MAC[isa]
+        self._costs[chain] = total
         return total
 
 
@@ -162,18 +167,13 @@ def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -
         CortexMError: no choice fits `ram_limit`; says the smallest arena it found.
     """
     chains: tuple[Chain, ...] = ()
-    if optimize is not Optimize.SPEED:
-        allowed = (
-            planner.instructions() * TOLERANCE if optimize is Optimize.BALANCED else float("inf")
-        )
-        gain = LEAST_GAIN if optimize is Optimize.BALANCED else 0.0
-
-        def accepts(before: int, after: int, cost: float) -> bool:
-            return after < before * (1 - gain) and cost <= allowed
-
-        chains = _extend(planner, chains, accepts, 0)
+    if optimize is Optimize.BALANCED:
+        allowed = planner.instructions() * TOLERANCE
+        chains = _extend(planner, chains, _Aim(LEAST_GAIN, allowed, 0))
+    elif optimize is Optimize.SIZE:
+        chains = _extend(planner, chains, _Aim(0.0, math.inf, 0))
     if ram_limit is not None and planner.smallest(chains) > ram_limit:
-        chains = _extend(planner, chains, lambda before, after, cost: after < before, ram_limit)
+        chains = _extend(planner, chains, _Aim(0.0, math.inf, ram_limit))
         smallest = planner.smallest(chains)
         if smallest > ram_limit:
             raise CortexMError(
@@ -184,26 +184,35 @@ def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -
     return chains
 
 
-def _extend(
-    planner: Planner,
-    chains: tuple[Chain, ...],
-    accepts: Callable[[int, int, float], bool],
-    enough: int,
-) -> tuple[Chain, ...]:
-    """Adds chains as long as they are accepted and the arena is larger than `enough`."""
+@dataclass(frozen=True)
+class _Aim:
+    """What a further chain must bring: this part of the arena, at no more instructions than `allowed`
+    for all chains; and the size that is small enough."""
+
+    gain: float
+    allowed: float
+    enough: int
+
+
+def _extend(planner: Planner, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Chain, ...]:
+    """Adds chains as long as they bring what they must."""
     size = planner.size(chains)
-    while size > enough and len(chains) < MOST_CHAINS:
+    while size > aim.enough and len(chains) < MOST_CHAINS:
         options = [
             (planner.bound(option), number, option)
             for number, option in enumerate(_candidates(planner, chains))
         ]
-        if not options:
+        most = size * (1 - aim.gain)
+        found = []
+        for _, number, option in sorted(options)[:TRIES]:
+            option = _cheapen(planner, _widen(planner, option, aim.enough), aim.allowed)
+            after, cost = planner.size(option), planner.cost(option)
+            if after <= most and after < size and cost <= aim.allowed:
+                found.append((max(after, aim.enough), cost, number, option))
+        if not found:
             break
-        _, _, option = min(options)
-        option, after = _widen(planner, option, enough)
-        if not accepts(size, after, planner.cost(option)):
-            break
-        chains, size = option, after
+        chains = min(found)[3]
+        size = planner.size(chains)
     return chains
 
 
@@ -222,25 +231,45 @@ def _candidates(planner: Planner, chains: tuple[Chain, ...]) -> Iterator[tuple[C
                 yield option
 
 
-def _widen(
-    planner: Planner, chains: tuple[Chain, ...], enough: int
-) -> tuple[tuple[Chain, ...], int]:
+def _heights(planner: Planner, chain: Chain) -> list[int]:
+    """Rows a band that divide the last result in 2, 3, … bands, and those of the chain itself."""
+    out = planner.graph.ops[chain.last].outputs[0]
+    height = planner.graph.tensors[out].shape[2]
+    return sorted({-(-height // bands) for bands in range(2, height + 1)} | {chain.rows})
+
+
+def _with_rows(chains: tuple[Chain, ...], position: int, rows: int) -> tuple[Chain, ...]:
+    chain = replace(chains[position], rows=rows)
+    return (*chains[:position], chain, *chains[position + 1 :])
+
+
+def _widen(planner: Planner, chains: tuple[Chain, ...], enough: int) -> tuple[Chain, ...]:
     """Higher bands as far as the arena stays as small, or below `enough`."""
-    size = planner.size(chains)
-    target = max(size, enough)
+    target = max(planner.size(chains), enough)
     for position, chain in enumerate(chains):
-        out = planner.graph.ops[chain.last].outputs[0]
-        height = planner.graph.tensors[out].shape[2]
-        heights = sorted({-(-height // bands) for bands in range(2, height)} | {chain.rows})
+        heights = _heights(planner, chain)
         low, high = heights.index(chain.rows), len(heights)
         while high - low > 1:
             middle = (low + high) // 2
-            wider = Chain(chain.first, chain.last, heights[middle])
-            option = (*chains[:position], wider, *chains[position + 1 :])
-            if planner.size(option) <= target:
+            if planner.size(_with_rows(chains, position, heights[middle])) <= target:
                 low = middle
             else:
                 high = middle
-        chain = Chain(chain.first, chain.last, heights[low])
-        chains = (*chains[:position], chain, *chains[position + 1 :])
-    return chains, planner.size(chains)
+        chains = _with_rows(chains, position, heights[low])
+    return chains
+
+
+def _cheapen(planner: Planner, chains: tuple[Chain, ...], allowed: float) -> tuple[Chain, ...]:
+    """Higher bands, whatever they need, until all together cost no more than `allowed`."""
+    while planner.cost(chains) > allowed:
+        options = []
+        for position, chain in enumerate(chains):
+            heights = _heights(planner, chain)
+            place = heights.index(chain.rows) + 1
+            if place < len(heights):
+                option = _with_rows(chains, position, heights[place])
+                options.append((planner.size(option), position, option))
+        if not options:
+            break
+        chains = min(options)[2]
+    return chains
