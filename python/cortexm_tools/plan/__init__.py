@@ -38,11 +38,12 @@ def make_plan(
 
     Args:
         optimize: how far bands of rows may go to save RAM, see choose.py.
-        ram_limit: bytes of arena, for which the fastest plan that fits is taken.
+        ram_limit: bytes of arena, for which the fastest plan that fits is taken; the smallest plan
+            if none does.
 
     Raises:
         CortexMError: an operator has no kernel, the first one is named; a tensor or constant fits
-            into no region; no plan fits `ram_limit`.
+            into no region.
     """
     planner = Planner(graph, target, kernels, optimize)
     return assemble(planner, choose_chains(planner, optimize, ram_limit), regions)

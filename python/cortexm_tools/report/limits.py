@@ -47,7 +47,7 @@ def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int |
             reverse=True,
         )[:10]
         raise CortexMError(
-            f"the arena needs {data['arena_bytes']:,} bytes of RAM, RAM_LIMIT is {ram_limit:,}\n"
+            f"the smallest arena has {data['arena_bytes']:,} bytes, RAM_LIMIT is {ram_limit:,}\n"
             + table(("live bytes", "operator", "layer", "result"), rows),
             where=data["name"],
             hint="make the largest layers smaller, use IO int8, or raise RAM_LIMIT",
