@@ -56,6 +56,7 @@ class CompileOptions:
     section_weights: str = ""
     regions: tuple[Region, ...] = ()
     optimize: Optimize = Optimize.BALANCED
+    bands: bool = True  # of rows; without them every operator is a step
     ram_limit: int | None = None
     flash_limit: int | None = None
     require_int8: bool = False
@@ -97,6 +98,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         options.kernels,
         options.optimize,
         options.ram_limit,
+        bands=options.bands,
     )
     report = report_data(plan, name=program.name, digest=program.digest)
     check_limits(report, options.ram_limit, options.flash_limit)

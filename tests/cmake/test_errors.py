@@ -132,7 +132,7 @@ def test_missing_compiler(project) -> None:
 
 @pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
 @pytest.mark.parametrize(
-    ("limit", "value", "culprit"), [("RAM_LIMIT", "4K", "conv2d"), ("FLASH_LIMIT", "1K", "conv2d")]
+    ("limit", "value", "culprit"), [("RAM_LIMIT", "2K", "conv2d"), ("FLASH_LIMIT", "1K", "conv2d")]
 )
 def test_plan_exceeds_limit(project, generator: str, limit: str, value: str, culprit: str) -> None:
     """Known from the plan alone: nothing is generated."""

@@ -33,6 +33,8 @@ def make_plan(
     kernels: KernelChoice = KernelChoice.BUILTIN,
     optimize: Optimize = Optimize.BALANCED,
     ram_limit: int | None = None,
+    *,
+    bands: bool = True,
 ) -> Plan:
     """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories and library.
 
@@ -40,13 +42,15 @@ def make_plan(
         optimize: how far bands of rows may go to save RAM, see choose.py.
         ram_limit: bytes of arena, for which the fastest plan that fits is taken; the smallest plan
             if none does.
+        bands: whether operators may be computed in bands of rows.
 
     Raises:
         CortexMError: an operator has no kernel, the first one is named; a tensor or constant fits
             into no region.
     """
     planner = Planner(graph, target, kernels, optimize)
-    return assemble(planner, choose_chains(planner, optimize, ram_limit), regions)
+    chains = choose_chains(planner, optimize, ram_limit) if bands else ()
+    return assemble(planner, chains, regions)
 
 
 def assemble(planner: Planner, chains: tuple[Chain, ...], regions: tuple[Region, ...] = ()) -> Plan:

@@ -95,7 +95,7 @@ def depthwise8(constants: Constants) -> Constants:
 
 
 def fours(constants: Constants) -> Constants:
-    """Weights [out][...] as [group][out / 4][k][4] bytes w + 128: see kernels/src/common/triples.h and quads.h
+    """Weights [out][...] as [group][out / 4][k][4] bytes w + 128: see triples.h and quads.h
 
     The outputs of each group are filled up to fours with w = 0.
     """

@@ -3,12 +3,13 @@
 
 from .data import float_ops, report_data, report_json
 from .limits import check_limits
-from .tables import layer_table, summary, table
+from .tables import layer_table, operator_text, summary, table
 
 __all__ = [
     "check_limits",
     "float_ops",
     "layer_table",
+    "operator_text",
     "report_data",
     "report_json",
     "summary",

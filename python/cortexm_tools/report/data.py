@@ -12,7 +12,7 @@ from ..ir import DType, Graph, Op, ops
 from ..ir import ops_more as more
 from ..ir.text import tensor_text
 from ..plan import Plan
-from ..plan.types import Call, ConstantArg, Step
+from ..plan.types import Buffer, Call, ConstantArg, Step
 
 _MOVEMENT = (
     *(ops.Clone, ops.View, ops.Transpose, ops.Pad, ops.Expand, more.Concat, more.Slice, more.Tile),
@@ -52,8 +52,10 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
         kind = precision(step.op, graph)
         macs = sum(call.macs for call in step.calls)
         total = work.setdefault(kind, {"operators": 0, "macs": 0})
-        total["operators"] += 1
         total["macs"] += macs
+        for op in step.ops:
+            one = work.setdefault(precision(op, graph), {"operators": 0, "macs": 0})
+            one["operators"] += 1
         layers.append(_layer(plan, number, step, kind, macs))
     return {
         "name": name,
@@ -115,6 +117,8 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
     op, graph = step.op, plan.graph
     sizes = {constant.name: constant.nbytes for constant in plan.constants}
     scratch = plan.buffers[plan.scratch_of[number]].nbytes if number in plan.scratch_of else 0
+    held = [b for b in plan.buffers if b.first <= number <= b.last]
+    live = _live_bytes(held)
     return {
         "index": number,
         "operator": op.kind,
@@ -123,13 +127,25 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
         "precision": kind,
         "kernels": [call.kernel.symbol for call in step.calls],
         "library": " ".join(_libraries(step.calls)),
-        "inputs": [tensor_text(graph.tensors[i]) for i in op.inputs if i in plan.buffer_of],
+        "bands_with": [{"operator": o.kind, "layer": o.layer.path} for o in step.fused],
+        "inputs": [tensor_text(graph.tensors[i]) for i in step.inputs if i in plan.buffer_of],
         "outputs": [tensor_text(graph.tensors[i]) for i in op.outputs],
         "macs": macs,
-        "constants_bytes": sum(sizes[name] for call in step.calls for name in _names(call)),
+        "constants_bytes": sum(sizes[name] for name in set().union(*map(_names, step.calls))),
         "scratch_bytes": scratch,
-        "live_bytes": sum(b.nbytes for b in plan.buffers if b.first <= number <= b.last),
+        "live_bytes": live,
+        "overlap_bytes": sum(b.nbytes for b in held) - live,
     }
+
+
+def _live_bytes(buffers: Iterable[Buffer]) -> int:
+    """Bytes of the arena that some buffers take, those that they share once."""
+    total, end = 0, 0
+    for buffer in sorted(buffers, key=lambda b: b.offset):
+        stop = buffer.offset + buffer.nbytes
+        total += max(0, stop - max(end, buffer.offset))
+        end = max(end, stop)
+    return total
 
 
 def _libraries(calls: Iterable[Call]) -> list[str]:

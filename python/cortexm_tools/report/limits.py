@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from ..errors import CortexMError
-from .tables import table
+from .tables import operator_text, table
 
 _UNITS = {
     "": 1,
@@ -41,7 +41,12 @@ def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int |
     if ram_limit is not None and data["arena_bytes"] > ram_limit:
         rows = sorted(
             (
-                (layer["live_bytes"], layer["operator"], layer["layer"] or "-", layer["outputs"][0])
+                (
+                    layer["live_bytes"],
+                    operator_text(layer),
+                    layer["layer"] or "-",
+                    layer["outputs"][0],
+                )
                 for layer in data["layers"]
             ),
             reverse=True,

@@ -34,12 +34,18 @@ def _line(words: Sequence[str], widths: Sequence[int], right: Sequence[bool]) ->
     return "  ".join(parts).rstrip()
 
 
+def operator_text(layer: dict[str, Any]) -> str:
+    """``add``, or ``conv2d + add in bands`` where several operators are computed together."""
+    names = [one["operator"] for one in layer.get("bands_with", ())]
+    return " + ".join([*names, layer["operator"]]) + (" in bands" if names else "")
+
+
 def layer_table(data: dict[str, Any]) -> str:
     """One row an operator; whose kernels compute it, if not all are ours."""
     rows = [
         (
             layer["index"] + 1,
-            layer["operator"],
+            operator_text(layer),
             layer["layer"] or "-",
             layer["precision"],
             layer["outputs"][0],

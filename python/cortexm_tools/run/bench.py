@@ -10,7 +10,7 @@ from typing import Any
 
 from ..compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from ..program import Program
-from ..report import table
+from ..report import operator_text, table
 from .command import example_inputs
 from .profile import image_flash, profile_model
 
@@ -60,7 +60,7 @@ def bench(
     total = sum(profile.steps)
     layers = [
         {
-            "operator": layer["operator"],
+            "operator": operator_text(layer),
             "layer": layer["layer"],
             "kernels": layer["kernels"],
             "library": layer["library"],

@@ -39,7 +39,9 @@ def compare(
         with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
             return compare(program, options, choices, board=board, work=Path(folder))
     results = {
-        choice.value: bench(program, replace(options, kernels=choice), board=board, work=work)
+        choice.value: bench(
+            program, replace(options, kernels=choice, bands=False), board=board, work=work
+        )
         for choice in choices
     }
     first = results[choices[0].value]
