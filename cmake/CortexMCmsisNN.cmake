@@ -2,21 +2,24 @@
 # KERNELS cmsis-nn and auto: finds CMSIS-NN, builds the adapters and checks for each model that the
 # library needs no more memory than planned. Included by CortexMModel.cmake; functions only.
 #
-# An adapter for an operating system can name its own target in the GLOBAL property
-# CORTEXM_PLATFORM_CMSIS_NN, and in CORTEXM_PLATFORM_CMSIS_NN_HINT how to get one.
+# An adapter for an operating system names its checkout in the GLOBAL property CORTEXM_PLATFORM_CMSIS_NN_ROOT,
+# and in CORTEXM_PLATFORM_CMSIS_NN_HINT how to get one.
 
-# Sets <out> to the target that is CMSIS-NN, or to nothing. A checkout named by CMSIS_NN_ROOT, a variable of
-# CMake or of the environment, becomes that target.
+# Sets <out> to the target that is CMSIS-NN, or to nothing. A checkout becomes that target: the platform's, or
+# the one that CMSIS_NN_ROOT names, a variable of CMake or of the environment.
 function(_cortexm_find_cmsis_nn out)
   get_property(platform GLOBAL PROPERTY CORTEXM_PLATFORM)
-  get_property(library GLOBAL PROPERTY CORTEXM_PLATFORM_CMSIS_NN)
-  if(NOT library AND TARGET cmsis-nn)
+  set(library "")
+  if(TARGET cmsis-nn)
     set(library cmsis-nn)
-  endif()
-  if(NOT library AND NOT platform)
-    set(checkout "${CMSIS_NN_ROOT}")
-    if(NOT checkout)
-      set(checkout "$ENV{CMSIS_NN_ROOT}")
+  else()
+    if(platform)
+      get_property(checkout GLOBAL PROPERTY CORTEXM_PLATFORM_CMSIS_NN_ROOT)
+    else()
+      set(checkout "${CMSIS_NN_ROOT}")
+      if(NOT checkout)
+        set(checkout "$ENV{CMSIS_NN_ROOT}")
+      endif()
     endif()
     if(checkout)
       if(NOT EXISTS "${checkout}/Include/arm_nnfunctions.h" OR NOT EXISTS "${checkout}/CMakeLists.txt")
@@ -24,6 +27,16 @@ function(_cortexm_find_cmsis_nn out)
       endif()
       add_subdirectory("${checkout}" "${CMAKE_BINARY_DIR}/cortexm-library/cmsis-nn" EXCLUDE_FROM_ALL)
       set(library cmsis-nn)
+      if(platform)
+        # As our kernels: with the platform's flags, and the optimization after them.
+        _cortexm_use_platform(cmsis-nn)
+        get_property(optimize GLOBAL PROPERTY CORTEXM_PLATFORM_OPTIMIZE)
+        get_target_property(sources cmsis-nn SOURCES)
+        get_target_property(folder cmsis-nn SOURCE_DIR)
+        list(TRANSFORM sources PREPEND "${folder}/" REGEX "^[^/]")
+        set_source_files_properties(
+          ${sources} TARGET_DIRECTORY cmsis-nn PROPERTIES COMPILE_OPTIONS "${optimize}")
+      endif()
     endif()
   endif()
   set(${out} "${library}" PARENT_SCOPE)

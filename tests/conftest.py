@@ -6,5 +6,5 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 
-for name in (".", "cmsis_nn", "kernels", "ops_data", "ops_float", "wheel"):
+for name in (".", "cmake", "cmsis_nn", "kernels", "ops_data", "ops_float", "wheel"):
     sys.path.insert(0, str(_HERE / name))

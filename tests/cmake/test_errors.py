@@ -46,6 +46,17 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte RAM_LIMIT lots", "RAM_LIMIT 'lots' is no size", "64K"),
         ("digits.pte REGIONS dtcm", "'dtcm' describes no memory region", "dtcm=128K:fast"),
         ("digits.pte SAMPLES 0", "SAMPLES '0' is no positive number", ""),
+        (
+            "digits.pte CPU cortex-m4 KERNELS cmsis",
+            "unknown KERNELS 'cmsis'",
+            "known: builtin, cmsis-nn",
+        ),
+        (
+            "digits.pte CPU cortex-m4 KERNELS cmsis-nn",
+            "KERNELS cmsis-nn, but the project has no target cmsis-nn",
+            "set CMSIS_NN_ROOT to a checkout of https://github.com/ARM-software/CMSIS-NN",
+        ),
+        ("digits.pte CPU any KERNELS cmsis-nn", "CPU any names none", "name the core"),
         ("digits.pte TARGET", "no value after TARGET", ""),
         ("digits.pte CALIBRATION none.npz", "none.npz does not exist", ""),
         ("digit.pte", "digit.pte does not exist", "did you mean 'digits.pte'?"),
@@ -59,6 +70,13 @@ def test_arguments(tmp_path: Path, arguments: str, message: str, hint: str) -> N
     said = refuse(configure(tmp_path, f"cortexm_add_model({arguments})"))
     assert message in said
     assert hint in said
+
+
+def test_a_folder_that_is_no_checkout_of_cmsis_nn(tmp_path: Path) -> None:
+    call = "cortexm_add_model(digits.pte CPU cortex-m4 KERNELS cmsis-nn)"
+    said = refuse(configure(tmp_path, call, CMSIS_NN_ROOT=str(tmp_path)))
+    assert f"CMSIS_NN_ROOT: {tmp_path} is no checkout of CMSIS-NN" in said
+    assert "git clone" in said
 
 
 def test_model_file_needs_torch_in_the_interpreter(tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ def kconfig(monkeypatch: pytest.MonkeyPatch, **environment: str) -> kconfiglib.K
         "srctree": str(STUB),
         "STUB_MODULE": str(ROOT),
         "STUB_ARCH": "arm",
+        "STUB_CMSIS_NN": "n",
         "STUB_FPU": "y",
         "STUB_PATHS": "/cpus",
         "STUB_CHOSEN": "",
@@ -160,6 +161,17 @@ def test_kconfig_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
         assert value(config, name) == "n", name
     assert value(config, "MAIN_STACK_SIZE") == "2048"
     assert value(config, "CORTEXM_RAM_LIMIT") == "0"
+
+
+def test_kconfig_kernel_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CMSIS-NN can be chosen where the workspace has its module; auto decides later."""
+    nn = {"CONFIG_CORTEXM_MODEL": "y", "CONFIG_CORTEXM_KERNELS_CMSIS_NN": "y"}
+    assert value(kconfig(monkeypatch, **nn), "CORTEXM_KERNELS_BUILTIN") == "y"
+    with_module = kconfig(monkeypatch, STUB_CMSIS_NN="y", **nn)
+    assert value(with_module, "CORTEXM_KERNELS_CMSIS_NN") == "y"
+    monkeypatch.delenv("CONFIG_CORTEXM_KERNELS_CMSIS_NN")
+    auto = kconfig(monkeypatch, CONFIG_CORTEXM_MODEL="y", CONFIG_CORTEXM_KERNELS_AUTO="y")
+    assert value(auto, "CORTEXM_KERNELS_AUTO") == "y"
 
 
 def test_kconfig_on_other_processors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +239,12 @@ def test_every_option_reaches_the_build() -> None:
     read = "".join((folder / name).read_text() for name in ("CMakeLists.txt", "wrap.c"))
     # Limits are read in a loop over their names; defaults of choices need no reading.
     known = {f"CORTEXM_{name}" for name in ("RAM_LIMIT", "FLASH_LIMIT")}
-    defaults = {"CORTEXM_OPTIMIZE_BALANCED", "CORTEXM_ARENA_RAM", "CORTEXM_WEIGHTS_FLASH"}
+    defaults = {
+        "CORTEXM_KERNELS_BUILTIN",
+        "CORTEXM_OPTIMIZE_BALANCED",
+        "CORTEXM_ARENA_RAM",
+        "CORTEXM_WEIGHTS_FLASH",
+    }
     names = re.findall(r"^config (CORTEXM_\w+)", (folder / "Kconfig").read_text(), re.M)
     for name in set(names) - known - defaults:
         assert f"CONFIG_{name}" in read, name
