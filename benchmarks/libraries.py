@@ -175,11 +175,11 @@ def main() -> int:
                     else:
                         row |= {key: found[key] for key in ("name", "macs", "instructions")}
                         data["models"].append(row)
+            if args.record:
+                RECORD.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     except CortexMError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    if args.record:
-        RECORD.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
