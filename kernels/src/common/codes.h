@@ -106,7 +106,8 @@ static inline int8_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int32
  * of each. */
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 /* As cortexm_simple_code, with an output's constants prepared once. A negative value becomes at most
- * the zero point, so if that is -128, as after a ReLU, there is nothing to compute. */
+ * the zero point, so if that is -128, as after a ReLU, there is nothing to compute. One from 0 to
+ * 2^16 - 1 has no upper half to multiply. */
 __attribute__((naked, noinline, unused)) static void
 cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *shift,
                      int32_t twice_zero_point_plus_one, int32_t rows)
@@ -153,6 +154,7 @@ cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *sh
                      "ldr  r1, [r0]\n"
                      "asrs r2, r1, #16\n" /* r2, r1: of the value */
                      "bmi  5f\n"
+                     "beq  7f\n"
                      "3:\n"
                      "uxth r1, r1\n"
                      "movs r3, r1\n"
@@ -173,6 +175,7 @@ cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *sh
                      "adds r1, r1, r2\n" /* h */
                      "asrs r2, r1, #31\n"
                      "adds r1, r1, r2\n"
+                     "8:\n"
                      "asrs r1, r6\n"
                      "add  r1, r11\n"
                      "asrs r1, r1, #1\n"
@@ -206,7 +209,16 @@ cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *sh
                      "asrs r1, r1, #31\n"
                      "movs r2, #127\n"
                      "eors r1, r2\n"
-                     "b    4b\n");
+                     "b    4b\n"
+                     "7:\n" /* below 2^16: the upper half is 0 */
+                     "movs r3, r1\n"
+                     "muls r3, r4\n"
+                     "lsrs r3, r3, #16\n"
+                     "muls r1, r5\n"
+                     "adds r1, r1, r3\n"
+                     "add  r1, r12\n"
+                     "asrs r1, r1, #15\n"
+                     "b    8b\n");
 }
 #else
 static CORTEXM_APART void cortexm_simple_codes(int32_t *value, const int32_t *multiplier,

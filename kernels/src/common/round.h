@@ -63,49 +63,4 @@ static inline uint32_t cortexm_float_bits(float x)
     return bits;
 }
 
-#if defined(__SOFTFP__)
-
-/* round_half_even(x * y) for y > 0, without a float product in most cases.
- *
- * With the mantissas' upper 16 bits a and b, |x * y| * 2^shift lies between a * b / 2 and that plus
- * 2^16, both up to 1; the product's rounding to a float moves it by another 2^6 at most, as
- * a * b / 2 < 2^31. If both ends round to one integer, it is the result, and no tie lies between
- * them. Otherwise, and where the shift says that the result has more than 9 bits, the float product
- * decides. */
-static inline int32_t cortexm_round_product(float x, float y)
-{
-    const uint32_t x_bits = cortexm_float_bits(x);
-    const uint32_t y_bits = cortexm_float_bits(y);
-    const uint32_t y_exponent = y_bits >> 23;
-    const uint32_t shift = 283u - y_exponent - ((x_bits >> 23) & 255u);
-
-    /* Within these bounds a tiny x has a large shift, and an infinite one or a NaN a negative one. */
-    if (y_exponent >= 30u && y_exponent < 200u && shift >= 22u && shift < 512u) {
-        const uint32_t a = ((x_bits >> 8) & 0x7fffu) | 0x8000u;
-        const uint32_t b = ((y_bits >> 8) & 0x7fffu) | 0x8000u;
-        uint32_t low;
-        uint32_t high;
-
-        if (shift > 31u) {
-            return 0; /* below 1/2, and 1/2 itself is a tie to 0 */
-        }
-        low = ((a * b) >> 1) + (UINT32_C(1) << (shift - 1u)) - 66u;
-        high = (low + 66u + 65602u) >> shift;
-        low >>= shift;
-        if (low == high) {
-            return (x_bits >> 31) != 0u ? -(int32_t)low : (int32_t)low;
-        }
-    }
-    return cortexm_round_half_even(x * y);
-}
-
-#else
-
-static inline int32_t cortexm_round_product(float x, float y)
-{
-    return cortexm_round_half_even(x * y);
-}
-
-#endif
-
 #endif

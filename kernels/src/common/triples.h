@@ -147,7 +147,7 @@ static inline void cortexm_triples_starts(const uint32_t *panel, int32_t depth, 
  * CORTEXM_TRIPLE_OFFSET. */
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 /* Eight sums in registers, most of which only ADD and MOV can reach: the compiler would not dare.
- * The first round begins at the step that leaves a whole number of fours. */
+ * The first round begins at the step that leaves a whole number of eights. */
 __attribute__((naked, noinline, unused)) static void
 cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const uint32_t start[2],
                       int32_t sum[12])
@@ -164,6 +164,7 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     "add  " first ", r5\n"                                                                         \
     "muls r4, r3\n"                                                                                \
     "add  " second ", r4\n"
+#define ENTER(left_out, step) "cmp  r5, #" left_out "\n" "bne  1f\n" "b    " step "f\n" "1:\n"
 #define STEP(k0, k1, k2, k3)                                                                       \
     "ldmia r0!, {r2, r3}\n" PRODUCTS(k0, "r6", "r7") PRODUCTS(k1, "r8", "r9")                      \
         PRODUCTS(k2, "r10", "r11") PRODUCTS(k3, "r12", "lr")
@@ -198,14 +199,11 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
                      "lsls r4, r2, #3\n"
                      "adds r4, r0, r4\n"
                      "push {r4}\n" /* the end of the panel */
-                     "movs r4, #3\n"
-                     "subs r5, r2, #1\n"
-                     "bics r5, r4\n"
-                     "subs r5, r2, r5\n" /* steps of the first round, 1 to 4 */
-                     "subs r4, #7\n"
-                     "adds r4, r4, r5\n"
-                     "lsls r4, r4, #2\n"
-                     "adds r1, r1, r4\n"
+                     "movs r4, #7\n"
+                     "negs r5, r2\n"
+                     "ands r5, r4\n" /* steps that the first round leaves out */
+                     "lsls r4, r5, #2\n"
+                     "subs r1, r1, r4\n"
                      "ldr  r6, [r3]\n"
                      "ldr  r7, [r3, #4]\n"
                      "mov  r8, r6\n"
@@ -214,19 +212,25 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
                      "mov  r11, r7\n"
                      "mov  r12, r6\n"
                      "mov  lr, r7\n"
-                     "cmp  r5, #2\n"
-                     "blo  4f\n"
-                     "beq  3f\n"
-                     "cmp  r5, #3\n"
-                     "beq  2f\n"
-                     "1:\n" STEP("0", "1", "2", "3")
-                     "2:\n" STEP("4", "5", "6", "7")
-                     "3:\n" STEP("8", "9", "10", "11")
-                     "4:\n" STEP("12", "13", "14", "15")
-                     "adds r1, #16\n"
+                     "cmp  r5, #0\n"
+                     "beq  10f\n"
+                     ENTER("7", "17") ENTER("6", "16") ENTER("5", "15") ENTER("4", "14")
+                         ENTER("3", "13") ENTER("2", "12")
+                     "b    11f\n"
+                     "10:\n" STEP("0", "1", "2", "3")
+                     "11:\n" STEP("4", "5", "6", "7")
+                     "12:\n" STEP("8", "9", "10", "11")
+                     "13:\n" STEP("12", "13", "14", "15")
+                     "14:\n" STEP("16", "17", "18", "19")
+                     "15:\n" STEP("20", "21", "22", "23")
+                     "16:\n" STEP("24", "25", "26", "27")
+                     "17:\n" STEP("28", "29", "30", "31")
+                     "adds r1, #32\n"
                      "ldr  r2, [sp]\n"
                      "cmp  r0, r2\n"
-                     "bne  1b\n"
+                     "beq  2f\n"
+                     "b    10b\n"
+                     "2:\n"
                      "ldr  r0, [sp, #40]\n"
                      SEPARATE
                      "adds r0, #4\n"
@@ -246,6 +250,7 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
                      "pop  {r4, r5, r6, r7, pc}\n");
 #undef SEPARATE
 #undef STEP
+#undef ENTER
 #undef PRODUCTS
 }
 #elif defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 2
