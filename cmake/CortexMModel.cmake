@@ -247,7 +247,7 @@ endfunction()
 
 # cortexm_add_model(<model.py|model.pte|model.bpte> [options]): defines a static library target.
 function(cortexm_add_model)
-  set(flags EMBED_PTE REQUIRE_INT8)
+  set(flags EMBED_PTE REQUIRE_INT8 PROFILE)
   set(values TARGET CPU ISA OPTIMIZE CALIBRATION ARENA IO RAM_LIMIT FLASH_LIMIT SECTION_ARENA
              SECTION_WEIGHTS PYTHON SAMPLES KERNELS RUNTIME)
   set(lists DEPENDS REGIONS EXTERNAL_OPERATORS)
@@ -476,6 +476,9 @@ function(cortexm_add_model)
   endif()
   if(ARG_REQUIRE_INT8)
     list(APPEND options --require-int8)
+  endif()
+  if(ARG_PROFILE)
+    list(APPEND options --profile)
   endif()
   # The test vectors of a bundled program are there to be run.
   if(extension STREQUAL ".bpte" AND NOT DEFINED ARG_SAMPLES)

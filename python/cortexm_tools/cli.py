@@ -128,6 +128,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="an operator that the application registers with ExecuTorch",
     )
+    compile_.add_argument(
+        "--profile", action="store_true", help="call cortexm_profile() around every layer"
+    )
     compile_.add_argument("--quiet", action="store_true")
     for option in ("-d", "--delegate"), ("--non_strict_export",), ("--enable_qdq_fusion_pass",):
         compile_.add_argument(*option, action="store_true", help=argparse.SUPPRESS)
@@ -283,6 +286,7 @@ def _compile(args: argparse.Namespace) -> int:
         section_weights=args.section_weights,
         embed_pte=args.embed_pte,
         samples=args.samples,
+        profile=args.profile,
         command=_command_line(args),
         executorch=_executorch(args),
         **limits,
@@ -416,6 +420,8 @@ def _command_line(args: argparse.Namespace) -> str:
         words += ["--region", region]
     if args.runtime != "compiled":
         words += ["--runtime", args.runtime]
+    if args.profile:
+        words.append("--profile")
     return shlex.join(words)
 
 
@@ -505,20 +511,10 @@ def _stack_line(report: Path) -> str:
 
 
 def _doctor(args: argparse.Namespace) -> int:
-    from .doctor import examine
-    from .report import table
+    from .doctor import examine, listing
 
     findings = examine()
-    rows = [
-        (
-            "ok" if finding.ok else "MISSING",
-            finding.name,
-            finding.version or finding.remedy,
-            f"for {finding.purpose}",
-        )
-        for finding in findings
-    ]
-    print(table(("", "what", "version or remedy", ""), rows))
+    print(listing(findings))
     return 0 if all(finding.ok for finding in findings) else 1
 
 

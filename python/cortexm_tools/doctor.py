@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cortexm doctor`: is everything here, and if not, what to install."""
+"""`cortexm doctor`: is everything here, and if not, what to install.
+
+Imports nothing that could itself be missing.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +58,19 @@ def examine() -> list[Finding]:
     for name, purpose, remedy in _PROGRAMS:
         findings.append(Finding(name, purpose, _program_version(name), remedy))
     return findings
+
+
+def listing(findings: list[Finding]) -> str:
+    """The findings as a table."""
+    header = ("", "what", "version or remedy", "")
+    rows = [header]
+    for finding in findings:
+        status = "ok" if finding.ok else "MISSING"
+        found = finding.version or finding.remedy
+        rows.append((status, finding.name, found, f"for {finding.purpose}"))
+    widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 (same lengths)
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(lines)
 
 
 def _package_version(name: str) -> str:

@@ -56,7 +56,7 @@ class CortexM(WestCommand):
             self._reports(rest)
             return
         if command == "doctor":
-            self.inf(f"interpreter: {self._python()}")
+            self.inf(f"interpreter: {self._python()} ({self._chosen()[1]})")
         self._tool(command, *rest)
 
     def _reports(self, rest: list[str]) -> None:
@@ -83,6 +83,17 @@ class CortexM(WestCommand):
             sys.exit(done.returncode)
 
     def _python(self) -> str:
-        chosen = os.environ.get("CORTEXM_PYTHON") or self.config.get("cortexm.python")
+        return self._chosen()[0]
+
+    def _chosen(self) -> tuple[str, str]:
+        """The interpreter, and who chose it."""
         own = ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-        return chosen or (str(own) if own.is_file() else sys.executable)
+        candidates = (
+            (os.environ.get("CORTEXM_PYTHON"), "CORTEXM_PYTHON"),
+            (self.config.get("cortexm.python"), "west config cortexm.python"),
+            (str(own) if own.is_file() else None, "the module's .venv"),
+        )
+        for path, source in candidates:
+            if path:
+                return path, source
+        return sys.executable, "west's own; CORTEXM_PYTHON or west config cortexm.python choose one"

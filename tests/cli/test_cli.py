@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -217,6 +218,23 @@ def test_doctor_says_what_to_install(
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     status, out, _ = run(capsys, "doctor")
     assert status == 1 and "MISSING" in out and "apt install qemu-system-arm" in out
+
+
+def test_without_numpy_there_is_a_sentence() -> None:
+    """As a small launcher in another interpreter sees it: -S hides what is installed."""
+    launch = Path(cli.__file__).parents[2] / "cmake" / "launch.py"
+    for words in (["doctor"], ["inspect", "a.pte"]):
+        done = subprocess.run(
+            [sys.executable, "-S", str(launch), str(Path(cli.__file__).parent), "cortexm_tools"]
+            + words,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 1 and "Traceback" not in done.stderr
+        if words == ["doctor"]:
+            assert re.search(r"^MISSING +numpy +pip install numpy", done.stdout, re.M)
+        else:
+            assert "lacks numpy" in done.stderr and "CORTEXM_PYTHON" in done.stderr
 
 
 def test_module_and_cmake_dir() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from workspace import DIGITS, ROOT, Application, why_not  # noqa: E402
+from workspace import DIGITS, MAIN, ROOT, Application, why_not  # noqa: E402
 
 Make = Callable[..., Application]
 
@@ -50,30 +50,3 @@ def program(tmp_path: Path, application: Make) -> Make:
         return Application(source, tmp_path / "build", board)
 
     return make
-
-
-MAIN = r"""
-#include <stdio.h>
-#include "digits.h"
-
-int main(void)
-{
-    int sum = 0;
-
-    if (cortexm_init(&digits, NULL, 0) != CORTEXM_OK) {
-        printf("refused\n");
-        return 0;
-    }
-    const cortexm_tensor_t input = cortexm_input(&digits, NULL, 0);
-    for (size_t i = 0; i < input.info->size / sizeof(float); i++) {
-        ((float *)input.data)[i] = 0.25f;
-    }
-    cortexm_invoke(&digits, NULL);
-    const cortexm_tensor_t output = cortexm_output(&digits, NULL, 0);
-    for (size_t i = 0; i < output.info->size; i++) {
-        sum += ((const uint8_t *)output.data)[i];
-    }
-    printf("arena %p\nran, sum %d\n", digits.arena, sum);
-    return 0;
-}
-"""

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from workspace import DIGITS, ROOT, compiled
+from workspace import DIGITS, MAIN, ROOT, compiled
 
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
+
+from golden import golden_case
 
 BOARDS = (
     "mps3/corstone300/an547",
@@ -25,20 +27,9 @@ BOARDS = (
 )
 AN547 = BOARDS[0]
 
-ARENA = """
-/ { chosen { cortexm,arena = &isram; }; };
-"""
-WEIGHTS = """
-/ {
-    chosen { cortexm,weights = &qspi; };
-    qspi: memory@28000000 {
-        compatible = "zephyr,memory-region";
-        reg = <0x28000000 0x100000>;
-        zephyr,memory-region = "QSPI";
-    };
-};
-"""
-
+REGIONS = (
+    ROOT / "samples" / "hello-executorch" / "boards" / "mps3_corstone300_an547.overlay"
+).read_text(encoding="utf-8")
 
 RAN = r"ran, sum \d+\s|refused"
 
@@ -143,23 +134,50 @@ def test_kernels_are_optimized_as_configured(program) -> None:
         assert "-Werror" in command
 
 
-def test_limits(program) -> None:
-    app = program("mps2/an385", "digits.pte", conf="CONFIG_CORTEXM_RAM_LIMIT=1024\n")
-    said = app.refuse()
-    assert "RAM_LIMIT" in said or "--ram-limit" in said or "1,024" in said
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("RAM_LIMIT=1024", "RAM_LIMIT is 1,024"),
+        ("FLASH_LIMIT=4096", "FLASH_LIMIT is 4,096"),
+        ("REQUIRE_INT8=y", "compute in float32, REQUIRE_INT8 forbids it"),
+    ],
+)
+def test_options_that_refuse_a_model(program, option: str, message: str) -> None:
+    app = program("mps2/an385", "digits.pte", conf=f"CONFIG_CORTEXM_{option}\n")
+    if option.startswith("REQUIRE_INT8"):
+        (app.source / "digits.pte").write_bytes(golden_case("add-alpha", "cortex-m4").pte)
+    assert message in app.refuse()
+
+
+def test_checked_kernels_in_an_arena_of_the_application(program) -> None:
+    main = MAIN.replace("digits, NULL, 0)", "digits, arena, SIZE)", 1)
+    main = main.replace("(&digits, NULL", "(&digits, arena").replace("digits.arena", "arena")
+    main = main.replace(
+        "int main",
+        "#define SIZE DIGITS_ARENA_SIZE\n"
+        "static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t arena[SIZE];\n\nint main",
+    )
+    options = ("ARENA_CALLER=y", "ASSERT=y", "RAM_LIMIT=6144", "FLASH_LIMIT=65536")
+    conf = "".join(f"CONFIG_CORTEXM_{option}\n" for option in options)
+    app = program("mps2/an385", "digits.pte", conf=conf, main=main)
+    app.make()
+    entries = json.loads((app.build / "compile_commands.json").read_text())
+    kernels = [e["command"] for e in entries if "/kernels/src/" in e["file"]]
+    assert kernels and all("-DCORTEXM_DEBUG" in command for command in kernels)
+    check_sum(app.run(RAN))
 
 
 def test_arena_and_weights_in_chosen_regions(program) -> None:
     app = program(
         AN547,
         "digits.pte",
-        overlay=ARENA + WEIGHTS,
+        overlay=REGIONS,
         conf="CONFIG_CORTEXM_ARENA_CHOSEN=y\nCONFIG_CORTEXM_WEIGHTS_CHOSEN=y\n"
         "CONFIG_BUILD_OUTPUT_BIN=n\n",
     )
     app.make()
     symbols = (app.build / "zephyr" / "zephyr.map").read_text()
-    region = re.search(r"^\.cortexm_weights\s+0x0*28000000\s+0x([0-9a-f]+)", symbols, re.M)
+    region = re.search(r"^\.cortexm_weights\s+0x0*70000000\s+0x([0-9a-f]+)", symbols, re.M)
     assert region and int(region[1], 16) > 8000
     text = app.run(RAN)
     assert "arena 0x31000" in text
@@ -167,12 +185,18 @@ def test_arena_and_weights_in_chosen_regions(program) -> None:
 
 
 def test_hooks(program) -> None:
-    conf = "CONFIG_LOG=y\nCONFIG_CORTEXM_LOG_MEMORY=y\nCONFIG_CORTEXM_PROFILE=y\n"
-    app = program("mps2/an385", "digits.pte", conf=conf)
+    conf = "CONFIG_CORTEXM_LOG_MEMORY=y\nCONFIG_CORTEXM_PROFILE=y\n"
+    app = program("mps2/an385", "digits.pte", conf=conf + "CONFIG_CORTEXM_PROFILE_LAYERS=y\n")
     app.make()
     text = app.run(r"digits: \d+ cycles")
     assert re.search(r"digits: arena \d+ bytes at 0x2", text)
     assert re.search(r"digits: input 0, 256 bytes at offset \d+", text)
+    steps = [(int(n), int(c)) for n, c in re.findall(r"digits: step (\d+): (\d+) cycles", text)]
+    report = json.loads((app.build / "cortexm/digits/digits.report.json").read_text())
+    assert [n for n, _ in steps] == [layer["index"] + 1 for layer in report["layers"]]
+    (total,) = re.findall(r"digits: (\d+) cycles", text)
+    # After the last layer there is only the way out of the model.
+    assert 0 < sum(c for _, c in steps) <= int(total) < 1.1 * sum(c for _, c in steps)
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_sample_yaml(path: Path) -> None:
         assert words in source
         assert re.compile(regex)
     for name, test in data["tests"].items():
-        assert re.fullmatch(r"sample\.cortexm\.\w+", name)
+        assert re.fullmatch(r"sample\.cortexm(\.\w+)+", name)
         assert test["integration_platforms"]
 
 

@@ -11,10 +11,14 @@
 extern "C" {
 #endif
 
-/* CONFIG_CORTEXM_PROFILE: called after each cortexm_invoke() in the thread that ran it. `cycles` is
- * the difference of k_cycle_get_32() and includes whatever interrupted the run. Weak: the default
- * writes a line to the log. */
+/* CONFIG_CORTEXM_PROFILE: called after each cortexm_invoke() in the context that ran it. `cycles`
+ * includes whatever interrupted the run, but not what the hook below takes. Weak: the default writes
+ * a line to the log. */
 void cortexm_profile_hook(const cortexm_model_t *model, uint32_t cycles);
+
+/* CONFIG_CORTEXM_PROFILE_LAYERS: called after each layer in the context that ran it. `step` counts
+ * from 1, as "west cortexm report" does. Weak as well. */
+void cortexm_profile_layer_hook(const cortexm_model_t *model, uint32_t step, uint32_t cycles);
 
 #ifdef __cplusplus
 }
