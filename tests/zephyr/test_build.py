@@ -177,7 +177,7 @@ def test_arena_and_weights_in_chosen_regions(program) -> None:
     )
     app.make()
     symbols = (app.build / "zephyr" / "zephyr.map").read_text()
-    region = re.search(r"^\.cortexm_weights\s+0x0*70000000\s+0x([0-9a-f]+)", symbols, re.M)
+    region = re.search(r"^\.cortexm_weights\s+0x0*60000000\s+0x([0-9a-f]+)", symbols, re.M)
     assert region and int(region[1], 16) > 8000
     text = app.run(RAN)
     assert "arena 0x31000" in text
