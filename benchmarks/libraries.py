@@ -43,7 +43,7 @@ from cortexm_tools.run.image import cmsis_nn_root  # noqa: E402
 from cortexm_tools.run.libraries import compare, compare_text  # noqa: E402
 from cortexm_tools.target import Target  # noqa: E402
 
-CPUS = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m33", "cortex-m55")
+CPUS = ("cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0")
 RECORD = ROOT / "kernels" / "cmsis_nn.json"
 CHOICES = (KernelChoice.BUILTIN, KernelChoice.CMSIS_NN)
 
@@ -159,7 +159,7 @@ def main() -> int:
     try:
         for cpu in args.cpu or CPUS:
             target = Target.parse(cpu)
-            options = CompileOptions(target, own_arena=False)
+            options = CompileOptions(target)
             with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
                 for path in (None, *args.models):
                     program = (
