@@ -117,7 +117,7 @@ class PlanExecutor:
             data = memory_bytes(value, graph.tensors[index].dim_order)
             arena[plan.offset(index) :][: len(data)] = np.frombuffer(data, np.uint8)
         for number, step in enumerate(plan.steps):
-            for call in step.calls:
+            for call in step.trace():
                 self._call(plan, number, call, arena, constants)
             for begin, end in dead_ranges(plan, number):
                 arena[begin:end] = _POISON

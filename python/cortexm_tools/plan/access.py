@@ -50,9 +50,8 @@ def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | 
     later = math.inf  # the lowest byte of the operand that calls after this one read
     least, modulus = -math.inf, 1
     for call in reversed(calls):
-        read = [arg for arg in _tensor_args(call)[:-1] if arg.index == operand]
-        target = _tensor_args(call)[-1]
-        if target.index == result:
+        read = [arg for arg in _tensor_args(call) if arg.index == operand]
+        for target in [arg for arg in _tensor_args(call) if arg.index == result][-1:]:
             for arg in read:
                 within = _within(graph, call, arg, target)
                 if within is None:
@@ -69,7 +68,7 @@ def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | 
 
 
 def _tensor_args(call: Call) -> list[TensorArg]:
-    """Its tensors; the last one is the result."""
+    """Its tensors; if it writes one and not only scratch, that is the last one."""
     return [arg for arg in call.args if isinstance(arg, TensorArg)]
 
 

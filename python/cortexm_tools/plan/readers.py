@@ -29,10 +29,12 @@ def overwrites_unread(graph: Graph, step: Step, operand: int, result: int, gap: 
     for number, call in enumerate(step.trace()):
         start = number * _CALL
         tensors = [arg for arg in call.args if isinstance(arg, TensorArg)]
-        if tensors[-1].index == result:
-            times = _write_times(graph, call, tensors[-1])
+        for arg in tensors:
+            if arg.index != result:
+                continue
+            times = _write_times(graph, call, arg)
             np.minimum(written, np.where(times < 0, written, start + times), out=written)
-        for arg in tensors[:-1]:
+        for arg in tensors:
             if arg.index == operand:
                 times = _read_times(graph, call, arg)
                 np.maximum(read, np.where(times < 0, read, start + times), out=read)
