@@ -76,7 +76,8 @@ def test_program_of_the_notebook_flow(tmp_path: Path) -> None:
         loaded = load_model(TINY)
         image = loaded.example_inputs[0].to(memory_format=torch.channels_last)
         exported = torch.export.export(loaded.module, (image,))
-        prepared = prepare_pt2e(exported.module(), CortexMQuantizer())
+        # PyTorch leaves guards out by itself where "executorch" is in the caller's path.
+        prepared = prepare_pt2e(exported.module(check_guards=False), CortexMQuantizer())
         prepared(image)
         quantized = torch.export.export(convert_pt2e(prepared), (image,))
         config = EdgeCompileConfig(
