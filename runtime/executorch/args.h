@@ -75,6 +75,14 @@ public:
     Pair pair(size_t index, int32_t lowest);
     Image image(size_t index, bool nhwc);
 
+    /* field = value, which must fit: fields of parameter blocks are as small as their range allows. */
+    template <typename T>
+    void put(T &field, int64_t value)
+    {
+        field = static_cast<T>(value);
+        require(field == value);
+    }
+
 private:
     KernelRuntimeContext &context_;
     Span<EValue *> values_;

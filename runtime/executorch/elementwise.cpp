@@ -91,15 +91,18 @@ void quantize_per_tensor_out(KernelRuntimeContext &context, Span<EValue *> value
     const View out = args.tensor(6);
     const Codes c = codes(args, out.type);
     const Walk walk = make_walk(args, out, in, in);
+    cortexm_quantize_t params = {};
 
+    params.inv_scale = static_cast<float>(1.0 / c.scale);
+    args.put(params.zero_point, c.zero_point);
+    args.put(params.qmin, c.lowest);
+    args.put(params.qmax, c.highest);
     args.require(in.count == out.count);
     if (!args.ok()) {
         return;
     }
     each_run(walk, [&](const int32_t *at, int32_t count, const int32_t *) {
-        const cortexm_quantize_t params = {count, static_cast<float>(1.0 / c.scale), c.zero_point,
-                                           c.lowest, c.highest};
-
+        params.count = count;
         if (out.type == ScalarType::Char) {
             cortexm_quantize_f32s8_scalar(&params, in.as<const float>() + at[1],
                                           out.as<int8_t>() + at[0]);
@@ -117,14 +120,16 @@ void dequantize_per_tensor_out(KernelRuntimeContext &context, Span<EValue *> val
     const View out = args.tensor(6, ScalarType::Float);
     const Codes c = codes(args, in.type);
     const Walk walk = make_walk(args, out, in, in);
+    cortexm_dequantize_t params = {};
 
+    params.scale = static_cast<float>(c.scale);
+    args.put(params.zero_point, c.zero_point);
     args.require(in.count == out.count);
     if (!args.ok()) {
         return;
     }
     each_run(walk, [&](const int32_t *at, int32_t count, const int32_t *) {
-        const cortexm_dequantize_t params = {count, static_cast<float>(c.scale), c.zero_point};
-
+        params.count = count;
         if (in.type == ScalarType::Char) {
             cortexm_dequantize_s8f32_scalar(&params, in.as<const int8_t>() + at[1],
                                             out.as<float>() + at[0]);
@@ -142,17 +147,17 @@ void quantized_add_out(KernelRuntimeContext &context, Span<EValue *> values)
     cortexm_add_s8_t p = {};
 
     args.require(o.out.type == ScalarType::Char);
-    p.a_zero_point = args.code(1);
-    p.a_multiplier = args.integer(2);
-    p.a_shift = args.integer(3);
-    p.b_zero_point = args.code(5);
-    p.b_multiplier = args.integer(6);
-    p.b_shift = args.integer(7);
-    p.out_zero_point = args.code(8);
-    p.out_multiplier = args.integer(9);
-    p.out_shift = args.integer(10);
-    p.act_min = static_cast<int8_t>(args.code(11));
-    p.act_max = static_cast<int8_t>(args.code(12));
+    args.put(p.a_zero_point, args.code(1));
+    args.put(p.a_multiplier, args.integer(2));
+    args.put(p.a_shift, args.integer(3));
+    args.put(p.b_zero_point, args.code(5));
+    args.put(p.b_multiplier, args.integer(6));
+    args.put(p.b_shift, args.integer(7));
+    args.put(p.out_zero_point, args.code(8));
+    args.put(p.out_multiplier, args.integer(9));
+    args.put(p.out_shift, args.integer(10));
+    args.put(p.act_min, args.code(11));
+    args.put(p.act_max, args.code(12));
     check_requantization(args, p.a_multiplier, p.a_shift);
     check_requantization(args, p.b_multiplier, p.b_shift);
     check_requantization(args, p.out_multiplier, p.out_shift);
@@ -168,11 +173,11 @@ void quantized_mul_out(KernelRuntimeContext &context, Span<EValue *> values)
     cortexm_mul_s8_t p = {};
 
     args.require(o.out.type == ScalarType::Char);
-    p.a_zero_point = args.integer(1, INT16_MIN, INT16_MAX);
-    p.b_zero_point = args.integer(3, INT16_MIN, INT16_MAX);
-    p.out_zero_point = args.code(4);
-    p.multiplier = args.integer(5);
-    p.shift = args.integer(6);
+    args.put(p.a_zero_point, args.integer(1, INT16_MIN, INT16_MAX));
+    args.put(p.b_zero_point, args.integer(3, INT16_MIN, INT16_MAX));
+    args.put(p.out_zero_point, args.code(4));
+    args.put(p.multiplier, args.integer(5));
+    args.put(p.shift, args.integer(6));
     check_requantization(args, p.multiplier, p.shift);
     if (args.ok()) {
         o.run<int8_t>(cortexm_mul_s8_scalar, p);
@@ -189,9 +194,9 @@ void quantized_div_out(KernelRuntimeContext &context, Span<EValue *> values)
     args.require((o.out.type == ScalarType::Char || o.out.type == ScalarType::Short) && scale > 0 &&
                  scale <= static_cast<double>(FLT_MAX) && o.a.count == o.out.count &&
                  o.b.count == o.out.count);
-    p.a_zero_point = args.integer(1, INT16_MIN, INT16_MAX);
-    p.b_zero_point = args.integer(3, INT16_MIN, INT16_MAX);
-    p.out_zero_point = args.integer(4, INT16_MIN, INT16_MAX);
+    args.put(p.a_zero_point, args.integer(1, INT16_MIN, INT16_MAX));
+    args.put(p.b_zero_point, args.integer(3, INT16_MIN, INT16_MAX));
+    args.put(p.out_zero_point, args.integer(4, INT16_MIN, INT16_MAX));
     p.scale = static_cast<float>(scale);
     if (!args.ok()) {
         return;
@@ -271,13 +276,16 @@ void softmax_out(KernelRuntimeContext &context, Span<EValue *> values)
         args.require(in.sizes[d] == out.sizes[d] &&
                      (in.sizes[d] == 1 || in.strides[d] == out.strides[d]));
     }
-    params.size = in.sizes[along];
-    params.inner = params.size == 1 ? in.count : in.strides[along];
-    params.outer = in.count / (params.size * params.inner);
-    params.multiplier = args.integer(4);
-    params.shift = args.integer(5, 0, 31);
-    params.diff_min = args.integer(6, INT32_MIN, 0);
-    args.require(params.multiplier >= 0 && params.size < 1 << 13);
+    const int32_t size = in.sizes[along];
+    const int32_t inner = size == 1 ? in.count : in.strides[along];
+
+    args.put(params.size, size);
+    args.put(params.inner, inner);
+    args.put(params.outer, in.count / (size * inner));
+    args.put(params.multiplier, args.integer(4));
+    args.put(params.shift, args.integer(5, 0, 31));
+    args.put(params.diff_min, args.integer(6, INT32_MIN, 0));
+    args.require(params.multiplier >= 0 && size < 1 << 13);
     if (args.ok()) {
         cortexm_softmax_s8_scalar(&params, in.as<const int8_t>(), out.as<int8_t>());
     }

@@ -67,16 +67,16 @@ void quantized_batch_matmul_out(KernelRuntimeContext &context, Span<EValue *> va
                  lhs.sizes[2] == rhs.sizes[2] && out.sizes[0] == lhs.sizes[0] &&
                  out.sizes[1] == lhs.sizes[1] && out.sizes[2] == rhs.sizes[1] &&
                  lhs.is_contiguous() && rhs.is_contiguous() && out.is_contiguous());
-    p.batches = out.sizes[0];
-    p.rows = out.sizes[1];
-    p.cols = out.sizes[2];
-    p.inner = lhs.sizes[2];
+    args.put(p.batches, out.sizes[0]);
+    args.put(p.rows, out.sizes[1]);
+    args.put(p.cols, out.sizes[2]);
+    args.put(p.inner, lhs.sizes[2]);
     /* The operator adds these two to the codes: they are negated zero points. */
-    p.lhs_zero_point = -args.integer(1, -INT8_MAX, -INT8_MIN);
-    p.rhs_zero_point = -args.integer(3, -INT8_MAX, -INT8_MIN);
-    p.out_zero_point = static_cast<int8_t>(args.code(4));
-    p.multiplier = args.integer(5);
-    p.shift = args.integer(6, -31, 30);
+    args.put(p.lhs_zero_point, -args.integer(1, -INT8_MAX, -INT8_MIN));
+    args.put(p.rhs_zero_point, -args.integer(3, -INT8_MAX, -INT8_MIN));
+    args.put(p.out_zero_point, args.code(4));
+    args.put(p.multiplier, args.integer(5));
+    args.put(p.shift, args.integer(6, -31, 30));
     args.require(p.multiplier >= 0);
     if (args.ok()) {
         cortexm_batch_matmul_s8_scalar(&p, lhs.as<const int8_t>(), rhs.as<const int8_t>(),

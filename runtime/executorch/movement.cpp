@@ -39,7 +39,7 @@ void transpose_out(KernelRuntimeContext &context, Span<EValue *> values)
     uint32_t seen = 0;
 
     args.require(args.integers(1, perm, kMaxRank) == in.rank && in.rank == out.rank);
-    box.rank = in.rank;
+    args.put(box.rank, in.rank);
     for (int32_t d = 0; args.ok() && d < in.rank; ++d) {
         const int32_t from = perm[d] < 0 ? perm[d] + in.rank : perm[d];
 
@@ -49,9 +49,9 @@ void transpose_out(KernelRuntimeContext &context, Span<EValue *> values)
         }
         seen |= 1U << from;
         args.require(out.sizes[d] == in.sizes[from]);
-        box.dims[d] = out.sizes[d];
-        box.in_stride[d] = in.strides[from];
-        box.out_stride[d] = out.strides[d];
+        args.put(box.dims[d], out.sizes[d]);
+        args.put(box.in_stride[d], in.strides[from]);
+        args.put(box.out_stride[d], out.strides[d]);
     }
     if (args.ok() && in.count > 0) {
         copy(args, in.type, box, in.data, out.data);
@@ -87,21 +87,24 @@ void pad_out(KernelRuntimeContext &context, Span<EValue *> values)
     for (int32_t d = 0; d < 4 - in.rank; ++d) {
         args.require(before[d] == 0 && after[d] == 0);
     }
-    box.rank = in.rank;
+    args.put(box.rank, in.rank);
     for (int32_t d = 0; d < in.rank; ++d) {
         const int32_t entry = last ? nhwc[d] : 4 - in.rank + d;
 
         args.require(before[entry] >= 0 && after[entry] >= 0 &&
                      int64_t{before[entry]} + in.sizes[d] + after[entry] == out.sizes[d]);
-        box.dims[d] = in.sizes[d];
-        box.in_stride[d] = in.strides[d];
-        box.out_stride[d] = out.strides[d];
+        args.put(box.dims[d], in.sizes[d]);
+        args.put(box.in_stride[d], in.strides[d]);
+        args.put(box.out_stride[d], out.strides[d]);
         start += args.ok() ? before[entry] * out.strides[d] : 0;
     }
     if (!args.ok()) {
         return;
     }
-    const cortexm_fill_t fill = {out.count, value};
+    cortexm_fill_t fill = {};
+
+    args.put(fill.count, out.count);
+    args.put(fill.value, value);
 
     cortexm_fill_x8_scalar(&fill, out.data);
     if (in.count > 0) {
