@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <executorch/runtime/core/evalue.h>
+#include <executorch/runtime/core/freeable_buffer.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 
 #include "state.h"
@@ -20,6 +21,12 @@ using ::executorch::aten::Tensor;
 using ::executorch::aten::TensorImpl;
 
 /* Private to ExecuTorch's runtime/executor/method.cpp. */
+struct BackendDelegate {
+    FreeableBuffer segment;
+    const void *backend;
+    void *handle;
+};
+
 struct Chain {
     const void *s_chain;
     Span<InstructionArgs> argument_lists;
@@ -41,13 +48,13 @@ constexpr Entry entry()
 struct Sizes {
     char mark[25];
     std::uint32_t count;
-    Entry entries[17];
+    Entry entries[18];
 };
 
 extern const Sizes cortexm_et_sizes;
 __attribute__((used)) const Sizes cortexm_et_sizes = {
     "cortexm:executorch:sizes",
-    17,
+    18,
     {
         entry<State>(),
         entry<Span<std::uint8_t>>(),
@@ -62,6 +69,7 @@ __attribute__((used)) const Sizes cortexm_et_sizes = {
         entry<std::optional<Tensor>>(),
         entry<BoxedEvalueList<std::optional<Tensor>>>(),
         entry<TensorImpl>(),
+        entry<BackendDelegate>(),
         entry<Chain>(),
         entry<OpFunction>(),
         entry<InstructionArgs>(),

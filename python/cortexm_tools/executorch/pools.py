@@ -107,7 +107,7 @@ def method_pool(program: PteProgram, sizes: Sizes) -> int:
                 bump.take("TensorList")
         elif isinstance(value, PteFloats | PteBools | str):
             bump.take("ArrayRef")
-    bump.take("EValue*", 0)  # the delegates, of which there are none
+    bump.take("BackendDelegate", 0)  # none, but the list is aligned
     bump.take("Chain")
     bump.take("OpFunction", len(program.instructions))
     bump.take("InstructionArgs", len(program.instructions))

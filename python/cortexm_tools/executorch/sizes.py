@@ -25,6 +25,7 @@ NAMES = (
     "OptionalTensor",
     "OptionalTensorList",
     "TensorImpl",
+    "BackendDelegate",
     "Chain",
     "OpFunction",
     "InstructionArgs",
