@@ -78,6 +78,7 @@ def bench(
         "instructions": total,
         "macs": macs,
         "instructions_per_mac": total / macs if macs else None,
+        "arena_lower_bound": compiled.plan.lower_bound,
         "flash_by_part": flash,
         "constants_needed": compiled.plan.needed_bytes,
         "ram": {
