@@ -61,7 +61,7 @@ def save(record: Record, path: Path = RECORD) -> None:
     data = {
         "compiler": record.compiler,
         "programs": dict(sorted(record.programs.items())),
-        "tables": {name: _sorted(record.tables[name]) for name in sorted(record.tables)},
+        "tables": {name: record.tables[name] for name in sorted(record.tables)},
     }
     path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
@@ -81,9 +81,8 @@ def merge(old: Record, new: Record) -> Record:
     tables: dict[str, Table] = {}
     for name in {**old.tables, **new.tables}:
         before, after = old.tables.get(name, {}), new.tables.get(name, {})
-        tables[name] = {
-            cpu: {**before.get(cpu, {}), **after.get(cpu, {})} for cpu in {**before, **after}
-        }
+        rows = {cpu: {**before.get(cpu, {}), **after.get(cpu, {})} for cpu in {**before, **after}}
+        tables[name] = _sorted(rows)
     return replace(new, programs={**old.programs, **new.programs}, tables=tables)
 
 
