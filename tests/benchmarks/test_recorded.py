@@ -8,7 +8,6 @@ import warnings
 from pathlib import Path
 
 import pytest
-
 from lowered import lowered
 
 ROOT = Path(__file__).parents[2]
