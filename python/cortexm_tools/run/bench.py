@@ -11,7 +11,9 @@ from typing import Any
 from ..compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from ..program import Program
 from ..report import operator_text, table
+from ..target import Core
 from .command import example_inputs
+from .cycles import estimate
 from .profile import image_flash, profile_model
 
 _FUNCTIONS = 12
@@ -93,6 +95,8 @@ def bench(
             "bytes": profile.stack.bytes,
             "path": [{"name": name, "bytes": size} for name, size in profile.stack.path],
         },
+        "mix": profile.mix,
+        "estimate": _estimate(target.core, profile.mix),
         "functions": [{"name": name, "instructions": n} for name, n in profile.functions],
         "layers": layers,
     }
@@ -103,6 +107,30 @@ def _constants_line(data: dict[str, Any]) -> str:
     stored, needed = data["flash_by_part"]["constants"], data["constants_needed"]
     over = 100 * (stored / needed - 1) if needed else 0.0
     return f"of the constants the model needs {needed:,} bytes: +{over:.1f} %"
+
+
+def _estimate(core: Core, mix: dict[str, int]) -> dict[str, Any] | None:
+    cycles = estimate(core, mix)
+    if cycles is None:
+        return None
+    return {
+        "about": "cycles of one inference, from a table of costs; not measured (docs/cycles.md)",
+        "cycles_low": cycles.low,
+        "cycles_high": cycles.high,
+    }
+
+
+def _estimate_text(data: dict[str, Any]) -> list[str]:
+    cycles = data["estimate"]
+    if cycles is None:
+        return ["", f"estimate, not measured: there is no table of cycles for {data['cpu']}"]
+    low, high = cycles["cycles_low"], cycles["cycles_high"]
+    per = [f"{value / data['instructions']:.2f}" for value in (low, high)]
+    return [
+        "",
+        f"estimate, not measured (docs/cycles.md): {low:,} to {high:,} cycles per inference, "
+        f"{per[0]} to {per[1]} per instruction",
+    ]
 
 
 def bench_text(data: dict[str, Any]) -> str:
@@ -141,5 +169,6 @@ def bench_text(data: dict[str, Any]) -> str:
         f"stack: {data['ram']['stack']:,} B touched by this run, at most "
         f"{data['stack_bound']['bytes']:,} B by any: "
         + " > ".join(f"{row['name']} {row['bytes']}" for row in data["stack_bound"]["path"]),
+        *_estimate_text(data),
     ]
     return "\n".join(lines)

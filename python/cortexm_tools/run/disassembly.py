@@ -17,7 +17,9 @@ from pathlib import Path
 from ..errors import CortexMError
 from .elf import SHF_ALLOC, SHT_NOBITS, parse_elf
 
-_LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*\t(\S+)(?:\t(.*))?$")
+_MACHINE = "armv8.1-m.main"
+_LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*(?:\t(\S+)(?:\t(.*))?)?$")
+UNKNOWN = "<UNDEFINED>"  # the disassembler's word for codes it does not know
 _DATA = re.compile(r"\.(word|short|byte|long|hword|inst)")
 _COMMENT = re.compile(r"\s*[@;].*$")
 _CONDITIONS = "eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le".split()
@@ -95,7 +97,11 @@ def disassemble(objdump: str, image: Path) -> Code:
     Raises:
         CortexMError: the disassembler fails.
     """
-    done = subprocess.run([objdump, "-d", "-z", str(image)], capture_output=True, text=True)
+    command = [objdump, "-d", "-z", str(image)]
+    # Named, or MVE is taken for coprocessor instructions; all other cores' code is part of it.
+    done = subprocess.run([*command, "-m", _MACHINE], capture_output=True, text=True)
+    if done.returncode != 0:  # too old to know the name
+        done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise CortexMError("the disassembly failed", where=str(image), hint=done.stderr.strip())
     content = image.read_bytes()
@@ -115,7 +121,7 @@ def parse_disassembly(text: str) -> dict[int, Instruction]:
         match = _LINE.match(line)
         if match is None:
             continue
-        address, codes, mnemonic = int(match[1], 16), match[2].split(), match[3]
+        address, codes, mnemonic = int(match[1], 16), match[2].split(), match[3] or UNKNOWN
         size = sum(len(code) // 2 for code in codes)
         if _DATA.fullmatch(mnemonic):
             continue

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .disassembly import Code, Instruction
+from .disassembly import UNKNOWN, Code, Instruction
 
 _LIMIT = 1 << 16  # no stack is deeper: a loop that pushes
 
@@ -90,6 +90,8 @@ def follow(code: Code, entry: int, extent: range, names: Mapping[int, str]) -> F
 def _growth(instruction: Instruction) -> int:
     """By how many bytes the stack grows; negative if it shrinks."""
     name, operands = instruction.mnemonic, instruction.operands
+    if name == UNKNOWN:
+        raise NotFollowed(f"no instruction at {instruction.address:#x}")
     if name in ("push", "vpush"):
         return _bytes_of(operands)
     if name in ("pop", "vpop"):

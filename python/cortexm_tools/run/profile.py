@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,9 @@ from pathlib import Path
 from ..errors import CortexMError
 from ..target import Core, Isa
 from .boards import boards_for, check_board
+from .classes import mix_of
+from .counts import Counts, read_counts
+from .disassembly import disassemble, find_objdump
 from .elf import SHF_EXECINSTR, Elf, parse_elf
 from .emulator import run_image
 from .image import DoesNotFit, Image, build_image, require_program
@@ -31,12 +35,14 @@ class Profile:
             five instructions, is in it.
         functions: instructions by function over the whole run of one inference, largest first,
             without start-up and runner.
+        mix: the same instructions by class (run/classes.py), for the estimate of cycles.
         stack: the bound of cortexm_invoke's stack; its measured depth is in `result`.
         result: outputs and sizes.
     """
 
     steps: tuple[int, ...]
     functions: tuple[tuple[str, int], ...]
+    mix: dict[str, int]
     stack: StackBound
     result: RunResult
 
@@ -62,14 +68,12 @@ def profile_model(
     folder = image.path.parent
     elf = parse_elf(image.path.read_bytes(), where=str(image.path))
     functions = _functions(elf)
-    ranges = folder / "ranges.txt"
-    ranges.write_text("".join(f"{start:x} {end:x}\n" for _, start, end in functions))
     marker = next(start for found, start, _ in functions if found == _MARKER)
     counts = folder / "counts.txt"
     counts.unlink(missing_ok=True)
     (folder / OUTPUTS).unlink(missing_ok=True)
     (folder / INPUTS).write_bytes(pack_inputs([inputs]))
-    arguments = f"{plugin},ranges={ranges},mark={marker:#x},out={counts}"
+    arguments = f"{plugin},mark={marker:#x},out={counts}"
     console = run_image(place, image.path, folder, extra=("-plugin", arguments))
     if not counts.is_file():
         raise CortexMError(
@@ -83,17 +87,21 @@ def profile_model(
         console=console,
     )
     text = (folder / "runner.map").read_text(encoding="utf-8", errors="replace")
-    marks, per_function = _read(counts.read_text(), functions, runner_functions(text, name))
+    found = read_counts(counts.read_text())
+    marks = found.marks
     if len(marks) != step_count + 1:
         raise CortexMError(f"{len(marks)} profile marks, expected {step_count + 1}", where=name)
     steps = tuple(after - before for before, after in zip(marks, marks[1:], strict=False))
+    per_function = _per_function(found, functions, runner_functions(text, name))
     compiler = (folder / "compiler.txt").read_text(encoding="utf-8").split("\n")
     roots = ("runner_invoke", "cortexm_invoke")
     bounds = image_bounds(image.path, compiler, roots, model=name, usage=read_usage(folder))
     # What the runner takes around the call is its own: 8 bytes where the core has no tail calls.
     around = bounds["runner_invoke"].bytes - bounds["cortexm_invoke"].bytes
     result = replace(result, stack_bytes=result.stack_bytes - around)
-    return Profile(steps, per_function, bounds["cortexm_invoke"], result)
+    code = disassemble(find_objdump(compiler), image.path)
+    mix = mix_of(code.instructions, found.instructions)
+    return Profile(steps, per_function, mix, bounds["cortexm_invoke"], result)
 
 
 def image_flash(
@@ -155,16 +163,16 @@ def _functions(elf: Elf) -> list[tuple[str, int, int]]:
     ]
 
 
-def _read(
-    text: str, functions: list[tuple[str, int, int]], others: set[str]
-) -> tuple[list[int], tuple[tuple[str, int], ...]]:
-    marks: list[int] = []
-    counts: list[tuple[str, int]] = []
-    for line in text.splitlines():
-        kind, *numbers = line.split()
-        if kind == "mark":
-            marks.append(int(numbers[0]))
-        else:
-            counts.append((functions[int(numbers[0])][0], int(numbers[1])))
-    own = [row for row in counts if row[0] not in others]
-    return marks, tuple(sorted(own, key=lambda row: -row[1]))
+def _per_function(
+    counts: Counts, functions: list[tuple[str, int, int]], others: set[str]
+) -> tuple[tuple[str, int], ...]:
+    """Instructions of the whole run by function, largest first, without those named in `others`."""
+    starts = [start for _, start, _ in functions]
+    sums: dict[int, int] = {}
+    for address, executed in counts.instructions.items():
+        index = bisect_right(starts, address) - 1
+        if index >= 0 and address < functions[index][2]:
+            sums[index] = sums.get(index, 0) + executed.count
+    rows = [(functions[index][0], count) for index, count in sorted(sums.items())]
+    own = [row for row in rows if row[0] not in others]
+    return tuple(sorted(own, key=lambda row: -row[1]))

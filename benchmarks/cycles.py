@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the estimate of cycles against published latencies: the tables of docs/cycles.md.
+
+    python benchmarks/cycles.py                 # print them
+    python benchmarks/cycles.py --record        # write them into docs/cycles.md
+    python benchmarks/cycles.py --measure --record    # count CMSIS-NN's instructions anew; needs
+                                                      # CMSIS_NN_ROOT
+
+benchmarks/cycles.json has the published figures with their sources, and the mixes of instructions of
+the same networks with CMSIS-NN's kernels (`KERNELS cmsis-nn`) on the same cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
+
+from cortexm_tools.compile import CompileOptions  # noqa: E402
+from cortexm_tools.errors import CortexMError  # noqa: E402
+from cortexm_tools.plan.kernel_table import KernelChoice  # noqa: E402
+from cortexm_tools.run.bench import bench  # noqa: E402
+from cortexm_tools.run.classes import CLASSES, EVENTS  # noqa: E402
+from cortexm_tools.run.cycles import TABLES, Estimate, estimate  # noqa: E402
+from cortexm_tools.target import Core, Target  # noqa: E402
+
+from suite.measure import lower  # noqa: E402
+
+DATA = ROOT / "benchmarks" / "cycles.json"
+PAGE = ROOT / "docs" / "cycles.md"
+MODELS = ("ds_cnn", "resnet8", "mobilenet_v1_025", "deep_autoencoder")
+CORES = ("cortex-m4", "cortex-m33", "cortex-m7", "cortex-m85")
+TABLE_CORES = (Core.M0PLUS, Core.M3, Core.M4, Core.M33, Core.M7, Core.M55, Core.M85)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A published latency in cycles beside the interval for the same network and library."""
+
+    core: str
+    model: str
+    board: str
+    software: str
+    published: float
+    interval: Estimate
+
+    @property
+    def inside(self) -> bool:
+        return self.interval.low <= self.published <= self.interval.high
+
+
+def cycles_of(entry: dict[str, Any], model: str) -> float:
+    """Cycles of one inference: the clock over the published median throughput."""
+    return float(entry["clock_mhz"] * 1e6 / entry["inferences_per_second"][model])
+
+
+def comparisons(data: dict[str, Any]) -> list[Comparison]:
+    """Submissions that run CMSIS-NN, beside the estimate for CMSIS-NN's mix."""
+    found = []
+    for entry in data["published"]:
+        if entry["family"] != "cmsis-nn":
+            continue
+        for model in MODELS:
+            interval = estimate(Core(entry["core"]), data["mixes"][entry["core"]][model])
+            assert interval is not None
+            found.append(
+                Comparison(
+                    entry["core"],
+                    model,
+                    entry["board"],
+                    entry["software"],
+                    cycles_of(entry, model),
+                    interval,
+                )
+            )
+    return found
+
+
+def ratios(data: dict[str, Any]) -> list[tuple[str, str, str, float, float, float]]:
+    """Software, core, model; how its cycles compare with the M4's: published, and both readings."""
+    entries = {(e["family"], e["core"]): e for e in reversed(data["published"])}
+    rows = []
+    for (family, core), entry in sorted(entries.items()):
+        other = entries.get((family, "cortex-m4"))
+        if core not in ("cortex-m33", "cortex-m7") or other is None:
+            continue
+        for model in MODELS:
+            mine = estimate(Core(core), data["mixes"][core][model])
+            base = estimate(Core.M4, data["mixes"]["cortex-m4"][model])
+            assert mine is not None and base is not None
+            published = cycles_of(entry, model) / cycles_of(other, model)
+            readings = (mine.low / base.low, mine.high / base.high)
+            rows.append((entry["software"], core, model, published, min(readings), max(readings)))
+    return rows
+
+
+def measure(data: dict[str, Any]) -> dict[str, Any]:
+    """`data` with the mixes counted anew."""
+    mixes: dict[str, dict[str, dict[str, int]]] = {cpu: {} for cpu in CORES}
+    with tempfile.TemporaryDirectory() as folder:
+        for model in MODELS:
+            program = lower(model)
+            for cpu in CORES:
+                options = CompileOptions(target=Target.parse(cpu), kernels=KernelChoice.CMSIS_NN)
+                mixes[cpu][model] = bench(program, options, work=Path(folder))["mix"]
+    return {**data, "mixes": mixes}
+
+
+def cost_table() -> list[str]:
+    """The costs of each class, optimistic and pessimistic."""
+    lines = [
+        "| class | "
+        + " | ".join(core.value.removeprefix("cortex-") for core in TABLE_CORES)
+        + " |",
+        "|---|" + "---|" * len(TABLE_CORES),
+    ]
+    for kind in (*CLASSES, *EVENTS):
+        cells = []
+        for core in TABLE_CORES:
+            cost = TABLES[core].get(kind)
+            cells.append("" if cost is None else "–".join(f"{c:g}" for c in dict.fromkeys(cost)))
+        if any(cells):
+            lines.append(f"| {kind} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def latency_table(data: dict[str, Any]) -> list[str]:
+    lines = [
+        "| core | board, software | network | published cycles | estimate for CMSIS-NN's mix | |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in comparisons(data):
+        lines.append(
+            f"| {row.core} | {row.board}, {row.software} | {row.model} | {row.published:,.0f} "
+            f"| {row.interval.low:,} – {row.interval.high:,} "
+            f"| {'inside' if row.inside else 'OUTSIDE'} |"
+        )
+    return lines
+
+
+def ratio_table(data: dict[str, Any]) -> list[str]:
+    lines = [
+        "| software | core | network | published, share of the M4's cycles | estimate |",
+        "|---|---|---|---|---|",
+    ]
+    for software, core, model, published, low, high in ratios(data):
+        lines.append(
+            f"| {software} | {core} | {model} | {published:.2f} | {low:.2f} – {high:.2f} |"
+        )
+    return lines
+
+
+def source_list(data: dict[str, Any]) -> list[str]:
+    return [
+        f"* MLPerf Tiny v{entry['round']}, closed division: {entry['board']} ({entry['core']}, "
+        f"{entry['clock_mhz']} MHz), {entry['software']}: {entry['source']}"
+        for entry in data["published"]
+    ]
+
+
+def with_tables(page: str, data: dict[str, Any]) -> str:
+    """The page with each of its tables replaced."""
+    for name, lines in (
+        ("costs", cost_table()),
+        ("latencies", latency_table(data)),
+        ("ratios", ratio_table(data)),
+        ("sources", source_list(data)),
+    ):
+        begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+        before, _, rest = page.partition(begin)
+        page = before + begin + "\n".join(lines) + "\n" + end + rest.partition(end)[2]
+    return page
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--measure", action="store_true", help="count CMSIS-NN's mixes anew")
+    parser.add_argument(
+        "--record", action="store_true", help="write cycles.json and docs/cycles.md"
+    )
+    args = parser.parse_args()
+    data: dict[str, Any] = json.loads(DATA.read_text(encoding="utf-8"))
+    try:
+        if args.measure:
+            data = measure(data)
+    except CortexMError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print("\n".join([*latency_table(data), "", *ratio_table(data)]))
+    if args.record:
+        DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), data), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
