@@ -518,7 +518,7 @@ function(cortexm_add_model)
   set(environment "${folder}/environment.txt")
   file(CONFIGURE OUTPUT "${environment}" CONTENT "cortexm_tools ${version}\n@report@\n" @ONLY)
   file(GLOB_RECURSE tools "${package}/*.py")
-  list(FILTER tools EXCLUDE REGEX "/run/|/share/")
+  list(FILTER tools EXCLUDE REGEX "/(run|share|testing|models)/")
   list(APPEND tools "${root}/cmake/launch.py" "${root}/kernels/kernels.json"
        "${root}/kernels/cmsis_nn.json" "${root}/kernels/code_sizes.json"
        "${root}/kernels/include/cortexm/params.h")

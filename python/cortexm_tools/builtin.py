@@ -14,8 +14,8 @@ from pathlib import Path
 _FOLDER = Path(__file__).resolve().parent / "models"
 _HELPERS = {"seeded", "__init__"}
 
-# torchvision's; the files in models/ stand in for them.
-_OURS_FIRST = {"mv2", "mv3"}
+# torchvision's, and the files in models/ that stand in for them.
+_OURS_FIRST = {"mv2": "mv2", "mv2_untrained": "mv2", "mv3": "mv3"}
 
 
 def model_files() -> dict[str, Path]:
@@ -42,6 +42,8 @@ def builtin_names() -> list[str]:
 
 def builtin_file(name: str) -> Path | None:
     """The model file behind a name, or None if the executorch wheel has the model."""
-    if name in wheel_models() and name not in _OURS_FIRST:
+    if name in _OURS_FIRST:
+        return model_files()[_OURS_FIRST[name]]
+    if name in wheel_models():
         return None
     return model_files().get(name)

@@ -169,6 +169,7 @@ def test_bundle_needs_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_builtin_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert {"mv2", "mv3", "ds_cnn", "resnet8", "linear", "lstm"} <= set(builtin_names())
     assert builtin_file("ds_cnn") is None  # the executorch wheel's
+    assert builtin_file("mv2_untrained") == builtin_file("mv2")
     assert builtin_file("mobilenet_v2") == model_files()["mobilenet_v2"]
     monkeypatch.setenv("CORTEXM_IMAGE_SIZE", "32")
     for name in ("mv2", "mv3"):
