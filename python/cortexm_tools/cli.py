@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
     compile_ = commands.add_parser(
         "compile",
+        usage="cortexm compile [options] MODEL",
         help="write a model's C sources, .pte and report",
         description="Writes a model's C sources, .pte and report. Takes the options that users of "
         "ExecuTorch's aot_arm_compiler know.",
@@ -70,7 +71,11 @@ def _parser() -> argparse.ArgumentParser:
         "executorch.examples.models whose packages are there (add, linear, lstm, ds_cnn, …)",
     )
     _model_arguments(compile_, optional=True)
-    compile_.add_argument(
+    output = compile_.add_argument_group("output")
+    memory = compile_.add_argument_group("memory")
+    runtime = compile_.add_argument_group("another runtime")
+    build = compile_.add_argument_group("for build systems")
+    output.add_argument(
         "--out",
         "-o",
         "--output",
@@ -79,49 +84,47 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR|FILE",
         help="folder for the files, or the .pte (.bpte) to write, with the files beside it",
     )
-    compile_.add_argument("--depfile", type=Path, help="write a Make depfile for --stamp")
-    compile_.add_argument("--stamp", type=Path, help="file to touch when done")
-    compile_.add_argument(
+    build.add_argument("--depfile", type=Path, help="write a Make depfile for --stamp")
+    build.add_argument("--stamp", type=Path, help="file to touch when done")
+    memory.add_argument(
         "--arena",
         default="own",
         metavar="own|caller|shared[:GROUP]",
         help="whose the memory is: the model's, the caller's, or one of a group that never run at once",
     )
-    compile_.add_argument("--section-arena", default="", metavar="SECTION")
-    compile_.add_argument("--section-weights", default="", metavar="SECTION")
-    compile_.add_argument(
-        "--ram-limit", metavar="SIZE", help="most bytes of arena; K and M allowed"
-    )
-    compile_.add_argument("--flash-limit", metavar="SIZE", help="most bytes of constants")
-    compile_.add_argument("--embed-pte", action="store_true", help="emit the .pte as C as well")
-    compile_.add_argument(
+    memory.add_argument("--section-arena", default="", metavar="SECTION")
+    memory.add_argument("--section-weights", default="", metavar="SECTION")
+    memory.add_argument("--ram-limit", metavar="SIZE", help="most bytes of arena; K and M allowed")
+    memory.add_argument("--flash-limit", metavar="SIZE", help="most bytes of constants")
+    output.add_argument("--embed-pte", action="store_true", help="emit the .pte as C as well")
+    output.add_argument(
         "--samples", type=_count, default=0, metavar="N|all", help="inputs for a self-check, as C"
     )
-    compile_.add_argument(
+    output.add_argument(
         "--bundleio",
         action="store_true",
         help="write a .bpte as well: the .pte, the example inputs and what PyTorch gives for them",
     )
-    compile_.add_argument(
+    output.add_argument(
         "-i",
         "--intermediates",
         type=Path,
         metavar="DIR",
         help="write the program as text after every stage",
     )
-    compile_.add_argument(
+    runtime.add_argument(
         "--runtime",
         choices=("compiled", "executorch"),
         default="compiled",
         help="executorch: for ExecuTorch's own runtime, with the operators the program uses",
     )
-    compile_.add_argument(
+    runtime.add_argument(
         "--executorch-sizes",
         type=Path,
         metavar="FILE",
         help="the object file of runtime/executorch/sizes.cpp, compiled for the image",
     )
-    compile_.add_argument(
+    runtime.add_argument(
         "--external-operator",
         action="append",
         default=[],
@@ -131,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument(
         "--profile", action="store_true", help="call cortexm_profile() around every layer"
     )
-    compile_.add_argument("--quiet", action="store_true")
+    output.add_argument("--quiet", action="store_true")
     for option in ("-d", "--delegate"), ("--non_strict_export",), ("--enable_qdq_fusion_pass",):
         compile_.add_argument(*option, action="store_true", help=argparse.SUPPRESS)
     compile_.set_defaults(command=_compile, usage_error=compile_.error)
@@ -181,50 +184,59 @@ def _parser() -> argparse.ArgumentParser:
 
 def _model_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     what = "a model.py, a .pte or a .bpte, a saved module (.pt), or a built-in model's name"
-    parser.add_argument("model", type=Path, nargs="?" if optional else None, help=what)
+    source = parser.add_argument_group("model")
+    target = parser.add_argument_group("target")
+    source.add_argument(
+        "model", type=Path, metavar="MODEL", nargs="?" if optional else None, help=what
+    )
     if optional:
-        parser.add_argument(
+        source.add_argument(
             "-m", "--model_name", type=Path, metavar="MODEL", help="the model, by option"
         )
-    parser.add_argument(
+    target.add_argument(
         "--cpu", "-t", "--target", default="cortex-m55", help="default: %(default)s"
     )
-    parser.add_argument("--isa", help="scalar, dsp or mve; default: the best the CPU has")
-    parser.add_argument("--name", help="C identifier of the model; default: from the file's name")
-    parser.add_argument("--io", choices=("float", "int8"), default="float")
-    parser.add_argument(
+    target.add_argument("--isa", help="scalar, dsp or mve; default: the best the CPU has")
+    source.add_argument("--name", help="C identifier of the model; default: from the file's name")
+    target.add_argument(
+        "--io",
+        choices=("float", "int8"),
+        default="float",
+        help="int8: inputs and outputs of the image stay quantized",
+    )
+    target.add_argument(
         "--optimize", choices=[o.value for o in Optimize], default=Optimize.BALANCED.value
     )
-    parser.add_argument(
+    target.add_argument(
         "--region",
         action="append",
         default=[],
         metavar="NAME=SIZE[:ram|fast|weights][@SECTION]",
         help="a memory to use; may be repeated",
     )
-    parser.add_argument(
+    target.add_argument(
         "--kernels",
         help="builtin (default), cmsis-nn (of the checkout CMSIS_NN_ROOT), or auto: the faster ones; "
         "bench compares several, with commas between",
     )
-    parser.add_argument(
+    source.add_argument(
         "-q",
         "--quantize",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="quantize the model to int8 (the default), or lower it as it is",
     )
-    parser.add_argument(
+    source.add_argument(
         "--calibration",
         "--calibration_data",
         type=Path,
         metavar="FILE|DIR",
         help="samples to take the quantization ranges from: .npz, .npy, .pt",
     )
-    parser.add_argument(
+    source.add_argument(
         "--model_input", type=Path, metavar="FILE", help="example inputs saved by torch.save"
     )
-    parser.add_argument("--require-int8", action="store_true", help="refuse operators in float32")
+    target.add_argument("--require-int8", action="store_true", help="refuse operators in float32")
 
 
 def _count(text: str) -> int:
