@@ -12,7 +12,7 @@ where apart[i, j] is the size of i, or the distance. This is a disjunctive sched
 offsets for times. `place` tries several greedy orders, each of which puts a buffer at the lowest offset
 that is free. Then `_search` branches on which of two buffers lies lower. It cuts off where the longest
 chain of buffers on top of each other reaches the best size so far, and ends with the optimum unless it
-has gone through NODES branches, a number and no time, so that equal inputs give equal plans.
+has done WORK, a number and no time, so that equal inputs give equal plans.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 
 from .types import Buffer
 
-NODES = 600
+WORK = 400_000  # pairs of buffers to look at
+FEW_NODES = 60
 SMALL = 1 / 32  # of the arena
 MOST_PAIRS = 2500  # beyond, the search is left out: it would not end
 
@@ -60,14 +61,20 @@ def lower_bound(buffers: tuple[Buffer, ...], distances: Distances | None = None)
     )
 
 
-def place(
-    buffers: tuple[Buffer, ...], distances: Distances | None = None, nodes: int = NODES
-) -> Placement:
+def estimate(buffers: tuple[Buffer, ...], distances: Distances) -> int:
+    """About the size of the smallest placement: that of the large buffers, by a short search."""
+    bound = lower_bound(buffers, distances)
+    large = [i for i, buffer in enumerate(buffers) if buffer.nbytes > bound * SMALL]
+    problem = _Problem(buffers, distances).only(large)
+    found, size = problem.greedy({})
+    return max(bound, problem.search(found, size, bound, FEW_NODES)[1])
+
+
+def place(buffers: tuple[Buffer, ...], distances: Distances | None = None) -> Placement:
     """Gives every buffer an offset.
 
     Args:
         distances: for pairs (operand, result), how far below the operand the result may begin.
-        nodes: branches to try at most.
     """
     problem = _Problem(buffers, distances or {})
     bound = lower_bound(buffers, distances)
@@ -80,7 +87,7 @@ def place(
         if size <= bound or len(part.pairs) > MOST_PAIRS:
             break
         guess, at_most = part.greedy({})
-        found, least, proved = part.search(guess, at_most, bound, nodes)
+        found, least, proved = part.search(guess, at_most, bound, WORK // max(1, len(part.pairs)))
         bound = max(bound, least) if proved else bound
         whole = problem.greedy(dict(zip(chosen, found, strict=True)))
         best, size = min((best, size), whole, key=lambda result: result[1])

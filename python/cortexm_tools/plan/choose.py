@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from ..ir import Graph, Op
 from ..target import Isa, Optimize, Target
 from .access import int_fields, order_of
-from .arena import align_up, lower_bound, place
+from .arena import align_up, estimate, lower_bound, place
 from .bands import Chain, band_step, is_chain
 from .kernel_table import KernelChoice, find_kernel
 from .lifetimes import Facts, Pieces, is_alias, pieces_of, share_memory
@@ -33,7 +33,6 @@ LEAST_GAIN = 0.03
 LONGEST = 4  # operators of a chain
 MOST_CHAINS = 12
 TRIES = 3  # of the chains that promise the smallest arena
-FEW_NODES = 60
 
 _PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.SCALAR: 3.0}  # instructions
 _PER_BYTE_MOVED = {Isa.MVE: 0.2, Isa.DSP: 0.6, Isa.SCALAR: 0.6}
@@ -57,6 +56,7 @@ class Planner:
         self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
         self._steps: dict[tuple[int, bool] | Chain, Step] = {}
         self._facts = Facts()
+        self._sizes: dict[tuple[Chain, ...], int] = {}
         self._costs: dict[Chain, float] = {}
         group = share_memory(graph)
         self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
@@ -103,9 +103,14 @@ class Planner:
         return self._calls[number, nothing]
 
     def size(self, chains: tuple[Chain, ...]) -> int:
-        """Bytes of arena, by a short search."""
+        """About the bytes of arena."""
+        if chains not in self._sizes:
+            self._sizes[chains] = self._size(chains)
+        return self._sizes[chains]
+
+    def _size(self, chains: tuple[Chain, ...]) -> int:
         _, pieces = self.pieces(chains)
-        return align_up(place(pieces.buffers, pieces.distances, FEW_NODES).size, 16)
+        return align_up(estimate(pieces.buffers, pieces.distances), 16)
 
     def smallest(self, chains: tuple[Chain, ...]) -> int:
         """Bytes of arena as they will be."""
