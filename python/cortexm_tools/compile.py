@@ -56,7 +56,7 @@ class CompileOptions:
     section_weights: str = ""
     regions: tuple[Region, ...] = ()
     optimize: Optimize = Optimize.BALANCED
-    bands: bool = True  # of rows; without them every operator is a step
+    bands: bool = True  # of rows; without them every operator is a step, in the program's order
     ram_limit: int | None = None
     flash_limit: int | None = None
     require_int8: bool = False

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..ir import Graph
 from ..target import Optimize, Target
 from . import lower
@@ -10,6 +12,7 @@ from .bands import Chain
 from .checks import check_plan
 from .choose import Planner, choose_chains
 from .kernel_table import KernelChoice
+from .order import smallest_order
 from .regions import measure_heat, place_regions, split_buffers, split_constants
 from .select import has_lowering
 from .types import Plan, Region
@@ -42,14 +45,22 @@ def make_plan(
         optimize: how far bands of rows may go to save RAM, see choose.py.
         ram_limit: bytes of arena, for which the fastest plan that fits is taken; the smallest plan
             if none does.
-        bands: whether operators may be computed in bands of rows.
+        bands: whether operators may be computed in another order, and in bands of rows.
 
     Raises:
         CortexMError: an operator has no kernel, the first one is named; a tensor or constant fits
             into no region.
     """
     planner = Planner(graph, target, kernels, optimize)
-    chains = choose_chains(planner, optimize, ram_limit) if bands else ()
+    if not bands:
+        return assemble(planner, (), regions)
+    chains = choose_chains(planner, optimize, ram_limit)
+    order = smallest_order(graph)
+    if order is not None:
+        other = Planner(replace(graph, ops=order), target, kernels, optimize)
+        its_chains = choose_chains(other, optimize, ram_limit)
+        if other.smallest(its_chains) < planner.smallest(chains):
+            return assemble(other, its_chains, regions)
     return assemble(planner, chains, regions)
 
 
