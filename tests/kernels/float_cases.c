@@ -239,11 +239,11 @@ static int conv_case(conv_f32_fn variant, conv_f32_fn ref, int transposed)
     p.batches = between(1, 2);
     p.groups = between(1, 3);
     p.in_c = p.groups * between(1, 3);
-    p.out_c = p.groups * between(1, 3);
+    p.out_c = p.groups * between(1, 6);
     p.in_h = between(1, 5);
-    p.in_w = between(1, 6);
+    p.in_w = between(1, 12);
     p.out_h = between(1, 5);
-    p.out_w = between(1, 6);
+    p.out_w = between(1, 10);
     p.kernel_h = between(1, 3);
     p.kernel_w = between(1, 4);
     p.stride_h = between(1, 3);
@@ -288,7 +288,7 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
     memset(&p, 0, sizeof p);
     p.batches = between(1, 3);
     p.rows = between(1, 5);
-    p.cols = between(1, 5);
+    p.cols = between(1, 10);
     p.inner = between(1, 20);
     p.a_batch_stride = p.rows * p.inner;
     p.a_row_stride = between(0, 1) ? p.inner : 1;
