@@ -11,11 +11,12 @@ from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.checks import check_plan
+from cortexm_tools.plan.choose import Planner, choose_chains
 from cortexm_tools.plan.regions import parse_region, parse_regions
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Target
+from cortexm_tools.target import Optimize, Target
 
-from graphs import random_network
+from graphs import random_network, random_tower
 
 M55 = Target.parse("cortex-m55")
 
@@ -71,6 +72,18 @@ def test_fast_memory_is_used_and_never_overfilled(seed: int) -> None:
     # Without fast memory, and with room, the first region takes all.
     plan = plan_of(seed, "sram=1M", "other=1M")
     assert [arena.size for arena in plan.arenas] == [whole.arena_size, 0]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_region_of_just_the_size_is_enough(seed: int) -> None:
+    """Buffers that overlap count once; with less room, operators are computed in bands of rows."""
+    whole = plan_of(seed)
+    assert plan_of(seed, f"sram={whole.arena_size}").arena_size <= whole.arena_size
+    graph = simplify(random_tower(seed))
+    planner = Planner(graph, M55)
+    limit = planner.smallest(choose_chains(planner, Optimize.SIZE, None))
+    regions = parse_regions([f"sram={max(limit, 256)}"])
+    assert make_plan(graph, M55, regions).arena_size <= max(limit, 256)
 
 
 def test_tensors_spill_into_the_next_region() -> None:

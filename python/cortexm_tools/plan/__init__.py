@@ -54,6 +54,9 @@ def make_plan(
     planner = Planner(graph, target, kernels, optimize)
     if not bands:
         return assemble(planner, (), regions)
+    if regions:
+        room = sum(region.size for region in regions if region.kind != "weights")
+        ram_limit = min(room, ram_limit) if ram_limit and room else ram_limit or room or None
     chains = choose_chains(planner, optimize, ram_limit)
     order = smallest_order(graph)
     if order is not None:
@@ -71,7 +74,7 @@ def assemble(planner: Planner, chains: tuple[Chain, ...], regions: tuple[Region,
     buffer_of = pieces.buffer_of
     heat = measure_heat(steps, buffer_of, pieces.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
-    split = split_buffers(pieces.buffers, heat, regions, outside)
+    split = split_buffers(pieces.buffers, heat, regions, outside, pieces.distances)
     placed, arenas, bound = place_regions(split, regions, pieces.distances)
     return check_plan(
         Plan(

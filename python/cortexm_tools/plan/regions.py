@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import CortexMError
-from .arena import Distances, align_up, place
+from .arena import Distances, Placement, align_up, place
 from .types import Arena, Buffer, Constant, ConstantArg, Region, ScratchArg, Step, TensorArg
 
 _ALIGN = 16  # of an arena, in bytes
@@ -101,12 +101,17 @@ def measure_heat(
 
 
 def split_buffers(
-    pieces: tuple[Buffer, ...], heat: Heat, regions: tuple[Region, ...], pinned: set[int]
+    pieces: tuple[Buffer, ...],
+    heat: Heat,
+    regions: tuple[Region, ...],
+    pinned: set[int],
+    distances: Distances,
 ) -> tuple[Buffer, ...]:
     """Gives every buffer a region: the index of a RAM region, the first of kind ram being 0.
 
     Args:
         pinned: buffers that must be in region 0: the model's inputs and outputs.
+        distances: between operands and results that may overlap, see arena.py.
 
     Raises:
         CortexMError: the regions together are too small.
@@ -118,15 +123,15 @@ def split_buffers(
         range(len(pieces)),
         key=lambda i: (i not in pinned, -(heat.buffers.get(i, 0) / max(1, pieces[i].nbytes)), i),
     )
-    taken: list[list[Buffer]] = [[] for _ in rams]
+    taken: list[list[int]] = [[] for _ in rams]
     placed: dict[int, Buffer] = {}
     wanted = [i for i, r in enumerate(rams) if r.kind == "fast"]
     wanted += [i for i, r in enumerate(rams) if r.kind == "ram"]
     for index in order:
         for region in [0] if index in pinned else wanted:
-            offset = _lowest_gap(pieces[index], taken[region])
-            if offset + pieces[index].nbytes <= rams[region].size:
-                taken[region].append(replace(pieces[index], offset=offset))
+            together = sorted((*taken[region], index))
+            if _fits(pieces, together, rams[region].size, distances):
+                taken[region].append(index)
                 placed[index] = replace(pieces[index], region=region)
                 break
         else:
@@ -158,11 +163,7 @@ def place_regions(
     base = 0
     for number, region in enumerate(ram_regions(regions)):
         inside = [i for i, piece in enumerate(pieces) if piece.region == number]
-        local = {index: position for position, index in enumerate(inside)}
-        placement = place(
-            tuple(pieces[i] for i in inside),
-            {(local[i], local[j]): d for (i, j), d in distances.items() if {i, j} <= local.keys()},
-        )
+        placement = _place_some(pieces, inside, distances)
         for index, piece in zip(inside, placement.buffers, strict=True):
             result[index] = replace(piece, offset=base + piece.offset)
         arenas.append(Arena(region, base, align_up(placement.size, _ALIGN)))
@@ -171,16 +172,18 @@ def place_regions(
     return tuple(result), tuple(arenas), bound
 
 
-def _lowest_gap(piece: Buffer, others: list[Buffer]) -> int:
-    offset = 0
-    for other in sorted(others, key=lambda b: b.offset):
-        if not (other.first <= piece.last and piece.first <= other.last):
-            continue
-        if offset + piece.nbytes <= other.offset:
-            break
-        end = other.offset + other.nbytes
-        offset = max(offset, -(-end // piece.align) * piece.align)
-    return offset
+def _fits(pieces: tuple[Buffer, ...], inside: list[int], size: int, distances: Distances) -> bool:
+    if sum(pieces[i].nbytes + pieces[i].align for i in inside) <= size:
+        return True
+    return align_up(_place_some(pieces, inside, distances).size, _ALIGN) <= size
+
+
+def _place_some(pieces: tuple[Buffer, ...], inside: list[int], distances: Distances) -> Placement:
+    local = {index: position for position, index in enumerate(inside)}
+    return place(
+        tuple(pieces[i] for i in inside),
+        {(local[i], local[j]): d for (i, j), d in distances.items() if i in local and j in local},
+    )
 
 
 def split_constants(
