@@ -24,13 +24,14 @@ from .compile import (
 )
 from .emit.files import write_files
 from .errors import CortexMError
+from .plan import KernelChoice
 from .plan.regions import parse_regions
 from .plan.select import identifier
 from .program import Program, load_program
 from .report import layer_table, summary
 from .report.limits import parse_size
 from .stages import bundle_bytes, intermediates, nodes_line, nodes_text
-from .target import Optimize, Target
+from .target import Core, Optimize, Target
 from .vectors import ATOL, QTOL, RTOL, tolerance_text
 
 # `--samples all`.
@@ -267,10 +268,19 @@ def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
     return program
 
 
+def _kernels(name: str, target: Target, *, builds: bool) -> KernelChoice:
+    """The kernel library. `auto` without CMSIS-NN, for a command that `builds` an image, is ours."""
+    from .run.image import cmsis_nn_root
+
+    choice = kernel_choice(name)
+    absent = target.core is Core.ANY or (builds and not cmsis_nn_root())
+    return KernelChoice.BUILTIN if choice is KernelChoice.AUTO and absent else choice
+
+
 def _options(args: argparse.Namespace, target: Target, **more: Any) -> CompileOptions:
     return CompileOptions(
         target=target,
-        kernels=kernel_choice(args.kernels or "builtin"),
+        kernels=_kernels(args.kernels or "builtin", target, builds=args.command in (_run, _bench)),
         io_int8=args.io == "int8",
         optimize=Optimize(args.optimize),
         require_int8=args.require_int8,
@@ -472,7 +482,8 @@ def _bench(args: argparse.Namespace) -> int:
 
     target = Target.parse(args.cpu, args.isa)
     program = _load(args, target, quiet=args.json)
-    choices = [kernel_choice(name) for name in (args.kernels or "builtin").split(",")]
+    names = (args.kernels or "builtin").split(",")
+    choices = [_kernels(name, target, builds=True) for name in names]
     args.kernels = choices[0].value
     options = _options(args, target)
     if len(choices) > 1:

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cortexm_tools import cli
 from cortexm_tools.compile import CompileOptions, compile_program, kernel_choice
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.plan import KernelChoice, make_plan, measured
+from cortexm_tools.plan.kernel_table import kernels
 from cortexm_tools.plan.pack import Constants, nn_channels, nn_depthwise
 from cortexm_tools.plan.types import Call, ScratchArg
 from cortexm_tools.report import layer_table, summary
@@ -293,3 +295,29 @@ def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CortexMError, match="there is no CMSIS-NN") as caught:
         build_image(tmp_path, ["layer"], tmp_path / "build", board="mps3-an547")
     assert "CMSIS_NN_ROOT" in str(caught.value)
+
+
+def test_auto_without_cmsis_nn_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an image is built here; `cortexm compile` leaves the library to the build that follows."""
+    m55, anything = Target.parse("cortex-m55"), Target.parse("any")
+    monkeypatch.delenv("CMSIS_NN_ROOT", raising=False)
+    assert cli._kernels("auto", m55, builds=True) is KernelChoice.BUILTIN
+    assert cli._kernels("auto", m55, builds=False) is KernelChoice.AUTO
+    assert cli._kernels("auto", anything, builds=False) is KernelChoice.BUILTIN
+    assert cli._kernels("cmsis-nn", m55, builds=True) is NN
+    monkeypatch.setenv("CMSIS_NN_ROOT", "somewhere")
+    assert cli._kernels("auto", m55, builds=True) is KernelChoice.AUTO
+
+
+def test_recorded_figures_are_of_every_adapter_and_core() -> None:
+    found = measured._instructions()
+    cores = {(cpu, isa) for cpu, isa, _ in found}
+    assert len(cores) == 5 and ("cortex-m55", "mve") in cores
+    for cpu, isa in cores:
+        assert {op for c, i, op in found if (c, i) == (cpu, isa)} == {
+            kernel.op for kernel in kernels("adapters")
+        }
+    # What auto is for: the M55's batched products; and what it must leave alone.
+    target = Target.parse("cortex-m55")
+    assert measured.is_faster("batch_matmul", "cmsis-nn", target)
+    assert not measured.is_faster("conv2d", "cmsis-nn", target)

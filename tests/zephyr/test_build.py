@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from workspace import DIGITS, MAIN, ROOT, compiled
+from workspace import DIGITS, MAIN, ROOT, compiled, modules
 
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
@@ -47,6 +47,18 @@ def check_sum(text: str) -> None:
 def test_golden_cases_threads_and_interrupts(application, board: str) -> None:
     app = application("tests/zephyr/golden", board)
     app.make()
+    text = app.run(r"PROJECT EXECUTION (SUCCESSFUL|FAILED)")
+    assert "PROJECT EXECUTION SUCCESSFUL" in text, text
+
+
+def test_cmsis_nn_is_the_workspaces_module(application) -> None:
+    """CONFIG_CORTEXM_KERNELS_CMSIS_NN: golden cases in threads and an interrupt with its kernels."""
+    if not any(Path(path).name == "cmsis-nn" for path in modules().split(";")):
+        pytest.skip("the workspace has no module cmsis-nn: Zephyr was not built with it")
+    app = application("tests/zephyr/golden", AN547)
+    app.make("-DCONFIG_CORTEXM_KERNELS_CMSIS_NN=y")
+    reports = [json.loads(file.read_text()) for file in app.build.glob("cortexm/*/*.report.json")]
+    assert sum("cmsis-nn" in report["libraries"] for report in reports) >= 10
     text = app.run(r"PROJECT EXECUTION (SUCCESSFUL|FAILED)")
     assert "PROJECT EXECUTION SUCCESSFUL" in text, text
 

@@ -9,7 +9,7 @@
 
 #include "vectors.h"
 
-#define ARENA_BYTES 6144
+#define ARENA_BYTES 8192
 #define ROUNDS 20 /* of all cases, in each thread */
 #define GUARD 0xA5
 
