@@ -236,16 +236,21 @@ static CORTEXM_APART void cortexm_simple_codes(int32_t *value, const int32_t *mu
 }
 #endif
 
-/* value[4 * i + k] = bias[k] + offset for three rows i and count <= 4 of four outputs k. */
-static inline void cortexm_start_codes(const int32_t *bias, int32_t count, int32_t offset,
-                                       int32_t *value)
+/* value[4 * i + k] = bias[k] + offset for three rows i and the outputs k < count, 0 < count <= 4. */
+static CORTEXM_APART void cortexm_start_codes(const int32_t *bias, int32_t count,
+                                              int32_t offset, int32_t *value)
 {
-    for (int32_t k = 0; k < 4; ++k) {
-        const int32_t start = k < count ? bias[k] + offset : 0;
+    const int32_t last = count - 1;
+    const int32_t start0 = bias[0] + offset;
+    const int32_t start1 = bias[cortexm_min(1, last)] + offset;
+    const int32_t start2 = bias[cortexm_min(2, last)] + offset;
+    const int32_t start3 = bias[cortexm_min(3, last)] + offset;
 
-        value[k] = start;
-        value[4 + k] = start;
-        value[8 + k] = start;
+    for (int32_t *row = value; row != value + 12; row += 4) {
+        row[0] = start0;
+        row[1] = start1;
+        row[2] = start2;
+        row[3] = start3;
     }
 }
 

@@ -115,6 +115,11 @@ static CORTEXM_APART void cortexm_triples_sum(const uint32_t *panel, int32_t n, 
     uint32_t first = 0;
     uint32_t second = 0;
 
+    for (; n >= 4; n -= 4) {
+        first += panel[0] + panel[2] + panel[4] + panel[6];
+        second += panel[1] + panel[3] + panel[5] + panel[7];
+        panel += 8;
+    }
     for (; n > 0; --n) {
         first += panel[0];
         second += panel[1];
