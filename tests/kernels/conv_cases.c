@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "cases.h"
+#include "harness.h"
+#include "pack.h"
+
+int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
+{
+    cortexm_conv_s8_t p;
+    const int32_t narrow = between(1, 9);
+    const int is_depthwise = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_WINDOW_ROWS ||
+                             kind == DEPTHWISE8;
+    const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
+    const int32_t group_in = kind == DEPTHWISE8 && any_in < 8 ? 7 + any_in : any_in;
+    const int32_t group_out = extent(one_in(2) ? between(1, 9) : length(), 31);
+    const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
+    const int32_t weights_per_output = is_depthwise ? 1 : group_in;
+    const int32_t multiple = kind == DEPTHWISE_TAP_FOURS ? between(1, 3) : 1;
+    int32_t in_size;
+    int32_t weight_size;
+    int32_t *multipliers;
+    int8_t *shifts;
+    int8_t *in;
+    int8_t *weight;
+    int8_t *packed;
+    int8_t *scratch = NULL;
+    int32_t *bias;
+    outputs_t o;
+
+    p.groups = (uint16_t)groups;
+    p.in_c = (uint16_t)(groups * group_in);
+    p.out_c = (uint16_t)(groups * (is_depthwise ? group_in * multiple : group_out));
+    p.kernel_h = (uint16_t)between(1, 5);
+    p.kernel_w = (uint16_t)(one_in(8) ? between(6, 10) : between(1, 5));
+    if (one_in(3)) {
+        p.kernel_h = p.kernel_w = one_in(2) ? 1 : 3;
+    }
+    p.stride_h = (uint16_t)between(1, 3);
+    p.stride_w = (uint16_t)between(1, 3);
+    p.dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));
+    p.dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));
+    if (kind == DEPTHWISE_WINDOW_ROWS) {
+        p.kernel_h = p.kernel_w = 3;
+        p.dilation_h = p.dilation_w = 1;
+        p.stride_w = (uint16_t)between(1, 2);
+    }
+    p.in_h = (uint16_t)between(1, kind == DEPTHWISE_WINDOW_ROWS ? 20 : 8);
+    p.in_w = (uint16_t)between(1, 11);
+    p.out_h = (uint16_t)between(1, kind == DEPTHWISE_WINDOW_ROWS ? 17 : 5);
+    p.out_w = (uint16_t)extent(between(1, 9), 9);
+    p.in_y0 = (int16_t)-between(0, p.kernel_h * p.dilation_h);
+    p.in_x0 = (int16_t)-between(0, p.kernel_w * p.dilation_w);
+    if (one_in(4)) {
+        p.in_y0 = (int16_t)between(-3, 3);
+        p.in_x0 = (int16_t)between(-3, 3);
+    }
+    p.in_row_stride = p.in_w * p.in_c + between(0, 3);
+    p.out_row_stride = p.out_w * p.out_c + between(0, 3);
+    p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
+    p.out_zero_point = (int8_t)code();
+    clamp_range(&p.act_min, &p.act_max);
+
+    multipliers = allocate(p.out_c * (int32_t)sizeof *multipliers);
+    shifts = allocate(p.out_c);
+    for (int32_t i = 0; i < p.out_c; ++i) {
+        multipliers[i] = multiplier();
+        shifts[i] = (int8_t)shift(16);
+        if ((kind == CONV_GEMM4 || kind == DEPTHWISE8) && shifts[i] >= 0) {
+            shifts[i] = (int8_t)(-1 - shifts[i]);
+        }
+    }
+    p.multiplier = multipliers;
+    p.shift = shifts;
+
+    in_size = (p.in_h - 1) * p.in_row_stride + p.in_w * p.in_c;
+    weight_size = p.out_c * p.kernel_h * p.kernel_w * weights_per_output;
+    in = random_bytes(in_size);
+    weight = random_bytes(weight_size);
+    bias = random_bias(p.out_c);
+    if (kind == CONV_PAIRS || kind == DEPTHWISE_WINDOW_ROWS) {
+        make_narrow(shifts, bias, p.out_c);
+    }
+    o = outputs(p.out_h * p.out_row_stride);
+    ref(&p, in, weight, bias, o.data[1], NULL);
+    if (kind == CONV_GEMM4) {
+        const int32_t depth = p.kernel_h * p.kernel_w * group_in;
+        const int32_t channels = p.out_c / groups;
+
+        packed = pack_gemm4(weight, channels, groups, depth);
+        free(weight);
+        weight = packed;
+        bias = pad_channels(bias, (int32_t)sizeof *bias, channels, groups, 4);
+        multipliers = pad_channels(multipliers, (int32_t)sizeof *multipliers, channels, groups, 4);
+        shifts = pad_channels(shifts, 1, channels, groups, 4);
+        p.multiplier = multipliers;
+        p.shift = shifts;
+        scratch = allocate(2 * depth);
+    }
+    if (kind == CONV_FOURS || kind == CONV_PAIRS) {
+        const int32_t depth = p.kernel_h * p.kernel_w * group_in;
+
+        packed = kind == CONV_FOURS ? pack_fours(weight, p.out_c / groups, groups, depth)
+                                    : pack_pairs(weight, p.out_c, depth);
+        free(weight);
+        weight = packed;
+        scratch = allocate(kind == CONV_FOURS ? 8 * depth + 8 * ((depth + 63) / 64) + group_in
+                                              : (depth + 3) / 4 * 32);
+    } else if (kind == DEPTHWISE8) {
+        const int32_t taps = p.kernel_h * p.kernel_w;
+
+        weight = pack_depthwise8(weight, p.out_c, taps);
+        bias = pack_halves(bias, (int32_t)sizeof *bias, p.out_c);
+        multipliers = pack_halves(multipliers, (int32_t)sizeof *multipliers, p.out_c);
+        shifts = pack_halves(shifts, 1, p.out_c);
+        p.multiplier = multipliers;
+        p.shift = shifts;
+        scratch = allocate(20 * ((taps + 3) / 4 * 4) + p.in_c);
+    } else if (is_depthwise) {
+        const int32_t columns = p.stride_w == 1 ? (p.out_w + 1) / 2 : p.out_w;
+
+        packed = pack_depthwise(kind, weight, p.kernel_h * p.kernel_w, p.out_c);
+        free(weight);
+        weight = packed;
+        scratch = allocate(kind == DEPTHWISE_WINDOW_ROWS
+                               ? 144 * (columns + 1)
+                               : 32 * p.kernel_h * p.kernel_w + p.in_c);
+    }
+    variant(&p, in, weight, bias, o.data[0], scratch);
+    free(in);
+    free(weight);
+    free(bias);
+    free(scratch);
+    free(multipliers);
+    free(shifts);
+    return finish(&o);
+}

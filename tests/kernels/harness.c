@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+
+/* --- random numbers ------------------------------------------------------------------------- */
+
+static uint32_t state = 1;
+
+void seed_cases(uint32_t seed)
+{
+    state = seed * 2654435761u + 1u;
+}
+
+uint32_t random32(void)
+{
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state;
+}
+
+int32_t between(int32_t low, int32_t high)
+{
+    return (int32_t)(low + (int64_t)(random32() % ((uint32_t)high - (uint32_t)low + 1u)));
+}
+
+int one_in(int32_t n)
+{
+    return between(1, n) == 1;
+}
+
+int32_t length(void)
+{
+    static const int32_t lengths[] = {1,  2,  3,  4,  5,  7,  8,  9,  11, 12, 13, 15,
+                                      16, 17, 19, 23, 24, 31, 32, 33, 37, 40, 47, 65};
+
+    return lengths[between(0, (int32_t)(sizeof lengths / sizeof *lengths) - 1)];
+}
+
+int32_t code(void)
+{
+    return one_in(3) ? (one_in(2) ? INT8_MIN : INT8_MAX) : between(INT8_MIN, INT8_MAX);
+}
+
+int32_t multiplier(void)
+{
+    if (one_in(8)) {
+        return one_in(2) ? 0 : (one_in(2) ? 1 << 30 : INT32_MAX);
+    }
+    return between(1 << 30, INT32_MAX);
+}
+
+int32_t shift(int32_t bits)
+{
+    return one_in(8) ? between(-31, 30) : between(-bits, 9 - bits);
+}
+
+void clamp_range(int8_t *low, int8_t *high)
+{
+    *low = INT8_MIN;
+    *high = INT8_MAX;
+    if (one_in(2)) {
+        *low = (int8_t)code();
+        *high = (int8_t)between(*low, INT8_MAX);
+    }
+}
+
+static int32_t sweep = -1;
+
+void sweep_cases(int32_t boundary)
+{
+    sweep = boundary;
+}
+
+int is_sweep(void)
+{
+    return sweep >= 0;
+}
+
+int32_t extent(int32_t random, int32_t limit)
+{
+    return sweep < 0 ? random : 1 + sweep % limit;
+}
+
+/* --- buffers -------------------------------------------------------------------------------- */
+
+void *allocate(int32_t size)
+{
+    /* No byte more than asked for: a sanitizer then sees the first one beyond. */
+    void *memory = malloc((size_t)(size > 0 ? size : 1));
+
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
+void randomize(void *memory, int32_t size)
+{
+    unsigned char *bytes = memory;
+    const int extreme = one_in(6);
+
+    for (int32_t i = 0; i < size; ++i) {
+        bytes[i] = (unsigned char)(extreme ? (one_in(2) ? 0x80u : 0x7fu) : random32() >> 24);
+    }
+}
+
+void *random_bytes(int32_t size)
+{
+    void *memory = allocate(size);
+
+    randomize(memory, size);
+    return memory;
+}
+
+#define GUARD 16
+
+outputs_t outputs(int32_t size)
+{
+    outputs_t o;
+
+    o.size = size + 2 * GUARD;
+    for (int i = 0; i < 2; ++i) {
+        o.memory[i] = allocate(o.size);
+        memset(o.memory[i], 0xA5, (size_t)o.size);
+        o.data[i] = o.memory[i] + GUARD;
+    }
+    return o;
+}
+
+int agree(const outputs_t *o)
+{
+    return memcmp(o->memory[0], o->memory[1], (size_t)o->size) == 0;
+}
+
+int finish(const outputs_t *o)
+{
+    const int equal = agree(o);
+
+    free(o->memory[0]);
+    free(o->memory[1]);
+    return equal;
+}
+
+int32_t *random_bias(int32_t n)
+{
+    int32_t *bias = allocate(n * (int32_t)sizeof *bias);
+
+    for (int32_t i = 0; i < n; ++i) {
+        bias[i] = one_in(16) ? (int32_t)random32() : between(-(1 << 15), 1 << 15);
+    }
+    return bias;
+}

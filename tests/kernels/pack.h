@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Constants in the forms that kernels want, as python/cortexm_tools/plan/pack.py packs them. */
+#ifndef CORTEXM_TESTS_PACK_H
+#define CORTEXM_TESTS_PACK_H
+
+#include "cases.h"
+
+/* Channels of every group up to whole blocks; takes over `array`. */
+void *pad_channels(void *array, int32_t size, int32_t channels, int32_t groups, int32_t block);
+
+/* As gemm4 in plan/pack.py, written the other way round: byte by byte. */
+int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
+
+/* The next three as the functions of their names in plan/pack.py. */
+int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
+
+int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
+
+int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int32_t channels);
+
+/* As the cases `shifts_right` and `narrow_sums` of plan/cases.py. */
+void make_narrow(int8_t *shifts, int32_t *bias, int32_t channels);
+
+/* As depthwise8 in plan/pack.py; takes over `weight`. */
+int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps);
+
+/* An array per channel of depthwise8: a chunk's even channels, then its odd ones; takes over `array`. */
+void *pack_halves(void *array, int32_t size, int32_t channels);
+
+#endif
