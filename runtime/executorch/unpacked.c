@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "cortexm/requantize.h"
+#include "dot.h"
 
 /* Part [first, last) of the taps of a window that begins at `start` and lies in an image of `extent`. */
 typedef struct {
@@ -29,13 +30,10 @@ static int32_t dot(const int8_t *in, int32_t step, int32_t offset, const int8_t 
     int32_t sum = 0;
 
     if (step == 1) {
-        for (int32_t i = 0; i < n; ++i) {
-            sum += (in[i] + offset) * weight[i];
-        }
-    } else {
-        for (int32_t i = 0; i < n; ++i) {
-            sum += (in[i * step] + offset) * weight[i];
-        }
+        return cortexm_et_dot(in, offset, weight, 0, n);
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        sum += (in[i * step] + offset) * weight[i];
     }
     return sum;
 }
@@ -249,9 +247,7 @@ void cortexm_et_linear(const cortexm_et_linear_t *linear)
         for (int32_t o = 0; o < l->out_features; ++o) {
             int32_t sum = l->base != NULL ? l->base[o] : 0;
 
-            for (int32_t k = 0; k < l->in_features; ++k) {
-                sum += (in[k] + l->in_offset) * (weight[k] + l->weight_offset);
-            }
+            sum += cortexm_et_dot(in, l->in_offset, weight, l->weight_offset, l->in_features);
             sum = cortexm_requantize(sum, l->multiplier, l->shift);
             *out++ = (int8_t)cortexm_add_zero_point(sum, l->out_offset, l->act_min, l->act_max);
             weight += l->in_features;
