@@ -100,6 +100,24 @@ def test_models(checkout: Path, name: str, cpu: str, tmp_path: Path) -> None:
     assert report.matched and report.data["exact"]
 
 
+def test_adapters_compile_without_warnings(checkout: Path, tmp_path: Path) -> None:
+    if shutil.which("arm-none-eabi-gcc") is None:
+        pytest.skip("arm-none-eabi-gcc is not installed")
+    kernels = data_root() / "kernels"
+    sources = sorted(str(file) for file in (kernels / "src" / "cmsis_nn").glob("*.c"))
+    assert len(sources) == 12
+    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+    includes = [f"-isystem{checkout / 'Include'}", f"-I{kernels / 'include'}"]
+    for core in ("cortex-m0", "cortex-m55"):
+        for more in ([], ["-DCORTEXM_DEBUG"]):
+            done = subprocess.run(
+                ["arm-none-eabi-gcc", f"-mcpu={core}", "-mfloat-abi=soft", "-mthumb", "-std=c11",
+                 "-O2", *more, *warnings, *includes, "-c", *sources],
+                cwd=tmp_path, capture_output=True, text=True,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+
+
 # -- Another version ---------------------------------------------------------------------------------
 
 

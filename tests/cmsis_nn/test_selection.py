@@ -321,3 +321,8 @@ def test_recorded_figures_are_of_every_adapter_and_core() -> None:
     target = Target.parse("cortex-m55")
     assert measured.is_faster("batch_matmul", "cmsis-nn", target)
     assert not measured.is_faster("conv2d", "cmsis-nn", target)
+
+
+def test_adapters_promise_no_order_of_access() -> None:
+    """So the planner overlaps no result with an operand, and gives them whole images."""
+    assert not [kernel.symbol for kernel in kernels("adapters") if kernel.order]
