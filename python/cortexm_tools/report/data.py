@@ -128,6 +128,7 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
         "kernels": [call.kernel.symbol for call in step.calls],
         "library": " ".join(_libraries(step.calls)),
         "bands_with": [{"operator": o.kind, "layer": o.layer.path} for o in step.fused],
+        "moved_bytes": sum(_moved(call) for call in step.calls),
         "inputs": [tensor_text(graph.tensors[i]) for i in step.inputs if i in plan.buffer_of],
         "outputs": [tensor_text(graph.tensors[i]) for i in op.outputs],
         "macs": macs,
@@ -136,6 +137,13 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
         "live_bytes": live,
         "overlap_bytes": sum(b.nbytes for b in held) - live,
     }
+
+
+def _moved(call: Call) -> int:
+    """Bytes of rows that a band keeps for the next one, in all turns."""
+    count = dict(call.fields)["count"] if call.kernel.op == "move" else 0
+    assert isinstance(count, int)
+    return call.turns * count
 
 
 def _live_bytes(buffers: Iterable[Buffer]) -> int:

@@ -88,12 +88,18 @@ def summary(data: dict[str, Any]) -> str:
         for entry in data.get("regions", ())
     ]
     others = [name for name in data.get("libraries", ()) if name != "builtin"]
+    chains = [layer for layer in data["layers"] if layer.get("bands_with")]
+    bands = [
+        f"  bands  {sum(len(chain['bands_with']) + 1 for chain in chains)} operators in bands of rows, "
+        f"{sum(chain['moved_bytes'] for chain in chains):,} B moved, no row computed twice"
+    ]
     return "\n".join(
         (
             f"{data['name']} for {target['cpu']} ({target['isa']})",
             f"  RAM    {data['arena_bytes']:>10,} B arena ({proof})",
             f"  flash  {data['constants_bytes']:>10,} B constants ({_overhead(data)})",
             *regions,
+            *(bands if chains else ()),
             f"  work   {work}",
             *(f"  {name} computes {_shares(data, name)}" for name in others),
         )
