@@ -68,10 +68,14 @@ def save(record: Record, path: Path = RECORD) -> None:
 
 def _sorted(table: Table) -> Table:
     """Cores and models in the order of the tables, whatever the order they were measured in."""
-    models = (*MODELS, LARGE)
+    models, cores = (*MODELS, LARGE), CORES
     return {
-        cpu: {name: table[cpu][name] for name in models if name in table[cpu]}
-        for cpu in CORES
+        cpu: {
+            name: table[cpu][name]
+            for name in dict.fromkeys((*models, *table[cpu]))
+            if name in table[cpu]
+        }
+        for cpu in dict.fromkeys((*cores, *table))
         if cpu in table
     }
 

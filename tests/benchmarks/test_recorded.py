@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
 
 from suite.measure import CONFIGURATIONS, CORES, compiler_version, digest, measure  # noqa: E402
-from suite.page import page, with_table  # noqa: E402
+from suite.page import BASELINE, page, with_table  # noqa: E402
 from suite.record import Record, changes, load, merge, missing, save  # noqa: E402
 
 # The others take minutes; benchmarks/run.py --check compares all.
@@ -55,6 +55,17 @@ def test_record_is_complete_and_its_tables_are_in_the_documents() -> None:
     assert (ROOT / "docs" / "benchmarks.md").read_text() == page(record)
     readme = (ROOT / "README.md").read_text()
     assert with_table(readme, record) == readme
+
+
+def test_fewer_instructions_and_less_flash_than_other_generators() -> None:
+    record = load()
+    for peer in BASELINE["generators"]:
+        ours = record.tables[peer["configuration"]][peer["cpu"]]
+        assert set(peer["models"]) <= set(ours)
+        for model, theirs in peer["models"].items():
+            row = ours[model]
+            assert row["instructions"] < theirs["instructions"]
+            assert row["code_flash"] + row["constants"] < theirs["code_flash"] + theirs["constants"]
 
 
 def test_changes_are_told_and_judged(tmp_path: Path) -> None:
