@@ -59,8 +59,12 @@ def test_bundle_of_aot_arm_compiler_becomes_firmware(tmp_path: Path) -> None:
     assert "1 of 1 passed" in said and "spoilt: noticed" in said
 
 
-def test_program_of_the_notebook_flow(tmp_path: Path) -> None:
-    """The calls of ExecuTorch's examples/arm/cortex_m_mv2_example.ipynb, on a small network."""
+@pytest.mark.parametrize("explicit", [False, True])
+def test_program_of_the_notebook_flow(explicit: bool, tmp_path: Path) -> None:
+    """The calls of ExecuTorch's examples/arm/cortex_m_mv2_example.ipynb, on a small network.
+
+    `explicit` is what aot_arm_compiler's --cortex-m-explicit-layout does: inputs stay NCHW.
+    """
     import_executorch()
     with quiet():
         from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -74,10 +78,13 @@ def test_program_of_the_notebook_flow(tmp_path: Path) -> None:
         from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
         loaded = load_model(TINY)
-        image = loaded.example_inputs[0].to(memory_format=torch.channels_last)
+        image = loaded.example_inputs[0]
+        if not explicit:
+            image = image.to(memory_format=torch.channels_last)
         exported = torch.export.export(loaded.module, (image,))
+        quantizer = CortexMQuantizer(use_explicit_layout=explicit)
         # PyTorch leaves guards out by itself where "executorch" is in the caller's path.
-        prepared = prepare_pt2e(exported.module(check_guards=False), CortexMQuantizer())
+        prepared = prepare_pt2e(exported.module(check_guards=False), quantizer)
         prepared(image)
         quantized = torch.export.export(convert_pt2e(prepared), (image,))
         config = EdgeCompileConfig(
@@ -86,7 +93,7 @@ def test_program_of_the_notebook_flow(tmp_path: Path) -> None:
             _core_aten_ops_exception_list=[torch.ops.aten.max_pool2d.default],
         )
         edge = to_edge(quantized, compile_config=config)
-        manager = CortexMPassManager(edge.exported_program())
+        manager = CortexMPassManager(edge.exported_program(), use_explicit_layout=explicit)
         edge._edge_programs["forward"] = manager.transform()
         reference = edge.exported_program().module()(image).detach().numpy()
         program = edge.to_executorch(
