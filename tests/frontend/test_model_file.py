@@ -161,6 +161,23 @@ def test_calibration_files(tmp_path: Path) -> None:
         assert str(tmp_path / name) in loaded.dependencies
 
 
+def test_calibration_folder(tmp_path: Path) -> None:
+    """As aot_arm_compiler's --calibration_data takes it: all samples below a folder, by name."""
+    folder = tmp_path / "data"
+    (folder / "more").mkdir(parents=True)
+    torch.save((torch.full((1, 3), 2.0),), folder / "b.pt")
+    torch.save((torch.full((1, 3), 1.0),), folder / "a.pt")
+    np.save(folder / "more" / "c.npy", np.full((2, 1, 3), 3.0, np.float32))
+    (folder / "notes.txt").write_text("not a sample")
+    loaded = load(tmp_path, MODEL, calibration=folder)
+    assert loaded.calibration is not None
+    assert [float(x[0, 0]) for (x,) in loaded.calibration] == [1.0, 2.0, 3.0, 3.0]
+    assert {str(folder / "a.pt"), str(folder / "more" / "c.npy")} <= set(loaded.dependencies)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "has no calibration files" in failure(tmp_path, MODEL, calibration=empty).message
+
+
 def test_bad_calibration_files(tmp_path: Path) -> None:
     (tmp_path / "c.npz").write_bytes(b"PK not really")
     (tmp_path / "c.pt").write_bytes(b"not really")
