@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_amax_s32_ref
+#define FUNCTION cortexm_amax_s32_ref
 #define ELEMENT int32_t
 #define STEP(best, x) ((x) > (best) ? (x) : (best))
 #define FINISH(best, n) (best)

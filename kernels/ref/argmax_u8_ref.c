@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_argmax_u8_ref
+#define FUNCTION cortexm_argmax_u8_ref
 #define ELEMENT uint8_t
 #define RELATION >
 #include "arg_ref.inc"

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_avg_pool2d_f32_ref
+#define FUNCTION cortexm_avg_pool2d_f32_ref
 #define AVERAGE 1
 #include "pool_f32_ref.inc"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_cast_f32s16_ref
+#define FUNCTION cortexm_cast_f32s16_ref
 #define FROM float
 #define TO int16_t
 #define LOW INT32_MIN

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_cast_f32s64_ref
+#define FUNCTION cortexm_cast_f32s64_ref
 #define FROM float
 #define TO int64_t
 #define LOW INT64_MIN

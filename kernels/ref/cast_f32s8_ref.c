@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_cast_f32s8_ref
+#define FUNCTION cortexm_cast_f32s8_ref
 #define FROM float
 #define TO int8_t
 #define LOW INT32_MIN

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_compare_ne_s64_ref
+#define FUNCTION cortexm_compare_ne_s64_ref
 #define ELEMENT int64_t
 #define RELATION !=
 #include "compare_ref.inc"

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_cumsum_f32_ref
+#define FUNCTION cortexm_cumsum_f32_ref
 #define ELEMENT float
 #include "cumsum_ref.inc"

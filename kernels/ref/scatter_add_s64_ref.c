@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_scatter_add_s64_ref
+#define FUNCTION cortexm_scatter_add_s64_ref
 #define ELEMENT int64_t
 #define ADD(old, x) ((old) + (x))
 #include "scatter_ref.inc"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define KERNEL cortexm_sum_f32_ref
+#define FUNCTION cortexm_sum_f32_ref
 #define ELEMENT float
 #define STEP(sum, x) ((sum) + (x))
 #define FINISH(sum, n) (sum)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cast, int32 to int64, portable C. */
-#define KERNEL cortexm_cast_s32s64_scalar
+#define FUNCTION cortexm_cast_s32s64_scalar
 #define FROM int32_t
 #define TO int64_t
 #define CONVERT(x) CORTEXM_SAME(x)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* a <= b, float32, portable C. */
-#define KERNEL cortexm_compare_le_f32_scalar
+#define FUNCTION cortexm_compare_le_f32_scalar
 #define ELEMENT float
 #define RELATION <=
 #include "compare_scalar.inc"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* a <= b, int16, portable C. */
-#define KERNEL cortexm_compare_le_s16_scalar
+#define FUNCTION cortexm_compare_le_s16_scalar
 #define ELEMENT int16_t
 #define RELATION <=
 #include "compare_scalar.inc"

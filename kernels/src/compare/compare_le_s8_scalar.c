@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* a <= b, int8, portable C. */
-#define KERNEL cortexm_compare_le_s8_scalar
+#define FUNCTION cortexm_compare_le_s8_scalar
 #define ELEMENT int8_t
 #define RELATION <=
 #include "compare_scalar.inc"

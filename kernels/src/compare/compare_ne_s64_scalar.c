@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* a != b, int64, portable C. */
-#define KERNEL cortexm_compare_ne_s64_scalar
+#define FUNCTION cortexm_compare_ne_s64_scalar
 #define ELEMENT int64_t
 #define RELATION !=
 #include "compare_scalar.inc"

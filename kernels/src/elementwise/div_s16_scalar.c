@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* div, int16, portable C. See README.md for the formula. */
-#define KERNEL cortexm_div_s16_scalar
+#define FUNCTION cortexm_div_s16_scalar
 #define ELEMENT int16_t
 #define ELEMENT_MIN INT16_MIN
 #define ELEMENT_MAX INT16_MAX

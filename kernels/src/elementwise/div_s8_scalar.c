@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* div, int8, portable C. See README.md for the formula. */
-#define KERNEL cortexm_div_s8_scalar
+#define FUNCTION cortexm_div_s8_scalar
 #define ELEMENT int8_t
 #define ELEMENT_MIN INT8_MIN
 #define ELEMENT_MAX INT8_MAX

@@ -4,6 +4,6 @@
 #error "maximum_s8_mve.c needs MVE"
 #endif
 
-#define KERNEL cortexm_maximum_s8_mve
+#define FUNCTION cortexm_maximum_s8_mve
 #define INSTRUCTION "vmax.s8"
 #include "minmax_mve.inc"

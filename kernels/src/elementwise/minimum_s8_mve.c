@@ -4,6 +4,6 @@
 #error "minimum_s8_mve.c needs MVE"
 #endif
 
-#define KERNEL cortexm_minimum_s8_mve
+#define FUNCTION cortexm_minimum_s8_mve
 #define INSTRUCTION "vmin.s8"
 #include "minmax_mve.inc"

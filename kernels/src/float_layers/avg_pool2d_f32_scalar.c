@@ -28,5 +28,5 @@ static float fold(const cortexm_pool_f32_t *p, const float *in, cortexm_taps_t r
     return sum / (float)divisor;
 }
 
-#define KERNEL cortexm_avg_pool2d_f32_scalar
+#define FUNCTION cortexm_avg_pool2d_f32_scalar
 #include "pool_f32_scalar.inc"

@@ -23,5 +23,5 @@ static float fold(const cortexm_pool_f32_t *p, const float *in, cortexm_taps_t r
     return largest;
 }
 
-#define KERNEL cortexm_max_pool2d_f32_scalar
+#define FUNCTION cortexm_max_pool2d_f32_scalar
 #include "pool_f32_scalar.inc"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softmax of floats, portable C. */
-#define KERNEL cortexm_softmax_f32_scalar
+#define FUNCTION cortexm_softmax_f32_scalar
 #define LOG 0
 #include "softmax_f32_scalar.inc"

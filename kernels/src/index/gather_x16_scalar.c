@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gather, elements of 2 bytes, portable C. */
-#define KERNEL cortexm_gather_x16_scalar
+#define FUNCTION cortexm_gather_x16_scalar
 #define ELEMENT cortexm_x16_t
 #include "gather_scalar.inc"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scatter_add, float32, portable C. */
-#define KERNEL cortexm_scatter_add_f32_scalar
+#define FUNCTION cortexm_scatter_add_f32_scalar
 #define ELEMENT float
 #define STORE(to, x) ((to) = (ELEMENT)((to) + (x)))
 #include "scatter_scalar.inc"

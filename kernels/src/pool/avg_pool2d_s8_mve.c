@@ -24,7 +24,7 @@ static inline void store(int8_t *out, int32x4_t sum, int32_t count, const cortex
     }
 }
 
-#define KERNEL cortexm_avg_pool2d_s8_mve
+#define FUNCTION cortexm_avg_pool2d_s8_mve
 #define LANES 4
 #define VECTOR int32x4_t
 #define POOL_START vdupq_n_s32(0)

@@ -14,7 +14,7 @@ static int32_t average(int32_t sum, int32_t count)
     return count == 1 ? sum : (sum >= 0 ? sum + half : sum - half) / count;
 }
 
-#define KERNEL cortexm_avg_pool2d_s8_scalar
+#define FUNCTION cortexm_avg_pool2d_s8_scalar
 #define POOL_START 0
 #define POOL_TAKE(value, code) ((value) + (code))
 #define POOL_RESULT(value, count) average(value, count)

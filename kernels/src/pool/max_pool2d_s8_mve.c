@@ -14,7 +14,7 @@ static inline void store(int8_t *out, int8x16_t value, int32_t count, const cort
     vstrbq_s8(out, vminq_s8(vmaxq_s8(value, vdupq_n_s8(p->act_min)), vdupq_n_s8(p->act_max)));
 }
 
-#define KERNEL cortexm_max_pool2d_s8_mve
+#define FUNCTION cortexm_max_pool2d_s8_mve
 #define LANES 16
 #define VECTOR int8x16_t
 #define POOL_START vdupq_n_s8(INT8_MIN)

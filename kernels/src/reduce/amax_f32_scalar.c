@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* amax, float32, portable C. */
-#define KERNEL cortexm_amax_f32_scalar
+#define FUNCTION cortexm_amax_f32_scalar
 #define ELEMENT float
 #define START(x) (x)
 #define STEP(best, x) (CORTEXM_ABOVE(x, best) ? (x) : (best))

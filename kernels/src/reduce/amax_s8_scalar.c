@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* amax, int8, portable C. */
-#define KERNEL cortexm_amax_s8_scalar
+#define FUNCTION cortexm_amax_s8_scalar
 #define ELEMENT int8_t
 #define START(x) (x)
 #define STEP(best, x) (CORTEXM_ABOVE(x, best) ? (x) : (best))

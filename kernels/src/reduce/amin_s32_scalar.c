@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* amin, int32, portable C. */
-#define KERNEL cortexm_amin_s32_scalar
+#define FUNCTION cortexm_amin_s32_scalar
 #define ELEMENT int32_t
 #define START(x) (x)
 #define STEP(best, x) (CORTEXM_BELOW(x, best) ? (x) : (best))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* amin, int64, portable C. */
-#define KERNEL cortexm_amin_s64_scalar
+#define FUNCTION cortexm_amin_s64_scalar
 #define ELEMENT int64_t
 #define START(x) (x)
 #define STEP(best, x) (CORTEXM_BELOW(x, best) ? (x) : (best))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* amin, uint8 and bool, portable C. */
-#define KERNEL cortexm_amin_u8_scalar
+#define FUNCTION cortexm_amin_u8_scalar
 #define ELEMENT uint8_t
 #define START(x) (x)
 #define STEP(best, x) (CORTEXM_BELOW(x, best) ? (x) : (best))

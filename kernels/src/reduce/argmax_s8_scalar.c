@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* argmax, int8, portable C. */
-#define KERNEL cortexm_argmax_s8_scalar
+#define FUNCTION cortexm_argmax_s8_scalar
 #define ELEMENT int8_t
 #define BETTER(x, best) CORTEXM_ABOVE(x, best)
 #include "arg_scalar.inc"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* argmax, uint8 and bool, portable C. */
-#define KERNEL cortexm_argmax_u8_scalar
+#define FUNCTION cortexm_argmax_u8_scalar
 #define ELEMENT uint8_t
 #define BETTER(x, best) CORTEXM_ABOVE(x, best)
 #include "arg_scalar.inc"

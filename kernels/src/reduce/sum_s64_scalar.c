@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sum, int64, portable C. */
-#define KERNEL cortexm_sum_s64_scalar
+#define FUNCTION cortexm_sum_s64_scalar
 #define ELEMENT int64_t
 #define START(x) (0)
 #define STEP(sum, x) ((sum) + (x))
