@@ -258,5 +258,5 @@ def path_text(bound: StackBound) -> str:
     """``cortexm_invoke 8 > invoke 40 > cortexm_conv2d_s8_mve 432``, and what is not in it."""
     text = " > ".join(f"{name} {size}" for name, size in bound.path)
     if bound.outside:
-        text += f", without {', '.join(bound.outside)} of the platform's C library"
+        text += f", without {', '.join(bound.outside)}, which the application brings"
     return text
