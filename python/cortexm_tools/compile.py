@@ -155,13 +155,19 @@ def _emit_options(program: Program, options: CompileOptions) -> EmitOptions:
 def _compile_for_executorch(
     program: Program, options: CompileOptions, runtime: ExecutorchOptions
 ) -> Compiled:
-    if options.io_int8 or options.require_int8:
-        raise CortexMError(
-            f"{'IO int8' if options.io_int8 else 'REQUIRE_INT8'} is for compiled plans; ExecuTorch's "
-            "runtime runs the program as it is",
-            where=program.name,
-            hint="leave it out, or leave out RUNTIME executorch",
-        )
+    refused = {
+        "IO int8": options.io_int8,
+        "REQUIRE_INT8": options.require_int8,
+        "REGIONS": bool(options.regions),
+        "KERNELS cmsis-nn": options.kernels is KernelChoice.CMSIS_NN,
+    }
+    for what, given in refused.items():
+        if given:
+            raise CortexMError(
+                f"{what} is for compiled plans; ExecuTorch's runtime runs the program as it is",
+                where=program.name,
+                hint="leave it out, or leave out RUNTIME executorch",
+            )
     loaded = prepare(program, options.target, runtime.sizes, runtime.external_operators)
     report = executorch_report(loaded, program)
     check_pools(report, options.ram_limit, options.flash_limit)

@@ -17,6 +17,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.executorch.compile import prepare
 from cortexm_tools.executorch.operators import WRAPPERS, find_operators
 from cortexm_tools.executorch.sizes import read_sizes
+from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program
 from cortexm_tools.pte.values import (
     InstructionKind,
@@ -89,8 +90,11 @@ def test_a_limit_below_the_pools_is_an_error(host: Host) -> None:
     assert all(pool in caught.value.message for pool in compiled.report["pools"])
     with pytest.raises(CortexMError, match="FLASH_LIMIT"):
         compile_program(program, CompileOptions(target=HOST, executorch=runtime, flash_limit=1000))
-    with pytest.raises(CortexMError, match="IO int8"):
+    with pytest.raises(CortexMError, match="IO int8 is for compiled plans"):
         compile_program(program, CompileOptions(target=HOST, executorch=runtime, io_int8=True))
+    library = KernelChoice.CMSIS_NN
+    with pytest.raises(CortexMError, match="KERNELS cmsis-nn is for compiled plans"):
+        compile_program(program, CompileOptions(target=HOST, executorch=runtime, kernels=library))
 
 
 def test_operators_of_the_application(host: Host) -> None:
