@@ -10,6 +10,7 @@ import pytest
 from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.program import Program
 from cortexm_tools.run.bench import bench, bench_text
+from cortexm_tools.run.classes import EVENTS
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.run.elf import SHF_ALLOC, SHF_WRITE, SHT_NOBITS, parse_elf
 from cortexm_tools.run.mapfile import flash_by_part
@@ -30,6 +31,13 @@ def test_counts_agree_with_the_clock(cpu: str, tmp_path: Path) -> None:
     kernels = sum(row["instructions"] for row in data["functions"])
     assert 0.5 * data["instructions"] < kernels < data["instructions"] + 1000
     assert "conv2d" in bench_text(data)
+    # The mix is the exact count, sorted; the estimate is apart from all that is counted.
+    classes = {kind: n for kind, n in data["mix"].items() if kind not in EVENTS}
+    assert sum(classes.values()) == data["mix"]["fetched"] == data["instructions"]
+    cycles = data["estimate"]
+    assert 0.3 * data["instructions"] < cycles["cycles_low"] < cycles["cycles_high"]
+    assert cycles["cycles_high"] < 4 * data["instructions"]
+    assert "estimate, not measured" in bench_text(data)
 
     (image,) = tmp_path.glob("profile-*/runner.elf")
     elf = parse_elf(image.read_bytes())
