@@ -377,3 +377,17 @@ def test_copies_use_few_dimensions(
     dims: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...], expected: list[tuple[int, ...]]
 ) -> None:
     assert merge_dims(dims, a, b) == expected
+
+
+def test_equal_blocks_are_banded_together() -> None:
+    """A chain for one of them alone saves nothing."""
+    net = Net()
+    x = net.input((1, 8, 16, 16))
+    for _ in range(3):
+        narrow = net.conv(x, 8, (1, 1), padding=(0, 0, 0, 0))
+        wide = net.conv(x, 24, (1, 1), padding=(0, 0, 0, 0))
+        x = net.sum(narrow, net.conv(wide, 8, (3, 3)))
+    graph = simplify(net.finish(x))
+    plan = make_plan(graph, M55, optimize=Optimize.SIZE)
+    assert sum(bool(step.fused) for step in plan.steps) >= 3
+    assert plan.arena_size < 0.8 * make_plan(graph, M55, optimize=Optimize.SPEED).arena_size

@@ -21,7 +21,7 @@ from .types import Arg, Call, Field, ScratchArg, Step, TensorArg
 _NHWC = (0, 2, 3, 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Chain:
     """The operators first … last of a graph, computed together, `rows` rows of the last result a band."""
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from ..ir import Graph, Op
 from ..target import Isa, Optimize, Target
 from .access import int_fields, order_of
-from .arena import align_up, estimate, lower_bound, place
+from .arena import align_up, estimate, place
 from .bands import Chain, band_step, is_chain
 from .kernel_table import KernelChoice, find_kernel
 from .lifetimes import Facts, Pieces, is_alias, pieces_of, share_memory
@@ -32,6 +32,7 @@ TOLERANCE = 0.004
 LEAST_GAIN = 0.03
 LONGEST = 4  # operators of a chain
 MOST_CHAINS = 12
+PATIENCE = 6
 TRIES = 3  # of the chains that promise the smallest arena
 
 _PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.SCALAR: 3.0}  # instructions
@@ -117,23 +118,28 @@ class Planner:
         _, pieces = self.pieces(chains)
         return align_up(place(pieces.buffers, pieces.distances).size, 16)
 
-    def bound(self, chains: tuple[Chain, ...]) -> int:
-        """Bytes that no placement goes below."""
-        _, pieces = self.pieces(chains)
-        return lower_bound(pieces.buffers, pieces.distances)
-
-    def busiest(self, chains: tuple[Chain, ...]) -> Step:
-        """The step that needs most memory."""
+    def _loads(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], list[int]]:
+        """The steps, and the bytes that each needs at least."""
         steps, pieces = self.pieces(chains)
         saved = {}
         for (operand, result), nbytes in pieces.distances.items():
             a, b = pieces.buffers[operand], pieces.buffers[result]
             saved[b.first] = a.nbytes + b.nbytes - max(nbytes + a.nbytes, b.nbytes)
-        live = [
-            sum(b.nbytes for b in pieces.buffers if b.first <= n <= b.last) - saved.get(n, 0)
-            for n in range(len(steps))
-        ]
-        return steps[live.index(max(live))]
+        loads = [-saved.get(number, 0) for number in range(len(steps))]
+        for buffer in pieces.buffers:
+            for number in range(buffer.first, min(buffer.last, len(steps) - 1) + 1):
+                loads[number] += buffer.nbytes
+        return steps, loads
+
+    def busiest(self, chains: tuple[Chain, ...]) -> Step:
+        """The step that needs most memory."""
+        steps, loads = self._loads(chains)
+        return steps[loads.index(max(loads))]
+
+    def load(self, chains: tuple[Chain, ...]) -> tuple[int, int]:
+        """The bytes that the busiest step needs, and how many steps need them."""
+        _, loads = self._loads(chains)
+        return max(loads), loads.count(max(loads))
 
     def instructions(self) -> float:
         """Of one inference, without bands; roughly."""
@@ -188,24 +194,31 @@ class _Aim:
 
 
 def _extend(planner: Planner, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Chain, ...]:
-    """Adds chains as long as they bring what they must."""
+    """Adds chains as long as they bring what they must. Where several steps need most, only chains
+    for all of them together bring something, so up to PATIENCE may come before they do."""
     size = planner.size(chains)
-    while size > aim.enough and len(chains) < MOST_CHAINS:
-        options = [
-            (planner.bound(option), number, option)
-            for number, option in enumerate(_candidates(planner, chains))
-        ]
-        most = size * (1 - aim.gain)
+    pending, waiting = chains, 0
+    while size > aim.enough and len(pending) < MOST_CHAINS:
+        options = sorted(
+            (planner.load(option), number, option)
+            for number, option in enumerate(_candidates(planner, pending))
+        )
         found = []
-        for _, number, option in sorted(options)[:TRIES]:
+        most = size * (1 - aim.gain)
+        for _, number, option in options[:TRIES]:
+            if planner.size(option) > most:
+                continue  # with higher bands it is no smaller
             option = _cheapen(planner, _widen(planner, option, aim.enough), aim.allowed)
             after, cost = planner.size(option), planner.cost(option)
             if after <= most and after < size and cost <= aim.allowed:
                 found.append((max(after, aim.enough), cost, number, option))
-        if not found:
+        if found:
+            chains = pending = min(found)[3]
+            size, waiting = planner.size(chains), 0
+        elif options and waiting < PATIENCE and options[0][0] < planner.load(pending):
+            pending, waiting = options[0][2], waiting + 1
+        else:
             break
-        chains = min(found)[3]
-        size = planner.size(chains)
     return chains
 
 
@@ -254,15 +267,19 @@ def _widen(planner: Planner, chains: tuple[Chain, ...], enough: int) -> tuple[Ch
 
 def _cheapen(planner: Planner, chains: tuple[Chain, ...], allowed: float) -> tuple[Chain, ...]:
     """Higher bands, whatever they need, until all together cost no more than `allowed`."""
+    tallest = tuple(replace(chain, rows=_heights(planner, chain)[-1]) for chain in chains)
+    if planner.cost(tallest) > allowed:
+        return chains
     while planner.cost(chains) > allowed:
-        options = []
-        for position, chain in enumerate(chains):
-            heights = _heights(planner, chain)
-            place = heights.index(chain.rows) + 1
-            if place < len(heights):
-                option = _with_rows(chains, position, heights[place])
-                options.append((planner.size(option), position, option))
-        if not options:
-            break
-        chains = min(options)[2]
+        dearest = max(
+            (
+                position
+                for position, chain in enumerate(chains)
+                if chain.rows < _heights(planner, chain)[-1]
+            ),
+            key=lambda position: planner.cost(chains[position : position + 1]),
+        )
+        heights = _heights(planner, chains[dearest])
+        rows = heights[heights.index(chains[dearest].rows) + 1]
+        chains = _with_rows(chains, dearest, rows)
     return chains
