@@ -107,6 +107,13 @@ static const struct {
 } kernels[] = {SCALAR_KERNELS(ENTRY) DATA_KERNELS(ENTRY) FLOAT_KERNELS(ENTRY)
                    DSP_KERNELS(ENTRY) MVE_KERNELS(ENTRY)};
 
+/* Whether a kernel computes several outputs, pixels or inputs in one step. */
+static int has_tiles(const char *name)
+{
+    return strstr(name, "_dsp") != NULL || strstr(name, "_mve") != NULL ||
+           strstr(name, "conv2d_s8") != NULL || strstr(name, "linear_s8") != NULL;
+}
+
 static int fuzz(unsigned long cases, unsigned long seed)
 {
     const size_t count = sizeof kernels / sizeof *kernels;
@@ -125,8 +132,8 @@ static int fuzz(unsigned long cases, unsigned long seed)
         }
     }
     for (size_t k = 0; k < count; ++k) {
-        if (strstr(kernels[k].name, "_dsp") == NULL && strstr(kernels[k].name, "_mve") == NULL) {
-            continue; /* without tiles */
+        if (!has_tiles(kernels[k].name)) {
+            continue;
         }
         for (int32_t i = 0; i < SWEEP; ++i) {
             seed_cases((uint32_t)i);

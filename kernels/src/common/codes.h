@@ -108,7 +108,7 @@ static inline int8_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int32
 /* As cortexm_simple_code, with an output's constants prepared once. A negative value becomes at most
  * the zero point, so if that is -128, as after a ReLU, there is nothing to compute. One from 0 to
  * 2^16 - 1 has no upper half to multiply. */
-__attribute__((naked, noinline, unused)) static void
+__attribute__((naked)) CORTEXM_SHARED void
 cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *shift,
                      int32_t twice_zero_point_plus_one, int32_t rows)
 {
@@ -221,9 +221,9 @@ cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *sh
                      "b    8b\n");
 }
 #else
-static CORTEXM_APART void cortexm_simple_codes(int32_t *value, const int32_t *multiplier,
-                                               const int8_t *shift,
-                                               int32_t twice_zero_point_plus_one, int32_t rows)
+CORTEXM_SHARED void cortexm_simple_codes(int32_t *value, const int32_t *multiplier,
+                                         const int8_t *shift, int32_t twice_zero_point_plus_one,
+                                         int32_t rows)
 {
     for (const int32_t *const end = value + 4; value != end; ++value) {
         const int32_t m = *multiplier++;
@@ -256,8 +256,8 @@ static CORTEXM_APART void cortexm_start_codes(const int32_t *bias, int32_t count
 
 /* out[i][o + k] = code of value[4 * i + k] for `rows` > 0 pixels i and `count` <= 4 channels o + k.
  * The values are lost. */
-static CORTEXM_APART void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, int32_t count,
-                                            int32_t *value, int32_t rows, int8_t *const *out)
+CORTEXM_SHARED void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, int32_t count,
+                                      int32_t *value, int32_t rows, int8_t *const *out)
 {
     if (codes->is_simple && count == 4) {
         cortexm_simple_codes(value, codes->multiplier + o, codes->shift + o,
