@@ -166,6 +166,9 @@ class Planner:
             elif order_of(call)[0] == "pixels" and isa is not Isa.SCALAR:
                 pixels = fields["out_h"] * fields["out_w"]
                 total += pixels % order_of(call)[1] * call.macs / pixels * _PER_MAC[isa]
+            elif call.kernel.op == "conv2d" and isa is Isa.SCALAR:
+                pixels = fields["out_h"] * fields["out_w"]
+                total += -pixels % 3 * call.macs / pixels * _PER_MAC[isa]  # three cost as one does
         self._costs[chain] = total
         return total
 
