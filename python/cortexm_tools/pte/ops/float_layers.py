@@ -48,9 +48,10 @@ def _bias(call: Call, number: int, length: int) -> int | None:
 
 @register(TABLE, "aten::convolution.out", args=9)
 def _convolution(call: Call) -> None:
-    x, weight = call.tensor(0), call.constant(1)
-    require_float(call, x, weight)
+    x = call.tensor(0)
     images = _images(call, x, DType.F32, rows=True)
+    weight = call.constant(1)
+    require_float(call, x, weight)
     shape = call.info(weight).shape
     if images.is_row and len(shape) == 3:
         shape = (*shape[:2], 1, shape[2])
