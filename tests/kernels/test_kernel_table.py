@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from cortexm_tools.run.disassembly import disassemble, find_objdump
 from cortexm_tools.run.elf import parse_elf
+from cortexm_tools.run.image import require_program
 from cortexm_tools.run.stack import STACK_BUDGET, CallGraph, read_usage
 
 HERE = Path(__file__).resolve().parent
@@ -85,9 +85,7 @@ def test_every_family_has_a_readme() -> None:
 @pytest.mark.parametrize("core", CORES)
 def test_cross_compiles_without_warnings_within_the_stack(core: str, tmp_path: Path) -> None:
     """One compilation for both: no warning, and no kernel that takes more stack than the budget."""
-    compiler = shutil.which("arm-none-eabi-gcc")
-    if compiler is None:
-        pytest.skip("arm-none-eabi-gcc is not installed")
+    compiler = require_program("arm-none-eabi-gcc")
     isa, flags = CORES[core]
     runs = ISAS[: ISAS.index(isa) + 1]
     files = [_sources()[n] for k, n in zip(TABLE, NAMES, strict=True) if k["isa"] in runs]
@@ -150,8 +148,6 @@ def test_header_is_cpp(tmp_path: Path) -> None:
 
 
 def test_recorded_code_sizes_are_about_right() -> None:
-    if shutil.which("arm-none-eabi-gcc") is None:
-        pytest.skip("arm-none-eabi-gcc is not installed")
     script = HERE.parents[1] / "scripts" / "kernel_sizes.py"
     done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

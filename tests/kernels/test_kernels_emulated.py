@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from cortexm_tools.run.image import require_program
 
 HERE = Path(__file__).resolve().parent
 TOOLCHAIN = HERE.parents[1] / "cmake" / "toolchain-arm-none-eabi.cmake"
@@ -25,8 +26,7 @@ TARGETS = [
 @pytest.mark.parametrize(("board", "cpu", "isa"), TARGETS)
 def test_kernels_on_core(board: str, cpu: str, isa: str, tmp_path: Path) -> None:
     for tool in ("arm-none-eabi-gcc", "qemu-system-arm"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
+        require_program(tool)
     configure = [
         "cmake", "-S", str(HERE / "device"), "-B", str(tmp_path), "-DFUZZ_CASES=100",
         f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}", f"-DCORTEXM_BOARD={board}",
