@@ -34,7 +34,7 @@ void cortexm_transpose_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *i
             }
             acc += code * weight[((o * p->kernel_h + ky) * p->kernel_w + kx) * p->in_c + c];
         }
-        out[oy * p->out_row_stride + ox * p->out_c + o] = (int8_t)ref_clamp(
+        out[(oy * p->out_w + ox) * p->out_pixel_stride + o] = (int8_t)ref_clamp(
             ref_requantize(acc, p->multiplier[o], p->shift[o]) + p->out_zero_point, p->act_min,
             p->act_max);
     }

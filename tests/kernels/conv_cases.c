@@ -56,7 +56,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         p.in_x0 = (int16_t)between(-3, 3);
     }
     p.in_row_stride = p.in_w * p.in_c + between(0, 3);
-    p.out_row_stride = p.out_w * p.out_c + between(0, 3);
+    p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
@@ -81,7 +81,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     if (kind == CONV_PAIRS || kind == DEPTHWISE_WINDOW_ROWS) {
         make_narrow(shifts, bias, p.out_c);
     }
-    o = outputs(p.out_h * p.out_row_stride);
+    o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     ref(&p, in, weight, bias, o.data[1], NULL);
     if (kind == CONV_GEMM4) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;

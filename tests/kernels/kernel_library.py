@@ -27,8 +27,8 @@ def _fields(ctype: type, names: str) -> list[tuple[str, type]]:
 
 
 _WINDOW = [
-    *_fields(_I32, "in_row_stride out_row_stride"),
-    *_fields(_U16, "in_h in_w out_h out_w"),
+    *_fields(_I32, "in_row_stride"),
+    *_fields(_U16, "in_h in_w out_h out_w out_pixel_stride"),
     *_fields(_I16, "in_y0 in_x0"),
 ]
 _KERNEL = _fields(_U16, "kernel_h kernel_w stride_h stride_w dilation_h dilation_w")

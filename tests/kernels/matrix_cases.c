@@ -121,10 +121,10 @@ static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
     p.in_y0 = (int16_t)-between(0, (p.kernel_h - 1) * p.dilation_h);
     p.in_x0 = (int16_t)-between(0, (p.kernel_w - 1) * p.dilation_w);
     p.in_row_stride = p.in_w * p.channels + between(0, 3);
-    p.out_row_stride = p.out_w * p.channels + between(0, 3);
+    p.out_pixel_stride = (uint16_t)(p.channels + (one_in(3) ? between(0, 3) : 0));
     clamp_range(&p.act_min, &p.act_max);
     in = random_bytes((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
-    o = outputs(p.out_h * p.out_row_stride);
+    o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     variant(&p, in, o.data[0], NULL);
     ref(&p, in, o.data[1], NULL);
     free(in);

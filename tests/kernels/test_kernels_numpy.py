@@ -68,7 +68,7 @@ def _conv_params(case: dict[str, Any], in_c: int, out_c: int, rng: np.random.Gen
     p.update(in_c=in_c, out_c=out_c)
     p.update(in_y0=-case["before_h"], in_x0=-case["before_w"])
     p["in_row_stride"] = p["in_w"] * in_c
-    p["out_row_stride"] = p["out_w"] * out_c
+    p["out_pixel_stride"] = out_c
     p["multiplier"] = rng.integers(2**30, 2**31, out_c).astype(np.int32)
     p["shift"] = rng.integers(-12, -3, out_c).astype(np.int8)
     return p
@@ -147,7 +147,7 @@ def test_transpose_conv2d(
         cut[axis] = min(case[f"before_{axis}"], full - 1)
         p[f"out_{axis}"] = full - cut[axis] + extra
     p.update(in_y0=-cut["h"], in_x0=-cut["w"])
-    p["out_row_stride"] = p["out_w"] * out_c
+    p["out_pixel_stride"] = out_c
     x = _codes(rng, p["batches"], p["in_h"], p["in_w"], in_c)
     weight = _codes(rng, out_c, p["kernel_h"], p["kernel_w"], in_c)
     bias = rng.integers(-(2**12), 2**12, out_c).astype(np.int32)
@@ -271,7 +271,7 @@ def test_pools(kernels: KernelLibrary, case: dict[str, Any]) -> None:
 def test_average_pool_rounds_ties_away_from_zero(kernels: KernelLibrary) -> None:
     x = np.array([[1, 2], [-1, -2], [127, 126], [-128, -127]], np.int8)
     p = {
-        "in_h": 4, "in_w": 2, "out_h": 4, "out_w": 1, "in_row_stride": 2, "out_row_stride": 1,
+        "in_h": 4, "in_w": 2, "out_h": 4, "out_w": 1, "in_row_stride": 2, "out_pixel_stride": 1,
         "in_y0": 0, "in_x0": 0,
         "channels": 1, "kernel_h": 1, "kernel_w": 2, "stride_h": 1, "stride_w": 1,
         "dilation_h": 1, "dilation_w": 1, "act_min": -128, "act_max": 127,

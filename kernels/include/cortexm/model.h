@@ -27,7 +27,7 @@ enum {
 };
 
 /* Changes whenever generated code and kernel library stop fitting together. */
-#define CORTEXM_ABI 2
+#define CORTEXM_ABI 3
 
 /* Alignment of an arena in bytes. */
 #define CORTEXM_ARENA_ALIGN 16

@@ -21,13 +21,15 @@ extern "C" {
 #endif
 
 /* conv2d, depthwise_conv2d and transpose_conv2d. A call computes out_h rows of one image; with in_y0
- * and the row strides they can be any band of rows of a larger one. */
+ * and the row stride they can be any band of rows of a larger one, and with the output's pixel stride
+ * some of the channels of an image with more. */
 typedef struct {
     const int32_t *multiplier; /* [out_c] Q31 */
     const int8_t *shift;       /* [out_c] */
-    int32_t in_row_stride, out_row_stride;     /* from one row to the next */
+    int32_t in_row_stride;     /* from one row to the next */
     uint16_t in_h, in_w;       /* readable input rows and columns; outside is padding */
     uint16_t out_h, out_w;     /* output rows and columns that this call computes */
+    uint16_t out_pixel_stride; /* from one pixel to the next, at least out_c; out_w of them are a row */
     int16_t in_y0, in_x0;      /* input position of the first tap of output (0, 0); negative = padding.
                                 * transpose_conv2d: output position of the first tap of input (0, 0) */
     uint16_t in_c, out_c;      /* channels of a pixel */
@@ -42,9 +44,10 @@ typedef struct {
 /* avg_pool2d and max_pool2d, of one image or a band of its rows. Input and output have one scale and
  * zero point. */
 typedef struct {
-    int32_t in_row_stride, out_row_stride;
+    int32_t in_row_stride;
     uint16_t in_h, in_w;
     uint16_t out_h, out_w;
+    uint16_t out_pixel_stride;
     int16_t in_y0, in_x0;
     uint16_t channels;
     uint16_t kernel_h, kernel_w;

@@ -23,9 +23,12 @@ static inline void cortexm_clamp_codes(int8_t *codes, int32_t count, int32_t low
 /* All results of a convolution. */
 static inline void cortexm_clamp_image(const cortexm_conv_s8_t *p, int8_t *out)
 {
-    for (int32_t oy = 0; oy < p->out_h; ++oy) {
-        cortexm_clamp_codes(out + oy * p->out_row_stride, p->out_w * p->out_c, p->act_min,
-                            p->act_max);
+    const int32_t is_whole = p->out_pixel_stride == p->out_c;
+    const int32_t pixels = p->out_h * p->out_w;
+
+    for (int32_t i = is_whole ? 1 : pixels; i > 0; --i) {
+        cortexm_clamp_codes(out, is_whole ? pixels * p->out_c : p->out_c, p->act_min, p->act_max);
+        out += p->out_pixel_stride;
     }
 }
 

@@ -87,7 +87,7 @@ typedef struct {
     int32_t bytes;               /* of two channels' weights, with those that lie between them */
     int32_t start[PANEL];
     int8_t *out;                 /* the next channel of the first pixel */
-    int32_t out_c;
+    int32_t out_pixel_stride;
     const int32_t *bias;         /* of the next channel, likewise the next two */
     const int32_t *multiplier;
     const int8_t *shift;
@@ -332,10 +332,10 @@ typedef struct {
     int32_t twice_zero_point_plus_one;
 } layer_t;
 
-/* Channel o of the panel's pixels, which are out_c apart. */
+/* Channel o of the panel's pixels. */
 static void finish(const layer_t *l, int32_t o, const int32_t *sum, int8_t *out)
 {
-    const int32_t step = l->p->out_c;
+    const int32_t step = l->p->out_pixel_stride;
     const int32_t twice_bias = 2 * l->bias[o];
     const int32_t multiplier = l->p->multiplier[o];
     const int32_t n_minus_one = -1 - l->p->shift[o];
@@ -368,7 +368,7 @@ static void multiply_panel(const layer_t *l, const cortexm_word_t *panel, int8_t
                        16 * l->quads,
                        {sums.start[0], sums.start[1], sums.start[2], sums.start[3]},
                        out,
-                       out_c,
+                       l->p->out_pixel_stride,
                        l->bias,
                        l->p->multiplier,
                        l->p->shift,
@@ -422,11 +422,11 @@ void cortexm_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8_t *in, co
     };
     cortexm_word_t *const panel = scratch;
     int8_t *const results = out;
-    const int32_t has_gaps = p->out_row_stride != p->out_w * p->out_c;
     int8_t *pixel = out;
     int32_t filled = 0;
 
     CORTEXM_ASSERT(p->groups == 1 && p->act_min <= p->act_max);
+    CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
 
     /* Inputs that fill the last four up have the weight 0. */
     for (int32_t i = 1; i <= 2 * PANEL; ++i) {
@@ -440,20 +440,15 @@ void cortexm_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8_t *in, co
             put_window(p, in, y, x, panel + filled);
             if (++filled == PANEL) {
                 multiply_panel(&layer, panel, pixel);
-                pixel += PANEL * p->out_c;
+                pixel += PANEL * p->out_pixel_stride;
                 filled = 0;
             }
             x += p->stride_w;
         }
-        /* A panel may go on in the next row if the results lie in one piece. */
-        if (has_gaps || oy == p->out_h - 1) {
-            for (int32_t i = 0; i < filled; ++i) {
-                multiply_pixel(&layer, panel + i, pixel);
-                pixel += p->out_c;
-            }
-            filled = 0;
-            pixel += p->out_row_stride - p->out_w * p->out_c;
-        }
+    }
+    for (int32_t i = 0; i < filled; ++i) {
+        multiply_pixel(&layer, panel + i, pixel);
+        pixel += p->out_pixel_stride;
     }
     cortexm_clamp_image(p, results);
 }

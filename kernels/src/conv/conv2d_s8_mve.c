@@ -101,13 +101,13 @@ static void image(const layer_t *layer, const int8_t *in, int8_t *out)
         layer->scratch == NULL ? NULL : layer->scratch + p->kernel_h * layer->row_size;
     const int8_t *window[2] = {layer->scratch, second};
     int8_t *results[2];
+    int8_t *out_pixel = out;
     int waiting = 0;
 
     for (int32_t oy = 0; oy < p->out_h; ++oy) {
         const int32_t y = p->in_y0 + oy * p->stride_h;
         const uint32_t x_inside = (uint32_t)y < layer->y_inside ? layer->x_inside : 0;
         const int8_t *first = in + y * p->in_row_stride + p->in_x0 * p->in_c;
-        int8_t *out_pixel = out + oy * p->out_row_stride;
         int32_t x = p->in_x0;
 
         for (int32_t ox = p->out_w; ox > 0; --ox) {
@@ -123,7 +123,7 @@ static void image(const layer_t *layer, const int8_t *in, int8_t *out)
                 two_pixels(layer, window, results);
             }
             waiting = !waiting;
-            out_pixel += p->out_c;
+            out_pixel += p->out_pixel_stride;
             first += x_step;
             x += p->stride_w;
         }
@@ -162,6 +162,7 @@ void cortexm_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8_t *in, co
 
     CORTEXM_ASSERT(p->groups > 0 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
+    CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
     if (col_step != group_in && p->kernel_w > 1) {
         layer.x_inside = 0; /* rows are not in one piece */
     }

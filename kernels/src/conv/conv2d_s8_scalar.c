@@ -128,10 +128,12 @@ void cortexm_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const int8_t *in,
     uint32_t *const start = panel + 2 * depth;
     const scratch_t parts = {panel, start, (int8_t *)(start + 2 * chunks)};
     pixel_t pixel[3];
+    int8_t *out_pixel = out;
     int32_t waiting = 0; /* pixels that wait for a third one */
 
     CORTEXM_ASSERT(p->groups > 0 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
+    CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
 
     for (int32_t c = 0; c < group_in; ++c) {
         parts.padding[c] = p->in_zero_point;
@@ -139,7 +141,6 @@ void cortexm_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const int8_t *in,
     for (int32_t oy = 0; oy < p->out_h; ++oy) {
         const int32_t y = p->in_y0 + oy * p->stride_h;
         const int8_t *const in_row = y >= 0 && y <= last_y ? in + y * p->in_row_stride : NULL;
-        int8_t *out_pixel = out + oy * p->out_row_stride;
         int32_t x = p->in_x0;
 
         for (int32_t ox = 0; ox < p->out_w; ++ox) {
@@ -151,7 +152,7 @@ void cortexm_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const int8_t *in,
             next->y = y;
             next->x = x;
             next->out = out_pixel;
-            out_pixel += p->out_c;
+            out_pixel += p->out_pixel_stride;
             x += p->stride_w;
             if (++waiting == 3) {
                 three_pixels(p, &codes, (const uint8_t *)weight, bias, pixel, &parts);

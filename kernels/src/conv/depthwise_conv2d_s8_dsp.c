@@ -63,7 +63,7 @@ static void sort_row(const cortexm_conv_s8_t *p, const int8_t *in, int32_t y, in
 typedef struct {
     const cortexm_word_t *x;    /* the first row in the band */
     int8_t *out;                /* the first output */
-    int32_t out_c;
+    int32_t out_pixel_stride;
     int32_t twice_bias;
     int32_t multiplier;
     int32_t n_minus_one;
@@ -176,6 +176,7 @@ static void block(const cortexm_conv_s8_t *p, int32_t channel, const int8_t *in,
     const int32_t rest = p->out_w - 2 * twos;
     const int32_t pairs = twos + rest + 1;
     const int32_t kept = cortexm_max(TAPS - p->stride_h, 0);
+    const int32_t out_row = p->out_w * p->out_pixel_stride;
     int32_t y = p->in_y0;
     int32_t filled = 0; /* rows of the band that are there already */
     int32_t rows = 1;   /* of outputs, per band */
@@ -194,7 +195,7 @@ static void block(const cortexm_conv_s8_t *p, int32_t channel, const int8_t *in,
 
             all.x = band + c;
             all.out = out + c;
-            all.out_c = p->out_c;
+            all.out_pixel_stride = p->out_pixel_stride;
             all.twice_bias = 2 * bias[c];
             all.multiplier = p->multiplier[channel + c];
             all.n_minus_one = -1 - p->shift[channel + c];
@@ -202,7 +203,7 @@ static void block(const cortexm_conv_s8_t *p, int32_t channel, const int8_t *in,
             all.bytes_in_twos = twos * PITCH * 4;
             all.bytes_of_rest = rest * PITCH * 4;
             all.row_bytes = p->stride_h * CHANNELS * 4;
-            all.out_row_stride = p->out_row_stride;
+            all.out_row_stride = out_row;
             all.rows = rows;
             for (int32_t ky = 0; ky < TAPS; ++ky) {
                 const uint32_t codes = cortexm_load4(w + 4 * ky);
@@ -222,7 +223,7 @@ static void block(const cortexm_conv_s8_t *p, int32_t channel, const int8_t *in,
         }
         filled = kept;
         y += rows * p->stride_h;
-        out += rows * p->out_row_stride;
+        out += rows * out_row;
     }
 }
 
@@ -237,6 +238,7 @@ void cortexm_depthwise_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8
     CORTEXM_ASSERT(p->kernel_h == TAPS && p->kernel_w == TAPS);
     CORTEXM_ASSERT(p->dilation_h == 1 && p->dilation_w == 1);
     CORTEXM_ASSERT(p->stride_h <= TAPS && p->stride_w <= 2 && p->act_min <= p->act_max);
+    CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
 
     for (int32_t c = 0; c < p->out_c; c += CHANNELS) {
         block(p, c, in + c, weight + 4 * TAPS * c, bias + c, out + c, scratch);

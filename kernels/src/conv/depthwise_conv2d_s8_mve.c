@@ -234,13 +234,14 @@ void cortexm_depthwise_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8
     const cortexm_conv_s8_t *const p = params;
     const layer_t layer = layer_of(p, weight, bias, scratch);
     pixel_t pixel[2];
+    int8_t *out_pixel = out;
     int waiting = 0;
 
     CORTEXM_ASSERT(p->in_c == p->out_c && p->in_c >= CHUNK);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
+    CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
     for (int32_t oy = 0; oy < p->out_h; ++oy) {
         const int32_t y = p->in_y0 + oy * p->stride_h;
-        int8_t *out_pixel = out + oy * p->out_row_stride;
         int32_t x = p->in_x0;
 
         for (int32_t ox = 0; ox < p->out_w; ++ox) {
@@ -254,7 +255,7 @@ void cortexm_depthwise_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8
                 two_pixels(&layer, pixel);
             }
             waiting = !waiting;
-            out_pixel += p->out_c;
+            out_pixel += p->out_pixel_stride;
             x += p->stride_w;
         }
     }

@@ -107,10 +107,12 @@ void cortexm_depthwise_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const i
                                                 p->out_zero_point, p->act_min, p->act_max);
     int8_t *const padding = (int8_t *)(void *)(border_taps + 3 * tap_count);
     pixel_t pixel[3];
+    int8_t *out_pixel = out;
     int32_t waiting = 0; /* pixels that wait for a third one */
 
     CORTEXM_ASSERT(p->in_c > 0 && p->out_c % p->in_c == 0);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
+    CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
 
     for (int32_t c = 0; c < p->in_c; ++c) {
         padding[c] = p->in_zero_point;
@@ -118,7 +120,6 @@ void cortexm_depthwise_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const i
     find_taps(p, in, 0, 0, padding, first_taps);
     for (int32_t oy = 0; oy < p->out_h; ++oy) {
         const int32_t y = p->in_y0 + oy * p->stride_h;
-        int8_t *out_pixel = out + oy * p->out_row_stride;
         int32_t x = p->in_x0;
 
         for (int32_t ox = 0; ox < p->out_w; ++ox) {
@@ -133,7 +134,7 @@ void cortexm_depthwise_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const i
                 next->offset = 0;
                 find_taps(p, in, y, x, padding, border_taps + waiting * tap_count);
             }
-            out_pixel += p->out_c;
+            out_pixel += p->out_pixel_stride;
             x += p->stride_w;
             if (++waiting == 3) {
                 three_pixels(p, &codes, pixel, weight, bias);

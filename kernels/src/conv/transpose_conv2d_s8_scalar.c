@@ -104,16 +104,17 @@ void cortexm_transpose_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const i
 
     (void)scratch;
     CORTEXM_ASSERT(p->act_min <= p->act_max);
+    CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
 
     for (int32_t o = 0; o < p->out_c; ++o) {
         /* Most taps meet no input. With the zero point taken out of the bias again they
          * contribute nothing to a sum of (in - zero_point) * weight. */
         const int32_t start = bias[o] + zero_point * cortexm_sum_s8(w, filter);
         split_t y = first_y;
+        int8_t *out_pixel = out + o;
 
         for (int32_t oy = 0; oy < p->out_h; ++oy) {
             const meeting_t row = first_meeting(&y_axis, y);
-            int8_t *out_pixel = out + oy * p->out_row_stride + o;
             split_t x = first_x;
 
             for (int32_t ox = 0; ox < p->out_w; ++ox) {
@@ -137,7 +138,7 @@ void cortexm_transpose_conv2d_s8_scalar(const cortexm_conv_s8_t *params, const i
                 acc = cortexm_requantize(acc, p->multiplier[o], p->shift[o]);
                 *out_pixel = (int8_t)cortexm_add_zero_point(acc, p->out_zero_point, p->act_min,
                                                             p->act_max);
-                out_pixel += p->out_c;
+                out_pixel += p->out_pixel_stride;
                 advance(&x_axis, &x);
             }
             advance(&y_axis, &y);

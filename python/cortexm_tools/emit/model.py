@@ -12,7 +12,7 @@ from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
 from .weights import declaration, section_attribute, symbol
 
-ABI = 2  # CORTEXM_ABI of the kernel headers this emitter writes for
+ABI = 3  # CORTEXM_ABI of the kernel headers this emitter writes for
 
 _ISA_GUARDS = {
     Isa.MVE: ("!defined(__ARM_FEATURE_MVE)", "MVE"),

@@ -95,11 +95,17 @@ def write_range(graph: Graph, call: Call) -> tuple[int, int]:
     order, _ = order_of(call)
     fields = int_fields(call)
     if order in ("pixels", "planes"):
-        return arg.offset, arg.offset + fields["out_h"] * fields["out_row_stride"]
+        pixels = fields["out_h"] * fields["out_w"]
+        return arg.offset, arg.offset + (pixels - 1) * fields["out_pixel_stride"] + _made(fields)
     if order == "elements" or call.kernel.op == "move":
         size = graph.tensors[arg.index].dtype.size if order else 1
         return arg.offset, arg.offset + fields["count"] * size
     return 0, graph.tensors[arg.index].nbytes
+
+
+def _made(fields: dict[str, int]) -> int:
+    """Channels that a call of an image kernel makes."""
+    return fields.get("out_c", fields.get("channels", 0))
 
 
 def _within(graph: Graph, call: Call, arg: TensorArg, target: TensorArg) -> Distance | None:
@@ -137,14 +143,14 @@ def _element_for_element(call: Call, arg: TensorArg) -> bool:
 def _image_distance(fields: dict[str, int], ahead: int, planes: bool) -> Distance:
     """Of all pixels q: the end of pixel q, less the first byte that pixels from q - ahead + 1 need."""
     in_c = fields.get("in_c", fields.get("channels", 0))
-    out_c = fields.get("out_c", fields.get("channels", 0))
+    out_c, step, width = _made(fields), fields["out_pixel_stride"], fields["out_w"]
     rows = np.arange(fields["out_h"], dtype=np.int64)[:, None]
-    cols = np.arange(fields["out_w"], dtype=np.int64)[None, :]
+    cols = np.arange(width, dtype=np.int64)[None, :]
     if planes:
         cols = cols[:, :1]
-        end = rows * fields["out_row_stride"] + fields["out_w"] * out_c
+        end = (rows * width + width - 1) * step + out_c
     else:
-        end = rows * fields["out_row_stride"] + (cols + 1) * out_c
+        end = (rows * width + cols) * step + out_c
     y = np.maximum(0, fields["in_y0"] + rows * fields["stride_h"])
     x = np.maximum(0, fields["in_x0"] + cols * fields["stride_w"])
     if planes:

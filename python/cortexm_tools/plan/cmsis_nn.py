@@ -58,7 +58,7 @@ def _image(facts: Facts) -> bool:
     out_c = facts.get("channels", facts.get("out_c"))
     return bool(
         facts["in_row_stride"] == facts["in_w"] * in_c
-        and facts["out_row_stride"] == facts["out_w"] * out_c
+        and facts["out_pixel_stride"] == out_c
         and facts["in_y0"] <= 0
         and facts["in_x0"] <= 0
         and max(facts["in_h"], facts["in_w"], facts["out_h"], facts["out_w"]) < 1 << 15

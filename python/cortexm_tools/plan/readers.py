@@ -60,14 +60,11 @@ def _write_times(graph: Graph, call: Call, arg: TensorArg) -> Times:
     kind, _ = _kind(call)
     f = dict(call.fields)
     if kind in ("pixels", "planes"):
-        height, width, depth = _ints(f, "out_h", "out_w", "out_row_stride")
-        channels = depth // width
-        for y in range(height):
-            pixels = np.repeat(np.arange(width), channels) + y * width
-            if kind == "planes":
-                pixels = y + np.tile(np.arange(channels) // 4, width) * height
-            begin = arg.offset + y * depth
-            times[begin : begin + depth] = pixels
+        height, width, step = _ints(f, "out_h", "out_w", "out_pixel_stride")
+        channels = np.arange(_ints(f, "out_c" if "out_c" in f else "channels")[0])
+        pixels = np.arange(height * width)[:, None]
+        when = pixels // width + channels // 4 * height if kind == "planes" else pixels
+        times[arg.offset + pixels * step + channels] = when
     elif kind == "elements" or call.kernel.op == "move":
         size = tensor.dtype.size if kind else 1
         (count,) = _ints(f, "count")

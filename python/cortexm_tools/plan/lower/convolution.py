@@ -26,7 +26,7 @@ def image_fields(select: Selector, op: Op) -> dict[str, Field]:
         "out_h": out_h,
         "out_w": out_w,
         "in_row_stride": in_w * in_c,
-        "out_row_stride": out_w * out_c,
+        "out_pixel_stride": out_c,
     }
 
 
