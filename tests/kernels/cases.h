@@ -29,6 +29,9 @@ typedef enum {
     TRANSPOSE
 } conv_kind_t;
 
+/* By the scratch that the variant wants, plan/cases.py. */
+typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS } batch_matmul_kind_t;
+
 typedef CORTEXM_CONV_S8((*conv_fn));
 typedef CORTEXM_LINEAR_S8((*linear_fn));
 typedef CORTEXM_BATCH_MATMUL_S8((*batch_matmul_fn));
@@ -52,7 +55,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind);
 int linear_fours_case(linear_fn variant, linear_fn ref);
 int linear_pairs_case(linear_fn variant, linear_fn ref);
 int linear_gemm4_case(linear_fn variant, linear_fn ref);
-int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref);
+int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind);
 int pool_case(pool_fn variant, pool_fn ref);
 int pool_4_case(pool_fn variant, pool_fn ref);   /* for at least so many channels */
 int pool_16_case(pool_fn variant, pool_fn ref);

@@ -22,6 +22,9 @@
 #define conv_case_window_rows(variant, ref) conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define conv_case_depthwise8(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define conv_case_transpose(variant, ref) conv_case(variant, ref, TRANSPOSE)
+#define batch_matmul_plain_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
+#define batch_matmul_sums_case(variant, ref)                                                       \
+    batch_matmul_case(variant, ref, BATCH_MATMUL_COLUMN_SUMS)
 #define fill_case_1(variant, ref) fill_case(variant, ref, 1)
 #define fill_case_2(variant, ref) fill_case(variant, ref, 2)
 #define fill_case_4(variant, ref) fill_case(variant, ref, 4)
@@ -36,7 +39,7 @@
     K(depthwise_conv2d_s8, scalar, conv_case_depthwise)                                            \
     K(transpose_conv2d_s8, scalar, conv_case_transpose)                                            \
     K(linear_s8, scalar, linear_fours_case)                                                        \
-    K(batch_matmul_s8, scalar, batch_matmul_case)                                                  \
+    K(batch_matmul_s8, scalar, batch_matmul_plain_case)                                            \
     K(avg_pool2d_s8, scalar, pool_case)                                                            \
     K(max_pool2d_s8, scalar, pool_case)                                                            \
     K(add_s8, scalar, add_case)                                                                    \
@@ -81,6 +84,7 @@
     K(avg_pool2d_s8, mve, pool_4_case)                                                             \
     K(max_pool2d_s8, mve, pool_16_case)                                                            \
     K(linear_s8, mve, linear_gemm4_case)                                                           \
+    K(batch_matmul_s8, mve, batch_matmul_sums_case)                                                \
     K(add_s8, mve, add_shifts_right_case)                                                          \
     K(quantize_f32s8, mve, quantize_s8_normal_case)                                                \
     K(dequantize_s8f32, mve, dequantize_s8_normal_case)

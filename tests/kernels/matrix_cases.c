@@ -70,17 +70,18 @@ int linear_gemm4_case(linear_fn variant, linear_fn ref)
     return linear_case(variant, ref, LINEAR_GEMM4);
 }
 
-int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref)
+int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind)
 {
     cortexm_batch_matmul_s8_t p;
     int8_t *lhs;
     int8_t *rhs;
+    void *scratch = NULL;
     outputs_t o;
 
     p.batches = between(1, 3);
     p.rows = between(1, 9);
-    p.cols = between(1, 9);
-    p.inner = length();
+    p.cols = extent(between(1, 9), 31);
+    p.inner = extent(length(), 33);
     p.multiplier = multiplier();
     p.shift = (int8_t)shift(16);
     p.lhs_zero_point = (int8_t)(one_in(2) ? 0 : code());
@@ -89,10 +90,14 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref)
     lhs = random_bytes(p.batches * p.rows * p.inner);
     rhs = random_bytes(p.batches * p.cols * p.inner);
     o = outputs(p.batches * p.rows * p.cols);
-    variant(&p, lhs, rhs, o.data[0], NULL);
+    if (kind == BATCH_MATMUL_COLUMN_SUMS) {
+        scratch = allocate((p.cols + 3) / 4 * 16);
+    }
+    variant(&p, lhs, rhs, o.data[0], scratch);
     ref(&p, lhs, rhs, o.data[1], NULL);
     free(lhs);
     free(rhs);
+    free(scratch);
     return finish(&o);
 }
 

@@ -143,6 +143,7 @@ CORTEXM_LINEAR_S8(cortexm_linear_s8_scalar);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_mve);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_dsp);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_scalar);
+CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_mve);
 
 /* Pools. Padding counts neither in an average nor in a maximum. A maximum over no pixel at all is
  * act_min; an average always has at least one. */

@@ -144,6 +144,11 @@ def _quad_sums(facts: Facts) -> int:
     return int(4 * -(-facts["in_features"] // 512))
 
 
+def _column_sums(facts: Facts) -> int:
+    """A word per column of a matrix product, read by fours."""
+    return int(4 * 4 * -(-facts["cols"] // 4))
+
+
 def _tap_vectors(facts: Facts) -> int:
     """Five words per tap, in whole vectors of four taps, and one pixel of padding."""
     taps = facts["kernel_h"] * facts["kernel_w"]
@@ -160,5 +165,6 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "band": _band,
     "quad_sums": _quad_sums,
     "widened_row": _widened_row,
+    "column_sums": _column_sums,
     **cmsis_nn.SCRATCH,
 }
