@@ -295,8 +295,8 @@ def _compile(args: argparse.Namespace) -> int:
     if args.samples < 0:
         raise CortexMError("--samples must not be negative")
     limits = {
-        "ram_limit": parse_size(args.ram_limit) if args.ram_limit else None,
-        "flash_limit": parse_size(args.flash_limit) if args.flash_limit else None,
+        "ram_limit": parse_size(args.ram_limit, "--ram-limit") if args.ram_limit else None,
+        "flash_limit": parse_size(args.flash_limit, "--flash-limit") if args.flash_limit else None,
     }
     program = _load(args, target, quiet=args.quiet)
     options = _options(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 
 
@@ -30,7 +31,15 @@ class CortexMError(Exception):
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the closest of `known`, or all of them if none is close."""
     choices = sorted(known)
-    close = difflib.get_close_matches(word.lower(), choices, n=1)
+    lower = word.lower()
+    close = difflib.get_close_matches(lower, choices, n=3)
     if close:
-        return f"did you mean {close[0]!r}?"
+        # Of words that are as close, the one that begins alike.
+        likeness = [_likeness(lower, choice) for choice in close]
+        return f"did you mean {close[likeness.index(max(likeness))]!r}?"
     return "known: " + ", ".join(choices)
+
+
+def _likeness(a: str, b: str) -> tuple[float, int]:
+    ratio = difflib.SequenceMatcher(None, b, a).ratio()
+    return ratio, len(os.path.commonprefix([a, b]))

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,7 @@ class Program:
         vectors: the test vectors of a .bpte.
         fake_quantized: runs the quantized model before lowering; None for a .pte.
         texts: the model as Python code after each stage of the frontend; empty for a .pte.
+        source: what the user gave, for messages.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Program:
     vectors: tuple[TestVector, ...] = field(default=(), repr=False)
     fake_quantized: Runner | None = field(default=None, repr=False)
     texts: dict[str, str] = field(default_factory=dict, repr=False)
+    source: str = ""
 
     @property
     def digest(self) -> str:
@@ -82,7 +85,8 @@ class Program:
             CortexMError: it is damaged, or has an operator that no kernel computes.
         """
         layers: tuple[Layer, ...] = tuple(layer for _, layer in self.layers)
-        return inherit_layers(read_pte(self.pte, name=self.name, layers=layers or None))
+        with named(self.source):
+            return inherit_layers(read_pte(self.pte, name=self.name, layers=layers or None))
 
 
 def load_program(
@@ -126,18 +130,44 @@ def load_program(
         )
     if model_input is not None:
         raise CortexMError(f"a {path.suffix} takes no example inputs", where=str(path))
-    pte = path.read_bytes()
+    try:
+        pte = path.read_bytes()
+    except OSError as error:
+        raise CortexMError(f"cannot read: {error.strerror}", where=str(path)) from None
     vectors: tuple[TestVector, ...] = ()
     if path.suffix == ".bpte" or is_bundle(pte):
-        bundle = parse_bundle(pte)
-        pte = bundle.pte
-        vectors = vectors_of(bundle, parse_program(pte).method)
+        with named(str(path)):
+            bundle = parse_bundle(pte)
+            pte = bundle.pte
+            vectors = vectors_of(bundle, parse_program(pte).method)
     sidecar = path.with_suffix(".layers.json")
     layers = layers_from_json(sidecar.read_text(encoding="utf-8"), pte) if sidecar.is_file() else ()
-    return Program(name, pte, layers, dependencies=(str(path.resolve()),), vectors=vectors)
+    return Program(
+        name,
+        pte,
+        layers,
+        dependencies=(str(path.resolve()),),
+        vectors=vectors,
+        source=str(path),
+    )
+
+
+@contextmanager
+def named(source: str) -> Iterator[None]:
+    """Errors that name no place get `source` as theirs."""
+    try:
+        yield
+    except CortexMError as error:
+        if error.where:
+            raise
+        raise CortexMError(error.message, where=source, hint=error.hint) from error
 
 
 def _unknown(path: Path) -> CortexMError:
+    if path.is_dir():
+        return CortexMError(
+            "is a folder", where=str(path), hint="give a model.py, a .pte or .bpte in it"
+        )
     if path.suffix or path.parent != Path("."):
         return CortexMError(
             "no such file",
@@ -204,6 +234,7 @@ def _lower(
         tuple(tensor.detach().contiguous().numpy() for tensor in loaded.example_inputs),
         fake_quantized=lowered.fake_quantized,
         texts=lowered.texts,
+        source=label,
     )
 
 

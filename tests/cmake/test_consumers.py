@@ -114,9 +114,14 @@ def test_two_models_share_an_arena(project, board: str) -> None:
     succeed(app.make())
     # The common arena is that of the larger of the two: the one with float inputs and outputs.
     sizes = [json.loads(path.read_text()) for path in app.build.rglob("*.footprint.json")]
-    arenas = {entry["arena"] for entry in sizes}
-    report = json.loads((app.build / "cortexm/third/third.report.json").read_text())
-    assert arenas == {0, report["arena_bytes"]}
+    third, fourth = (
+        json.loads((app.build / f"cortexm/{name}/{name}.report.json").read_text())["arena_bytes"]
+        for name in ("third", "fourth")
+    )
+    assert fourth < third or not board
+    assert {(entry["arena"], entry["shared_arena"]) for entry in sizes} == {
+        *((0, 0), (third, third), (fourth, third))
+    }
     if board:
         assert all(0 < entry["stack"] <= 1024 for entry in sizes), sizes
         assert "both ran" in emulate(board, app.build / "app.elf")

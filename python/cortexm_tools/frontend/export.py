@@ -111,15 +111,9 @@ def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Gra
     except Exception as error:
         raise _export_error(error, loaded) from error
     signature = program.graph_signature
-    mutated = signature.buffers_to_mutate or signature.user_inputs_to_mutate
-    if mutated:
-        names = ", ".join(sorted(str(name) for name in mutated.values()))
-        raise CortexMError(
-            f"the model changes its own state or inputs while it runs: {names}",
-            where=loaded.path.name,
-            hint="pass state in and out as inputs and outputs",
-        )
+    state = {**signature.inputs_to_buffers, **signature.inputs_to_parameters}
     for node in program.graph.nodes:
+        _check_stateless(node, state, loaded)
         _check_static(node, loaded)
     graph = program.module(check_guards=False)
     assert isinstance(graph, GraphModule)
@@ -149,6 +143,32 @@ def _values(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
+def _check_stateless(node: Node, state: dict[str, str], loaded: LoadedModel) -> None:
+    """Raises if an operator writes to a buffer or parameter, by name of its placeholder in `state`."""
+    if not isinstance(node.target, torch._ops.OpOverload) or not node.target._schema.is_mutable:
+        return
+    for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
+        if argument.alias_info is None or not argument.alias_info.is_write:
+            continue
+        owner = _owner(value)
+        if owner is not None and owner.name in state:
+            raise CortexMError(
+                f"the model changes its own state while it runs: {state[owner.name]}",
+                where=str(layer_of(node, loaded.path.parent)),
+                hint="pass state in and out as inputs and outputs",
+            )
+
+
+def _owner(value: object) -> Node | None:
+    """The node whose memory `value` is or shows a part of."""
+    while isinstance(value, Node) and isinstance(value.target, torch._ops.OpOverload):
+        returned = value.target._schema.returns
+        if not returned or returned[0].alias_info is None:
+            break
+        value = value.args[0]
+    return value if isinstance(value, Node) else None
+
+
 _CONTROL_FLOW = ("cond", "while_loop", "map_impl", "scan", "associative_scan")
 
 
@@ -162,6 +182,12 @@ def _check_static(node: Node, loaded: LoadedModel) -> None:
                 hint="compute both sides and choose with torch.where, or write the loop out",
             )
     for value in _values(node.meta.get("val")):
+        if isinstance(value, torch.Tensor) and value.is_complex():
+            raise CortexMError(
+                f"'{node.name}' computes complex numbers, which no kernel does",
+                where=str(layer_of(node, loaded.path.parent)),
+                hint="compute it before the model's input, or with real numbers",
+            )
         if isinstance(value, torch.Tensor):
             symbolic = any(not isinstance(n, int) for n in value.shape)
         else:

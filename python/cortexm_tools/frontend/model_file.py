@@ -175,6 +175,7 @@ def _user_code(path: Path) -> Iterator[None]:
         raise CortexMError(
             f"the model file failed: {first_line(error)}",
             where=where_of_error(error, path.parent, path.name),
+            hint=f"'{Path(sys.executable).name} {path.name}' shows where and how",
         ) from error
 
 

@@ -39,7 +39,7 @@ def parse_region(text: str) -> Region:
         raise CortexMError(f"region name {name!r} is no C identifier", where=text, hint=hint)
     if kind not in _KINDS:
         raise CortexMError(f"unknown kind of region {kind!r}", where=text, hint=hint)
-    size = parse_size(match["size"])
+    size = parse_size(match["size"], text)
     what = "weights" if kind == "weights" else "arena"
     section = match["section"][1:] if match["section"] else f".cortexm.{what}.{name}"
     return Region(name, size, kind, section)

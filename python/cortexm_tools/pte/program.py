@@ -54,7 +54,10 @@ def parse_program(data: bytes, *, method: str | None = None) -> PteProgram:
     root = Buffer(view[:size]).root()
     version = root.u32(0)
     if version != _SCHEMA_VERSION:
-        raise CortexMError(f"the .pte file has schema version {version}, known is 0")
+        raise CortexMError(
+            f"the .pte file has schema version {version}, known is 0",
+            hint="write the file with ExecuTorch 1.x",
+        )
     segments = _segments(root, view, segment_base)
     plan = _choose_plan(root, method)
     values = tuple(_values(plan, _Data(root, segments)))
@@ -210,7 +213,10 @@ def _tensor(table: Table, data: _Data) -> PteTensor:
         )
     number = table.i8(0)
     if number not in ScalarType.__members__.values():
-        raise CortexMError(f"the .pte file uses the unsupported element type number {number}")
+        raise CortexMError(
+            f"the .pte file uses the unsupported element type number {number}",
+            hint="supported are integers, bool and float; complex and quantized tensors are not",
+        )
     scalar_type = ScalarType(number)
     shape = table.scalars(2, "i")
     dim_order = table.scalars(3, "B")

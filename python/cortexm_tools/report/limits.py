@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from ..errors import CortexMError
+from ..ir import DType
 from .tables import operator_text, table
 
 _UNITS = {
@@ -24,15 +25,19 @@ _UNITS = {
 }
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str, where: str = "") -> int:
     """``65536``, ``64K``, ``64KB`` or ``1M`` as bytes (K is 1024).
+
+    Args:
+        where: what the size is of, for the message.
 
     Raises:
         CortexMError: anything else.
     """
     match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text.strip())
     if match is None or match[2].upper() not in _UNITS:
-        raise CortexMError(f"{text!r} is no size", hint="write bytes, or a number with K or M: 64K")
+        hint = "write bytes, or a number with K or M: 64K"
+        raise CortexMError(f"{text!r} is no size", where=where, hint=hint)
     return int(match[1]) * _UNITS[match[2].upper()]
 
 
@@ -55,7 +60,7 @@ def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int |
             f"the smallest arena has {data['arena_bytes']:,} bytes, RAM_LIMIT is {ram_limit:,}\n"
             + table(("live bytes", "operator", "layer", "result"), rows),
             where=data["name"],
-            hint="make the largest layers smaller, use IO int8, or raise RAM_LIMIT",
+            hint=f"make the largest layers smaller, {_io_hint(data)}or raise RAM_LIMIT",
         )
     if flash_limit is not None and data["constants_bytes"] > flash_limit:
         largest = sorted(
@@ -71,3 +76,9 @@ def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int |
             where=data["name"],
             hint="use fewer channels in the largest layers, or raise FLASH_LIMIT",
         )
+
+
+def _io_hint(data: dict[str, Any]) -> str:
+    """What IO int8 would help; empty for a model whose inputs and outputs are in int8."""
+    borders = (*data["inputs"], *data["outputs"])
+    return "use IO int8, " if any(one["dtype"] == DType.F32.value for one in borders) else ""

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from ..errors import CortexMError
 from ..report.tables import table
@@ -23,7 +24,7 @@ from .stack import path_text, trial_bound, usage_of
 
 _API = ("cortexm_init", "cortexm_invoke", "cortexm_input", "cortexm_output")
 # How the names of arenas begin: a model's own, and those that models share.
-_ARENAS = ("own_arena", "cortexm_arena_")
+_OWN, _SHARED = "own_arena", "cortexm_arena_"
 _LARGEST = 12
 
 
@@ -36,10 +37,11 @@ class Footprint:
         constants: read-only data.
         data: initialised variables: in RAM, with their initial values in flash.
         bss: other variables, without the arena.
-        arena: the model's own arena, or the one it shares; 0 if the caller provides it.
+        arena: the model's own arena, or what it takes of a shared one; 0 if the caller provides it.
         largest: name, kind and bytes of the symbols that take most, largest first.
         stack: bytes of stack that cortexm_invoke cannot exceed (run/stack.py); None if not known.
         stack_note: the deepest chain of calls, or why the bound is not known; empty for a host.
+        shared_arena: the whole of the arena that the model shares; 0 if it shares none.
     """
 
     code: int
@@ -50,6 +52,7 @@ class Footprint:
     largest: tuple[tuple[str, str, int], ...] = ()
     stack: int | None = None
     stack_note: str = ""
+    shared_arena: int = 0
 
     @property
     def flash(self) -> int:
@@ -61,26 +64,37 @@ class Footprint:
         return self.data + self.bss + self.arena
 
 
-def footprint_of(elf: Elf, *, sections_arena: Sequence[str] = ()) -> Footprint:
-    """Adds up the sections of a linked object."""
+def footprint_of(
+    elf: Elf, *, sections_arena: Sequence[str] = (), share: int | None = None
+) -> Footprint:
+    """Adds up the sections of a linked object.
+
+    Args:
+        share: the bytes that the model takes of an arena that it shares; default: all of it.
+    """
     total = dict.fromkeys(("code", "constants", "data", "bss"), 0)
     kinds = [_kind(section, sections_arena) for section in elf.sections]
     for section, kind in zip(elf.sections, kinds, strict=True):
         if kind:
             total[kind] += section.size
     sizes: dict[tuple[str, str], int] = {}
-    arena = 0
+    arena = shared = beyond = 0
     for symbol in elf.symbols:
         kind = kinds[symbol.section]
         if not kind or not symbol.size:
             continue
-        if kind in ("data", "bss") and symbol.name.startswith(_ARENAS):
-            arena += symbol.size
+        size = symbol.size
+        if kind in ("data", "bss") and symbol.name.startswith((_OWN, _SHARED)):
             kind = "arena"
-        sizes[symbol.name, kind] = sizes.get((symbol.name, kind), 0) + symbol.size
+            if symbol.name.startswith(_SHARED):
+                shared += size
+                size = size if share is None else min(size, share)
+                beyond += symbol.size - size
+            arena += size
+        sizes[symbol.name, kind] = sizes.get((symbol.name, kind), 0) + size
     largest = sorted(((n, k, size) for (n, k), size in sizes.items()), key=lambda r: (-r[2], r))
     # The arena's padding, if any, stays with the other variables.
-    in_bss = min(arena, total["bss"])
+    in_bss = min(arena + beyond, total["bss"])
     return Footprint(
         total["code"],
         total["constants"],
@@ -88,6 +102,7 @@ def footprint_of(elf: Elf, *, sections_arena: Sequence[str] = ()) -> Footprint:
         total["bss"] - in_bss,
         arena,
         tuple(largest),
+        shared_arena=shared,
     )
 
 
@@ -139,8 +154,11 @@ def measure(
                 where=name,
                 hint=done.stderr.strip() or f"{compiler[0]} gave status {done.returncode}",
             )
-        elf = parse_elf(output.read_bytes(), where=str(output))
-        size = footprint_of(elf, sections_arena=sections_arena)
+        content = output.read_bytes()
+        elf = parse_elf(content, where=str(output))
+        size = footprint_of(
+            elf, sections_arena=sections_arena, share=_arena_size(elf, content, name)
+        )
         if not elf.is_arm:
             return size
         try:
@@ -148,6 +166,18 @@ def measure(
         except CortexMError as error:
             return replace(size, stack_note=error.message)
     return replace(size, stack=bound.bytes, stack_note=path_text(bound))
+
+
+def _arena_size(elf: Elf, content: bytes, name: str) -> int | None:
+    """The field `arena_size` of the model's descriptor (cortexm_model_t); None without one."""
+    word = 8 if content[4] == 2 else 4  # the class of the ELF file; fields are as wide as pointers
+    order: Literal["little", "big"] = "little" if content[5] == 1 else "big"
+    for symbol in elf.symbols:
+        if symbol.name == name and not symbol.is_function and symbol.size >= 3 * word:
+            section = elf.sections[symbol.section]
+            start = section.offset + symbol.address - section.address + 2 * word
+            return int.from_bytes(content[start : start + word], order)
+    return None
 
 
 def _libraries(compiler: Sequence[str]) -> list[str]:
@@ -165,6 +195,8 @@ def summary_text(name: str, size: Footprint) -> str:
     else:
         stack = f"\n{name}: stack not known: {size.stack_note}" if size.stack_note else ""
     own = f"{size.arena:,} B arena" if size.arena else "arena by the caller"
+    if size.shared_arena:
+        own = f"{size.arena:,} B of the {size.shared_arena:,} B of a shared arena"
     return (
         f"{name}: flash {size.flash:,} B ({size.code:,} B code, "
         f"{size.constants + size.data:,} B constants)\n"
