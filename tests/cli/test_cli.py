@@ -69,13 +69,15 @@ def test_compile_writes_all_files(
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--cpu", "cortex-m56"], "unknown CPU 'cortex-m56'"),
+        (["--cpu", "cortex-m56"], "unknown CPU 'cortex-m56'\nhint: did you mean 'cortex-m55'?"),
         (["--cpu", "cortex-m0", "--isa", "mve"], "cortex-m0 supports: scalar"),
         (["--isa", "sve"], "unknown ISA 'sve'"),
         (["--ram-limit", "7"], "RAM_LIMIT is 7"),
         (["--flash-limit", "7"], "FLASH_LIMIT is 7"),
-        (["--ram-limit", "lots"], "'lots' is no size"),
+        (["--ram-limit", "lots"], "--ram-limit: 'lots' is no size"),
+        (["--region", "dtcm=1Q"], "dtcm=1Q: '1Q' is no size"),
         (["--name", "9net"], "is no C identifier"),
+        (["--name", "int"], "'int' is a word of C\nhint: use --name m_int"),
         (["--arena", "callers"], "own, caller or shared"),
         (["--arena", "own:a"], "own, caller or shared"),
         (["--arena", "shared:a-b"], "use a_b"),
@@ -97,25 +99,50 @@ def test_unknown_words_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> 
         ["compil", "x"],
         ["compile", "x.pte", "--io", "int4"],
         ["compile", "-m", "mv2", "mv3"],
+        ["compile", "x.pte", "--samples", "x"],
+        ["compile", "x.pte", "--samples", "-1"],
     ):
         with pytest.raises(SystemExit) as stop:
             cli.main(words)
         assert stop.value.code == 2
-        assert "Traceback" not in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert "Traceback" not in said and "_count" not in said
 
 
-@pytest.mark.parametrize(("name", "message"), [("a.pte", "no such file"), ("b.txt", "neither")])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.pte", "a.pte: no such file"),
+        ("b.txt", "b.txt: is neither"),
+        ("", ": is a folder"),
+        ("cut.pte", "cut.pte: the .pte file is damaged"),
+        ("words.pte", "words.pte: this is not an ExecuTorch program"),
+        ("words.bpte", "words.bpte: this is not a BundledProgram"),
+    ],
+)
 def test_missing_and_foreign_files(
-    name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, message: str, pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "b.txt").write_text("hello")
+    for file in ("b.txt", "words.pte", "words.bpte"):
+        (tmp_path / file).write_text("hello")
+    (tmp_path / "cut.pte").write_bytes(pte.read_bytes()[:900])
     status, _, err = run(capsys, "compile", tmp_path / name, "--out", tmp_path / "out")
-    assert status == 1 and message in err and not (tmp_path / "out").exists()
+    assert status == 1 and message in err and "hint: " in err
+    assert not (tmp_path / "out").exists()
 
 
 def test_read_only_folder(pte: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One in which not even root may make a file."""
     status, _, err = run(capsys, "compile", pte, "--out", "/proc/self")
+    assert status == 1 and "cannot write" in err
+
+
+@pytest.mark.parametrize("option", ["--stamp", "--depfile"])
+def test_unwritable_file_for_the_build_system(
+    option: str, pte: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["compile", pte, "--out", tmp_path, option, "/proc/self/file"]
+    status, _, err = run(capsys, *words)
     assert status == 1 and "cannot write" in err
 
 

@@ -112,6 +112,15 @@ def test_no_calibration_warns(tmp_path: Path) -> None:
         ("return x[x > 0]", "dynamic"),
         ("return self.linear(x)", "ModelUnderTest fails on ModelInputs (1x3x8x8)"),
         ("return torch.linalg.inv(x)", "no kernel for operator aten::linalg_inv_ex"),
+        ("return torch.fft.fft(x).real", "'fft_fft' computes complex numbers"),
+        (
+            "self.conv.weight[:, 1:] *= 2; return self.conv(x)",
+            "its own state while it runs: conv.w",
+        ),
+        (
+            "self.conv.bias = self.conv.bias.add_(1); return x",
+            "its own state while it runs: conv.b",
+        ),
     ],
 )
 def test_refused(tmp_path: Path, body: str, message: str) -> None:

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the words of a command line come to: from parsed arguments to names and options."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import Any
+
+from .compile import CompileOptions, ExecutorchOptions, kernel_choice
+from .errors import CortexMError
+from .plan import KernelChoice
+from .plan.regions import parse_regions
+from .plan.select import identifier
+from .report.limits import parse_size
+from .target import Core, Optimize, Target
+
+_KEYWORDS = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline "
+    "int long main register restrict return short signed sizeof static struct switch typedef union "
+    "unsigned void volatile while".split()
+)
+
+
+def model_name(args: argparse.Namespace) -> str:
+    """What the model is called in C.
+
+    Raises:
+        CortexMError: the name that was given, or the file's, cannot name anything in C.
+    """
+    given = args.name or args.model.stem
+    name = identifier(given)
+    if args.name and name != args.name or name[0].isdigit():
+        raise CortexMError(f"{given!r} is no C identifier", hint=f"use --name m_{name}")
+    if name in _KEYWORDS:
+        raise CortexMError(f"{given!r} is a word of C", hint=f"use --name m_{name}")
+    return name
+
+
+def kernel_library(name: str, target: Target, *, builds: bool) -> KernelChoice:
+    """The kernel library. `auto` without CMSIS-NN, for a command that `builds` an image, is ours."""
+    from .run.image import cmsis_nn_root
+
+    choice = kernel_choice(name)
+    absent = target.core is Core.ANY or (builds and not cmsis_nn_root())
+    return KernelChoice.BUILTIN if choice is KernelChoice.AUTO and absent else choice
+
+
+def compile_options(args: argparse.Namespace, target: Target, **more: Any) -> CompileOptions:
+    """The options that compile, run and bench have in common, and `more`.
+
+    Raises:
+        CortexMError: one has no such value.
+    """
+    return CompileOptions(
+        target=target,
+        kernels=kernel_library(
+            args.kernels or "builtin", target, builds=args.command in ("run", "bench")
+        ),
+        io_int8=args.io == "int8",
+        optimize=Optimize(args.optimize),
+        require_int8=args.require_int8,
+        regions=parse_regions(args.region),
+        **more,
+    )
+
+
+def limits(args: argparse.Namespace) -> dict[str, int | None]:
+    """RAM and flash limits in bytes."""
+    given = {"ram_limit": args.ram_limit, "flash_limit": args.flash_limit}
+    return {
+        name: parse_size(text, "--" + name.replace("_", "-")) if text else None
+        for name, text in given.items()
+    }
+
+
+def executorch_options(args: argparse.Namespace) -> ExecutorchOptions | None:
+    """What --runtime executorch needs; None without it.
+
+    Raises:
+        CortexMError: an option is missing, or given without it.
+    """
+    from .executorch.sizes import read_sizes
+
+    if args.runtime != "executorch":
+        if args.executorch_sizes or args.external_operator:
+            raise CortexMError(
+                "--executorch-sizes and --external-operator are for --runtime executorch"
+            )
+        return None
+    if args.executorch_sizes is None:
+        raise CortexMError(
+            "--runtime executorch needs --executorch-sizes FILE: the pools depend on how the image "
+            "is compiled",
+            hint="cortexm_add_model(… RUNTIME executorch) does it; see docs/executorch.md",
+        )
+    try:
+        data = args.executorch_sizes.read_bytes()
+    except OSError as error:
+        raise CortexMError(
+            f"cannot read: {error.strerror}", where=str(args.executorch_sizes)
+        ) from None
+    return ExecutorchOptions(
+        read_sizes(data, str(args.executorch_sizes)), tuple(args.external_operator)
+    )
+
+
+def settle_names(args: argparse.Namespace) -> tuple[str, ...]:
+    """Makes of aot_arm_compiler's ways to say something ours; returns warnings.
+
+    Raises:
+        CortexMError: options contradict each other.
+        SystemExit: the model is missing or given twice.
+    """
+    if (args.model is None) == (args.model_name is None):
+        args.usage_error("give one model, as an argument or by -m")
+    args.model = args.model or args.model_name
+    # Its older versions wrote cortex-m55+int8.
+    args.cpu = args.cpu.removesuffix("+int8")
+    if args.cpu.startswith(("ethos-u", "TOSA", "vgf")):
+        raise CortexMError(
+            f"{args.cpu} is no Cortex-M core: delegates are not compiled",
+            hint="name the core that runs the rest, for example -t cortex-m55",
+        )
+    warnings = ("--delegate is ignored: Cortex-M targets do not delegate",) if args.delegate else ()
+    args.program_file = None
+    if args.out.suffix in (".pte", ".bpte"):
+        if (args.out.suffix == ".bpte") != args.bundleio:
+            raise CortexMError(
+                f"--output {args.out.name} contradicts "
+                + ("--bundleio" if args.bundleio else "the lack of --bundleio"),
+                hint="a .bpte needs --bundleio, a .pte goes without it",
+            )
+        args.program_file, args.out = args.out.name, args.out.parent
+    return warnings
+
+
+def arena_group(arena: str) -> str:
+    """The group in ``shared[:GROUP]``; empty for the other kinds."""
+    kind, _, group = arena.partition(":")
+    if kind not in ("own", "caller", "shared") or (group and kind != "shared"):
+        raise CortexMError(f"unknown arena {arena!r}", hint="own, caller or shared[:GROUP]")
+    if kind != "shared":
+        return ""
+    group = group or "shared"
+    if identifier(group) != group:
+        raise CortexMError(
+            f"arena group {group!r} is no C identifier", hint=f"use {identifier(group)}"
+        )
+    return group
+
+
+def command_line(args: argparse.Namespace) -> str:
+    """The choices that shape the output, with the model's bare name: no path of any machine."""
+    words = ["cortexm", "compile", args.model.name, "--cpu", args.cpu]
+    if not args.quantize:
+        words.append("--no-quantize")
+    for flag in ("isa", "kernels", "io", "arena", "section_arena", "section_weights"):
+        value = getattr(args, flag)
+        if value:
+            words += ["--" + flag.replace("_", "-"), value]
+    if args.optimize != Optimize.BALANCED.value:
+        words += ["--optimize", args.optimize]
+    for region in args.region:
+        words += ["--region", region]
+    if args.runtime != "compiled":
+        words += ["--runtime", args.runtime]
+    if args.profile:
+        words.append("--profile")
+    return shlex.join(words)
