@@ -26,7 +26,8 @@ typedef enum {
     DEPTHWISE_TAP_FOURS,
     DEPTHWISE_WINDOW_ROWS,
     DEPTHWISE8,
-    TRANSPOSE
+    TRANSPOSE,
+    TRANSPOSE_GEMM4
 } conv_kind_t;
 
 /* By the scratch that the variant wants, plan/cases.py. */

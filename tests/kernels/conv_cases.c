@@ -45,6 +45,12 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         p.dilation_h = p.dilation_w = 1;
         p.stride_w = (uint16_t)between(1, 2);
     }
+    if (kind == TRANSPOSE_GEMM4) {
+        p.dilation_h = p.dilation_w = 1;
+        if (one_in(8)) { /* some phases have no tap */
+            p.stride_w = (uint16_t)(p.kernel_w + between(1, 2));
+        }
+    }
     p.in_h = (uint16_t)between(1, kind == DEPTHWISE_WINDOW_ROWS ? 20 : 8);
     p.in_w = (uint16_t)between(1, 11);
     p.out_h = (uint16_t)between(1, kind == DEPTHWISE_WINDOW_ROWS ? 17 : 5);
@@ -66,7 +72,8 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = multiplier();
         shifts[i] = (int8_t)shift(16);
-        if ((kind == CONV_GEMM4 || kind == DEPTHWISE8) && shifts[i] >= 0) {
+        if ((kind == CONV_GEMM4 || kind == DEPTHWISE8 || kind == TRANSPOSE_GEMM4) &&
+            shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
         }
     }
@@ -97,7 +104,17 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         p.shift = shifts;
         scratch = allocate(2 * depth);
     }
-    if (kind == CONV_FOURS || kind == CONV_PAIRS) {
+    if (kind == TRANSPOSE_GEMM4) {
+        const int32_t rows = (p.kernel_h + p.stride_h - 1) / p.stride_h;
+        const int32_t cols = (p.kernel_w + p.stride_w - 1) / p.stride_w;
+
+        weight = pack_phases(kind, &p, weight, &bias);
+        multipliers = pad_channels(multipliers, (int32_t)sizeof *multipliers, p.out_c, 1, 4);
+        shifts = pad_channels(shifts, 1, p.out_c, 1, 4);
+        p.multiplier = multipliers;
+        p.shift = shifts;
+        scratch = allocate(2 * rows * cols * p.in_c);
+    } else if (kind == CONV_FOURS || kind == CONV_PAIRS) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
 
         packed = kind == CONV_FOURS ? pack_fours(weight, p.out_c / groups, groups, depth)

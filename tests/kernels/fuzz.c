@@ -22,6 +22,7 @@
 #define conv_case_window_rows(variant, ref) conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define conv_case_depthwise8(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define conv_case_transpose(variant, ref) conv_case(variant, ref, TRANSPOSE)
+#define conv_case_phases_gemm4(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4)
 #define batch_matmul_plain_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
 #define batch_matmul_sums_case(variant, ref)                                                       \
     batch_matmul_case(variant, ref, BATCH_MATMUL_COLUMN_SUMS)
@@ -77,6 +78,7 @@
 #define MVE_KERNELS(K)                                                                             \
     K(conv2d_s8, mve, conv_case_gemm4)                                                             \
     K(depthwise_conv2d_s8, mve, conv_case_depthwise8)                                              \
+    K(transpose_conv2d_s8, mve, conv_case_phases_gemm4)                                            \
     K(move_x8, mve, move_case)                                                                     \
     K(mul_s8, mve, mul_case)                                                                       \
     K(minimum_s8, mve, minmax_case)                                                                \

@@ -79,6 +79,78 @@ int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth)
     return packed;
 }
 
+/* The taps of a phase of weights [out][y][x][c], last ones first. */
+static int8_t *phase_weights(const cortexm_conv_s8_t *p, const int8_t *weight, int32_t phase_y,
+                             int32_t phase_x, int32_t *depth)
+{
+    int8_t *const weights = allocate(p->out_c * p->kernel_h * p->kernel_w * p->in_c);
+    int32_t count = 0;
+
+    for (int32_t o = 0; o < p->out_c; ++o) {
+        for (int32_t y = p->kernel_h - 1; y >= 0; --y) {
+            for (int32_t x = p->kernel_w - 1; x >= 0; --x) {
+                if (y % p->stride_h == phase_y && x % p->stride_w == phase_x) {
+                    memcpy(weights + count,
+                           weight + ((o * p->kernel_h + y) * p->kernel_w + x) * p->in_c, p->in_c);
+                    count += p->in_c;
+                }
+            }
+        }
+    }
+    *depth = count / p->out_c;
+    return weights;
+}
+
+int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight, int32_t **bias)
+{
+    const int is_gemm4 = kind == TRANSPOSE_GEMM4;
+    const int32_t padded = (p->out_c + 3) / 4 * 4;
+    const int32_t places = is_gemm4 ? padded : p->out_c;
+    const int32_t all = p->kernel_h * p->kernel_w * p->in_c;
+    const int32_t pad = is_gemm4 ? 15 : 0;
+    int8_t *packed = allocate(padded * (all + p->stride_h * p->stride_w * 3) + 15);
+    int8_t *result;
+    int32_t *biases = allocate(p->stride_h * p->stride_w * places * (int32_t)sizeof *biases);
+    int32_t size = 0;
+
+    for (int32_t phase = 0; phase < p->stride_h * p->stride_w; ++phase) {
+        int32_t depth;
+        int8_t *weights =
+            phase_weights(p, weight, phase / p->stride_w, phase % p->stride_w, &depth);
+
+        for (int32_t o = 0; o < places; ++o) {
+            int32_t others = 0;
+
+            for (int32_t k = 0; o < p->out_c && k < all; ++k) {
+                others += weight[o * all + k];
+            }
+            for (int32_t k = 0; o < p->out_c && k < depth; ++k) {
+                others -= weights[o * depth + k];
+            }
+            biases[phase * places + o] =
+                o < p->out_c ? (*bias)[o] + p->in_zero_point * others : 0;
+        }
+        if (depth > 0) {
+            const int32_t length = is_gemm4 ? padded * depth : padded * ((depth + 3) / 4 * 4);
+            int8_t *part = is_gemm4 ? pack_gemm4(weights, p->out_c, 1, depth)
+                                    : pack_pairs(weights, p->out_c, depth);
+
+            memcpy(packed + size, part, (size_t)length);
+            size += length;
+            free(part);
+        }
+        free(weights);
+    }
+    result = allocate(size + pad);
+    randomize(result, size + pad);
+    memcpy(result, packed, (size_t)size);
+    free(packed);
+    free(weight);
+    free(*bias);
+    *bias = biases;
+    return result;
+}
+
 int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int32_t channels)
 {
     int8_t *packed = allocate((channels + 3) / 4 * 4 * taps * 2);

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
-from cortexm_tools.plan.pack import GEMM4_PAD, Constants, depthwise8, gemm4
+from cortexm_tools.plan.pack import GEMM4_PAD, Constants, _phases, depthwise8, gemm4, phases_gemm4
 
 
 def _constants(weight: np.ndarray, channels: int, groups: int = 1) -> Constants:
@@ -68,3 +70,51 @@ def test_depthwise8(channels: int) -> None:
             assert packed.multiplier[half] == 2000 + start + lane
             assert packed.shift[half] == -1 - start - lane
     assert packed.bias.size == 8 * len(starts)
+
+
+@pytest.mark.parametrize("kernel", [(1, 1), (2, 2), (3, 3), (2, 5), (4, 1)])
+@pytest.mark.parametrize("stride", [(1, 1), (2, 2), (3, 2), (1, 4)])
+def test_phases_are_convolutions(kernel: tuple[int, int], stride: tuple[int, int]) -> None:
+    """Of each phase, the outputs that a window of 3x3 inputs meets, against the sum over all taps."""
+    rng = np.random.default_rng(kernel[0] + 8 * stride[0])
+    out_c, in_c, zero_point = 5, 3, -7
+    weight = rng.integers(-128, 128, (out_c, *kernel, in_c)).astype(np.int8)
+    plain = rng.integers(-(2**20), 2**20, out_c).astype(np.int32)
+    folded = plain - zero_point * weight.astype(np.int32).sum(axis=(1, 2, 3))
+    channels = np.arange(out_c)
+    constants = Constants(
+        weight, folded, channels + 2000, -channels, 1, plain, stride, zero_point
+    )  # fmt: skip
+    image = rng.integers(-128, 128, (3, 3, in_c)).astype(np.int64) - zero_point
+    extents = [2 * s + k for s, k in zip(stride, kernel, strict=True)]
+    whole = np.zeros((*extents, out_c), np.int64) + plain
+    for y, x, ky, kx in itertools.product(range(3), range(3), *map(range, kernel)):
+        whole[y * stride[0] + ky, x * stride[1] + kx] += image[y, x] @ weight[:, ky, kx].T.astype(
+            np.int64
+        )
+    padded = np.pad(image, [(8, 8), (8, 8), (0, 0)]) + zero_point  # kernels are less than 8 long
+    for number, phase in enumerate(_phases(constants)):
+        rows, cols = phase.weight.shape[1:3]
+        fy, fx = divmod(number, stride[1])
+        for y, x in itertools.product(
+            range((extents[0] - 1 - fy) // stride[0] + 1),
+            range((extents[1] - 1 - fx) // stride[1] + 1),
+        ):
+            top, left = 9 + y - rows, 9 + x - cols
+            window = padded[top : top + rows, left : left + cols]
+            sums = (phase.weight.astype(np.int64) * window).sum(axis=(1, 2, 3)) + phase.bias
+            assert (sums == whole[fy + y * stride[0], fx + x * stride[1]]).all()
+
+
+def test_phases_gemm4() -> None:
+    rng = np.random.default_rng(1)
+    weight = rng.integers(-128, 128, (5, 3, 1, 6)).astype(np.int8)
+    numbers = np.arange(5, dtype=np.int32)
+    constants = Constants(weight, numbers, 2000 + numbers, -1 - numbers, 1, numbers, (2, 2), 0)
+    packed = phases_gemm4(constants)
+    upper = gemm4(_constants(np.ascontiguousarray(weight[:, 2::-2]), 5)).weight[:-GEMM4_PAD]
+    lower = gemm4(_constants(weight[:, 1], 5)).weight
+    assert packed.weight.tolist() == [*upper, *lower]  # and two phases without taps
+    assert packed.bias.tolist() == [0, 1, 2, 3, 4, 0, 0, 0] * 4
+    assert packed.multiplier.tolist() == [2000, 2001, 2002, 2003, 2004, 0, 0, 0]
+    assert packed.shift.tolist() == [-1, -2, -3, -4, -5, 0, 0, 0]

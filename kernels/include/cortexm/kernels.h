@@ -137,6 +137,7 @@ CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_scalar);
+CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_mve);
 
 /* Matrix products. linear's weights are [out_features][in_features]. */
 CORTEXM_LINEAR_S8(cortexm_linear_s8_scalar);

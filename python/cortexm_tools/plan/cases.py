@@ -36,6 +36,11 @@ def _one_group(facts: Facts) -> bool:
     return bool(facts["groups"] == 1)
 
 
+def _undilated(facts: Facts) -> bool:
+    """The taps of a window lie side by side."""
+    return bool(facts["dilation_h"] == facts["dilation_w"] == 1)
+
+
 def _rows_3x3(facts: Facts) -> bool:
     """3x3 windows without gaps, at most two columns apart, of channels in fours."""
     return bool(
@@ -80,6 +85,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "narrow_sums": _narrow_sums,
     "one_group": _one_group,
     "rows_3x3": _rows_3x3,
+    "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,
     **cmsis_nn.CASES,
 }
@@ -102,6 +108,17 @@ def _two_windows(facts: Facts) -> int:
     """Bytes for two windows of a convolution group; none where they are pixels of the image."""
     depth = facts["kernel_h"] * facts["kernel_w"] * facts["in_c"] // facts["groups"]
     return 0 if is_pointwise(facts) else 2 * int(depth)
+
+
+def _phase_depth(facts: Facts) -> int:
+    """Inputs of a window of the largest phase of a transposed convolution: kernels/src/common/phases.h."""
+    rows = -(-facts["kernel_h"] // facts["stride_h"])
+    return int(rows * -(-facts["kernel_w"] // facts["stride_w"]) * facts["in_c"])
+
+
+def _two_phase_windows(facts: Facts) -> int:
+    """Bytes for two windows of a phase."""
+    return 2 * _phase_depth(facts)
 
 
 def _quads(facts: Facts) -> int:
@@ -158,6 +175,7 @@ def _tap_vectors(facts: Facts) -> int:
 SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
     "two_windows": _two_windows,
+    "two_phase_windows": _two_phase_windows,
     "tap_vectors": _tap_vectors,
     "panel": _panel,
     "tap_tables": _tap_tables,

@@ -7,12 +7,13 @@ it returns as they are. Kernels without `pack` read the plain form that kernels.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..ir import Array
+from ..ir.arithmetic import wrap32
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Constants:
         shift: int8 [out_c], likewise.
         groups: of a convolution.
         plain_bias: int32 [out_c], without the zero point; of a convolution.
+        stride, in_zero_point: of a transposed convolution.
     """
 
     weight: Array
@@ -34,6 +36,8 @@ class Constants:
     shift: Array
     groups: int = 1
     plain_bias: Array = field(default_factory=lambda: np.zeros(0, np.int32))
+    stride: tuple[int, int] = (1, 1)
+    in_zero_point: int = 0
 
 
 def pad_channels(array: Array, block: int, groups: int = 1) -> Array:
@@ -73,6 +77,32 @@ def gemm4(constants: Constants) -> Constants:
     tail = blocks[:, :, first:].reshape(len(blocks), 4, -1, 16).transpose(0, 2, 1, 3)
     packed = np.concatenate([head, tail.reshape(len(blocks), -1)], axis=1).reshape(-1)
     return replace(pad_arrays(constants, 4), weight=np.pad(packed, (0, GEMM4_PAD)))
+
+
+def _phases(constants: Constants) -> Iterator[Constants]:
+    """A convolution for each phase of a transposed one: kernels/src/common/phases.h.
+
+    Phase (y, x) has the taps y, y + stride_h, … of x, x + stride_w, … in reverse, maybe none. The
+    others meet no input, so its biases contain the zero point times the sum of its own weights only.
+    """
+    stride_h, stride_w = constants.stride
+    for y in range(stride_h):
+        for x in range(stride_w):
+            weight = constants.weight[:, y::stride_h, x::stride_w][:, ::-1, ::-1]
+            sums = weight.astype(np.int64).sum(axis=(1, 2, 3))
+            bias = wrap32(constants.plain_bias - constants.in_zero_point * sums)
+            yield replace(constants, weight=weight, bias=bias.astype(np.int32))
+
+
+def phases_gemm4(constants: Constants) -> Constants:
+    """gemm4 of each phase of a transposed convolution, one after the other."""
+    weights, biases = [], []
+    for phase in _phases(constants):
+        biases.append(pad_channels(phase.bias, 4))
+        if phase.weight.size:
+            weights.append(gemm4(phase).weight[:-GEMM4_PAD])
+    packed = np.pad(np.concatenate(weights), (0, GEMM4_PAD))
+    return replace(pad_arrays(constants, 4), weight=packed, bias=np.concatenate(biases))
 
 
 def depthwise8(constants: Constants) -> Constants:
@@ -162,6 +192,7 @@ PACKERS: dict[str, Callable[[Constants], Constants]] = {
     "nn_channels": nn_channels,
     "nn_depthwise": nn_depthwise,
     "pairs": pairs,
+    "phases_gemm4": phases_gemm4,
     "tap_fours": tap_fours,
     "window_rows": window_rows,
 }

@@ -149,6 +149,8 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
             np.array(attrs.shifts, np.int8),
             attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
             plain,
+            attrs.stride,
+            attrs.in_zero_point,
         )
     )
     tables = {"multiplier": constants.multiplier, "shift": constants.shift}
