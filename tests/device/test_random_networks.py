@@ -3,7 +3,8 @@
 
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
-networks that are computed in bands of rows to need as little memory as they can.
+networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
+as they can.
 Dead bytes are overwritten after every step.
 """
 
@@ -16,10 +17,10 @@ import pytest
 
 from cortexm_tools.ir import Graph
 from cortexm_tools.ir.interpreter import run_graph
-from cortexm_tools.plan.choose import Planner, choose_chains
+from cortexm_tools.plan import make_plan
 from cortexm_tools.program import Program
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Core, Optimize, Target
+from cortexm_tools.target import Core, Target
 
 from batches import Job, run_jobs
 from graphs import random_inputs, random_layer, random_network, random_tower
@@ -45,8 +46,7 @@ class GraphProgram(Program):
 
 def smallest(graph: Graph, target: Target) -> int:
     """Bytes of the smallest arena."""
-    planner = Planner(simplify(graph), target)
-    return planner.smallest(choose_chains(planner, Optimize.SIZE, None))
+    return make_plan(simplify(graph), target, ram_limit=1).arena_size
 
 
 @pytest.mark.parametrize(

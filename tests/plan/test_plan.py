@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ownership import replay
 
 from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import Graph
 from cortexm_tools.plan import Chain, Plan, Planner, assemble, make_plan
 from cortexm_tools.plan.arena import lower_bound, place
 from cortexm_tools.plan.bands import is_chain
@@ -23,8 +24,9 @@ from cortexm_tools.plan.kernel_table import code_sizes, kernels
 from cortexm_tools.plan.lower.data import merge_dims
 from cortexm_tools.plan.param_blocks import field_types
 from cortexm_tools.plan.types import Buffer, Call, Step, TensorArg
+from cortexm_tools.report import report_data, summary
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Optimize, Target
+from cortexm_tools.target import Isa, Optimize, Target
 
 from graphs import Net, random_layer, random_network, random_tower
 
@@ -259,6 +261,38 @@ def test_a_ram_limit_is_met_or_refused() -> None:
     assert not any(step.fused for step in plan.steps)
     too_small = make_plan(graph, M55, optimize=Optimize.SPEED, ram_limit=small.arena_size - 16)
     assert too_small.arena_size == small.arena_size
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m0"])
+@pytest.mark.parametrize("make", [random_network, random_tower])
+def test_the_smallest_arena_is_reached(make: Callable[[int], Graph], cpu: str) -> None:
+    """A limit that no plan meets gives the smallest plan; a limit of just that is met."""
+    target = Target.parse(cpu)
+    for seed in range(16):
+        graph = simplify(make(seed))
+        free = make_plan(graph, target).arena_size
+        smallest = make_plan(graph, target, ram_limit=1).arena_size
+        for limit in (smallest, (smallest + free) // 2):
+            plan = make_plan(graph, target, ram_limit=limit)
+            assert plan.arena_size <= max(limit, smallest)
+            replay(plan)
+
+
+def test_a_limit_takes_kernels_without_scratch_where_it_must() -> None:
+    """The DSP kernel widens its input in scratch. Only the layer that needs too much goes without."""
+    net = Net()
+    x = net.linear(net.linear(net.input((1, 640)), 64), 64)
+    graph = simplify(net.finish(x))
+    target = Target.parse("cortex-m4")
+    fast = make_plan(graph, target)
+    assert [step.calls[0].kernel.isa for step in fast.steps] == [Isa.DSP, Isa.DSP]
+    assert make_plan(graph, target, ram_limit=fast.arena_size).steps == fast.steps
+    small = make_plan(graph, target, ram_limit=fast.arena_size - 16)
+    assert [step.calls[0].kernel.isa for step in small.steps] == [Isa.SCALAR, Isa.DSP]
+    assert small.arena_size < 640 + 64 + 64 < fast.arena_size
+    assert (fast.spared, small.spared) == (0, 1)
+    assert "slower 1 operators" in summary(report_data(small, name="net", digest=""))
+    assert {constant.name for constant in small.constants} >= {"w_layer0", "w_layer1"}
 
 
 @pytest.mark.parametrize("seed", range(12))

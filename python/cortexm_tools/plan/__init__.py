@@ -14,7 +14,8 @@ from .choose import Planner, choose_chains
 from .kernel_table import KernelChoice
 from .order import smallest_order
 from .regions import measure_heat, place_regions, split_buffers, split_constants
-from .select import has_lowering
+from .select import Spare, has_lowering
+from .spare import Choice, fit
 from .types import Plan, Region
 
 __all__ = [
@@ -43,27 +44,31 @@ def make_plan(
 
     Args:
         optimize: how far bands of rows may go to save RAM, see choose.py.
-        ram_limit: bytes of arena, for which the fastest plan that fits is taken; the smallest plan
-            if none does.
+        ram_limit: bytes of arena, for which bands and then kernels with less scratch are taken as
+            far as needed; the smallest plan found if none fits.
         bands: whether operators may be computed in another order, and in bands of rows.
 
     Raises:
         CortexMError: an operator has no kernel, the first one is named; a tensor or constant fits
             into no region.
     """
-    planner = Planner(graph, target, kernels, optimize)
     if not bands:
-        return assemble(planner, (), regions)
+        return assemble(Planner(graph, target, kernels, optimize), (), regions)
     if regions:
         room = sum(region.size for region in regions if region.kind != "weights")
         ram_limit = min(room, ram_limit) if ram_limit and room else ram_limit or room or None
-    chains = choose_chains(planner, optimize, ram_limit)
     order = smallest_order(graph)
-    if order is not None:
-        other = Planner(replace(graph, ops=order), target, kernels, optimize)
-        its_chains = choose_chains(other, optimize, ram_limit)
-        if other.smallest(its_chains) < planner.smallest(chains):
-            return assemble(other, its_chains, regions)
+    orders = [graph] if order is None else [graph, replace(graph, ops=order)]
+
+    def choose(spare: Spare, limit: int | None) -> Choice:
+        """The order with the smaller arena; the program's, if they are equal."""
+        choices: list[Choice] = []
+        for ordered in orders:
+            planner = Planner(ordered, target, kernels, optimize, spare)
+            choices.append((planner, choose_chains(planner, optimize, limit)))
+        return min(choices, key=lambda choice: choice[0].smallest(choice[1]))
+
+    planner, chains = fit(choose, ram_limit)
     return assemble(planner, chains, regions)
 
 
@@ -90,5 +95,6 @@ def assemble(planner: Planner, chains: tuple[Chain, ...], regions: tuple[Region,
             arenas=arenas,
             regions=regions,
             optimize=planner.optimize,
+            spared=len({tensor for tensor, _ in planner.spare}),
         )
     )

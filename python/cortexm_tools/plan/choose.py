@@ -4,7 +4,7 @@
 Bands cost calls and moves of rows. ``balanced``, the default, takes them only as far as all of them
 together cost less than TOLERANCE of the instructions and each makes the arena smaller by LEAST_GAIN at
 least; ``size`` as far as the arena becomes smaller; ``speed`` not at all. A RAM limit is served first by
-what that gives, then by more bands until it is met.
+what that gives, then by more bands until it is met, then by kernels with less scratch (spare.py).
 
 Chains are chosen greedily: of those with the operators that need most memory at one time the one with
 which the arena is the smallest, then its bands as high as the arena allows. All figures of cost are
@@ -24,7 +24,7 @@ from .arena import align_up, estimate, place
 from .bands import Chain, band_step, is_chain
 from .kernel_table import KernelChoice, find_kernel
 from .lifetimes import Facts, Pieces, is_alias, pieces_of, share_memory
-from .select import Selector
+from .select import Selector, Spare
 from .smallest import larger_kernels
 from .types import Call, Step
 
@@ -49,11 +49,13 @@ class Planner:
         target: Target,
         kernels: KernelChoice = KernelChoice.BUILTIN,
         optimize: Optimize = Optimize.BALANCED,
+        spare: Spare = frozenset(),
     ) -> None:
         self.graph = graph
         self.target = target
         self.optimize = optimize
-        self.select = Selector(graph, target, kernels)
+        self.spare = spare
+        self.select = Selector(graph, target, kernels, spare=spare)
         self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
         self._steps: dict[tuple[int, bool] | Chain, Step] = {}
         self._facts = Facts()
@@ -63,7 +65,8 @@ class Planner:
         self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
         if optimize is Optimize.SIZE:
             steps = tuple(map(Step, graph.ops, self.calls))
-            self.select = Selector(graph, target, kernels, larger_kernels(self.select, steps))
+            avoid = larger_kernels(self.select, steps)
+            self.select = Selector(graph, target, kernels, avoid, spare)
             self._calls.clear()
             self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
 
@@ -118,7 +121,7 @@ class Planner:
         _, pieces = self.pieces(chains)
         return align_up(place(pieces.buffers, pieces.distances).size, 16)
 
-    def _loads(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], list[int]]:
+    def loads(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], list[int]]:
         """The steps, and the bytes that each needs at least."""
         steps, pieces = self.pieces(chains)
         saved = {}
@@ -133,12 +136,12 @@ class Planner:
 
     def busiest(self, chains: tuple[Chain, ...]) -> Step:
         """The step that needs most memory."""
-        steps, loads = self._loads(chains)
+        steps, loads = self.loads(chains)
         return steps[loads.index(max(loads))]
 
     def load(self, chains: tuple[Chain, ...]) -> tuple[int, int]:
         """The bytes that the busiest step needs, and how many steps need them."""
-        _, loads = self._loads(chains)
+        _, loads = self.loads(chains)
         return max(loads), loads.count(max(loads))
 
     def instructions(self) -> float:

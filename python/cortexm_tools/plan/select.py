@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Set
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from .param_blocks import check_ranges
 from .types import Arg, Call, Constant, ConstantArg, Field, ScratchArg, TensorArg
 
 Lowering = Callable[["Selector", Any, Op], list[Call]]
+
+# Kernels that an operator does without: the tensor that it makes, and the kernel's symbol.
+Spare = frozenset[tuple[int, str]]
 
 _LOWERINGS: dict[type[Attrs], Lowering] = {}
 
@@ -41,7 +45,8 @@ def has_lowering(attrs: Attrs) -> bool:
 class Selector:
     """Turns operators into calls and collects the constants they need.
 
-    Kernels of ours in `avoid` are not taken.
+    Kernels of ours in `avoid` are not taken, nor those in `spare`. `spares` are the kernels it has taken
+    for which there are others.
     """
 
     def __init__(
@@ -50,11 +55,16 @@ class Selector:
         target: Target,
         choice: KernelChoice = KernelChoice.BUILTIN,
         avoid: Set[str] = frozenset(),
+        spare: Spare = frozenset(),
     ) -> None:
         self.graph = graph
         self.target = target
         self.choice = choice
         self.avoid = avoid
+        self._spared: dict[int, Set[str]] = {
+            tensor: {symbol for other, symbol in spare if other == tensor} for tensor, _ in spare
+        }
+        self.spares: set[tuple[int, str]] = set()
         # What the code of other libraries is compiled for.
         self._isa = target.isa if choice is KernelChoice.BUILTIN else compiled_isa(target)
         self.constants: dict[str, Constant] = {}
@@ -82,16 +92,23 @@ class Selector:
         return self.graph.tensors[index]
 
     def kernel(self, name: str, types: str, op: Op, facts: Facts | None = None) -> Kernel:
-        facts = {"isa": self._isa, **(facts or {})}
-        return find_kernel(
+        find = partial(
+            find_kernel,
             name,
             types,
             self.target,
             layer=str(op.layer),
-            facts=facts,
+            facts={"isa": self._isa, **(facts or {})},
             choice=self.choice,
-            avoid=self.avoid,
         )
+        avoid = self.avoid | self._spared.get(op.outputs[0], set())
+        kernel = find(avoid=avoid)
+        try:
+            if find(avoid=avoid | {kernel.symbol}) != kernel:
+                self.spares.add((op.outputs[0], kernel.symbol))
+        except CortexMError:
+            pass  # it is the last
+        return kernel
 
     def scratch(self, kernel: Kernel, fields: Facts) -> ScratchArg:
         """The memory that a call of `kernel` with this parameter block needs."""

@@ -176,6 +176,7 @@ class Plan:
         arenas: the parts of the arena by region, the main one first. Offsets count through all of
             them, so that each byte of the plan has one.
         arena_size: bytes in all of them.
+        spared: operators with slower kernels, which need less scratch, for the sake of a RAM limit.
         lower_bound: no placement of these buffers needs less, counted before alignment of the whole.
     """
 
@@ -191,6 +192,7 @@ class Plan:
     arenas: tuple[Arena, ...]
     regions: tuple[Region, ...] = ()
     optimize: Optimize = Optimize.BALANCED
+    spared: int = 0
 
     @property
     def main_size(self) -> int:

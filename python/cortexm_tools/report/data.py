@@ -65,6 +65,7 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
         "optimize": plan.optimize.value,
         "arena_bytes": plan.arena_size,
         "arena_lower_bound_bytes": plan.lower_bound,
+        "operators_without_scratch": plan.spared,
         "regions": _regions(plan),
         "constants_bytes": plan.constant_bytes,
         "constants_needed_bytes": plan.needed_bytes,

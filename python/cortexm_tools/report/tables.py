@@ -93,6 +93,8 @@ def summary(data: dict[str, Any]) -> str:
         f"  bands  {sum(len(chain['bands_with']) + 1 for chain in chains)} operators in bands of rows, "
         f"{sum(chain['moved_bytes'] for chain in chains):,} B moved, no row computed twice"
     ]
+    spared = data.get("operators_without_scratch", 0)
+    slower = [f"  slower {spared} operators by kernels with less scratch, for the RAM limit"]
     return "\n".join(
         (
             f"{data['name']} for {target['cpu']} ({target['isa']})",
@@ -100,6 +102,7 @@ def summary(data: dict[str, Any]) -> str:
             f"  flash  {data['constants_bytes']:>10,} B constants ({_overhead(data)})",
             *regions,
             *(bands if chains else ()),
+            *(slower if spared else ()),
             f"  work   {work}",
             *(f"  {name} computes {_shares(data, name)}" for name in others),
         )
