@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from cortexm_tools.compile import from_memory, memory_bytes
-from cortexm_tools.emit.model import dead_ranges
+from cortexm_tools.emit.poison import dead_after_call, dead_ranges
 from cortexm_tools.ir import Array, Graph
 from cortexm_tools.paths import data_root
 from cortexm_tools.plan import Plan, make_plan
@@ -119,6 +119,8 @@ class PlanExecutor:
         for number, step in enumerate(plan.steps):
             for call in step.trace():
                 self._call(plan, number, call, arena, constants)
+                for begin, end in dead_after_call(plan, number, call):
+                    arena[begin:end] = _POISON
             for begin, end in dead_ranges(plan, number):
                 arena[begin:end] = _POISON
         assert (memory[:start] == _POISON).all() and (

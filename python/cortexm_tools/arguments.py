@@ -110,7 +110,9 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("--dataset", type=Path, metavar="NPZ", help="stacked in_0 and labels")
     run.add_argument("--work", type=Path, metavar="DIR", help="build folder to use again")
     run.add_argument(
-        "--poison", action="store_true", help="overwrite dead arena bytes between layers"
+        "--poison",
+        action="store_true",
+        help="overwrite dead arena bytes between layers and within bands",
     )
     vectors = run.add_argument_group(
         "test vectors of a .bpte", "allowed: ATOL + RTOL of the value + QTOL quantization steps"

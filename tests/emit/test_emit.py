@@ -17,10 +17,11 @@ from cortexm_tools.emit.cwriter import c_float, c_int, c_string
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.types import ScratchArg
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Target
+from cortexm_tools.target import Optimize, Target
 
-from graphs import Net
+from graphs import Net, random_tower
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -68,6 +69,30 @@ def test_sections_and_arena() -> None:
     shared = tiny_files(own_arena=False, shared_arena="pool")["tiny.c"]
     assert "extern uint8_t cortexm_arena_pool[];" in shared
     assert ".arena = cortexm_arena_pool," in shared and "own_arena" not in shared
+
+
+def test_poison_in_bands() -> None:
+    """Behind the rows that a band keeps for the next one, and in scratch, after every call."""
+    target = Target.parse("cortex-m55")
+    plan = make_plan(simplify(random_tower(1)), target, optimize=Optimize.SIZE)
+    moves = [call for step in plan.steps for call in step.calls if call.kernel.op == "move"]
+    assert moves and any(call.turns > 1 for call in moves)
+    lines = str(emit(plan, EmitOptions("net", "", "", poison=True))["net.c"]).splitlines()
+    ends = [n for n, line in enumerate(lines) if line.endswith(");") and "memset" not in line]
+    kept = [n for n, line in enumerate(lines) if "    cortexm_move_x8" in line]
+    assert len(kept) == len(moves)
+    for number in kept:
+        assert "memset(" in lines[next(end for end in ends if end >= number) + 1]
+    calls = [(n, call) for n, step in enumerate(plan.steps) for call in step.calls]
+    scratch = [
+        plan.buffers[plan.scratch_of[n]]
+        for n, call in calls
+        if any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
+    ]
+    text = "\n".join(lines)
+    for buffer in scratch:
+        assert f"memset(arena + {buffer.offset}, 0xA5, {buffer.nbytes});" in text
+    assert scratch and text.count("memset(") >= len(kept) + len(scratch)
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))

@@ -10,6 +10,7 @@ from ..plan.types import Arena, Arg, Call, ConstantArg, Field, ScratchArg, Step,
 from ..target import Isa, Target
 from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
+from .poison import dead_after_call, dead_ranges
 from .weights import declaration, section_attribute, symbol
 
 ABI = 3  # CORTEXM_ABI of the kernel headers this emitter writes for
@@ -165,28 +166,12 @@ def _invoke(plan: Plan, options: EmitOptions, blocks: dict[tuple[int, int], str]
         if options.profile:
             lines.append(f"    cortexm_profile(&{options.name}, {number + 1});")
         if options.poison:
-            lines += [
-                f"    memset({address(plan, a)}, 0xA5, {b - a});"
-                for a, b in dead_ranges(plan, number)
-            ]
+            lines += _poison(plan, dead_ranges(plan, number), "    ")
     return [*lines, "}", ""]
 
 
-def dead_ranges(plan: Plan, number: int) -> list[tuple[int, int]]:
-    """The parts of the arena that nothing needs any more, or not yet, after step `number`."""
-    live = sorted(
-        (buffer.offset, buffer.offset + buffer.nbytes)
-        for buffer in plan.buffers
-        if buffer.first <= number < buffer.last
-    )
-    gaps: list[tuple[int, int]] = []
-    end = 0
-    borders = [(arena.base, arena.base) for arena in plan.arenas]
-    for start, stop in sorted([*live, *borders, (plan.arena_size, plan.arena_size)]):
-        if start > end:
-            gaps.append((end, start))
-        end = max(end, stop)
-    return gaps
+def _poison(plan: Plan, ranges: list[tuple[int, int]], indent: str) -> list[str]:
+    return [f"{indent}memset({address(plan, a)}, 0xA5, {b - a});" for a, b in ranges]
 
 
 def _step(
@@ -226,7 +211,10 @@ def _step(
             lines.append(f"    for (int32_t band = 0; band < {call.turns}; ++band) {{")
         inside = call.turns
         args = [_arg(plan, options, number, arg, graph) for arg in call.args]
-        lines += call_lines(call.kernel.symbol, ["&" + name, *args], "    " if inside > 1 else "")
+        indent = "    " if inside > 1 else ""
+        lines += call_lines(call.kernel.symbol, ["&" + name, *args], indent)
+        if options.poison:
+            lines += _poison(plan, dead_after_call(plan, number, call), indent + "    ")
     return [*lines, "    }"] if inside > 1 else lines
 
 

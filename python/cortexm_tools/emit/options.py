@@ -20,7 +20,8 @@ class EmitOptions:
         shared_arena: the group of models whose common arena the build defines; then own_arena is false.
         section_arena, section_weights: linker sections; empty for the compiler's choice.
         profile: call cortexm_profile() before and after every step.
-        poison: overwrite the dead bytes of the arena after every step, for tests.
+        poison: overwrite the dead bytes of the arena after every step, and those of bands and scratch
+            after every call, for tests.
     """
 
     name: str
