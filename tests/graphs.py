@@ -19,6 +19,7 @@ from cortexm_tools.ir import (
     contiguous,
     ops,
 )
+from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.checks import check_graph
 
 
@@ -164,6 +165,12 @@ class Net:
         shape = tuple(b + s + a for b, s, a in zip(before, self.shape(x), after, strict=True))
         return self.add(ops.Pad(before, after, value), [x], shape, order=self.tensors[x].dim_order)
 
+    def concat(self, operands: list[int], dim: int) -> int:
+        shape = list(self.shape(operands[0]))
+        shape[dim] = sum(self.shape(x)[dim] for x in operands)
+        order = self.tensors[operands[0]].dim_order
+        return self.add(more.Concat(dim), operands, tuple(shape), order=order)
+
     def softmax(self, x: int, dim: int) -> int:
         attrs = ops.Softmax(dim, 1717986918, 22, -248)
         return self.add(attrs, [x], self.shape(x), order=self.tensors[x].dim_order)
@@ -285,6 +292,70 @@ def random_tower(seed: int) -> Graph:
                 net.conv(x, int(pick(1, 20)), (int(pick(3, 6)), 1), padding=(2, 0, 2, 0))
             )
     return net.finish(net.dequantize(x) if floats else x)
+
+
+def random_branches(seed: int) -> Graph:
+    """An image network of branches that are joined along channels, rows or columns, by whatever makes
+    a branch: some are read by others too, are inputs, constants, or joined twice."""
+    net = Net(f"branches{seed}", seed)
+    pick = net.random.integers
+    images = 2 if seed % 7 == 0 else 1
+    x = net.input((images, int(pick(1, 9)), int(pick(3, 8)), int(pick(3, 8))))
+    if seed % 4 == 0:
+        net.inputs.clear()
+        x = net.quantize(net.input(net.shape(x), DType.F32))
+    outputs: list[int] = []
+    for _ in range(int(pick(1, 4))):
+        branches = [_branch(net, x) for _ in range(int(pick(1, 4)))]
+        dim = int(pick(1, 4)) if images == 1 else 1
+        if dim > 1:
+            wide = net.shape(branches[0])[1]
+            branches = [
+                b if net.shape(b)[1] == wide else net.conv(b, wide, (1, 1), padding=(0, 0, 0, 0))
+                for b in branches
+            ]
+        if net.shape(branches[0])[dim] < 3 and pick(0, 2):
+            branches += [branches[0]] if pick(0, 2) else [net.codes(*net.shape(branches[0]))]
+        if dim == 1 and pick(0, 3) == 0:
+            branches = [net.concat(branches[:2], dim), *branches[2:]]
+        joined = net.concat(branches, dim)
+        if pick(0, 3) == 0:
+            outputs.append(branches[int(pick(0, len(branches)))])
+        x = net.activation(joined) if pick(0, 3) == 0 else joined
+        if math.prod(net.shape(x)) > 3000:
+            x = net.conv(x, 4, (3, 3), (2, 2))
+    flat = net.view(net.pool(x, net.shape(x)[2:], largest=True), (images, net.shape(x)[1]))
+    features = [net.linear(flat, int(pick(1, 9))) for _ in range(int(pick(1, 4)))]
+    features[0] = net.activation(features[0])
+    outputs.append(net.concat(features, 1))
+    results = [i for i in dict.fromkeys(outputs) if net.tensors[i].data is None]
+    return net.finish(*(i for i in results if i not in net.inputs))
+
+
+def _branch(net: Net, x: int) -> int:
+    """Something of the extents of `x`, with any number of channels."""
+    pick = net.random.integers
+    images, channels, height, width = net.shape(x)
+    kind = int(pick(0, 11))
+    if kind == 0:
+        return x
+    if kind >= 9:
+        x = net.conv(x, int(pick(1, 20)))
+    if kind == 1:
+        return net.activation(net.conv(x, int(pick(1, 9))))
+    if kind == 2:
+        return net.conv(x, channels, depthwise=True)
+    if kind == 3:
+        attrs = ops.MaxPool2d((3, 3), (1, 1), (1, 1, 1, 1), (1, 1), -128, 127)
+        return net.add(attrs, [x], net.shape(x))
+    if kind == 4:
+        cut = more.Slice((0, channels // 2, 0, 0), (1, 1, 1, 1))
+        return net.add(cut, [x], (images, channels - channels // 2, height, width))
+    if kind == 5:
+        return net.transpose(net.transpose(x, (0, 1, 3, 2)), (0, 1, 3, 2), channels_last(4))
+    if kind == 6:
+        return net.sum(x, net.conv(x, channels))
+    return net.conv(x, 4 * int(pick(1, 9)) if pick(0, 2) else int(pick(1, 20)))
 
 
 def random_inputs(graph: Graph, seed: int) -> list[Array]:

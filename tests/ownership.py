@@ -4,7 +4,8 @@
 Written apart from the planner. Memory holds tags, (tensor, byte of the tensor). Kernels with an order
 write pixel after pixel, and read the window of a pixel as late as their promise allows: just after the
 last write that may come before. All other kernels write everything before they read anything, so that
-no overlap passes.
+no overlap passes. What lies in the result of a concatenation has the result's tags, at the places
+where numpy puts it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from cortexm_tools.ir import Graph
+from cortexm_tools.ir import Graph, Op
+from cortexm_tools.ir import ops_more as more
 from cortexm_tools.plan import Plan
 from cortexm_tools.plan.types import Call, Step, TensorArg
 
@@ -26,10 +28,6 @@ def replay(plan: Plan) -> None:
     _Replay(plan).run()
 
 
-def _tags(tensor: int, begin: int, count: int) -> Any:
-    return (tensor << 32) + begin + np.arange(count)
-
-
 class _Replay:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -37,39 +35,70 @@ class _Replay:
         self.memory = np.full(plan.arena_size, EMPTY, np.int64)
         self.names: dict[int, int] = {}  # views have the tags of what they show
         self.done: dict[int, int] = {}  # bytes written of the results of the present step
+        self.places = _joined_places(plan)
 
     def run(self) -> None:
         for index in self.graph.inputs:
-            self.write(index, 0, self.graph.tensors[index].nbytes, 0)
+            self.write(index, index, 0, self.graph.tensors[index].nbytes, 0)
         for step in self.plan.steps:
             if step.calls:
                 self.done = {index: 0 for op in step.ops for index in op.outputs}
                 self.step(step)
-            else:
+            elif not isinstance(step.op.attrs, more.Concat):
                 source, result = step.op.inputs[0], step.op.outputs[0]
                 self.names[result] = self.names.get(source, source)
                 assert self.plan.offset(result) == self.plan.offset(source)
         for index in self.graph.outputs:
             self.whole(index)
 
-    def write(self, index: int, offset: int, count: int, begin: int) -> None:
-        """Bytes begin … of a tensor, `offset` bytes into its buffer."""
-        assert (
-            0 <= offset and offset + count <= self.plan.buffers[self.plan.buffer_of[index]].nbytes
-        )
-        start = self.plan.offset(index) + offset
-        self.memory[start : start + count] = _tags(index, begin, count)
+    def tags(self, index: int, begin: int, count: int) -> Any:
+        """Of the bytes begin … of a tensor."""
+        if index in self.places:
+            result, places = self.places[index]
+            return (result << 32) + places[begin : begin + count]
+        return (self.names.get(index, index) << 32) + begin + np.arange(count)
 
-    def check(self, index: int, offset: int, count: int, begin: int) -> None:
-        start = self.plan.offset(index) + offset
-        tags = _tags(self.names.get(index, index), begin, count)
+    def write(self, holder: int, index: int, offset: int, count: int, begin: int) -> None:
+        """Bytes begin … of tensor `index`, `offset` bytes into the buffer of `holder`."""
+        buffer = self.plan.buffers[self.plan.buffer_of[holder]]
+        assert 0 <= offset and offset + count <= buffer.nbytes
+        start = self.plan.offset(holder) + offset
+        self.memory[start : start + count] = self.tags(index, begin, count)
+
+    def check(self, holder: int, index: int, offset: int, count: int, begin: int) -> None:
+        start = self.plan.offset(holder) + offset
+        tags = self.tags(index, begin, count)
         assert (self.memory[start : start + count] == tags).all(), self.graph.tensors[index].name
 
     def whole(self, index: int) -> None:
-        self.check(index, 0, self.graph.tensors[index].nbytes, 0)
+        if index not in self.places:
+            self.check(index, index, 0, self.graph.tensors[index].nbytes, 0)
+            return
+        result, places = self.places[index]
+        memory = self.memory[self.plan.offset(result) + places]
+        assert (memory == (result << 32) + places).all(), self.graph.tensors[index].name
+
+    def in_place(self, operand: int, result: int) -> bool:
+        buffers = {self.plan.buffer_of[self.plan.holder(index)] for index in (operand, result)}
+        return len(buffers) == 1 and self.plan.offset(operand) == self.plan.offset(result)
+
+    def meant(self, arg: TensorArg, tensors: tuple[int, ...]) -> int:
+        """The one of an operator's tensors that an argument is, which may lie in a joined result."""
+        if arg.index in tensors:
+            return arg.index
+        return next(
+            index
+            for index in tensors
+            if index in self.places
+            and self.places[index][0] == arg.index
+            and self.places[index][1].min() <= arg.offset <= self.places[index][1].max()
+        )
 
     def step(self, step: Step) -> None:
         makers = {index: op for op in step.ops for index in op.outputs}
+        if isinstance(step.op.attrs, more.Concat):
+            self.join(step)
+            return
         for call in step.trace():
             args = [arg for arg in call.args if isinstance(arg, TensorArg)]
             target = args[-1]
@@ -81,39 +110,72 @@ class _Replay:
                 moved = self.memory[start + source.offset :][:count].copy()
                 self.memory[start + target.offset :][:count] = moved
             elif kind in ("pixels", "planes") and fields.get("groups", 1) == 1:
-                self.image(
-                    call, args, makers[target.index].attrs, kind == "planes", int(ahead or 1)
-                )
+                op = makers[self.meant(target, tuple(makers))]
+                self.image(call, args, op, kind == "planes", int(ahead or 1))
             elif kind == "elements" and all(
                 fields.get(name, fields["count"]) == fields["count"]
                 for name in ("a_period", "b_period")
             ):
-                self.elements(args, int(fields["count"]), int(ahead))
+                op = makers[self.meant(target, tuple(makers))]
+                self.elements(args, op, int(fields["count"]), int(ahead))
             else:
                 assert not step.fused
-                in_place = {a.index for a in args[:-1]} & {
-                    i
-                    for i, b in self.plan.buffer_of.items()
-                    if b == self.plan.buffer_of[target.index]
-                }
-                for arg in args[:-1]:
-                    if arg.index not in in_place:
-                        self.whole(arg.index)
-                size = self.graph.tensors[target.index].nbytes
-                self.write(target.index, 0, size, 0)
-                for arg in args[:-1]:
-                    if arg.index not in in_place and arg.index != target.index:
-                        self.whole(arg.index)
+                made = self.meant(target, step.op.outputs)
+                read = [
+                    index
+                    for index in (self.meant(arg, step.op.inputs) for arg in args[:-1])
+                    if not self.in_place(index, made)
+                ]
+                for index in read:
+                    self.whole(index)
+                self.write_whole(call, target, made)
+                for index in read:
+                    self.whole(index)
 
-    def image(
-        self, call: Call, args: list[TensorArg], attrs: Any, planes: bool, ahead: int
-    ) -> None:
+    def write_whole(self, call: Call, target: TensorArg, made: int) -> None:
+        """All of `made`, by a call that may be a copy with gaps."""
+        if made not in self.places:
+            self.write(made, made, 0, self.graph.tensors[made].nbytes, 0)
+            return
+        holder, places = self.places[made]
+        if call.kernel.op == "copy":
+            places = self.copied(call, target)
+        self.memory[self.plan.offset(holder) + places] = (holder << 32) + places
+
+    def copied(self, call: Call, target: TensorArg) -> Any:
+        """The bytes that a copy writes, as it walks the dimensions of its result."""
+        fields: dict[str, Any] = dict(call.fields)
+        size = self.graph.tensors[target.index].dtype.size
+        places = np.zeros(1, np.int64)
+        for extent, step in zip(fields["dims"], fields["out_stride"], strict=True):
+            places = np.add.outer(places, np.arange(extent) * step * size).reshape(-1)
+        return target.offset + np.add.outer(places, np.arange(size)).reshape(-1)
+
+    def join(self, step: Step) -> None:
+        """Copies of the operands of a concatenation that are not there yet."""
+        result = step.op.outputs[0]
+        for call in step.calls:
+            *sources, target = [arg for arg in call.args if isinstance(arg, TensorArg)]
+            for arg in sources:
+                self.whole(self.meant(arg, step.op.inputs))
+            holder, begin = target.index, 0
+            if result in self.places:
+                begin = int(self.places[result][1][0])
+            places = self.copied(call, target)
+            assert 0 <= places.min() - begin < self.graph.tensors[result].nbytes
+            self.memory[self.plan.offset(holder) + places] = (holder << 32) + places
+        if result not in self.places:
+            self.whole(result)
+
+    def image(self, call: Call, args: list[TensorArg], op: Op, planes: bool, ahead: int) -> None:
         source, target = args
+        attrs: Any = op.attrs
         f: dict[str, Any] = dict(call.fields)
-        tensor, result = self.graph.tensors[source.index], self.graph.tensors[target.index]
+        read, made = self.meant(source, op.inputs), op.outputs[0]
+        tensor, result = self.graph.tensors[read], self.graph.tensors[made]
         in_c, out_c = tensor.shape[1], result.shape[1]
         width, in_row = result.shape[3], tensor.shape[3] * in_c
-        done = self.done[target.index]
+        done = self.done[made]
         row0 = done // (width * out_c) % result.shape[2]
         image = done // (width * out_c) // result.shape[2]
         kernel_h, kernel_w = f["kernel_h"], f["kernel_w"]
@@ -135,40 +197,67 @@ class _Replay:
                     if 0 <= col < tensor.shape[3]:
                         place = n * f.get("in_batch_stride", 0) + here * in_row + col * in_c
                         begin = ((image + n) * tensor.shape[2] + row) * in_row + col * in_c
-                        self.check(
-                            source.index, source.offset + place + low, high - low, begin + low
-                        )
+                        at = source.offset + place + low
+                        self.check(source.index, read, at, high - low, begin + low)
 
         for low in range(0, out_c, 4) if planes else [0]:
             high = min(low + 4, out_c) if planes else out_c
             pixels = count * width
             for q in range(pixels + ahead - 1):
                 if q < pixels:
-                    place = q * out_c + low
-                    self.write(target.index, target.offset + place, high - low, done + place)
+                    at = target.offset + q * f["out_pixel_stride"] + low
+                    self.write(target.index, made, at, high - low, done + q * out_c + low)
                 if q >= ahead - 1 and q - ahead + 1 < pixels:
                     window(q - ahead + 1, low, high if planes else in_c)
-        self.done[target.index] += math.prod((count, width, out_c))
+        self.done[made] += math.prod((count, width, out_c))
 
-    def elements(self, args: list[TensorArg], count: int, ahead: int) -> None:
+    def elements(self, args: list[TensorArg], op: Op, count: int, ahead: int) -> None:
         *sources, target = args
-        size = self.graph.tensors[target.index].dtype.size
-        done = self.done[target.index]
-        shared = [
-            a.index
-            for a in sources
-            if self.plan.buffer_of[a.index] == self.plan.buffer_of[target.index]
-        ]
+        made = op.outputs[0]
+        size = self.graph.tensors[made].dtype.size
+        done = self.done[made]
+        apart = []
         for arg in sources:
-            if arg.index in shared:
-                self.whole(arg.index)
+            read = self.meant(arg, op.inputs)
+            if self.in_place(read, made):
+                self.whole(read)
+            else:
+                apart.append((arg, read))
         for i in range(count + ahead - 1):
             if i < count:
-                self.write(target.index, target.offset + i * size, size, done + i * size)
+                self.write(target.index, made, target.offset + i * size, size, done + i * size)
             j = i - ahead + 1
-            for arg in sources if j >= 0 else ():
-                if arg.index not in shared:
-                    each = self.graph.tensors[arg.index].dtype.size
-                    begin = (done // size + j) * each
-                    self.check(arg.index, arg.offset + j * each, each, begin)
-        self.done[target.index] += count * size
+            for arg, read in apart if j >= 0 else ():
+                each = self.graph.tensors[read].dtype.size
+                begin = (done // size + j) * each
+                self.check(arg.index, read, arg.offset + j * each, each, begin)
+        self.done[made] += count * size
+
+
+def _joined_places(plan: Plan) -> dict[int, tuple[int, Any]]:
+    """For every tensor in the result of a concatenation, the tensor that has the memory, and each of
+    its bytes there; views and results in place lie where their operands do."""
+    graph = plan.graph
+    found: dict[int, tuple[int, Any]] = {}
+    for op in reversed(graph.ops):
+        out = op.outputs[0]
+        if isinstance(op.attrs, more.Concat):
+            holder, own = found.get(out, (out, np.arange(graph.tensors[out].nbytes)))
+            tensor = graph.tensors[out]
+            size, order = tensor.dtype.size, tensor.dim_order
+            bytes_of = own.reshape(*(tensor.shape[d] for d in order), size)
+            logical = bytes_of.transpose(*np.argsort(order), len(order))
+            begin = 0
+            for index in op.inputs:
+                x = graph.tensors[index]
+                stop = begin + x.shape[op.attrs.dim]
+                piece = logical.take(range(begin, stop), op.attrs.dim)
+                begin = stop
+                if index in plan.parts and index not in found:
+                    found[index] = holder, piece.transpose(*x.dim_order, len(order)).reshape(-1)
+        elif out in found:
+            for index in op.inputs:
+                if index in plan.parts and index not in found:
+                    found[index] = found[out]
+    assert found.keys() == plan.parts.keys()
+    return found

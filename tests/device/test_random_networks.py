@@ -4,7 +4,7 @@
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
-as they can.
+as they can, and networks of branches that are computed where they are joined.
 Dead bytes are overwritten after every step.
 """
 
@@ -23,12 +23,13 @@ from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Core, Target
 
 from batches import Job, run_jobs
-from graphs import random_inputs, random_layer, random_network, random_tower
+from graphs import random_branches, random_inputs, random_layer, random_network, random_tower
 
 GRAPHS = [
     *((random_network, seed) for seed in range(40)),
     *((random_layer, seed) for seed in range(40)),
     *((random_tower, seed) for seed in range(16)),
+    *((random_branches, seed) for seed in range(24)),
 ]
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..ir import DType, Graph, Tensor
+from ..ir import DType, Graph, Op, Tensor
 from ..ir.text import tensor_text
 from ..plan import Plan
 from ..plan.types import Arena, Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
@@ -182,7 +182,7 @@ def _step(
     blocks: dict[tuple[int, int], str],
 ) -> list[str]:
     op, graph = step.op, plan.graph
-    places = [_place(plan, "in ", index) for index in step.inputs if index in plan.buffer_of]
+    places = [_place(plan, "in ", index) for index in step.inputs if plan.has_place(index)]
     places += [_place(plan, "out", index) for index in op.outputs]
     for index in step.inside:
         buffer = plan.buffers[plan.buffer_of[index]]
@@ -200,7 +200,7 @@ def _step(
         return [
             *lines[:-1],
             lines[-1].removesuffix(" */"),
-            "     * the same bytes: nothing to do */",
+            f"     * {_nothing_to_do(plan, op)}: nothing to do */",
         ]
     inside = 1  # turns of the loop that is open
     for position, call in enumerate(step.calls):
@@ -218,6 +218,10 @@ def _step(
     return [*lines, "    }"] if inside > 1 else lines
 
 
+def _nothing_to_do(plan: Plan, op: Op) -> str:
+    return "joined in place" if plan.parts.keys() & set(op.inputs) else "the same bytes"
+
+
 def call_lines(function: str, args: list[str], indent: str = "") -> list[str]:
     line = f"    {function}({', '.join(args)});"
     if len(indent) + len(line) <= 100:
@@ -227,7 +231,9 @@ def call_lines(function: str, args: list[str], indent: str = "") -> list[str]:
 
 
 def _place(plan: Plan, role: str, index: int) -> str:
-    return f"{role} {tensor_text(plan.graph.tensors[index])} {_at(plan, plan.offset(index))}"
+    part = plan.parts.get(index)
+    gaps = f", {part.pixel} of every {part.pitch} bytes" if part is not None and part.pitch else ""
+    return f"{role} {tensor_text(plan.graph.tensors[index])} {_at(plan, plan.offset(index))}{gaps}"
 
 
 def _at(plan: Plan, offset: int) -> str:

@@ -96,5 +96,6 @@ def assemble(planner: Planner, chains: tuple[Chain, ...], regions: tuple[Region,
             regions=regions,
             optimize=planner.optimize,
             spared=len({tensor for tensor, _ in planner.spare}),
+            parts=pieces.parts,
         )
     )

@@ -36,6 +36,7 @@ def check_bands(plan: Plan, step: Step) -> None:
         if call.kernel.op == "move":
             _move(graph, call, sources[0], target, book, step)
             continue
+        target = _in_own(plan, target, step)
         op = makers[target.index]
         rows = _rows_written(graph, call, target)
         for source in sources:
@@ -54,6 +55,16 @@ def check_bands(plan: Plan, step: Step) -> None:
         book.done[target.index] += rows
     if book.done[step.op.outputs[0]] != graph.tensors[step.op.outputs[0]].shape[2]:
         raise _error(step, "some rows are never computed")
+
+
+def _in_own(plan: Plan, target: TensorArg, step: Step) -> TensorArg:
+    """A target in the result of a concatenation, as if the step's own result had a buffer."""
+    own = step.op.outputs[0]
+    part = plan.parts.get(own)
+    if part is None or target.index != plan.holder(own):
+        return target
+    offset = target.offset - (plan.offset(own) - plan.offset(target.index))
+    return TensorArg(own, offset // part.pitch * part.pixel if part.pitch else offset)
 
 
 def _rows_written(graph: Graph, call: Call, target: TensorArg) -> int:

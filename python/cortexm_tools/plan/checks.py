@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..errors import CortexMError
 from .band_checks import check_bands
+from .join_checks import check_joins
 from .readers import overwrites_unread
 from .types import ConstantArg, Plan, ScratchArg, Step, TensorArg
 
@@ -17,6 +18,7 @@ def check_plan(plan: Plan) -> Plan:
     two tensors that are live at one step share a byte, unless one is the other's view or in-place
     result, or the result of a step that writes each shared byte after its last reader (readers.py).
     Where only bands of a tensor exist, every reader finds the rows that it needs (band_checks.py).
+    What lies in the result of a concatenation is where it belongs (join_checks.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -42,6 +44,7 @@ def check_plan(plan: Plan) -> Plan:
     for number, step in enumerate(plan.steps):
         _check_args(plan, number, step, set(names))
         check_bands(plan, step)
+    check_joins(plan)
     _check_overlaps(plan)
     return plan
 
@@ -69,7 +72,7 @@ def _check_overlaps(plan: Plan) -> None:
     for number, step in enumerate(plan.steps):
         for index in (*step.inputs, *step.inside, *step.op.outputs):
             if not graph.tensors[index].is_constant:
-                uses.setdefault(index, []).append(number)
+                uses.setdefault(plan.holder(index), []).append(number)
     for index in graph.outputs:
         if not graph.tensors[index].is_constant:
             uses[index].append(len(plan.steps))

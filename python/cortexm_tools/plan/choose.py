@@ -22,16 +22,18 @@ from ..target import Isa, Optimize, Target
 from .access import int_fields, order_of
 from .arena import align_up, estimate, place
 from .bands import Chain, band_step, is_chain
+from .joins import Joined, find_parts, into_result, joinable
 from .kernel_table import KernelChoice, find_kernel
 from .lifetimes import Facts, Pieces, is_alias, pieces_of, share_memory
 from .select import Selector, Spare
 from .smallest import larger_kernels
-from .types import Call, Step
+from .types import Call, Part, Step
 
 TOLERANCE = 0.004
 LEAST_GAIN = 0.03
 LONGEST = 4  # operators of a chain
 MOST_CHAINS = 12
+MOST_OPERANDS = 32  # of concatenations to look at one by one
 PATIENCE = 6
 TRIES = 3  # of the chains that promise the smallest arena
 
@@ -61,6 +63,7 @@ class Planner:
         self._facts = Facts()
         self._sizes: dict[tuple[Chain, ...], int] = {}
         self._costs: dict[Chain, float] = {}
+        self._moved: dict[tuple[int, tuple[tuple[int, Part], ...]], Step] = {}
         group = share_memory(graph)
         self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
         if optimize is Optimize.SIZE:
@@ -69,6 +72,43 @@ class Planner:
             self.select = Selector(graph, target, kernels, avoid, spare)
             self._calls.clear()
             self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+        self.joined: Joined = frozenset()
+        self._choose_joined()
+
+    def _choose_joined(self) -> None:
+        """The operands of concatenations to compute in place: all, but for those without which the
+        arena is smaller, by whole concatenations and then one by one."""
+        every = joinable(self.graph)
+        if not every:
+            return
+        by_operator = [
+            frozenset(p for p in every if p[0] == n) for n in sorted({n for n, _ in every})
+        ]
+        loads = {
+            joined: self._load_with(joined) for joined in (frozenset[tuple[int, int]](), every)
+        }
+
+        def best() -> Joined:
+            return min(loads, key=lambda joined: (loads[joined], -len(joined)))
+
+        for some in [*by_operator, *(frozenset({pair}) for pair in sorted(every)[:MOST_OPERANDS])]:
+            for other in (best() - some, best() | some):
+                if other not in loads:
+                    loads[other] = self._load_with(other)
+        chosen = best()
+        sizes = {
+            joined: self._size_with(joined) for joined in (frozenset[tuple[int, int]](), chosen)
+        }
+        self.joined = min(sizes, key=lambda joined: (sizes[joined], -len(joined)))
+        self._sizes.clear()
+
+    def _load_with(self, joined: Joined) -> int:
+        self.joined = joined
+        return self.load(())[0]
+
+    def _size_with(self, joined: Joined) -> int:
+        self.joined = joined
+        return self._size(())
 
     def pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
         """Steps and buffers with these chains, none of which may share an operator with another."""
@@ -81,8 +121,33 @@ class Planner:
                 steps.append(self._banded(starts[number]))
             elif number not in inside:
                 steps.append(self._single(number, group))
-        pieces = pieces_of(self.graph, tuple(steps), group, self._facts)
+        parts = self._parts(group, chains)
+        if parts:
+            group = {index: root for index, root in group.items() if index not in parts}
+            steps = [self._into_results(step, parts) for step in steps]
+        pieces = pieces_of(self.graph, tuple(steps), group, parts, self._facts)
         return tuple(steps), pieces
+
+    def _parts(self, group: dict[int, int], chains: tuple[Chain, ...]) -> dict[int, Part]:
+        """What lies in the results of concatenations."""
+        if not self.joined:
+            return {}
+        banded = {
+            index
+            for chain in chains
+            for number in range(chain.first, chain.last + 1)
+            for op in self.graph.ops[number : number + 1]
+            for index in (*op.inputs, *(op.outputs if number < chain.last else ()))
+        }
+        return find_parts(self.graph, group, self.calls, self.joined, banded)
+
+    def _into_results(self, step: Step, parts: dict[int, Part]) -> Step:
+        touched = {i for op in step.ops for i in (*op.inputs, *op.outputs)} & parts.keys()
+        around = {i for index in touched for i in _holders(index, parts)}
+        key = id(step), tuple((i, parts[i]) for i in sorted(around))
+        if key not in self._moved:
+            self._moved[key] = into_result(step, parts) if touched else step
+        return self._moved[key]
 
     def _banded(self, chain: Chain) -> Step:
         if chain not in self._steps:
@@ -174,6 +239,13 @@ class Planner:
                 total += -pixels % 3 * call.macs / pixels * _PER_MAC[isa]  # three cost as one does
         self._costs[chain] = total
         return total
+
+
+def _holders(index: int, parts: dict[int, Part]) -> Iterator[int]:
+    """A part, and the parts in which it lies."""
+    while index in parts:
+        yield index
+        index = parts[index].result
 
 
 def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -> tuple[Chain, ...]:

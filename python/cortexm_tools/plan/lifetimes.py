@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from ..ir import Graph, Op, Tensor, ops, same_layout
 from ..ir import ops_more as more
 from .access import Distance, distance, write_range
-from .types import Buffer, ScratchArg, Step, TensorArg
+from .types import Buffer, Part, ScratchArg, Step, TensorArg
 
 _IN_PLACE = (
     *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
@@ -113,6 +113,7 @@ class Pieces:
     Attributes:
         buffer_of: for every tensor in the arena, the index of its buffer.
         scratch_of: for every step with scratch, the index of its buffer.
+        parts: the tensors that lie in another one's buffer, in the result of a concatenation.
         distances: for pairs (operand, result) of buffers that may overlap, how many bytes the result
             may begin below the operand.
     """
@@ -120,6 +121,7 @@ class Pieces:
     buffers: tuple[Buffer, ...]
     buffer_of: dict[int, int]
     scratch_of: dict[int, int]
+    parts: dict[int, Part]
     distances: dict[tuple[int, int], int]
 
 
@@ -147,13 +149,26 @@ class Facts:
         return self.bands[id(step)]
 
 
-def pieces_of(graph: Graph, steps: tuple[Step, ...], group: dict[int, int], facts: Facts) -> Pieces:
-    """The pieces of the arena, and which one holds each tensor and each step's scratch."""
+def pieces_of(
+    graph: Graph,
+    steps: tuple[Step, ...],
+    group: dict[int, int],
+    parts: dict[int, Part],
+    facts: Facts,
+) -> Pieces:
+    """The pieces of the arena, and which one holds each tensor and each step's scratch.
+
+    Args:
+        group: for every tensor with a buffer the one whose memory it uses.
+        parts: those that lie in the result of a concatenation instead.
+    """
     first = {i: 0 for i in graph.inputs}
     last = {i: 0 for i in graph.inputs}
     bands: dict[int, int] = {}
     for number, step in enumerate(steps):
         for index in (*step.inputs, *step.inside, *step.op.outputs):
+            while index in parts:
+                index = parts[index].result
             if index not in group:
                 continue
             root = group[index]
@@ -187,7 +202,7 @@ def pieces_of(graph: Graph, steps: tuple[Step, ...], group: dict[int, int], fact
         if need:
             scratch_of[number] = len(result)
             result.append(Buffer(f"scratch of step {number}", need, 8, number, number))
-    return Pieces(tuple(result), buffer_of, scratch_of, distances)
+    return Pieces(tuple(result), buffer_of, scratch_of, parts, distances)
 
 
 def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
@@ -211,7 +226,7 @@ def _overlaps(
     facts: Facts,
 ) -> dict[tuple[int, int], int]:
     """Which operands that die in a step its result may overlap. Aligns them where that needs it."""
-    if len(step.op.outputs) != 1 or not step.calls:
+    if len(step.op.outputs) != 1 or not step.calls or step.op.outputs[0] not in buffer_of:
         return {}
     result = buffer_of[step.op.outputs[0]]
     if buffers[result].first != number:

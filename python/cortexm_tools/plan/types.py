@@ -69,6 +69,22 @@ class ScratchArg:
     nbytes: int
 
 
+@dataclass(frozen=True)
+class Part:
+    """The place of a tensor in `result`, that of a concatenation: see joins.py.
+
+    Attributes:
+        offset: bytes from the result's first element to the tensor's.
+        pixel: bytes of which the tensor consists that lie in one piece; 0 if all do.
+        pitch: bytes from one such piece to the next in the result.
+    """
+
+    result: int
+    offset: int
+    pixel: int = 0
+    pitch: int = 0
+
+
 Arg = TensorArg | ConstantArg | ScratchArg
 Field = int | float | str | tuple[int, ...]
 
@@ -172,6 +188,7 @@ class Plan:
     Attributes:
         buffer_of: for every tensor in the arena, the index of its buffer.
         scratch_of: for every step with scratch, the index of its buffer.
+        parts: the tensors without a buffer that lie in the result of a concatenation.
         regions: the memories that were given; none for a target with one of each.
         arenas: the parts of the arena by region, the main one first. Offsets count through all of
             them, so that each byte of the plan has one.
@@ -193,6 +210,7 @@ class Plan:
     regions: tuple[Region, ...] = ()
     optimize: Optimize = Optimize.BALANCED
     spared: int = 0
+    parts: dict[int, Part] = field(default_factory=dict)
 
     @property
     def main_size(self) -> int:
@@ -208,6 +226,18 @@ class Plan:
     def constant_bytes(self) -> int:
         return sum(constant.nbytes for constant in self.constants)
 
+    def has_place(self, tensor: int) -> bool:
+        """Whether a tensor lies in the arena."""
+        return tensor in self.buffer_of or tensor in self.parts
+
+    def holder(self, tensor: int) -> int:
+        """The tensor with a buffer in which a tensor lies: itself, or a concatenation's result."""
+        while tensor in self.parts:
+            tensor = self.parts[tensor].result
+        return tensor
+
     def offset(self, tensor: int) -> int:
         """Arena offset of a tensor in bytes."""
+        if tensor in self.parts:
+            return self.offset(self.parts[tensor].result) + self.parts[tensor].offset
         return self.buffers[self.buffer_of[tensor]].offset

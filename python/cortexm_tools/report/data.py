@@ -130,7 +130,7 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
         "library": " ".join(_libraries(step.calls)),
         "bands_with": [{"operator": o.kind, "layer": o.layer.path} for o in step.fused],
         "moved_bytes": sum(_moved(call) for call in step.calls),
-        "inputs": [tensor_text(graph.tensors[i]) for i in step.inputs if i in plan.buffer_of],
+        "inputs": [tensor_text(graph.tensors[i]) for i in step.inputs if plan.has_place(i)],
         "outputs": [tensor_text(graph.tensors[i]) for i in op.outputs],
         "macs": macs,
         "constants_bytes": sum(sizes[name] for name in set().union(*map(_names, step.calls))),
