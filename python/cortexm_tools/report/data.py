@@ -129,6 +129,7 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
         "kernels": [call.kernel.symbol for call in step.calls],
         "library": " ".join(_libraries(step.calls)),
         "bands_with": [{"operator": o.kind, "layer": o.layer.path} for o in step.fused],
+        "joined": _joined(plan, op),
         "moved_bytes": sum(_moved(call) for call in step.calls),
         "inputs": [tensor_text(graph.tensors[i]) for i in step.inputs if plan.has_place(i)],
         "outputs": [tensor_text(graph.tensors[i]) for i in op.outputs],
@@ -138,6 +139,14 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
         "live_bytes": live,
         "overlap_bytes": sum(b.nbytes for b in held) - live,
     }
+
+
+def _joined(plan: Plan, op: Op) -> list[bool]:
+    """Of each operand of a concatenation, whether it is computed where it belongs and not copied."""
+    if not isinstance(op.attrs, more.Concat):
+        return []
+    parts = [plan.parts.get(index) for index in op.inputs]
+    return [part is not None and part.result == op.outputs[0] for part in parts]
 
 
 def _moved(call: Call) -> int:

@@ -95,6 +95,10 @@ def summary(data: dict[str, Any]) -> str:
     ]
     spared = data.get("operators_without_scratch", 0)
     slower = [f"  slower {spared} operators by kernels with less scratch, for the RAM limit"]
+    joined = [is_there for layer in data["layers"] for is_there in layer.get("joined", ())]
+    joins = [
+        f"  joins  {sum(joined)} of {len(joined)} operands of concatenations computed in place"
+    ]
     return "\n".join(
         (
             f"{data['name']} for {target['cpu']} ({target['isa']})",
@@ -103,6 +107,7 @@ def summary(data: dict[str, Any]) -> str:
             *regions,
             *(bands if chains else ()),
             *(slower if spared else ()),
+            *(joins if joined else ()),
             f"  work   {work}",
             *(f"  {name} computes {_shares(data, name)}" for name in others),
         )

@@ -4,7 +4,8 @@
 A dim order has no influence on a logical value, so any choice is exact; inputs, outputs and
 constants keep theirs. Image operators work on channels_last, matrix operators and views on C order;
 element-wise operators take the layout of their first full-sized operand. An operand in another
-layout is cloned into the wanted one, once per layout.
+layout is cloned into the wanted one, once per layout. Strided copies write any layout: they write the
+one that their readers want.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _FOLLOW = (
     *(ops.Expand, more.Tile, more.Slice, more.IndexPut),
     *(more.Cast, more.LogicalNot, more.Cumsum, more.UpsampleNearest2d),
 )
+# Those of them that are strided copies.
+_COPIES = (ops.Expand, more.Tile, more.Slice, more.UpsampleNearest2d)
 _STRIDED = (more.Concat, more.Compare, more.Logical, more.Where, more.Binary)
 # Float layers that take the layout of their first operand, and those that want all in C order.
 _FLOAT_FOLLOW = (
@@ -45,6 +48,11 @@ class _Assigner:
         self._graph = graph
         self._build = GraphBuilder(graph)
         self._clones: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._maker = {index: op for op in graph.ops for index in op.outputs}
+        self._readers: dict[int, list[Op]] = {}
+        for op in graph.ops:
+            for index in op.inputs:
+                self._readers.setdefault(index, []).append(op)
 
     def run(self) -> Graph:
         for op in self._graph.ops:
@@ -92,6 +100,8 @@ class _Assigner:
     def _common_order(self, op: Op) -> tuple[int, ...]:
         """The layout of the operand that goes on in the result, or the result's own."""
         out = self._tensor(op.outputs[0])
+        if isinstance(op.attrs, _COPIES) and self._is_wanted_as_image(op.outputs[0]):
+            return channels_last(len(out.shape))
         if isinstance(op.attrs, _FOLLOW):
             first = self._tensor(op.inputs[0])
             return first.dim_order if len(first.shape) == len(out.shape) else out.dim_order
@@ -101,6 +111,22 @@ class _Assigner:
             if alike and not tensor.is_constant:
                 return tensor.dim_order
         return out.dim_order
+
+    def _is_wanted_as_image(self, index: int) -> bool:
+        """Whether all readers of a tensor work on channels_last."""
+        readers = self._readers.get(index, [])
+        return (
+            bool(readers)
+            and index not in self._graph.outputs
+            and all(isinstance(op.attrs, _IMAGE) or self._joins_images(op) for op in readers)
+        )
+
+    def _joins_images(self, op: Op) -> bool:
+        """Whether a concatenation takes its layout from the result of an image operator."""
+        if not isinstance(op.attrs, more.Concat):
+            return False
+        last = next(i for i in reversed(op.inputs) if not self._graph.tensors[i].is_constant)
+        return last in self._maker and isinstance(self._maker[last].attrs, _IMAGE)
 
     def _place_binary(self, op: Op) -> None:
         shape = self._tensor(op.outputs[0]).shape
