@@ -27,11 +27,12 @@ typedef enum {
     DEPTHWISE_WINDOW_ROWS,
     DEPTHWISE8,
     TRANSPOSE,
-    TRANSPOSE_GEMM4
+    TRANSPOSE_GEMM4,
+    TRANSPOSE_PAIRS
 } conv_kind_t;
 
 /* By the scratch that the variant wants, plan/cases.py. */
-typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS } batch_matmul_kind_t;
+typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
 
 typedef CORTEXM_CONV_S8((*conv_fn));
 typedef CORTEXM_LINEAR_S8((*linear_fn));

@@ -45,7 +45,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         p.dilation_h = p.dilation_w = 1;
         p.stride_w = (uint16_t)between(1, 2);
     }
-    if (kind == TRANSPOSE_GEMM4) {
+    if (kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_PAIRS) {
         p.dilation_h = p.dilation_w = 1;
         if (one_in(8)) { /* some phases have no tap */
             p.stride_w = (uint16_t)(p.kernel_w + between(1, 2));
@@ -85,7 +85,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     in = random_bytes(in_size);
     weight = random_bytes(weight_size);
     bias = random_bias(p.out_c);
-    if (kind == CONV_PAIRS || kind == DEPTHWISE_WINDOW_ROWS) {
+    if (kind == CONV_PAIRS || kind == DEPTHWISE_WINDOW_ROWS || kind == TRANSPOSE_PAIRS) {
         make_narrow(shifts, bias, p.out_c);
     }
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
@@ -104,16 +104,19 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         p.shift = shifts;
         scratch = allocate(2 * depth);
     }
-    if (kind == TRANSPOSE_GEMM4) {
+    if (kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_PAIRS) {
         const int32_t rows = (p.kernel_h + p.stride_h - 1) / p.stride_h;
         const int32_t cols = (p.kernel_w + p.stride_w - 1) / p.stride_w;
+        const int32_t depth = rows * cols * p.in_c;
 
         weight = pack_phases(kind, &p, weight, &bias);
-        multipliers = pad_channels(multipliers, (int32_t)sizeof *multipliers, p.out_c, 1, 4);
-        shifts = pad_channels(shifts, 1, p.out_c, 1, 4);
-        p.multiplier = multipliers;
-        p.shift = shifts;
-        scratch = allocate(2 * rows * cols * p.in_c);
+        scratch = allocate(kind == TRANSPOSE_GEMM4 ? 2 * depth : (depth + 3) / 4 * 8);
+        if (kind == TRANSPOSE_GEMM4) {
+            multipliers = pad_channels(multipliers, (int32_t)sizeof *multipliers, p.out_c, 1, 4);
+            shifts = pad_channels(shifts, 1, p.out_c, 1, 4);
+            p.multiplier = multipliers;
+            p.shift = shifts;
+        }
     } else if (kind == CONV_FOURS || kind == CONV_PAIRS) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
 

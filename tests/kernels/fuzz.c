@@ -23,9 +23,12 @@
 #define conv_case_depthwise8(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define conv_case_transpose(variant, ref) conv_case(variant, ref, TRANSPOSE)
 #define conv_case_phases_gemm4(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4)
+#define conv_case_phases_pairs(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS)
 #define batch_matmul_plain_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
 #define batch_matmul_sums_case(variant, ref)                                                       \
     batch_matmul_case(variant, ref, BATCH_MATMUL_COLUMN_SUMS)
+#define batch_matmul_widened_case(variant, ref)                                                    \
+    batch_matmul_case(variant, ref, BATCH_MATMUL_WIDENED)
 #define fill_case_1(variant, ref) fill_case(variant, ref, 1)
 #define fill_case_2(variant, ref) fill_case(variant, ref, 2)
 #define fill_case_4(variant, ref) fill_case(variant, ref, 4)
@@ -68,7 +71,9 @@
 #define DSP_KERNELS(K)                                                                             \
     K(conv2d_s8, dsp, conv_case_pairs)                                                             \
     K(depthwise_conv2d_s8, dsp, conv_case_window_rows)                                             \
+    K(transpose_conv2d_s8, dsp, conv_case_phases_pairs)                                            \
     K(linear_s8, dsp, linear_pairs_case)                                                           \
+    K(batch_matmul_s8, dsp, batch_matmul_widened_case)                                             \
     K(add_s8, dsp, add_shifts_right_case)
 #else
 #define DSP_KERNELS(K)

@@ -92,6 +92,9 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     o = outputs(p.batches * p.rows * p.cols);
     if (kind == BATCH_MATMUL_COLUMN_SUMS) {
         scratch = allocate((p.cols + 3) / 4 * 16);
+    } else if (kind == BATCH_MATMUL_WIDENED) {
+        scratch = allocate((p.inner + 3) / 4 * 32);
+        p.shift = (int8_t)(p.shift < 0 ? p.shift : -1 - p.shift);
     }
     variant(&p, lhs, rhs, o.data[0], scratch);
     ref(&p, lhs, rhs, o.data[1], NULL);

@@ -16,7 +16,7 @@ int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32
 
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
 
-/* A transposed convolution in phases, each as conv2d's: pack_gemm4. Takes over `weight` and *bias, which
+/* A transposed convolution in phases, each as conv2d's: pack_gemm4 or pack_pairs. Takes over `weight` and *bias, which
  * becomes the biases of all phases. */
 int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight, int32_t **bias);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms that MVE kernels read: every weight is found where the kernel's comment says."""
+"""The forms that MVE and DSP kernels read: every weight is found where the kernel's comment says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import itertools
 import numpy as np
 import pytest
 
-from cortexm_tools.plan.pack import GEMM4_PAD, Constants, _phases, depthwise8, gemm4, phases_gemm4
+from cortexm_tools.plan.pack import (
+    GEMM4_PAD,
+    Constants,
+    _phases,
+    depthwise8,
+    gemm4,
+    pairs,
+    phases_gemm4,
+    phases_pairs,
+)
 
 
 def _constants(weight: np.ndarray, channels: int, groups: int = 1) -> Constants:
@@ -118,3 +127,10 @@ def test_phases_gemm4() -> None:
     assert packed.bias.tolist() == [0, 1, 2, 3, 4, 0, 0, 0] * 4
     assert packed.multiplier.tolist() == [2000, 2001, 2002, 2003, 2004, 0, 0, 0]
     assert packed.shift.tolist() == [-1, -2, -3, -4, -5, 0, 0, 0]
+    packed = phases_pairs(constants)
+    parts = (weight[:, 2::-2], weight[:, 1])
+    assert packed.weight.tolist() == [
+        k for part in parts for k in pairs(_constants(part, 5)).weight
+    ]
+    assert packed.bias.tolist() == [0, 1, 2, 3, 4] * 4
+    assert packed.shift.tolist() == [-1, -2, -3, -4, -5]

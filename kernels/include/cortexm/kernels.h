@@ -137,6 +137,7 @@ CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_scalar);
+CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_mve);
 
 /* Matrix products. linear's weights are [out_features][in_features]. */
@@ -144,6 +145,7 @@ CORTEXM_LINEAR_S8(cortexm_linear_s8_scalar);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_mve);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_dsp);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_scalar);
+CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_dsp);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_mve);
 
 /* Pools. Padding counts neither in an average nor in a maximum. A maximum over no pixel at all is

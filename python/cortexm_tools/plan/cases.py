@@ -31,6 +31,12 @@ def _narrow_sums(facts: Facts) -> bool:
     return bool(facts["largest_sum"] < 1 << 30)
 
 
+def _narrow_products(facts: Facts) -> bool:
+    """A matrix product's zero points are codes, and no accumulator reaches 2^30."""
+    are_codes = all(-128 <= facts[f"{name}_zero_point"] <= 127 for name in ("lhs", "rhs"))
+    return bool(are_codes and facts["inner"] * 255 * 255 < 1 << 30)
+
+
 def _one_group(facts: Facts) -> bool:
     """Every output reads all input channels."""
     return bool(facts["groups"] == 1)
@@ -83,6 +89,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
     "narrow_sums": _narrow_sums,
+    "narrow_products": _narrow_products,
     "one_group": _one_group,
     "rows_3x3": _rows_3x3,
     "undilated": _undilated,
@@ -119,6 +126,11 @@ def _phase_depth(facts: Facts) -> int:
 def _two_phase_windows(facts: Facts) -> int:
     """Bytes for two windows of a phase."""
     return 2 * _phase_depth(facts)
+
+
+def _widened_phase_window(facts: Facts) -> int:
+    """One window of a phase in 16 bits, in fours."""
+    return 2 * 4 * -(-_phase_depth(facts) // 4)
 
 
 def _quads(facts: Facts) -> int:
@@ -166,6 +178,11 @@ def _column_sums(facts: Facts) -> int:
     return int(4 * 4 * -(-facts["cols"] // 4))
 
 
+def _widened_columns(facts: Facts) -> int:
+    """Four columns of a matrix product in 16 bits, in fours."""
+    return int(4 * 2 * 4 * -(-facts["inner"] // 4))
+
+
 def _tap_vectors(facts: Facts) -> int:
     """Five words per tap, in whole vectors of four taps, and one pixel of padding."""
     taps = facts["kernel_h"] * facts["kernel_w"]
@@ -176,6 +193,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
     "two_windows": _two_windows,
     "two_phase_windows": _two_phase_windows,
+    "widened_phase_window": _widened_phase_window,
     "tap_vectors": _tap_vectors,
     "panel": _panel,
     "tap_tables": _tap_tables,
@@ -184,5 +202,6 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "quad_sums": _quad_sums,
     "widened_row": _widened_row,
     "column_sums": _column_sums,
+    "widened_columns": _widened_columns,
     **cmsis_nn.SCRATCH,
 }

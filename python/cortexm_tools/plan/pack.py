@@ -158,6 +158,14 @@ def pairs(constants: Constants) -> Constants:
     return replace(constants, weight=np.ascontiguousarray(steps).reshape(-1).view(np.int8))
 
 
+def phases_pairs(constants: Constants) -> Constants:
+    """pairs of each phase of a transposed convolution, one after the other."""
+    parts = list(_phases(constants))
+    weights = [pairs(phase).weight for phase in parts if phase.weight.size]
+    bias = np.concatenate([phase.bias for phase in parts])
+    return replace(constants, weight=np.concatenate(weights), bias=bias)
+
+
 def window_rows(constants: Constants) -> Constants:
     """Depthwise weights of 3x3 windows as [out][3][4]: the taps w0, w1, w1, w2 of each row."""
     rows = constants.weight.reshape(3, 3, -1).transpose(2, 0, 1)
@@ -193,6 +201,7 @@ PACKERS: dict[str, Callable[[Constants], Constants]] = {
     "nn_depthwise": nn_depthwise,
     "pairs": pairs,
     "phases_gemm4": phases_gemm4,
+    "phases_pairs": phases_pairs,
     "tap_fours": tap_fours,
     "window_rows": window_rows,
 }

@@ -75,7 +75,8 @@ def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call
         "rhs_zero_point": attrs.rhs_zero_point,
         "out_zero_point": attrs.out_zero_point,
     }
-    kernel = select.kernel("batch_matmul", "s8", op, fields)
+    facts = {**fields, "shifts": (attrs.shift,)}
+    kernel = select.kernel("batch_matmul", "s8", op, facts)
     args = [
         select.operand(op.inputs[0]),
         select.operand(op.inputs[1]),
