@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cortexm_tools import cli
+from cortexm_tools.choices import kernel_library
 from cortexm_tools.compile import CompileOptions, compile_program, kernel_choice
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
@@ -301,12 +301,12 @@ def test_auto_without_cmsis_nn_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an image is built here; `cortexm compile` leaves the library to the build that follows."""
     m55, anything = Target.parse("cortex-m55"), Target.parse("any")
     monkeypatch.delenv("CMSIS_NN_ROOT", raising=False)
-    assert cli._kernels("auto", m55, builds=True) is KernelChoice.BUILTIN
-    assert cli._kernels("auto", m55, builds=False) is KernelChoice.AUTO
-    assert cli._kernels("auto", anything, builds=False) is KernelChoice.BUILTIN
-    assert cli._kernels("cmsis-nn", m55, builds=True) is NN
+    assert kernel_library("auto", m55, builds=True) is KernelChoice.BUILTIN
+    assert kernel_library("auto", m55, builds=False) is KernelChoice.AUTO
+    assert kernel_library("auto", anything, builds=False) is KernelChoice.BUILTIN
+    assert kernel_library("cmsis-nn", m55, builds=True) is NN
     monkeypatch.setenv("CMSIS_NN_ROOT", "somewhere")
-    assert cli._kernels("auto", m55, builds=True) is KernelChoice.AUTO
+    assert kernel_library("auto", m55, builds=True) is KernelChoice.AUTO
 
 
 def test_recorded_figures_are_of_every_adapter_and_core() -> None:
