@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
 
 from .types import Buffer
 
@@ -43,31 +45,43 @@ def align_up(value: int, align: int) -> int:
     return -(-value // align) * align
 
 
-def lower_bound(buffers: tuple[Buffer, ...], distances: Distances | None = None) -> int:
-    """The largest sum of bytes that live at one step, less what operand and result may share."""
-    distances = distances or {}
-    saved: dict[int, int] = {}
+def savings(buffers: tuple[Buffer, ...], distances: Distances) -> Iterator[tuple[int, int]]:
+    """By operand and result that may overlap: the step, and the bytes that they can share there."""
     for (i, j), distance in distances.items():
         upper, lower = buffers[i], buffers[j]
         both = max(distance + upper.nbytes, lower.nbytes)
-        step = max(upper.first, lower.first)
-        saved[step] = saved.get(step, 0) + upper.nbytes + lower.nbytes - both
-    return max(
-        (
-            sum(b.nbytes for b in buffers if b.first <= step <= b.last) - saved.get(step, 0)
-            for step in {buffer.first for buffer in buffers}
-        ),
-        default=0,
-    )
+        yield max(upper.first, lower.first), upper.nbytes + lower.nbytes - both
+
+
+def live_bytes(buffers: tuple[Buffer, ...], saved: Mapping[int, int], steps: int) -> list[int]:
+    """By step, the bytes of the buffers that live there, less those saved."""
+    grows = [0] * (steps + 1)
+    for buffer in buffers:
+        grows[min(buffer.first, steps)] += buffer.nbytes
+        grows[min(buffer.last + 1, steps)] -= buffer.nbytes
+    return [total - saved.get(step, 0) for step, total in enumerate(accumulate(grows[:steps]))]
+
+
+def lower_bound(buffers: tuple[Buffer, ...], distances: Distances | None = None) -> int:
+    """The largest sum of bytes that live at one step, less what operand and result may share."""
+    saved: dict[int, int] = {}
+    for step, nbytes in savings(buffers, distances or {}):
+        saved[step] = saved.get(step, 0) + nbytes
+    steps = {buffer.first for buffer in buffers}
+    needed = live_bytes(buffers, saved, max(steps, default=-1) + 1)
+    return max((needed[step] for step in steps), default=0)
 
 
 def estimate(buffers: tuple[Buffer, ...], distances: Distances) -> int:
     """About the size of the smallest placement: that of the large buffers, by a short search."""
     bound = lower_bound(buffers, distances)
-    large = [i for i, buffer in enumerate(buffers) if buffer.nbytes > bound * SMALL]
-    problem = _Problem(buffers, distances).only(large)
-    found, size = problem.greedy({})
+    problem = _part(buffers, distances, _large(buffers, bound))
+    found, size = problem.greedy({}, bound)
     return max(bound, problem.search(found, size, bound, FEW_NODES)[1])
+
+
+def _large(buffers: tuple[Buffer, ...], bound: int) -> list[int]:
+    return [i for i, buffer in enumerate(buffers) if buffer.nbytes > bound * SMALL]
 
 
 def place(buffers: tuple[Buffer, ...], distances: Distances | None = None) -> Placement:
@@ -76,20 +90,31 @@ def place(buffers: tuple[Buffer, ...], distances: Distances | None = None) -> Pl
     Args:
         distances: for pairs (operand, result), how far below the operand the result may begin.
     """
-    problem = _Problem(buffers, distances or {})
+    return _place(buffers, tuple(sorted((distances or {}).items())))
+
+
+@lru_cache(maxsize=32)
+def _place(
+    buffers: tuple[Buffer, ...], pairs: tuple[tuple[tuple[int, int], int], ...]
+) -> Placement:
+    """The same; remembered, because a placement that was compared with others is then taken."""
+    distances = dict(pairs)
+    problem = _Problem(buffers, distances)
     bound = lower_bound(buffers, distances)
-    best, size = problem.greedy({})
+    best, size = problem.greedy({}, bound)
     # Small buffers seldom matter: if they fit around the best placement of the large ones, it is the
     # best of all.
-    large = [i for i, buffer in enumerate(buffers) if buffer.nbytes > bound * SMALL]
-    for chosen in (large, list(range(len(buffers)))):
-        part = problem.only(chosen)
-        if size <= bound or len(part.pairs) > MOST_PAIRS:
+    large, every = _large(buffers, bound), list(range(len(buffers)))
+    for chosen in (large, every):
+        if size <= bound:
+            break
+        part = problem if chosen is every else _part(buffers, distances, large)
+        if len(part.pairs) > MOST_PAIRS:
             break
         guess, at_most = part.greedy({})
         found, least, proved = part.search(guess, at_most, bound, WORK // max(1, len(part.pairs)))
         bound = max(bound, least) if proved else bound
-        whole = problem.greedy(dict(zip(chosen, found, strict=True)))
+        whole = problem.greedy(dict(zip(chosen, found, strict=True)), bound)
         best, size = min((best, size), whole, key=lambda result: result[1])
     placed = tuple(replace(b, offset=offset) for b, offset in zip(buffers, best, strict=True))
     return Placement(placed, size, bound)
@@ -110,37 +135,31 @@ class _Problem:
 
     def __init__(self, buffers: tuple[Buffer, ...], distances: Distances) -> None:
         self.buffers = buffers
-        self.distances = distances
         self.apart: list[dict[int, int]] = [{} for _ in buffers]
-        self.pairs: list[tuple[int, int]] = []
         for i, a in enumerate(buffers):
             for j in range(i):
                 b = buffers[j]
                 if a.first <= b.last and b.first <= a.last:
-                    self.pairs.append((j, i))
                     self.apart[i][j] = distances.get((j, i), a.nbytes)
                     self.apart[j][i] = distances.get((i, j), b.nbytes)
+        self.pairs = sorted((i, j) for i, others in enumerate(self.apart) for j in others if i < j)
 
-    def only(self, chosen: list[int]) -> _Problem:
-        """The same with some of the buffers."""
-        place = {index: position for position, index in enumerate(chosen)}
-        return _Problem(
-            tuple(self.buffers[i] for i in chosen),
-            {
-                (place[i], place[j]): distance
-                for (i, j), distance in self.distances.items()
-                if i in place and j in place
-            },
-        )
-
-    def greedy(self, fixed: dict[int, int]) -> tuple[list[int], int]:
-        """The best of several orders, with some offsets given."""
-        results = []
-        for number, order in enumerate(self._rankings()):
+    def greedy(self, fixed: dict[int, int], bound: int = 0) -> tuple[list[int], int]:
+        """The best of several orders, with some offsets given; the first that reaches `bound`."""
+        tried: set[tuple[int, ...]] = set()
+        best: tuple[list[int], int] | None = None
+        for order in self._rankings():
+            if tuple(order) in tried:
+                continue
+            tried.add(tuple(order))
             offsets = self._lowest(order, fixed)
-            results.append((self._size(offsets), number, offsets))
-        size, _, offsets = min(results)
-        return offsets, size
+            size = self._size(offsets)
+            if best is None or size < best[1]:
+                best = offsets, size
+            if size <= bound:
+                break
+        assert best is not None
+        return best
 
     def _size(self, offsets: list[int]) -> int:
         ends = (offset + b.nbytes for offset, b in zip(offsets, self.buffers, strict=True))
@@ -179,11 +198,9 @@ class _Problem:
         self, best: list[int], size: int, bound: int, nodes: int
     ) -> tuple[list[int], int, bool]:
         """Branch and bound: offsets, their size, and whether it is proved to be the smallest."""
-        tails = [b.nbytes for b in self.buffers]
-        start = _Node(self, [0] * len(tails), tails, [], [], set(self.pairs))
-        stack = [start]
         if size <= bound:
             return best, size, False
+        stack = [_Node.root(self)]
         for _ in range(nodes):
             if not stack:
                 return best, size, True
@@ -203,26 +220,54 @@ class _Problem:
         return best, size, not stack
 
 
+def _part(buffers: tuple[Buffer, ...], distances: Distances, chosen: list[int]) -> _Problem:
+    """The problem with some of the buffers."""
+    place = {index: position for position, index in enumerate(chosen)}
+    return _Problem(
+        tuple(buffers[i] for i in chosen),
+        {
+            (place[i], place[j]): distance
+            for (i, j), distance in distances.items()
+            if i in place and j in place
+        },
+    )
+
+
 @dataclass
 class _Node:
     """Decisions so far: `heads` are the lowest offsets that they allow, `tails` the least distances
-    from there to the end of the arena."""
+    from there to the end of the arena.
+
+    Attributes:
+        above, below: by buffer, those decided to lie so.
+        fresh: decisions (low, high) whose conclusions are to be drawn.
+        open: pairs that are not decided, in order.
+    """
 
     problem: _Problem
     heads: list[int]
     tails: list[int]
-    arcs: list[tuple[int, int]]
+    above: list[tuple[int, ...]]
+    below: list[tuple[int, ...]]
     fresh: list[tuple[int, int]]
-    open: set[tuple[int, int]]
+    open: list[tuple[int, int]]
+
+    @classmethod
+    def root(cls, problem: _Problem) -> _Node:
+        count = len(problem.buffers)
+        tails = [b.nbytes for b in problem.buffers]
+        return cls(problem, [0] * count, tails, [()] * count, [()] * count, [], problem.pairs)
 
     def child(self, low: int, high: int) -> _Node:
+        decided = (min(low, high), max(low, high))
         return _Node(
             self.problem,
             list(self.heads),
             list(self.tails),
-            list(self.arcs),
+            list(self.above),
+            list(self.below),
             [(low, high)],
-            set(self.open),
+            [pair for pair in self.open if pair != decided],
         )
 
     def cost(self, low: int, high: int) -> int:
@@ -232,46 +277,50 @@ class _Node:
     def tighten(self, size: int) -> bool:
         """Draws all conclusions; False if no arena below `size` is left."""
         while True:
-            self.arcs += self.fresh
-            self.open.difference_update(self.fresh, [(j, i) for i, j in self.fresh])
+            for low, high in self.fresh:
+                self.above[low] += (high,)
+                self.below[high] += (low,)
             if not self._propagate(size):
                 return False
-            self.fresh = []
-            for i, j in sorted(self.open):
+            self.fresh, still_open = [], []
+            for i, j in self.open:
                 up, down = self.cost(i, j) < size, self.cost(j, i) < size
-                if not (up or down):
-                    return False
-                if up != down:
+                if up and down:
+                    still_open.append((i, j))
+                elif up or down:
                     self.fresh.append((i, j) if up else (j, i))
+                else:
+                    return False
+            self.open = still_open
             if not self.fresh:
                 return True
 
     def _propagate(self, size: int) -> bool:
-        """Offsets follow from the arcs; a circle of them would grow until it reaches `size`."""
+        """Offsets follow from the fresh decisions, and others from these; a circle of decisions would
+        grow until it reaches `size`."""
         heads, tails, problem = self.heads, self.tails, self.problem
-        changed = True
-        while changed:
-            changed = False
-            for i, j in self.arcs:
-                apart = problem.apart[i][j]
-                head = align_up(heads[i] + apart, problem.buffers[j].align)
-                if head > heads[j]:
-                    heads[j] = head
-                    changed = True
-                    if head + tails[j] >= size:
-                        return False
-                if apart + tails[j] > tails[i]:
-                    tails[i] = apart + tails[j]
-                    changed = True
-                    if heads[i] + tails[i] >= size:
-                        return False
+        pending = list(self.fresh)
+        while pending:
+            i, j = pending.pop()
+            apart = problem.apart[i][j]
+            head = align_up(heads[i] + apart, problem.buffers[j].align)
+            if head > heads[j]:
+                heads[j] = head
+                if head + tails[j] >= size:
+                    return False
+                pending += [(j, k) for k in self.above[j]]
+            if apart + tails[j] > tails[i]:
+                tails[i] = apart + tails[j]
+                if heads[i] + tails[i] >= size:
+                    return False
+                pending += [(k, i) for k in self.below[i]]
         return all(h + t < size for h, t in zip(heads, tails, strict=True))
 
     def worst_pair(self) -> tuple[int, int] | None:
         """The open pair whose buffers would collide at their lowest offsets and that costs most."""
         apart, heads = self.problem.apart, self.heads
         worst: tuple[int, int, tuple[int, int]] | None = None
-        for i, j in sorted(self.open):
+        for i, j in self.open:
             if heads[j] - heads[i] >= apart[i][j] or heads[i] - heads[j] >= apart[j][i]:
                 continue
             costs = sorted((self.cost(i, j), self.cost(j, i)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 
 from ..ir import Graph, Op, same_layout
 from .access import int_fields, order_of
@@ -19,6 +20,7 @@ from .kernel_table import Kernel
 from .types import Arg, Call, Field, ScratchArg, Step, TensorArg
 
 _NHWC = (0, 2, 3, 1)
+_NEVER = 1 << 30  # a row
 
 
 @dataclass(frozen=True, order=True)
@@ -97,6 +99,7 @@ def band_step(graph: Graph, calls: Sequence[tuple[Call, ...]], chain: Chain, mov
     ops = graph.ops[chain.first : chain.last + 1]
     members = [calls[number][0] for number in range(chain.first, chain.last + 1)]
     bands = _schedule(graph, ops, members, chain.rows)
+    first_needed = _first_needed(bands)
     base = {op.outputs[0]: 0 for op in ops[:-1]}  # the first row in each buffer
     lists: list[list[Call]] = []
     for number, band in enumerate(bands):
@@ -104,7 +107,7 @@ def band_step(graph: Graph, calls: Sequence[tuple[Call, ...]], chain: Chain, mov
         for op, call in zip(ops, members, strict=True):
             out = op.outputs[0]
             if out in base:
-                keep = min(_first_needed(bands[number:], out), band.new[out].begin)
+                keep = min(first_needed[number].get(out, _NEVER), band.new[out].begin)
                 result += _moved(graph, out, base[out], keep, band.new[out].begin, move)
                 base[out] = keep
             if band.new[out].end > band.new[out].begin:
@@ -156,10 +159,15 @@ def _needed(call: Call, new: Rows, height: int) -> Rows:
     return Rows(begin, max(begin, end))
 
 
-def _first_needed(bands: Sequence[_Band], tensor: int) -> int:
-    """The first row of a tensor that these bands read."""
-    begins = [need.begin for b in bands for (index, _), need in b.need.items() if index == tensor]
-    return min(begins, default=1 << 30)
+def _first_needed(bands: Sequence[_Band]) -> list[dict[int, int]]:
+    """By band, the first row of each tensor that it or a later one reads."""
+    result: list[dict[int, int]] = []
+    first: dict[int, int] = {}
+    for band in reversed(bands):
+        for (index, _), need in band.need.items():
+            first[index] = min(need.begin, first.get(index, need.begin))
+        result.append(dict(first))
+    return result[::-1]
 
 
 def _moved(graph: Graph, tensor: int, base: int, keep: int, end: int, move: Kernel) -> list[Call]:
@@ -212,23 +220,18 @@ def _rows_call(graph: Graph, out: int, call: Call, band: _Band, base: dict[int, 
 
 def _with_loops(lists: list[list[Call]]) -> tuple[Call, ...]:
     """The calls of all bands; the longest run of bands that are alike becomes a loop."""
+    steps = [_step_between(a, b) for a, b in pairwise(lists)]
     best = (0, 0)
     begin = 0
-    while begin < len(lists) - 1:
-        end = begin + 1
-        step = _step_between(lists[begin], lists[end])
-        while (
-            step is not None
-            and end < len(lists)
-            and (_step_between(lists[end - 1], lists[end]) == step)
-        ):
-            end += 1
-        best = max(best, (end - begin, -begin))
-        begin = max(begin + 1, end - 1)
+    for step, alike in groupby(steps):
+        count = len(list(alike))
+        if step is not None:
+            best = max(best, (count + 1, -begin))
+        begin += count
     length, begin = best[0], -best[1]
     if length < 2:
         return tuple(call for calls in lists for call in calls)
-    step = _step_between(lists[begin], lists[begin + 1])
+    step = steps[begin]
     assert step is not None
     body = [
         replace(call, args=_stepping(call, steps), macs=call.macs * length, turns=length)

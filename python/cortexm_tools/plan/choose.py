@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from ..ir import Graph, Op
 from ..target import Isa, Optimize, Target
 from .access import int_fields, order_of
-from .arena import align_up, estimate, place
+from .arena import align_up, estimate, live_bytes, lower_bound, place, savings
 from .bands import Chain, band_step, is_chain
 from .joins import Joined, find_parts, into_result, joinable
 from .kernel_table import KernelChoice, find_kernel
@@ -61,6 +61,8 @@ class Planner:
         self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
         self._steps: dict[tuple[int, bool] | Chain, Step] = {}
         self._facts = Facts()
+        self._groups: dict[frozenset[int], dict[int, int]] = {}
+        self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
         self._sizes: dict[tuple[Chain, ...], int] = {}
         self._costs: dict[Chain, float] = {}
         self._moved: dict[tuple[int, tuple[tuple[int, Part], ...]], Step] = {}
@@ -112,8 +114,16 @@ class Planner:
 
     def pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
         """Steps and buffers with these chains, none of which may share an operator with another."""
+        key = self.joined, chains
+        if key not in self._pieces:
+            self._pieces[key] = self._find_pieces(chains)
+        return self._pieces[key]
+
+    def _find_pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
         inside = frozenset(n for chain in chains for n in range(chain.first, chain.last + 1))
-        group = share_memory(self.graph, inside)
+        if inside not in self._groups:
+            self._groups[inside] = share_memory(self.graph, inside)
+        group = self._groups[inside]
         starts = {chain.first: chain for chain in chains}
         steps = []
         for number in range(len(self.graph.ops)):
@@ -177,6 +187,14 @@ class Planner:
             self._sizes[chains] = self._size(chains)
         return self._sizes[chains]
 
+    def fits(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
+        """Whether the size is at most `nbytes`; most that are larger show it by their bound."""
+        if chains not in self._sizes:
+            _, pieces = self.pieces(chains)
+            if lower_bound(pieces.buffers, pieces.distances) > nbytes:
+                return False
+        return self.size(chains) <= nbytes
+
     def _size(self, chains: tuple[Chain, ...]) -> int:
         _, pieces = self.pieces(chains)
         return align_up(estimate(pieces.buffers, pieces.distances), 16)
@@ -189,25 +207,18 @@ class Planner:
     def loads(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], list[int]]:
         """The steps, and the bytes that each needs at least."""
         steps, pieces = self.pieces(chains)
-        saved = {}
-        for (operand, result), nbytes in pieces.distances.items():
-            a, b = pieces.buffers[operand], pieces.buffers[result]
-            saved[b.first] = a.nbytes + b.nbytes - max(nbytes + a.nbytes, b.nbytes)
-        loads = [-saved.get(number, 0) for number in range(len(steps))]
-        for buffer in pieces.buffers:
-            for number in range(buffer.first, min(buffer.last, len(steps) - 1) + 1):
-                loads[number] += buffer.nbytes
-        return steps, loads
+        saved = dict(savings(pieces.buffers, pieces.distances))  # of one operand a step
+        return steps, live_bytes(pieces.buffers, saved, len(steps))
 
     def busiest(self, chains: tuple[Chain, ...]) -> Step:
         """The step that needs most memory."""
-        steps, loads = self.loads(chains)
-        return steps[loads.index(max(loads))]
+        steps, needed = self.loads(chains)
+        return steps[needed.index(max(needed))]
 
     def load(self, chains: tuple[Chain, ...]) -> tuple[int, int]:
         """The bytes that the busiest step needs, and how many steps need them."""
-        _, loads = self.loads(chains)
-        return max(loads), loads.count(max(loads))
+        _, needed = self.loads(chains)
+        return max(needed), needed.count(max(needed))
 
     def instructions(self) -> float:
         """Of one inference, without bands; roughly."""
@@ -284,7 +295,7 @@ def _extend(planner: Planner, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Cha
         found = []
         most = size * (1 - aim.gain)
         for _, number, option in options[:TRIES]:
-            if planner.size(option) > most:
+            if not planner.fits(option, math.floor(most)):
                 continue  # with higher bands it is no smaller
             option = _cheapen(planner, _widen(planner, option, aim.enough), aim.allowed)
             after, cost = planner.size(option), planner.cost(option)
@@ -335,7 +346,7 @@ def _widen(planner: Planner, chains: tuple[Chain, ...], enough: int) -> tuple[Ch
         low, high = heights.index(chain.rows), len(heights)
         while high - low > 1:
             middle = (low + high) // 2
-            if planner.size(_with_rows(chains, position, heights[middle])) <= target:
+            if planner.fits(_with_rows(chains, position, heights[middle]), target):
                 low = middle
             else:
                 high = middle

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from ..ir import Graph, Op, Tensor, ops, same_layout
 from ..ir import ops_more as more
 from .access import Distance, distance, write_range
-from .types import Buffer, Part, ScratchArg, Step, TensorArg
+from .types import Buffer, Part, Step, TensorArg
 
 _IN_PLACE = (
     *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
@@ -178,12 +178,15 @@ def pieces_of(
     for index in graph.outputs:
         if index in group:
             last[group[index]] = len(steps)
+    members: dict[int, list[Tensor]] = {}
+    for index, root in group.items():
+        members.setdefault(root, []).append(graph.tensors[index])
     roots = sorted(first, key=lambda i: (first[i], i))
     result = [
         Buffer(
             graph.tensors[root].name,
-            bands.get(root) or max(graph.tensors[i].nbytes for i, r in group.items() if r == root),
-            max(_alignment(graph.tensors[i]) for i, r in group.items() if r == root),
+            bands.get(root) or max(tensor.nbytes for tensor in members[root]),
+            max(_alignment(tensor) for tensor in members[root]),
             first[root],
             last[root],
         )
@@ -195,13 +198,9 @@ def pieces_of(
     distances: dict[tuple[int, int], int] = {}
     for number, step in enumerate(steps):
         distances |= _overlaps(graph, number, step, result, buffer_of, facts)
-        need = max(
-            (arg.nbytes for call in step.calls for arg in call.args if isinstance(arg, ScratchArg)),
-            default=0,
-        )
-        if need:
+        if step.scratch:
             scratch_of[number] = len(result)
-            result.append(Buffer(f"scratch of step {number}", need, 8, number, number))
+            result.append(Buffer(f"scratch of step {number}", step.scratch, 8, number, number))
     return Pieces(tuple(result), buffer_of, scratch_of, parts, distances)
 
 
@@ -209,10 +208,10 @@ def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
     """Bytes of each tensor of which only bands exist."""
     sizes: dict[int, int] = {}
     inside = set(step.inside)
-    for call in step.trace():
+    for call in step.calls:
         target = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
         if target.index in inside:
-            end = write_range(graph, call)[1]
+            end = write_range(graph, call)[1] + max(0, (call.turns - 1) * target.step)
             sizes[target.index] = max(sizes.get(target.index, 0), end)
     return sizes
 

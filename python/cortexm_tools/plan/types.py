@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ..ir import Array, Graph, Op
 from ..target import Optimize, Target
@@ -120,17 +121,23 @@ class Step:
     def ops(self) -> tuple[Op, ...]:
         return (*self.fused, self.op)
 
-    @property
+    @cached_property
     def inside(self) -> tuple[int, ...]:
         """The tensors of which only bands exist."""
         return tuple(index for op in self.fused for index in op.outputs)
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[int, ...]:
         """The tensors that the step reads and does not compute."""
         inside = set(self.inside)
         read = dict.fromkeys(index for op in self.ops for index in op.inputs)
         return tuple(index for index in read if index not in inside)
+
+    @cached_property
+    def scratch(self) -> int:
+        """The bytes that the call with most of it needs."""
+        each = (arg for call in self.calls for arg in call.args if isinstance(arg, ScratchArg))
+        return max((arg.nbytes for arg in each), default=0)
 
     def trace(self) -> Iterator[Call]:
         """Every call in the order of execution, with loops unrolled."""
