@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Python interpreter that the tools run in. Included by CortexMModel.cmake; functions only.
 
-# The interpreter that runs the tools: PYTHON of the call, CORTEXM_PYTHON, the environment the
-# package itself lies in (a wheel's, or a checkout's .venv), what CMake finds. Checked once each.
+# The interpreter that runs the tools: PYTHON of the call, CORTEXM_PYTHON as variable or in the
+# environment, the environment the package itself lies in (a wheel's, or a checkout's .venv), what CMake finds. Checked once each.
 function(_cortexm_find_python out requested is_pytorch)
   get_property(package GLOBAL PROPERTY CORTEXM_PACKAGE_DIR)
   get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
   set(python "${requested}")
   if(NOT python AND CORTEXM_PYTHON)
     set(python "${CORTEXM_PYTHON}")
+  endif()
+  if(NOT python)
+    set(python "$ENV{CORTEXM_PYTHON}")
   endif()
   if(NOT python AND NOT DEFINED ENV{VIRTUAL_ENV})
     foreach(candidate IN ITEMS "${package}/../../../../bin/python" "${root}/.venv/bin/python")

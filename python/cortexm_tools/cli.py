@@ -75,7 +75,7 @@ def _compile(args: argparse.Namespace) -> int:
         _say(f"warning: {warning}")
     target = Target.parse(args.cpu, args.isa)
     sizes = limits(args)
-    program = _load(args, target, quiet=args.quiet)
+    # Whatever is wrong in the options is said before minutes of lowering.
     options = compile_options(
         args,
         target,
@@ -90,6 +90,7 @@ def _compile(args: argparse.Namespace) -> int:
         executorch=executorch_options(args),
         **sizes,
     )
+    program = _load(args, target, quiet=args.quiet)
     compiled = compile_program(program, options)
     _report_vectors(compiled)
     more: dict[str, str | bytes] = {}
@@ -147,8 +148,9 @@ def _run(args: argparse.Namespace) -> int:
     from .run.command import RunRequest, run_program, run_text
 
     target = Target.parse("host" if args.host else args.cpu, None if args.host else args.isa)
+    options = compile_options(args, target, poison=args.poison)
     program = _load(args, target, quiet=args.json)
-    compiled = compile_program(program, compile_options(args, target, poison=args.poison))
+    compiled = compile_program(program, options)
     request = RunRequest(
         board=args.board,
         inputs=args.inputs,
@@ -169,11 +171,11 @@ def _bench(args: argparse.Namespace) -> int:
     from .run.libraries import compare, compare_text
 
     target = Target.parse(args.cpu, args.isa)
-    program = _load(args, target, quiet=args.json)
     names = (args.kernels or "builtin").split(",")
     choices = [kernel_library(name, target, builds=True) for name in names]
     args.kernels = choices[0].value
     options = compile_options(args, target)
+    program = _load(args, target, quiet=args.json)
     if len(choices) > 1:
         data = compare(program, options, choices, board=args.board, work=args.work)
         text = compare_text

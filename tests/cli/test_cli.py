@@ -93,6 +93,21 @@ def test_bad_choices_are_named_and_leave_nothing(
     assert not (tmp_path / "out").exists()
 
 
+def test_options_are_judged_before_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lowering takes minutes; a model file that does not exist shows whether it was looked at."""
+    for command, *words in (
+        ("compile", "--region", "dtcm=128K:fast"),
+        ("compile", "--kernels", "none"),
+        ("compile", "--ram-limit", "x"),
+        ("run", "--region", "a=1K", "--region", "a=2K"),
+        ("bench", "--region", "a=1K:quick"),
+    ):
+        status, _, err = run(capsys, command, tmp_path / "net.py", *words)
+        assert status == 1 and "no such file" not in err and "hint: " in err
+
+
 def test_unknown_words_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (
         ["compile"],

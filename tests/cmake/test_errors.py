@@ -45,7 +45,7 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte ARENA shared:a-b", "'a-b' is no C identifier", "shared:a_b"),
         ("digits.pte RAM_LIMIT lots", "RAM_LIMIT 'lots' is no size", "64K"),
         ("digits.pte REGIONS dtcm", "'dtcm' describes no memory region", "dtcm=128K:fast"),
-        ("digits.pte SAMPLES 0", "SAMPLES '0' is no positive number", ""),
+        ("digits.pte SAMPLES 0", "SAMPLES '0' is no positive number", "or all"),
         (
             "digits.pte CPU cortex-m4 KERNELS cmsis",
             "unknown KERNELS 'cmsis'",
@@ -57,10 +57,13 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
             "set CMSIS_NN_ROOT to a checkout of https://github.com/ARM-software/CMSIS-NN",
         ),
         ("digits.pte CPU any KERNELS cmsis-nn", "CPU any names none", "name the core"),
-        ("digits.pte TARGET", "no value after TARGET", ""),
-        ("digits.pte CALIBRATION none.npz", "none.npz does not exist", ""),
+        ("digits.pte TARGET", "no value after TARGET", "leave the word out"),
+        ("digits.pte TARGET EMBED_PTE", "no value after TARGET", "leave the word out"),
+        ('digits.pte TARGET "two words"', "no target named 'two words'", "add TARGET two_words"),
+        ("digits.pte CALIBRATION none.npz", "none.npz does not exist", "paths are relative"),
+        ("digits.pte EXTERNAL_OPERATORS a::b", "is for RUNTIME executorch", "leave it out"),
         ("digit.pte", "digit.pte does not exist", "did you mean 'digits.pte'?"),
-        ("notes.txt", "neither a .py nor a .pte", ""),
+        ("notes.txt", "neither a .py nor a .pte", "a program that ExecuTorch wrote"),
         ("int.pte", "'int' is a word of C", "add TARGET"),
         ("digits.pte PYTHON /no/such/python", "'/no/such/python' cannot be used", "CORTEXM_PYTHON"),
         ("digits.pte", "needs the language C", "project(<name> C)"),
@@ -70,6 +73,12 @@ def test_arguments(tmp_path: Path, arguments: str, message: str, hint: str) -> N
     said = refuse(configure(tmp_path, f"cortexm_add_model({arguments})"))
     assert message in said
     assert hint in said
+
+
+def test_interpreter_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORTEXM_PYTHON", "/no/such/python")
+    said = refuse(configure(tmp_path, "cortexm_add_model(digits.pte)"))
+    assert "'/no/such/python' cannot be used" in said
 
 
 def test_a_folder_that_is_no_checkout_of_cmsis_nn(tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def parse_regions(texts: Sequence[str]) -> tuple[Region, ...]:
     names = [region.name for region in regions]
     for name in names:
         if names.count(name) > 1:
-            raise CortexMError(f"region {name!r} is given twice")
+            raise CortexMError(
+                f"region {name!r} is given twice", hint="give each memory a name of its own"
+            )
     kinds = {region.kind for region in regions}
     if "fast" in kinds and "ram" not in kinds:
         raise CortexMError(
