@@ -13,7 +13,14 @@ from lowered import lowered
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
 
-from suite.measure import CONFIGURATIONS, CORES, compiler_version, digest, measure  # noqa: E402
+from suite.measure import (  # noqa: E402
+    CONFIGURATIONS,
+    CORES,
+    compiler_version,
+    digest,
+    measure,
+    ram_of,
+)
 from suite.page import BASELINE, page, with_table  # noqa: E402
 from suite.record import Record, changes, load, merge, missing, save  # noqa: E402
 
@@ -66,6 +73,34 @@ def test_fewer_instructions_and_less_flash_than_other_generators() -> None:
             row = ours[model]
             assert row["instructions"] < theirs["instructions"]
             assert row["code_flash"] + row["constants"] < theirs["code_flash"] + theirs["constants"]
+
+
+# Bytes of RAM in all that no model exceeds with int8 inputs and outputs.
+MOST_RAM = {
+    "ds_cnn": 12 << 10,
+    "resnet8": 32 << 10,
+    "mobilenet_v1_025": 64 << 10,
+    "deep_autoencoder": 4 << 10,
+    "mobilenet_v2": 170 << 10,
+    "mobilenet_v2_224": 800 << 10,
+}
+
+
+def test_ram_stays_a_fraction_of_the_baselines() -> None:
+    """At most half with int8 inputs and outputs, 0.8 with float ones as the baseline has them."""
+    for name, share in (("int8", 0.5), ("float", 0.8)):
+        rows = load().tables[name]["cortex-m55"]
+        for model, row in rows.items():
+            assert ram_of(row) <= share * BASELINE["ram"]["cortex-m55"][model], (name, model)
+            assert name == "float" or ram_of(row) <= MOST_RAM[model], model
+        assert rows.keys() >= MOST_RAM.keys() - ({"mobilenet_v2_224"} if name == "float" else set())
+
+
+def test_stack_is_below_a_kilobyte_everywhere() -> None:
+    for cores in load().tables.values():
+        for rows in cores.values():
+            assert all(row["stack_bound"] <= 1024 for row in rows.values())
+            assert all(row.get("stack", 0) <= row["stack_bound"] for row in rows.values())
 
 
 def test_changes_are_told_and_judged(tmp_path: Path) -> None:

@@ -199,3 +199,17 @@ def test_memories_that_do_not_exist(project) -> None:
     app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), OPTIONS="REGIONS;board")
     said = refuse(app.configure())
     assert "no board says what memories it has" in said
+
+
+def test_a_region_that_its_memory_does_not_hold(project) -> None:
+    """The plan trusts the sizes it is told; the link does not: here the stack fills the DTCM."""
+    app = project(
+        "find_package",
+        CortexMModel_DIR=str(ROOT / "cmake"),
+        OPTIONS="REGIONS;sram=4M;dtcm=448K:fast",
+        CMAKE_EXE_LINKER_FLAGS="-Wl,--defsym=CORTEXM_STACK_SIZE=524288",
+    )
+    succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
+    said = refuse(app.make())
+    assert "of 458,752 in dtcm (fast)" in said
+    assert "region `DTCM' overflowed by" in said
