@@ -7,6 +7,7 @@
 #error "transpose_conv2d_s8_dsp.c needs the DSP extension"
 #endif
 
+#include "common/apart.h"
 #include "common/clamp.h"
 #include "common/gemm_dsp.h"
 #include "common/phases.h"
@@ -54,7 +55,7 @@ static int16_t *put_constant(int16_t *to, int32_t value, int32_t n)
 }
 
 /* The window that begins at (y, x) of the image, with zeros up to a whole four. */
-static void put_window(const layer_t *l, int32_t y, int32_t x)
+static CORTEXM_APART void put_window(const layer_t *l, int32_t y, int32_t x)
 {
     const cortexm_conv_s8_t *const p = l->p;
     const int32_t taps = l->cols.taps;
@@ -79,23 +80,27 @@ static void put_window(const layer_t *l, int32_t y, int32_t x)
 }
 
 /* All channels of the pixel whose window is in scratch. */
-static void put_pixel(const layer_t *l, int8_t *out)
+static CORTEXM_APART void put_pixel(const layer_t *l, int8_t *out)
 {
-    const cortexm_conv_s8_t *const p = l->p;
     const cortexm_word_t *const x = (const cortexm_word_t *)(const void *)l->window;
+    const int32_t quads = l->quads;
+    const int32_t start = cortexm_pairs_start(x, 1, quads);
+    const int32_t zero_point = l->twice_zero_point_plus_one;
     const cortexm_word_t *w = l->weight;
-    const int32_t start = cortexm_pairs_start(x, 1, l->quads);
+    const int32_t *bias = l->bias;
+    const int32_t *multiplier = l->p->multiplier;
+    const int8_t *shift = l->p->shift;
 
-    for (int32_t o = 0; o < p->out_c;) {
+    for (int32_t left = l->p->out_c; left > 0; left -= 4) {
         int32_t sum[4] = {0};
 
-        if (l->quads > 0) {
-            cortexm_gemm_1x4(x, 1, w, l->quads, start, sum);
+        if (quads > 0) {
+            cortexm_gemm_1x4(x, 1, w, quads, start, sum);
         }
-        w += 4 * l->quads;
-        for (int32_t c = 0; c < 4 && o < p->out_c; ++c, ++o) {
-            out[o] = (int8_t)cortexm_narrow_code(2 * (l->bias[o] + sum[c]), p->multiplier[o],
-                                                 -1 - p->shift[o], l->twice_zero_point_plus_one);
+        w += 4 * quads;
+        for (int32_t c = 0; c < cortexm_min(left, 4); ++c) {
+            *out++ = (int8_t)cortexm_narrow_code(2 * (*bias++ + sum[c]), *multiplier++,
+                                                 -1 - *shift++, zero_point);
         }
     }
 }
