@@ -16,6 +16,7 @@ after its last reader ("diagonal memory optimisation"). Kernels without an order
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -38,10 +39,6 @@ def order_of(call: Call) -> tuple[str, int]:
     """The order that a kernel promises, and how many pixels or elements it has in work at once."""
     name, _, ahead = call.kernel.order.partition(":")
     return name, int(ahead or 1)
-
-
-def int_fields(call: Call) -> dict[str, int]:
-    return {name: value for name, value in call.fields if isinstance(value, int)}
 
 
 def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | None:
@@ -75,7 +72,7 @@ def _tensor_args(call: Call) -> list[TensorArg]:
 def read_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
     """The bytes of a tensor between which a call reads it through one argument."""
     order, _ = order_of(call)
-    fields = int_fields(call)
+    fields = call.int_fields
     if order in ("pixels", "planes"):
         first = max(0, fields["in_y0"])
         reach = (fields["out_h"] - 1) * fields["stride_h"]
@@ -93,7 +90,7 @@ def write_range(graph: Graph, call: Call) -> tuple[int, int]:
     """The bytes of its result between which a call writes."""
     arg = _tensor_args(call)[-1]
     order, _ = order_of(call)
-    fields = int_fields(call)
+    fields = call.int_fields
     if order in ("pixels", "planes"):
         pixels = fields["out_h"] * fields["out_w"]
         return arg.offset, arg.offset + (pixels - 1) * fields["out_pixel_stride"] + _made(fields)
@@ -103,7 +100,7 @@ def write_range(graph: Graph, call: Call) -> tuple[int, int]:
     return 0, graph.tensors[arg.index].nbytes
 
 
-def _made(fields: dict[str, int]) -> int:
+def _made(fields: Mapping[str, int]) -> int:
     """Channels that a call of an image kernel makes."""
     return fields.get("out_c", fields.get("channels", 0))
 
@@ -111,7 +108,7 @@ def _made(fields: dict[str, int]) -> int:
 def _within(graph: Graph, call: Call, arg: TensorArg, target: TensorArg) -> Distance | None:
     """The distance between the operand and the result of one call, from where their pointers point."""
     order, ahead = order_of(call)
-    fields = int_fields(call)
+    fields = call.int_fields
     if order in ("pixels", "planes"):
         if fields.get("batches", 1) != 1 or fields.get("groups", 1) != 1:
             return None
@@ -129,7 +126,7 @@ def _within(graph: Graph, call: Call, arg: TensorArg, target: TensorArg) -> Dist
 
 def _element_for_element(call: Call, arg: TensorArg) -> bool:
     """Whether operand `arg` has one element for each of the result."""
-    fields = int_fields(call)
+    fields = call.int_fields
     if "a_period" not in fields:
         return call.args[0] == arg
     periods = (fields["a_period"], fields["b_period"])
@@ -140,7 +137,7 @@ def _element_for_element(call: Call, arg: TensorArg) -> bool:
     )
 
 
-def _image_distance(fields: dict[str, int], ahead: int, planes: bool) -> Distance:
+def _image_distance(fields: Mapping[str, int], ahead: int, planes: bool) -> Distance:
     """Of all pixels q: the end of pixel q, less the first byte that pixels from q - ahead + 1 need."""
     in_c = fields.get("in_c", fields.get("channels", 0))
     out_c, step, width = _made(fields), fields["out_pixel_stride"], fields["out_w"]

@@ -72,10 +72,22 @@ def lower_bound(buffers: tuple[Buffer, ...], distances: Distances | None = None)
     return max((needed[step] for step in steps), default=0)
 
 
+def some_buffers(
+    buffers: tuple[Buffer, ...], distances: Distances, chosen: list[int]
+) -> tuple[tuple[Buffer, ...], dict[tuple[int, int], int]]:
+    """The chosen buffers, and the distances between them."""
+    local = {index: position for position, index in enumerate(chosen)}
+    return tuple(buffers[i] for i in chosen), {
+        (local[i], local[j]): distance
+        for (i, j), distance in distances.items()
+        if i in local and j in local
+    }
+
+
 def estimate(buffers: tuple[Buffer, ...], distances: Distances) -> int:
     """About the size of the smallest placement: that of the large buffers, by a short search."""
     bound = lower_bound(buffers, distances)
-    problem = _part(buffers, distances, _large(buffers, bound))
+    problem = _Problem(*some_buffers(buffers, distances, _large(buffers, bound)))
     found, size = problem.greedy({}, bound)
     return max(bound, problem.search(found, size, bound, FEW_NODES)[1])
 
@@ -93,6 +105,15 @@ def place(buffers: tuple[Buffer, ...], distances: Distances | None = None) -> Pl
     return _place(buffers, tuple(sorted((distances or {}).items())))
 
 
+def fits(buffers: tuple[Buffer, ...], distances: Distances, size: int) -> bool:
+    """Whether `place` needs at most `size` bytes; most often a bound or a greedy order shows it."""
+    if lower_bound(buffers, distances) > size:
+        return False
+    if _Problem(buffers, distances).greedy({}, size)[1] <= size:
+        return True
+    return place(buffers, distances).size <= size
+
+
 @lru_cache(maxsize=32)
 def _place(
     buffers: tuple[Buffer, ...], pairs: tuple[tuple[tuple[int, int], int], ...]
@@ -108,7 +129,9 @@ def _place(
     for chosen in (large, every):
         if size <= bound:
             break
-        part = problem if chosen is every else _part(buffers, distances, large)
+        part = problem
+        if chosen is large:
+            part = _Problem(*some_buffers(buffers, distances, large))
         if len(part.pairs) > MOST_PAIRS:
             break
         guess, at_most = part.greedy({})
@@ -220,19 +243,6 @@ class _Problem:
         return best, size, not stack
 
 
-def _part(buffers: tuple[Buffer, ...], distances: Distances, chosen: list[int]) -> _Problem:
-    """The problem with some of the buffers."""
-    place = {index: position for position, index in enumerate(chosen)}
-    return _Problem(
-        tuple(buffers[i] for i in chosen),
-        {
-            (place[i], place[j]): distance
-            for (i, j), distance in distances.items()
-            if i in place and j in place
-        },
-    )
-
-
 @dataclass
 class _Node:
     """Decisions so far: `heads` are the lowest offsets that they allow, `tails` the least distances
@@ -242,6 +252,7 @@ class _Node:
         above, below: by buffer, those decided to lie so.
         fresh: decisions (low, high) whose conclusions are to be drawn.
         open: pairs that are not decided, in order.
+        checked: the size below which both ways are known to be left for all of these; 0: none.
     """
 
     problem: _Problem
@@ -251,6 +262,7 @@ class _Node:
     below: list[tuple[int, ...]]
     fresh: list[tuple[int, int]]
     open: list[tuple[int, int]]
+    checked: int = 0
 
     @classmethod
     def root(cls, problem: _Problem) -> _Node:
@@ -268,6 +280,7 @@ class _Node:
             list(self.below),
             [(low, high)],
             [pair for pair in self.open if pair != decided],
+            self.checked,
         )
 
     def cost(self, low: int, high: int) -> int:
@@ -280,25 +293,30 @@ class _Node:
             for low, high in self.fresh:
                 self.above[low] += (high,)
                 self.below[high] += (low,)
-            if not self._propagate(size):
+            changed = self._propagate(size)
+            if changed is None:
                 return False
-            self.fresh, still_open = [], []
+            self.fresh = []
             for i, j in self.open:
+                if size == self.checked and i not in changed and j not in changed:
+                    continue
                 up, down = self.cost(i, j) < size, self.cost(j, i) < size
-                if up and down:
-                    still_open.append((i, j))
-                elif up or down:
-                    self.fresh.append((i, j) if up else (j, i))
-                else:
+                if not (up or down):
                     return False
-            self.open = still_open
+                if up != down:
+                    self.fresh.append((i, j) if up else (j, i))
+            self.checked = size
             if not self.fresh:
                 return True
+            decided = {(min(pair), max(pair)) for pair in self.fresh}
+            self.open = [pair for pair in self.open if pair not in decided]
 
-    def _propagate(self, size: int) -> bool:
+    def _propagate(self, size: int) -> set[int] | None:
         """Offsets follow from the fresh decisions, and others from these; a circle of decisions would
-        grow until it reaches `size`."""
+        grow until it reaches `size`. Returns the buffers with another head or tail than before; None
+        if no arena below `size` is left."""
         heads, tails, problem = self.heads, self.tails, self.problem
+        changed: set[int] = set()
         pending = list(self.fresh)
         while pending:
             i, j = pending.pop()
@@ -306,15 +324,19 @@ class _Node:
             head = align_up(heads[i] + apart, problem.buffers[j].align)
             if head > heads[j]:
                 heads[j] = head
+                changed.add(j)
                 if head + tails[j] >= size:
-                    return False
+                    return None
                 pending += [(j, k) for k in self.above[j]]
             if apart + tails[j] > tails[i]:
                 tails[i] = apart + tails[j]
+                changed.add(i)
                 if heads[i] + tails[i] >= size:
-                    return False
+                    return None
                 pending += [(k, i) for k in self.below[i]]
-        return all(h + t < size for h, t in zip(heads, tails, strict=True))
+        if size != self.checked and any(h + t >= size for h, t in zip(heads, tails, strict=True)):
+            return None
+        return changed
 
     def worst_pair(self) -> tuple[int, int] | None:
         """The open pair whose buffers would collide at their lowest offsets and that costs most."""
@@ -323,7 +345,8 @@ class _Node:
         for i, j in self.open:
             if heads[j] - heads[i] >= apart[i][j] or heads[i] - heads[j] >= apart[j][i]:
                 continue
-            costs = sorted((self.cost(i, j), self.cost(j, i)))
-            if worst is None or (costs[0], costs[1]) > worst[:2]:
-                worst = (costs[0], costs[1], (i, j))
+            up, down = self.cost(i, j), self.cost(j, i)
+            costs = (up, down) if up < down else (down, up)
+            if worst is None or costs > worst[:2]:
+                worst = (*costs, (i, j))
         return worst[2] if worst else None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from ..ir import Graph, Op, same_layout
-from .access import int_fields, order_of
+from .access import order_of
 from .cases import SCRATCH
 from .kernel_table import Kernel
 from .types import Arg, Call, Field, ScratchArg, Step, TensorArg
@@ -67,13 +67,13 @@ def _is_member(graph: Graph, op: Op, calls: tuple[Call, ...]) -> bool:
     call = calls[0]
     order, _ = order_of(call)
     tensors = [arg for arg in call.args if isinstance(arg, TensorArg)]
-    if not order or int_fields(call).get("groups", 1) != 1 or any(arg.offset for arg in tensors):
+    if not order or call.int_fields.get("groups", 1) != 1 or any(arg.offset for arg in tensors):
         return False
     if not all(_has_rows(graph, arg.index) for arg in tensors):
         return False
     shapes = {graph.tensors[arg.index].shape for arg in tensors}
     if order == "elements":
-        fields = int_fields(call)
+        fields = call.int_fields
         whole = {fields.get(name, fields["count"]) for name in ("a_period", "b_period")}
         return len(shapes) == 1 and whole == {fields["count"]}
     return len(tensors) == 2
@@ -152,7 +152,7 @@ def _needed(call: Call, new: Rows, height: int) -> Rows:
     """The rows of an operand that the rows `new` of the result are computed from."""
     if order_of(call)[0] == "elements":
         return new
-    f = int_fields(call)
+    f = call.int_fields
     begin = min(height - 1, max(0, f["in_y0"] + new.begin * f["stride_h"]))
     reach = (f["kernel_h"] - 1) * f["dilation_h"] + 1
     end = min(height, f["in_y0"] + (new.end - 1) * f["stride_h"] + reach)
@@ -201,14 +201,14 @@ def _rows_call(graph: Graph, out: int, call: Call, band: _Band, base: dict[int, 
             first = origin  # rows before the first needed one may lie there; in_y0 skips them
         args.append(TensorArg(arg.index, (first - origin) * _row_bytes(graph, arg.index)))
         if is_image and arg.index != out:
-            f = int_fields(call)
+            f = call.int_fields
             fields["in_y0"] = f["in_y0"] + new.begin * f["stride_h"] - first
             fields["in_h"] = band.need[arg.index, out].end - first
     count = new.end - new.begin
     if order_of(call)[0] == "elements":
         for name in ("count", "a_period", "b_period"):
             if name in fields:
-                fields[name] = int_fields(call)[name] // height * count
+                fields[name] = call.int_fields[name] // height * count
     else:
         fields["out_h"] = count
     scratch = SCRATCH[call.kernel.scratch](fields)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from ..ir import Graph, Op
 from ..target import Isa, Optimize, Target
-from .access import int_fields, order_of
+from .access import order_of
 from .arena import align_up, estimate, live_bytes, lower_bound, place, savings
 from .bands import Chain, band_step, is_chain
 from .joins import Joined, find_parts, into_result, joinable
@@ -65,6 +65,7 @@ class Planner:
         self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
         self._sizes: dict[tuple[Chain, ...], int] = {}
         self._costs: dict[Chain, float] = {}
+        self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
         self._moved: dict[tuple[int, tuple[tuple[int, Part], ...]], Step] = {}
         group = share_memory(graph)
         self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
@@ -176,7 +177,7 @@ class Planner:
         op: Op = self.graph.ops[number]
         source, result = op.inputs[0], op.outputs[0]
         shared = source in group and group[source] == group[result]
-        nothing = is_alias(op, self.graph) and shared
+        nothing = shared and number in self._aliases
         if (number, nothing) not in self._calls:
             self._calls[number, nothing] = () if nothing else tuple(self.select.calls(op))
         return self._calls[number, nothing]
@@ -237,7 +238,7 @@ class Planner:
         isa = self.target.isa
         total = _PER_CALL * float(sum(call.turns for call in step.calls) - len(step.ops))
         for call in step.calls:
-            fields = int_fields(call)
+            fields = call.int_fields
             if call.kernel.op == "move":
                 total += call.turns * _PER_BYTE_MOVED[isa] * fields["count"]
             elif order_of(call)[0] == "planes":

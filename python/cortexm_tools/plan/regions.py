@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import CortexMError
-from .arena import Distances, Placement, align_up, place
+from .arena import Distances, align_up, fits, place, some_buffers
 from .types import Arena, Buffer, Constant, ConstantArg, Region, ScratchArg, Step, TensorArg
 
 _ALIGN = 16  # of an arena, in bytes
@@ -165,7 +165,7 @@ def place_regions(
     base = 0
     for number, region in enumerate(ram_regions(regions)):
         inside = [i for i, piece in enumerate(pieces) if piece.region == number]
-        placement = _place_some(pieces, inside, distances)
+        placement = place(*some_buffers(pieces, distances, inside))
         for index, piece in zip(inside, placement.buffers, strict=True):
             result[index] = replace(piece, offset=base + piece.offset)
         arenas.append(Arena(region, base, align_up(placement.size, _ALIGN)))
@@ -177,15 +177,7 @@ def place_regions(
 def _fits(pieces: tuple[Buffer, ...], inside: list[int], size: int, distances: Distances) -> bool:
     if sum(pieces[i].nbytes + pieces[i].align for i in inside) <= size:
         return True
-    return align_up(_place_some(pieces, inside, distances).size, _ALIGN) <= size
-
-
-def _place_some(pieces: tuple[Buffer, ...], inside: list[int], distances: Distances) -> Placement:
-    local = {index: position for position, index in enumerate(inside)}
-    return place(
-        tuple(pieces[i] for i in inside),
-        {(local[i], local[j]): d for (i, j), d in distances.items() if i in local and j in local},
-    )
+    return fits(*some_buffers(pieces, distances, inside), size // _ALIGN * _ALIGN)
 
 
 def split_constants(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -103,6 +103,11 @@ class Call:
     args: tuple[Arg, ...]
     macs: int = 0
     turns: int = 1
+
+    @cached_property
+    def int_fields(self) -> Mapping[str, int]:
+        """The fields that are integers."""
+        return {name: value for name, value in self.fields if isinstance(value, int)}
 
 
 @dataclass(frozen=True)
