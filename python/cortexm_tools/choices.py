@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from typing import Any
 
@@ -143,10 +144,9 @@ def arena_group(arena: str) -> str:
     if kind != "shared":
         return ""
     group = group or "shared"
-    if identifier(group) != group:
-        raise CortexMError(
-            f"arena group {group!r} is no C identifier", hint=f"use {identifier(group)}"
-        )
+    plain = re.sub("__+", "_", identifier(group))  # what follows __ is a region
+    if plain != group:
+        raise CortexMError(f"arena group {group!r} is no C identifier", hint=f"use {plain}")
     return group
 
 

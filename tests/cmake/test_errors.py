@@ -43,6 +43,7 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte OPTIMIZE sped", "unknown OPTIMIZE 'sped'", "did you mean 'speed'?"),
         ("digits.pte ARENA callers", "unknown ARENA 'callers'", "did you mean 'caller'?"),
         ("digits.pte ARENA shared:a-b", "'a-b' is no C identifier", "shared:a_b"),
+        ("digits.pte ARENA shared:a__b", "'a__b' is no C identifier", "shared:a_b"),
         ("digits.pte RAM_LIMIT lots", "RAM_LIMIT 'lots' is no size", "64K"),
         ("digits.pte REGIONS dtcm", "'dtcm' describes no memory region", "dtcm=128K:fast"),
         ("digits.pte SAMPLES 0", "SAMPLES '0' is no positive number", "or all"),

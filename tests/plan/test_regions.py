@@ -126,6 +126,14 @@ def test_generated_code_names_the_memories() -> None:
     plan = plan_of(5, "sram=1M", "dtcm=4K:fast", "qspi=1M:weights")
     files = emit(plan, EmitOptions("net", "test", "0" * 64))
     source, weights = str(files["net.c"]), str(files["net_weights.c"])
+    assert 'section(".cortexm.arena.sram"))) static _Alignas' in source
+    named = str(emit(plan, EmitOptions("net", "test", "0" * 64, section_arena=".here"))["net.c"])
+    assert 'section(".here"))) static _Alignas' in named and ".cortexm.arena.sram" not in named
+    shared = EmitOptions("net", "test", "0" * 64, own_arena=False, shared_arena="all")
+    text = str(emit(plan, shared)["net.c"])
+    assert "static uint8_t *const own_arena_dtcm = cortexm_arena_all__dtcm;" in text
+    assert "_Alignas" not in text
+    assert f"#define NET_ARENA_DTCM_SIZE {plan.arenas[1].size}\n" in str(files["net.h"])
     size = plan.arenas[1].size
     array = f"static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t own_arena_dtcm[{size}];"
     assert f'section(".cortexm.arena.dtcm"))) {array}' in source

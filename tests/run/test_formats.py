@@ -11,7 +11,13 @@ import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.run.elf import parse_elf
-from cortexm_tools.run.footprint import check_footprint, footprint_of, measure, summary_text
+from cortexm_tools.run.footprint import (
+    check_footprint,
+    footprint_of,
+    measure,
+    shares_of,
+    summary_text,
+)
 from cortexm_tools.run.result import pack_inputs, unpack_outputs
 
 ARM = ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"]
@@ -92,6 +98,28 @@ def test_arena_in_a_section_is_no_flash(tmp_path: Path) -> None:
     elf = parse_elf((tmp_path / "a.o").read_bytes())
     placed = footprint_of(elf, sections_arena=[".cortexm.arena"])
     assert (placed.flash, placed.arena, placed.ram) == (0, 64, 64)
+
+
+def test_a_model_takes_its_part_of_shared_arenas(tmp_path: Path) -> None:
+    (tmp_path / "model.c").write_text(
+        "char cortexm_arena_a[64], cortexm_arena_a__dtcm[32];\n"
+        "void *model(int x) { return x ? cortexm_arena_a : cortexm_arena_a__dtcm; }\n"
+    )
+    subprocess.run([*ARM, "-c", "model.c"], cwd=tmp_path, check=True)
+    subprocess.run(["ar", "rc", "libmodel.a", "model.o"], cwd=tmp_path, check=True)
+    report = {
+        "arena_bytes": 50,
+        "regions": [
+            {"name": "sram", "kind": "ram", "bytes": 40},
+            {"name": "dtcm", "kind": "fast", "bytes": 10},
+            {"name": "flash", "kind": "weights", "bytes": 900},
+        ],
+    }
+    assert shares_of(report) == {"": 40, "dtcm": 10}
+    assert shares_of({"arena_bytes": 50, "regions": []}) == {"": 50}
+    size = measure(ARM, [tmp_path / "libmodel.a"], "model", shares=shares_of(report))
+    assert (size.arena, size.shared_arena, size.bss, size.ram) == (50, 96, 0, 50)
+    assert "50 B of the 96 B of a shared arena" in summary_text("model", size)
 
 
 def test_limits(tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ def header_text(
         "#endif",
         "",
         f"#define {macro}_ARENA_SIZE {plan.main_size}",
+        *(
+            f"#define {macro}_ARENA_{arena.region.name.upper()}_SIZE {arena.size}"
+            for arena in plan.arenas[1:]
+        ),
         f"#define {macro}_INPUT_COUNT {len(graph.inputs)}",
         f"#define {macro}_OUTPUT_COUNT {len(graph.outputs)}",
         "",

@@ -122,15 +122,21 @@ def _arena_name(plan: Plan, arena: Arena) -> str:
 
 
 def arena_lines(plan: Plan, options: EmitOptions) -> list[str]:
-    return [*_main_arena(plan, options), *_other_arenas(plan)]
+    return [*_main_arena(plan, options), *_other_arenas(plan, options)]
 
 
-def _other_arenas(plan: Plan) -> list[str]:
+def _other_arenas(plan: Plan, options: EmitOptions) -> list[str]:
     lines: list[str] = []
     for arena in plan.arenas[1:]:
-        if arena.size:
+        name = _arena_name(plan, arena)
+        if arena.size and options.shared_arena:
+            shared = f"{options.arena_symbol}__{arena.region.name}"
+            lines += [
+                f"extern uint8_t {shared}[];",
+                f"static uint8_t *const {name} = {shared};",
+            ]
+        elif arena.size:
             attribute = section_attribute(arena.region.section)
-            name = _arena_name(plan, arena)
             lines.append(
                 f"{attribute}static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{arena.size}];"
             )
@@ -148,7 +154,7 @@ def _main_arena(plan: Plan, options: EmitOptions) -> list[str]:
         ]
     if not options.own_arena:
         return []
-    attribute = section_attribute(options.section_arena)
+    attribute = section_attribute(options.section_arena or plan.arenas[0].region.section)
     return [
         f"{attribute}static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t own_arena[{options.macro}_ARENA_SIZE];",
         "",

@@ -17,8 +17,10 @@ class EmitOptions:
         command: the command line, with relative paths, for the preamble.
         digest: SHA-256 of the .pte, in hex.
         own_arena: whether the model brings a static arena.
-        shared_arena: the group of models whose common arena the build defines; then own_arena is false.
-        section_arena, section_weights: linker sections; empty for the compiler's choice.
+        shared_arena: the group of models whose common arenas the build defines, in the main region and
+            one in each other; then own_arena is false.
+        section_arena, section_weights: linker sections; empty for those of the regions, or else the
+            compiler's choice.
         profile: call cortexm_profile() before and after every step.
         poison: overwrite the dead bytes of the arena after every step, and those of bands and scratch
             after every call, for tests.

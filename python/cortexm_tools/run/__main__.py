@@ -9,13 +9,14 @@ Prints it, writes it as JSON, and fails if a limit is exceeded.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..emit.files import write_files
 from ..errors import CortexMError
-from .footprint import check_footprint, measure, summary_text, to_json
+from .footprint import Shares, check_footprint, measure, shares_of, summary_text, to_json
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -34,7 +35,13 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(own)
     try:
         sections = options.section_arena
-        size = measure(compiler, options.archive, options.name, sections_arena=sections)
+        size = measure(
+            compiler,
+            options.archive,
+            options.name,
+            sections_arena=sections,
+            shares=_shares(options.out.with_name(f"{options.name}.report.json")),
+        )
         write_files(options.out.parent, {options.out.name: to_json(size)})
         check_footprint(options.name, size, options.ram_limit, options.flash_limit)
     except CortexMError as error:
@@ -42,6 +49,15 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     print(summary_text(options.name, size))
     return 0
+
+
+def _shares(report: Path) -> Shares:
+    try:
+        return shares_of(json.loads(report.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CortexMError(
+            "is no report of this tool", where=str(report), hint="build the model again"
+        ) from None
 
 
 if __name__ == "__main__":

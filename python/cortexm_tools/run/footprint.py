@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from ..errors import CortexMError
 from ..report.tables import table
@@ -26,6 +26,9 @@ _API = ("cortexm_init", "cortexm_invoke", "cortexm_input", "cortexm_output")
 # How the names of arenas begin: a model's own, and those that models share.
 _OWN, _SHARED = "own_arena", "cortexm_arena_"
 _LARGEST = 12
+
+# Bytes of a model's arena by memory region; that with inputs and outputs has no name here.
+Shares = Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,12 @@ class Footprint:
 
 
 def footprint_of(
-    elf: Elf, *, sections_arena: Sequence[str] = (), share: int | None = None
+    elf: Elf, *, sections_arena: Sequence[str] = (), shares: Shares | None = None
 ) -> Footprint:
     """Adds up the sections of a linked object.
 
     Args:
-        share: the bytes that the model takes of an arena that it shares; default: all of it.
+        shares: what the model takes of arenas that it shares; default: all of them.
     """
     total = dict.fromkeys(("code", "constants", "data", "bss"), 0)
     kinds = [_kind(section, sections_arena) for section in elf.sections]
@@ -88,7 +91,8 @@ def footprint_of(
             kind = "arena"
             if symbol.name.startswith(_SHARED):
                 shared += size
-                size = size if share is None else min(size, share)
+                region = symbol.name.removeprefix(_SHARED).partition("__")[2]
+                size = size if shares is None else min(size, shares.get(region, 0))
                 beyond += symbol.size - size
             arena += size
         sizes[symbol.name, kind] = sizes.get((symbol.name, kind), 0) + size
@@ -125,6 +129,7 @@ def measure(
     name: str,
     *,
     sections_arena: Sequence[str] = (),
+    shares: Shares | None = None,
 ) -> Footprint:
     """Links the model `name` and adds up what is there.
 
@@ -132,6 +137,7 @@ def measure(
         compiler: the C compiler with the options that select the core.
         archives: static libraries: the model's, the runtime, the kernels.
         sections_arena: linker sections that hold arenas.
+        shares: see `footprint_of`.
 
     Raises:
         CortexMError: the link fails.
@@ -154,11 +160,8 @@ def measure(
                 where=name,
                 hint=done.stderr.strip() or f"{compiler[0]} gave status {done.returncode}",
             )
-        content = output.read_bytes()
-        elf = parse_elf(content, where=str(output))
-        size = footprint_of(
-            elf, sections_arena=sections_arena, share=_arena_size(elf, content, name)
-        )
+        elf = parse_elf(output.read_bytes(), where=str(output))
+        size = footprint_of(elf, sections_arena=sections_arena, shares=shares)
         if not elf.is_arm:
             return size
         try:
@@ -168,24 +171,20 @@ def measure(
     return replace(size, stack=bound.bytes, stack_note=path_text(bound))
 
 
-def _arena_size(elf: Elf, content: bytes, name: str) -> int | None:
-    """The field `arena_size` of the model's descriptor (cortexm_model_t); None without one."""
-    word = 8 if content[4] == 2 else 4  # the class of the ELF file; fields are as wide as pointers
-    order: Literal["little", "big"] = "little" if content[5] == 1 else "big"
-    for symbol in elf.symbols:
-        if symbol.name == name and not symbol.is_function and symbol.size >= 3 * word:
-            section = elf.sections[symbol.section]
-            start = section.offset + symbol.address - section.address + 2 * word
-            return int.from_bytes(content[start : start + word], order)
-    return None
-
-
 def _libraries(compiler: Sequence[str]) -> list[str]:
     """The C library, where it is a static one that would be linked into the image."""
     if "none-eabi" not in Path(compiler[0]).name:
         return []
     nano = any("nano.specs" in option for option in compiler)
     return ["-lc_nano" if nano else "-lc", "-lm", "-lgcc"]
+
+
+def shares_of(report: Mapping[str, Any]) -> Shares:
+    """What a model takes of each memory, from its NAME.report.json."""
+    rams = [region for region in report["regions"] if region["kind"] != "weights"]
+    if not rams:
+        return {"": report["arena_bytes"]}
+    return {"": rams[0]["bytes"], **{region["name"]: region["bytes"] for region in rams[1:]}}
 
 
 def summary_text(name: str, size: Footprint) -> str:
