@@ -104,7 +104,13 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         p.shift = shifts;
         scratch = allocate(2 * depth);
     }
-    if (kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_PAIRS) {
+    if (kind == TRANSPOSE) {
+        const int32_t filter = weight_size / p.out_c;
+
+        for (int32_t i = 0; i < weight_size; ++i) {
+            bias[i / filter] += p.in_zero_point * weight[i];
+        }
+    } else if (kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_PAIRS) {
         const int32_t rows = (p.kernel_h + p.stride_h - 1) / p.stride_h;
         const int32_t cols = (p.kernel_w + p.stride_w - 1) / p.stride_w;
         const int32_t depth = rows * cols * p.in_c;

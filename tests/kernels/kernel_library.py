@@ -148,7 +148,12 @@ def _packed(
     none = np.zeros(0, np.int32)
     groups = params.get("groups", 1)
     assert isinstance(groups, int)
-    constants = PACKERS[kernel.pack](Constants(weight, bias, none, none, groups))
+    plain = bias
+    if kernel.op == "transpose_conv2d":
+        plain = bias + params["in_zero_point"] * weight.astype(np.int32).sum(axis=(1, 2, 3))
+    constants = PACKERS[kernel.pack](
+        Constants(weight, bias, none, none, groups, plain.astype(np.int32))
+    )
     scratch = np.zeros(SCRATCH[kernel.scratch](params), np.uint8)
     return [x, constants.weight, constants.bias], _Buffer(scratch)
 

@@ -79,6 +79,11 @@ def gemm4(constants: Constants) -> Constants:
     return replace(pad_arrays(constants, 4), weight=np.pad(packed, (0, GEMM4_PAD)))
 
 
+def plain_bias(constants: Constants) -> Constants:
+    """Biases without the zero point, for kernels that subtract it from every code."""
+    return replace(constants, bias=constants.plain_bias)
+
+
 def _phases(constants: Constants) -> Iterator[Constants]:
     """A convolution for each phase of a transposed one: kernels/src/common/phases.h.
 
@@ -202,6 +207,7 @@ PACKERS: dict[str, Callable[[Constants], Constants]] = {
     "pairs": pairs,
     "phases_gemm4": phases_gemm4,
     "phases_pairs": phases_pairs,
+    "plain_bias": plain_bias,
     "tap_fours": tap_fours,
     "window_rows": window_rows,
 }
