@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from ..ir import Graph
 from ..target import Optimize, Target
@@ -60,12 +61,13 @@ def make_plan(
     order = smallest_order(graph)
     orders = [graph] if order is None else [graph, replace(graph, ops=order)]
 
+    @cache
+    def planners(spare: Spare) -> list[Planner]:
+        return [Planner(ordered, target, kernels, optimize, spare) for ordered in orders]
+
     def choose(spare: Spare, limit: int | None) -> Choice:
         """The order with the smaller arena; the program's, if they are equal."""
-        choices: list[Choice] = []
-        for ordered in orders:
-            planner = Planner(ordered, target, kernels, optimize, spare)
-            choices.append((planner, choose_chains(planner, optimize, limit)))
+        choices = [(p, choose_chains(p, optimize, limit)) for p in planners(spare)]
         return min(choices, key=lambda choice: choice[0].smallest(choice[1]))
 
     planner, chains = fit(choose, ram_limit)

@@ -18,12 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
 
 from ..ir import Array, Graph
-from .types import Call, Step, TensorArg
+from .types import Call, Field, Step, TensorArg
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def _within(graph: Graph, call: Call, arg: TensorArg, target: TensorArg) -> Dist
     if order in ("pixels", "planes"):
         if fields.get("batches", 1) != 1 or fields.get("groups", 1) != 1:
             return None
-        return _image_distance(fields, 1 if order == "planes" else ahead, order == "planes")
+        return _image_distance(call.fields, 1 if order == "planes" else ahead, order == "planes")
     if order == "elements":
         if not _element_for_element(call, arg):
             return None
@@ -137,8 +138,12 @@ def _element_for_element(call: Call, arg: TensorArg) -> bool:
     )
 
 
-def _image_distance(fields: Mapping[str, int], ahead: int, planes: bool) -> Distance:
+@lru_cache(maxsize=1024)  # the bands of an operator differ in few fields, and most in none
+def _image_distance(
+    all_fields: tuple[tuple[str, Field], ...], ahead: int, planes: bool
+) -> Distance:
     """Of all pixels q: the end of pixel q, less the first byte that pixels from q - ahead + 1 need."""
+    fields = {name: value for name, value in all_fields if isinstance(value, int)}
     in_c = fields.get("in_c", fields.get("channels", 0))
     out_c, step, width = _made(fields), fields["out_pixel_stride"], fields["out_w"]
     rows = np.arange(fields["out_h"], dtype=np.int64)[:, None]

@@ -102,6 +102,7 @@ def band_step(graph: Graph, calls: Sequence[tuple[Call, ...]], chain: Chain, mov
     first_needed = _first_needed(bands)
     base = {op.outputs[0]: 0 for op in ops[:-1]}  # the first row in each buffer
     lists: list[list[Call]] = []
+    alike: dict[tuple[int, _Changes], Call] = {}
     for number, band in enumerate(bands):
         result: list[Call] = []
         for op, call in zip(ops, members, strict=True):
@@ -111,7 +112,10 @@ def band_step(graph: Graph, calls: Sequence[tuple[Call, ...]], chain: Chain, mov
                 result += _moved(graph, out, base[out], keep, band.new[out].begin, move)
                 base[out] = keep
             if band.new[out].end > band.new[out].begin:
-                result.append(_rows_call(graph, out, call, band, base))
+                changes = _changes(graph, out, call, band, base)
+                if (out, changes) not in alike:
+                    alike[out, changes] = _with_fields(graph, out, call, dict(changes))
+                result.append(_placed(graph, out, alike[out, changes], band, base))
         lists.append(result)
     return Step(ops[-1], _with_loops(lists), tuple(ops[:-1]))
 
@@ -184,38 +188,57 @@ def _row_bytes(graph: Graph, index: int) -> int:
     return tensor.nbytes // tensor.shape[2]
 
 
-def _rows_call(graph: Graph, out: int, call: Call, band: _Band, base: dict[int, int]) -> Call:
-    """The part of a whole-tensor call that computes the new rows of a band."""
+_Changes = tuple[tuple[str, int], ...]  # of fields
+
+
+def _first_row(out: int, call: Call, index: int, band: _Band, base: dict[int, int]) -> int:
+    """The row of a tensor to which its argument points."""
+    if index == out:
+        return band.new[out].begin
+    if index in base and order_of(call)[0] != "elements":
+        return base[index]  # rows before the first needed one may lie there; in_y0 skips them
+    return band.need[index, out].begin
+
+
+def _changes(graph: Graph, out: int, call: Call, band: _Band, base: dict[int, int]) -> _Changes:
+    """The fields in which the call that computes the new rows of a band differs from the call on whole
+    tensors."""
     new = band.new[out]
-    height = graph.tensors[out].shape[2]
-    fields: dict[str, Field] = dict(call.fields)
-    args: list[Arg] = []
-    for arg in call.args:
-        if not isinstance(arg, TensorArg):
-            args.append(arg)
-            continue
-        first = new.begin if arg.index == out else band.need[arg.index, out].begin
-        origin = base.get(arg.index, 0)
-        is_image = order_of(call)[0] != "elements"
-        if is_image and arg.index in base and arg.index != out:
-            first = origin  # rows before the first needed one may lie there; in_y0 skips them
-        args.append(TensorArg(arg.index, (first - origin) * _row_bytes(graph, arg.index)))
-        if is_image and arg.index != out:
-            f = call.int_fields
-            fields["in_y0"] = f["in_y0"] + new.begin * f["stride_h"] - first
-            fields["in_h"] = band.need[arg.index, out].end - first
     count = new.end - new.begin
+    f = call.int_fields
     if order_of(call)[0] == "elements":
-        for name in ("count", "a_period", "b_period"):
-            if name in fields:
-                fields[name] = call.int_fields[name] // height * count
-    else:
-        fields["out_h"] = count
-    scratch = SCRATCH[call.kernel.scratch](fields)
-    args = [ScratchArg(scratch) if isinstance(arg, ScratchArg) else arg for arg in args]
-    return replace(
-        call, fields=tuple(fields.items()), args=tuple(args), macs=call.macs * count // height
+        height = graph.tensors[out].shape[2]
+        names = [name for name in ("count", "a_period", "b_period") if name in f]
+        return tuple((name, f[name] // height * count) for name in names)
+    (source,) = _operands(call)
+    first = _first_row(out, call, source.index, band, base)
+    return (
+        ("in_y0", f["in_y0"] + new.begin * f["stride_h"] - first),
+        ("in_h", band.need[source.index, out].end - first),
+        ("out_h", count),
     )
+
+
+def _with_fields(graph: Graph, out: int, call: Call, changes: dict[str, int]) -> Call:
+    """A call with other fields, and what follows from them."""
+    fields: dict[str, Field] = dict(call.fields) | changes
+    scratch = SCRATCH[call.kernel.scratch](fields)
+    args = tuple(ScratchArg(scratch) if isinstance(arg, ScratchArg) else arg for arg in call.args)
+    rows = "count" if "count" in changes else "out_h"
+    macs = call.macs * changes[rows] // call.int_fields[rows]
+    return replace(call, fields=tuple(fields.items()), args=args, macs=macs)
+
+
+def _placed(graph: Graph, out: int, call: Call, band: _Band, base: dict[int, int]) -> Call:
+    """A call with its tensors where the rows of a band lie."""
+
+    def place(arg: Arg) -> Arg:
+        if not isinstance(arg, TensorArg):
+            return arg
+        row = _first_row(out, call, arg.index, band, base) - base.get(arg.index, 0)
+        return TensorArg(arg.index, row * _row_bytes(graph, arg.index))
+
+    return replace(call, args=tuple(place(arg) for arg in call.args))
 
 
 def _with_loops(lists: list[list[Call]]) -> tuple[Call, ...]:
