@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures how long the planner takes, by model and core.
+
+    python benchmarks/planning.py                               # the benchmark models, lowered first
+    python benchmarks/planning.py build/model.pte --optimize size --ram-limit 64K --int8
+
+CPU time, the best of several processes that plan once, without start-up: it depends on the machine. The
+function calls, counted by Python's profiler, depend on the versions of Python and numpy alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import multiprocessing
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
+
+from cortexm_tools.errors import CortexMError  # noqa: E402
+from cortexm_tools.ir import Graph  # noqa: E402
+from cortexm_tools.plan import make_plan  # noqa: E402
+from cortexm_tools.program import Program, load_program  # noqa: E402
+from cortexm_tools.report.limits import parse_size  # noqa: E402
+from cortexm_tools.simplify import simplify  # noqa: E402
+from cortexm_tools.target import Optimize, Target  # noqa: E402
+
+from suite.measure import CORES, LARGE, MODELS, lower  # noqa: E402
+
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model on one core."""
+
+    seconds: float
+    calls: int
+    arena: int
+    lower_bound: int
+
+
+def plan_once(
+    graph: Graph, target: Target, optimize: Optimize, ram_limit: int | None, count: bool
+) -> Row:
+    """Plans a simplified graph; with `count` under the profiler, where the time means nothing."""
+    profile = cProfile.Profile()
+    begin = time.process_time()
+    if count:
+        profile.enable()
+    plan = make_plan(graph, target, optimize=optimize, ram_limit=ram_limit)
+    profile.disable()
+    seconds = time.process_time() - begin
+    calls = sum(entry.callcount for entry in profile.getstats())
+    return Row(seconds, calls, plan.arena_size, plan.lower_bound)
+
+
+def measure(graph: Graph, target: Target, optimize: Optimize, ram_limit: int | None) -> Row:
+    """Each time in a new process, because the planner remembers placements."""
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        *timed, counted = (
+            pool.apply(plan_once, (graph, target, optimize, ram_limit, count))
+            for count in (*[False] * REPEATS, True)
+        )
+    return replace(counted, seconds=min(row.seconds for row in timed))
+
+
+def programs(files: list[Path]) -> list[Program]:
+    """What is in the .pte files; without any, the benchmark models."""
+    target = Target.parse("cortex-m55")
+    if files:
+        return [load_program(file, name=file.stem, target=target) for file in files]
+    return [lower(name) for name in (*MODELS, LARGE)]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "pte", nargs="*", type=Path, help="lowered models; default: the benchmarks'"
+    )
+    parser.add_argument("--cpus", default=",".join(CORES), help="default: %(default)s")
+    parser.add_argument("--optimize", default="balanced", choices=[o.value for o in Optimize])
+    parser.add_argument("--ram-limit", help="as in 64K")
+    parser.add_argument(
+        "--int8", action="store_true", help="inputs and outputs as IO int8 has them"
+    )
+    args = parser.parse_args(arguments)
+    try:
+        targets = [Target.parse(cpu) for cpu in args.cpus.split(",")]
+        limit = parse_size(args.ram_limit) if args.ram_limit else None
+        print("| model | core | seconds | function calls | arena | lower bound |")
+        print("|---|---|---|---|---|---|")
+        for program in programs(args.pte):
+            graph = simplify(program.graph(), io_int8=args.int8)
+            for target in targets:
+                row = measure(graph, target, Optimize(args.optimize), limit)
+                print(
+                    f"| {program.name} | {target.core.value} | {row.seconds:.2f} | {row.calls:,} "
+                    f"| {row.arena:,} | {row.lower_bound:,} |",
+                    flush=True,
+                )
+    except CortexMError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
