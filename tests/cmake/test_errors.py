@@ -187,6 +187,13 @@ def test_code_exceeds_flash_limit(project, generator: str) -> None:
     assert sizes["flash"] == sizes["code"] + sizes["constants"] + sizes["data"] > 14336
 
 
+def test_core_with_this_machines_compiler(project) -> None:
+    """Said before the model is lowered, not by an #error in the generated code."""
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), OPTIONS="CPU;cortex-m55")
+    said = refuse(app.configure())
+    assert "CPU cortex-m55, but " in said and "-DCORTEXM_CPU=cortex-m55" in said
+
+
 def test_damaged_program(project, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.pte"
     damaged.write_bytes(MODEL.read_bytes()[:1000])
