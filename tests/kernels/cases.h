@@ -22,7 +22,7 @@ void sweep_cases(int32_t boundary);
 typedef enum {
     CONV_FOURS,
     CONV_GEMM4,
-    CONV_PAIRS,
+    CONV_TWOS,
     DEPTHWISE_TAP_FOURS,
     DEPTHWISE_WINDOW_ROWS,
     DEPTHWISE8,

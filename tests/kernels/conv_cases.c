@@ -85,23 +85,17 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     in = random_bytes(in_size);
     weight = random_bytes(weight_size);
     bias = random_bias(p.out_c);
-    if (kind == CONV_PAIRS || kind == DEPTHWISE_WINDOW_ROWS || kind == TRANSPOSE_PAIRS) {
+    if (kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS || kind == TRANSPOSE_PAIRS) {
         make_narrow(shifts, bias, p.out_c);
     }
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     ref(&p, in, weight, bias, o.data[1], NULL);
     if (kind == CONV_GEMM4) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
-        const int32_t channels = p.out_c / groups;
 
-        packed = pack_gemm4(weight, channels, groups, depth);
+        packed = pack_gemm4(weight, p.out_c / groups, groups, depth);
         free(weight);
         weight = packed;
-        bias = pad_channels(bias, (int32_t)sizeof *bias, channels, groups, 4);
-        multipliers = pad_channels(multipliers, (int32_t)sizeof *multipliers, channels, groups, 4);
-        shifts = pad_channels(shifts, 1, channels, groups, 4);
-        p.multiplier = multipliers;
-        p.shift = shifts;
         scratch = allocate(2 * depth);
     }
     if (kind == TRANSPOSE) {
@@ -117,17 +111,11 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
 
         weight = pack_phases(kind, &p, weight, &bias);
         scratch = allocate(kind == TRANSPOSE_GEMM4 ? 2 * depth : (depth + 3) / 4 * 8);
-        if (kind == TRANSPOSE_GEMM4) {
-            multipliers = pad_channels(multipliers, (int32_t)sizeof *multipliers, p.out_c, 1, 4);
-            shifts = pad_channels(shifts, 1, p.out_c, 1, 4);
-            p.multiplier = multipliers;
-            p.shift = shifts;
-        }
-    } else if (kind == CONV_FOURS || kind == CONV_PAIRS) {
+    } else if (kind == CONV_FOURS || kind == CONV_TWOS) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
 
         packed = kind == CONV_FOURS ? pack_fours(weight, p.out_c / groups, groups, depth)
-                                    : pack_pairs(weight, p.out_c, depth);
+                                    : pack_twos(weight, p.out_c, depth);
         free(weight);
         weight = packed;
         scratch = allocate(kind == CONV_FOURS ? 8 * depth + 8 * ((depth + 63) / 64) + group_in

@@ -17,7 +17,7 @@
 
 #define conv_case_conv(variant, ref) conv_case(variant, ref, CONV_FOURS)
 #define conv_case_gemm4(variant, ref) conv_case(variant, ref, CONV_GEMM4)
-#define conv_case_pairs(variant, ref) conv_case(variant, ref, CONV_PAIRS)
+#define conv_case_twos(variant, ref) conv_case(variant, ref, CONV_TWOS)
 #define conv_case_depthwise(variant, ref) conv_case(variant, ref, DEPTHWISE_TAP_FOURS)
 #define conv_case_window_rows(variant, ref) conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define conv_case_depthwise8(variant, ref) conv_case(variant, ref, DEPTHWISE8)
@@ -69,7 +69,7 @@
 
 #ifdef FUZZ_DSP
 #define DSP_KERNELS(K)                                                                             \
-    K(conv2d_s8, dsp, conv_case_pairs)                                                             \
+    K(conv2d_s8, dsp, conv_case_twos)                                                             \
     K(depthwise_conv2d_s8, dsp, conv_case_window_rows)                                             \
     K(transpose_conv2d_s8, dsp, conv_case_phases_pairs)                                            \
     K(linear_s8, dsp, linear_pairs_case)                                                           \

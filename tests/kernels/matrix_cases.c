@@ -43,9 +43,6 @@ static int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
     }
     o = outputs(p.rows * p.out_features);
     ref(&p, in, weight, bias, o.data[1], NULL);
-    if (kind == LINEAR_GEMM4) {
-        bias = pad_channels(bias, (int32_t)sizeof *bias, p.out_features, 1, 4);
-    }
     variant(&p, in, packed, bias, o.data[0], scratch);
     free(in);
     free(weight);

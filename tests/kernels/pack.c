@@ -6,37 +6,27 @@
 
 #include "harness.h"
 
-void *pad_channels(void *array, int32_t size, int32_t channels, int32_t groups, int32_t block)
-{
-    const int32_t padded = (channels + block - 1) / block * block;
-    char *result = allocate(groups * padded * size);
-
-    memset(result, 0, (size_t)(groups * padded * size));
-    for (int32_t g = 0; g < groups; ++g) {
-        memcpy(result + g * padded * size, (char *)array + g * channels * size,
-               (size_t)(channels * size));
-    }
-    free(array);
-    return result;
-}
-
 int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
 {
-    const int32_t blocks = (channels + 3) / 4;
+    const int32_t whole = channels / 4 * 4;
     const int32_t first = (depth - 1) % 16 + 1;
-    int8_t *packed = allocate(groups * blocks * 4 * depth + 15);
+    const int32_t behind = 16 - depth * (1 + channels - whole);
+    const int32_t size = groups * channels * depth + (whole > 0 && behind > 0 ? behind : 0);
+    int8_t *packed = allocate(size);
 
-    randomize(packed, groups * blocks * 4 * depth + 15);
+    randomize(packed, size);
     for (int32_t g = 0; g < groups; ++g) {
-        for (int32_t o = 0; o < channels; ++o) {
-            int8_t *block = packed + (g * blocks + o / 4) * 4 * depth;
+        int8_t *const group = packed + g * channels * depth;
 
+        for (int32_t o = 0; o < channels; ++o) {
             for (int32_t k = 0; k < depth; ++k) {
                 const int32_t chunk = k < first ? 0 : 4 * (k - (k - first) % 16);
                 const int32_t width = k < first ? first : 16;
                 const int32_t at = k < first ? k : (k - first) % 16;
+                const int32_t place = o < whole ? o / 4 * 4 * depth + chunk + o % 4 * width + at
+                                                : o * depth + k;
 
-                block[chunk + o % 4 * width + at] = weight[(g * channels + o) * depth + k];
+                group[place] = weight[(g * channels + o) * depth + k];
             }
         }
     }
@@ -45,16 +35,34 @@ int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32
 
 int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
 {
-    const int32_t blocks = (channels + 3) / 4;
-    int8_t *packed = allocate(groups * blocks * 4 * depth);
+    const int32_t whole = channels / 4 * 4;
+    int8_t *packed = allocate(groups * channels * depth);
 
-    memset(packed, 0x80, (size_t)(groups * blocks * 4 * depth));
     for (int32_t g = 0; g < groups; ++g) {
+        int8_t *const group = packed + g * channels * depth;
+
         for (int32_t o = 0; o < channels; ++o) {
             for (int32_t k = 0; k < depth; ++k) {
-                packed[((g * blocks + o / 4) * depth + k) * 4 + o % 4] =
-                    (int8_t)(weight[(g * channels + o) * depth + k] ^ 0x80);
+                const int32_t place = o < whole ? (o / 4 * depth + k) * 4 + o % 4 : o * depth + k;
+
+                group[place] = (int8_t)(weight[(g * channels + o) * depth + k] ^ 0x80);
             }
+        }
+    }
+    return packed;
+}
+
+int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    const int32_t steps = (depth + 1) / 2;
+    const int32_t size = (channels + 1) / 2 * 4 * steps + (steps % 2 != 0 ? 4 : 0);
+    int8_t *packed = allocate(size);
+
+    randomize(packed, size);
+    for (int32_t o = 0; o < channels; ++o) {
+        for (int32_t k = 0; k < depth; ++k) {
+            packed[(o / 2 * steps + k / 2) * 4 + k % 2 * 2 + o % 2] =
+                (int8_t)(o % 2 == 0 ? weight[o * depth + k] ^ 0x80 : weight[o * depth + k]);
         }
     }
     return packed;
@@ -62,18 +70,26 @@ int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32
 
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth)
 {
-    const int32_t padded = (depth + 3) / 4 * 4;
-    int8_t *packed = allocate((channels + 3) / 4 * 4 * padded);
+    const int32_t order[4] = {0, 2, 1, 3};
+    const int32_t steps = (depth + 1) / 2;
+    const int32_t quads = (depth + 3) / 4;
+    const int32_t whole = channels / 4 * 4;
+    const int32_t rest = 4 * quads * (channels - whole);
+    const int32_t behind = 8 * (2 * quads - steps) - rest;
+    const int32_t size = 2 * steps * whole + rest + (whole > 0 && behind > 0 ? behind : 0);
+    int8_t *packed = allocate(size);
 
-    for (int32_t o = 0; o < (channels + 3) / 4 * 4; o += 2) {
-        for (int32_t k = 0; k < padded; ++k) {
-            const int32_t a = o < channels && k < depth ? weight[o * depth + k] : 0;
-            const int32_t b = o + 1 < channels && k < depth ? weight[(o + 1) * depth + k] : 0;
-            const uint32_t both = (uint32_t)(256 * b + a + 128);
-            const int32_t at = o / 4 * 4 * padded + k / 2 * 8 + o % 4 / 2 * 4 + k % 2 * 2;
+    randomize(packed, size);
+    for (int32_t o = 0; o < channels; ++o) {
+        for (int32_t k = 0; k < depth; ++k) {
+            const int8_t w = weight[o * depth + k];
 
-            packed[at] = (int8_t)(both & 0xffu);
-            packed[at + 1] = (int8_t)(both >> 8 & 0xffu);
+            if (o < whole) {
+                packed[(o / 4 * steps + k / 2) * 8 + o % 4 / 2 * 4 + k % 2 * 2 + o % 2] =
+                    (int8_t)(o % 2 == 0 ? w ^ 0x80 : w);
+            } else {
+                packed[2 * steps * whole + 4 * quads * (o - whole) + k / 4 * 4 + order[k % 4]] = w;
+            }
         }
     }
     return packed;
@@ -104,11 +120,11 @@ static int8_t *phase_weights(const cortexm_conv_s8_t *p, const int8_t *weight, i
 int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight, int32_t **bias)
 {
     const int is_gemm4 = kind == TRANSPOSE_GEMM4;
-    const int32_t padded = (p->out_c + 3) / 4 * 4;
-    const int32_t places = is_gemm4 ? padded : p->out_c;
+    const int32_t places = p->out_c;
+    const int32_t whole = places / 4 * 4;
     const int32_t all = p->kernel_h * p->kernel_w * p->in_c;
-    const int32_t pad = is_gemm4 ? 15 : 0;
-    int8_t *packed = allocate(padded * (all + p->stride_h * p->stride_w * 3) + 15);
+    const int32_t pad = is_gemm4 ? 16 : 8;
+    int8_t *packed = allocate(places * (all + p->stride_h * p->stride_w * 3));
     int8_t *result;
     int32_t *biases = allocate(p->stride_h * p->stride_w * places * (int32_t)sizeof *biases);
     int32_t size = 0;
@@ -121,17 +137,18 @@ int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight
         for (int32_t o = 0; o < places; ++o) {
             int32_t others = 0;
 
-            for (int32_t k = 0; o < p->out_c && k < all; ++k) {
+            for (int32_t k = 0; k < all; ++k) {
                 others += weight[o * all + k];
             }
-            for (int32_t k = 0; o < p->out_c && k < depth; ++k) {
+            for (int32_t k = 0; k < depth; ++k) {
                 others -= weights[o * depth + k];
             }
-            biases[phase * places + o] =
-                o < p->out_c ? (*bias)[o] + p->in_zero_point * others : 0;
+            biases[phase * places + o] = (*bias)[o] + p->in_zero_point * others;
         }
         if (depth > 0) {
-            const int32_t length = is_gemm4 ? padded * depth : padded * ((depth + 3) / 4 * 4);
+            const int32_t length = is_gemm4 ? places * depth
+                                            : whole * ((depth + 1) / 2 * 2) +
+                                                  (places - whole) * ((depth + 3) / 4 * 4);
             int8_t *part = is_gemm4 ? pack_gemm4(weights, p->out_c, 1, depth)
                                     : pack_pairs(weights, p->out_c, depth);
 
@@ -153,23 +170,15 @@ int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight
 
 int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int32_t channels)
 {
-    int8_t *packed = allocate((channels + 3) / 4 * 4 * taps * 2);
+    const int32_t is_rows = kind == DEPTHWISE_WINDOW_ROWS;
+    const int32_t size = (is_rows ? channels : (channels + 3) / 4 * 4) * taps + is_rows;
+    int8_t *packed = allocate(size);
 
-    memset(packed, 0, (size_t)((channels + 3) / 4 * 4 * taps * 2));
+    memset(packed, 0, (size_t)size);
     for (int32_t o = 0; o < channels; ++o) {
         for (int32_t t = 0; t < taps; ++t) {
-            const int8_t w = weight[t * channels + o];
-
-            if (kind == DEPTHWISE_TAP_FOURS) {
-                packed[(o / 4 * taps + t) * 4 + o % 4] = w;
-            } else {
-                int8_t *const row = packed + (o * 3 + t / 3) * 4;
-
-                row[t % 3 + t % 3 / 2] = w;
-                if (t % 3 == 1) {
-                    row[2] = w;
-                }
-            }
+            packed[is_rows ? o * taps + t : (o / 4 * taps + t) * 4 + o % 4] =
+                weight[t * channels + o];
         }
     }
     return packed;

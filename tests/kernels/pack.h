@@ -5,14 +5,14 @@
 
 #include "cases.h"
 
-/* Channels of every group up to whole blocks; takes over `array`. */
-void *pad_channels(void *array, int32_t size, int32_t channels, int32_t groups, int32_t block);
-
 /* As gemm4 in plan/pack.py, written the other way round: byte by byte. */
 int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 
-/* The next three as the functions of their names in plan/pack.py. */
+/* As fours in plan/pack.py. */
 int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
+
+/* The next two as the functions of their names in plan/pack.py; bytes that need not be zeros are not. */
+int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth);
 
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
 
@@ -20,6 +20,7 @@ int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
  * becomes the biases of all phases. */
 int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight, int32_t **bias);
 
+/* As tap_fours and window_rows. */
 int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int32_t channels);
 
 /* As the cases `shifts_right` and `narrow_sums` of plan/cases.py. */

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from cortexm_tools.plan.pack import (
-    GEMM4_PAD,
     Constants,
     _phases,
     depthwise8,
@@ -32,23 +31,24 @@ def _constants(weight: np.ndarray, channels: int, groups: int = 1) -> Constants:
 
 
 @pytest.mark.parametrize("depth", [1, 3, 15, 16, 17, 31, 32, 33, 48, 50])
-@pytest.mark.parametrize(("channels", "groups"), [(1, 1), (4, 1), (5, 1), (8, 1), (6, 2), (4, 4)])
+@pytest.mark.parametrize(("channels", "groups"), [(1, 1), (4, 1), (5, 1), (8, 1), (6, 2), (10, 2), (4, 4)])
 def test_gemm4(depth: int, channels: int, groups: int) -> None:
     rng = np.random.default_rng(depth)
     weight = rng.integers(-128, 128, (channels, depth)).astype(np.int8)
     packed = gemm4(_constants(weight, channels, groups))
     per_group = channels // groups
-    padded = (per_group + 3) // 4 * 4
+    whole = per_group // 4 * 4
     first = (depth - 1) % 16 + 1
-    assert packed.weight.size == groups * padded * depth + GEMM4_PAD
+    behind = max(0, 16 - depth * (1 + per_group - whole)) if whole else 0
+    assert packed.weight.size == channels * depth + behind
+    assert packed.bias.size == packed.multiplier.size == packed.shift.size == channels
     for channel in range(channels):
         group, o = divmod(channel, per_group)
-        assert packed.bias[group * padded + o] == 1000 + channel
-        assert packed.multiplier[group * padded + o] == 2000 + channel
-        assert packed.shift[group * padded + o] == -channel - 1
-        block = packed.weight[(group * padded + o // 4 * 4) * depth :]
+        block = packed.weight[(group * per_group + o // 4 * 4) * depth :]
         for k in range(depth):
-            if k < first:
+            if o >= whole:
+                place = o % 4 * depth + k
+            elif k < first:
                 place = o % 4 * first + k
             else:
                 chunk, at = divmod(k - first, 16)
@@ -59,7 +59,7 @@ def test_gemm4(depth: int, channels: int, groups: int) -> None:
 def test_gemm4_of_a_layer_with_one_multiplier() -> None:
     none = np.zeros(0, np.int8)
     packed = gemm4(Constants(np.ones((3, 5), np.int8), np.ones(3, np.int32), none, none))
-    assert packed.bias.tolist() == [1, 1, 1, 0]
+    assert packed.bias.tolist() == [1, 1, 1]
     assert packed.multiplier.size == packed.shift.size == 0
 
 
@@ -121,16 +121,14 @@ def test_phases_gemm4() -> None:
     numbers = np.arange(5, dtype=np.int32)
     constants = Constants(weight, numbers, 2000 + numbers, -1 - numbers, 1, numbers, (2, 2), 0)
     packed = phases_gemm4(constants)
-    upper = gemm4(_constants(np.ascontiguousarray(weight[:, 2::-2]), 5)).weight[:-GEMM4_PAD]
-    lower = gemm4(_constants(weight[:, 1], 5)).weight
-    assert packed.weight.tolist() == [*upper, *lower]  # and two phases without taps
-    assert packed.bias.tolist() == [0, 1, 2, 3, 4, 0, 0, 0] * 4
-    assert packed.multiplier.tolist() == [2000, 2001, 2002, 2003, 2004, 0, 0, 0]
-    assert packed.shift.tolist() == [-1, -2, -3, -4, -5, 0, 0, 0]
+    upper = gemm4(_constants(np.ascontiguousarray(weight[:, 2::-2]), 5)).weight[:60]
+    lower = gemm4(_constants(weight[:, 1], 5)).weight[:30]
+    # And two phases without taps; a vector of 16 bytes begins at six of the last.
+    assert packed.weight.tolist() == [*upper, *lower, *[0] * 10]
+    assert packed.bias.tolist() == [0, 1, 2, 3, 4] * 4
     packed = phases_pairs(constants)
-    parts = (weight[:, 2::-2], weight[:, 1])
-    assert packed.weight.tolist() == [
-        k for part in parts for k in pairs(_constants(part, 5)).weight
-    ]
+    parts = (pairs(_constants(weight[:, 2::-2], 5)), pairs(_constants(weight[:, 1], 5)))
+    assert [part.weight.size for part in parts] == [4 * 12 + 12, 4 * 6 + 8]
+    assert packed.weight.tolist() == [*parts[0].weight, *parts[1].weight, *[0] * 8]
     assert packed.bias.tolist() == [0, 1, 2, 3, 4] * 4
     assert packed.shift.tolist() == [-1, -2, -3, -4, -5]

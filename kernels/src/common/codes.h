@@ -236,15 +236,16 @@ CORTEXM_SHARED void cortexm_simple_codes(int32_t *value, const int32_t *multipli
 }
 #endif
 
-/* value[4 * i + k] = bias[k] + offset for three rows i and the outputs k < count, 0 < count <= 4. */
-static CORTEXM_APART void cortexm_start_codes(const int32_t *bias, int32_t count,
-                                              int32_t offset, int32_t *value)
+/* value[4 * i + k] = bias[k] + offset for three rows i and four outputs k, or for `count` = 1 only
+ * k = 0. */
+static CORTEXM_APART void cortexm_start_codes(const int32_t *bias, int32_t count, int32_t offset,
+                                              int32_t *value)
 {
     const int32_t last = count - 1;
     const int32_t start0 = bias[0] + offset;
-    const int32_t start1 = bias[cortexm_min(1, last)] + offset;
-    const int32_t start2 = bias[cortexm_min(2, last)] + offset;
-    const int32_t start3 = bias[cortexm_min(3, last)] + offset;
+    const int32_t start1 = bias[last & 1] + offset;
+    const int32_t start2 = bias[last & 2] + offset;
+    const int32_t start3 = bias[last] + offset;
 
     for (int32_t *row = value; row != value + 12; row += 4) {
         row[0] = start0;

@@ -40,6 +40,15 @@ static inline uint32_t cortexm_sxtb16_ror8(uint32_t bytes)
     return pair;
 }
 
+/* The lower half of one word and the upper half of another. */
+static inline uint32_t cortexm_halves(uint32_t lower, uint32_t upper)
+{
+    uint32_t pair;
+
+    __asm__("pkhbt %0, %1, %2" : "=r"(pair) : "r"(lower), "r"(upper));
+    return pair;
+}
+
 /* Bytes 0 and 2, zero-extended. */
 static inline uint32_t cortexm_uxtb16(uint32_t bytes)
 {

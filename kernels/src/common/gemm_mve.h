@@ -5,8 +5,9 @@
  * The plan packs the weights (pack "gemm4", plan/pack.py): channels in blocks of four, each block in
  * chunks along the depth; a chunk holds its bytes of channel 0, 1, 2 and 3. The first chunk has
  * `first` = 1 … 16 bytes of each channel, the `chunks` that follow 16: the loop then needs no
- * remainder. Missing channels of the last block are zeros, and CORTEXM_GEMM_PAD bytes follow, because
- * the first chunk is read in whole vectors.
+ * remainder. One to three channels that are left follow as they are, one after another. The first
+ * chunk is read in whole vectors: behind the last block there are 16 bytes less `depth`, if that is
+ * any, which need not be weights.
  *
  * Inline assembly: VMLADAVA adds into an even-numbered register, so eight sums take all that there
  * are, the link register included. GCC 12 neither allocates them so nor uses loops with tails.
@@ -15,9 +16,6 @@
 #define CORTEXM_COMMON_GEMM_MVE_H
 
 #include "common/mve.h"
-
-/* Bytes that are read behind the weights. */
-#define CORTEXM_GEMM_PAD 15
 
 typedef struct {
     uint32_t first, chunks;
@@ -33,17 +31,18 @@ static inline cortexm_depth_t cortexm_depth_of(int32_t depth)
 
 /* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory. */
 typedef struct {
-    const int32_t *bias, *multiplier; /* padded to whole blocks, as the weights */
+    const int32_t *bias, *multiplier;
     const int8_t *shift;              /* all negative */
-    int32_t channels;
-    int8_t *out_x, *out_y;            /* may be equal */
-    const int8_t *x, *y;
+    int32_t more;                     /* channels after the first block */
+    int8_t *out[2];                   /* may be equal */
+    const int8_t *window[2];          /* x and y */
     uint32_t chunks;
 } cortexm_gemm_t;
 
-/* out_x and out_y: the finished products of x and y with all channels. Uses up bias … out_y of g. */
-static inline void cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *weight, uint32_t first,
-                                      const cortexm_finish_t *finish)
+/* out: the finished products of x and y with all whole blocks of channels, at least one. Moves bias
+ * … out of g on to the channels that are left, and returns their weights. */
+static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *weight,
+                                               uint32_t first, const cortexm_finish_t *finish)
 {
     int32x4_t u, v, s, t;
     const int8_t *x;
@@ -125,19 +124,94 @@ static inline void cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *weight, u
         "vmin.s32    %q[v], %q[v], %q[high]\n\t"
         "vadd.i32    %q[u], %q[u], %q[zero]\n\t"
         "vadd.i32    %q[v], %q[v], %q[zero]\n\t"
-        "vctp.32     r6\n\t"
-        "vpstt\n\t"
-        "vstrbt.32   %q[u], [r0], #4\n\t"
-        "vstrbt.32   %q[v], [r2], #4\n\t"
+        "vstrb.32    %q[u], [r0], #4\n\t"
+        "vstrb.32    %q[v], [r2], #4\n\t"
         "subs        r6, r6, #4\n\t"
         "strd        r4, r6, [%[g], #8]\n\t"
         "strd        r0, r2, [%[g], #16]\n\t"
-        "bgt         0b\n\t"
+        "bge         0b\n\t"
         : [u] "=&w"(u), [v] "=&w"(v), [s] "=&w"(s), [t] "=&w"(t), [x] "=&r"(x), [y] "=&r"(y),
           [w] "+&r"(weight), [chunks] "=&r"(chunks)
         : [first] "r"(first), [g] "r"(g), [low] "w"(finish->low), [high] "w"(finish->high),
           [zero] "w"(finish->zero_point)
         : "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "cc", "memory");
+    return weight;
+}
+
+/* The same for `channels` = 1 … 3 that are left; g stays as it is. */
+static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t *weight,
+                                           int32_t depth, int32_t channels,
+                                           const cortexm_finish_t *finish)
+{
+    const int8_t *x;
+    const int8_t *y;
+    const int8_t *w;
+    int32x4_t u, s;
+    int32_t o = 0;
+
+    __asm__ volatile("0:\n\t"
+                     "ldrd         %[x], %[y], [%[g], #24]\n\t"
+                     "mov          %[w], %[weight]\n\t"
+                     "movs         r0, #0\n\t"
+                     "movs         r2, #0\n\t"
+                     "wlstp.8      lr, %[depth], 2f\n"
+                     "1:\n\t"
+                     "vldrb.u8     %q[s], [%[w]], #16\n\t"
+                     "vldrb.u8     %q[u], [%[x]], #16\n\t"
+                     "vmladava.s8  r0, %q[s], %q[u]\n\t"
+                     "vldrb.u8     %q[u], [%[y]], #16\n\t"
+                     "vmladava.s8  r2, %q[s], %q[u]\n\t"
+                     "letp         lr, 1b\n"
+                     "2:\n\t"
+                     /* Both sums as lanes of one vector. */
+                     "vmov         %e[u], r0, r2\n\t"
+                     "ldrd         %[x], %[y], [%[g]]\n\t"
+                     "ldr          r0, [%[x], %[o], lsl #2]\n\t"
+                     "ldr          r2, [%[y], %[o], lsl #2]\n\t"
+                     "vadd.i32     %q[u], %q[u], r0\n\t"
+                     "vqrdmulh.s32 %q[u], %q[u], r2\n\t"
+                     "ldr          %[x], [%[g], #8]\n\t"
+                     "ldrsb        r0, [%[x], %[o]]\n\t"
+                     /* As cortexm_rounding_shift_mve. */
+                     "vshr.s32     %q[s], %q[u], #31\n\t"
+                     "vadd.i32     %q[u], %q[u], %q[s]\n\t"
+                     "vrshl.s32    %q[u], r0\n\t"
+                     "vmax.s32     %q[u], %q[u], %q[low]\n\t"
+                     "vmin.s32     %q[u], %q[u], %q[high]\n\t"
+                     "vadd.i32     %q[u], %q[u], %q[zero]\n\t"
+                     "vmov         r0, r2, %e[u]\n\t"
+                     "ldrd         %[x], %[y], [%[g], #16]\n\t"
+                     "strb         r0, [%[x], %[o]]\n\t"
+                     "strb         r2, [%[y], %[o]]\n\t"
+                     "adds         %[o], %[o], #1\n\t"
+                     "add          %[weight], %[weight], %[depth]\n\t"
+                     "cmp          %[o], %[channels]\n\t"
+                     "bne          0b\n\t"
+                     : [u] "=&w"(u), [s] "=&w"(s), [x] "=&l"(x), [y] "=&l"(y), [w] "=&l"(w),
+                       [weight] "+&r"(weight), [o] "+&l"(o)
+                     : [depth] "r"(depth), [channels] "r"(channels), [g] "r"(g),
+                       [low] "w"(finish->low), [high] "w"(finish->high),
+                       [zero] "w"(finish->zero_point)
+                     : "r0", "r2", "lr", "cc", "memory");
+}
+
+/* The product of x with one channel. */
+static inline int32_t cortexm_dot_mve(const int8_t *x, const int8_t *weight, int32_t depth)
+{
+    int32_t sum = 0;
+    int8x16_t s, u;
+
+    __asm__ volatile("wlstp.8     lr, %[depth], 2f\n"
+                     "1:\n\t"
+                     "vldrb.u8    %q[s], [%[w]], #16\n\t"
+                     "vldrb.u8    %q[u], [%[x]], #16\n\t"
+                     "vmladava.s8 %[sum], %q[s], %q[u]\n\t"
+                     "letp        lr, 1b\n"
+                     "2:\n\t"
+                     : [s] "=&w"(s), [u] "=&w"(u), [x] "+r"(x), [w] "+r"(weight), [sum] "+Te"(sum)
+                     : [depth] "r"(depth)
+                     : "lr", "memory");
+    return sum;
 }
 
 /* Products of x with the four channels at *weight, which moves on to the next four. */

@@ -3,7 +3,8 @@
  * Products of one row of inputs with eight outputs' weights at a time, four sums in three words.
  *
  * Weights are packed as "fours" (python/cortexm_tools/plan/pack.py): outputs in blocks of four, each
- * block [k][4] bytes w + 128. So four outputs' weights for one input are a word W, and an input times
+ * block [k][4] bytes w + 128; up to three outputs that are left follow, [k] bytes each, for
+ * cortexm_quads_rest. So four outputs' weights for one input are a word W, and an input times
  * W, W with its bytes reversed, and W with the bytes of each half swapped adds to four sums a, b, c, d
  * at once. With T[0], T[1], T[2] the sums of these products, modulo 2^32,
  *
@@ -194,6 +195,18 @@ static inline void cortexm_quads(const int8_t *x, const uint8_t *w, int32_t n, i
     }
     cortexm_quads_separate(T, sum);
     cortexm_quads_separate(T + 3, sum + 4);
+}
+
+/* Sum of x[k] times the weights of one output that is left, with 128 times the sum of the inputs. */
+static inline int32_t cortexm_quads_rest(const int8_t *x, const uint8_t *w, int32_t n)
+{
+    const int8_t *const end = x + n;
+    int32_t sum = 0;
+
+    while (x != end) {
+        sum += *x++ * *w++;
+    }
+    return sum;
 }
 
 #endif

@@ -17,7 +17,7 @@
  * Weights are packed as "fours" (python/cortexm_tools/plan/pack.py): outputs in blocks of four, each
  * block [k][4] bytes w + 128. Unsigned bytes with fixed offsets from one pointer are what every core
  * loads with one instruction. Both words start at -128 times the sum of the panel's, so that they end
- * with the sums of the products with w.
+ * with the sums of the products with w. Up to three outputs that are left follow, [k] bytes each.
  */
 #ifndef CORTEXM_COMMON_TRIPLES_H
 #define CORTEXM_COMMON_TRIPLES_H
@@ -345,17 +345,48 @@ static inline void cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w
 }
 #endif
 
-/* sum[4 * i + o] += sum of window i's inputs times output o's weights, plus CORTEXM_TRIPLE_OFFSET per
- * chunk. */
-static inline void cortexm_triples(const uint32_t *panel, const uint32_t *start, const uint8_t *w,
-                                   int32_t depth, int32_t sum[12])
+/* The same for one output that is left: sum[4 * i]. */
+static CORTEXM_APART void cortexm_triples_rest(const uint32_t *panel, const uint8_t *w, int32_t n,
+                                               const uint32_t start[2], int32_t sum[12])
 {
-    while (depth > 0) {
+    uint32_t first = start[0];
+    uint32_t second = start[1];
+    uint32_t last;
+
+    do {
+        const uint32_t weight = *w++;
+
+        first += *panel++ * weight;
+        second += *panel++ * weight;
+    } while (--n != 0);
+    last = first >> 21;
+    second -= last << 11;
+    last += second >> 22 << 11;
+    sum[0] += (int32_t)(first & 0x1fffffu);
+    sum[4] += (int32_t)(second & 0x3fffffu);
+    sum[8] += (int32_t)last;
+}
+
+/* sum[4 * i + o] += sum of window i's inputs times output o's weights, plus CORTEXM_TRIPLE_OFFSET per
+ * chunk, for a block of four outputs or for one (count) that is left. */
+static inline void cortexm_triples(const uint32_t *panel, const uint32_t *start, const uint8_t *w,
+                                   int32_t depth, int32_t count, int32_t sum[12])
+{
+    while (depth > 0 && count == 4) {
         const int32_t n = depth < CORTEXM_TRIPLE_CHUNK ? depth : CORTEXM_TRIPLE_CHUNK;
 
         cortexm_triples_chunk(panel, w, n, start, sum);
         panel += 2 * n;
         w += 4 * n;
+        start += 2;
+        depth -= n;
+    }
+    while (depth > 0) {
+        const int32_t n = depth < CORTEXM_TRIPLE_CHUNK ? depth : CORTEXM_TRIPLE_CHUNK;
+
+        cortexm_triples_rest(panel, w, n, start, sum);
+        panel += 2 * n;
+        w += n;
         start += 2;
         depth -= n;
     }

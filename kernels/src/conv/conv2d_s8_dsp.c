@@ -19,7 +19,7 @@
 /* Two inputs of four pixels times two channels: r0 points to the panel, r1 to the weights; r4 to r7
  * are the sums U of the pixels, r8 to r11 the sums S (gemm_dsp.h). */
 #define MULTIPLY_STEP                                                                              \
-    "ldr    r2, [r1], #8\n"                                                                        \
+    "ldr    r2, [r1], #4\n"                                                                        \
     "ldrd   r12, lr, [r0], #8\n"                                                                   \
     "uxtb16 r3, r2\n"                                                                              \
     "smlad  r8, r12, r2, r8\n"                                                                     \
@@ -52,7 +52,7 @@ __attribute__((naked, noinline)) static void gemm_4x2(const cortexm_word_t *x,
     __asm__ volatile(
         "push   {r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
         "tst    r2, #1\n" /* an odd quad begins in the middle of the loop */
-        "add    r2, r1, r2, lsl #4\n"
+        "add    r2, r1, r2, lsl #3\n"
         "push   {r2}\n" /* the end of the weights */
         "ldmia  r3, {r4, r5, r6, r7}\n"
         "mov    r8, r4\n"
@@ -84,7 +84,7 @@ __attribute__((naked, noinline)) static void gemm_4x2(const cortexm_word_t *x,
 typedef struct {
     const cortexm_word_t *x;
     const cortexm_word_t *w;     /* of the next two channels */
-    int32_t bytes;               /* of two channels' weights, with those that lie between them */
+    int32_t bytes;               /* that are read of two channels' weights */
     int32_t start[PANEL];
     int8_t *out;                 /* the next channel of the first pixel */
     int32_t out_pixel_stride;
@@ -93,7 +93,7 @@ typedef struct {
     const int8_t *shift;
     int32_t twice_zero_point_plus_one;
     int32_t twos;                /* channels left, in twos */
-    int32_t next_w;              /* from the end of two channels' weights to the next ones */
+    int32_t next_w;              /* from the end of these to the next two channels' weights */
 } panel_t;
 
 /* All channels of a panel, two at a time, for up to 127 quads of inputs; cortexm_narrow_code says
@@ -110,7 +110,7 @@ __attribute__((naked, noinline)) static void panel_codes(panel_t *panel)
         "add    r12, r3, #12\n"
         "ldm    r3, {r0, r1, r2}\n"
         "ldmia  r12, {r4, r5, r6, r7}\n"
-        "tst    r2, #16\n"
+        "tst    r2, #8\n"
         "add    r2, r2, r1\n"
         "str    r2, [sp]\n" /* the end of the weights */
         "mov    r8, r4\n"
@@ -124,14 +124,9 @@ __attribute__((naked, noinline)) static void panel_codes(panel_t *panel)
         "cmp    r1, r2\n"
         "bne    1b\n"
         "ldr    r3, [sp, #4]\n"
-        /* The weights that follow: one word further or, of the next block, one word back. */
         "ldr    r0, [r3, #56]\n"
-        "ldr    r12, [r3, #8]\n"
         "add    r1, r0\n"
         "str    r1, [r3, #4]\n"
-        "add    r0, r12\n"
-        "rsb    r0, r0, #0\n"
-        "str    r0, [r3, #56]\n"
         /* S - U = 256 * B, and twice bias + sum; then the products' upper halves. */
         "sub    r8, r8, r4\n"
         "sub    r9, r9, r5\n"
@@ -231,7 +226,7 @@ static void gemm(const cortexm_word_t *x, const cortexm_word_t *w, int32_t quads
         sums_t more = {.start = {0}};
 
         x += CORTEXM_RUN_QUADS * 2 * PANEL;
-        w += CORTEXM_RUN_QUADS * 4;
+        w += CORTEXM_RUN_QUADS * 2;
         gemm_4x2(x, w, cortexm_min(quads, CORTEXM_RUN_QUADS), &more);
         for (int32_t i = 0; i < 2 * PANEL; ++i) {
             sums->sum[i] += more.sum[i];
@@ -329,6 +324,7 @@ typedef struct {
     const cortexm_word_t *weight;
     const int32_t *bias;
     int32_t quads;              /* fours of inputs of a window */
+    int32_t pair;               /* words of two channels' weights */
     int32_t twice_zero_point_plus_one;
 } layer_t;
 
@@ -365,7 +361,7 @@ static void multiply_panel(const layer_t *l, const cortexm_word_t *panel, int8_t
     if (l->quads <= CORTEXM_RUN_QUADS && out_c >= 2) {
         panel_t all = {panel,
                        w,
-                       16 * l->quads,
+                       8 * l->quads,
                        {sums.start[0], sums.start[1], sums.start[2], sums.start[3]},
                        out,
                        l->p->out_pixel_stride,
@@ -374,7 +370,7 @@ static void multiply_panel(const layer_t *l, const cortexm_word_t *panel, int8_t
                        l->p->shift,
                        l->twice_zero_point_plus_one,
                        out_c / 2,
-                       4 - 16 * l->quads};
+                       4 * l->pair - 8 * l->quads};
 
         panel_codes(&all);
         w = all.w;
@@ -386,7 +382,7 @@ static void multiply_panel(const layer_t *l, const cortexm_word_t *panel, int8_t
         if (o + 1 < out_c) {
             finish(l, o + 1, sums.sum + PANEL, out);
         }
-        w += (o & 2) == 0 ? 1 : 4 * l->quads - 1;
+        w += l->pair;
     }
 }
 
@@ -399,8 +395,9 @@ static void multiply_pixel(const layer_t *l, const cortexm_word_t *x, int8_t *ou
     for (int32_t o = 0; o < out_c;) {
         int32_t sum[4];
 
-        cortexm_gemm_1x4(x, PANEL, w, l->quads, start, sum);
-        w += 4 * l->quads;
+        /* A single pair is computed twice. */
+        cortexm_gemm_1x4(x, PANEL, w, 1, out_c - o > 2 ? l->pair : 0, l->quads, start, sum);
+        w += 2 * l->pair;
         for (int32_t c = 0; c < 4 && o < out_c; ++c, ++o) {
             out[o] = (int8_t)cortexm_narrow_code(2 * (l->bias[o] + sum[c]), l->p->multiplier[o],
                                                    -1 - l->p->shift[o],
@@ -418,6 +415,7 @@ void cortexm_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8_t *in, co
         (const cortexm_word_t *)(const void *)weight,
         bias,
         (p->kernel_h * p->kernel_w * p->in_c + 3) / 4,
+        (p->kernel_h * p->kernel_w * p->in_c + 1) / 2,
         2 * p->out_zero_point + 1,
     };
     cortexm_word_t *const panel = scratch;
@@ -428,7 +426,7 @@ void cortexm_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8_t *in, co
     CORTEXM_ASSERT(p->groups == 1 && p->act_min <= p->act_max);
     CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
 
-    /* Inputs that fill the last four up have the weight 0. */
+    /* Inputs that fill the last four up: their weights are any bytes. */
     for (int32_t i = 1; i <= 2 * PANEL; ++i) {
         panel[layer.quads * 2 * PANEL - i] = 0;
     }

@@ -21,15 +21,14 @@
 typedef struct {
     const cortexm_conv_s8_t *p;
     const int8_t *weight;
-    const int32_t *bias, *multiplier;
-    const int8_t *shift;
-    cortexm_depth_t depth;
+    cortexm_gemm_t gemm;             /* of the two pixels that come next */
+    uint32_t first;                  /* bytes of the first chunk */
     cortexm_finish_t finish;
-    int32_t group_in, group_out;
-    int32_t row_size;                /* bytes of a row of a window */
+    int32_t group_in;
+    int32_t row_size, window_size;   /* bytes of a row of a window, and of all */
     int32_t row_step, col_step;      /* from one tap to the next in the image */
     uint32_t y_inside, x_inside;     /* windows that begin before these, and not before 0, lie inside */
-    int8_t *scratch;                 /* two windows; NULL if every window is one pixel of the image */
+    int8_t *window[2];               /* in scratch; NULL if every window is one pixel of the image */
 } layer_t;
 
 /* How many positions along an axis a window inside the image can begin at. */
@@ -82,25 +81,34 @@ static inline void gather_rows(const layer_t *layer, const int8_t *from, int8_t 
     }
 }
 
-static __attribute__((noinline)) void two_pixels(const layer_t *layer, const int8_t *const window[2],
-                                                 int8_t *const out[2])
+static __attribute__((noinline)) void two_pixels(const layer_t *layer)
 {
-    cortexm_gemm_t g = {layer->bias,      layer->multiplier, layer->shift,
-                        layer->group_out, out[0],            out[1],
-                        window[0],        window[1],         layer->depth.chunks};
+    const cortexm_gemm_t *const next = &layer->gemm;
+    /* One by one, as a copy of all would be left to memcpy. */
+    cortexm_gemm_t g = {next->bias,
+                        next->multiplier,
+                        next->shift,
+                        next->more,
+                        {next->out[0], next->out[1]},
+                        {next->window[0], next->window[1]},
+                        next->chunks};
+    const int8_t *weight = layer->weight;
+    const int32_t rest = g.more & 3;
 
-    cortexm_gemm_2_mve(&g, layer->weight, layer->depth.first, &layer->finish);
+    if (g.more >= 0) {
+        weight = cortexm_gemm_2_mve(&g, weight, layer->first, &layer->finish);
+    }
+    if (rest != 0) {
+        cortexm_gemm_2_rest_mve(&g, weight, layer->window_size, rest, &layer->finish);
+    }
 }
 
 /* One group of one image. */
-static void image(const layer_t *layer, const int8_t *in, int8_t *out)
+static void image(layer_t *layer, const int8_t *in, int8_t *out)
 {
     const cortexm_conv_s8_t *const p = layer->p;
     const int32_t x_step = p->stride_w * p->in_c;
-    int8_t *const second =
-        layer->scratch == NULL ? NULL : layer->scratch + p->kernel_h * layer->row_size;
-    const int8_t *window[2] = {layer->scratch, second};
-    int8_t *results[2];
+    cortexm_gemm_t *const gemm = &layer->gemm;
     int8_t *out_pixel = out;
     int waiting = 0;
 
@@ -111,16 +119,19 @@ static void image(const layer_t *layer, const int8_t *in, int8_t *out)
         int32_t x = p->in_x0;
 
         for (int32_t ox = p->out_w; ox > 0; --ox) {
-            results[waiting] = out_pixel;
-            if (layer->scratch == NULL) {
-                window[waiting] = first;
+            int8_t *const window = layer->window[waiting];
+
+            gemm->out[waiting] = out_pixel;
+            gemm->window[waiting] = window;
+            if (window == NULL) {
+                gemm->window[waiting] = first;
             } else if ((uint32_t)x < x_inside) {
-                gather_rows(layer, first, waiting ? second : layer->scratch);
+                gather_rows(layer, first, window);
             } else {
-                gather_any(layer, in, y, x, waiting ? second : layer->scratch);
+                gather_any(layer, in, y, x, window);
             }
             if (waiting) {
-                two_pixels(layer, window, results);
+                two_pixels(layer);
             }
             waiting = !waiting;
             out_pixel += p->out_pixel_stride;
@@ -129,9 +140,9 @@ static void image(const layer_t *layer, const int8_t *in, int8_t *out)
         }
     }
     if (waiting) {
-        results[1] = results[0];
-        window[1] = window[0];
-        two_pixels(layer, window, results);
+        gemm->out[1] = gemm->out[0];
+        gemm->window[1] = gemm->window[0];
+        two_pixels(layer);
     }
 }
 
@@ -141,24 +152,27 @@ void cortexm_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8_t *in, co
     const cortexm_conv_s8_t *const p = params;
     const int32_t group_in = p->groups == 1 ? p->in_c : p->in_c / p->groups;
     const int32_t group_out = p->groups == 1 ? p->out_c : p->out_c / p->groups;
-    const int32_t padded = (group_out + 3) & ~3;
     const int32_t depth = p->kernel_h * p->kernel_w * group_in;
     const int32_t col_step = p->dilation_w * p->in_c;
     layer_t layer = {.p = p,
                      .weight = weight,
-                     .bias = bias,
-                     .multiplier = p->multiplier,
-                     .shift = p->shift,
-                     .depth = cortexm_depth_of(depth),
+                     .gemm = {.bias = bias,
+                              .multiplier = p->multiplier,
+                              .shift = p->shift,
+                              .more = group_out - 4,
+                              .out = {out, out}, /* as GCC would call memset for the others */
+                              .window = {in, in},
+                              .chunks = cortexm_depth_of(depth).chunks},
+                     .first = cortexm_depth_of(depth).first,
                      .finish = cortexm_finish_of(p->out_zero_point, p->act_min, p->act_max),
                      .group_in = group_in,
-                     .group_out = group_out,
                      .row_size = p->kernel_w * group_in,
+                     .window_size = depth,
                      .row_step = p->dilation_h * p->in_row_stride,
                      .col_step = col_step,
                      .y_inside = positions(p->in_h, p->kernel_h, p->dilation_h),
                      .x_inside = positions(p->in_w, p->kernel_w, p->dilation_w),
-                     .scratch = scratch};
+                     .window = {scratch, scratch == NULL ? NULL : (int8_t *)scratch + depth}};
 
     CORTEXM_ASSERT(p->groups > 0 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
     CORTEXM_ASSERT(p->act_min <= p->act_max);
@@ -170,9 +184,9 @@ void cortexm_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8_t *in, co
         image(&layer, in, out);
         in += group_in;
         out += group_out;
-        layer.weight += padded * depth;
-        layer.bias += padded;
-        layer.multiplier += padded;
-        layer.shift += padded;
+        layer.weight += group_out * depth;
+        layer.gemm.bias += group_out;
+        layer.gemm.multiplier += group_out;
+        layer.gemm.shift += group_out;
     }
 }

@@ -79,15 +79,16 @@ static CORTEXM_APART void multiply(const cortexm_codes_t *codes, const scratch_t
     const int32_t chunks = (depth + CORTEXM_TRIPLE_CHUNK - 1) / CORTEXM_TRIPLE_CHUNK;
     const int32_t offset = -CORTEXM_TRIPLE_OFFSET * chunks;
     int8_t *const out[3] = {pixel[0].out, pixel[1].out, pixel[2].out};
+    int32_t sum[12];
 
-    for (int32_t o = begin; o < end; o += 4) {
-        const int32_t count = cortexm_min(4, end - o);
-        int32_t sum[12];
+    for (int32_t o = begin; o < end;) {
+        const int32_t count = end - o >= 4 ? 4 : 1;
 
         cortexm_start_codes(bias + o, count, offset, sum);
-        cortexm_triples(scratch->panel, scratch->start, weight, depth, sum);
+        cortexm_triples(scratch->panel, scratch->start, weight, depth, count, sum);
         cortexm_put_codes(codes, o, count, sum, 3, out);
-        weight += 4 * depth;
+        weight += count * depth;
+        o += count;
     }
 }
 
@@ -108,7 +109,7 @@ static void three_pixels(const cortexm_conv_s8_t *p, const cortexm_codes_t *code
         }
         cortexm_triples_starts(scratch->panel, depth, scratch->start);
         multiply(codes, scratch, weight, bias, depth, o, o + group_out, pixel);
-        weight += (group_out + 3) / 4 * 4 * depth;
+        weight += group_out * depth;
         o += group_out;
     }
 }

@@ -3,7 +3,8 @@
  *
  * Four channels at a time. Nine rows of the image, padding included, are widened to 16 bits and
  * sorted by channel into a band in scratch, words [pair of pixels][row][channel]. So one word holds
- * two neighbouring pixels of a channel, and one multiplication serves two taps. */
+ * two neighbouring pixels of a channel, and one multiplication serves two taps. Weights are packed as
+ * "window_rows" (plan/pack.py), [channel][9]; they are read by fours, so one byte follows. */
 #if !defined(__ARM_FEATURE_DSP)
 #error "depthwise_conv2d_s8_dsp.c needs the DSP extension"
 #endif
@@ -180,6 +181,12 @@ static void block(const cortexm_conv_s8_t *p, int32_t channel, const int8_t *in,
     int32_t y = p->in_y0;
     int32_t filled = 0; /* rows of the band that are there already */
     int32_t rows = 1;   /* of outputs, per band */
+    channel_t all = {.out_pixel_stride = p->out_pixel_stride,
+                     .twice_zero_point_plus_one = 2 * p->out_zero_point + 1,
+                     .bytes_in_twos = twos * PITCH * 4,
+                     .bytes_of_rest = rest * PITCH * 4,
+                     .row_bytes = p->stride_h * CHANNELS * 4,
+                     .out_row_stride = out_row};
 
     while (rows * p->stride_h + TAPS <= BAND) {
         ++rows;
@@ -190,25 +197,20 @@ static void block(const cortexm_conv_s8_t *p, int32_t channel, const int8_t *in,
             sort_row(p, in, y + filled, pairs, band + filled * CHANNELS);
         }
         for (int32_t c = 0; c < CHANNELS; ++c) {
-            const int8_t *const w = weight + 4 * TAPS * c;
-            channel_t all;
+            const int8_t *const w = weight + TAPS * TAPS * c;
 
             all.x = band + c;
             all.out = out + c;
-            all.out_pixel_stride = p->out_pixel_stride;
             all.twice_bias = 2 * bias[c];
             all.multiplier = p->multiplier[channel + c];
             all.n_minus_one = -1 - p->shift[channel + c];
-            all.twice_zero_point_plus_one = 2 * p->out_zero_point + 1;
-            all.bytes_in_twos = twos * PITCH * 4;
-            all.bytes_of_rest = rest * PITCH * 4;
-            all.row_bytes = p->stride_h * CHANNELS * 4;
-            all.out_row_stride = out_row;
             all.rows = rows;
             for (int32_t ky = 0; ky < TAPS; ++ky) {
-                const uint32_t codes = cortexm_load4(w + 4 * ky);
-                const uint32_t first = cortexm_sxtb16(codes);
-                const uint32_t second = cortexm_sxtb16_ror8(codes);
+                const uint32_t codes = cortexm_load4(w + TAPS * ky);
+                const uint32_t even = cortexm_sxtb16(codes);      /* w0, w2 */
+                const uint32_t odd = cortexm_sxtb16_ror8(codes);  /* w1, and a byte too much */
+                const uint32_t first = cortexm_lower_halves(even, odd);
+                const uint32_t second = cortexm_halves(odd, even);
 
                 all.taps[2 * ky] = cortexm_sadd16(first, first);
                 all.taps[2 * ky + 1] = cortexm_sadd16(second, second);
@@ -241,7 +243,7 @@ void cortexm_depthwise_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8
     CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
 
     for (int32_t c = 0; c < p->out_c; c += CHANNELS) {
-        block(p, c, in + c, weight + 4 * TAPS * c, bias + c, out + c, scratch);
+        block(p, c, in + c, weight + TAPS * TAPS * c, bias + c, out + c, scratch);
     }
     cortexm_clamp_image(p, results);
 }

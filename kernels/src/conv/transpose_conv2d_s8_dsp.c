@@ -21,6 +21,7 @@ typedef struct {
     const int32_t *bias;
     cortexm_phase_t rows, cols;
     int32_t quads;                /* fours of inputs of a window */
+    int32_t block;                /* words of four channels' weights */
     int32_t twice_zero_point_plus_one;
     int16_t *window;
 } layer_t;
@@ -91,14 +92,20 @@ static CORTEXM_APART void put_pixel(const layer_t *l, int8_t *out)
     const int32_t *multiplier = l->p->multiplier;
     const int8_t *shift = l->p->shift;
 
-    for (int32_t left = l->p->out_c; left > 0; left -= 4) {
+    for (int32_t left = l->p->out_c; left > 0;) {
+        const int32_t count = left >= 4 ? 4 : 1;
         int32_t sum[4] = {0};
 
         if (quads > 0) {
-            cortexm_gemm_1x4(x, 1, w, quads, start, sum);
+            if (count == 4) {
+                cortexm_gemm_1x4(x, 1, w, 2, 1, quads, start, sum);
+            } else {
+                sum[0] = cortexm_gemm_1x1(x, 1, w, quads);
+            }
         }
-        w += 4 * quads;
-        for (int32_t c = 0; c < cortexm_min(left, 4); ++c) {
+        w += count == 4 ? l->block : quads;
+        left -= count;
+        for (int32_t c = 0; c < count; ++c) {
             *out++ = (int8_t)cortexm_narrow_code(2 * (*bias++ + sum[c]), *multiplier++,
                                                  -1 - *shift++, zero_point);
         }
@@ -144,8 +151,9 @@ void cortexm_transpose_conv2d_s8_dsp(const cortexm_conv_s8_t *params, const int8
         for (int32_t x = 0; x < p->stride_w; ++x) {
             l.cols = cortexm_phase_of(x, p->in_x0, p->stride_w, p->kernel_w);
             l.quads = (l.rows.taps * l.cols.taps * p->in_c + 3) / 4;
+            l.block = (l.rows.taps * l.cols.taps * p->in_c + 1) / 2 * 2;
             phase(&l, out);
-            l.weight += (p->out_c + 3) / 4 * 4 * l.quads;
+            l.weight += p->out_c / 4 * l.block + p->out_c % 4 * l.quads;
             l.bias += p->out_c;
         }
     }

@@ -29,10 +29,17 @@ typedef struct {
 static void two_pixels(const layer_t *l, const int8_t *const window[2], int8_t *const out[2])
 {
     const cortexm_conv_s8_t *const p = l->p;
-    cortexm_gemm_t g = {l->bias, p->multiplier, p->shift,  p->out_c,       out[0],
-                        out[1],  window[0],     window[1], l->depth.chunks};
+    cortexm_gemm_t g = {l->bias,          p->multiplier,          p->shift,       p->out_c - 4,
+                        {out[0], out[1]}, {window[0], window[1]}, l->depth.chunks};
+    const int8_t *weight = l->weight;
+    const int32_t rest = p->out_c & 3;
 
-    cortexm_gemm_2_mve(&g, l->weight, l->depth.first, &l->finish);
+    if (g.more >= 0) {
+        weight = cortexm_gemm_2_mve(&g, weight, l->depth.first, &l->finish);
+    }
+    if (rest != 0) {
+        cortexm_gemm_2_rest_mve(&g, weight, l->rows.taps * l->row_size, rest, &l->finish);
+    }
 }
 
 /* The window that begins at (y, x) of the image: there, or in `to`. */
@@ -103,7 +110,6 @@ void cortexm_transpose_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8
                                      void *scratch)
 {
     const cortexm_conv_s8_t *const p = params;
-    const int32_t padded = (p->out_c + 3) & ~3;
     layer_t l = {.p = p,
                  .in = in,
                  .weight = weight,
@@ -132,8 +138,8 @@ void cortexm_transpose_conv2d_s8_mve(const cortexm_conv_s8_t *params, const int8
                 l.depth = (cortexm_depth_t){0, 0};
             }
             phase(&l, out);
-            weight += padded * depth;
-            l.bias += padded;
+            weight += p->out_c * depth;
+            l.bias += p->out_c;
         }
     }
 }

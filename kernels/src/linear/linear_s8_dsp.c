@@ -2,7 +2,7 @@
 /* linear, int8, DSP instructions. See README.md for the formula.
  *
  * A row of inputs is widened to 16 bits in scratch once and multiplied with the weights of eight
- * outputs at a time, at last of four. */
+ * outputs at a time, at last of four and of single ones. Weights are packed as "pairs". */
 #if !defined(__ARM_FEATURE_DSP)
 #error "linear_s8_dsp.c needs the DSP extension"
 #endif
@@ -99,13 +99,13 @@ __attribute__((naked, noinline)) static void gemm_1x8(const cortexm_word_t *x,
 }
 
 /* gemm_1x8 for any number of inputs. */
-static void gemm(const cortexm_word_t *x, const cortexm_word_t *w, int32_t quads, int32_t start,
-                 sums_t *sums)
+static void gemm(const cortexm_word_t *x, const cortexm_word_t *w, int32_t quads, int32_t block,
+                 int32_t start, sums_t *sums)
 {
-    sums_t more = {0, 16 * quads, {0}};
+    sums_t more = {0, block, {0}};
 
     sums->start = start;
-    sums->block = 16 * quads;
+    sums->block = block;
     gemm_1x8(x, w, cortexm_min(quads, CORTEXM_RUN_QUADS), sums);
     for (quads -= CORTEXM_RUN_QUADS; quads > 0; quads -= CORTEXM_RUN_QUADS) {
         x += CORTEXM_RUN_QUADS * 2;
@@ -122,6 +122,7 @@ void cortexm_linear_s8_dsp(const cortexm_linear_s8_t *params, const int8_t *in,
 {
     const cortexm_linear_s8_t *const p = params;
     const int32_t quads = (p->in_features + 3) / 4;
+    const int32_t block_words = (p->in_features + 1) / 2 * 2; /* of four outputs */
     const int32_t multiplier = p->multiplier;
     const int32_t n_minus_one = -1 - p->shift;
     const int32_t zero_point = 2 * p->out_zero_point + 1;
@@ -144,12 +145,16 @@ void cortexm_linear_s8_dsp(const cortexm_linear_s8_t *params, const int8_t *in,
             sums_t sums;
 
             if (left >= 8) {
-                gemm(x, w, quads, start, &sums);
-                w += 8 * quads;
+                gemm(x, w, quads, 4 * block_words, start, &sums);
+                w += 2 * block_words;
+            } else if (left >= 4) {
+                block = 4;
+                cortexm_gemm_1x4(x, 1, w, 2, 1, quads, start, sums.sum);
+                w += block_words;
             } else {
-                block = cortexm_min(left, 4);
-                cortexm_gemm_1x4(x, 1, w, quads, start, sums.sum);
-                w += 4 * quads;
+                block = 1;
+                sums.sum[0] = cortexm_gemm_1x1(x, 1, w, quads);
+                w += quads;
             }
             for (int32_t c = 0; c < block; ++c) {
                 *out++ = (int8_t)cortexm_narrow_code(2 * (bias[o + c] + offset + sums.sum[c]),

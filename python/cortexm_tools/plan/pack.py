@@ -7,7 +7,7 @@ it returns as they are. Kernels without `pack` read the plain form that kernels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -40,43 +40,55 @@ class Constants:
     in_zero_point: int = 0
 
 
-def pad_channels(array: Array, block: int, groups: int = 1) -> Array:
-    """Zeros after the channels (first axis) of every group, up to whole blocks."""
-    if array.size == 0:
-        return array
-    rows = array.reshape(groups, array.shape[0] // groups, *array.shape[1:])
-    missing = -rows.shape[1] % block
-    padded = np.pad(rows, [(0, 0), (0, missing)] + [(0, 0)] * (rows.ndim - 2))
-    return padded.reshape(-1, *array.shape[1:])
+def pad_fours(array: Array) -> Array:
+    """Zeros after the channels (first axis), up to fours."""
+    return np.pad(array, [(0, -array.shape[0] % 4)] + [(0, 0)] * (array.ndim - 1))
 
 
-def pad_arrays(constants: Constants, block: int) -> Constants:
-    """The arrays per channel, but for the weights, padded to whole blocks of each group."""
-    groups = constants.groups
-    return replace(
-        constants,
-        bias=pad_channels(constants.bias, block, groups),
-        multiplier=pad_channels(constants.multiplier, block, groups),
-        shift=pad_channels(constants.shift, block, groups),
-    )
+def in_blocks(constants: Constants, block: Callable[[Array], Array]) -> Array:
+    """The weights of each group: blocks of four channels, then those that are left as they are.
+
+    Args:
+        block: the bytes of weights [blocks, 4, depth], blocks first.
+    """
+    weight, groups = constants.weight, constants.groups
+    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
+    whole = rows.shape[1] // 4 * 4
+    if whole == 0:
+        return weight.reshape(-1)
+    blocks = block(rows[:, :whole].reshape(-1, 4, rows.shape[2]))
+    rest = rows[:, whole:].reshape(groups, -1)
+    return np.concatenate([blocks.reshape(groups, -1), rest], axis=1).reshape(-1)
 
 
-GEMM4_PAD = 15  # CORTEXM_GEMM_PAD of gemm_mve.h
+def _gemm4(constants: Constants) -> Array:
+    """gemm4 without what may follow."""
+    depth = constants.weight.size // constants.weight.shape[0]
+    first = depth - 16 * ((depth - 1) // 16)
+
+    def chunks(blocks: Array) -> Array:
+        head = blocks[:, :, :first].reshape(len(blocks), -1)
+        tail = blocks[:, :, first:].reshape(len(blocks), 4, -1, 16).transpose(0, 2, 1, 3)
+        return np.concatenate([head, tail.reshape(len(blocks), -1)], axis=1)
+
+    return in_blocks(constants, chunks)
+
+
+def _filled_up(parts: Sequence[Array], behind: int) -> Array:
+    """The parts one after another, and so many zeros, if that is any."""
+    return np.pad(np.concatenate(parts), (0, max(0, behind)))
 
 
 def gemm4(constants: Constants) -> Constants:
     """Blocks of four channels, each in chunks along the depth: see kernels/src/common/gemm_mve.h.
 
-    The first chunk takes 1 … 16 bytes of each channel, so that the others have 16.
+    The first chunk takes 1 … 16 bytes of each channel, so that the others have 16. It is read in
+    whole vectors, which may need bytes behind the last block.
     """
-    rows = constants.weight.reshape(constants.weight.shape[0], -1)
-    depth = rows.shape[1]
-    blocks = pad_channels(rows, 4, constants.groups).reshape(-1, 4, depth)
-    first = depth - 16 * ((depth - 1) // 16)
-    head = blocks[:, :, :first].reshape(len(blocks), -1)
-    tail = blocks[:, :, first:].reshape(len(blocks), 4, -1, 16).transpose(0, 2, 1, 3)
-    packed = np.concatenate([head, tail.reshape(len(blocks), -1)], axis=1).reshape(-1)
-    return replace(pad_arrays(constants, 4), weight=np.pad(packed, (0, GEMM4_PAD)))
+    channels = constants.weight.shape[0] // constants.groups
+    depth = constants.weight.size // constants.weight.shape[0]
+    behind = 16 - depth * (1 + channels % 4) if channels >= 4 else 0
+    return replace(constants, weight=_filled_up([_gemm4(constants)], behind))
 
 
 def plain_bias(constants: Constants) -> Constants:
@@ -101,13 +113,13 @@ def _phases(constants: Constants) -> Iterator[Constants]:
 
 def phases_gemm4(constants: Constants) -> Constants:
     """gemm4 of each phase of a transposed convolution, one after the other."""
-    weights, biases = [], []
-    for phase in _phases(constants):
-        biases.append(pad_channels(phase.bias, 4))
-        if phase.weight.size:
-            weights.append(gemm4(phase).weight[:-GEMM4_PAD])
-    packed = np.pad(np.concatenate(weights), (0, GEMM4_PAD))
-    return replace(pad_arrays(constants, 4), weight=packed, bias=np.concatenate(biases))
+    parts = list(_phases(constants))
+    taps = [phase for phase in parts if phase.weight.size]
+    channels = constants.weight.shape[0]
+    least = min(phase.weight.size // channels for phase in taps)
+    behind = 16 - least if channels >= 4 else 0  # phases without taps read the last one's again
+    weight = _filled_up([_gemm4(phase) for phase in taps], behind)
+    return replace(constants, weight=weight, bias=np.concatenate([phase.bias for phase in parts]))
 
 
 def depthwise8(constants: Constants) -> Constants:
@@ -130,14 +142,9 @@ def depthwise8(constants: Constants) -> Constants:
 
 
 def fours(constants: Constants) -> Constants:
-    """Weights [out][...] as [group][out / 4][k][4] bytes w + 128: see triples.h and quads.h
-
-    The outputs of each group are filled up to fours with w = 0.
-    """
-    weight, groups = constants.weight, constants.groups
-    rows = pad_channels(weight.reshape(weight.shape[0], -1), 4, groups).astype(np.int32)
-    blocks = rows.reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1) + 128
-    return replace(constants, weight=blocks.astype(np.uint8).reshape(-1).view(np.int8))
+    """Bytes w + 128, in blocks of four channels [k][4]: see triples.h and quads.h in common/."""
+    packed = in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1))
+    return replace(constants, weight=packed ^ np.int8(-128))
 
 
 def tap_fours(constants: Constants) -> Constants:
@@ -149,32 +156,59 @@ def tap_fours(constants: Constants) -> Constants:
     return replace(constants, weight=np.ascontiguousarray(blocks).reshape(-1))
 
 
-def pairs(constants: Constants) -> Constants:
-    """Weights [out][...] as [out / 4][k / 2][2][2][2] bytes: kernels/src/common/gemm_dsp.h.
+def _words(rows: Array) -> Array:
+    """Rows in twos: 16-bit values 256 * b + (a + 128) [rows / 2, depth], an even number of them."""
+    rows = np.pad(rows.astype(np.int32), [(0, extent % 2) for extent in rows.shape])
+    return (256 * rows[1::2] + rows[0::2] + 128).astype("<i2")
 
-    A step of two inputs has two words; word j holds outputs a = 2j and b = 2j + 1 at both inputs as
-    two 16-bit values 256 * b + (a + 128). Outputs and inputs are filled up to fours with zeros.
+
+def twos(constants: Constants) -> Constants:
+    """Channels in twos, an odd number filled up with zeros: see kernels/src/common/gemm_dsp.h.
+
+    Inputs are read in fours, so that a word behind the last two channels may be needed.
     """
-    weight = constants.weight
-    rows = weight.reshape(weight.shape[0], -1).astype(np.int32)
-    rows = np.pad(rows, [(0, -extent % 4) for extent in rows.shape])
-    both = (256 * rows[1::2] + rows[0::2] + 128).astype("<i2")
-    steps = both.reshape(-1, 2, rows.shape[1] // 2, 2).transpose(0, 2, 1, 3)
-    return replace(constants, weight=np.ascontiguousarray(steps).reshape(-1).view(np.int8))
+    rows = constants.weight.reshape(constants.weight.shape[0], -1)
+    behind = 4 if rows.shape[1] % 4 in (1, 2) else 0
+    words = _words(rows).reshape(-1).view(np.int8)
+    return replace(constants, weight=_filled_up([words], behind))
+
+
+def _pairs(rows: Array) -> tuple[Array, Array]:
+    """The blocks of `pairs`, and the channels that are left."""
+    whole = rows.shape[0] // 4 * 4
+    words = _words(rows[:whole])
+    turns = words.reshape(whole // 4, 2, words.shape[1] // 2, 2).transpose(0, 2, 1, 3)
+    fours = np.pad(rows[whole:], [(0, 0), (0, -rows.shape[1] % 4)]).reshape(-1, 2, 2)
+    blocks = np.ascontiguousarray(turns).reshape(-1).view(np.int8)
+    return blocks, fours.transpose(0, 2, 1).reshape(-1)
+
+
+def pairs(constants: Constants) -> Constants:
+    """Blocks of two times two channels, whose words take turns: see gemm_dsp.h.
+
+    Channels that are left follow one after another, inputs in fours w0, w2, w1, w3, filled up with
+    zeros. The last block is read in fours of inputs, too, and may need words behind it.
+    """
+    rows = constants.weight.reshape(constants.weight.shape[0], -1)
+    blocks, rest = _pairs(rows)
+    behind = 8 - rest.size if blocks.size and rows.shape[1] % 4 in (1, 2) else 0
+    return replace(constants, weight=_filled_up([blocks, rest], behind))
 
 
 def phases_pairs(constants: Constants) -> Constants:
     """pairs of each phase of a transposed convolution, one after the other."""
     parts = list(_phases(constants))
-    weights = [pairs(phase).weight for phase in parts if phase.weight.size]
-    bias = np.concatenate([phase.bias for phase in parts])
-    return replace(constants, weight=np.concatenate(weights), bias=bias)
+    channels = constants.weight.shape[0]
+    taps = [phase.weight.reshape(channels, -1) for phase in parts if phase.weight.size]
+    behind = 8 if channels >= 4 and any(rows.shape[1] % 4 in (1, 2) for rows in taps) else 0
+    weight = _filled_up([part for rows in taps for part in _pairs(rows)], behind)
+    return replace(constants, weight=weight, bias=np.concatenate([phase.bias for phase in parts]))
 
 
 def window_rows(constants: Constants) -> Constants:
-    """Depthwise weights of 3x3 windows as [out][3][4]: the taps w0, w1, w1, w2 of each row."""
-    rows = constants.weight.reshape(3, 3, -1).transpose(2, 0, 1)
-    return replace(constants, weight=np.ascontiguousarray(rows[:, :, [0, 1, 1, 2]]).reshape(-1))
+    """Depthwise weights of 3x3 windows as [out][9], and a byte that is read with the last ones."""
+    rows = constants.weight.reshape(9, -1).T.reshape(-1)
+    return replace(constants, weight=np.pad(rows, (0, 1)))
 
 
 def nn_channels(constants: Constants) -> Constants:
@@ -185,8 +219,8 @@ def nn_channels(constants: Constants) -> Constants:
     tables = [constants.multiplier, constants.shift.astype(np.int32)]
     return replace(
         constants,
-        bias=pad_channels(constants.plain_bias, 4),
-        multiplier=np.concatenate([pad_channels(table, 4) for table in tables]),
+        bias=pad_fours(constants.plain_bias),
+        multiplier=np.concatenate([pad_fours(table) for table in tables]),
         shift=np.zeros(0, np.int8),
     )
 
@@ -209,5 +243,6 @@ PACKERS: dict[str, Callable[[Constants], Constants]] = {
     "phases_pairs": phases_pairs,
     "plain_bias": plain_bias,
     "tap_fours": tap_fours,
+    "twos": twos,
     "window_rows": window_rows,
 }
