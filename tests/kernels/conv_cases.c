@@ -124,11 +124,6 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         const int32_t taps = p.kernel_h * p.kernel_w;
 
         weight = pack_depthwise8(weight, p.out_c, taps);
-        bias = pack_halves(bias, (int32_t)sizeof *bias, p.out_c);
-        multipliers = pack_halves(multipliers, (int32_t)sizeof *multipliers, p.out_c);
-        shifts = pack_halves(shifts, 1, p.out_c);
-        p.multiplier = multipliers;
-        p.shift = shifts;
         scratch = allocate(20 * ((taps + 3) / 4 * 4) + p.in_c);
     } else if (is_depthwise) {
         const int32_t columns = p.stride_w == 1 ? (p.out_w + 1) / 2 : p.out_w;

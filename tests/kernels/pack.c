@@ -171,13 +171,15 @@ int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight
 int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int32_t channels)
 {
     const int32_t is_rows = kind == DEPTHWISE_WINDOW_ROWS;
-    const int32_t size = (is_rows ? channels : (channels + 3) / 4 * 4) * taps + is_rows;
-    int8_t *packed = allocate(size);
+    int8_t *packed = allocate(channels * taps + is_rows);
 
-    memset(packed, 0, (size_t)size);
+    randomize(packed, channels * taps + is_rows);
     for (int32_t o = 0; o < channels; ++o) {
+        const int32_t first = o / 4 * 4;
+        const int32_t width = channels - first < 4 ? channels - first : 4;
+
         for (int32_t t = 0; t < taps; ++t) {
-            packed[is_rows ? o * taps + t : (o / 4 * taps + t) * 4 + o % 4] =
+            packed[is_rows ? o * taps + t : first * taps + t * width + o - first] =
                 weight[t * channels + o];
         }
     }
@@ -213,20 +215,5 @@ int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps)
         }
     }
     free(weight);
-    return packed;
-}
-
-void *pack_halves(void *array, int32_t size, int32_t channels)
-{
-    const int32_t places = (channels + 7) / 8 * 8;
-    char *packed = allocate(places * size);
-
-    for (int32_t i = 0; i < places; ++i) {
-        const int32_t half = i % 8 / 4;
-        const int32_t channel = channel_of_place(i / 8 * 8 + i % 4 * 2 + half, channels);
-
-        memcpy(packed + i * size, (char *)array + channel * size, (size_t)size);
-    }
-    free(array);
     return packed;
 }

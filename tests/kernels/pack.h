@@ -29,7 +29,4 @@ void make_narrow(int8_t *shifts, int32_t *bias, int32_t channels);
 /* As depthwise8 in plan/pack.py; takes over `weight`. */
 int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps);
 
-/* An array per channel of depthwise8: a chunk's even channels, then its odd ones; takes over `array`. */
-void *pack_halves(void *array, int32_t size, int32_t channels);
-
 #endif

@@ -5,10 +5,9 @@
  *
  * Two pixels and eight channels at a time. A table in scratch points to every tap of both pixels;
  * taps in the padding point to a pixel of zero points, so that borders are nothing special. Products
- * are made of 16-bit lanes in even and odd halves; the plan packs the constants accordingly (pack
- * "depthwise8", plan/pack.py): weights are [chunk][tap][8], arrays per channel have a chunk's even
- * channels before its odd ones. Where channels are no multiple of eight the last chunk holds the last
- * eight, some of them for the second time.
+ * are made of 16-bit lanes in even and odd halves, and VLD2 brings biases and multipliers into the same
+ * order. Weights are packed as "depthwise8" (plan/pack.py), [chunk][tap][8]. Where channels are no
+ * multiple of eight the last chunk holds the last eight, some of them for the second time.
  */
 #if !defined(__ARM_FEATURE_MVE)
 #error "depthwise_conv2d_s8_mve.c needs MVE"
@@ -97,17 +96,15 @@ typedef struct {
 /* Eight channels of two pixels: even and odd sums of each, finished and put in order again. Moves the
  * table and all pointers on to the next chunk. In assembly, because all vector registers are in use
  * and GCC 12 keeps too many other things in registers to leave ten for this loop. */
-#define FINISH(x, y)                                                                               \
-    "vldrw.u32    %q[w], [%[multiplier]], #16\n\t"                                                 \
-    "vldrb.s32    %q[t], [%[shift]], #4\n\t"                                                       \
-    "vqrdmulh.s32 %q[" x "], %q[" x "], %q[w]\n\t"                                                 \
-    "vqrdmulh.s32 %q[" y "], %q[" y "], %q[w]\n\t"                                                 \
-    "vshr.s32     %q[u], %q[" x "], #31\n\t"                                                       \
+#define FINISH(x, y, multiplier)                                                                   \
+    "vqrdmulh.s32 %q[" x "], %q[" x "], %q[" multiplier "]\n\t"                                    \
+    "vqrdmulh.s32 %q[" y "], %q[" y "], %q[" multiplier "]\n\t"                                    \
+    "vshr.s32     %q[v], %q[" x "], #31\n\t"                                                       \
+    "vadd.i32     %q[" x "], %q[" x "], %q[v]\n\t"                                                 \
     "vshr.s32     %q[v], %q[" y "], #31\n\t"                                                       \
-    "vadd.i32     %q[" x "], %q[" x "], %q[u]\n\t"                                                 \
     "vadd.i32     %q[" y "], %q[" y "], %q[v]\n\t"                                                 \
-    "vrshl.s32    %q[" x "], %q[" x "], %q[t]\n\t"                                                 \
-    "vrshl.s32    %q[" y "], %q[" y "], %q[t]\n\t"
+    "vrshl.s32    %q[" x "], %q[" x "], %q[u]\n\t"                                                 \
+    "vrshl.s32    %q[" y "], %q[" y "], %q[u]\n\t"
 
 typedef struct {
     const int8_t *weight;
@@ -120,12 +117,16 @@ static inline void chunk_of_two(const chunk_t *chunk, pointers_t *at)
 {
     const int8_t **tap;
     int32_t first, second;
-    int32x4_t a, b, c, d, t, u, v, w;
+    register int32x4_t a __asm__("q0");
+    register int32x4_t b __asm__("q1");
+    register int32x4_t t __asm__("q2");
+    register int32x4_t w __asm__("q3");
+    int32x4_t c, d, u, v;
 
     __asm__ volatile("ldrd         %[first], %[second], [%[chunk], #32]\n\t"
                      "ldr          %[tap], [%[chunk], #40]\n\t"
-                     "vldrw.u32    %q[a], [%[bias]], #16\n\t"
-                     "vldrw.u32    %q[b], [%[bias]], #16\n\t"
+                     "vld20.32     {%q[a], %q[b]}, [%[bias]]\n\t"
+                     "vld21.32     {%q[a], %q[b]}, [%[bias]]!\n\t"
                      "vmov         %q[c], %q[a]\n\t"
                      "vmov         %q[d], %q[b]\n\t"
                      "dls          lr, %[first]\n"
@@ -145,8 +146,13 @@ static inline void chunk_of_two(const chunk_t *chunk, pointers_t *at)
                      "vadd.i32     %q[d], %q[d], %q[v]\n\t"
                      "le           lr, 1b\n\t"
                      "ldr          %[second], [%[chunk], #36]\n\t"
-                     FINISH("a", "c")
-                     FINISH("b", "d")
+                     "vld20.32     {%q[t], %q[w]}, [%[multiplier]]\n\t"
+                     "vldrb.s16    %q[u], [%[shift]], #8\n\t"
+                     "vld21.32     {%q[t], %q[w]}, [%[multiplier]]!\n\t"
+                     /* A shift is the lowest byte of a lane; the others do not matter. */
+                     FINISH("a", "c", "t")
+                     "vshr.u32     %q[u], %q[u], #16\n\t"
+                     FINISH("b", "d", "w")
                      "vldrw.u32    %q[t], [%[chunk]]\n\t"
                      "vqmovnb.s32  %q[a], %q[a]\n\t"
                      "vqmovnb.s32  %q[c], %q[c]\n\t"
@@ -181,11 +187,16 @@ static __attribute__((noinline)) void two_pixels(const layer_t *layer, const pix
     point(layer, pixel);
     for (int32_t left = p->out_c; left > 0; left -= CHUNK) {
         if (left < CHUNK) {
+            const int32_t again = CHUNK - left;
+
             for (int32_t i = 0; i < 2 * layer->taps; ++i) {
-                layer->tap[i] -= CHUNK - left;
+                layer->tap[i] -= again;
             }
-            at.out0 -= CHUNK - left;
-            at.out1 -= CHUNK - left;
+            at.bias -= again;
+            at.multiplier -= again;
+            at.shift -= again;
+            at.out0 -= again;
+            at.out1 -= again;
         }
         chunk_of_two(&chunk, &at);
     }

@@ -53,7 +53,7 @@ static void pixels_of_fours(const cortexm_codes_t *codes, int32_t channels, int3
     }
 }
 
-/* One pixel with any number of channels. */
+/* One pixel with any number of channels; w is [tap][rest] for those that are left of fours. */
 static void one_pixel(const cortexm_codes_t *codes, int32_t channels, int32_t multiple,
                       int32_t tap_count, const pixel_t *pixel, const int8_t *weight,
                       const int32_t *bias)
@@ -63,12 +63,13 @@ static void one_pixel(const cortexm_codes_t *codes, int32_t channels, int32_t mu
     int32_t channel = pixel->offset;
 
     for (int32_t o = 0; o < channels; ++o) {
-        const int8_t *w = weight + (o >> 2) * 4 * tap_count + (o & 3);
+        const int8_t *w = weight + (o & ~3) * tap_count + (o & 3);
+        const int32_t step = cortexm_min(4, channels - (o & ~3));
         int32_t sum = bias[o];
 
         for (const int8_t *const *tap = pixel->taps; tap != taps_end; ++tap) {
             sum += (*tap)[channel] * *w;
-            w += 4;
+            w += step;
         }
         pixel->out[o] = cortexm_code(codes, o, sum);
         if (--of_this_input == 0) {

@@ -58,7 +58,8 @@ def in_blocks(constants: Constants, block: Callable[[Array], Array]) -> Array:
         return weight.reshape(-1)
     blocks = block(rows[:, :whole].reshape(-1, 4, rows.shape[2]))
     rest = rows[:, whole:].reshape(groups, -1)
-    return np.concatenate([blocks.reshape(groups, -1), rest], axis=1).reshape(-1)
+    packed: Array = np.concatenate([blocks.reshape(groups, -1), rest], axis=1)
+    return packed.reshape(-1)
 
 
 def _gemm4(constants: Constants) -> Array:
@@ -123,43 +124,38 @@ def phases_gemm4(constants: Constants) -> Constants:
 
 
 def depthwise8(constants: Constants) -> Constants:
-    """Chunks of eight channels: weights [chunk][tap][8], arrays with even channels before odd ones.
+    """Weights in chunks of eight channels, [chunk][tap][8].
 
     Where channels are no multiple of eight the last chunk takes the last eight of them.
     """
     channels = len(constants.bias)
     starts = [min(start, channels - 8) for start in range(0, channels, 8)]
     chunks = np.array([range(start, start + 8) for start in starts])
-    halves = chunks[:, [0, 2, 4, 6, 1, 3, 5, 7]].reshape(-1)
     taps = constants.weight.reshape(-1, channels)
-    return replace(
-        constants,
-        weight=np.ascontiguousarray(taps[:, chunks].transpose(1, 0, 2)).reshape(-1),
-        bias=constants.bias[halves],
-        multiplier=constants.multiplier[halves],
-        shift=constants.shift[halves],
-    )
+    weight = np.ascontiguousarray(taps[:, chunks].transpose(1, 0, 2)).reshape(-1)
+    return replace(constants, weight=weight)
 
 
 def fours(constants: Constants) -> Constants:
     """Bytes w + 128, in blocks of four channels [k][4]: see triples.h and quads.h in common/."""
     packed = in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1))
-    return replace(constants, weight=packed ^ np.int8(-128))
+    raised = packed.view(np.uint8) + np.uint8(128)  # wraps
+    return replace(constants, weight=raised.view(np.int8))
 
 
 def tap_fours(constants: Constants) -> Constants:
-    """Depthwise weights [height][width][out] as [out / 4][tap][4], filled up with zeros."""
-    weight = constants.weight
-    rows = weight.reshape(-1, weight.shape[-1])
-    rows = np.pad(rows, [(0, 0), (0, -rows.shape[1] % 4)])
-    blocks = rows.reshape(rows.shape[0], -1, 4).transpose(1, 0, 2)
-    return replace(constants, weight=np.ascontiguousarray(blocks).reshape(-1))
+    """Depthwise weights [height][width][out] as [out / 4][tap][4], and [tap][rest] of what is left."""
+    taps = constants.weight.reshape(-1, constants.weight.shape[-1])
+    whole = taps.shape[1] // 4 * 4
+    blocks = taps[:, :whole].reshape(len(taps), -1, 4).transpose(1, 0, 2)
+    parts = [blocks.reshape(-1), taps[:, whole:].reshape(-1)]
+    return replace(constants, weight=np.concatenate(parts))
 
 
 def _words(rows: Array) -> Array:
     """Rows in twos: 16-bit values 256 * b + (a + 128) [rows / 2, depth], an even number of them."""
-    rows = np.pad(rows.astype(np.int32), [(0, extent % 2) for extent in rows.shape])
-    return (256 * rows[1::2] + rows[0::2] + 128).astype("<i2")
+    codes = np.pad(rows.astype(np.int32), [(0, extent % 2) for extent in rows.shape])
+    return (256 * codes[1::2] + codes[0::2] + 128).astype("<i2")
 
 
 def twos(constants: Constants) -> Constants:

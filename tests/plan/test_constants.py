@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels store beyond the weights, biases and requantization parameters of a layer."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortexm_tools.ir import Graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.types import ConstantArg
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+from graphs import Net
+
+CORES = ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0")
+
+
+def odd_layer(seed: int) -> Graph:
+    """A convolution, grouped or depthwise, or a linear layer, with any numbers of channels."""
+    net = Net(f"odd{seed}", seed)
+    pick = net.random.integers
+    kind = seed % 4
+    in_c, out_c = int(pick(1, 41)), int(pick(1, 41))
+    if kind == 0:
+        return net.finish(net.linear(net.input((1, in_c)), out_c))
+    groups = int(pick(2, 5)) if kind == 1 else 1
+    size = int(pick(1, 4))
+    x = net.input((1, groups * in_c, 4, 4))
+    out_c = groups * in_c if kind == 2 else groups * out_c
+    padding = (size // 2, size // 2, (size - 1) // 2, (size - 1) // 2)
+    y = net.conv(x, out_c, (size, size), padding=padding, depthwise=kind == 2, groups=groups)
+    return net.finish(y)
+
+
+def allowed(pack: str, channels: int, depth: int) -> int:
+    """Bytes that a form of the weights may take besides them, for so many of each output.
+
+    Most of it is read, and not used, behind the last ones; it does not grow with the layer. What does
+    grow is a byte per channel where DSP kernels take an odd number of inputs in twos, a channel where
+    conv2d_s8_dsp takes an odd number in twos, and depthwise channels filled up to eights for MVE.
+    """
+    in_twos = depth % 2 * channels
+    return {
+        "": 0,
+        "fours": 0,
+        "tap_fours": 0,
+        "gemm4": max(0, 16 - depth),
+        "window_rows": 1,
+        "pairs": 8 + 9 + in_twos,
+        "twos": 4 + in_twos + channels % 2 * (depth + 1),
+        "depthwise8": -channels % 8 * depth,
+    }[pack]
+
+
+@pytest.mark.parametrize("cpu", CORES)
+def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
+    seen = set()
+    for seed in range(160):
+        plan = make_plan(simplify(odd_layer(seed)), Target.parse(cpu))
+        (call,) = (call for step in plan.steps for call in step.calls)
+        weights = next(arg.name for arg in call.args if isinstance(arg, ConstantArg))
+        fields = dict(call.fields)
+        channels = int(fields.get("out_c", 0) or fields["out_features"])  # type: ignore[call-overload]
+        for constant in plan.constants:
+            more = constant.nbytes - constant.needed
+            if constant.name == weights:
+                pack = call.kernel.pack
+                assert 0 <= more <= allowed(pack, channels, constant.needed // channels), seed
+                seen.add(pack)
+            else:
+                assert more == 0, (seed, constant.name)
+    assert {
+        "cortex-m55": {"gemm4", "depthwise8", "tap_fours"},
+        "cortex-m4": {"twos", "pairs", "fours", "tap_fours", "window_rows"},
+    }.get(cpu, {"fours", "tap_fours"}) <= seen
+
+
+@pytest.mark.parametrize("cpu", CORES)
+def test_constants_of_odd_networks(cpu: str) -> None:
+    """Of networks with any channels (M4: any pairs of them) at most 3 % more than needed, and 64 bytes:
+    layers of less than 1 KB may have up to 63 (`allowed`)."""
+    for seed in range(30):
+        net = Net(f"network{seed}", seed)
+        c = [int(n) for n in net.random.integers(9, 60, 3)]
+        if cpu == "cortex-m4":
+            c = [n + n % 2 for n in c]
+        x = net.conv(net.input((1, 3, 8, 8)), c[0])
+        x = net.conv(x, c[0], depthwise=True)
+        x = net.conv(x, c[1], (1, 1), padding=(0, 0, 0, 0))
+        x = net.conv(x, c[2], (3, 3))
+        x = net.linear(net.view(net.pool(x, (8, 8), largest=False), (1, c[2])), 10)
+        plan = make_plan(simplify(net.finish(x)), Target.parse(cpu))
+        assert plan.constant_bytes <= 1.03 * plan.needed_bytes + 64, (seed, c)
