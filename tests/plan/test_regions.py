@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import Graph
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.checks import check_plan
 from cortexm_tools.plan.choose import Planner, choose_chains
-from cortexm_tools.plan.regions import parse_region, parse_regions
+from cortexm_tools.plan.regions import NoRoom, parse_region, parse_regions
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
@@ -84,6 +86,29 @@ def test_a_region_of_just_the_size_is_enough(seed: int) -> None:
     limit = planner.smallest(choose_chains(planner, Optimize.SIZE, None))
     regions = parse_regions([f"sram={max(limit, 256)}"])
     assert make_plan(graph, M55, regions).arena_size <= max(limit, 256)
+
+
+@pytest.mark.parametrize("make", [random_network, random_tower])
+def test_more_memory_never_hurts(make: Callable[[int], Graph]) -> None:
+    """What fits into one memory also does if there is a small fast one beside it."""
+    for seed in range(10):
+        graph = simplify(make(seed))
+        smallest = make_plan(graph, M55, ram_limit=1).arena_size
+        for more in (["tcm=64:fast"], ["tcm=256:fast"], ["tcm=64:fast", "other=128"]):
+            regions = parse_regions([f"sram={smallest}", *more])
+            plan = make_plan(graph, M55, regions)
+            assert plan.arenas[0].size <= smallest
+        with pytest.raises(NoRoom, match="in one memory the model takes"):
+            make_plan(graph, M55, parse_regions(["sram=16", "tcm=16:fast"]))
+
+
+def test_a_limit_counts_all_memories() -> None:
+    graph = simplify(random_tower(1))
+    free = make_plan(graph, M55).arena_size
+    smallest = make_plan(graph, M55, ram_limit=1).arena_size
+    assert smallest < free
+    regions = parse_regions(["sram=1M", "tcm=64:fast"])
+    assert make_plan(graph, M55, regions, ram_limit=smallest + 64).arena_size <= smallest + 64
 
 
 def test_tensors_spill_into_the_next_region() -> None:

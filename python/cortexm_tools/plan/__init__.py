@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -14,7 +15,7 @@ from .checks import check_plan
 from .choose import Planner, choose_chains
 from .kernel_table import KernelChoice
 from .order import smallest_order
-from .regions import measure_heat, place_regions, split_buffers, split_constants
+from .regions import NoRoom, measure_heat, place_regions, split_buffers, split_constants
 from .select import Spare, has_lowering
 from .spare import Choice, fit
 from .types import Plan, Region
@@ -50,14 +51,11 @@ def make_plan(
         bands: whether operators may be computed in another order, and in bands of rows.
 
     Raises:
-        CortexMError: an operator has no kernel, the first one is named; a tensor or constant fits
-            into no region.
+        CortexMError: an operator has no kernel, the first one is named; a constant fits into no region.
+        NoRoom: a tensor fits into no region.
     """
     if not bands:
         return assemble(Planner(graph, target, kernels, optimize), (), regions)
-    if regions:
-        room = sum(region.size for region in regions if region.kind != "weights")
-        ram_limit = min(room, ram_limit) if ram_limit and room else ram_limit or room or None
     order = smallest_order(graph)
     orders = [graph] if order is None else [graph, replace(graph, ops=order)]
 
@@ -70,8 +68,45 @@ def make_plan(
         choices = [(p, choose_chains(p, optimize, limit)) for p in planners(spare)]
         return min(choices, key=lambda choice: choice[0].smallest(choice[1]))
 
-    planner, chains = fit(choose, ram_limit)
-    return assemble(planner, chains, regions)
+    rooms = [region.size for region in regions if region.kind != "weights"]
+    if not rooms:
+        return assemble(*fit(choose, ram_limit), regions)
+    return _spread(choose, regions, rooms, ram_limit)
+
+
+def _spread(
+    choose: Callable[[Spare, int | None], Choice],
+    regions: tuple[Region, ...],
+    rooms: Sequence[int],
+    ram_limit: int | None,
+) -> Plan:
+    """The first plan that finds room, of those for the memories together, for less and less of them, for
+    the largest one alone, and the smallest one. What fits into one memory fits beside others, too.
+
+    Raises:
+        NoRoom: none does.
+    """
+    whole = sum(rooms) if ram_limit is None else min(sum(rooms), ram_limit)
+    most = min(whole, max(rooms))
+    plans: list[Plan] = []
+    smallest, failure = 0, NoRoom("")
+    for limit in dict.fromkeys((whole, (whole + most) // 2, most, 1)):
+        planner, chains = fit(choose, limit)
+        try:
+            plan = assemble(planner, chains, regions)
+        except NoRoom as error:
+            smallest, failure = planner.smallest(chains), error
+            continue
+        if ram_limit is None or plan.arena_size <= ram_limit:
+            return plan
+        plans.append(plan)
+    if plans:
+        return min(plans, key=lambda plan: plan.arena_size)
+    raise NoRoom(
+        f"{failure.message}; in one memory the model takes {smallest:,} bytes",
+        where=failure.where,
+        hint=failure.hint,
+    )
 
 
 def assemble(planner: Planner, chains: tuple[Chain, ...], regions: tuple[Region, ...] = ()) -> Plan:

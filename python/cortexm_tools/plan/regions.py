@@ -22,6 +22,10 @@ _KINDS = ("ram", "fast", "weights")
 _SPEC = re.compile(r"(?P<name>[^=]+)=(?P<size>[^:@]+)(:(?P<kind>[^@]*))?(?P<section>@.*)?")
 
 
+class NoRoom(CortexMError):
+    """The memories are too small for the tensors of a plan."""
+
+
 def parse_region(text: str) -> Region:
     """``name=size[:ram|fast|weights][@section]``; without a section, one named after the region.
 
@@ -116,7 +120,7 @@ def split_buffers(
         distances: between operands and results that may overlap, see arena.py.
 
     Raises:
-        CortexMError: the regions together are too small.
+        NoRoom: the regions are too small.
     """
     rams = ram_regions(regions)
     if rams == (_ANYWHERE,):
@@ -137,7 +141,7 @@ def split_buffers(
                 placed[index] = replace(pieces[index], region=region)
                 break
         else:
-            raise CortexMError(
+            raise NoRoom(
                 f"{pieces[index].name} ({pieces[index].nbytes:,} bytes) fits into no memory region",
                 where=", ".join(f"{r.name} {r.size:,} bytes" for r in rams),
                 hint="make a region larger, use IO int8, or make the largest layers smaller",
