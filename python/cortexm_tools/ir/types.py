@@ -36,7 +36,7 @@ class DType(Enum):
     def numpy(self) -> np.dtype[np.generic]:
         return np.dtype(_NUMPY[self])
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes per element."""
         return self.numpy.itemsize

@@ -65,8 +65,11 @@ def make_plan(
 
     def choose(spare: Spare, limit: int | None) -> Choice:
         """The order with the smaller arena; the program's, if they are equal."""
-        choices = [(p, choose_chains(p, optimize, limit)) for p in planners(spare)]
-        return min(choices, key=lambda choice: choice[0].smallest(choice[1]))
+        best, *others = [(p, choose_chains(p, optimize, limit)) for p in planners(spare)]
+        for planner, chains in others:
+            if planner.is_within(chains, best[0].smallest(best[1]) - 1):
+                best = planner, chains
+        return best
 
     rooms = [region.size for region in regions if region.kind != "weights"]
     if not rooms:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from ..ir import Graph, Op
 from ..target import Isa, Optimize, Target
 from .access import order_of
-from .arena import align_up, estimate, live_bytes, lower_bound, place, savings
+from .arena import align_up, estimate, fits, live_bytes, lower_bound, place, savings
 from .bands import Chain, band_step, is_chain
 from .joins import Joined, find_parts, into_result, joinable
 from .kernel_table import KernelChoice, find_kernel
@@ -188,7 +188,7 @@ class Planner:
             self._sizes[chains] = self._size(chains)
         return self._sizes[chains]
 
-    def fits(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
+    def seems_within(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
         """Whether the size is at most `nbytes`; most that are larger show it by their bound."""
         if chains not in self._sizes:
             _, pieces = self.pieces(chains)
@@ -204,6 +204,11 @@ class Planner:
         """Bytes of arena as they will be."""
         _, pieces = self.pieces(chains)
         return align_up(place(pieces.buffers, pieces.distances).size, 16)
+
+    def is_within(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
+        """Whether the arena, as it will be, has at most so many bytes."""
+        _, pieces = self.pieces(chains)
+        return fits(pieces.buffers, pieces.distances, nbytes // 16 * 16)
 
     def loads(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], list[int]]:
         """The steps, and the bytes that each needs at least."""
@@ -268,7 +273,7 @@ def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -
         chains = _extend(planner, chains, _Aim(LEAST_GAIN, allowed, 0))
     elif optimize is Optimize.SIZE:
         chains = _extend(planner, chains, _Aim(0.0, math.inf, 0))
-    if ram_limit is not None and planner.smallest(chains) > ram_limit:
+    if ram_limit is not None and not planner.is_within(chains, ram_limit):
         chains = _extend(planner, chains, _Aim(0.0, math.inf, ram_limit))
     return chains
 
@@ -296,7 +301,7 @@ def _extend(planner: Planner, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Cha
         found = []
         most = size * (1 - aim.gain)
         for _, number, option in options[:TRIES]:
-            if not planner.fits(option, math.floor(most)):
+            if not planner.seems_within(option, math.floor(most)):
                 continue  # with higher bands it is no smaller
             option = _cheapen(planner, _widen(planner, option, aim.enough), aim.allowed)
             after, cost = planner.size(option), planner.cost(option)
@@ -347,7 +352,7 @@ def _widen(planner: Planner, chains: tuple[Chain, ...], enough: int) -> tuple[Ch
         low, high = heights.index(chain.rows), len(heights)
         while high - low > 1:
             middle = (low + high) // 2
-            if planner.fits(_with_rows(chains, position, heights[middle]), target):
+            if planner.seems_within(_with_rows(chains, position, heights[middle]), target):
                 low = middle
             else:
                 high = middle

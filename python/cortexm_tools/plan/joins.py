@@ -10,6 +10,7 @@ leave gaps between its pixels (images, copies), and only the concatenation may r
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
@@ -57,6 +58,7 @@ def find_parts(
     members: dict[int, list[int]] = {}
     for index, root in group.items():
         members.setdefault(root, []).append(index)
+    readers = Counter(index for op in graph.ops for index in {*op.inputs})
     parts: dict[int, Part] = {}
     outside = {*graph.inputs, *graph.outputs, *banded}
     for number in sorted({number for number, _ in joined}):
@@ -78,7 +80,8 @@ def find_parts(
             if part.pitch and (
                 len(these) > 1
                 or any(inner.result == index for inner in parts.values())
-                or not _leaves_gaps(graph, index, part, calls[maker[index]])
+                or readers[index] > 1
+                or not _leaves_gaps(index, part, calls[maker[index]])
             ):
                 continue
             parts |= {i: part for i in these}
@@ -101,11 +104,8 @@ def _part(tensor: Tensor, result: Tensor, dim: int, begin: int, index: int) -> P
     return Part(index, offset, tensor.shape[dim] * inner, result.shape[dim] * inner)
 
 
-def _leaves_gaps(graph: Graph, index: int, part: Part, calls: Sequence[Call]) -> bool:
-    """Whether `calls`, which make a tensor, can leave gaps between its pixels, and nothing but the
-    concatenation reads it."""
-    if sum(index in op.inputs for op in graph.ops) > 1:
-        return False
+def _leaves_gaps(index: int, part: Part, calls: Sequence[Call]) -> bool:
+    """Whether `calls`, which make a tensor, can leave gaps between its pixels."""
     for call in calls:
         made = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
         if call.kernel.library != BUILTIN or made.index != index:

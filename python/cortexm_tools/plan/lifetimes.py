@@ -178,15 +178,18 @@ def pieces_of(
     for index in graph.outputs:
         if index in group:
             last[group[index]] = len(steps)
-    members: dict[int, list[Tensor]] = {}
+    sizes: dict[int, int] = {}
+    aligns: dict[int, int] = {}
     for index, root in group.items():
-        members.setdefault(root, []).append(graph.tensors[index])
+        tensor = graph.tensors[index]
+        sizes[root] = max(sizes.get(root, 0), tensor.nbytes)
+        aligns[root] = max(aligns.get(root, 4), tensor.dtype.size)
     roots = sorted(first, key=lambda i: (first[i], i))
     result = [
         Buffer(
             graph.tensors[root].name,
-            bands.get(root) or max(tensor.nbytes for tensor in members[root]),
-            max(_alignment(tensor) for tensor in members[root]),
+            bands.get(root) or sizes[root],
+            aligns[root],
             first[root],
             last[root],
         )
@@ -231,9 +234,8 @@ def _overlaps(
     if buffers[result].first != number:
         return {}
     found: dict[tuple[int, int], int] = {}
-    for operand in sorted({buffer_of[i] for i in step.inputs if i in buffer_of} - {result}):
-        if buffers[operand].last != number:
-            continue
+    read = {buffer_of[i] for i in step.inputs if i in buffer_of} - {result}
+    for operand in sorted(place for place in read if buffers[place].last == number):
         each = [facts.distance(graph, step, i) for i in step.inputs if buffer_of.get(i) == operand]
         known = [d for d in each if d is not None]
         if len(known) < len(each):
@@ -243,7 +245,3 @@ def _overlaps(
             buffers[place] = replace(buffers[place], align=math.lcm(buffers[place].align, align))
         found[operand, result] = max(d.nbytes for d in known)
     return found
-
-
-def _alignment(tensor: Tensor) -> int:
-    return max(4, tensor.dtype.size)

@@ -32,8 +32,9 @@ def fit(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) ->
     if ram_limit is None:
         return choose(frozenset(), None)
     best = _spare(choose, ram_limit)
-    if ram_limit > 1 and _size(best) > ram_limit:
-        best = min(_spare(choose, 0), best, key=_size)
+    if ram_limit > 1 and not _is_within(best, ram_limit):
+        other = _spare(choose, 0)
+        return other if _is_within(other, _size(best)) else best
     return best
 
 
@@ -42,17 +43,22 @@ def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Cho
     best = latest = choose(spare, ram_limit)
     for _ in range(_ROUNDS):
         more = _too_large(*latest, ram_limit) - spare
-        if not more or _size(best) <= ram_limit:
+        if not more or _is_within(best, ram_limit):
             break
         spare |= more
         latest = choose(spare, ram_limit)
-        best = min(best, latest, key=_size)
+        best = latest if _is_within(latest, _size(best) - 1) else best
     return best
 
 
 def _size(choice: Choice) -> int:
     planner, chains = choice
     return planner.smallest(chains)
+
+
+def _is_within(choice: Choice, nbytes: int) -> bool:
+    planner, chains = choice
+    return planner.is_within(chains, nbytes)
 
 
 def _too_large(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> Spare:
