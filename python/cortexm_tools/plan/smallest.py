@@ -38,9 +38,18 @@ def larger_kernels(fastest: Selector, steps: Sequence[Step]) -> frozenset[str]:
         variants = [k for k in kernels() if (k.op, k.types) == (name, types) and k.isa in isas]
         best: int | None = None
         choice: frozenset[str] = frozenset()
+        taken: dict[frozenset[str], frozenset[str]] = {}  # kernels, by what is left out
         for without in _subsets(variants):
-            flash = _flash(fastest, ops, without)
-            if flash is not None and (best is None or flash + _LEAST_GAIN <= best):
+            fewer = (without - {symbol} for symbol in without)
+            alike = next((w for w in fewer if w in taken and not taken[w] & without), None)
+            if alike is not None:
+                taken[without] = taken[alike]
+                continue  # what is left out besides is not taken anyway
+            found = _flash(fastest, ops, without)
+            if found is None:
+                continue
+            flash, taken[without] = found
+            if best is None or flash + _LEAST_GAIN <= best:
                 best, choice = flash, without
         avoid |= choice
     return frozenset(avoid)
@@ -53,8 +62,11 @@ def _subsets(variants: Sequence[Kernel]) -> Iterator[frozenset[str]]:
             yield frozenset(kernel.symbol for kernel in chosen)
 
 
-def _flash(fastest: Selector, ops: Sequence[Op], without: frozenset[str]) -> int | None:
-    """Bytes of code and constants of some layers; None if one of them has no other kernel."""
+def _flash(
+    fastest: Selector, ops: Sequence[Op], without: frozenset[str]
+) -> tuple[int, frozenset[str]] | None:
+    """Bytes of code and constants of some layers, and their kernels; None if one of them has no other
+    kernel."""
     select = Selector(fastest.graph, fastest.target, fastest.choice, without)
     used: set[str] = set()
     try:
@@ -63,4 +75,4 @@ def _flash(fastest: Selector, ops: Sequence[Op], without: frozenset[str]) -> int
     except CortexMError:
         return None
     code = sum(code_sizes().get(symbol, 0) for symbol in used)
-    return code + sum(constant.nbytes for constant in select.constants.values())
+    return code + sum(c.nbytes for c in select.constants.values()), frozenset(used)
