@@ -17,7 +17,7 @@ from ownership import replay
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import Chain, Plan, Planner, assemble, make_plan
-from cortexm_tools.plan.arena import lower_bound, place
+from cortexm_tools.plan.arena import fits, lower_bound, place
 from cortexm_tools.plan.bands import is_chain
 from cortexm_tools.plan.checks import check_plan
 from cortexm_tools.plan.kernel_table import code_sizes, kernels
@@ -64,6 +64,18 @@ def test_buffers_that_live_together_lie_apart(pieces: tuple[Buffer, ...]) -> Non
                 assert not span & used
                 assert buffer.offset + buffer.nbytes <= placement.size
                 used |= span
+
+
+@given(buffers)
+@settings(max_examples=100, deadline=None)
+def test_fits_is_what_place_says(pieces: tuple[Buffer, ...]) -> None:
+    size = place(pieces).size
+    bound = max(  # by its definition
+        sum(b.nbytes for b in pieces if b.first <= step <= b.last) for step in range(20)
+    )
+    assert lower_bound(pieces) == bound
+    for limit in (bound - 1, bound, size - 1, size, size + 1, 2 * size):
+        assert fits(pieces, {}, limit) == (size <= limit)
 
 
 def test_known_arena_sizes() -> None:
