@@ -14,7 +14,11 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.evaluate import accuracy
 from cortexm_tools.frontend.lower import Lowered, lower
 from cortexm_tools.frontend.model_file import load_model
-from cortexm_tools.target import Target
+from cortexm_tools.ir import Graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.pte import read_pte
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Optimize, Target
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "hello-executorch" / "model.py"
 M55 = Target.parse("cortex-m55")
@@ -52,6 +56,14 @@ def mean_error(lowered: Lowered) -> float:
     return float(np.abs(got - want).mean() / (want.max() - want.min()))
 
 
+def check_constants(graph: Graph) -> None:
+    """Weights, biases and requantization, and at most 3 % more, though the last layer has ten outputs."""
+    for cpu in ("cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0"):
+        for optimize in (Optimize.BALANCED, Optimize.SIZE):
+            plan = make_plan(graph, Target.parse(cpu), optimize=optimize)
+            assert plan.needed_bytes <= plan.constant_bytes <= 1.03 * plan.needed_bytes, cpu
+
+
 def test_sample() -> None:
     loaded = load_model(SAMPLE)
     lowered = lower(loaded, target=M55, name="hello")
@@ -67,6 +79,7 @@ def test_sample() -> None:
     assert all(source.startswith("model.py:") for source in by_path.values())
     # Constants that nothing reads would add the float weights, some 35 KB.
     assert len(lowered.pte) < 22_000
+    check_constants(simplify(read_pte(lowered.pte, name="hello")))
     again = lower(load_model(SAMPLE), target=M55, name="hello")
     assert again.pte == lowered.pte
     assert again.layers == lowered.layers
