@@ -198,13 +198,15 @@ def test_arena_and_weights_in_chosen_regions(program) -> None:
 
 def test_memories_by_kconfig(program) -> None:
     conf = 'CONFIG_BUILD_OUTPUT_BIN=n\nCONFIG_CORTEXM_REGIONS="ram=64K isram=2K:fast {}"\n'
-    app = program(AN547, "digits.pte", overlay=REGIONS, conf=conf.format("ddr4=8M:weights"))
+    call, memories = "digits.pte ARENA shared", conf.format("ddr4=8M:weights")
+    app = program(AN547, call, overlay=REGIONS, conf=memories)
     app.make()
     symbols = (app.build / "zephyr" / "zephyr.map").read_text()
     weights = re.search(r"^\.cortexm_weights_DDR4\s+0x0*60000000\s+0x([0-9a-f]+)", symbols, re.M)
     assert weights and int(weights[1], 16) > 8000
     fast = re.search(r"^ ISRAM\.cortexm_arena\s+0x0*31000000\s+0x([0-9a-f]+)", symbols, re.M)
     assert fast and 0 < int(fast[1], 16) <= 2048
+    assert "libcortexm_arena_shared__isram.a" in symbols
     check_sum(app.run(RAN))
     (app.source / "prj.conf").write_text("CONFIG_CORTEXM_MODEL=y\n" + conf.format("dtcmm=1K"))
     assert "the devicetree has no memory region 'dtcmm' hint: it has" in app.refuse()
