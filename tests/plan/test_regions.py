@@ -107,8 +107,11 @@ def test_a_limit_counts_all_memories() -> None:
     free = make_plan(graph, M55).arena_size
     smallest = make_plan(graph, M55, ram_limit=1).arena_size
     assert smallest < free
-    regions = parse_regions(["sram=1M", "tcm=64:fast"])
-    assert make_plan(graph, M55, regions, ram_limit=smallest + 64).arena_size <= smallest + 64
+    for size in (64, 1024, 1 << 20):
+        regions = parse_regions(["sram=1M", f"tcm={size}:fast"])
+        assert make_plan(graph, M55, regions, ram_limit=smallest).arena_size <= smallest
+        plan = make_plan(graph, M55, regions, ram_limit=2 * free)
+        assert plan.arenas[1].size > 0
 
 
 def test_tensors_spill_into_the_next_region() -> None:

@@ -77,6 +77,9 @@ def make_plan(
     return _spread(choose, regions, rooms, ram_limit)
 
 
+_PARTS = (1.0, 0.5, 0.25, 0.125, 0.0)
+
+
 def _spread(
     choose: Callable[[Spare, int | None], Choice],
     regions: tuple[Region, ...],
@@ -85,6 +88,7 @@ def _spread(
 ) -> Plan:
     """The first plan that finds room, of those for the memories together, for less and less of them, for
     the largest one alone, and the smallest one. What fits into one memory fits beside others, too.
+    Tensors in two memories cannot overlap: a RAM limit may leave a part of the fast ones unused.
 
     Raises:
         NoRoom: none does.
@@ -95,14 +99,15 @@ def _spread(
     smallest, failure = 0, NoRoom("")
     for limit in dict.fromkeys((whole, (whole + most) // 2, most, 1)):
         planner, chains = fit(choose, limit)
-        try:
-            plan = assemble(planner, chains, regions)
-        except NoRoom as error:
-            smallest, failure = planner.smallest(chains), error
-            continue
-        if ram_limit is None or plan.arena_size <= ram_limit:
-            return plan
-        plans.append(plan)
+        for part in _PARTS:
+            try:
+                plan = assemble(planner, chains, regions, fast=part)
+            except NoRoom as error:
+                smallest, failure = planner.smallest(chains), error
+                break
+            if ram_limit is None or plan.arena_size <= ram_limit:
+                return plan
+            plans.append(plan)
     if plans:
         return min(plans, key=lambda plan: plan.arena_size)
     raise NoRoom(
@@ -112,14 +117,31 @@ def _spread(
     )
 
 
-def assemble(planner: Planner, chains: tuple[Chain, ...], regions: tuple[Region, ...] = ()) -> Plan:
-    """The plan in which the operators of each chain are computed in bands of rows."""
+def assemble(
+    planner: Planner,
+    chains: tuple[Chain, ...],
+    regions: tuple[Region, ...] = (),
+    *,
+    fast: float = 1.0,
+) -> Plan:
+    """The plan in which the operators of each chain are computed in bands of rows.
+
+    Args:
+        fast: how much of the fast memories to use at most.
+
+    Raises:
+        NoRoom: a tensor fits into no region.
+    """
+    usable = tuple(
+        replace(region, size=int(region.size * fast)) if region.kind == "fast" else region
+        for region in regions
+    )
     graph = planner.graph
     steps, pieces = planner.pieces(chains)
     buffer_of = pieces.buffer_of
     heat = measure_heat(steps, buffer_of, pieces.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
-    split = split_buffers(pieces.buffers, heat, regions, outside, pieces.distances)
+    split = split_buffers(pieces.buffers, heat, usable, outside, pieces.distances)
     placed, arenas, bound = place_regions(split, regions, pieces.distances)
     return check_plan(
         Plan(
