@@ -53,16 +53,16 @@ static void pixels_of_fours(const cortexm_codes_t *codes, int32_t channels, int3
     }
 }
 
-/* One pixel with any number of channels; w is [tap][rest] for those that are left of fours. */
-static void one_pixel(const cortexm_codes_t *codes, int32_t channels, int32_t multiple,
-                      int32_t tap_count, const pixel_t *pixel, const int8_t *weight,
-                      const int32_t *bias)
+/* One pixel from output channel `o` on; w is [tap][rest] for those that are left of fours. */
+static void one_pixel(const cortexm_codes_t *codes, int32_t o, int32_t channels,
+                      int32_t multiple, int32_t tap_count, const pixel_t *pixel,
+                      const int8_t *weight, const int32_t *bias)
 {
     const int8_t *const *const taps_end = pixel->taps + tap_count;
     int32_t of_this_input = multiple; /* outputs that still read this input channel */
-    int32_t channel = pixel->offset;
+    int32_t channel = pixel->offset + o; /* o is 0 where outputs are more than inputs */
 
-    for (int32_t o = 0; o < channels; ++o) {
+    for (; o < channels; ++o) {
         const int8_t *w = weight + (o & ~3) * tap_count + (o & 3);
         const int32_t step = cortexm_min(4, channels - (o & ~3));
         int32_t sum = bias[o];
@@ -84,13 +84,11 @@ static void three_pixels(const cortexm_conv_s8_t *p, const cortexm_codes_t *code
 {
     const int32_t tap_count = p->kernel_h * p->kernel_w;
     const int32_t multiple = p->in_c == p->out_c ? 1 : p->out_c / p->in_c;
+    const int32_t fours = multiple == 1 ? p->out_c & ~3 : 0;
 
-    if (multiple == 1 && (p->out_c & 3) == 0) {
-        pixels_of_fours(codes, p->out_c, tap_count, pixel, weight, bias);
-        return;
-    }
-    for (int32_t i = 0; i < 3; ++i) {
-        one_pixel(codes, p->out_c, multiple, tap_count, pixel + i, weight, bias);
+    pixels_of_fours(codes, fours, tap_count, pixel, weight, bias);
+    for (int32_t i = 0; i < 3 && fours != p->out_c; ++i) {
+        one_pixel(codes, fours, p->out_c, multiple, tap_count, pixel + i, weight, bias);
     }
 }
 
