@@ -24,7 +24,7 @@ from .arena import align_up, estimate, fits, live_bytes, lower_bound, place, sav
 from .bands import Chain, band_step, is_chain
 from .joins import Joined, find_parts, into_result, joinable
 from .kernel_table import KernelChoice, find_kernel
-from .lifetimes import Facts, Pieces, is_alias, pieces_of, share_memory
+from .lifetimes import Facts, Lives, Pieces, is_alias, lives_of, pieces_of, share_memory
 from .select import Selector, Spare
 from .smallest import larger_kernels
 from .types import Call, Part, Step
@@ -63,6 +63,7 @@ class Planner:
         self._facts = Facts()
         self._groups: dict[frozenset[int], dict[int, int]] = {}
         self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
+        self._lives: dict[tuple[Joined, tuple[tuple[int, int], ...]], Lives] = {}
         self._sizes: dict[tuple[Chain, ...], int] = {}
         self._costs: dict[Chain, float] = {}
         self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
@@ -132,12 +133,15 @@ class Planner:
                 steps.append(self._banded(starts[number]))
             elif number not in inside:
                 steps.append(self._single(number, group))
-        parts = self._parts(group, chains)
-        if parts:
-            group = {index: root for index, root in group.items() if index not in parts}
-            steps = [self._into_results(step, parts) for step in steps]
-        pieces = pieces_of(self.graph, tuple(steps), group, parts, self._facts)
-        return tuple(steps), pieces
+        key = self.joined, tuple((chain.first, chain.last) for chain in chains)
+        if key not in self._lives:
+            parts = self._parts(group, chains)
+            with_buffer = {index: root for index, root in group.items() if index not in parts}
+            self._lives[key] = lives_of(self.graph, tuple(steps), with_buffer, parts)
+        lives = self._lives[key]
+        if lives.parts:
+            steps = [self._into_results(step, lives.parts) for step in steps]
+        return tuple(steps), pieces_of(self.graph, tuple(steps), lives, self._facts)
 
     def _parts(self, group: dict[int, int], chains: tuple[Chain, ...]) -> dict[int, Part]:
         """What lies in the results of concatenations."""

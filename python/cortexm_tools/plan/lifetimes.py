@@ -149,14 +149,25 @@ class Facts:
         return self.bands[id(step)]
 
 
-def pieces_of(
-    graph: Graph,
-    steps: tuple[Step, ...],
-    group: dict[int, int],
-    parts: dict[int, Part],
-    facts: Facts,
-) -> Pieces:
-    """The pieces of the arena, and which one holds each tensor and each step's scratch.
+@dataclass(frozen=True)
+class Lives:
+    """When each piece of memory is in use; the same for all heights of bands.
+
+    Attributes:
+        buffers: in the size of whole tensors, without scratch.
+        buffer_of: for every tensor in the arena, the index of its buffer.
+        parts: those that lie in the result of a concatenation instead.
+    """
+
+    buffers: tuple[Buffer, ...]
+    buffer_of: dict[int, int]
+    parts: dict[int, Part]
+
+
+def lives_of(
+    graph: Graph, steps: tuple[Step, ...], group: dict[int, int], parts: dict[int, Part]
+) -> Lives:
+    """When the pieces of the arena live, and which one holds each tensor.
 
     Args:
         group: for every tensor with a buffer the one whose memory it uses.
@@ -164,7 +175,6 @@ def pieces_of(
     """
     first = {i: 0 for i in graph.inputs}
     last = {i: 0 for i in graph.inputs}
-    bands: dict[int, int] = {}
     for number, step in enumerate(steps):
         for index in (*step.inputs, *step.inside, *step.op.outputs):
             while index in parts:
@@ -174,7 +184,6 @@ def pieces_of(
             root = group[index]
             first.setdefault(root, number)
             last[root] = max(last.get(root, 0), number)
-        bands |= facts.band_sizes(graph, step)
     for index in graph.outputs:
         if index in group:
             last[group[index]] = len(steps)
@@ -185,18 +194,22 @@ def pieces_of(
         sizes[root] = max(sizes.get(root, 0), tensor.nbytes)
         aligns[root] = max(aligns.get(root, 4), tensor.dtype.size)
     roots = sorted(first, key=lambda i: (first[i], i))
-    result = [
-        Buffer(
-            graph.tensors[root].name,
-            bands.get(root) or sizes[root],
-            aligns[root],
-            first[root],
-            last[root],
-        )
+    buffers = tuple(
+        Buffer(graph.tensors[root].name, sizes[root], aligns[root], first[root], last[root])
         for root in roots
-    ]
+    )
     place_of = {root: number for number, root in enumerate(roots)}
     buffer_of = {index: place_of[root] for index, root in group.items() if root in place_of}
+    return Lives(buffers, buffer_of, parts)
+
+
+def pieces_of(graph: Graph, steps: tuple[Step, ...], lives: Lives, facts: Facts) -> Pieces:
+    """The pieces of the arena, and which one holds each tensor and each step's scratch."""
+    buffer_of = lives.buffer_of
+    result = list(lives.buffers)
+    for step in steps:
+        for index, nbytes in facts.band_sizes(graph, step).items():
+            result[buffer_of[index]] = replace(result[buffer_of[index]], nbytes=nbytes)
     scratch_of: dict[int, int] = {}
     distances: dict[tuple[int, int], int] = {}
     for number, step in enumerate(steps):
@@ -204,7 +217,7 @@ def pieces_of(
         if step.scratch:
             scratch_of[number] = len(result)
             result.append(Buffer(f"scratch of step {number}", step.scratch, 8, number, number))
-    return Pieces(tuple(result), buffer_of, scratch_of, parts, distances)
+    return Pieces(tuple(result), buffer_of, scratch_of, lives.parts, distances)
 
 
 def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
