@@ -71,6 +71,11 @@ def _from_channels(least: int) -> Callable[[Facts], bool]:
     return lambda facts: bool(facts.get("channels", facts.get("in_c", 0)) >= least)
 
 
+def _below_4080_pixels(facts: Facts) -> bool:
+    """Windows of so few pixels that sums are divided exactly by a product: see avg_pool2d_s8_mve.c."""
+    return bool(facts["kernel_h"] * facts["kernel_w"] < 4080)
+
+
 def _normal_scale(facts: Facts) -> bool:
     """No result depends on subnormal floats, which MVE takes for zero.
 
@@ -85,6 +90,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "shifts_right": _shifts_right,
     "one_to_one": _one_to_one,
     "normal_scale": _normal_scale,
+    "below_4080_pixels": _below_4080_pixels,
     "from_4_channels": _from_channels(4),
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
