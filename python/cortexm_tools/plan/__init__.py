@@ -12,9 +12,10 @@ from ..target import Optimize, Target
 from . import lower
 from .bands import Chain
 from .checks import check_plan
-from .choose import Planner, choose_chains
+from .choose import choose_chains
 from .kernel_table import KernelChoice
 from .order import smallest_order
+from .planner import Planner
 from .regions import NoRoom, measure_heat, place_regions, split_buffers, split_constants
 from .select import Spare, has_lowering
 from .spare import Choice, fit

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .bands import Chain
-from .choose import Planner
+from .planner import Planner
 from .select import Spare
 from .types import ScratchArg, TensorArg
 

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps and buffers of a graph, for any choice of operators to compute in bands of rows, and what
+they need: bytes of arena and, roughly, instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..ir import Graph, Op
+from ..target import Isa, Optimize, Target
+from .access import order_of
+from .arena import align_up, estimate, fits, live_bytes, lower_bound, place, savings
+from .bands import Chain, band_step
+from .joins import Joined, find_parts, into_result, joinable
+from .kernel_table import KernelChoice, find_kernel
+from .lifetimes import Facts, Lives, Pieces, is_alias, lives_of, pieces_of, share_memory
+from .select import Selector, Spare
+from .smallest import larger_kernels
+from .types import Call, Part, Step
+
+MOST_OPERANDS = 32  # of concatenations to look at one by one
+
+_PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.SCALAR: 3.0}  # instructions
+_PER_BYTE_MOVED = {Isa.MVE: 0.2, Isa.DSP: 0.6, Isa.SCALAR: 0.6}
+_PER_CALL = 300
+
+
+class Planner:
+    """The steps and buffers of a graph for any choice of chains."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        target: Target,
+        kernels: KernelChoice = KernelChoice.BUILTIN,
+        optimize: Optimize = Optimize.BALANCED,
+        spare: Spare = frozenset(),
+    ) -> None:
+        self.graph = graph
+        self.target = target
+        self.optimize = optimize
+        self.spare = spare
+        self.select = Selector(graph, target, kernels, spare=spare)
+        self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
+        self._steps: dict[tuple[int, bool] | Chain, Step] = {}
+        self._facts = Facts()
+        self._groups: dict[frozenset[int], dict[int, int]] = {}
+        self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
+        self._lives: dict[tuple[Joined, tuple[tuple[int, int], ...]], Lives] = {}
+        self._sizes: dict[tuple[Chain, ...], int] = {}
+        self._costs: dict[Chain, float] = {}
+        self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
+        self._moved: dict[tuple[int, tuple[tuple[int, Part], ...]], Step] = {}
+        group = share_memory(graph)
+        self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+        if optimize is Optimize.SIZE:
+            steps = tuple(map(Step, graph.ops, self.calls))
+            avoid = larger_kernels(self.select, steps)
+            self.select = Selector(graph, target, kernels, avoid, spare)
+            self._calls.clear()
+            self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+        self.joined: Joined = frozenset()
+        self._choose_joined()
+
+    def _choose_joined(self) -> None:
+        """The operands of concatenations to compute in place: all, but for those without which the
+        arena is smaller, by whole concatenations and then one by one."""
+        every = joinable(self.graph)
+        if not every:
+            return
+        by_operator = [
+            frozenset(p for p in every if p[0] == n) for n in sorted({n for n, _ in every})
+        ]
+        loads = {
+            joined: self._load_with(joined) for joined in (frozenset[tuple[int, int]](), every)
+        }
+
+        def best() -> Joined:
+            return min(loads, key=lambda joined: (loads[joined], -len(joined)))
+
+        for some in [*by_operator, *(frozenset({pair}) for pair in sorted(every)[:MOST_OPERANDS])]:
+            for other in (best() - some, best() | some):
+                if other not in loads:
+                    loads[other] = self._load_with(other)
+        chosen = best()
+        sizes = {
+            joined: self._size_with(joined) for joined in (frozenset[tuple[int, int]](), chosen)
+        }
+        self.joined = min(sizes, key=lambda joined: (sizes[joined], -len(joined)))
+        self._sizes.clear()
+
+    def _load_with(self, joined: Joined) -> int:
+        self.joined = joined
+        return self.load(())[0]
+
+    def _size_with(self, joined: Joined) -> int:
+        self.joined = joined
+        return self._size(())
+
+    def pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
+        """Steps and buffers with these chains, none of which may share an operator with another."""
+        key = self.joined, chains
+        if key not in self._pieces:
+            self._pieces[key] = self._find_pieces(chains)
+        return self._pieces[key]
+
+    def _find_pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
+        inside = frozenset(n for chain in chains for n in range(chain.first, chain.last + 1))
+        if inside not in self._groups:
+            self._groups[inside] = share_memory(self.graph, inside)
+        group = self._groups[inside]
+        starts = {chain.first: chain for chain in chains}
+        steps = []
+        for number in range(len(self.graph.ops)):
+            if number in starts:
+                steps.append(self._banded(starts[number]))
+            elif number not in inside:
+                steps.append(self._single(number, group))
+        key = self.joined, tuple((chain.first, chain.last) for chain in chains)
+        if key not in self._lives:
+            parts = self._parts(group, chains)
+            with_buffer = {index: root for index, root in group.items() if index not in parts}
+            self._lives[key] = lives_of(self.graph, tuple(steps), with_buffer, parts)
+        lives = self._lives[key]
+        if lives.parts:
+            steps = [self._into_results(step, lives.parts) for step in steps]
+        return tuple(steps), pieces_of(self.graph, tuple(steps), lives, self._facts)
+
+    def _parts(self, group: dict[int, int], chains: tuple[Chain, ...]) -> dict[int, Part]:
+        """What lies in the results of concatenations."""
+        if not self.joined:
+            return {}
+        banded = {
+            index
+            for chain in chains
+            for number in range(chain.first, chain.last + 1)
+            for op in self.graph.ops[number : number + 1]
+            for index in (*op.inputs, *(op.outputs if number < chain.last else ()))
+        }
+        return find_parts(self.graph, group, self.calls, self.joined, banded)
+
+    def _into_results(self, step: Step, parts: dict[int, Part]) -> Step:
+        touched = {i for op in step.ops for i in (*op.inputs, *op.outputs)} & parts.keys()
+        around = {i for index in touched for i in _holders(index, parts)}
+        key = id(step), tuple((i, parts[i]) for i in sorted(around))
+        if key not in self._moved:
+            self._moved[key] = into_result(step, parts) if touched else step
+        return self._moved[key]
+
+    def _banded(self, chain: Chain) -> Step:
+        if chain not in self._steps:
+            move = find_kernel("move", "x8", self.target)
+            self._steps[chain] = band_step(self.graph, self.calls, chain, move)
+        return self._steps[chain]
+
+    def _single(self, number: int, group: dict[int, int]) -> Step:
+        calls = self._lower(number, group)
+        key = number, bool(calls)
+        if key not in self._steps:
+            self._steps[key] = Step(self.graph.ops[number], calls)
+        return self._steps[key]
+
+    def _lower(self, number: int, group: dict[int, int]) -> tuple[Call, ...]:
+        op: Op = self.graph.ops[number]
+        source, result = op.inputs[0], op.outputs[0]
+        shared = source in group and group[source] == group[result]
+        nothing = shared and number in self._aliases
+        if (number, nothing) not in self._calls:
+            self._calls[number, nothing] = () if nothing else tuple(self.select.calls(op))
+        return self._calls[number, nothing]
+
+    def size(self, chains: tuple[Chain, ...]) -> int:
+        """About the bytes of arena."""
+        if chains not in self._sizes:
+            self._sizes[chains] = self._size(chains)
+        return self._sizes[chains]
+
+    def seems_within(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
+        """Whether the size is at most `nbytes`; most that are larger show it by their bound."""
+        if chains not in self._sizes:
+            _, pieces = self.pieces(chains)
+            if lower_bound(pieces.buffers, pieces.distances) > nbytes:
+                return False
+        return self.size(chains) <= nbytes
+
+    def _size(self, chains: tuple[Chain, ...]) -> int:
+        _, pieces = self.pieces(chains)
+        return align_up(estimate(pieces.buffers, pieces.distances), 16)
+
+    def smallest(self, chains: tuple[Chain, ...]) -> int:
+        """Bytes of arena as they will be."""
+        _, pieces = self.pieces(chains)
+        return align_up(place(pieces.buffers, pieces.distances).size, 16)
+
+    def is_within(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
+        """Whether the arena, as it will be, has at most so many bytes."""
+        _, pieces = self.pieces(chains)
+        return fits(pieces.buffers, pieces.distances, nbytes // 16 * 16)
+
+    def loads(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], list[int]]:
+        """The steps, and the bytes that each needs at least."""
+        steps, pieces = self.pieces(chains)
+        saved = dict(savings(pieces.buffers, pieces.distances))  # of one operand a step
+        return steps, live_bytes(pieces.buffers, saved, len(steps))
+
+    def busiest(self, chains: tuple[Chain, ...]) -> Step:
+        """The step that needs most memory."""
+        steps, needed = self.loads(chains)
+        return steps[needed.index(max(needed))]
+
+    def load(self, chains: tuple[Chain, ...]) -> tuple[int, int]:
+        """The bytes that the busiest step needs, and how many steps need them."""
+        _, needed = self.loads(chains)
+        return max(needed), needed.count(max(needed))
+
+    def instructions(self) -> float:
+        """Of one inference, without bands; roughly."""
+        isa = self.target.isa
+        calls = [call for each in self.calls for call in each]
+        return sum(_PER_MAC[isa] * call.macs + _PER_CALL for call in calls)
+
+    def cost(self, chains: tuple[Chain, ...]) -> float:
+        """The instructions that bands add; roughly."""
+        return sum(self._cost(chain) for chain in chains)
+
+    def _cost(self, chain: Chain) -> float:
+        if chain in self._costs:
+            return self._costs[chain]
+        step = self._banded(chain)
+        isa = self.target.isa
+        total = _PER_CALL * float(sum(call.turns for call in step.calls) - len(step.ops))
+        for call in step.calls:
+            fields = call.int_fields
+            if call.kernel.op == "move":
+                total += call.turns * _PER_BYTE_MOVED[isa] * fields["count"]
+            elif order_of(call)[0] == "planes":
+                total += call.turns * 6 * fields["in_row_stride"]  # sorts two rows again
+            elif order_of(call)[0] == "pixels" and isa is not Isa.SCALAR:
+                pixels = fields["out_h"] * fields["out_w"]
+                total += pixels % order_of(call)[1] * call.macs / pixels * _PER_MAC[isa]
+            elif call.kernel.op == "conv2d" and isa is Isa.SCALAR:
+                pixels = fields["out_h"] * fields["out_w"]
+                total += -pixels % 3 * call.macs / pixels * _PER_MAC[isa]  # three cost as one does
+        self._costs[chain] = total
+        return total
+
+
+def _holders(index: int, parts: dict[int, Part]) -> Iterator[int]:
+    """A part, and the parts in which it lies."""
+    while index in parts:
+        yield index
+        index = parts[index].result
