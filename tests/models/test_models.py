@@ -88,10 +88,12 @@ def test_no_operator_reads_a_dead_byte(name: str) -> None:
         assert report.matched and report.data["invocations"] >= 3
 
 
-def test_arena_is_within_ten_percent_of_the_bound(name: str) -> None:
-    for io_int8 in (False, True):
-        plan = compiled(name, io_int8=io_int8).plan
-        assert plan.lower_bound <= plan.arena_size <= 1.1 * plan.lower_bound
+def test_arena_is_proved_to_be_the_smallest(name: str) -> None:
+    """No placement of the plan's buffers takes less, but for the rounding to 16 bytes."""
+    for cpu in ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"):
+        for io_int8 in (False, True):
+            plan = compiled(name, target=Target.parse(cpu), io_int8=io_int8).plan
+            assert plan.lower_bound <= plan.arena_size < plan.lower_bound + 16, (cpu, io_int8)
 
 
 def test_constants_are_what_the_model_needs(name: str) -> None:

@@ -10,9 +10,11 @@ of a step that allows them to overlap: then the result may begin `distance` byte
 
 where apart[i, j] is the size of i, or the distance. This is a disjunctive scheduling problem, with
 offsets for times. `place` tries several greedy orders, each of which puts a buffer at the lowest offset
-that is free. Then `_search` branches on which of two buffers lies lower. It cuts off where the longest
+that is free. Then `search` branches on which of two buffers lies lower. It cuts off where the longest
 chain of buffers on top of each other reaches the best size so far, and ends with the optimum unless it
-has done WORK, a number and no time, so that equal inputs give equal plans.
+has done WORK, a number and no time, so that equal inputs give equal plans. It is done for the large
+buffers first, then for those that live around the highest one: what is the smallest for some of the
+buffers is a bound for all, and what is found is kept where the others fit around it.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from .types import Buffer
 WORK = 400_000  # pairs of buffers to look at
 FEW_NODES = 60
 SMALL = 1 / 32  # of the arena
+MOST_REACH = 5  # steps around the highest buffer
 MOST_PAIRS = 2500  # beyond, the search is left out: it would not end
 
 Distances = Mapping[tuple[int, int], int]
@@ -124,23 +127,33 @@ def _place(
     bound = lower_bound(buffers, distances)
     best, size = problem.greedy({}, bound)
     # Small buffers seldom matter: if they fit around the best placement of the large ones, it is the
-    # best of all.
-    large, every = _large(buffers, bound), list(range(len(buffers)))
-    for chosen in (large, every):
-        if size <= bound:
-            break
-        part = problem
-        if chosen is large:
-            part = _Problem(*some_buffers(buffers, distances, large))
+    # best of all. Nor do most steps: what is solved where the arena is highest often fits the others.
+    chosen, reach = _large(buffers, bound), -1
+    while size > bound and reach < MOST_REACH:
+        part = _Problem(*some_buffers(buffers, distances, chosen))
         if len(part.pairs) > MOST_PAIRS:
             break
         guess, at_most = part.greedy({})
+        if size < at_most:
+            guess, at_most = [best[i] for i in chosen], size
         found, least, proved = part.search(guess, at_most, bound, WORK // max(1, len(part.pairs)))
         bound = max(bound, least) if proved else bound
         whole = problem.greedy(dict(zip(chosen, found, strict=True)), bound)
+        reach = reach + 1 if whole[1] >= size else 0
         best, size = min((best, size), whole, key=lambda result: result[1])
+        chosen = _around_the_top(buffers, best, reach)
     placed = tuple(replace(b, offset=offset) for b, offset in zip(buffers, best, strict=True))
     return Placement(placed, size, bound)
+
+
+def _around_the_top(buffers: tuple[Buffer, ...], offsets: list[int], reach: int) -> list[int]:
+    """What lives while the buffer with the highest end does, or up to `reach` steps before or after;
+    everything at the end."""
+    ends = [offset + b.nbytes for offset, b in zip(offsets, buffers, strict=True)]
+    top = buffers[ends.index(max(ends))]
+    first, last = top.first - reach, top.last + reach
+    everything = reach == MOST_REACH - 1
+    return [i for i, b in enumerate(buffers) if everything or (b.first <= last and first <= b.last)]
 
 
 _ORDERS: tuple[Callable[[Buffer], tuple[int, ...]], ...] = (
