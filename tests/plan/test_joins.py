@@ -128,6 +128,18 @@ def test_a_result_that_would_live_too_long_is_copied() -> None:
     assert size < planner.smallest(())
 
 
+def test_a_limit_reaches_kernels_that_write_into_a_result() -> None:
+    """The DSP kernel of linear layers needs scratch, the portable one hardly any."""
+    net = Net()
+    x = net.input((1, 640))
+    graph = simplify(net.finish(net.concat([net.linear(x, 64), net.linear(x, 64)], 1)))
+    target = Target.parse("cortex-m4")
+    fast = make_plan(graph, target)
+    small = make_plan(graph, target, ram_limit=fast.arena_size - 16)
+    assert copies(fast) == copies(small) == [0]
+    assert small.spared == 2 and small.arena_size < 640 + 128 + 128 < fast.arena_size
+
+
 @pytest.mark.parametrize("cpu", CPUS)
 def test_no_byte_is_lost(cpu: str) -> None:
     beside = apart = 0

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from .bands import Chain
 from .planner import Planner
 from .select import Spare
-from .types import ScratchArg, TensorArg
+from .types import Call, ScratchArg, Step, TensorArg
 
 Choice = tuple[Planner, tuple[Chain, ...]]
 
@@ -67,11 +67,16 @@ def _too_large(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> S
     steps, loads = planner.loads(chains)
     most = min(ram_limit, max(loads, default=0) - 1)
     with_scratch = {
-        (arg.index, call.kernel.symbol)
+        (_made(step, call), call.kernel.symbol)
         for step, load in zip(steps, loads, strict=True)
         if load > most
         for call in step.calls
         if any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
-        for arg in [[arg for arg in call.args if isinstance(arg, TensorArg)][-1]]
     }
     return frozenset(with_scratch & planner.select.spares)
+
+
+def _made(step: Step, call: Call) -> int:
+    """The tensor that a call computes, which may lie in the result of a concatenation."""
+    target = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
+    return target.index if target.index in step.inside else step.op.outputs[0]
