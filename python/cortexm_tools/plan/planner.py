@@ -130,13 +130,11 @@ class Planner:
         """What lies in the results of concatenations."""
         if not self.joined:
             return {}
-        banded = {
-            index
-            for chain in chains
-            for number in range(chain.first, chain.last + 1)
-            for op in self.graph.ops[number : number + 1]
-            for index in (*op.inputs, *(op.outputs if number < chain.last else ()))
-        }
+        banded: set[int] = set()
+        for chain in chains:
+            ops = self.graph.ops[chain.first : chain.last + 1]
+            banded.update(index for op in ops for index in op.inputs)
+            banded.update(index for op in ops[:-1] for index in op.outputs)
         return find_parts(self.graph, group, self.calls, self.joined, banded)
 
     def _into_results(self, step: Step, parts: dict[int, Part]) -> Step:
