@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,7 @@ from cortexm_tools.plan.checks import check_plan
 from cortexm_tools.plan.kernel_table import code_sizes, kernels
 from cortexm_tools.plan.lower.data import merge_dims
 from cortexm_tools.plan.param_blocks import field_types
+from cortexm_tools.plan.placing import Problem
 from cortexm_tools.plan.types import Buffer, Call, Step, TensorArg
 from cortexm_tools.report import report_data, summary
 from cortexm_tools.simplify import simplify
@@ -76,6 +78,27 @@ def test_fits_is_what_place_says(pieces: tuple[Buffer, ...]) -> None:
     assert lower_bound(pieces) == bound
     for limit in (bound - 1, bound, size - 1, size, size + 1, 2 * size):
         assert fits(pieces, {}, limit) == (size <= limit)
+
+
+@given(buffers, st.floats(1, 4), st.randoms(use_true_random=False))
+@settings(max_examples=200, deadline=None)
+def test_what_is_placed_last_finds_a_place(
+    pieces: tuple[Buffer, ...], room: float, random: Random
+) -> None:
+    """Wherever the others lie, even if they collide."""
+    size = int(room * max(buffer.nbytes for buffer in pieces))
+    distances = {
+        (i, j): random.randrange(a.nbytes + 1)
+        for i, a in enumerate(pieces)
+        for j, b in enumerate(pieces)
+        if i != j and a.last == b.first and a.first < b.first
+    }
+    problem = Problem.of(pieces, distances)
+    core, others = problem.core(size)
+    assert sorted((*core, *others)) == list(range(len(pieces)))
+    fixed = {i: random.randrange(size - pieces[i].nbytes + 1) for i in core}
+    offsets = problem.lowest(others, fixed)
+    assert all(offsets[i] + pieces[i].nbytes <= size for i in others)
 
 
 def test_known_arena_sizes() -> None:

@@ -19,7 +19,7 @@ from ..errors import CortexMError, did_you_mean
 from ..ir import Graph, Layer, Tensor, contiguous, same_layout
 from ..ir.types import QuantParams
 from ..plan import lower
-from ..plan.arena import align_up
+from ..plan.placing import align_up
 from ..plan.select import Selector
 from ..plan.types import Call as KernelCall
 from ..plan.types import Constant, ScratchArg, Step

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from ..ir import Graph, Op
 from ..target import Isa, Optimize, Target
 from .access import order_of
-from .arena import align_up, estimate, fits, live_bytes, lower_bound, place, savings
+from .arena import estimate, fits, live_bytes, lower_bound, place, savings
 from .bands import Chain, band_step
 from .joins import Joined, find_parts, into_result, joinable
 from .kernel_table import KernelChoice, find_kernel
 from .lifetimes import Facts, Lives, Pieces, is_alias, lives_of, pieces_of, share_memory
+from .placing import align_up
 from .select import Selector, Spare
 from .smallest import larger_kernels
 from .types import Call, Part, Step

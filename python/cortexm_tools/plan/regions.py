@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import CortexMError
-from .arena import Distances, align_up, fits, place, some_buffers
+from .arena import fits, place, some_buffers
+from .placing import Distances, align_up
 from .types import Arena, Buffer, Constant, ConstantArg, Region, ScratchArg, Step, TensorArg
 
 _ALIGN = 16  # of an arena, in bytes
