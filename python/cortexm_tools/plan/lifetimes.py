@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ..ir import Graph, Op, Tensor, ops, same_layout
@@ -132,6 +133,7 @@ class Facts:
     steps: dict[int, Step] = field(default_factory=dict)
     distances: dict[tuple[int, int], Distance | None] = field(default_factory=dict)
     bands: dict[int, dict[int, int]] = field(default_factory=dict)
+    own: dict[tuple[int, int, int], tuple[_Own, Lives, Step]] = field(default_factory=dict)
 
     def distance(self, graph: Graph, step: Step, operand: int) -> Distance | None:
         key = id(step), operand
@@ -147,6 +149,13 @@ class Facts:
             self.steps[id(step)] = step
             self.bands[id(step)] = _band_sizes(graph, step)
         return self.bands[id(step)]
+
+    def own_of(self, graph: Graph, lives: Lives, number: int, step: Step) -> _Own:
+        key = id(lives), number, id(step)
+        if key not in self.own:
+            own = _own_of(graph, lives, number, step, self)
+            self.own[key] = own, lives, step  # live as long as their ids are used
+        return self.own[key][0]
 
 
 @dataclass(frozen=True)
@@ -203,21 +212,57 @@ def lives_of(
     return Lives(buffers, buffer_of, parts)
 
 
+@dataclass(frozen=True)
+class _Own:
+    """What one step, at its place among others, brings into the arena.
+
+    Attributes:
+        bands: by index, the buffers of which only bands exist.
+        scratch: its scratch, if it has any.
+        distances: operands that its result may overlap, as in Pieces.
+        aligns: what that needs, by buffer.
+    """
+
+    bands: dict[int, Buffer]
+    scratch: Buffer | None
+    distances: dict[tuple[int, int], int]
+    aligns: dict[int, int]
+
+
 def pieces_of(graph: Graph, steps: tuple[Step, ...], lives: Lives, facts: Facts) -> Pieces:
     """The pieces of the arena, and which one holds each tensor and each step's scratch."""
-    buffer_of = lives.buffer_of
     result = list(lives.buffers)
-    for step in steps:
-        for index, nbytes in facts.band_sizes(graph, step).items():
-            result[buffer_of[index]] = replace(result[buffer_of[index]], nbytes=nbytes)
     scratch_of: dict[int, int] = {}
     distances: dict[tuple[int, int], int] = {}
     for number, step in enumerate(steps):
-        distances |= _overlaps(graph, number, step, result, buffer_of, facts)
-        if step.scratch:
+        own = facts.own_of(graph, lives, number, step)
+        for place, buffer in own.bands.items():
+            result[place] = buffer
+        for place, align in own.aligns.items():
+            result[place] = replace(result[place], align=math.lcm(result[place].align, align))
+        distances.update(own.distances)
+        if own.scratch is not None:
             scratch_of[number] = len(result)
-            result.append(Buffer(f"scratch of step {number}", step.scratch, 8, number, number))
-    return Pieces(tuple(result), buffer_of, scratch_of, lives.parts, distances)
+            result.append(own.scratch)
+    return Pieces(tuple(result), lives.buffer_of, scratch_of, lives.parts, distances)
+
+
+def _own_of(graph: Graph, lives: Lives, number: int, step: Step, facts: Facts) -> _Own:
+    bands = {
+        place: replace(lives.buffers[place], nbytes=nbytes)
+        for index, nbytes in facts.band_sizes(graph, step).items()
+        for place in [lives.buffer_of[index]]
+    }
+    scratch = None
+    if step.scratch:
+        scratch = Buffer(f"scratch of step {number}", step.scratch, 8, number, number)
+    distances: dict[tuple[int, int], int] = {}
+    aligns: dict[int, int] = {}
+    for pair, found in _overlaps(graph, number, step, lives, facts):
+        distances[pair] = found.nbytes
+        for place in pair if found.modulus > 1 else ():
+            aligns[place] = math.lcm(aligns.get(place, 1), found.modulus)
+    return _Own(bands, scratch, distances, aligns)
 
 
 def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
@@ -233,28 +278,19 @@ def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
 
 
 def _overlaps(
-    graph: Graph,
-    number: int,
-    step: Step,
-    buffers: list[Buffer],
-    buffer_of: dict[int, int],
-    facts: Facts,
-) -> dict[tuple[int, int], int]:
-    """Which operands that die in a step its result may overlap. Aligns them where that needs it."""
+    graph: Graph, number: int, step: Step, lives: Lives, facts: Facts
+) -> Iterator[tuple[tuple[int, int], Distance]]:
+    """Which operands that die in a step its result may overlap, as pairs (operand, result)."""
+    buffers, buffer_of = lives.buffers, lives.buffer_of
     if len(step.op.outputs) != 1 or not step.calls or step.op.outputs[0] not in buffer_of:
-        return {}
+        return
     result = buffer_of[step.op.outputs[0]]
     if buffers[result].first != number:
-        return {}
-    found: dict[tuple[int, int], int] = {}
+        return
     read = {buffer_of[i] for i in step.inputs if i in buffer_of} - {result}
     for operand in sorted(place for place in read if buffers[place].last == number):
         each = [facts.distance(graph, step, i) for i in step.inputs if buffer_of.get(i) == operand]
         known = [d for d in each if d is not None]
-        if len(known) < len(each):
-            continue
-        align = math.lcm(*(d.modulus for d in known))
-        for place in (operand, result) if align > 1 else ():
-            buffers[place] = replace(buffers[place], align=math.lcm(buffers[place].align, align))
-        found[operand, result] = max(d.nbytes for d in known)
-    return found
+        if len(known) == len(each):
+            modulus = math.lcm(*(d.modulus for d in known))
+            yield (operand, result), Distance(max(d.nbytes for d in known), modulus)

@@ -5,6 +5,7 @@ they need: bytes of arena and, roughly, instructions."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ..ir import Graph, Op
 from ..target import Isa, Optimize, Target
@@ -24,6 +25,20 @@ MOST_OPERANDS = 32  # of concatenations to look at one by one
 _PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.SCALAR: 3.0}  # instructions
 _PER_BYTE_MOVED = {Isa.MVE: 0.2, Isa.DSP: 0.6, Isa.SCALAR: 0.6}
 _PER_CALL = 300
+
+
+@dataclass(frozen=True)
+class _Outline:
+    """What is the same for all heights of bands.
+
+    Attributes:
+        steps: those of chains in the height that came first.
+        places: of each chain among them, by its first operator.
+    """
+
+    steps: list[Step]
+    places: dict[int, int]
+    lives: Lives
 
 
 class Planner:
@@ -47,7 +62,7 @@ class Planner:
         self._facts = Facts()
         self._groups: dict[frozenset[int], dict[int, int]] = {}
         self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
-        self._lives: dict[tuple[Joined, tuple[tuple[int, int], ...]], Lives] = {}
+        self._outlines: dict[tuple[Joined, tuple[tuple[int, int], ...]], _Outline] = {}
         self._sizes: dict[tuple[Chain, ...], int] = {}
         self._costs: dict[Chain, float] = {}
         self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
@@ -106,26 +121,35 @@ class Planner:
         return self._pieces[key]
 
     def _find_pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
+        key = self.joined, tuple((chain.first, chain.last) for chain in chains)
+        if key not in self._outlines:
+            self._outlines[key] = self._outline(chains)
+        outline = self._outlines[key]
+        parts = outline.lives.parts
+        banded = {
+            outline.places[c.first]: self._into_results(self._banded(c), parts) for c in chains
+        }
+        steps = tuple(banded.get(number, step) for number, step in enumerate(outline.steps))
+        return steps, pieces_of(self.graph, steps, outline.lives, self._facts)
+
+    def _outline(self, chains: tuple[Chain, ...]) -> _Outline:
         inside = frozenset(n for chain in chains for n in range(chain.first, chain.last + 1))
         if inside not in self._groups:
             self._groups[inside] = share_memory(self.graph, inside)
         group = self._groups[inside]
         starts = {chain.first: chain for chain in chains}
-        steps = []
+        steps: list[Step] = []
+        places: dict[int, int] = {}
         for number in range(len(self.graph.ops)):
             if number in starts:
+                places[number] = len(steps)
                 steps.append(self._banded(starts[number]))
             elif number not in inside:
                 steps.append(self._single(number, group))
-        key = self.joined, tuple((chain.first, chain.last) for chain in chains)
-        if key not in self._lives:
-            parts = self._parts(group, chains)
-            with_buffer = {index: root for index, root in group.items() if index not in parts}
-            self._lives[key] = lives_of(self.graph, tuple(steps), with_buffer, parts)
-        lives = self._lives[key]
-        if lives.parts:
-            steps = [self._into_results(step, lives.parts) for step in steps]
-        return tuple(steps), pieces_of(self.graph, tuple(steps), lives, self._facts)
+        parts = self._parts(group, chains)
+        with_buffer = {index: root for index, root in group.items() if index not in parts}
+        lives = lives_of(self.graph, tuple(steps), with_buffer, parts)
+        return _Outline([self._into_results(step, parts) for step in steps], places, lives)
 
     def _parts(self, group: dict[int, int], chains: tuple[Chain, ...]) -> dict[int, Part]:
         """What lies in the results of concatenations."""
@@ -139,6 +163,8 @@ class Planner:
         return find_parts(self.graph, group, self.calls, self.joined, banded)
 
     def _into_results(self, step: Step, parts: dict[int, Part]) -> Step:
+        if not parts:
+            return step
         touched = {i for op in step.ops for i in (*op.inputs, *op.outputs)} & parts.keys()
         around = {i for index in touched for i in _holders(index, parts)}
         key = id(step), tuple((i, parts[i]) for i in sorted(around))
