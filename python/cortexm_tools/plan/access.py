@@ -44,7 +44,7 @@ def order_of(call: Call) -> tuple[str, int]:
 
 def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | None:
     """How far below `operand` the `result` of `step` may begin; None if they must lie apart."""
-    calls = list(step.trace())
+    calls = list(step.trace(operand, result))
     later = math.inf  # the lowest byte of the operand that calls after this one read
     least, modulus = -math.inf, 1
     for call in reversed(calls):

@@ -238,7 +238,7 @@ def _placed(graph: Graph, out: int, call: Call, band: _Band, base: dict[int, int
         row = _first_row(out, call, arg.index, band, base) - base.get(arg.index, 0)
         return TensorArg(arg.index, row * _row_bytes(graph, arg.index))
 
-    return replace(call, args=tuple(place(arg) for arg in call.args))
+    return Call(call.kernel, call.fields, tuple(place(arg) for arg in call.args), call.macs)
 
 
 def _with_loops(lists: list[list[Call]]) -> tuple[Call, ...]:

@@ -26,18 +26,20 @@ def overwrites_unread(graph: Graph, step: Step, operand: int, result: int, gap: 
     """Whether, with `result` beginning `gap` bytes below `operand`, some byte is lost."""
     read = np.full(graph.tensors[operand].nbytes, _NEVER, np.int64)
     written = np.full(graph.tensors[result].nbytes, 2 * _CALL * 2**20, np.int64)
-    for number, call in enumerate(step.trace()):
+    for number, call in enumerate(step.trace(operand, result)):
         start = number * _CALL
         tensors = [arg for arg in call.args if isinstance(arg, TensorArg)]
         for arg in tensors:
             if arg.index != result:
                 continue
-            times = _write_times(graph, call, arg)
-            np.minimum(written, np.where(times < 0, written, start + times), out=written)
+            begin, times = _write_times(graph, call, arg)
+            there = written[begin : begin + len(times)]
+            np.minimum(there, np.where(times < 0, there, start + times), out=there)
         for arg in tensors:
             if arg.index == operand:
-                times = _read_times(graph, call, arg)
-                np.maximum(read, np.where(times < 0, read, start + times), out=read)
+                begin, times = _read_times(graph, call, arg)
+                there = read[begin : begin + len(times)]
+                np.maximum(there, np.where(times < 0, there, start + times), out=there)
     # byte i of the operand is byte i + gap of the result
     low, high = max(0, -gap), min(len(read), len(written) - gap)
     if low >= high:
@@ -54,9 +56,9 @@ def _kind(call: Call) -> tuple[str, int]:
     return name, int(count) if count else 1
 
 
-def _write_times(graph: Graph, call: Call, arg: TensorArg) -> Times:
+def _write_times(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, Times]:
+    """The first byte that may be written, and when it and those after it are."""
     tensor = graph.tensors[arg.index]
-    times = _whole(tensor.nbytes, _NEVER)
     kind, _ = _kind(call)
     f = dict(call.fields)
     if kind in ("pixels", "planes"):
@@ -64,21 +66,20 @@ def _write_times(graph: Graph, call: Call, arg: TensorArg) -> Times:
         channels = np.arange(_ints(f, "out_c" if "out_c" in f else "channels")[0])
         pixels = np.arange(height * width)[:, None]
         when = pixels // width + channels // 4 * height if kind == "planes" else pixels
-        times[arg.offset + pixels * step + channels] = when
-    elif kind == "elements" or call.kernel.op == "move":
+        times = _whole((height * width - 1) * step + len(channels), _NEVER)
+        times[pixels * step + channels] = when
+        return arg.offset, times
+    if kind == "elements" or call.kernel.op == "move":
         size = tensor.dtype.size if kind else 1
         (count,) = _ints(f, "count")
-        times[arg.offset : arg.offset + count * size] = np.repeat(np.arange(count), size)
-    else:
-        times[:] = 0  # from the beginning
-    return times
+        return arg.offset, np.repeat(np.arange(count), size)
+    return 0, _whole(tensor.nbytes, 0)  # from the beginning
 
 
-def _read_times(graph: Graph, call: Call, arg: TensorArg) -> Times:
-    """When each byte is read for the last time, in numbers of pixels or elements: the last one that needs
-    it, and as many more as are in work at once."""
+def _read_times(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, Times]:
+    """The first byte that may be read, and when it and those after it are for the last time, in numbers
+    of pixels or elements: the last one that needs it, and as many more as are in work at once."""
     tensor = graph.tensors[arg.index]
-    times = _whole(tensor.nbytes, _NEVER)
     kind, together = _kind(call)
     f = dict(call.fields)
     if kind in ("pixels", "planes") and f.get("batches", 1) == f.get("groups", 1) == 1:
@@ -87,23 +88,18 @@ def _read_times(graph: Graph, call: Call, arg: TensorArg) -> Times:
         channels = row // in_w
         last_y = _last_window(f, in_h, out_h, "in_y0", "kernel_h", "stride_h", "dilation_h")
         last_x = _last_window(f, in_w, out_w, "in_x0", "kernel_w", "stride_w", "dilation_w")
-        for y in range(in_h):
-            if last_y[y] < 0:
-                continue
-            pixels = np.where(last_x < 0, _NEVER, last_y[y] * out_w + last_x + together - 1)
-            line = np.repeat(pixels, channels)
-            if kind == "planes":
-                line = last_y[y] + np.tile(np.arange(channels) // 4, in_w) * out_h
-            begin = arg.offset + y * row
-            times[begin : begin + row] = np.where(line < 0, _NEVER, line)
-    elif (kind == "elements" and _ranges_once(call, arg)) or call.kernel.op == "move":
+        lines = last_y[:, None]
+        if kind == "planes":
+            times = lines + np.tile(np.arange(channels) // 4, in_w) * out_h
+        else:
+            pixels = lines * out_w + last_x + together - 1
+            times = np.repeat(np.where(last_x < 0, _NEVER, pixels), channels, axis=1)
+        return arg.offset, np.where(lines < 0, _NEVER, times).reshape(-1)
+    if (kind == "elements" and _ranges_once(call, arg)) or call.kernel.op == "move":
         size = tensor.dtype.size if kind else 1
         (count,) = _ints(f, "count")
-        elements = np.repeat(np.arange(count), size) + together - 1
-        times[arg.offset : arg.offset + count * size] = elements
-    else:
-        times[:] = _CALL - 1  # to the end
-    return times
+        return arg.offset, np.repeat(np.arange(count), size) + together - 1
+    return 0, _whole(tensor.nbytes, _CALL - 1)  # to the end
 
 
 def _ints(fields: Mapping[str, object], *names: str) -> list[int]:
@@ -118,9 +114,10 @@ def _last_window(
     """For each input position along an axis the last of `count` windows with a tap there, or -1."""
     first, kernel, stride, dilation = _ints(fields, *names)
     last = np.full(max(0, extent), -1, np.int64)
-    for window in range(count):
-        taps = first + window * stride + dilation * np.arange(kernel)
-        last[taps[(taps >= 0) & (taps < extent)]] = window
+    windows = np.arange(count)[:, None]
+    taps = first + windows * stride + dilation * np.arange(kernel)
+    there = (taps >= 0) & (taps < extent)
+    np.maximum.at(last, taps[there], np.broadcast_to(windows, taps.shape)[there])
     return last
 
 

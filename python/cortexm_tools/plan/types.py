@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..ir import Array, Graph, Op
@@ -144,18 +144,25 @@ class Step:
         each = (arg for call in self.calls for arg in call.args if isinstance(arg, ScratchArg))
         return max((arg.nbytes for arg in each), default=0)
 
-    def trace(self) -> Iterator[Call]:
-        """Every call in the order of execution, with loops unrolled."""
+    def trace(self, *tensors: int) -> Iterator[Call]:
+        """Every call in the order of execution, with loops unrolled; only those with one of `tensors`, if
+        any are given."""
         position = 0
         while position < len(self.calls):
             end = position + 1
             turns = self.calls[position].turns
             while turns > 1 and end < len(self.calls) and self.calls[end].turns == turns:
                 end += 1
+            body = [call for call in self.calls[position:end] if _has_any(call, tensors)]
             for turn in range(turns):
-                for call in self.calls[position:end]:
+                for call in body:
                     yield _turn(call, turn)
             position = end
+
+
+def _has_any(call: Call, tensors: tuple[int, ...]) -> bool:
+    used = (arg.index for arg in call.args if isinstance(arg, TensorArg))
+    return not tensors or any(index in tensors for index in used)
 
 
 def _turn(call: Call, turn: int) -> Call:
@@ -165,7 +172,7 @@ def _turn(call: Call, turn: int) -> Call:
         TensorArg(arg.index, arg.offset + turn * arg.step) if isinstance(arg, TensorArg) else arg
         for arg in call.args
     )
-    return replace(call, args=args, macs=call.macs // call.turns, turns=1)
+    return Call(call.kernel, call.fields, args, call.macs // call.turns)
 
 
 @dataclass(frozen=True)
