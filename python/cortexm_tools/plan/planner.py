@@ -72,9 +72,10 @@ class Planner:
         if optimize is Optimize.SIZE:
             steps = tuple(map(Step, graph.ops, self.calls))
             avoid = larger_kernels(self.select, steps)
-            self.select = Selector(graph, target, kernels, avoid, spare)
-            self._calls.clear()
-            self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+            if avoid:
+                self.select = Selector(graph, target, kernels, avoid, spare)
+                self._calls.clear()
+                self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
         self.joined: Joined = frozenset()
         self._choose_joined()
 

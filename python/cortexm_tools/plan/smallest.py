@@ -36,6 +36,8 @@ def larger_kernels(fastest: Selector, steps: Sequence[Step]) -> frozenset[str]:
             layers.setdefault((kernel.op, kernel.types), []).append(step.op)
     for (name, types), ops in layers.items():
         variants = [k for k in kernels() if (k.op, k.types) == (name, types) and k.isa in isas]
+        if len(variants) == 1:
+            continue
         best: int | None = None
         choice: frozenset[str] = frozenset()
         taken: dict[frozenset[str], frozenset[str]] = {}  # kernels, by what is left out

@@ -17,7 +17,8 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     x = select.tensor(op.inputs[0])
     weight = constant_data(select, op.inputs[1], op, "weights")
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
-    sums = (weight.astype(np.int64) - attrs.weight_zero_point).sum(axis=1)
+    values = weight.astype(np.int64) - attrs.weight_zero_point
+    sums = values.sum(axis=1)
     label = op.layer.path or op.kind
     out_features, in_features = weight.shape
     rows = x.numel // in_features
@@ -33,7 +34,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "act_max": attrs.act_max,
     }
     folded = folded_bias(sums, bias, attrs.in_zero_point)
-    sizes = np.abs(weight.astype(np.int64) - attrs.weight_zero_point).sum(axis=1)
+    sizes = np.abs(values).sum(axis=1)
     bound = largest_sum(sizes, folded)
     facts = {
         **fields,
