@@ -20,7 +20,7 @@ from .executorch.compile import report as executorch_report
 from .executorch.sizes import Sizes
 from .ir import Array, Graph, ops
 from .ir.edit import producers
-from .ir.interpreter import run_graph
+from .ir.interpreter import run_sequence
 from .plan import KernelChoice, Plan, make_plan
 from .plan.types import Region
 from .program import EvaluationSet, Program
@@ -239,22 +239,22 @@ def _vector_report(
     }
 
 
-def _samples(
-    program: Program, plan: Plan, count: int
-) -> tuple[list[Sample], list[Sequence[Array]]]:
-    """At most `count` samples, and the outputs that they expect as logical arrays."""
+def _samples(program: Program, plan: Plan, count: int) -> tuple[list[Sample], list[list[Array]]]:
+    """At most `count` samples, one sequence of calls, and the outputs that they expect as logical arrays."""
     graph = plan.graph
-    samples: list[Sample] = []
-    rows: list[Sequence[Array]] = []
+    inputs, labels = [], []
     for values, label in _sample_inputs(program, graph, count):
         given = [
             fit_input(graph.tensors[index], value, f"input {k} of a sample")
             for k, (index, value) in enumerate(zip(graph.inputs, values, strict=True))
         ]
-        outputs = run_graph(graph, given)
-        data = _row_bytes(graph, graph.inputs, given)
-        samples.append(Sample(data, _row_bytes(graph, graph.outputs, outputs), label))
-        rows.append(outputs)
+        inputs.append(given)
+        labels.append(label)
+    rows = list(run_sequence(graph, inputs))
+    samples = [
+        Sample(_row_bytes(graph, graph.inputs, given), _row_bytes(graph, graph.outputs, got), label)
+        for given, got, label in zip(inputs, rows, labels, strict=True)
+    ]
     return samples, rows
 
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an application sees of a compiled model: an immutable description and four functions.
+ * What an application sees of a compiled model: an immutable description and a few functions.
  *
- * All state of a model is in its arena, so a model may run in several threads at once if each brings
- * an arena of its own. A model built with ARENA own (the default) has a static arena; pass NULL for
- * `arena` to use it.
+ * A model works in its arena alone, so it may run in several threads at once if each brings an arena of
+ * its own. A model built with ARENA own (the default) has a static arena; pass NULL for `arena` to use it.
+ *
+ * Only a model whose buffers change from call to call (the last inputs of a stream, a hidden state) has
+ * other memory, outside of every arena: NAME_state, see its header. It serves one sequence of calls at
+ * a time, from one thread.
  */
 #ifndef CORTEXM_MODEL_H
 #define CORTEXM_MODEL_H
@@ -64,7 +67,7 @@ typedef struct cortexm_model {
     const cortexm_tensor_info_t *outputs;
     uint8_t input_count;
     uint8_t output_count;
-    void (*init)(void *arena);   /* writes constants that must lie in RAM; NULL if there are none */
+    void (*init)(void *arena);   /* writes what must be in RAM before the first call; NULL if nothing */
     void (*invoke)(void *arena);
     int (*status)(const void *arena); /* what init or invoke came to; NULL if they cannot fail */
 } cortexm_model_t;
@@ -83,9 +86,13 @@ typedef struct {
     int32_t label;            /* class index, or -1 if the model file gives none */
 } cortexm_sample_t;
 
-/* Checks that `arena` serves `model`, and prepares it. Call once per arena before the first invoke.
- * Returns CORTEXM_OK or a negative error. */
+/* Checks that `arena` serves `model`, and prepares it; gives a model with state the initial one. Call
+ * once per arena before the first invoke. Returns CORTEXM_OK or a negative error. */
 int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size);
+
+/* Gives a model its initial state, for a new sequence of calls. `arena` as for cortexm_invoke(). Does
+ * nothing to a model without state. Returns CORTEXM_OK or a negative error. */
+int cortexm_reset(const cortexm_model_t *model, void *arena);
 
 /* Runs the model once. Inputs must be written before each call: the plan reuses their memory.
  * Returns CORTEXM_OK or CORTEXM_ERR_ARGUMENT. */

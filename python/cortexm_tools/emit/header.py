@@ -7,6 +7,7 @@ from ..ir import Tensor
 from ..plan import Plan
 from .cwriter import c_float
 from .options import EmitOptions, preamble
+from .state import state_symbol
 
 
 def header_text(
@@ -30,7 +31,9 @@ def header_text(
         *(
             f"#define {macro}_ARENA_{arena.region.name.upper()}_SIZE {arena.size}"
             for arena in plan.arenas[1:]
+            if arena is not plan.state_arena
         ),
+        *([f"#define {macro}_STATE_SIZE {plan.state_size}"] if plan.graph.states else []),
         f"#define {macro}_INPUT_COUNT {len(graph.inputs)}",
         f"#define {macro}_OUTPUT_COUNT {len(graph.outputs)}",
         "",
@@ -39,6 +42,13 @@ def header_text(
         for number, index in enumerate(indices):
             lines += _tensor_macros(f"{macro}_{role}_{number}", graph.tensors[index])
     lines += [f"extern const cortexm_model_t {options.name};", ""]
+    if plan.graph.states:
+        lines += [
+            "/* What the model keeps from call to call; cortexm_reset() begins a new sequence of calls. To",
+            " * serve several sequences by turns, save these bytes and write them back between calls. */",
+            f"extern uint8_t {state_symbol(options)}[{macro}_STATE_SIZE];",
+            "",
+        ]
     if embeds_pte:
         lines += [
             "/* The ExecuTorch program this model was compiled from. */",

@@ -11,6 +11,7 @@ from ..target import Isa, Target
 from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
 from .poison import dead_after_call, dead_ranges
+from .state import RESET, state_lines, state_symbol
 from .weights import declaration, section_attribute, symbol
 
 ABI = 3  # CORTEXM_ABI of the kernel headers this emitter writes for
@@ -29,7 +30,7 @@ def model_text(plan: Plan, options: EmitOptions) -> str:
         (f"memory   {_memory(plan)}, constants {plan.constant_bytes} bytes",),
     )
     lines += [f'#include "{options.name}.h"', "", '#include "cortexm/kernels.h"', ""]
-    if options.poison:
+    if options.poison or plan.graph.states:
         lines += ["#include <string.h>", ""]
     lines += _guards(plan)
     lines += [declaration(options, constant) for constant in plan.constants]
@@ -41,8 +42,10 @@ def model_text(plan: Plan, options: EmitOptions) -> str:
             if name == _params_name(number, position, step):
                 lines += params_lines(options, name, call)
     lines += arena_lines(plan, options)
+    lines += state_lines(plan, options)
     lines += _invoke(plan, options, blocks)
-    lines += description_lines(plan, options)
+    functions = {"init": RESET} if plan.graph.states else None
+    lines += description_lines(plan, options, functions)
     return "\n".join(lines)
 
 
@@ -103,21 +106,25 @@ def _field(options: EmitOptions, value: Field) -> str:
 
 
 def _memory(plan: Plan) -> str:
-    return ", ".join(
+    parts = [
         f"arena {arena.size} bytes" + (f" of {arena.region.name}" if arena.region.name else "")
         for arena in plan.arenas
-    )
+        if arena is not plan.state_arena
+    ]
+    return ", ".join([*parts, *([f"state {plan.state_size} bytes"] if plan.graph.states else [])])
 
 
-def address(plan: Plan, offset: int) -> str:
+def address(plan: Plan, options: EmitOptions, offset: int) -> str:
     """A byte of the plan as an expression in C."""
     for arena in reversed(plan.arenas):
         if offset >= arena.base and arena.size:
-            return f"{_arena_name(plan, arena)} + {offset - arena.base}"
+            return f"{_arena_name(plan, options, arena)} + {offset - arena.base}"
     return f"arena + {offset}"
 
 
-def _arena_name(plan: Plan, arena: Arena) -> str:
+def _arena_name(plan: Plan, options: EmitOptions, arena: Arena) -> str:
+    if arena is plan.state_arena:
+        return state_symbol(options)
     return "arena" if arena is plan.arenas[0] else f"own_arena_{arena.region.name}"
 
 
@@ -127,8 +134,8 @@ def arena_lines(plan: Plan, options: EmitOptions) -> list[str]:
 
 def _other_arenas(plan: Plan, options: EmitOptions) -> list[str]:
     lines: list[str] = []
-    for arena in plan.arenas[1:]:
-        name = _arena_name(plan, arena)
+    for arena in plan.arenas[1 : -1 if plan.graph.states else None]:
+        name = _arena_name(plan, options, arena)
         if arena.size and options.shared_arena:
             shared = f"{options.arena_symbol}__{arena.region.name}"
             lines += [
@@ -172,12 +179,14 @@ def _invoke(plan: Plan, options: EmitOptions, blocks: dict[tuple[int, int], str]
         if options.profile:
             lines.append(f"    cortexm_profile(&{options.name}, {number + 1});")
         if options.poison:
-            lines += _poison(plan, dead_ranges(plan, number), "    ")
+            lines += _poison(plan, options, dead_ranges(plan, number), "    ")
     return [*lines, "}", ""]
 
 
-def _poison(plan: Plan, ranges: list[tuple[int, int]], indent: str) -> list[str]:
-    return [f"{indent}memset({address(plan, a)}, 0xA5, {b - a});" for a, b in ranges]
+def _poison(
+    plan: Plan, options: EmitOptions, ranges: list[tuple[int, int]], indent: str
+) -> list[str]:
+    return [f"{indent}memset({address(plan, options, a)}, 0xA5, {b - a});" for a, b in ranges]
 
 
 def _step(
@@ -188,14 +197,16 @@ def _step(
     blocks: dict[tuple[int, int], str],
 ) -> list[str]:
     op, graph = step.op, plan.graph
-    places = [_place(plan, "in ", index) for index in step.inputs if plan.has_place(index)]
-    places += [_place(plan, "out", index) for index in op.outputs]
+    places = [_place(plan, options, "in ", index) for index in step.inputs if plan.has_place(index)]
+    places += [_place(plan, options, "out", index) for index in op.outputs]
     for index in step.inside:
         buffer = plan.buffers[plan.buffer_of[index]]
-        places.append(f"band of {buffer.name}, {buffer.nbytes} bytes {_at(plan, buffer.offset)}")
+        places.append(
+            f"band of {buffer.name}, {buffer.nbytes} bytes {_at(plan, options, buffer.offset)}"
+        )
     if number in plan.scratch_of:
         buffer = plan.buffers[plan.scratch_of[number]]
-        places.append(f"scratch {buffer.nbytes} bytes {_at(plan, buffer.offset)}")
+        places.append(f"scratch {buffer.nbytes} bytes {_at(plan, options, buffer.offset)}")
     names = [f"{member.kind}  {member.layer}" for member in step.ops]
     title = f"{number + 1}/{len(plan.steps)}  {names[0]}"
     body = ["     * " + c_comment(f"then {name}, in bands of rows") for name in names[1:]]
@@ -220,7 +231,7 @@ def _step(
         indent = "    " if inside > 1 else ""
         lines += call_lines(call.kernel.symbol, ["&" + name, *args], indent)
         if options.poison:
-            lines += _poison(plan, dead_after_call(plan, number, call), indent + "    ")
+            lines += _poison(plan, options, dead_after_call(plan, number, call), indent + "    ")
     return [*lines, "    }"] if inside > 1 else lines
 
 
@@ -236,15 +247,15 @@ def call_lines(function: str, args: list[str], indent: str = "") -> list[str]:
     return [indent + line for line in lines]
 
 
-def _place(plan: Plan, role: str, index: int) -> str:
+def _place(plan: Plan, options: EmitOptions, role: str, index: int) -> str:
     part = plan.parts.get(index)
     gaps = f", {part.pixel} of every {part.pitch} bytes" if part is not None and part.pitch else ""
-    return f"{role} {tensor_text(plan.graph.tensors[index])} {_at(plan, plan.offset(index))}{gaps}"
+    return f"{role} {tensor_text(plan.graph.tensors[index])} {_at(plan, options, plan.offset(index))}{gaps}"
 
 
-def _at(plan: Plan, offset: int) -> str:
+def _at(plan: Plan, options: EmitOptions, offset: int) -> str:
     """The place of a byte in a comment: ``@64``, ``@dtcm+64``."""
-    where = address(plan, offset).replace(" ", "")
+    where = address(plan, options, offset).replace(" ", "").removeprefix(f"{options.name}_")
     return "@" + where.removeprefix("own_arena_").removeprefix("arena+")
 
 
@@ -254,11 +265,11 @@ def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, graph: Graph) 
     if isinstance(arg, ScratchArg):
         if not arg.nbytes:
             return "NULL"
-        return address(plan, plan.buffers[plan.scratch_of[number]].offset)
+        return address(plan, options, plan.buffers[plan.scratch_of[number]].offset)
     assert isinstance(arg, TensorArg)
     tensor = graph.tensors[arg.index]
     step = f" + {arg.step} * band" if arg.step else ""
-    place = f"({address(plan, plan.offset(arg.index) + arg.offset)}{step})"
+    place = f"({address(plan, options, plan.offset(arg.index) + arg.offset)}{step})"
     return (
         f"({pointer_type(tensor)}){place}"
         if tensor.dtype.size == 1

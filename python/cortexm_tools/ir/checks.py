@@ -7,7 +7,7 @@ from ..errors import CortexMError
 from . import ops
 from .checks_data import check_data_op
 from .checks_float import check_float_op
-from .types import DType, Graph, Op, Tensor
+from .types import DType, Graph, Op, State, Tensor
 
 
 def check_graph(graph: Graph) -> Graph:
@@ -15,7 +15,7 @@ def check_graph(graph: Graph) -> Graph:
 
     Sound means: names are unique; dim orders are permutations; constants have their shape and type;
     every operand is defined before it is used, and once; operators have operands of the types and
-    shapes they are defined on.
+    shapes they are defined on; a state has one type and shape from call to call.
 
     Raises:
         CortexMError: names the first operator or tensor that breaks a rule.
@@ -27,7 +27,7 @@ def check_graph(graph: Graph) -> Graph:
     for index, tensor in enumerate(graph.tensors):
         # An input of no elements that nothing reads: scratch that the caller was to provide.
         _check_tensor(tensor, may_be_empty=index in graph.inputs and index not in read)
-    defined = set(graph.inputs)
+    defined = set(graph.given)
     defined.update(i for i, tensor in enumerate(graph.tensors) if tensor.is_constant)
     for op in graph.ops:
         _check_defined(op, graph, defined)
@@ -36,7 +36,21 @@ def check_graph(graph: Graph) -> Graph:
     for index in graph.outputs:
         if index not in defined:
             raise CortexMError(f"output {graph.tensors[index].name!r} is never computed")
+    if len(set(graph.given)) != len(graph.given):
+        raise CortexMError("an input or state is given twice", where=graph.name)
+    for state in graph.states:
+        _check_state(state, graph, defined)
     return graph
+
+
+def _check_state(state: State, graph: Graph, defined: set[int]) -> None:
+    if state.after not in defined:
+        raise CortexMError("the new value of this state is never computed", where=state.name)
+    before, after = graph.tensors[state.before], graph.tensors[state.after]
+    if (before.dtype, before.shape) != (after.dtype, after.shape):
+        raise CortexMError("this state changes its type or shape", where=state.name)
+    if state.initial.shape != before.shape or state.initial.dtype != before.dtype.numpy:
+        raise CortexMError("the initial value has another type or shape", where=state.name)
 
 
 def _check_tensor(tensor: Tensor, *, may_be_empty: bool) -> None:

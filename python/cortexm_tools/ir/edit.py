@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from .types import Graph, Layer, Op, Tensor
+from .types import Graph, Layer, Op, State, Tensor
 
 
 class GraphBuilder:
@@ -46,7 +46,10 @@ class GraphBuilder:
         self.ops.append(replace(op, inputs=tuple(self.resolve(i) for i in op.inputs)))
 
     def finish(
-        self, outputs: Iterable[int] | None = None, inputs: Iterable[int] | None = None
+        self,
+        outputs: Iterable[int] | None = None,
+        inputs: Iterable[int] | None = None,
+        states: Iterable[State] | None = None,
     ) -> Graph:
         chosen = self._graph.outputs if outputs is None else outputs
         return Graph(
@@ -55,6 +58,10 @@ class GraphBuilder:
             ops=tuple(self.ops),
             inputs=self._graph.inputs if inputs is None else tuple(inputs),
             outputs=tuple(self.resolve(i) for i in chosen),
+            states=tuple(
+                replace(state, after=self.resolve(state.after))
+                for state in (self._graph.states if states is None else states)
+            ),
         )
 
 
@@ -85,18 +92,18 @@ def inherit_layers(graph: Graph) -> Graph:
 
 
 def remove_dead(graph: Graph) -> Graph:
-    """Drops operators whose results nothing reads, and tensors nothing refers to.
+    """Drops operators whose results nothing reads, state that no output depends on, and tensors nothing
+    refers to.
 
-    Exact: what is dropped has no influence on any output. Inputs stay even when unused, because
-    they are part of the program's interface.
+    Exact: what is dropped has no influence on any output, of this call or a later one. Inputs stay
+    even when unused, because they are part of the program's interface.
     """
-    needed = set(graph.outputs)
-    kept: list[Op] = []
-    for op in reversed(graph.ops):
-        if needed.intersection(op.outputs):
-            needed.update(op.inputs)
-            kept.append(op)
-    kept.reverse()
+    states: tuple[State, ...] = ()
+    needed = _needed(graph, graph.outputs)
+    while len(found := tuple(s for s in graph.states if s.before in needed)) > len(states):
+        states = found
+        needed = _needed(graph, (*graph.outputs, *(state.after for state in states)))
+    kept = [op for op in graph.ops if needed.intersection(op.outputs)]
     used = set(graph.inputs) | needed | {i for op in kept for i in op.outputs}
     order = [i for i in range(len(graph.tensors)) if i in used]
     renumbered = {old: new for new, old in enumerate(order)}
@@ -113,4 +120,17 @@ def remove_dead(graph: Graph) -> Graph:
         ),
         inputs=tuple(renumbered[i] for i in graph.inputs),
         outputs=tuple(renumbered[i] for i in graph.outputs),
+        states=tuple(
+            replace(state, before=renumbered[state.before], after=renumbered[state.after])
+            for state in states
+        ),
     )
+
+
+def _needed(graph: Graph, results: Iterable[int]) -> set[int]:
+    """The tensors that `results` depend on, themselves among them."""
+    needed = set(results)
+    for op in reversed(graph.ops):
+        if needed.intersection(op.outputs):
+            needed.update(op.inputs)
+    return needed

@@ -65,12 +65,16 @@ def is_exact(attrs: ops.Attrs) -> bool:
 
 
 def inexact_tensors(graph: Graph) -> frozenset[int]:
-    """The tensors that an inexact operator computes, or that depend on one."""
+    """The tensors that an inexact operator computes, or that depend on one in this call or an earlier."""
     found: set[int] = set()
-    for op in graph.ops:
-        if not is_exact(op.attrs) or found.intersection(op.inputs):
-            found.update(op.outputs)
-    return frozenset(found)
+    while True:
+        for op in graph.ops:
+            if not is_exact(op.attrs) or found.intersection(op.inputs):
+                found.update(op.outputs)
+        more = {state.before for state in graph.states if state.after in found} - found
+        if not more:
+            return frozenset(found)
+        found |= more
 
 
 def tolerances(graph: Graph) -> tuple[float | None, ...]:

@@ -8,7 +8,7 @@ are exact because every partial sum of int8 products stays far below 2**53.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,20 +38,39 @@ def implements(kind: type[ops.Attrs]) -> Callable[[Kernel], Kernel]:
 def run_graph(graph: Graph, inputs: Sequence[Array]) -> list[Array]:
     """Runs `graph` on logical inputs; returns its outputs, in their types and logical shapes.
 
+    States have their initial values.
+
     Raises:
         CortexMError: the inputs do not fit the graph.
     """
-    values = run_all(graph, inputs)
-    return [values[index] for index in graph.outputs]
+    return next(run_sequence(graph, [inputs]))
 
 
-def run_all(graph: Graph, inputs: Sequence[Array]) -> dict[int, Array]:
-    """Like `run_graph`, but returns every tensor by its index."""
+def run_sequence(graph: Graph, calls: Iterable[Sequence[Array]]) -> Iterator[list[Array]]:
+    """The outputs of one call after another: each begins with the states that the last one left, the
+    first with their initial values.
+
+    Raises:
+        CortexMError: the inputs do not fit the graph.
+    """
+    states = [state.initial for state in graph.states]
+    for inputs in calls:
+        values = run_all(graph, inputs, states)
+        states = [values[state.after] for state in graph.states]
+        yield [values[index] for index in graph.outputs]
+
+
+def run_all(
+    graph: Graph, inputs: Sequence[Array], states: Sequence[Array] | None = None
+) -> dict[int, Array]:
+    """Like `run_graph`, but returns every tensor by its index; `states` are not the initial ones."""
     _check_inputs(graph, inputs)
+    if states is None:
+        states = [state.initial for state in graph.states]
     values: dict[int, Array] = {
         index: tensor.data for index, tensor in enumerate(graph.tensors) if tensor.data is not None
     }
-    values.update(zip(graph.inputs, inputs, strict=True))
+    values.update(zip(graph.given, (*inputs, *states), strict=True))
     for op in graph.ops:
         kernel = _KERNELS.get(type(op.attrs))
         if kernel is None:

@@ -31,12 +31,17 @@ def op_text(op: Op, graph: Graph) -> str:
 
 
 def graph_text(graph: Graph) -> str:
-    """The whole graph, inputs and outputs first."""
+    """The whole graph; inputs, outputs and states first."""
     lines = [f"graph {graph.name}"]
     for title, indices in (("in ", graph.inputs), ("out", graph.outputs)):
         lines += [
             f"  {title} %{graph.tensors[i].name}: {tensor_text(graph.tensors[i])}" for i in indices
         ]
+    lines += [
+        f"  state %{graph.tensors[s.before].name} becomes %{graph.tensors[s.after].name}: "
+        f"{tensor_text(graph.tensors[s.before])}  # {s.name}"
+        for s in graph.states
+    ]
     lines += ["  " + op_text(op, graph) for op in graph.ops]
     return "\n".join(lines) + "\n"
 

@@ -154,6 +154,23 @@ class Op:
 
 
 @dataclass(frozen=True)
+class State:
+    """What a model keeps from one call to the next.
+
+    Attributes:
+        name: of the buffer in the model.
+        before: the tensor that holds it when a call begins; no operator computes it.
+        after: the tensor that holds it from the end of the call on, of the same type and shape.
+        initial: what it is before the first call, in logical shape and C order.
+    """
+
+    name: str
+    before: int
+    after: int
+    initial: Array = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Graph:
     """A straight-line program over tensors; operators refer to tensors by index.
 
@@ -166,6 +183,17 @@ class Graph:
     ops: tuple[Op, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    states: tuple[State, ...] = ()
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """The tensors that have a value before the first operator: inputs and states."""
+        return (*self.inputs, *(state.before for state in self.states))
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The tensors that are of use behind the last operator: outputs and new states."""
+        return (*self.outputs, *(state.after for state in self.states))
 
 
 def contiguous(rank: int) -> tuple[int, ...]:

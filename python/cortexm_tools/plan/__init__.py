@@ -16,9 +16,17 @@ from .choose import choose_chains
 from .kernel_table import KernelChoice
 from .order import smallest_order
 from .planner import Planner
-from .regions import NoRoom, measure_heat, place_regions, split_buffers, split_constants
+from .regions import (
+    NoRoom,
+    measure_heat,
+    place_regions,
+    ram_regions,
+    split_buffers,
+    split_constants,
+)
 from .select import Spare, has_lowering
 from .spare import Choice, fit
+from .states import add_states, settle, state_bytes
 from .types import Plan, Region
 
 __all__ = [
@@ -55,6 +63,7 @@ def make_plan(
         CortexMError: an operator has no kernel, the first one is named; a constant fits into no region.
         NoRoom: a tensor fits into no region.
     """
+    graph = settle(graph)
     if not bands:
         return assemble(Planner(graph, target, kernels, optimize), (), regions)
     order = smallest_order(graph)
@@ -133,17 +142,17 @@ def assemble(
     Raises:
         NoRoom: a tensor fits into no region.
     """
-    usable = tuple(
-        replace(region, size=int(region.size * fast)) if region.kind == "fast" else region
-        for region in regions
-    )
     graph = planner.graph
+    usable = _usable(regions, fast, state_bytes(graph))
     steps, pieces = planner.pieces(chains)
     buffer_of = pieces.buffer_of
     heat = measure_heat(steps, buffer_of, pieces.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
     split = split_buffers(pieces.buffers, heat, usable, outside, pieces.distances)
     placed, arenas, bound = place_regions(split, regions, pieces.distances)
+    placed, buffer_of, arenas = add_states(
+        graph, placed, buffer_of, arenas, planner.group(chains), len(steps)
+    )
     return check_plan(
         Plan(
             graph=graph,
@@ -154,7 +163,7 @@ def assemble(
             buffer_of=buffer_of,
             scratch_of=pieces.scratch_of,
             arena_size=sum(arena.size for arena in arenas),
-            lower_bound=bound,
+            lower_bound=bound + state_bytes(graph),
             arenas=arenas,
             regions=regions,
             optimize=planner.optimize,
@@ -162,3 +171,21 @@ def assemble(
             parts=pieces.parts,
         )
     )
+
+
+def _usable(regions: tuple[Region, ...], fast: float, states: int) -> tuple[Region, ...]:
+    """The regions as far as the arenas may use them: states lie in the main one.
+
+    Raises:
+        NoRoom: the main one is too small for them.
+    """
+    main = ram_regions(regions)[0]
+    if main.size < states:
+        raise NoRoom(
+            f"the model's state ({states:,} bytes) does not fit",
+            where=f"{main.name} {main.size:,} bytes",
+            hint="make the region larger, or keep less from call to call",
+        )
+    sizes = {region.name: int(region.size * fast) for region in regions if region.kind == "fast"}
+    sizes[main.name] = main.size - states
+    return tuple(replace(r, size=sizes.get(r.name, r.size)) for r in regions)

@@ -49,7 +49,10 @@ def is_chain(graph: Graph, calls: Sequence[tuple[Call, ...]], first: int, last: 
     ops = graph.ops[first : last + 1]
     made = [op.outputs[0] for op in ops]
     inside = set(made[:-1])
-    if last <= first or inside & set(graph.outputs):
+    if last <= first or inside & set(graph.kept):
+        return False
+    read = {i for op in ops for i in op.inputs}
+    if any(state.after == made[-1] and state.before in read for state in graph.states):
         return False
     for position in range(first, last + 1):
         if not _is_member(graph, graph.ops[position], calls[position]):
@@ -57,7 +60,6 @@ def is_chain(graph: Graph, calls: Sequence[tuple[Call, ...]], first: int, last: 
     for number, op in enumerate(graph.ops):
         if not first < number <= last and inside & set(op.inputs):
             return False
-    read = {i for op in ops for i in op.inputs}
     return inside <= read and graph.tensors[made[-1]].shape[2] > 1
 
 

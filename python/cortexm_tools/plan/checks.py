@@ -10,6 +10,7 @@ from ..errors import CortexMError
 from .band_checks import check_bands
 from .join_checks import check_joins
 from .readers import overwrites_unread
+from .state_checks import check_states
 from .types import ConstantArg, Plan, ScratchArg, Step, TensorArg
 
 
@@ -18,7 +19,8 @@ def check_plan(plan: Plan) -> Plan:
     two tensors that are live at one step share a byte, unless one is the other's view or in-place
     result, or the result of a step that writes each shared byte after its last reader (readers.py).
     Where only bands of a tensor exist, every reader finds the rows that it needs (band_checks.py).
-    What lies in the result of a concatenation is where it belongs (join_checks.py).
+    What lies in the result of a concatenation is where it belongs (join_checks.py). States have memory
+    of their own, and their old values are read before the new ones are written (state_checks.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -45,6 +47,7 @@ def check_plan(plan: Plan) -> Plan:
         _check_args(plan, number, step, set(names))
         check_bands(plan, step)
     check_joins(plan)
+    check_states(plan)
     _check_overlaps(plan)
     return plan
 
@@ -68,12 +71,12 @@ def _check_args(plan: Plan, number: int, step: Step, names: set[str]) -> None:
 
 def _check_overlaps(plan: Plan) -> None:
     graph = plan.graph
-    uses: dict[int, list[int]] = {i: [-1] for i in graph.inputs}
+    uses: dict[int, list[int]] = {i: [-1] for i in graph.given}
     for number, step in enumerate(plan.steps):
         for index in (*step.inputs, *step.inside, *step.op.outputs):
             if not graph.tensors[index].is_constant:
                 uses.setdefault(plan.holder(index), []).append(number)
-    for index in graph.outputs:
+    for index in graph.kept:
         if not graph.tensors[index].is_constant:
             uses[index].append(len(plan.steps))
     bands = {index for step in plan.steps for index in step.inside}

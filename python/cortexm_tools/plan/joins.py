@@ -60,10 +60,13 @@ def find_parts(
         members.setdefault(root, []).append(index)
     readers = Counter(index for op in graph.ops for index in {*op.inputs})
     parts: dict[int, Part] = {}
-    outside = {*graph.inputs, *graph.outputs, *banded}
+    outside = {*graph.given, *graph.kept, *banded}
+    states = {state.after for state in graph.states}
     for number in sorted({number for number, _ in joined}):
         op = graph.ops[number]
         assert isinstance(op.attrs, more.Concat)
+        if op.outputs[0] in states:
+            continue  # not written before the old one was read
         result = graph.tensors[op.outputs[0]]
         begin = 0
         for index in op.inputs:

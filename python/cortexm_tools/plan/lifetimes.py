@@ -42,13 +42,26 @@ def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int
     output needs a copy, and so do two outputs with one content). An element-wise result takes the
     memory of an operand of its size that dies there: its kernel reads an element before it writes
     the one in its place.
+
+    A new state takes the memory of the old one. Views of the old one that are read after it is overwritten
+    have their own memory.
     """
-    group: dict[int, int] = {i: i for i in graph.inputs}
+    group: dict[int, int] = {i: i for i in graph.given}
+    states = {state.after: state.before for state in graph.states}
+    written = {
+        states[out]: step
+        for step, op in enumerate(graph.ops)
+        for out in op.outputs
+        if out in states
+    }
     last = last_uses(graph)
+    last.update(dict.fromkeys(written, len(graph.ops)))
     for step, op in enumerate(graph.ops):
         for out in op.outputs:
-            group[out] = out
-        if step in banded:
+            group[out] = states.get(out, out)
+        if op.outputs[0] in states or step in banded:
+            pass
+        elif is_alias(op, graph) and _is_read_late(op, step, group, last, written):
             pass
         elif is_alias(op, graph) and _may_alias(op, graph, group):
             group[op.outputs[0]] = group[op.inputs[0]]
@@ -62,9 +75,30 @@ def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int
 
 
 def _may_alias(op: Op, graph: Graph, group: dict[int, int]) -> bool:
-    outside = {group[i] for i in graph.inputs}
-    outside.update(group[i] for i in graph.outputs if i in group and i != op.outputs[0])
+    outside = {group[i] for i in graph.given}
+    outside.update(group[i] for i in graph.kept if i in group and i != op.outputs[0])
     return not (op.outputs[0] in graph.outputs and group[op.inputs[0]] in outside)
+
+
+def _is_read_late(
+    op: Op, step: int, group: dict[int, int], last: dict[int, int], written: dict[int, int]
+) -> bool:
+    """Whether a view of a state is read when, or after, the new state is written."""
+    overwritten = written.get(group[op.inputs[0]], -1)
+    return step < overwritten <= last[op.outputs[0]]
+
+
+def overwrites_in_place(op: Op, graph: Graph, operand: int) -> bool:
+    """Whether the result may be written over an operand that it reads."""
+    x, out = graph.tensors[operand], graph.tensors[op.outputs[0]]
+    if is_alias(op, graph):
+        return True
+    return (
+        isinstance(op.attrs, _IN_PLACE)
+        and x.nbytes == out.nbytes
+        and x.dtype is out.dtype
+        and _same_place(x, out)
+    )
 
 
 def _dying_operand(
@@ -97,12 +131,12 @@ def _root_size(graph: Graph, group: dict[int, int], root: int) -> int:
 
 
 def last_uses(graph: Graph) -> dict[int, int]:
-    """The last step that reads each tensor; outputs are read after the last step."""
-    last = {i: 0 for i in graph.inputs}
+    """The last step that reads each tensor; outputs and new states are read after the last step."""
+    last = {i: 0 for i in graph.given}
     for step, op in enumerate(graph.ops):
         for index in (*op.inputs, *op.outputs):
             last[index] = step
-    for index in graph.outputs:
+    for index in graph.kept:
         last[index] = len(graph.ops)
     return last
 

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..ir import Graph, Op
+from .states import waits
 
 STATES = 4000
 
@@ -26,43 +27,49 @@ class _Model:
     """Operators and tensors as bits: bit n of a mask is operator n.
 
     Attributes:
+        sizes: bytes of arena of each tensor; states have none.
         needs: operators that must be done before each.
         readers: by tensor, those that read it; outputs have one more reader that never comes.
     """
 
     graph: Graph
+    sizes: list[int]
     needs: list[int]
     readers: dict[int, int]
 
     def step(self, done: int, live: int, number: int) -> tuple[int, int]:
         """The bytes at one time while an operator runs, and those that live after it."""
-        op, tensors = self.graph.ops[number], self.graph.tensors
-        made = sum(tensors[i].nbytes for i in op.outputs)
+        op, sizes = self.graph.ops[number], self.sizes
+        made = sum(sizes[i] for i in op.outputs)
         after = done | 1 << number
         dying = [
-            tensors[i].nbytes
+            sizes[i]
             for i in dict.fromkeys(op.inputs)
             if i in self.readers and not self.readers[i] & ~after
         ]
         shared = min(made, max(dying, default=0))
-        unread = sum(tensors[i].nbytes for i in op.outputs if not self.readers[i] & ~after)
+        unread = sum(sizes[i] for i in op.outputs if not self.readers[i] & ~after)
         return live + made - shared, live + made - sum(dying) - unread
 
 
 def _model(graph: Graph) -> _Model:
     never = 1 << len(graph.ops)
     maker = {index: number for number, op in enumerate(graph.ops) for index in op.outputs}
-    readers = {index: 0 for index in (*graph.inputs, *maker)}
+    readers = {index: 0 for index in (*graph.given, *maker)}
     needs = []
+    late = waits(graph)
     for number, op in enumerate(graph.ops):
-        needs.append(sum(1 << n for n in {maker[i] for i in op.inputs if i in maker}))
+        before = {maker[i] for i in op.inputs if i in maker} | late.get(number, set())
+        needs.append(sum(1 << n for n in before))
         for index in op.inputs:
             if index in readers:
                 readers[index] |= 1 << number
-    for index in graph.outputs:
+    for index in graph.kept:
         if index in readers:
             readers[index] |= never
-    return _Model(graph, needs, readers)
+    states = {index for state in graph.states for index in (state.before, state.after)}
+    sizes = [0 if i in states else tensor.nbytes for i, tensor in enumerate(graph.tensors)]
+    return _Model(graph, sizes, needs, readers)
 
 
 def peak(graph: Graph, order: Sequence[int]) -> int:

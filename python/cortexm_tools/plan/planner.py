@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps and buffers of a graph, for any choice of operators to compute in bands of rows, and what
-they need: bytes of arena and, roughly, instructions."""
+they need: bytes of arena, with those of states, and, roughly, instructions."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from .lifetimes import Facts, Lives, Pieces, is_alias, lives_of, pieces_of, shar
 from .placing import align_up
 from .select import Selector, Spare
 from .smallest import larger_kernels
+from .states import state_bytes
 from .types import Call, Part, Step
 
 MOST_OPERANDS = 32  # of concatenations to look at one by one
@@ -67,6 +68,7 @@ class Planner:
         self._costs: dict[Chain, float] = {}
         self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
         self._moved: dict[tuple[int, tuple[tuple[int, Part], ...]], Step] = {}
+        self._states = state_bytes(graph)
         group = share_memory(graph)
         self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
         if optimize is Optimize.SIZE:
@@ -134,10 +136,8 @@ class Planner:
         return steps, pieces_of(self.graph, steps, outline.lives, self._facts)
 
     def _outline(self, chains: tuple[Chain, ...]) -> _Outline:
-        inside = frozenset(n for chain in chains for n in range(chain.first, chain.last + 1))
-        if inside not in self._groups:
-            self._groups[inside] = share_memory(self.graph, inside)
-        group = self._groups[inside]
+        group = self.group(chains)
+        inside = {n for chain in chains for n in range(chain.first, chain.last + 1)}
         starts = {chain.first: chain for chain in chains}
         steps: list[Step] = []
         places: dict[int, int] = {}
@@ -148,7 +148,12 @@ class Planner:
             elif number not in inside:
                 steps.append(self._single(number, group))
         parts = self._parts(group, chains)
-        with_buffer = {index: root for index, root in group.items() if index not in parts}
+        states = {state.before for state in self.graph.states}
+        with_buffer = {
+            index: root
+            for index, root in group.items()
+            if index not in parts and root not in states
+        }
         lives = lives_of(self.graph, tuple(steps), with_buffer, parts)
         return _Outline([self._into_results(step, parts) for step in steps], places, lives)
 
@@ -195,6 +200,13 @@ class Planner:
             self._calls[number, nothing] = () if nothing else tuple(self.select.calls(op))
         return self._calls[number, nothing]
 
+    def group(self, chains: tuple[Chain, ...]) -> dict[int, int]:
+        """For every tensor with memory the one whose memory it uses."""
+        inside = frozenset(n for chain in chains for n in range(chain.first, chain.last + 1))
+        if inside not in self._groups:
+            self._groups[inside] = share_memory(self.graph, inside)
+        return self._groups[inside]
+
     def size(self, chains: tuple[Chain, ...]) -> int:
         """About the bytes of arena."""
         if chains not in self._sizes:
@@ -205,29 +217,30 @@ class Planner:
         """Whether the size is at most `nbytes`; most that are larger show it by their bound."""
         if chains not in self._sizes:
             _, pieces = self.pieces(chains)
-            if lower_bound(pieces.buffers, pieces.distances) > nbytes:
+            if lower_bound(pieces.buffers, pieces.distances) > nbytes - self._states:
                 return False
         return self.size(chains) <= nbytes
 
     def _size(self, chains: tuple[Chain, ...]) -> int:
         _, pieces = self.pieces(chains)
-        return align_up(estimate(pieces.buffers, pieces.distances), 16)
+        return align_up(estimate(pieces.buffers, pieces.distances), 16) + self._states
 
     def smallest(self, chains: tuple[Chain, ...]) -> int:
         """Bytes of arena as they will be."""
         _, pieces = self.pieces(chains)
-        return align_up(place(pieces.buffers, pieces.distances).size, 16)
+        return align_up(place(pieces.buffers, pieces.distances).size, 16) + self._states
 
     def is_within(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
         """Whether the arena, as it will be, has at most so many bytes."""
         _, pieces = self.pieces(chains)
-        return fits(pieces.buffers, pieces.distances, nbytes // 16 * 16)
+        return fits(pieces.buffers, pieces.distances, (nbytes - self._states) // 16 * 16)
 
     def loads(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], list[int]]:
         """The steps, and the bytes that each needs at least."""
         steps, pieces = self.pieces(chains)
         saved = dict(savings(pieces.buffers, pieces.distances))  # of one operand a step
-        return steps, live_bytes(pieces.buffers, saved, len(steps))
+        live = live_bytes(pieces.buffers, saved, len(steps))
+        return steps, [self._states + nbytes for nbytes in live]
 
     def busiest(self, chains: tuple[Chain, ...]) -> Step:
         """The step that needs most memory."""

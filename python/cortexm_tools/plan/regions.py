@@ -99,6 +99,8 @@ def measure_heat(
             used = [arg.index for arg in call.args if isinstance(arg, TensorArg)]
             for position, index in enumerate(used):
                 multiplied = call.macs if position == 0 and not scratch else 0
+                if index not in buffer_of:
+                    continue  # a state
                 piece = buffer_of[index]
                 buffers[piece] = buffers.get(piece, 0) + multiplied + 1
             names = [arg.name for arg in call.args if isinstance(arg, ConstantArg)]

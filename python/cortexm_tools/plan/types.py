@@ -209,11 +209,13 @@ class Plan:
         scratch_of: for every step with scratch, the index of its buffer.
         parts: the tensors without a buffer that lie in the result of a concatenation.
         regions: the memories that were given; none for a target with one of each.
-        arenas: the parts of the arena by region, the main one first. Offsets count through all of
-            them, so that each byte of the plan has one.
-        arena_size: bytes in all of them.
+        arenas: the parts of the arena by region, the main one first, and behind them what the model
+            keeps from call to call. Offsets count through all of them, so that each byte of the plan
+            has one.
+        arena_size: bytes in all of them, with the state.
         spared: operators with slower kernels, which need less scratch, for the sake of a RAM limit.
-        lower_bound: no placement of these buffers needs less, counted before alignment of the whole.
+        lower_bound: no placement of these buffers needs less than that and the state, counted before
+            alignment of the whole.
     """
 
     graph: Graph
@@ -230,6 +232,21 @@ class Plan:
     optimize: Optimize = Optimize.BALANCED
     spared: int = 0
     parts: dict[int, Part] = field(default_factory=dict)
+
+    @property
+    def state_arena(self) -> Arena | None:
+        """What the model keeps from call to call: the last of the arenas, if it keeps anything."""
+        return self.arenas[-1] if self.graph.states else None
+
+    @property
+    def state_size(self) -> int:
+        """Bytes of state."""
+        return self.state_arena.size if self.state_arena else 0
+
+    @property
+    def working_size(self) -> int:
+        """Bytes of the arenas without the state."""
+        return self.arena_size - self.state_size
 
     @property
     def main_size(self) -> int:

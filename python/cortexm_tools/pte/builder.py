@@ -4,6 +4,9 @@
 ExecuTorch leaves out a view whose result shares its operand's memory: the program then reads a
 value that nothing writes. `Builder.read` recognises it by its place in the planned memory and puts
 the View back. Apart from that, the memory plan in the file has no influence on the graph.
+
+State between calls is a value that an operator reads and a later one writes, or ``aten::copy_`` does: the
+graph has one tensor for what it is at the begin and one for what it has become in the end.
 """
 
 from __future__ import annotations
@@ -15,9 +18,11 @@ import numpy as np
 
 from ..errors import CortexMError
 from ..ir import ops
-from ..ir.types import Array, DType, Graph, Layer, Op, QuantParams, Tensor, contiguous
+from ..ir.types import Array, DType, Graph, Layer, Op, QuantParams, State, Tensor, contiguous
 from .flatbuffer import damaged
 from .values import Dynamism, PteList, PteProgram, PteTensor, ScalarType
+
+COPY = "aten::copy_"  # writes a state
 
 _DTYPES = {
     ScalarType.S8: DType.S8,
@@ -60,6 +65,8 @@ class Builder:
         self._memory: dict[int, list[_Content]] = {}
         self._written = _written_values(program)
         self._refused: dict[int, str] = {}
+        # By value, for what the program keeps from call to call: the tensor at the begin of a call.
+        self._before: dict[int, int] = {}
 
     def add_tensor(self, tensor: Tensor) -> int:
         self.tensors.append(tensor)
@@ -127,13 +134,34 @@ class Builder:
         self._inputs.append(tensor)
         self._set(index, tensor, value)
 
+    def add_states(self) -> None:
+        """Makes the values that live from call to call tensors of the graph."""
+        for index in state_values(self._program):
+            value = self.value(index)
+            if value.dynamism is not Dynamism.STATIC:
+                raise CortexMError(
+                    f"{_state_name(value, index)} has a dynamic shape",
+                    hint="export the model with static shapes",
+                )
+            if index in self._by_value:
+                raise damaged(f"value {index} is both an input and state")
+            tensor = self.add_tensor(_to_tensor(f"state_{len(self._before)}", value))
+            self._before[index] = tensor
+            self._set(index, tensor, value)
+
+    def overwrite(self, index: int, tensor: int) -> None:
+        """Gives state `index` the value of `tensor`."""
+        if index not in self._before:
+            raise CortexMError(f"value {index} is written in place and is no state of the model")
+        self._set(index, tensor, self.value(index))
+
     def define(self, index: int) -> int:
         """The tensor that an operator writes as value `index`."""
         value = self.value(index)
-        if index in self._by_value:
+        if index in self._by_value and index not in self._before:
             raise CortexMError(
-                f"value {index} is written twice or after it was read (mutable state)",
-                hint="only models without state between or within invocations are supported",
+                f"value {index} is written twice or after it was read",
+                hint="write the program with ExecuTorch's own memory planning",
             )
         if value.data is not None and not value.mutable:
             raise damaged(f"the constant value {index} is written")
@@ -159,11 +187,6 @@ class Builder:
             raise CortexMError(self._refused[index])
         value = self.value(index)
         if value.data is not None:
-            if index in self._written:
-                raise CortexMError(
-                    f"value {index} ({value.name or 'a buffer'}) is state that the model changes",
-                    hint="only models without state between invocations are supported",
-                )
             tensor = _to_tensor(f"c{index}", value)
             tensor = replace(tensor, data=self._constant(value, tensor.dtype))
             self._by_value[index] = self.add_tensor(tensor)
@@ -200,8 +223,20 @@ class Builder:
                 self.tensors[tensor] = replace(self.tensors[tensor], name=f"out_{number}")
             outputs[tensor] = None
         return Graph(
-            name, tuple(self.tensors), tuple(self._ops), tuple(self._inputs), tuple(outputs)
+            name,
+            tuple(self.tensors),
+            tuple(self._ops),
+            tuple(self._inputs),
+            tuple(outputs),
+            tuple(self._state(index, before) for index, before in self._before.items()),
         )
+
+    def _state(self, index: int, before: int) -> State:
+        value, tensor = self.value(index), self.tensors[before]
+        initial: Array = np.zeros(tensor.shape, tensor.dtype.numpy)
+        if value.data is not None:
+            initial = self._constant(value, tensor.dtype)
+        return State(_state_name(value, index), before, self.read(index), initial)
 
     def _set(self, index: int, tensor: int, value: PteTensor) -> None:
         self._by_value[index] = tensor
@@ -231,7 +266,7 @@ class Builder:
                 return tensor
         raise CortexMError(
             f"value {index} is read before anything is written to it",
-            hint="only models without state between invocations are supported",
+            hint="state is supported where aten::copy_ writes it, or where the file has its initial value",
         )
 
     def _constant(self, value: PteTensor, dtype: DType) -> Array:
@@ -251,6 +286,27 @@ class Builder:
 
 def _to_tensor(name: str, value: PteTensor) -> Tensor:
     return Tensor(name, _DTYPES[value.scalar_type], value.shape, value.dim_order)
+
+
+def state_values(program: PteProgram) -> tuple[int, ...]:
+    """The values that live from call to call: what ``aten::copy_`` writes, and what has an initial value
+    and is written."""
+    copied = {
+        instruction.args[0]
+        for instruction in program.instructions
+        if instruction.operator == COPY and instruction.args
+    }
+    written = _written_values(program)
+    return tuple(
+        index
+        for index, value in enumerate(program.values)
+        if isinstance(value, PteTensor) and value.mutable and index not in program.inputs
+        if index in copied or (value.data is not None and index in written)
+    )
+
+
+def _state_name(value: PteTensor, index: int) -> str:
+    return value.name or f"state {index}"
 
 
 def _written_values(program: PteProgram) -> frozenset[int]:

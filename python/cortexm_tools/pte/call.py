@@ -231,6 +231,11 @@ class Call:
         index = self.instruction.args[self.arg_count]
         self._guard(lambda value: self.builder.bind(value, tensor), index)
 
+    def overwrite(self, tensor: int) -> None:
+        """Gives the result, which is a state, the value of a tensor."""
+        index = self.instruction.args[self.arg_count]
+        self._guard(lambda value: self.builder.overwrite(value, tensor), index)
+
     def drop_result(self, number: int, why: str) -> None:
         """Leaves out result `number`: an operator that reads it is refused with `why`."""
         self.builder.refuse(self.instruction.args[self.arg_count + number], why)

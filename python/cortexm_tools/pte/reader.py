@@ -85,6 +85,7 @@ def read_program(program: PteProgram, *, name: str, layers: Sequence[Layer] | No
     builder = Builder(program, _COPIES * program.file_size)
     for number, index in enumerate(program.inputs):
         builder.add_input(index, number)
+    builder.add_states()
     for number, (instruction, layer) in enumerate(_with_layers(program, layers)):
         if instruction.kind is not InstructionKind.FREE:
             convert_call(Call(program, instruction, number, layer, builder, 0, 0))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .. import __version__
-from ..ir import DType, Graph, Op, ops
+from ..ir import DType, Graph, Op, State, ops
 from ..ir import ops_more as more
 from ..ir.text import tensor_text
 from ..plan import Plan
@@ -63,8 +63,9 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
         "program_sha256": digest,
         "target": {"cpu": plan.target.core.value, "isa": plan.target.isa.value},
         "optimize": plan.optimize.value,
-        "arena_bytes": plan.arena_size,
-        "arena_lower_bound_bytes": plan.lower_bound,
+        "arena_bytes": plan.working_size,
+        "arena_lower_bound_bytes": plan.lower_bound - plan.state_size,
+        "state_bytes": plan.state_size,
         "operators_without_scratch": plan.spared,
         "regions": _regions(plan),
         "constants_bytes": plan.constant_bytes,
@@ -75,6 +76,7 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
         "libraries": _libraries(call for step in plan.steps for call in step.calls),
         "inputs": [_interface(plan, i) for i in graph.inputs],
         "outputs": [_interface(plan, i) for i in graph.outputs],
+        "states": [_state(plan, state) for state in graph.states],
         "layers": layers,
     }
 
@@ -88,8 +90,10 @@ def _regions(plan: Plan) -> list[dict[str, Any]]:
     used = [
         {"name": a.region.name, "kind": a.region.kind, "bytes": a.size, "size": a.region.size}
         for a in plan.arenas
-        if a.region.name
+        if a.region.name and a is not plan.state_arena
     ]
+    if used and plan.state_size:
+        used[0]["state_bytes"] = plan.state_size
     for region in plan.regions:
         if region.kind == "weights":
             size = sum(c.nbytes for c in plan.constants if c.section == region.section)
@@ -112,6 +116,11 @@ def _interface(plan: Plan, index: int) -> dict[str, Any]:
     if tensor.quant is not None:
         entry |= {"scale": tensor.quant.scale, "zero_point": tensor.quant.zero_point}
     return entry
+
+
+def _state(plan: Plan, state: State) -> dict[str, Any]:
+    entry = _interface(plan, state.before)
+    return entry | {"name": state.name, "offset": entry["offset"] - plan.arenas[-1].base}
 
 
 def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[str, Any]:

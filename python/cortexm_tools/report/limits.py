@@ -43,7 +43,8 @@ def parse_size(text: str, where: str = "") -> int:
 
 def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int | None) -> None:
     """Raises a CortexMError with a table of what takes the space if a limit is exceeded."""
-    if ram_limit is not None and data["arena_bytes"] > ram_limit:
+    needed = data["arena_bytes"] + data["state_bytes"]
+    if ram_limit is not None and needed > ram_limit:
         rows = sorted(
             (
                 (
@@ -57,7 +58,9 @@ def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int |
             reverse=True,
         )[:10]
         raise CortexMError(
-            f"the smallest arena has {data['arena_bytes']:,} bytes, RAM_LIMIT is {ram_limit:,}\n"
+            f"the smallest arena has {data['arena_bytes']:,} bytes, "
+            + (f"the state {data['state_bytes']:,}, " if data["state_bytes"] else "")
+            + f"RAM_LIMIT is {ram_limit:,}\n"
             + table(("live bytes", "operator", "layer", "result"), rows),
             where=data["name"],
             hint=f"make the largest layers smaller, {_io_hint(data)}or raise RAM_LIMIT",

@@ -84,7 +84,8 @@ def summary(data: dict[str, Any]) -> str:
         "optimal" if bound == data["arena_bytes"] else f"no placement needs less than {bound:,} B"
     )
     regions = [
-        f"  region {entry['bytes']:>10,} B of {entry['size']:,} in {entry['name']} ({entry['kind']})"
+        f"  region {entry['bytes'] + entry.get('state_bytes', 0):>10,} B of {entry['size']:,} in "
+        f"{entry['name']} ({entry['kind']})"
         for entry in data.get("regions", ())
     ]
     others = [name for name in data.get("libraries", ()) if name != "builtin"]
@@ -92,6 +93,9 @@ def summary(data: dict[str, Any]) -> str:
     bands = [
         f"  bands  {sum(len(chain['bands_with']) + 1 for chain in chains)} operators in bands of rows, "
         f"{sum(chain['moved_bytes'] for chain in chains):,} B moved, no row computed twice"
+    ]
+    state = [
+        f"  state  {data.get('state_bytes', 0):>10,} B kept from call to call, beside the arena"
     ]
     spared = data.get("operators_without_scratch", 0)
     slower = [f"  slower {spared} operators by kernels with less scratch, for the RAM limit"]
@@ -103,6 +107,7 @@ def summary(data: dict[str, Any]) -> str:
         (
             f"{data['name']} for {target['cpu']} ({target['isa']})",
             f"  RAM    {data['arena_bytes']:>10,} B arena ({proof})",
+            *(state if data.get("state_bytes") else ()),
             f"  flash  {data['constants_bytes']:>10,} B constants ({_overhead(data)})",
             *regions,
             *(bands if chains else ()),

@@ -80,11 +80,12 @@ def bench(
         "instructions": total,
         "macs": macs,
         "instructions_per_mac": total / macs if macs else None,
-        "arena_lower_bound": compiled.plan.lower_bound,
+        "arena_lower_bound": compiled.plan.lower_bound - compiled.plan.state_size,
         "flash_by_part": flash,
         "constants_needed": compiled.plan.needed_bytes,
         "ram": {
-            "arena": compiled.plan.arena_size,
+            "arena": compiled.plan.working_size,
+            **({"state": compiled.plan.state_size} if compiled.plan.state_size else {}),
             "variables": profile.result.ram_bytes
             - compiled.plan.arena_size
             - profile.result.stack_bytes,

@@ -16,7 +16,7 @@ from ..emit.files import write_files
 from ..errors import CortexMError
 from ..ir import Array, DType, Graph
 from ..ir.exactness import differing, tolerances
-from ..ir.interpreter import run_graph
+from ..ir.interpreter import run_sequence
 from ..program import EvaluationSet, Runner
 from ..report import table
 from ..target import Core
@@ -89,7 +89,7 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
         with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
             result = _execute(compiled, request, packed, Path(folder))
     outputs = [_unpack(graph, row) for row in result.outputs]
-    expected = [tuple(run_graph(graph, row)) for row in invocations]
+    expected = [tuple(values) for values in run_sequence(graph, invocations)]
     wrong = _differing_values(graph, outputs, expected)
     if request.outputs is not None:
         _store(request.outputs, outputs, stacked)
@@ -318,7 +318,8 @@ def _data(compiled: Compiled, result: RunResult, count: int, wrong: int) -> dict
         "flash_constants_bytes": result.flash_constants_bytes,
         "ram_bytes": result.ram_bytes,
         "stack_bytes": result.stack_bytes,
-        "arena_bytes": compiled.plan.arena_size,
+        "arena_bytes": compiled.plan.working_size,
+        "state_bytes": compiled.plan.state_size,
         "macs": compiled.report["macs"],
     }
 
@@ -339,11 +340,15 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
             (
                 "RAM",
                 data["ram_bytes"],
-                f"bytes: arena {data['arena_bytes']:,}, stack {data['stack_bytes']:,}",
+                f"bytes: arena {data['arena_bytes']:,}, "
+                + (f"state {data['state_bytes']:,}, " if data["state_bytes"] else "")
+                + f"stack {data['stack_bytes']:,}",
             ),
         ]
     else:
         rows.append(("RAM", data["arena_bytes"], "bytes of arena"))
+        if data["state_bytes"]:
+            rows.append(("", data["state_bytes"], "bytes of state"))
     lines += ["  " + line for line in table(("", "", ""), rows).splitlines()[1:]]
     if "evaluation" in data:
         found = data["evaluation"]

@@ -13,6 +13,7 @@ from .layout import assign_layouts
 from .outputs import own_outputs
 from .pads import fold_pads
 from .requantize import fuse_requantize
+from .states import keep_codes
 
 __all__ = ["int8_io", "simplify"]
 
@@ -25,7 +26,9 @@ def simplify(graph: Graph, *, io_int8: bool = False) -> Graph:
         io_int8: drop the quantize operators at the inputs and the dequantize operators at the
             outputs, so that the application hands over codes.
     """
-    rewrites = (remove_clones, fold_constants, fuse_requantize, fold_pads, remove_dead)
+    rewrites = (
+        *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, remove_dead),
+    )
     while True:
         before = graph
         for rewrite in rewrites:

@@ -23,11 +23,11 @@ _SMALL = 64  # bytes that a result may have whatever its operands
 
 def fold_constants(graph: Graph) -> Graph:
     """The graph without operators on constants alone."""
-    build, graph_outputs = GraphBuilder(graph), set(graph.outputs)
+    build, kept = GraphBuilder(graph), set(graph.kept)
     for op in graph.ops:
         operands = [build.tensors[i] for i in op.inputs]
         results = [build.tensors[i] for i in op.outputs]
-        if graph_outputs.intersection(op.outputs) or not _worthwhile(op, operands, results):
+        if kept.intersection(op.outputs) or not _worthwhile(op, operands, results):
             build.add(op)
             continue
         for index, value in zip(op.outputs, _evaluate(op, operands, results), strict=True):

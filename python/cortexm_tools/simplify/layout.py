@@ -117,7 +117,7 @@ class _Assigner:
         readers = self._readers.get(index, [])
         return (
             bool(readers)
-            and index not in self._graph.outputs
+            and index not in self._graph.kept
             and all(isinstance(op.attrs, _IMAGE) or self._joins_images(op) for op in readers)
         )
 
@@ -191,7 +191,7 @@ class _Assigner:
             self._build.add(replace(op, inputs=inputs))
             return
         moved = replace(tensor, dim_order=order)
-        if out not in self._graph.outputs:
+        if out not in self._graph.kept:
             self._build.tensors[out] = moved
             self._build.add(replace(op, inputs=inputs))
             return

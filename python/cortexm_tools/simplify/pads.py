@@ -22,7 +22,7 @@ def fold_pads(graph: Graph) -> Graph:
     for op in graph.ops:
         if isinstance(op.attrs, ops.Pad):
             nothing = not any(op.attrs.before) and not any(op.attrs.after)
-            if nothing and op.outputs[0] not in graph.outputs:
+            if nothing and op.outputs[0] not in graph.kept:
                 build.alias(op.outputs[0], op.inputs[0])
                 continue
         pad = made_by.get(op.inputs[0])
@@ -37,7 +37,7 @@ def _folds(pad: Op, graph: Graph, read_by: dict[int, list[Op]]) -> bool:
     if not isinstance(pad.attrs, ops.Pad) or len(pad.attrs.before) != 4:
         return False
     attrs = pad.attrs
-    if any(attrs.before[:2]) or any(attrs.after[:2]) or pad.outputs[0] in graph.outputs:
+    if any(attrs.before[:2]) or any(attrs.after[:2]) or pad.outputs[0] in graph.kept:
         return False
     if min(attrs.before) < 0 or min(attrs.after) < 0:
         return False
