@@ -14,6 +14,7 @@ from cortexm_tools.ir import (
     Graph,
     Layer,
     Op,
+    State,
     Tensor,
     channels_last,
     contiguous,
@@ -31,6 +32,7 @@ class Net:
         self.tensors: list[Tensor] = []
         self.ops: list[Op] = []
         self.inputs: list[int] = []
+        self.states: list[State] = []
         self.random = np.random.default_rng(seed)
 
     def shape(self, index: int) -> tuple[int, ...]:
@@ -49,6 +51,14 @@ class Net:
     ) -> int:
         self.inputs.append(self.tensor(shape, dtype, order))
         return self.inputs[-1]
+
+    def keep(self, before: int, after: int, initial: Array | None = None) -> int:
+        """Makes the tensor `before`, which no operator computes, a state that becomes `after`."""
+        tensor = self.tensors[before]
+        if initial is None:
+            initial = self.random.integers(-9, 9, tensor.shape).astype(tensor.dtype.numpy)
+        self.states.append(State(f"state{len(self.states)}", before, after, initial))
+        return after
 
     def constant(self, data: Array, dtype: DType) -> int:
         self.tensors.append(
@@ -185,7 +195,14 @@ class Net:
 
     def finish(self, *outputs: int) -> Graph:
         return check_graph(
-            Graph(self.name, tuple(self.tensors), tuple(self.ops), tuple(self.inputs), outputs)
+            Graph(
+                self.name,
+                tuple(self.tensors),
+                tuple(self.ops),
+                tuple(self.inputs),
+                outputs,
+                tuple(self.states),
+            )
         )
 
 

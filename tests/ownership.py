@@ -38,7 +38,7 @@ class _Replay:
         self.places = _joined_places(plan)
 
     def run(self) -> None:
-        for index in self.graph.inputs:
+        for index in self.graph.given:
             self.write(index, index, 0, self.graph.tensors[index].nbytes, 0)
         for step in self.plan.steps:
             if step.calls:
@@ -48,8 +48,10 @@ class _Replay:
                 source, result = step.op.inputs[0], step.op.outputs[0]
                 self.names[result] = self.names.get(source, source)
                 assert self.plan.offset(result) == self.plan.offset(source)
-        for index in self.graph.outputs:
+        for index in self.graph.kept:
             self.whole(index)
+        for state in self.graph.states:
+            assert self.plan.offset(state.before) == self.plan.offset(state.after)
 
     def tags(self, index: int, begin: int, count: int) -> Any:
         """Of the bytes begin … of a tensor."""

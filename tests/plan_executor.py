@@ -105,7 +105,10 @@ class PlanExecutor:
 
     def run(self, plan: Plan, inputs: Sequence[Array]) -> list[Array]:
         """The outputs in logical shape."""
-        graph = plan.graph
+        return self.run_calls(plan, [inputs])[0]
+
+    def run_calls(self, plan: Plan, calls: Sequence[Sequence[Array]]) -> list[list[Array]]:
+        """The outputs of one call after another; between them, all but the states is overwritten."""
         memory = np.full(plan.arena_size + 2 * _GUARD + 16, _POISON, np.uint8)
         start = _GUARD + (-(memory.ctypes.data + _GUARD)) % 16
         arena = memory[start : start + plan.arena_size]
@@ -113,9 +116,21 @@ class PlanExecutor:
             constant.name: _aligned(constant.data.reshape(-1).view(np.uint8))
             for constant in plan.constants
         }
-        for index, value in zip(graph.inputs, inputs, strict=True):
-            data = memory_bytes(value, graph.tensors[index].dim_order)
-            arena[plan.offset(index) :][: len(data)] = np.frombuffer(data, np.uint8)
+        for state in plan.graph.states:
+            self._write(plan, arena, state.before, state.initial)
+        results = []
+        for inputs in calls:
+            arena[: plan.working_size] = _POISON
+            for index, value in zip(plan.graph.inputs, inputs, strict=True):
+                self._write(plan, arena, index, value)
+            self._run(plan, arena, constants)
+            results.append([self._output(plan, index, arena) for index in plan.graph.outputs])
+        assert (memory[:start] == _POISON).all() and (
+            memory[start + plan.arena_size :] == _POISON
+        ).all(), "guard bytes overwritten"
+        return results
+
+    def _run(self, plan: Plan, arena: Array, constants: dict[str, Array]) -> None:
         for number, step in enumerate(plan.steps):
             for call in step.trace():
                 self._call(plan, number, call, arena, constants)
@@ -123,10 +138,11 @@ class PlanExecutor:
                     arena[begin:end] = _POISON
             for begin, end in dead_ranges(plan, number):
                 arena[begin:end] = _POISON
-        assert (memory[:start] == _POISON).all() and (
-            memory[start + plan.arena_size :] == _POISON
-        ).all(), "guard bytes overwritten"
-        return [self._output(plan, index, arena) for index in graph.outputs]
+
+    @staticmethod
+    def _write(plan: Plan, arena: Array, index: int, value: Array) -> None:
+        data = memory_bytes(value, plan.graph.tensors[index].dim_order)
+        arena[plan.offset(index) :][: len(data)] = np.frombuffer(data, np.uint8)
 
     @staticmethod
     def _output(plan: Plan, index: int, arena: Array) -> Array:

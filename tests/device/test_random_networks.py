@@ -4,8 +4,8 @@
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
-as they can, and networks of branches that are computed where they are joined.
-Dead bytes are overwritten after every step.
+as they can, networks of branches that are computed where they are joined, and networks that keep state from
+call to call. Dead bytes are overwritten after every step.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streams import random_stream
 
 from cortexm_tools.ir import Graph
-from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.plan import make_plan
 from cortexm_tools.program import Program
 from cortexm_tools.simplify import simplify
@@ -30,6 +31,7 @@ GRAPHS = [
     *((random_layer, seed) for seed in range(40)),
     *((random_tower, seed) for seed in range(16)),
     *((random_branches, seed) for seed in range(24)),
+    *((random_stream, seed) for seed in range(24)),
 ]
 
 
@@ -56,13 +58,13 @@ def smallest(graph: Graph, target: Target) -> int:
 def test_random_networks(cpu: str, tmp_path: Path) -> None:
     target = Target.parse(cpu)
     graphs = [_graph(number) for number in range(len(GRAPHS))]
-    rows = [[random_inputs(graph, k) for k in range(2)] for graph in graphs]
+    rows = [[random_inputs(graph, k) for k in range(4 if graph.states else 2)] for graph in graphs]
     jobs = [
         Job(GraphProgram("net", str(number).encode()), rows[number], smallest(graph, target))
         for number, graph in enumerate(graphs)
     ]
     results = run_jobs(jobs, target, tmp_path, sanitize=target.core is Core.HOST, poison=True)
     for graph, invocations, got in zip(graphs, rows, results, strict=True):
-        for inputs, outputs in zip(invocations, got, strict=True):
-            for value, expected in zip(outputs, run_graph(graph, inputs), strict=True):
+        for outputs, wanted in zip(got, run_sequence(graph, invocations), strict=True):
+            for value, expected in zip(outputs, wanted, strict=True):
                 np.testing.assert_array_equal(value, expected, err_msg=graph.name)

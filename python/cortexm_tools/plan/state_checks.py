@@ -4,9 +4,15 @@
 from __future__ import annotations
 
 from ..errors import CortexMError
-from ..ir import State
+from ..ir import Graph, State, ops, same_layout
+from ..ir import ops_more as more
 from .readers import overwrites_unread
-from .types import Plan, TensorArg
+from .types import Plan, Step, TensorArg
+
+_ELEMENTWISE = (
+    *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
+    *(more.Unary, more.Binary, more.Clamp),
+)
 
 
 def check_states(plan: Plan) -> None:
@@ -57,7 +63,20 @@ def _check_state(plan: Plan, state: State) -> None:
         if state.after in step.op.outputs:
             written = True
             for index in read if step.calls else ():
+                if _element_by_element(graph, step, index):
+                    continue
                 if overwrites_unread(graph, step, index, state.after, 0):
                     raise CortexMError("is overwritten before it was read", where=state.name)
     if not written:
         raise CortexMError("its new value is never written", where=state.name)
+
+
+def _element_by_element(graph: Graph, step: Step, operand: int) -> bool:
+    """Whether each element of the result needs the element in its place alone, which kernels read first."""
+    x, out = graph.tensors[operand], graph.tensors[step.op.outputs[0]]
+    return (
+        not step.fused
+        and isinstance(step.op.attrs, _ELEMENTWISE)
+        and (x.dtype, x.shape) == (out.dtype, out.shape)
+        and same_layout(x.shape, x.dim_order, out.dim_order)
+    )
