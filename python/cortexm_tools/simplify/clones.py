@@ -16,7 +16,7 @@ from ..ir.edit import GraphBuilder
 def remove_clones(graph: Graph) -> Graph:
     build = GraphBuilder(graph)
     for op in graph.ops:
-        if _is_identity(op, graph) and op.outputs[0] not in graph.kept:
+        if _is_identity(op, graph) and op.outputs[0] not in graph.outputs:
             build.alias(op.outputs[0], op.inputs[0])
         else:
             build.add(op)

@@ -33,7 +33,7 @@ def fuse_requantize(graph: Graph) -> Graph:
             continue
         code_in, code_out = source.inputs[0], op.outputs[0]
         before, after = graph.tensors[code_in], graph.tensors[code_out]
-        if _is_identity(source.attrs, op.attrs, before, after) and code_out not in graph.kept:
+        if _is_identity(source.attrs, op.attrs, before, after) and code_out not in graph.outputs:
             build.alias(code_out, code_in)
         elif before.dtype is DType.S8 and after.dtype is DType.S8:
             table = build.add_tensor(_table(source.attrs, op.attrs, f"{after.name}_table"))

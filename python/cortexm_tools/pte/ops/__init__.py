@@ -15,6 +15,7 @@ from . import (
     movement,
     pooling,
     resample,
+    states,
 )
 
 CONVERTERS: Table = {
@@ -28,4 +29,5 @@ CONVERTERS: Table = {
     **float_layers.TABLE,
     **floats.TABLE,
     **resample.TABLE,
+    **states.TABLE,
 }

@@ -10,7 +10,6 @@ import numpy as np
 
 from ...ir import ops, ops_more
 from ...ir.types import Tensor, contiguous
-from ..builder import COPY
 from ..call import INT64, Call, Table, register
 
 TABLE: Table = {}
@@ -37,20 +36,6 @@ def _concat(call: Call, operands: Sequence[int], dim: int) -> None:
     joined = sum(shape[dim] for shape in shapes)
     call.require_out((*shapes[0][:dim], joined, *shapes[0][dim + 1 :]), dtype)
     call.emit(ops_more.Concat(dim), *operands)
-
-
-@register(TABLE, COPY, args=3)
-def _write_state(call: Call) -> None:
-    """Writes a state; the result is the state itself."""
-    source, target = call.tensor(1), call.out_tensor()
-    call.require_dtype(source, target.dtype)
-    if call.info(source).shape != target.shape:
-        call.require(
-            call.broadcast(source, call.tensor(0)) == target.shape,
-            f"shape {call.info(source).shape} does not broadcast to {target.shape}",
-        )
-        source = call.emit_new(ops.Expand(), target, source)
-    call.overwrite(source)
 
 
 @register(TABLE, "aten::cat.out", args=2)

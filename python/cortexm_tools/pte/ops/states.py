@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators with which programs write their state: whole, or a part of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...ir import ops, ops_more
+from ...ir.types import contiguous
+from ..builder import COPY
+from ..call import INT64, Call, Table, register
+
+TABLE: Table = {}
+
+
+@register(TABLE, COPY, args=3)
+def _write_state(call: Call) -> None:
+    """Writes a state; the result is the state itself."""
+    source, target = call.tensor(1), call.out_tensor()
+    call.require_dtype(source, target.dtype)
+    if call.info(source).shape != target.shape:
+        call.require(
+            call.broadcast(source, call.tensor(0)) == target.shape,
+            f"shape {call.info(source).shape} does not broadcast to {target.shape}",
+        )
+        source = call.emit_new(ops.Expand(), target, source)
+    call.overwrite(source)
+
+
+@register(TABLE, "aten::slice_scatter.out", args=6)
+def _slice_scatter(call: Call) -> None:
+    shape = call.info(call.tensor(0)).shape
+    dim = call.dim(2, len(shape))
+    begin = 0 if call.is_none(3) else call.integer(3, INT64)
+    end = shape[dim] if call.is_none(4) else call.integer(4, INT64)
+    begin, end, _ = slice(begin, end).indices(shape[dim])
+    call.require(call.integer(5) == 1, "only parts without gaps can be replaced (step 1)")
+    part = (*shape[:dim], max(0, end - begin), *shape[dim + 1 :])
+    source = call.tensor(1)
+    call.require(call.info(source).shape == part, f"the part replaced has shape {part}")
+    _replace(call, source, dim, begin)
+
+
+@register(TABLE, "aten::select_scatter.out", args=4)
+def _select_scatter(call: Call) -> None:
+    shape = call.info(call.tensor(0)).shape
+    dim = call.dim(2, len(shape))
+    position = call.as_dim(call.integer(3), shape[dim])
+    source = call.tensor(1)
+    call.require(
+        call.info(source).shape == (*shape[:dim], *shape[dim + 1 :]),
+        f"the part replaced has shape {(*shape[:dim], *shape[dim + 1 :])}",
+    )
+    part = (*shape[:dim], 1, *shape[dim + 1 :])
+    seen = replace(call.info(source), name="x", shape=part, dim_order=contiguous(len(part)))
+    _replace(call, call.emit_new(ops.View(), seen, source), dim, position)
+
+
+def _replace(call: Call, source: int, dim: int, begin: int) -> None:
+    """Argument 0 with `source` from `begin` on along `dim`: what is before, that, and what is behind."""
+    x = call.tensor(0)
+    info = call.info(x)
+    call.require_dtype(source, info.dtype)
+    call.require_out(info.shape, info.dtype)
+    end = begin + call.info(source).shape[dim]
+
+    def cut(low: int, high: int) -> tuple[int, ...]:
+        if low == high:
+            return ()
+        first = tuple(low if d == dim else 0 for d in range(len(info.shape)))
+        shape = (*info.shape[:dim], high - low, *info.shape[dim + 1 :])
+        part = replace(info, name="x", shape=shape)
+        return (call.emit_new(ops_more.Slice(first, (1,) * len(first)), part, x),)
+
+    pieces = (*cut(0, begin), source, *cut(end, info.shape[dim]))
+    if len(pieces) == 1:
+        call.emit(ops.Clone(), source)
+    else:
+        call.emit(ops_more.Concat(dim), *pieces)
