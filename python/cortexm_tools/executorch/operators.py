@@ -23,7 +23,7 @@ from ..plan.placing import align_up
 from ..plan.select import Selector
 from ..plan.types import Call as KernelCall
 from ..plan.types import Constant, ScratchArg, Step
-from ..pte.builder import Builder
+from ..pte.builder import COPY, Builder
 from ..pte.call import Call, Entry
 from ..pte.ops import CONVERTERS
 from ..pte.reader import convert_call
@@ -240,6 +240,7 @@ class _Quants:
         self._builder = _ViewChecker(program, 4 * program.file_size)
         for number, index in enumerate(program.inputs):
             self._attempt(lambda i=index, n=number: self._builder.add_input(i, n))  # type: ignore[misc]
+        self._attempt(self._builder.add_states)
 
     def before(self, instruction: PteInstruction, number: int) -> dict[int, QuantParams]:
         found = {}
@@ -361,6 +362,9 @@ def _compile(
     """The call as a program of one instruction, planned with its tensors outside."""
     count = entry.arg_count + entry.out_count
     arguments = _flatten(program, instruction.args[:count])
+    described = instruction.args[:count]
+    if instruction.operator == COPY:
+        program, instruction = _to_new_result(program, instruction)
     outs = _flatten(program, instruction.args[entry.arg_count : entry.arg_count + results])
     inputs = list(dict.fromkeys(_flatten(program, instruction.args[: entry.arg_count])))
     values: list[PteValue] = list(program.values)
@@ -413,7 +417,7 @@ def _compile(
         default=0,
     )
     signature = [count]
-    for index in instruction.args[:count]:
+    for index in described:
         signature += _describe(single, index, embedded)
     order = [i for i in arguments if i in embedded]
     return Variant(
@@ -428,6 +432,18 @@ def _compile(
         temp=size + align_up(scratch, 16),
         tensor_count=len(arguments),
         where=str(layer) if layer != Layer() else f"instruction {number}",
+    )
+
+
+def _to_new_result(
+    program: PteProgram, instruction: PteInstruction
+) -> tuple[PteProgram, PteInstruction]:
+    """A copy to a state as an operator with a result of its own: here, nothing outlives the call."""
+    *others, state = instruction.args[: CONVERTERS[COPY].arg_count + 1]
+    result = len(program.values)
+    return (
+        replace(program, values=(*program.values, program.values[state])),
+        replace(instruction, args=(*others, result)),
     )
 
 

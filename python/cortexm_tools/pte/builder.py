@@ -149,10 +149,11 @@ class Builder:
             self._before[index] = tensor
             self._set(index, tensor, value)
 
+    def is_state(self, index: int) -> bool:
+        return index in self._before
+
     def overwrite(self, index: int, tensor: int) -> None:
         """Gives state `index` the value of `tensor`."""
-        if index not in self._before:
-            raise CortexMError(f"value {index} is written in place and is no state of the model")
         self._set(index, tensor, self.value(index))
 
     def define(self, index: int) -> int:

@@ -231,6 +231,10 @@ class Call:
         index = self.instruction.args[self.arg_count]
         self._guard(lambda value: self.builder.bind(value, tensor), index)
 
+    def writes_state(self) -> bool:
+        """Whether the result is what the program keeps from call to call."""
+        return self.builder.is_state(self.instruction.args[self.arg_count])
+
     def overwrite(self, tensor: int) -> None:
         """Gives the result, which is a state, the value of a tensor."""
         index = self.instruction.args[self.arg_count]

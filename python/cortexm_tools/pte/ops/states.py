@@ -24,7 +24,10 @@ def _write_state(call: Call) -> None:
             f"shape {call.info(source).shape} does not broadcast to {target.shape}",
         )
         source = call.emit_new(ops.Expand(), target, source)
-    call.overwrite(source)
+    if call.writes_state():
+        call.overwrite(source)
+    else:
+        call.emit(ops.Clone(), source)
 
 
 @register(TABLE, "aten::slice_scatter.out", args=6)

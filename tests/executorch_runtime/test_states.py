@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""State between calls on ExecuTorch's own runtime: what the interpreter keeps, in every byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from executorch_host import Host, Job
+
+from cortexm_tools.ir.interpreter import run_sequence
+from cortexm_tools.program import Program
+
+from graphs import random_inputs
+
+_DATA = Path(__file__).parents[1] / "data" / "states"
+_CALLS = 5
+
+
+def test_sequences_of_calls(host: Host, tmp_path: Path) -> None:
+    programs = [Program(path.stem, path.read_bytes()) for path in sorted(_DATA.glob("*.pte"))]
+    assert programs
+    rows = [[random_inputs(p.graph(), k) for k in range(_CALLS)] for p in programs]
+    jobs = [Job(program, each) for program, each in zip(programs, rows, strict=True)]
+    results = host.run("states", jobs, tmp_path)
+    for program, each, result in zip(programs, rows, results, strict=True):
+        assert result.error == 0 and result.used == result.planned
+        for got, want in zip(result.outputs, run_sequence(program.graph(), each), strict=True):
+            for have, expected in zip(got, want, strict=True):
+                np.testing.assert_array_equal(have, expected, err_msg=program.name)
