@@ -52,6 +52,8 @@ def _graph_lines(graph: Graph) -> list[str]:
     for role, indices in (("input", graph.inputs), ("output", graph.outputs)):
         for number, index in enumerate(indices):
             lines.append(f"{role} {number}   {tensor_text(graph.tensors[index])}")
+    for number, state in enumerate(graph.states):
+        lines.append(f"state {number}   {tensor_text(graph.tensors[state.before])}  {state.name}")
     constants = [tensor for tensor in graph.tensors if tensor.is_constant]
     lines.append(f"constants {len(constants)} of {sum(t.nbytes for t in constants):,} bytes")
     rows = [

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.emit.cwriter import c_float, c_int, c_string
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import DType
+from cortexm_tools.ir import ops_more as more
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.types import ScratchArg
 from cortexm_tools.simplify import simplify
@@ -41,10 +44,29 @@ def tiny_files(**options: object) -> dict[str, str]:
     return emit(plan, EmitOptions(**(fields | options)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["tiny.c", "tiny.h", "tiny_weights.c"])
+def stateful_files(**options: object) -> dict[str, str]:
+    """A hidden state with an initial value, and a counter that begins at zero."""
+    net = Net("stateful", seed=6)
+    x, hidden, count = net.input((1, 4)), net.tensor((1, 6)), net.tensor((1,), DType.S32)
+    total = net.sum(net.linear(x, 6), net.linear(hidden, 6))
+    net.keep(hidden, net.activation(total), np.arange(6, dtype=np.int8).reshape(1, 6))
+    one = net.constant(np.ones(1), DType.S32)
+    more_calls = net.add(more.Binary("add"), [count, one], (1,), DType.S32)
+    net.keep(count, more_calls, np.zeros(1, np.int32))
+    graph = simplify(net.finish(net.linear(net.states[0].after, 2), more_calls))
+    plan = make_plan(graph, Target.parse("cortex-m3"))
+    fields = {
+        "name": "stateful",
+        "command": "cortexm compile stateful.pte --cpu cortex-m3",
+        "digest": "0" * 64,
+    }
+    return emit(plan, EmitOptions(**(fields | options)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["tiny.c", "tiny.h", "tiny_weights.c", "stateful.c", "stateful.h"])
 def test_text_of_a_small_plan(name: str) -> None:
     """Refresh with UPDATE_GOLDEN=1 and read the difference."""
-    text = tiny_files()[name]
+    text = (tiny_files() | stateful_files())[name]
     path = GOLDEN / f"{name}.txt"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text)
@@ -69,6 +91,20 @@ def test_sections_and_arena() -> None:
     shared = tiny_files(own_arena=False, shared_arena="pool")["tiny.c"]
     assert "extern uint8_t cortexm_arena_pool[];" in shared
     assert ".arena = cortexm_arena_pool," in shared and "own_arena" not in shared
+
+
+def test_state_stays_outside_a_shared_arena() -> None:
+    text = stateful_files(own_arena=False, shared_arena="pool", section_arena=".dtcm")["stateful.c"]
+    assert "extern uint8_t cortexm_arena_pool[];" in text
+    state = "_Alignas(CORTEXM_ARENA_ALIGN) uint8_t stateful_state[STATEFUL_STATE_SIZE];"
+    assert f'__attribute__((section(".dtcm"))) {state}' in text
+
+
+def test_poison_leaves_state_alone() -> None:
+    text = stateful_files(poison=True)["stateful.c"]
+    assert "memset(arena + " in text
+    spans = re.findall(r"memset\(stateful_state \+ (\d+), 0xA5, (\d+)\)", text)
+    assert set(spans) == {("6", "2"), ("12", "4")}  # between the states, and behind them
 
 
 def test_poison_in_bands() -> None:
