@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random networks that keep state from call to call, from a seed."""
+"""Networks that keep state from call to call: random ones from a seed, and programs kept as files."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir import ops_more as more
@@ -147,3 +148,15 @@ def _deep(net: Net, x: int) -> int:
 
 
 _STAGES = (_cache, _hidden, _mean, _delay, _exchange, _late, _seen, _float, _given, _deep)
+
+
+STORED = Path(__file__).parent / "data" / "states"
+
+
+def stored_programs() -> list[str]:
+    """The names of the programs with state that are kept as files."""
+    return sorted(path.stem for path in STORED.glob("*.pte"))
+
+
+def stored_program(name: str) -> bytes:
+    return (STORED / f"{name}.pte").read_bytes()

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import numpy as np
 from executorch_host import Host, Job
+from streams import stored_program, stored_programs
 
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.program import Program
 
 from graphs import random_inputs
 
-_DATA = Path(__file__).parents[1] / "data" / "states"
 _CALLS = 5
 
 
 def test_sequences_of_calls(host: Host, tmp_path: Path) -> None:
-    programs = [Program(path.stem, path.read_bytes()) for path in sorted(_DATA.glob("*.pte"))]
+    programs = [Program(name, stored_program(name)) for name in stored_programs()]
     assert programs
     rows = [[random_inputs(p.graph(), k) for k in range(_CALLS)] for p in programs]
     jobs = [Job(program, each) for program, each in zip(programs, rows, strict=True)]

@@ -231,14 +231,18 @@ def test_a_bound_of_an_inner_tensor_is_its_shape() -> None:
     assert read_program(program, name="test").tensors[1].shape == (2, 3)
 
 
-def test_state_is_refused() -> None:
+def test_values_in_an_impossible_order_are_refused() -> None:
     with pytest.raises(CortexMError, match="written twice"):
         read_program(_copy_program(TENSOR, TENSOR, (0, 0)), name="test")
     with pytest.raises(CortexMError, match="before anything is written"):
         read_program(_copy_program(TENSOR, TENSOR, (1, 1)), name="test")
-    state = replace(TENSOR, data=memoryview(bytes(24)))
-    with pytest.raises(CortexMError, match="state that the model changes"):
-        read_program(_copy_program(TENSOR, state, (1, 1)), name="test")
+
+
+def test_an_operator_may_write_a_state() -> None:
+    """With an initial value, it is the result's own memory that lives from call to call."""
+    state = replace(TENSOR, data=memoryview(np.arange(6, dtype=np.float32).tobytes()))
+    graph = read_program(_copy_program(TENSOR, state, (1, 1)), name="test")
+    assert graph.states[0].initial.ravel().tolist() == list(range(6))
 
 
 def test_constants_are_in_logical_order() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from streams import stored_program
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.types import Graph
@@ -14,7 +15,7 @@ from cortexm_tools.pte import list_operators, parse_program, read_pte
 from golden import golden_case
 
 # A linear layer with constants in a segment; a pool with an elided view and no constants; a
-# convolution; padding of an image; indexing and lists of tensors.
+# convolution; padding of an image; indexing and lists of tensors; state with initial values.
 CASES = [
     "activation-linear_relu6",
     "mean-spatial",
@@ -22,7 +23,14 @@ CASES = [
     "pad-pad_rank4_last_two_dims_channels_last",
     "portable_int8-index_put",
     "portable_int8-split_with_sizes",
+    "state-recurrent",
 ]
+
+
+def program(name: str) -> bytes:
+    """A file of the golden cases, or of those in tests/data/states."""
+    kind, _, rest = name.partition("-")
+    return stored_program(rest) if kind == "state" else golden_case(name).pte
 
 
 def survives(data: bytes) -> bool:
@@ -37,7 +45,7 @@ def survives(data: bytes) -> bool:
 
 @pytest.mark.parametrize("name", CASES)
 def test_truncated_at_every_length(name: str) -> None:
-    data = golden_case(name).pte
+    data = program(name)
     assert survives(data)
     # A program with segments states where they end; without, the tail may be mere padding.
     assert not any(survives(data[:length]) for length in range(min(len(data), 64)))
@@ -47,7 +55,7 @@ def test_truncated_at_every_length(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_bit_of_the_offsets_flipped(name: str) -> None:
-    data = golden_case(name).pte
+    data = program(name)
     for position in range(min(len(data), 256)):
         for bit in range(8):
             damaged = bytearray(data)
@@ -57,7 +65,7 @@ def test_every_bit_of_the_offsets_flipped(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_random_bytes_changed(name: str) -> None:
-    data = golden_case(name).pte
+    data = program(name)
     generator = random.Random(name)
     for _ in range(1000):
         damaged = bytearray(data)
@@ -69,7 +77,7 @@ def test_random_bytes_changed(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_word_made_extreme(name: str) -> None:
-    data = golden_case(name).pte
+    data = program(name)
     for word in (b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\0", b"\0\0\0\x80"):
         for position in range(0, len(data) - 3, 4):
             survives(data[:position] + word + data[position + 4 :])

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from streams import stored_program
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType
@@ -17,19 +17,13 @@ from cortexm_tools.pte.program import parse_program
 from cortexm_tools.pte.reader import read_program
 from cortexm_tools.pte.values import PteProgram, PteTensor
 
-_DATA = Path(__file__).parents[1] / "data" / "states"
-
-
-def _bytes(name: str) -> bytes:
-    return (_DATA / f"{name}.pte").read_bytes()
-
 
 def _program(name: str) -> PteProgram:
-    return parse_program(_bytes(name))
+    return parse_program(stored_program(name))
 
 
 def test_a_counter() -> None:
-    graph = read_pte(_bytes("counter"), name="counter")
+    graph = read_pte(stored_program("counter"), name="counter")
     (state,) = graph.states
     assert graph.tensors[state.before].dtype is DType.S64
     rows = [[np.zeros((1, 8), np.float32)]] * 4
@@ -39,7 +33,7 @@ def test_a_counter() -> None:
 
 
 def test_states_that_change_places() -> None:
-    graph = read_pte(_bytes("swapped"), name="swapped")
+    graph = read_pte(stored_program("swapped"), name="swapped")
     assert len(graph.states) == 2
     rows = [[np.full((1, 8), 0.5, np.float32)]] * 4
     first, second, third, fourth = (outputs[0] for outputs in run_sequence(graph, rows))
@@ -49,7 +43,7 @@ def test_states_that_change_places() -> None:
 
 def test_initial_values_in_the_order_of_memory() -> None:
     """A frame buffer in channels_last."""
-    graph = read_pte(_bytes("frames"), name="frames")
+    graph = read_pte(stored_program("frames"), name="frames")
     (state,) = graph.states
     tensor = graph.tensors[state.before]
     assert tensor.dim_order == (0, 2, 3, 1) and state.initial.shape == tensor.shape
