@@ -24,6 +24,7 @@ from .ir.interpreter import run_sequence
 from .plan import KernelChoice, Plan, make_plan
 from .plan.types import Region
 from .program import EvaluationSet, Program
+from .pte.builder import state_values
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
 from .target import Optimize, Target
@@ -169,6 +170,13 @@ def _compile_for_executorch(
                 hint="leave it out, or leave out RUNTIME executorch",
             )
     loaded = prepare(program, options.target, runtime.sizes, runtime.external_operators)
+    if options.shared_arena and state_values(loaded.program):
+        raise CortexMError(
+            "ExecuTorch's runtime keeps the model's state in its arena, which other models would "
+            "overwrite",
+            where=program.name,
+            hint="give the model an arena of its own, or leave out RUNTIME executorch",
+        )
     report = executorch_report(loaded, program)
     check_pools(report, options.ram_limit, options.flash_limit)
     emit_options = _emit_options(program, options)

@@ -140,6 +140,8 @@ void cortexm_et_init(const cortexm_et_program_t *program, void *arena)
         const cortexm_et_pool_t &pool = program->planned[i];
 
         new (&spans[i]) Span<uint8_t>(base + pool.offset, pool.size);
+        /* State whose initial value the program does not have begins at zero, as in a compiled plan. */
+        std::memset(base + pool.offset, 0, pool.size);
     }
     /* State before it is only overwritten: nothing in it owns memory. */
     State *const state = new (arena)

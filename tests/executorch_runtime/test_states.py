@@ -6,15 +6,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from executorch_host import Host, Job
+import pytest
+from executorch_host import HOST, Host, Job
 from streams import stored_program, stored_programs
 
+from cortexm_tools.compile import CompileOptions, ExecutorchOptions, compile_program
+from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.program import Program
 
 from graphs import random_inputs
 
 _CALLS = 5
+
+
+def test_state_in_a_shared_arena_is_refused(host: Host) -> None:
+    runtime = ExecutorchOptions(host.sizes())
+    options = CompileOptions(HOST, shared_arena="pool", executorch=runtime)
+    with pytest.raises(CortexMError, match="keeps the model's state in its arena"):
+        compile_program(Program("recurrent", stored_program("recurrent")), options)
 
 
 def test_sequences_of_calls(host: Host, tmp_path: Path) -> None:
