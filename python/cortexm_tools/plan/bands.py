@@ -103,10 +103,10 @@ def band_step(graph: Graph, calls: Sequence[tuple[Call, ...]], chain: Chain, mov
     bands = _schedule(graph, ops, members, chain.rows)
     first_needed = _first_needed(bands)
     base = {op.outputs[0]: 0 for op in ops[:-1]}  # the first row in each buffer
-    lists: list[list[Call]] = []
+    lists: list[list[_Placed]] = []
     alike: dict[tuple[int, _Changes], Call] = {}
     for number, band in enumerate(bands):
-        result: list[Call] = []
+        result: list[_Placed] = []
         for op, call in zip(ops, members, strict=True):
             out = op.outputs[0]
             if out in base:
@@ -117,9 +117,13 @@ def band_step(graph: Graph, calls: Sequence[tuple[Call, ...]], chain: Chain, mov
                 changes = _changes(graph, out, call, band, base)
                 if (out, changes) not in alike:
                     alike[out, changes] = _with_fields(graph, out, call, dict(changes))
-                result.append(_placed(graph, out, alike[out, changes], band, base))
+                offsets = tuple(_offset(graph, out, call, arg, band, base) for arg in call.args)
+                result.append((alike[out, changes], offsets))
         lists.append(result)
     return Step(ops[-1], _with_loops(lists), tuple(ops[:-1]))
+
+
+_Placed = tuple[Call, tuple[int, ...]]  # a call, and the offset of each argument
 
 
 @dataclass(frozen=True)
@@ -176,13 +180,15 @@ def _first_needed(bands: Sequence[_Band]) -> list[dict[int, int]]:
     return result[::-1]
 
 
-def _moved(graph: Graph, tensor: int, base: int, keep: int, end: int, move: Kernel) -> list[Call]:
+def _moved(
+    graph: Graph, tensor: int, base: int, keep: int, end: int, move: Kernel
+) -> list[_Placed]:
     """Moves the rows keep … end - 1 to the front of a buffer that begins with row `base`."""
     if keep == base or keep == end:
         return []
     row = _row_bytes(graph, tensor)
-    source = TensorArg(tensor, (keep - base) * row)
-    return [Call(move, (("count", (end - keep) * row),), (source, TensorArg(tensor)))]
+    call = Call(move, (("count", (end - keep) * row),), (TensorArg(tensor), TensorArg(tensor)))
+    return [(call, ((keep - base) * row, 0))]
 
 
 def _row_bytes(graph: Graph, index: int) -> int:
@@ -231,19 +237,15 @@ def _with_fields(graph: Graph, out: int, call: Call, changes: dict[str, int]) ->
     return replace(call, fields=tuple(fields.items()), args=args, macs=macs)
 
 
-def _placed(graph: Graph, out: int, call: Call, band: _Band, base: dict[int, int]) -> Call:
-    """A call with its tensors where the rows of a band lie."""
-
-    def place(arg: Arg) -> Arg:
-        if not isinstance(arg, TensorArg):
-            return arg
-        row = _first_row(out, call, arg.index, band, base) - base.get(arg.index, 0)
-        return TensorArg(arg.index, row * _row_bytes(graph, arg.index))
-
-    return Call(call.kernel, call.fields, tuple(place(arg) for arg in call.args), call.macs)
+def _offset(graph: Graph, out: int, call: Call, arg: Arg, band: _Band, base: dict[int, int]) -> int:
+    """Where the rows of a band lie that an argument points to."""
+    if not isinstance(arg, TensorArg):
+        return 0
+    row = _first_row(out, call, arg.index, band, base) - base.get(arg.index, 0)
+    return row * _row_bytes(graph, arg.index)
 
 
-def _with_loops(lists: list[list[Call]]) -> tuple[Call, ...]:
+def _with_loops(lists: list[list[_Placed]]) -> tuple[Call, ...]:
     """The calls of all bands; the longest run of bands that are alike becomes a loop."""
     steps = [_step_between(a, b) for a, b in pairwise(lists)]
     best = (0, 0)
@@ -255,42 +257,29 @@ def _with_loops(lists: list[list[Call]]) -> tuple[Call, ...]:
         begin += count
     length, begin = best[0], -best[1]
     if length < 2:
-        return tuple(call for calls in lists for call in calls)
+        return tuple(_at(*placed) for band in lists for placed in band)
     step = steps[begin]
     assert step is not None
-    body = [
-        replace(call, args=_stepping(call, steps), macs=call.macs * length, turns=length)
-        for call, steps in zip(lists[begin], step, strict=True)
-    ]
-    before = [call for calls in lists[:begin] for call in calls]
-    return (*before, *body, *(call for calls in lists[begin + length :] for call in calls))
+    before = [_at(*placed) for band in lists[:begin] for placed in band]
+    body = [_at(*placed, s, length) for placed, s in zip(lists[begin], step, strict=True)]
+    return (*before, *body, *(_at(*placed) for band in lists[begin + length :] for placed in band))
 
 
-def _stepping(call: Call, steps: tuple[int, ...]) -> tuple[Arg, ...]:
-    return tuple(
-        replace(arg, step=step) if isinstance(arg, TensorArg) else arg
-        for arg, step in zip(call.args, steps, strict=True)
+def _at(call: Call, offsets: tuple[int, ...], steps: tuple[int, ...] = (), turns: int = 1) -> Call:
+    """A call with its tensors at these offsets, and by `steps` further each turn."""
+    steps = steps or (0,) * len(offsets)
+    args = tuple(
+        TensorArg(arg.index, offset, step) if isinstance(arg, TensorArg) else arg
+        for arg, offset, step in zip(call.args, offsets, steps, strict=True)
     )
+    return Call(call.kernel, call.fields, args, call.macs * turns, turns)
 
 
-def _step_between(a: list[Call], b: list[Call]) -> tuple[tuple[int, ...], ...] | None:
+def _step_between(a: list[_Placed], b: list[_Placed]) -> tuple[tuple[int, ...], ...] | None:
     """By how many bytes the arguments of two bands differ; None if anything else differs."""
-    if len(a) != len(b):
+    if [call for call, _ in a] != [call for call, _ in b]:
         return None
-    steps = []
-    for one, other in zip(a, b, strict=True):
-        if (one.kernel, one.fields) != (other.kernel, other.fields):
-            return None
-        pairs = list(zip(one.args, other.args, strict=True))
-        for x, y in pairs:
-            if isinstance(x, TensorArg) and isinstance(y, TensorArg):
-                if x.index != y.index:
-                    return None
-            elif x != y:
-                return None
-        steps.append(tuple(_offset(y) - _offset(x) for x, y in pairs))
-    return tuple(steps)
-
-
-def _offset(arg: Arg) -> int:
-    return arg.offset if isinstance(arg, TensorArg) else 0
+    return tuple(
+        tuple(y - x for x, y in zip(one, other, strict=True))
+        for (_, one), (_, other) in zip(a, b, strict=True)
+    )
