@@ -3,8 +3,9 @@
 
 Bands cost calls and moves of rows. ``balanced``, the default, takes them only as far as all of them
 together cost less than TOLERANCE of the instructions and each makes the arena smaller by LEAST_GAIN at
-least; ``size`` as far as the arena becomes smaller; ``speed`` not at all. A RAM limit is served first by
-what that gives, then by more bands until it is met, then by kernels with less scratch (spare.py).
+least; ``size`` as far as the arena becomes smaller, by LARGE_GAIN first; ``speed`` not at all. A RAM
+limit is served first by what that gives, then by more bands until it is met, then by kernels with less
+scratch (spare.py).
 
 Chains are chosen greedily: of those with the operators that need most memory at one time the one with
 which the arena is the smallest, then its bands as high as the arena allows. All figures of cost are
@@ -23,6 +24,7 @@ from .planner import Planner
 
 TOLERANCE = 0.004
 LEAST_GAIN = 0.03
+LARGE_GAIN = 0.1
 LONGEST = 4  # operators of a chain
 MOST_CHAINS = 12
 PATIENCE = 6
@@ -36,7 +38,8 @@ def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -
         allowed = planner.instructions() * TOLERANCE
         chains = _extend(planner, chains, _Aim(LEAST_GAIN, allowed, 0))
     elif optimize is Optimize.SIZE:
-        chains = _extend(planner, chains, _Aim(0.0, math.inf, 0))
+        for gain in (LARGE_GAIN, 0.0):  # small ones first take longer, and lead astray
+            chains = _extend(planner, chains, _Aim(gain, math.inf, 0))
     if ram_limit is not None and not planner.is_within(chains, ram_limit):
         chains = _extend(planner, chains, _Aim(0.0, math.inf, ram_limit))
     return chains
