@@ -23,7 +23,7 @@ from .ir.edit import producers
 from .ir.interpreter import run_sequence
 from .plan import KernelChoice, Plan, make_plan
 from .plan.types import Region
-from .program import EvaluationSet, Program
+from .program import EvaluationSet, Program, run_in_order
 from .pte.builder import state_values
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
@@ -295,10 +295,8 @@ def _npz(evaluation: EvaluationSet, program: Program) -> bytes:
     """The evaluation set for later runs without torch, with the float model's accuracy."""
     arrays: dict[str, Array] = {"in_0": evaluation.inputs, "labels": evaluation.labels}
     if program.float_module is not None:
-        right = [
-            int(np.argmax(program.float_module((value,))[0])) == int(label)
-            for value, label in zip(evaluation.inputs, evaluation.labels, strict=True)
-        ]
+        outputs = run_in_order(program.float_module, [(value,) for value in evaluation.inputs])
+        right = np.array([np.argmax(row[0]) for row in outputs]) == evaluation.labels
         arrays["float_accuracy"] = np.array(np.mean(right))
     return npz_bytes(arrays)
 

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .builtin import builtin_file, builtin_names
 from .errors import CortexMError, did_you_mean
@@ -24,8 +24,23 @@ from .target import Target
 if TYPE_CHECKING:
     from .frontend.model_file import LoadedModel
 
-Runner = Callable[[tuple[Array, ...]], tuple[Array, ...]]
 Progress = Callable[[str], None]
+
+
+class Runner(Protocol):
+    """Runs a model, from logical inputs to outputs. Calls follow one another: each goes on with the
+    state that the one before it left."""
+
+    def __call__(self, inputs: tuple[Array, ...], /) -> tuple[Array, ...]: ...
+
+    def reset(self) -> None:
+        """Make the next call the first one."""
+
+
+def run_in_order(run: Runner, rows: Iterable[tuple[Array, ...]]) -> list[tuple[Array, ...]]:
+    """The outputs for each of `rows`, as one sequence of calls from the first one on."""
+    run.reset()
+    return [run(row) for row in rows]
 
 
 @dataclass(frozen=True)

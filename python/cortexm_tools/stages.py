@@ -9,7 +9,7 @@ from collections import Counter
 from .compile import Compiled
 from .errors import CortexMError
 from .ir.text import graph_text
-from .program import Program
+from .program import Program, run_in_order
 from .pte.bundle import TestVector
 from .pte.program import parse_program
 from .pte.reader import list_operators
@@ -63,7 +63,7 @@ def bundle_bytes(program: Program) -> bytes:
     if program.vectors:
         vectors = program.vectors
     elif program.example is not None and program.fake_quantized is not None:
-        vectors = (TestVector(program.example, program.fake_quantized(program.example)),)
+        vectors = (TestVector(program.example, *run_in_order(program.fake_quantized, [program.example])),)
     else:
         raise CortexMError(
             "--bundleio needs a model file: a .pte has no example inputs", where=program.name

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import CortexMError
+from ..program import Runner, run_in_order
 from .samples import Evaluation
 
 Array = npt.NDArray[np.generic]
-Runner = Callable[[tuple[Array, ...]], tuple[Array, ...]]
 
 
 def top1(scores: Array, labels: Array) -> float:
@@ -34,15 +33,13 @@ def top1(scores: Array, labels: Array) -> float:
 
 
 def run_all(run: Runner, evaluation: Evaluation) -> Array:
-    """The first output of `run` for every sample, stacked: [n, *output shape]."""
-    outputs = [
-        run(tuple(stack[i] for stack in evaluation.inputs))[0] for i in range(len(evaluation))
-    ]
-    return np.stack(outputs)
+    """The first output of `run` for every sample, in their order: [n, *output shape]."""
+    rows = (tuple(stack[i] for stack in evaluation.inputs) for i in range(len(evaluation)))
+    return np.stack([outputs[0] for outputs in run_in_order(run, rows)])
 
 
 def accuracy(run: Runner, evaluation: Evaluation) -> float:
-    """Top-1 accuracy of `run`, a callable from input arrays to output arrays, in [0, 1]."""
+    """Top-1 accuracy of `run`, in [0, 1]; the samples are one sequence of calls."""
     return top1(run_all(run, evaluation), evaluation.labels)
 
 

@@ -14,19 +14,24 @@ import copy
 import io
 import linecache
 from contextlib import redirect_stderr
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
 from ..errors import CortexMError
+from .functional import functional
 from .layers import layer_of
 from .layout import fit_layouts
 from .model_file import LoadedModel
 from .places import first_line, frame_of_error, where_of_error
 from .quiet import quiet
 from .rewrites import rewrite
+from .runner import channels_last
 from .samples import Sample, shape_text
+from .state import State, Stateless, find_states
 
 _aten = torch.ops.aten
 
@@ -56,45 +61,62 @@ _DROPOUT = {
 }
 
 
-def channels_last(sample: Sample, which: tuple[bool, ...]) -> Sample:
-    """`sample` with those inputs for which `which` is true in channels_last memory order."""
-    return tuple(
-        x.contiguous(memory_format=torch.channels_last) if turn else x.contiguous()
-        for x, turn in zip(sample, which, strict=True)
-    )
+@dataclass(frozen=True)
+class Captured:
+    """A model's ATen graph.
+
+    Attributes:
+        graph: from the inputs and then the states, to the states' new values and then the outputs.
+        which: which of its inputs and states it takes in channels_last order.
+        states: what it keeps from one call to the next.
+    """
+
+    graph: GraphModule
+    which: tuple[bool, ...]
+    states: tuple[State, ...] = ()
+
+    def example(self, inputs: Sample) -> Sample:
+        """`inputs` and the states of the beginning, as the graph takes them."""
+        return channels_last((*inputs, *(s.initial for s in self.states)), self.which)
 
 
-def capture(loaded: LoadedModel, *, rewritten: bool = True) -> tuple[GraphModule, tuple[bool, ...]]:
-    """The model's ATen graph, and which inputs it takes in channels_last order.
+def capture(loaded: LoadedModel, *, rewritten: bool = True) -> Captured:
+    """The model's ATen graph.
 
     Args:
         rewritten: whether to apply the rewrites that keep a quantized model in int8.
 
     Raises:
         CortexMError: the model fails on its example inputs, cannot be captured, has dynamic shapes,
-            or changes its own buffers.
+            or changes what cannot be its state.
     """
-    _run_eagerly(loaded)
-    graph = _export(loaded.module, loaded.example_inputs, loaded)
+    states = _run_eagerly(loaded)
+    if states:
+        graph, states = _export_function(loaded, states)
+    else:
+        graph = _export(loaded.module, loaded.example_inputs, loaded).module(check_guards=False)
     if rewritten:
         graph = copy.deepcopy(graph)  # it shares its weights with the user's module
         rewrite(graph)
     spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)
-    which = tuple(spatial and x.dim() == 4 and x.is_floating_point() for x in loaded.example_inputs)
+    sample = (*loaded.example_inputs, *(state.initial for state in states))
+    which = tuple(spatial and x.dim() == 4 and x.is_floating_point() for x in sample)
     _simplify(graph)
     if spatial:
         graph = graph if rewritten else copy.deepcopy(graph)
-        graph.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    captured = _export(graph, channels_last(loaded.example_inputs, which), loaded)
+        graph.to(memory_format=torch.channels_last)
+    captured = _export(graph, channels_last(sample, which), loaded).module(check_guards=False)
+    assert isinstance(captured, GraphModule)
     if rewritten:
         fit_layouts(captured)
-    return captured, which
+    return Captured(captured, which, states)
 
 
-def _run_eagerly(loaded: LoadedModel) -> None:
+def _run_eagerly(loaded: LoadedModel) -> tuple[State, ...]:
     try:
-        with torch.no_grad():
-            loaded.module(*(x.clone() for x in loaded.example_inputs))
+        return find_states(loaded.module, loaded.example_inputs, loaded.path.parent)
+    except CortexMError:
+        raise
     except Exception as error:
         shapes = ", ".join(shape_text(x.shape) for x in loaded.example_inputs)
         raise CortexMError(
@@ -103,21 +125,34 @@ def _run_eagerly(loaded: LoadedModel) -> None:
         ) from error
 
 
-def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> GraphModule:
+def _export_function(
+    loaded: LoadedModel, states: tuple[State, ...]
+) -> tuple[GraphModule, tuple[State, ...]]:
+    """The graph of a model that changes its state, and those states that count."""
+    sample = (*loaded.example_inputs, *(state.initial for state in states))
+    program = _export(Stateless(loaded.module, states), sample, loaded)
+    return functional(program, states, loaded.path.parent)
+
+
+def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> ExportedProgram:
     try:
         # torch.export prints the graph up to where it fails; the error below says the same.
         with quiet(), redirect_stderr(io.StringIO()), torch.no_grad():
             program = torch.export.export(module, inputs, strict=False)
+    except CortexMError:
+        raise
     except Exception as error:
         raise _export_error(error, loaded) from error
     signature = program.graph_signature
-    state = {**signature.inputs_to_buffers, **signature.inputs_to_parameters}
+    fixed = {
+        **signature.inputs_to_buffers,
+        **signature.inputs_to_parameters,
+        **signature.inputs_to_lifted_tensor_constants,
+    }
     for node in program.graph.nodes:
-        _check_stateless(node, state, loaded)
+        _check_unchanged(node, fixed, loaded)
         _check_static(node, loaded)
-    graph = program.module(check_guards=False)
-    assert isinstance(graph, GraphModule)
-    return graph
+    return program
 
 
 def _export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
@@ -143,19 +178,20 @@ def _values(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
-def _check_stateless(node: Node, state: dict[str, str], loaded: LoadedModel) -> None:
-    """Raises if an operator writes to a buffer or parameter, by name of its placeholder in `state`."""
+def _check_unchanged(node: Node, fixed: dict[str, str], loaded: LoadedModel) -> None:
+    """Raises if an operator writes to a parameter or constant, by name of its placeholder."""
     if not isinstance(node.target, torch._ops.OpOverload) or not node.target._schema.is_mutable:
         return
     for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
         if argument.alias_info is None or not argument.alias_info.is_write:
             continue
         owner = _owner(value)
-        if owner is not None and owner.name in state:
+        if owner is not None and owner.name in fixed:
             raise CortexMError(
-                f"the model changes its own state while it runs: {state[owner.name]}",
+                f"the model changes {fixed[owner.name].removeprefix('module.')!r} while it runs, "
+                "which is neither a buffer nor a tensor attribute of a module",
                 where=str(layer_of(node, loaded.path.parent)),
-                hint="pass state in and out as inputs and outputs",
+                hint="what a model keeps from call to call must be a buffer (register_buffer)",
             )
 
 

@@ -5,23 +5,21 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
-from torch.utils._pytree import tree_leaves
 
 from ..errors import CortexMError
 from ..ir.types import Layer
+from ..program import Runner
 from ..pte.ops import CONVERTERS
 from ..target import Core, Target
-from .export import capture, channels_last
+from .buffers import check_initial_values, make_buffers, names_are_safe
+from .export import Captured, capture
 from .guard import unsafe_nodes
 from .layers import kernel_layers, layers_of_graph
 from .lean import make_lean
@@ -30,10 +28,9 @@ from .places import first_line, root_cause
 from .quantize import quantize as quantize_graph
 from .quantize import split_activations, tag_nodes, tag_of
 from .quiet import import_executorch, quiet
+from .runner import ModuleRunner
+from .state import State, Stateless
 from .tables import pass_list
-
-Array = npt.NDArray[np.generic]
-Runner = Callable[[tuple[Array, ...]], tuple[Array, ...]]
 
 # Each round splits the activations off at least one more operator; two are the most ever needed.
 _MAX_ROUNDS = 4
@@ -77,11 +74,11 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
     warnings: list[str] = []
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        graph, which = capture(loaded, rewritten=quantize)
-        tag_nodes(graph)
+        captured = capture(loaded, rewritten=quantize)
+        tag_nodes(captured.graph)
         split: set[int] = set()
         for _ in range(_MAX_ROUNDS):
-            edge, quantized = _lower_once(graph, loaded, which, target, quantize, name, split)
+            edge, quantized = _lower_once(captured, loaded, target, quantize, name, split)
             wrong = unsafe_nodes(edge.exported_program().graph)
             if not wrong:
                 break
@@ -97,17 +94,24 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
                 "which can cost much accuracy on other inputs; give some ten to a few hundred "
                 "typical inputs"
             )
-        texts = {"exported": _code(graph)} | ({"quantized": _code(quantized)} if quantize else {})
+        texts = {"exported": _code(captured.graph)} | ({"quantized": _code(quantized)} if quantize else {})
         program = make_lean(edge.exported_program())
         texts["lowered"] = _code(program.graph_module)
-        reference = _runner(program.module(check_guards=False), which)
-        pte, layers = _serialize(edge, loaded.path.parent)
+        which, states = captured.which, captured.states
+        reference = ModuleRunner(program.module(check_guards=False), which, states)
+        if states:
+            make_buffers(program, states)
+        pte, layers = _serialize(edge, states, loaded.path.parent)
     return Lowered(
         pte=pte,
         layers=layers,
         reference=reference,
-        float_module=_runner(loaded.module, tuple(False for _ in which)),
-        fake_quantized=_runner(quantized, which),
+        float_module=ModuleRunner(
+            Stateless(loaded.module, states) if states else loaded.module,
+            tuple(False for _ in which),
+            states,
+        ),
+        fake_quantized=ModuleRunner(quantized, which, states),
         warnings=tuple(warnings),
         texts=texts,
     )
@@ -135,9 +139,8 @@ def target_config(target: Target) -> Any:
 
 
 def _lower_once(
-    graph: GraphModule,
+    captured: Captured,
     loaded: LoadedModel,
-    which: tuple[bool, ...],
     target: Target,
     quantize: bool,
     name: str,
@@ -147,15 +150,16 @@ def _lower_once(
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
     from executorch.exir import to_edge
 
-    example = channels_last(loaded.example_inputs, which)
-    captured = copy.deepcopy(graph)
+    graph = copy.deepcopy(captured.graph)
     if quantize:
-        split_activations(captured, split)
+        split_activations(graph, split)
         samples = loaded.calibration or (loaded.example_inputs,)
-        captured = quantize_graph(captured, (channels_last(s, which) for s in samples))
+        graph = quantize_graph(graph, samples, captured.which, captured.states)
     try:
         with quiet(), torch.no_grad():
-            exported = torch.export.export(captured, example, strict=False)
+            exported = torch.export.export(
+                graph, captured.example(loaded.example_inputs), strict=False
+            )
             edge = to_edge(exported, compile_config=cortex_m_edge_compile_config())
             manager = CortexMPassManager(
                 edge.exported_program(), passes=pass_list(), target_config=target_config(target)
@@ -166,7 +170,7 @@ def _lower_once(
             f"ExecuTorch cannot lower the model {name}: {first_line(root_cause(error))}",
             where=loaded.path.name,
         ) from error
-    return edge, captured
+    return edge, graph
 
 
 def _refuse(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> None:
@@ -195,13 +199,17 @@ def _views_move_data(graph: torch.fx.Graph) -> bool:
     return False
 
 
-def _serialize(edge: Any, base: Path) -> tuple[bytes, tuple[tuple[str, Layer], ...]]:
+def _serialize(
+    edge: Any, states: tuple[State, ...], base: Path
+) -> tuple[bytes, tuple[tuple[str, Layer], ...]]:
     from executorch.exir import ExecutorchBackendConfig
 
+    named = bool(states) and names_are_safe(edge.exported_program(), states)
     try:
         with quiet():
             config = ExecutorchBackendConfig(
-                remove_view_copy=not _views_move_data(edge.exported_program().graph)
+                remove_view_copy=not _views_move_data(edge.exported_program().graph),
+                emit_mutable_buffer_names=named,
             )
             program = edge.to_executorch(config)
             pte = bytes(program.buffer)
@@ -210,6 +218,7 @@ def _serialize(edge: Any, base: Path) -> tuple[bytes, tuple[tuple[str, Layer], .
         raise CortexMError(
             f"ExecuTorch cannot serialize the program: {first_line(root_cause(error))}"
         ) from error
+    check_initial_values(program._emitter_output, states)
     graph = program.exported_program().graph
     return pte, kernel_layers(program.executorch_program, graph, base)
 
@@ -229,13 +238,3 @@ def _name_unknown_operator(graph: torch.fx.Graph, base: Path) -> None:
                 hint="replace the layer by supported operators (docs/kernels.md), or compute this "
                 "part outside the model",
             )
-
-
-def _runner(module: Any, which: tuple[bool, ...]) -> Runner:
-    def run(inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        tensors = tuple(torch.from_numpy(np.ascontiguousarray(x)) for x in inputs)
-        with quiet(), torch.no_grad():
-            outputs = tree_leaves(module(*channels_last(tensors, which)))
-        return tuple(np.ascontiguousarray(out.detach().contiguous().numpy()) for out in outputs)
-
-    return run

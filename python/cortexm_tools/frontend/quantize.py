@@ -11,7 +11,10 @@ from torch.fx import GraphModule, Node
 from ..errors import CortexMError
 from .places import first_line
 from .quiet import quiet
+from .runner import ModuleRunner
 from .samples import Sample
+from .state import State
+from .state_ranges import share_ranges
 from .tables import teach_quantizer
 
 _aten = torch.ops.aten
@@ -57,8 +60,18 @@ def split_activations(graph: GraphModule, numbers: Iterable[int]) -> None:
     graph.recompile()
 
 
-def quantize(graph: GraphModule, samples: Iterable[Sample]) -> GraphModule:
+def quantize(
+    graph: GraphModule,
+    samples: Iterable[Sample],
+    which: tuple[bool, ...],
+    states: tuple[State, ...] = (),
+) -> GraphModule:
     """`graph` with quantize-dequantize pairs, ranges measured on `samples`. Changes `graph`.
+
+    Args:
+        samples: they are one sequence of calls.
+        which: which of its inputs and states the graph takes in channels_last order.
+        states: what comes in behind the inputs, and goes out before the outputs.
 
     Raises:
         CortexMError: the quantizer fails.
@@ -70,9 +83,12 @@ def quantize(graph: GraphModule, samples: Iterable[Sample]) -> GraphModule:
         with quiet(), torch.no_grad():
             quantizer = CortexMQuantizer()
             teach_quantizer(quantizer)
+            if states:
+                share_ranges(quantizer, states)
             prepared = prepare_pt2e(graph, quantizer)
+            run = ModuleRunner(prepared, which, states)
             for sample in samples:
-                prepared(*sample)
+                run.step(sample)
             converted = convert_pt2e(prepared)
     except Exception as error:
         raise CortexMError(f"quantization failed: {first_line(error)}") from error

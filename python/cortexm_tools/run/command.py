@@ -17,7 +17,7 @@ from ..errors import CortexMError
 from ..ir import Array, DType, Graph
 from ..ir.exactness import differing, tolerances
 from ..ir.interpreter import run_sequence
-from ..program import EvaluationSet, Runner
+from ..program import EvaluationSet, Runner, run_in_order
 from ..report import table
 from ..target import Core
 from ..vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, tolerance_text, vector_inputs
@@ -264,8 +264,8 @@ def _against(
 ) -> dict[str, Any]:
     """How ExecuTorch's Python operators compare; they round average pools and softmax in float."""
     differing, total, largest = 0, 0, 0.0
-    for row, got in zip(invocations, outputs, strict=True):
-        for a, b in zip(got, reference(row), strict=True):
+    for want, got in zip(run_in_order(reference, invocations), outputs, strict=True):
+        for a, b in zip(got, want, strict=True):
             difference = np.abs(a.astype(np.float64) - b.astype(np.float64))
             differing += int(np.count_nonzero(difference))
             largest = max(largest, float(difference.max(initial=0.0)))
@@ -295,10 +295,8 @@ def _float_accuracy(
     module = compiled.program.float_module
     if module is None:
         return {}
-    right = [
-        int(np.argmax(module((value,))[0])) == int(label)
-        for value, label in zip(evaluation.inputs, evaluation.labels, strict=True)
-    ]
+    outputs = run_in_order(module, [(value,) for value in evaluation.inputs])
+    right = np.array([np.argmax(row[0]) for row in outputs]) == evaluation.labels
     return {"float_accuracy": float(np.mean(right))}
 
 
