@@ -63,7 +63,8 @@ def bundle_bytes(program: Program) -> bytes:
     if program.vectors:
         vectors = program.vectors
     elif program.example is not None and program.fake_quantized is not None:
-        vectors = (TestVector(program.example, *run_in_order(program.fake_quantized, [program.example])),)
+        (expected,) = run_in_order(program.fake_quantized, [program.example])
+        vectors = (TestVector(program.example, expected),)
     else:
         raise CortexMError(
             "--bundleio needs a model file: a .pte has no example inputs", where=program.name

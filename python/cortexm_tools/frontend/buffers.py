@@ -8,7 +8,6 @@ the end of a call (``aten::copy_``), and stores the initial value in the .pte.
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,8 +24,6 @@ from torch.fx import Node
 from torch.utils._pytree import tree_flatten
 
 from ..errors import CortexMError
-from ..ir.types import Layer
-from .layers import layer_of
 from .state import State
 
 _VIEWS = ("aten::view_copy", "aten::view", "aten::alias", "aten::alias_copy", "aten::detach")
@@ -55,10 +52,8 @@ def make_buffers(program: ExportedProgram, states: tuple[State, ...]) -> Exporte
     after = next(node for node in graph.nodes if node.op != "placeholder")
     for spec in specs:
         after.prepend(placeholders[spec.arg.name])
-    results = _separate(graph.output_node(), nodes)
-    for result, state in zip(results, states, strict=False):
-        if layer_of(result, Path()) == Layer():
-            result.meta |= _place(state)
+    kept = {placeholders[spec.arg.name] for spec in [*others, *inputs[first:]]}
+    results = _separate(graph.output_node(), nodes, kept)
     outputs = [
         OutputSpec(
             OutputKind.BUFFER_MUTATION if i < len(names) else OutputKind.USER_OUTPUT,
@@ -86,16 +81,21 @@ def _names(states: tuple[State, ...], program: ExportedProgram) -> list[str]:
     return names
 
 
-def _separate(output: Node, buffers: list[Node]) -> list[Any]:
+def _separate(output: Node, buffers: list[Node], kept: set[Node]) -> list[Any]:
     """The program's results, with copies where one would show a buffer that is written before it
-    is read, or lies in another order than its buffer."""
+    is read, is a constant, or lies in another order than its buffer.
+
+    Args:
+        kept: the buffers and the constants. ExecuTorch takes one that is the new value of a buffer
+            for what is in the buffer already.
+    """
     results: list[Any] = list(output.args[0])  # type: ignore[arg-type]
     for i, result in enumerate(results):
         if not isinstance(result, Node):
             continue
         like = buffers[i].meta["val"] if i < len(buffers) else result.meta["val"]
         ordered = result.meta["val"].dim_order() == like.dim_order()
-        if _origin(result) in buffers:
+        if _origin(result) in kept:
             results[i] = _copy(output, result, like)
         elif not ordered and _is_only_dequantized(result, results):
             codes = result.all_input_nodes[0]  # rather copy codes than values
@@ -137,15 +137,6 @@ def _origin(node: Node) -> Node:
     return node
 
 
-def _place(state: State) -> dict[str, Any]:
-    """Metadata that lead to the module and line that write to a state."""
-    path = state.places[0][0]
-    meta: dict[str, Any] = {"nn_module_stack": {path: (path, "")}}
-    if state.line is not None:
-        meta["stack_trace"] = f'  File "{state.line[0]}", line {state.line[1]}, in forward\n'
-    return meta
-
-
 def _rename_calls(program: ExportedProgram, inputs: int, outputs: int) -> None:
     """Say in the program's call that it takes and gives so many tensors."""
     entry = program.module_call_graph[0]
@@ -155,6 +146,35 @@ def _rename_calls(program: ExportedProgram, inputs: int, outputs: int) -> None:
         in_spec=tree_flatten((tuple(range(inputs)), {}))[1],
         out_spec=tree_flatten(tuple(range(outputs)))[1],
     )
+
+
+def shows_buffers(program: ExportedProgram) -> bool:
+    """Whether an operator of `program` views a buffer that the program changes."""
+    changed = set(program.graph_signature.buffers_to_mutate.values())
+    names = {
+        n for n, target in program.graph_signature.inputs_to_buffers.items() if target in changed
+    }
+    return any(
+        node.op == "call_function" and _origin(node) is not node and _origin(node).name in names
+        for node in program.graph.nodes
+    )
+
+
+def place_writes(program: ExportedProgram, states: tuple[State, ...]) -> None:
+    """Note in the operators that write to the buffers which line of the model does that.
+
+    Args:
+        program: what ExecuTorch made of a program of `make_buffers`.
+    """
+    specs = program.graph_signature.input_specs
+    names = [spec.arg.name for spec in specs if spec.kind is InputKind.BUFFER]
+    buffers = dict(zip(names[len(names) - len(states) :], states, strict=True))
+    for node in program.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
+        state = buffers.get(node.args[0].name)
+        if state is not None and state.line is not None:
+            path, (file, line) = state.places[0][0], state.line
+            node.meta["nn_module_stack"] = {path: (path, "")}
+            node.meta["stack_trace"] = f'  File "{file}", line {line}, in forward\n'
 
 
 def names_are_safe(program: ExportedProgram, states: tuple[State, ...]) -> bool:

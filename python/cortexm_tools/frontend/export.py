@@ -22,6 +22,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
 from ..errors import CortexMError
+from ..program import named
 from .functional import functional
 from .layers import layer_of
 from .layout import fit_layouts
@@ -29,9 +30,9 @@ from .model_file import LoadedModel
 from .places import first_line, frame_of_error, where_of_error
 from .quiet import quiet
 from .rewrites import rewrite
-from .runner import channels_last
+from .runner import ModuleRunner, channels_last
 from .samples import Sample, shape_text
-from .state import State, Stateless, find_states
+from .state import State, Stateless, alike, find_states
 
 _aten = torch.ops.aten
 
@@ -90,11 +91,14 @@ def capture(loaded: LoadedModel, *, rewritten: bool = True) -> Captured:
         CortexMError: the model fails on its example inputs, cannot be captured, has dynamic shapes,
             or changes what cannot be its state.
     """
-    states = _run_eagerly(loaded)
-    if states:
-        graph, states = _export_function(loaded, states)
-    else:
-        graph = _export(loaded.module, loaded.example_inputs, loaded).module(check_guards=False)
+    with named(loaded.path.name):
+        states, repeats = _run_eagerly(loaded)
+        if states:
+            graph, states = _export_function(loaded, states)
+        else:
+            graph = _graph(_export(loaded.module, loaded.example_inputs, loaded))
+        if not repeats:
+            raise _hidden_state("the second call gives other outputs than the first")
     if rewritten:
         graph = copy.deepcopy(graph)  # it shares its weights with the user's module
         rewrite(graph)
@@ -104,15 +108,20 @@ def capture(loaded: LoadedModel, *, rewritten: bool = True) -> Captured:
     _simplify(graph)
     if spatial:
         graph = graph if rewritten else copy.deepcopy(graph)
-        graph.to(memory_format=torch.channels_last)
-    captured = _export(graph, channels_last(sample, which), loaded).module(check_guards=False)
-    assert isinstance(captured, GraphModule)
+        graph.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    captured = _graph(_export(graph, channels_last(sample, which), loaded))
     if rewritten:
         fit_layouts(captured)
     return Captured(captured, which, states)
 
 
-def _run_eagerly(loaded: LoadedModel) -> tuple[State, ...]:
+def _graph(program: ExportedProgram) -> GraphModule:
+    graph = program.module(check_guards=False)
+    assert isinstance(graph, GraphModule)
+    return graph
+
+
+def _run_eagerly(loaded: LoadedModel) -> tuple[tuple[State, ...], bool]:
     try:
         return find_states(loaded.module, loaded.example_inputs, loaded.path.parent)
     except CortexMError:
@@ -130,8 +139,46 @@ def _export_function(
 ) -> tuple[GraphModule, tuple[State, ...]]:
     """The graph of a model that changes its state, and those states that count."""
     sample = (*loaded.example_inputs, *(state.initial for state in states))
-    program = _export(Stateless(loaded.module, states), sample, loaded)
-    return functional(program, states, loaded.path.parent)
+    module = Stateless(loaded.module, states)
+    try:
+        program = _export(module, sample, loaded)
+    except CortexMError as error:
+        names = ", ".join(repr(state.name) for state in states)
+        hint = f"the model changes {names}: assign it or write to it, but not to its .data"
+        raise CortexMError(
+            error.message, where=error.where, hint=f"{error.hint}; {hint}"
+        ) from error
+    graph, used = functional(program, states, loaded.path.parent)
+    _check_sequence(module, states, graph, used, loaded)
+    return graph, used
+
+
+def _check_sequence(
+    module: Stateless,
+    states: tuple[State, ...],
+    graph: GraphModule,
+    used: tuple[State, ...],
+    loaded: LoadedModel,
+) -> None:
+    """Raises if the second call of the model gives something else than that of the graph."""
+    inputs = loaded.example_inputs
+    runs = []
+    for function, own in ((module, states), (graph, used)):
+        run = ModuleRunner(function, tuple(False for _ in (*inputs, *own)), own)
+        torch.manual_seed(0)
+        run.step(inputs)
+        runs.append(run.step(inputs))
+    for number, (want, got) in enumerate(zip(*runs, strict=True)):
+        if not alike(want, got):
+            raise _hidden_state(f"output {number} of the second call is another one")
+
+
+def _hidden_state(text: str) -> CortexMError:
+    return CortexMError(
+        f"torch.export does not see all that the model keeps from one call to the next: {text}",
+        hint="what a model keeps must be a buffer of a module (register_buffer), no list and no "
+        "number of Python's",
+    )
 
 
 def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> ExportedProgram:
@@ -186,13 +233,16 @@ def _check_unchanged(node: Node, fixed: dict[str, str], loaded: LoadedModel) -> 
         if argument.alias_info is None or not argument.alias_info.is_write:
             continue
         owner = _owner(value)
-        if owner is not None and owner.name in fixed:
-            raise CortexMError(
-                f"the model changes {fixed[owner.name].removeprefix('module.')!r} while it runs, "
-                "which is neither a buffer nor a tensor attribute of a module",
-                where=str(layer_of(node, loaded.path.parent)),
-                hint="what a model keeps from call to call must be a buffer (register_buffer)",
-            )
+        if owner is None or owner.name not in fixed:
+            continue
+        name = fixed[owner.name].removeprefix("module.")
+        raise CortexMError(
+            "the model changes a tensor while it runs that is no attribute of a module"
+            if name.startswith("lifted_tensor")
+            else f"the model changes its parameter {name!r} while it runs",
+            where=str(layer_of(node, loaded.path.parent)),
+            hint="what a model keeps from call to call must be a buffer (register_buffer)",
+        )
 
 
 def _owner(value: object) -> Node | None:

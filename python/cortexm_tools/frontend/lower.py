@@ -18,7 +18,7 @@ from ..ir.types import Layer
 from ..program import Runner
 from ..pte.ops import CONVERTERS
 from ..target import Core, Target
-from .buffers import check_initial_values, make_buffers, names_are_safe
+from .buffers import check_initial_values, make_buffers, names_are_safe, place_writes, shows_buffers
 from .export import Captured, capture
 from .guard import unsafe_nodes
 from .layers import kernel_layers, layers_of_graph
@@ -94,7 +94,9 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
                 "which can cost much accuracy on other inputs; give some ten to a few hundred "
                 "typical inputs"
             )
-        texts = {"exported": _code(captured.graph)} | ({"quantized": _code(quantized)} if quantize else {})
+        texts = {"exported": _code(captured.graph)}
+        if quantize:
+            texts["quantized"] = _code(quantized)
         program = make_lean(edge.exported_program())
         texts["lowered"] = _code(program.graph_module)
         which, states = captured.which, captured.states
@@ -204,11 +206,12 @@ def _serialize(
 ) -> tuple[bytes, tuple[tuple[str, Layer], ...]]:
     from executorch.exir import ExecutorchBackendConfig
 
-    named = bool(states) and names_are_safe(edge.exported_program(), states)
+    lean = edge.exported_program()
+    named = bool(states) and names_are_safe(lean, states)
     try:
         with quiet():
             config = ExecutorchBackendConfig(
-                remove_view_copy=not _views_move_data(edge.exported_program().graph),
+                remove_view_copy=not _views_move_data(lean.graph) and not shows_buffers(lean),
                 emit_mutable_buffer_names=named,
             )
             program = edge.to_executorch(config)
@@ -219,8 +222,9 @@ def _serialize(
             f"ExecuTorch cannot serialize the program: {first_line(root_cause(error))}"
         ) from error
     check_initial_values(program._emitter_output, states)
-    graph = program.exported_program().graph
-    return pte, kernel_layers(program.executorch_program, graph, base)
+    emitted = program.exported_program()
+    place_writes(emitted, states)
+    return pte, kernel_layers(program.executorch_program, emitted.graph, base)
 
 
 def _name_unknown_operator(graph: torch.fx.Graph, base: Path) -> None:

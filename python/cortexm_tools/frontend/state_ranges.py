@@ -36,7 +36,8 @@ def share_ranges(quantizer: Any, states: tuple[State, ...]) -> None:
 def _share(model: GraphModule, states: tuple[State, ...]) -> None:
     graph, count = model.graph, len(states)
     placeholders = graph.find_nodes(op="placeholder")[-count:]
-    results: Any = graph.output_node().args[0]
+    output = graph.output_node()
+    results: Any = output.args[0]
     positions = {node: number for number, node in enumerate(graph.nodes)}
     groups = [{number} for number in range(count)]
     for number, result in enumerate(results[:count]):
@@ -47,7 +48,7 @@ def _share(model: GraphModule, states: tuple[State, ...]) -> None:
     for group in {min(group): group for group in groups}.values():
         roots: dict[Point, None] = {}
         for number in group:
-            for point in _points(placeholders[number], results[number]):
+            for point in _points(placeholders[number], results[number], output):
                 roots[_root(point)] = None
         initial = [states[number].initial for number in group]
         _unite(sorted(roots, key=lambda point: _position(point, positions)), initial)
@@ -58,10 +59,9 @@ def _position(point: Point, positions: dict[Node, int]) -> tuple[int, bool]:
     return positions[point if is_result else point[1]], is_result
 
 
-def _points(placeholder: Node, result: object) -> list[Point]:
-    points = [(placeholder, user) for user in placeholder.users]
-    if isinstance(result, Node):
-        points.append(result)
+def _points(placeholder: Node, result: Node, output: Node) -> list[Point]:
+    points: list[Point] = [placeholder, *((placeholder, user) for user in placeholder.users)]
+    points += [result, (result, output)]
     return [point for point in points if _spec(point) is not None]
 
 
@@ -103,8 +103,10 @@ def _unite(roots: list[Point], initial: list[torch.Tensor]) -> None:
 
 
 def _kind(spec: Any) -> tuple[Any, ...]:
-    names = ("dtype", "quant_min", "quant_max", "qscheme", "is_dynamic")
-    return tuple(getattr(spec, name, None) for name in names)
+    limits = torch.iinfo(spec.dtype)
+    low = limits.min if spec.quant_min is None else spec.quant_min
+    high = limits.max if spec.quant_max is None else spec.quant_max
+    return spec.dtype, low, high, getattr(spec, "qscheme", None), spec.is_dynamic
 
 
 def _in_range(value: torch.Tensor, spec: Any) -> bool:
