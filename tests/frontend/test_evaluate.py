@@ -11,12 +11,26 @@ import pytest
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.evaluate import accuracy, evaluation_npz, load_evaluation, top1
 from cortexm_tools.frontend.samples import Evaluation
+from cortexm_tools.ir import Array
 
 SET = Evaluation((np.eye(3, dtype=np.float32)[:, None],), np.array([0, 1, 1]))
 
 
 def test_accuracy() -> None:
-    assert accuracy(lambda inputs: (inputs[0] * 2,), SET) == pytest.approx(2 / 3)
+    assert accuracy(Doubled(), SET) == pytest.approx(2 / 3)
+
+
+class Doubled:
+    """A model without state, and how often it was begun."""
+
+    begun = 0
+
+    def __call__(self, inputs: tuple[Array, ...], /) -> tuple[Array, ...]:
+        assert self.begun == 1
+        return (np.multiply(inputs[0], 2),)
+
+    def reset(self) -> None:
+        self.begun += 1
 
 
 def test_top1_refuses_other_shapes() -> None:

@@ -128,11 +128,11 @@ def test_no_calibration_warns(tmp_path: Path) -> None:
         ("return torch.fft.fft(x).real", "'fft_fft' computes complex numbers"),
         (
             "self.conv.weight[:, 1:] *= 2; return self.conv(x)",
-            "its own state while it runs: conv.w",
+            "changes its parameter 'conv.weight' while it runs",
         ),
         (
             "self.conv.bias = self.conv.bias.add_(1); return x",
-            "its own state while it runs: conv.b",
+            "changes its parameter 'conv.bias' while it runs",
         ),
     ],
 )

@@ -13,11 +13,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from cortexm_tools.frontend.export import capture, channels_last
+from cortexm_tools.frontend.export import capture
 from cortexm_tools.frontend.lower import Lowered, lower
 from cortexm_tools.frontend.model_file import LoadedModel
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.frontend.rewrites import REWRITES
+from cortexm_tools.frontend.runner import channels_last
 from cortexm_tools.ir.types import DType
 from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.target import Target
@@ -133,12 +134,13 @@ def test_same_values(name: str) -> None:
     import_executorch()
     build, shapes, tolerance = {**CASES, **EXACT_ONLY}[name]
     loaded = load(build, *shapes)
-    graph, which = capture(loaded)
+    captured = capture(loaded)
+    graph = captured.graph
     assert not {n.target for n in graph.graph.nodes} & (set(REWRITES) - _kept())
     for sample in (loaded.calibration or ())[:2]:
         with torch.no_grad():
             want = values(loaded.module(*sample))
-            got = values(graph(*channels_last(sample, which)))
+            got = values(graph(*channels_last(sample, captured.which)))
         for w, g in zip(want, got, strict=True):
             assert g.shape == w.shape
             assert float((g - w).abs().max()) <= tolerance * float(w.abs().max())

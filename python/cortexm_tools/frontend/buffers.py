@@ -48,7 +48,9 @@ def make_buffers(program: ExportedProgram, states: tuple[State, ...]) -> Exporte
         buffers.append(
             InputSpec(InputKind.BUFFER, TensorArgument(node.name), name, persistent=True)
         )
-    specs = [*others, *buffers, *inputs[:first]]
+    # The buffers come first: of each one with a name ExecuTorch's emitter looks whether it has
+    # written the same bytes already, but among the constants.
+    specs = [*buffers, *others, *inputs[:first]]
     after = next(node for node in graph.nodes if node.op != "placeholder")
     for spec in specs:
         after.prepend(placeholders[spec.arg.name])
@@ -167,30 +169,13 @@ def place_writes(program: ExportedProgram, states: tuple[State, ...]) -> None:
         program: what ExecuTorch made of a program of `make_buffers`.
     """
     specs = program.graph_signature.input_specs
-    names = [spec.arg.name for spec in specs if spec.kind is InputKind.BUFFER]
-    buffers = dict(zip(names[len(names) - len(states) :], states, strict=True))
+    buffers = {spec.arg.name: state for spec, state in zip(specs, states, strict=False)}
     for node in program.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
         state = buffers.get(node.args[0].name)
         if state is not None and state.line is not None:
             path, (file, line) = state.places[0][0], state.line
             node.meta["nn_module_stack"] = {path: (path, "")}
             node.meta["stack_trace"] = f'  File "{file}", line {line}, in forward\n'
-
-
-def names_are_safe(program: ExportedProgram, states: tuple[State, ...]) -> bool:
-    """Whether ExecuTorch can write the buffers' names into the .pte.
-
-    Of a buffer with a name it looks for the initial value among the constants' bytes as well, and
-    takes the index of an equal constant for one of the mutable data.
-    """
-    constants = {_bytes(tensor) for tensor in _constants(program, states)}
-    return not any(_bytes(state.initial) in constants for state in states)
-
-
-def _constants(program: ExportedProgram, states: tuple[State, ...]) -> list[torch.Tensor]:
-    names = set(program.graph_signature.buffers_to_mutate.values())
-    values = {**program.state_dict, **program.constants}
-    return [v for n, v in values.items() if isinstance(v, torch.Tensor) and n not in names]
 
 
 def check_initial_values(emitted: Any, states: tuple[State, ...]) -> None:

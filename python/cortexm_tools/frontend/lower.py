@@ -18,7 +18,7 @@ from ..ir.types import Layer
 from ..program import Runner
 from ..pte.ops import CONVERTERS
 from ..target import Core, Target
-from .buffers import check_initial_values, make_buffers, names_are_safe, place_writes, shows_buffers
+from .buffers import check_initial_values, make_buffers, place_writes, shows_buffers
 from .export import Captured, capture
 from .guard import unsafe_nodes
 from .layers import kernel_layers, layers_of_graph
@@ -207,12 +207,11 @@ def _serialize(
     from executorch.exir import ExecutorchBackendConfig
 
     lean = edge.exported_program()
-    named = bool(states) and names_are_safe(lean, states)
     try:
         with quiet():
             config = ExecutorchBackendConfig(
                 remove_view_copy=not _views_move_data(lean.graph) and not shows_buffers(lean),
-                emit_mutable_buffer_names=named,
+                emit_mutable_buffer_names=bool(states),
             )
             program = edge.to_executorch(config)
             pte = bytes(program.buffer)

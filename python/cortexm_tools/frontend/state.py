@@ -184,30 +184,34 @@ def _changed(
     copies = {id(value): value.detach().clone() for value in before.values()}
     versions = {id(value): value._version for value in before.values()}
     states = []
-    with kept(module, new=True), _assignments(module) as lines:
-        with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            outputs = [
-                value.clone() if isinstance(value, torch.Tensor) else value
-                for value in tree_leaves(module(*(x.clone() for x in inputs)))
-            ]
-        for key, names in places.items():
-            old = before[names[0]]
-            after = [_lookup(module, place) for place in names]
-            if old._version == versions[key] and all(
-                value is old and _same(value, copies[key]) for value in after
-            ):
-                continue
-            line = next((lines[place] for place in names if place in lines), None)
-            state = State(tuple(names), copies[key], not late.isdisjoint(names), line)
-            _check_shape(state, after, base)
-            states.append(state)
-    with torch.no_grad():
-        for state in states:
-            if not _same(original := before[state.places[0]], state.initial):
-                original.copy_(state.initial)
+    try:
+        with kept(module, new=True), _assignments(module) as lines:
+            outputs = _call(module, inputs)
+            for key, names in places.items():
+                old = before[names[0]]
+                after = [_lookup(module, place) for place in names]
+                if old._version == versions[key] and all(
+                    value is old and _same(value, copies[key]) for value in after
+                ):
+                    continue
+                line = next((lines[place] for place in names if place in lines), None)
+                state = State(tuple(names), copies[key], not late.isdisjoint(names), line)
+                _check_shape(state, after, base)
+                states.append(state)
+    finally:
+        with torch.no_grad():
+            for value in before.values():
+                if not _same(value, copies[id(value)]):
+                    value.copy_(copies[id(value)])
     _check_views(states, before, base)
     return tuple(states), outputs
+
+
+def _call(module: torch.nn.Module, inputs: Sample) -> list[Any]:
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        outputs = tree_leaves(module(*(x.clone() for x in inputs)))
+    return [value.clone() if isinstance(value, torch.Tensor) else value for value in outputs]
 
 
 def _same(value: torch.Tensor, copy: torch.Tensor) -> bool:

@@ -1,0 +1,619 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models that keep something from one call to the next: what becomes of it at each stage."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.frontend.lower import Lowered, lower
+from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.frontend.runner import ModuleRunner
+from cortexm_tools.frontend.scatter import say_writes
+from cortexm_tools.frontend.state import Stateless, find_states
+from cortexm_tools.ir.interpreter import run_sequence
+from cortexm_tools.program import run_in_order
+from cortexm_tools.pte import read_pte
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+HERE = Path(__file__)
+M55 = Target.parse("cortex-m55")
+VECTOR = (1, 8)
+
+
+class Net(nn.Module):
+    """`function` of the module itself and the inputs; modules are layers, tensors are buffers."""
+
+    def __init__(self, function: Callable[..., Any], **parts: Any) -> None:
+        super().__init__()
+        self.function = function
+        for name, part in parts.items():
+            if isinstance(part, torch.Tensor):
+                self.register_buffer(name, part.clone())
+            else:
+                setattr(self, name, part)
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        return self.function(self, *inputs)
+
+
+class Streaming(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(1, 4, 2))
+        self.conv = nn.Conv1d(4, 8, 3)
+        self.norm = nn.BatchNorm1d(8)
+        self.fc = nn.Linear(8, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.cat([self.cache, x], 2)
+        self.cache.copy_(y[:, :, -2:])
+        result: torch.Tensor = self.fc(F.relu(self.norm(self.conv(y))).mean(2))
+        return result
+
+
+def recurrent(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.hidden = torch.tanh(net.a(x) + net.b(net.hidden))
+    return net.out(net.hidden)
+
+
+def gru_cell(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.hidden.copy_(net.cell(x, net.hidden))
+    return net.out(net.hidden)
+
+
+def gru(net: Any, x: torch.Tensor) -> torch.Tensor:
+    y, hidden = net.layer(x, net.hidden)
+    net.hidden.copy_(hidden)
+    return y
+
+
+def ema(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.mean.mul_(0.75).add_(x * 0.25)
+    return net.out(x - net.mean)
+
+
+def lerp(net: Any, x: torch.Tensor) -> torch.Tensor:
+    y = net.out(x)
+    net.mean.lerp_(y, 0.25)
+    return y - net.mean
+
+
+def counter(net: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    net.count += 1
+    return net.out(x), net.count * 2
+
+
+def swapped(net: Any, x: torch.Tensor) -> torch.Tensor:
+    y = net.out(x + net.first)
+    net.first, net.second = net.second, net.first
+    return y
+
+
+def also_output(net: Any, x: torch.Tensor) -> dict[str, torch.Tensor]:
+    old = net.kept.clone()
+    net.kept.copy_(F.relu(net.out(x + net.kept)))
+    return {"new": net.kept, "old": old}
+
+
+def frames(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.ring[:, :, :-2] = net.ring[:, :, 2:].clone()
+    net.ring[:, :, -2:] = x
+    return net.last(F.relu(net.conv(net.ring))).mean((2, 3))
+
+
+def delayed(net: Any, x: torch.Tensor) -> torch.Tensor:
+    y = net.a(net.previous) + net.b(x)
+    net.previous.copy_(x)
+    return y
+
+
+def flag(net: Any, x: torch.Tensor) -> torch.Tensor:
+    hidden = torch.where(net.first, x, net.hidden)
+    net.first.fill_(False)
+    net.hidden.copy_(hidden * 0.5 + x * 0.5)
+    return net.out(net.hidden)
+
+
+def ring(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.ring.index_copy_(1, net.position, x[:, None])
+    net.position.copy_(torch.where(net.position == 3, 0, net.position + 1))
+    return net.out(net.ring.flatten(1))
+
+
+def softmax(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.shares = torch.softmax(net.out(x) + net.shares, 1)
+    return net.shares
+
+
+class Cell(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+        self.register_buffer("hidden", torch.zeros(VECTOR))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.hidden = torch.tanh(self.linear(x) + self.hidden)
+        return self.hidden
+
+
+def twice(net: Any, x: torch.Tensor) -> torch.Tensor:
+    return net.cell(net.cell(x))
+
+
+def linear(outputs: int = 4, inputs: int = 8) -> nn.Linear:
+    return nn.Linear(inputs, outputs)
+
+
+# name: (model, input shape, shapes of the states that are left by name)
+CASES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], dict[str, tuple[int, ...]]]] = {
+    "streaming": (Streaming, (1, 4, 6), {"cache": (1, 4, 2)}),
+    "recurrent": (lambda: Net(recurrent, a=linear(8), b=linear(8), out=linear(),
+                              hidden=torch.linspace(-0.5, 0.5, 8)[None]), VECTOR,
+                  {"hidden": VECTOR}),
+    "gru_cell": (lambda: Net(gru_cell, cell=nn.GRUCell(8, 6), out=linear(4, 6),
+                             hidden=torch.zeros(1, 6)), VECTOR, {"hidden": (1, 6)}),
+    "gru": (lambda: Net(gru, layer=nn.GRU(8, 6, batch_first=True), hidden=torch.zeros(1, 1, 6)),
+            (1, 4, 8), {"hidden": (1, 1, 6)}),
+    "ema": (lambda: Net(ema, mean=torch.full(VECTOR, 0.25), out=linear()), VECTOR,
+            {"mean": VECTOR}),
+    "lerp": (lambda: Net(lerp, mean=torch.zeros(1, 4), out=linear()), VECTOR, {"mean": (1, 4)}),
+    "counter": (lambda: Net(counter, count=torch.tensor([3]), out=linear()), VECTOR,
+                {"count": (1,)}),
+    "swapped": (lambda: Net(swapped, first=torch.full(VECTOR, 0.5), second=torch.full(VECTOR, -1.0),
+                            out=linear()), VECTOR, {"first": VECTOR, "second": VECTOR}),
+    "also_output": (lambda: Net(also_output, kept=torch.zeros(VECTOR), out=linear(8)), VECTOR,
+                    {"kept": VECTOR}),
+    "frames": (lambda: Net(frames, ring=torch.arange(144.0).reshape(1, 3, 6, 8) / 100,
+                           conv=nn.Conv2d(3, 8, 3, padding=1), last=nn.Conv2d(8, 4, 3)),
+               (1, 3, 2, 8), {"ring": (1, 3, 6, 8)}),
+    "delayed": (lambda: Net(delayed, previous=torch.zeros(VECTOR), a=linear(), b=linear()), VECTOR,
+                {"previous": VECTOR}),
+    "flag": (lambda: Net(flag, first=torch.tensor([True]), hidden=torch.zeros(VECTOR),
+                         out=linear()), VECTOR, {"first": (1,), "hidden": VECTOR}),
+    "ring": (lambda: Net(ring, ring=torch.zeros(1, 4, 8), position=torch.tensor([1]),
+                         out=linear(4, 32)), VECTOR, {"ring": (1, 4, 8), "position": (1,)}),
+    "softmax": (lambda: Net(softmax, shares=torch.full((1, 4), 0.25), out=linear()), VECTOR,
+                {"shares": (1, 4)}),
+    "twice": (lambda: Net(twice, cell=Cell()), VECTOR, {"cell.hidden": VECTOR}),
+}  # fmt: skip
+
+
+def load(build: Callable[[], nn.Module], shape: tuple[int, ...], count: int = 16) -> LoadedModel:
+    torch.manual_seed(0)
+    module = build().eval()
+    for parameter in module.parameters():
+        parameter.requires_grad_(False)
+    samples = tuple((torch.randn(shape),) for _ in range(count))
+    return LoadedModel(HERE.absolute(), module, samples[0], samples, None)
+
+
+def tensors(module: nn.Module) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in module.state_dict().items()}
+
+
+def rows(loaded: LoadedModel, count: int = 7) -> list[tuple[np.ndarray[Any, Any], ...]]:
+    return [tuple(x.numpy() for x in sample) for sample in (loaded.calibration or ())[:count]]
+
+
+def eager(loaded: LoadedModel, count: int = 7) -> list[tuple[np.ndarray[Any, Any], ...]]:
+    """What the user's module gives, call after call."""
+    module = copy.deepcopy(loaded.module)
+    with torch.no_grad():
+        return [
+            tuple(
+                y.clone().numpy()
+                for y in torch.utils._pytree.tree_leaves(module(sample[0].clone()))
+            )
+            for sample in (loaded.calibration or ())[:count]
+        ]
+
+
+@cache
+def lowered(name: str) -> tuple[LoadedModel, Lowered, dict[str, torch.Tensor]]:
+    """The model of a case, lowered, and its tensors before."""
+    build, shape, _ = CASES[name]
+    loaded = load(build, shape)
+    before = tensors(loaded.module)
+    return loaded, lower(loaded, target=M55, name="net"), before
+
+
+def contents(pte: bytes) -> Any:
+    from executorch.exir._serialize._program import deserialize_pte_binary
+
+    return deserialize_pte_binary(pte)
+
+
+def state_values(pte: bytes) -> list[tuple[int, Any, bytes]]:
+    """(number, tensor, initial bytes) of the values that are states."""
+    file = contents(pte)
+    values = [value.val for value in file.program.execution_plan[0].values]
+    return [
+        (number, value, bytes(file.mutable_data[value.data_buffer_idx].storage))
+        for number, value in enumerate(values)
+        if getattr(value, "allocation_info", None) is not None and value.data_buffer_idx > 0
+    ]
+
+
+def instructions(pte: bytes) -> list[tuple[str, list[int]]]:
+    plan = contents(pte).program.execution_plan[0]
+    return [
+        (plan.operators[i.instr_args.op_index].name, list(i.instr_args.args))
+        for i in plan.chains[0].instructions
+    ]
+
+
+def spread(outputs: list[tuple[np.ndarray[Any, Any], ...]], number: int) -> float:
+    return float(np.ptp(np.stack([row[number] for row in outputs]).astype(np.float64)))
+
+
+def differences(a: Any, b: Any, number: int) -> np.ndarray[Any, Any]:
+    return np.abs(
+        np.stack([row[number] for row in a]).astype(np.float64)
+        - np.stack([row[number] for row in b]).astype(np.float64)
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_sequence(name: str) -> None:
+    loaded, result, before = lowered(name)
+    given, want = rows(loaded), eager(loaded)
+    assert max(spread(want, number) for number in range(len(want[0]))) > 0
+    in_float = run_in_order(result.float_module, given)
+    fake = run_in_order(result.fake_quantized, given)
+    reference = run_in_order(result.reference, given)
+    for number in range(len(want[0])):
+        size = max(spread(want, number), 1e-6)
+        assert differences(in_float, want, number).max() <= 1e-5 * size
+        assert differences(reference, fake, number).max() <= 0.03 * size
+        assert differences(reference, want, number).mean() <= 0.015 * size
+    again = run_in_order(result.reference, given)
+    for a, b in zip(reference, again, strict=True):
+        assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+    continued = result.reference(given[0])  # not the first call
+    result.reference.reset()
+    assert all(
+        np.array_equal(x, y) for x, y in zip(result.reference(given[0]), reference[0], strict=True)
+    )
+    assert any(not np.array_equal(x, y) for x, y in zip(continued, reference[0], strict=True))
+    after = tensors(loaded.module)
+    assert list(after) == list(before)
+    assert all(torch.equal(after[key], before[key]) for key in before)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_interpreter_agrees(name: str) -> None:
+    """The .pte, read and simplified, gives what ExecuTorch's Python operators give."""
+    loaded, result, _ = lowered(name)
+    graph = simplify(read_pte(result.pte, name="net"))
+    assert {state.name: graph.tensors[state.before].shape for state in graph.states} == CASES[name][
+        2
+    ]
+    given = rows(loaded)
+    got = [tuple(values) for values in run_sequence(graph, given)]
+    want = run_in_order(result.reference, given)
+    for number in range(len(want[0])):
+        # Average pools and softmax round otherwise in Python.
+        allowed = 0.02 if name in ("streaming", "frames", "softmax") else 0
+        assert differences(got, want, number).max() <= allowed * spread(want, number)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_program(name: str) -> None:
+    loaded, result, _ = lowered(name)
+    states = state_values(result.pte)
+    own = dict(loaded.module.named_buffers())
+    assert [value.extra_tensor_info.fully_qualified_name for _, value, _ in states] == list(
+        CASES[name][2]
+    )
+    calls = instructions(result.pte)
+    writes = calls[-len(states) :]
+    assert [operator for operator, _ in writes] == ["aten::copy_"] * len(states)
+    sources = {number for number, _, _ in states}
+    plan = contents(result.pte).program.execution_plan[0]
+    for (number, value, data), (_, args) in zip(states, writes, strict=True):
+        initial = own[value.extra_tensor_info.fully_qualified_name]
+        assert tuple(value.sizes) == tuple(initial.shape)
+        assert data == initial.permute(*value.dim_order).contiguous().numpy().tobytes()
+        assert (args[0], args[3], len(args)) == (number, number, 4)
+        source = plan.values[args[1]].val
+        assert args[1] not in sources
+        assert (source.sizes, source.dim_order) == (value.sizes, value.dim_order)
+        assert source.scalar_type == value.scalar_type
+        assert number not in plan.inputs and number not in plan.outputs
+    assert not [args for operator, args in calls[: -len(states)] if operator == "aten::copy_"]
+    if name == "frames":
+        assert list(states[0][1].dim_order) == [0, 2, 3, 1]
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("counter",)])
+def test_one_quantization(name: str) -> None:
+    """A state is read and written with the same scale and zero point: its codes can be kept."""
+    _, result, _ = lowered(name)
+    plan = contents(result.pte).program.execution_plan[0]
+    values = [value.val for value in plan.values]
+    calls = instructions(result.pte)
+    made = {args[-1]: (operator, args) for operator, args in calls if operator != "aten::copy_"}
+    for number, value, _ in state_values(result.pte):
+        if value.scalar_type.name != "FLOAT":
+            continue
+        reads = [args for op, args in calls if number in args[:1] and "copy_" not in op]
+        kinds = {
+            (values[args[1]].double_val, values[args[2]].int_val)
+            for op, args in calls
+            if op == "cortex_m::quantize_per_tensor" and args[0] == number
+        }
+        assert len(reads) >= 1 and len(kinds) == 1
+        (source,) = [args[1] for op, args in calls if op == "aten::copy_" and args[0] == number]
+        if source in plan.inputs:
+            continue  # quantized when it is read
+        operator, args = made[source]
+        assert operator == "cortex_m::dequantize_per_tensor"
+        assert kinds == {(values[args[1]].double_val, values[args[2]].int_val)}
+
+
+@pytest.mark.parametrize("name", ["streaming", "frames", "swapped", "counter"])
+def test_deterministic(name: str) -> None:
+    build, shape, _ = CASES[name]
+    again = lower(load(build, shape), target=M55, name="net")
+    assert again.pte == lowered(name)[1].pte
+    assert again.layers == lowered(name)[1].layers
+
+
+@pytest.mark.parametrize("name", ["streaming", "recurrent", "swapped", "twice"])
+def test_writes_have_their_line(name: str) -> None:
+    _, result, _ = lowered(name)
+    forward = {"twice": Cell.forward, "streaming": Streaming.forward}
+    function = forward.get(name) or globals()[name]
+    lines, first = inspect.getsourcelines(function)
+    wanted = {
+        f"{HERE.name}:{first + number}"
+        for number, line in enumerate(lines)
+        if any(text in line for text in ("copy_(", "net.hidden =", "net.first, ", "self.hidden ="))
+    }
+    found = [layer for operator, layer in result.layers if operator == "aten::copy_"]
+    assert found and {layer.source for layer in found} <= wanted
+    assert {layer.path for layer in found} == {"cell" if name == "twice" else ""}
+
+
+@pytest.mark.parametrize("name", ["recurrent", "counter", "swapped", "delayed", "also_output"])
+def test_executorch_runs_it(name: str) -> None:
+    """ExecuTorch's own runtime carries the state on; without int8, for which its wheel has no
+    operators."""
+    runtime = pytest.importorskip("executorch.runtime")
+    build, shape, _ = CASES[name]
+    loaded = load(build, shape)
+    result = lower(loaded, target=M55, name="net", quantize=False)
+    program = runtime.Runtime.get().load_program(result.pte)
+    method = program.load_method("forward")
+    for sample, want in zip(loaded.calibration or (), eager(loaded), strict=False):
+        got = method.execute([sample[0]])
+        for a, b in zip(got, want, strict=True):
+            assert np.allclose(a.numpy(), b, atol=1e-5)
+
+
+def test_calibration_is_one_sequence() -> None:
+    """A sum over all samples needs a range that no single sample has."""
+
+    def total(net: Any, x: torch.Tensor) -> torch.Tensor:
+        net.total += x
+        return net.out(net.total)
+
+    loaded = load(lambda: Net(total, total=torch.zeros(VECTOR), out=linear()), VECTOR)
+    samples = tuple((x[0].abs(),) for x in loaded.calibration or ())
+    loaded = LoadedModel(loaded.path, loaded.module, samples[0], samples, None)
+    result = lower(loaded, target=M55, name="net")
+    given, want = rows(loaded, 16), eager(loaded, 16)
+    assert float(want[-1][0].max()) > 3 * float(np.abs(want[0][0]).max())
+    got = run_in_order(result.reference, given)
+    assert differences(got, want, 0).mean() <= 0.02 * spread(want, 0)
+
+
+def test_unused_state_is_left_out() -> None:
+    def function(net: Any, x: torch.Tensor) -> torch.Tensor:
+        net.calls += 1
+        net.last = x * 2
+        return net.out(x)
+
+    module = Net(function, calls=torch.tensor(0), last=torch.zeros(VECTOR), out=linear())
+    result = lower(load(lambda: module, VECTOR), target=M55, name="net")
+    assert state_values(result.pte) == []
+    assert "aten::copy_" not in [operator for operator, _ in result.layers]
+
+
+def test_plain_attributes_are_states() -> None:
+    def function(net: Any, x: torch.Tensor) -> torch.Tensor:
+        net.sum = net.sum * 0.5 + x
+        return net.out(net.sum)
+
+    module = Net(function, out=linear())
+    module.sum = torch.ones(VECTOR)
+    loaded = load(lambda: module, VECTOR)
+    result = lower(loaded, target=M55, name="net")
+    got, want = run_in_order(result.reference, rows(loaded)), eager(loaded)
+    assert differences(got, want, 0).mean() <= 0.015 * spread(want, 0)
+    assert torch.equal(module.sum, torch.ones(VECTOR))
+
+
+def test_two_names_of_one_tensor() -> None:
+    def function(net: Any, x: torch.Tensor) -> torch.Tensor:
+        net.one.add_(x)
+        return net.out(net.other)
+
+    module = Net(function, one=torch.zeros(VECTOR), out=linear())
+    module.register_buffer("other", module.one)
+    loaded = load(lambda: module, VECTOR)
+    result = lower(loaded, target=M55, name="net")
+    assert len(state_values(result.pte)) == 1
+    got = run_in_order(result.float_module, rows(loaded))
+    assert differences(got, eager(loaded), 0).max() == 0
+
+
+def test_data_of_states_and_constants_are_kept_apart() -> None:
+    """ExecuTorch's emitter looks among the constants for the initial bytes of a named buffer."""
+
+    def function(net: Any, x: torch.Tensor) -> torch.Tensor:
+        net.one, net.two = net.one * 0.5 + x, net.two + x
+        return net.one + net.two + net.constant
+
+    parts = {name: torch.full(VECTOR, 0.5) for name in ("constant", "one", "two")}
+    loaded = load(lambda: Net(function, **parts), VECTOR)
+    result = lower(loaded, target=M55, name="net", quantize=False)
+    states = state_values(result.pte)
+    assert [value.extra_tensor_info.fully_qualified_name for _, value, _ in states] == [
+        "one",
+        "two",
+    ]
+    assert [data for _, _, data in states] == [parts["one"].numpy().tobytes()] * 2
+    graph = read_pte(result.pte, name="net")
+    got = [tuple(values) for values in run_sequence(graph, rows(loaded))]
+    assert differences(got, eager(loaded), 0).max() < 1e-6
+
+
+def growing(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.past = torch.cat([net.past, x], 1)
+    return net.past[:, -4:]
+
+
+def counted(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.number += 1
+    return net.out(x) * net.number
+
+
+def listed(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.list[0] = net.list[0] + x
+    return net.out(net.list[0])
+
+
+def made_late(net: Any, x: torch.Tensor) -> torch.Tensor:
+    if net.late is None:
+        net.late = torch.zeros_like(x)
+    net.late = net.late + x
+    return net.out(net.late)
+
+
+def shared(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.whole.add_(x)
+    return net.out(net.part)
+
+
+def with_view(net: Net) -> Net:
+    net.part = net.whole[:]
+    return net
+
+
+def parameter(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.out.weight[:, 1:] *= 2
+    return net.out(x)
+
+
+def data(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.past.data = net.past.data + x
+    return net.out(net.past)
+
+
+REFUSED: dict[str, tuple[Callable[[], nn.Module], str, str, str]] = {
+    "growing": (lambda: Net(growing, past=torch.zeros(VECTOR)),
+                "state 'past' changes its shape from 1x8 to 1x16", "net.past = torch.cat",
+                "torch.cat([state, x])"),
+    "counted": (lambda: Net(counted, number=0, out=linear()),
+                "second call gives other outputs than the first", "", "register_buffer"),
+    "listed": (lambda: Net(listed, list=[torch.zeros(VECTOR)], out=linear()),
+               "second call gives other outputs than the first", "", "no list"),
+    "late": (lambda: Net(made_late, late=None, out=linear()),
+             "makes its state 'late' when it is first called", "", "register it as a buffer"),
+    "shared": (lambda: with_view(Net(shared, whole=torch.zeros(VECTOR), out=linear())),
+               "state 'whole' shares its memory with 'part'", "", "keep one"),
+    "parameter": (lambda: Net(parameter, out=linear()),
+                  "changes its parameter 'out.weight' while it runs", "self.function(self",
+                  "register_buffer"),
+    "data": (lambda: Net(data, past=torch.zeros(VECTOR), out=linear()),
+             "torch.export cannot capture", "", "not to its .data"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    build, message, line, hint = REFUSED[name]
+    with pytest.raises(CortexMError) as caught:
+        lower(load(build, VECTOR), target=M55, name="net")
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+    source = HERE.read_text().splitlines()
+    file, _, number = caught.value.where.partition(":")
+    assert file == HERE.name
+    if line:
+        assert line in source[int(number) - 1]
+
+
+def test_stateless_models_stay_what_they_are() -> None:
+    """Lazily made constants and a module that was called before are no state."""
+
+    def function(net: Any, x: torch.Tensor) -> torch.Tensor:
+        if net.table is None:
+            net.table = torch.arange(8.0)[None]
+        return net.out(x + net.table)
+
+    module = Net(function, table=None, out=linear()).eval()
+    states, repeats = find_states(module, (torch.ones(VECTOR),), HERE.parent)
+    assert states == () and repeats
+    assert module.table is not None
+
+
+def test_failure_leaves_the_module_alone() -> None:
+    def function(net: Any, x: torch.Tensor) -> torch.Tensor:
+        net.one = net.one + x
+        net.two.add_(1)
+        raise RuntimeError("on the way")
+
+    module = Net(function, one=torch.zeros(VECTOR), two=torch.zeros(2))
+    with pytest.raises(RuntimeError, match="on the way"):
+        find_states(module, (torch.ones(VECTOR),), HERE.parent)
+    assert torch.equal(module.one, torch.zeros(VECTOR))
+    assert torch.equal(module.two, torch.zeros(2))
+
+
+def written(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.a.fill_(2.0)
+    net.a[:, 1] = x[:, 0]
+    net.b[:, 2:5] *= 2
+    net.b.t()[0] += 1
+    net.c.zero_()
+    net.c[..., -1:].copy_(x[:, :1])
+    net.d.addcmul_(x, x, value=0.5)
+    net.e[:, ::2] = x[:, ::2]
+    return net.a + net.b + net.c + net.d + net.e
+
+
+def test_writes_through_views() -> None:
+    """Of every kind, call after call."""
+    from cortexm_tools.frontend.functional import functional
+
+    import_executorch()
+    loaded = load(lambda: Net(written, **{n: torch.ones(VECTOR) for n in "abcde"}), VECTOR)
+    states, _ = find_states(loaded.module, loaded.example_inputs, HERE.parent)
+    assert [state.name for state in states] == list("abcde")
+    sample = (*loaded.example_inputs, *(state.initial for state in states))
+    program = torch.export.export(Stateless(loaded.module, states), sample, strict=False)
+    graph, left = functional(program, states, HERE.parent)
+    assert [state.name for state in left] == list("bde")  # the others are written anew every time
+    targets = {node.target for node in graph.graph.nodes if node.op == "call_function"}
+    assert torch.ops.aten.select_scatter.default not in targets
+    assert torch.ops.aten.copy.default not in targets
+    say_writes(graph.graph)  # finds nothing more to do
+    run = ModuleRunner(graph, (False,) * 4, left)
+    for sample, want in zip(loaded.calibration or (), eager(loaded), strict=False):
+        assert np.allclose(run.step(sample)[0].numpy(), want[0], atol=1e-6)
