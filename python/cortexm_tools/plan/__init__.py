@@ -12,7 +12,7 @@ from ..target import Optimize, Target
 from . import lower
 from .bands import Chain
 from .checks import check_plan
-from .choose import choose_chains
+from .choose import choose_chains, fastest_chains
 from .kernel_table import KernelChoice
 from .order import smallest_order
 from .planner import Planner
@@ -55,8 +55,8 @@ def make_plan(
 
     Args:
         optimize: how far bands of rows may go to save RAM, see choose.py.
-        ram_limit: bytes of arena, for which bands and then kernels with less scratch are taken as
-            far as needed; the smallest plan found if none fits.
+        ram_limit: bytes of arena and state, for which bands and then kernels with less scratch are
+            taken as far as needed and no further; the smallest plan found if none fits.
         bands: whether operators may be computed in another order, and in bands of rows.
 
     Raises:
@@ -66,6 +66,7 @@ def make_plan(
     graph = settle(graph)
     if not bands:
         return assemble(Planner(graph, target, kernels, optimize), (), regions)
+    rooms = [region.size for region in regions if region.kind != "weights"]
     order = smallest_order(graph)
     orders = [graph] if order is None else [graph, replace(graph, ops=order)]
 
@@ -74,14 +75,21 @@ def make_plan(
         return [Planner(ordered, target, kernels, optimize, spare) for ordered in orders]
 
     def choose(spare: Spare, limit: int | None) -> Choice:
-        """The order with the smaller arena; the program's, if they are equal."""
-        best, *others = [(p, choose_chains(p, optimize, limit)) for p in planners(spare)]
+        """Within the RAM limit what costs least; else the order with the smaller arena, the program's if
+        they are equal."""
+        if limit is not None and limit == ram_limit and not rooms:
+            options = [(p, fastest_chains(p, optimize, limit)) for p in planners(spare)]
+            within = [(p, chains) for p, chains in options if p.is_within(chains, limit)]
+            if within and optimize is not Optimize.SIZE:
+                return min(within, key=lambda option: option[0].cost(option[1]))
+            best, *others = options
+        else:
+            best, *others = [(p, choose_chains(p, optimize, limit)) for p in planners(spare)]
         for planner, chains in others:
             if planner.is_within(chains, best[0].smallest(best[1]) - 1):
                 best = planner, chains
         return best
 
-    rooms = [region.size for region in regions if region.kind != "weights"]
     if not rooms:
         return assemble(*fit(choose, ram_limit), regions)
     return _spread(choose, regions, rooms, ram_limit)

@@ -3,9 +3,9 @@
 
 Bands cost calls and moves of rows. ``balanced``, the default, takes them only as far as all of them
 together cost less than TOLERANCE of the instructions and each makes the arena smaller by LEAST_GAIN at
-least; ``size`` as far as the arena becomes smaller, by LARGE_GAIN first; ``speed`` not at all. A RAM
-limit is served first by what that gives, then by more bands until it is met, then by kernels with less
-scratch (spare.py).
+least; ``size`` as far as the arena becomes smaller, by LARGE_GAIN first; ``speed`` not at all. Given a RAM
+limit, the bands that cost least of those found with which it is met (but for ``size``, which goes as far
+as it can); if no bands meet it, kernels with less scratch are taken, too (spare.py).
 
 Chains are chosen greedily: of those with the operators that need most memory at one time the one with
 which the arena is the smallest, then its bands as high as the arena allows. All figures of cost are
@@ -42,6 +42,35 @@ def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -
             chains = _extend(planner, chains, _Aim(gain, math.inf, 0))
     if ram_limit is not None and not planner.is_within(chains, ram_limit):
         chains = _extend(planner, chains, _Aim(0.0, math.inf, ram_limit))
+    return chains
+
+
+def fastest_chains(planner: Planner, optimize: Optimize, ram_limit: int) -> tuple[Chain, ...]:
+    """The chains that cost least of those found with which the arena fits `ram_limit`; without any
+    those of the smallest arena."""
+    found = choose_chains(planner, optimize, ram_limit)
+    if optimize is Optimize.SIZE or not planner.is_within(found, ram_limit):
+        return found
+    direct = _extend(planner, (), _Aim(0.0, math.inf, ram_limit))
+    options = (found, direct, choose_chains(planner, Optimize.SIZE, None))
+    within = [chains for chains in options if planner.is_within(chains, ram_limit)]
+    return min((_relax(planner, chains, ram_limit) for chains in within), key=planner.cost)
+
+
+def _relax(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> tuple[Chain, ...]:
+    """As few of `chains` as the limit allows, the cheapest ones, in the cheapest bands that it allows."""
+    for chain in sorted(chains, key=lambda chain: -planner.cost((chain,))):
+        fewer = tuple(other for other in chains if other != chain)
+        if planner.is_within(fewer, ram_limit):
+            chains = fewer
+    for position, chain in enumerate(chains):
+        options = [_with_rows(chains, position, rows) for rows in _heights(planner, chain)]
+        for option in sorted(options, key=planner.cost):
+            if planner.cost(option) >= planner.cost(chains) or (
+                planner.seems_within(option, ram_limit) and planner.is_within(option, ram_limit)
+            ):
+                chains = min(chains, option, key=planner.cost)
+                break
     return chains
 
 
