@@ -284,6 +284,28 @@ def test_mutated_bands_are_noticed(seed: int) -> None:
                 check_plan(mutated)
 
 
+def _moved_bytes(plan: Plan) -> int:
+    """Rows that bands keep for the next one, in bytes."""
+    calls = [call for step in plan.steps for call in step.trace()]
+    return sum(call.int_fields["count"] for call in calls if call.kernel.op == "move")
+
+
+@pytest.mark.parametrize("optimize", [Optimize.BALANCED, Optimize.SPEED])
+def test_a_ram_limit_is_leave_to_use_it(optimize: Optimize) -> None:
+    """No bands where none are needed; else no more than with a smaller limit, or without any."""
+    graph = simplify(random_tower(1))
+    fast = make_plan(graph, M55, optimize=Optimize.SPEED)
+    smallest = make_plan(graph, M55, ram_limit=1)
+    assert _moved_bytes(smallest) > 0 == _moved_bytes(fast)
+    assert smallest.arena_size < fast.arena_size
+    roomy = make_plan(graph, M55, optimize=optimize, ram_limit=fast.arena_size)
+    assert not any(step.fused for step in roomy.steps)
+    middle = (smallest.arena_size + fast.arena_size) // 2
+    plan = make_plan(graph, M55, optimize=optimize, ram_limit=middle)
+    assert plan.arena_size <= middle and any(step.fused for step in plan.steps)
+    assert _moved_bytes(plan) <= _moved_bytes(smallest)
+
+
 def test_a_ram_limit_is_met_or_refused() -> None:
     graph = simplify(random_tower(1))
     fast = make_plan(graph, M55, optimize=Optimize.SPEED)
