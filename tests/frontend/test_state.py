@@ -134,6 +134,13 @@ def ring(net: Any, x: torch.Tensor) -> torch.Tensor:
     return net.out(net.ring.flatten(1))
 
 
+def history(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.past = torch.roll(net.past, -1, 1)
+    net.past[:, -1] = x
+    net.calls += 1
+    return net.out(net.past.mean(1)) / net.calls.float()
+
+
 def softmax(net: Any, x: torch.Tensor) -> torch.Tensor:
     net.shares = torch.softmax(net.out(x) + net.shares, 1)
     return net.shares
@@ -186,6 +193,8 @@ CASES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], dict[str, tuple
                          out=linear()), VECTOR, {"first": (1,), "hidden": VECTOR}),
     "ring": (lambda: Net(ring, ring=torch.zeros(1, 4, 8), position=torch.tensor([1]),
                          out=linear(4, 32)), VECTOR, {"ring": (1, 4, 8), "position": (1,)}),
+    "history": (lambda: Net(history, past=torch.zeros(1, 5, 8), calls=torch.tensor([0]),
+                            out=linear()), VECTOR, {"past": (1, 5, 8), "calls": (1,)}),
     "softmax": (lambda: Net(softmax, shares=torch.full((1, 4), 0.25), out=linear()), VECTOR,
                 {"shares": (1, 4)}),
     "twice": (lambda: Net(twice, cell=Cell()), VECTOR, {"cell.hidden": VECTOR}),

@@ -75,14 +75,13 @@ def _with_lines(graph: Graph, states: tuple[State, ...]) -> tuple[State, ...]:
         if source in placeholders:
             owners[node] = placeholders.index(source)  # the copy that `Stateless` makes
         elif source in owners:
-            owners[node] = owners[source]  # a view, or what an operator in place gives
             schema = getattr(node.target, "_schema", None)
-            if schema is None or schema.returns[0].alias_info is None:
-                del owners[node]
-            elif schema.is_mutable:
-                frame = frame_in_text(str(node.meta.get("stack_trace") or ""))
-                if frame is not None:
-                    lines[owners[node]] = frame
+            if schema is None or not schema.returns or schema.returns[0].alias_info is None:
+                continue
+            owners[node] = owners[source]  # a view, or what an operator in place gives
+            frame = frame_in_text(str(node.meta.get("stack_trace") or ""))
+            if schema.is_mutable and frame is not None:
+                lines[owners[node]] = frame
     return tuple(
         dataclasses.replace(state, line=state.line or lines.get(number))
         for number, state in enumerate(states)

@@ -104,6 +104,20 @@ def _is_own_part(node: Node, whole: Node, part: Node) -> bool:
     return same_view and part.args[0] is whole and part.args[1:] == node.args[2:]
 
 
+def _roll(make: _Maker) -> Node | None:
+    """PyTorch would compute indices."""
+    if len(make.args["shifts"]) != 1 or len(make.args["dims"]) != 1:
+        return None
+    whole, dim = make.args["self"], make.args["dims"][0]
+    size = whole.meta["val"].shape[dim]
+    start = -make.args["shifts"][0] % size
+    if start == 0:
+        return None
+    parts = [make(_aten.slice.Tensor, whole, dim, start, size)]
+    parts.append(make(_aten.slice.Tensor, whole, dim, 0, start))
+    return make(_aten.cat.default, parts, dim)
+
+
 def _index_copy(make: _Maker) -> Node:
     indices = [None] * (make.args["dim"] % make.node.meta["val"].dim()) + [make.args["index"]]
     return make(_aten.index_put.default, make.args["self"], indices, make.args["source"])
@@ -136,6 +150,7 @@ _TABLE: dict[Any, Callable[[_Maker], Node | None]] = {
     _aten.zero.default: _fill,
     _aten.slice_scatter.default: _scatter,
     _aten.select_scatter.default: _scatter,
+    _aten.roll.default: _roll,
     _aten.index_copy.default: _index_copy,
     _aten.lerp.Scalar: _lerp,
     _aten.lerp.Tensor: _lerp,
