@@ -20,45 +20,37 @@ def state_symbol(options: EmitOptions) -> str:
 
 
 def state_lines(plan: Plan, options: EmitOptions) -> list[str]:
-    """The memory, its initial value if that is not zero, and the function that writes it."""
+    """The memory, and the function that writes the initial values into it."""
     arena = plan.state_arena
     if arena is None:
         return []
-    name, initial = state_symbol(options), _initial(plan)
-    lines = ["/* Kept from call to call:"]
-    for state in plan.graph.states:
+    name = state_symbol(options)
+    comment, constants, writes = ["/* Kept from call to call:"], list[str](), list[str]()
+    for number, state in enumerate(plan.graph.states):
         tensor, place = plan.graph.tensors[state.before], plan.offset(state.before) - arena.base
-        lines.append(f" *   {c_comment(state.name)}: {tensor_text(tensor)} @{place}")
-    lines[-1] += " */"
-    section = section_attribute(options.section_arena or arena.region.section)
-    lines += [f"{section}_Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{options.macro}_STATE_SIZE];"]
-    lines.append("")
-    write = f"memset({name}, 0, sizeof {name});"
-    if any(initial):
-        write = f"memcpy({name}, initial_state, sizeof {name});"
-        lines += [
-            f"{section_attribute(options.section_weights)}static const uint8_t initial_state[] = {{",
-            *array_lines(np.frombuffer(initial, np.uint8)),
+        comment.append(f" *   {c_comment(state.name)}: {tensor_text(tensor)} @{place}")
+        data = state.initial.transpose(tensor.dim_order).tobytes()
+        if len(set(data)) == 1:
+            writes.append(f"    memset({name} + {place}, {data[0]}, {len(data)});")
+            continue
+        constants += [
+            f"{section_attribute(options.section_weights)}static const uint8_t initial_{number}[] = {{",
+            *array_lines(np.frombuffer(data, np.uint8)),
             "};",
             "",
         ]
+        writes.append(f"    memcpy({name} + {place}, initial_{number}, sizeof initial_{number});")
+    comment[-1] += " */"
+    section = section_attribute(options.section_arena or arena.region.section)
     return [
-        *lines,
+        *comment,
+        f"{section}_Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{options.macro}_STATE_SIZE];",
+        "",
+        *constants,
         f"static void {RESET}(void *memory)",
         "{",
         "    (void)memory;",
-        f"    {write}",
+        *writes,
         "}",
         "",
     ]
-
-
-def _initial(plan: Plan) -> bytes:
-    """The bytes of all states before the first call."""
-    memory = bytearray(plan.state_size)
-    for state in plan.graph.states:
-        order = plan.graph.tensors[state.before].dim_order
-        data = np.ascontiguousarray(state.initial.transpose(order)).tobytes()
-        begin = plan.offset(state.before) - plan.arenas[-1].base
-        memory[begin : begin + len(data)] = data
-    return bytes(memory)
