@@ -21,6 +21,7 @@ from cortexm_tools.plan import Chain, Plan, Planner, assemble, make_plan
 from cortexm_tools.plan.arena import fits, lower_bound, place
 from cortexm_tools.plan.bands import is_chain
 from cortexm_tools.plan.checks import check_plan
+from cortexm_tools.plan.choose import choose_chains
 from cortexm_tools.plan.kernel_table import code_sizes, kernels
 from cortexm_tools.plan.lower.data import merge_dims
 from cortexm_tools.plan.param_blocks import field_types
@@ -282,6 +283,17 @@ def test_mutated_bands_are_noticed(seed: int) -> None:
             mutated = replace(plan, steps=(*plan.steps[:number], step, *plan.steps[number + 1 :]))
             with pytest.raises((CortexMError, AssertionError)):
                 check_plan(mutated)
+
+
+@pytest.mark.parametrize("optimize", [Optimize.BALANCED, Optimize.SIZE])
+@pytest.mark.parametrize("make", [random_network, random_tower])
+def test_bands_are_there_for_a_smaller_arena(
+    make: Callable[[int], Graph], optimize: Optimize
+) -> None:
+    for seed in range(24):
+        planner = Planner(simplify(make(seed)), M55, optimize=optimize)
+        chains = choose_chains(planner, optimize, None)
+        assert not chains or planner.smallest(chains) < planner.smallest(())
 
 
 def _moved_bytes(plan: Plan) -> int:

@@ -42,7 +42,7 @@ def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -
             chains = _extend(planner, chains, _Aim(gain, math.inf, 0))
     if ram_limit is not None and not planner.is_within(chains, ram_limit):
         chains = _extend(planner, chains, _Aim(0.0, math.inf, ram_limit))
-    return chains
+    return _needed(planner, chains, planner.smallest(chains)) if chains else ()
 
 
 def fastest_chains(planner: Planner, optimize: Optimize, ram_limit: int) -> tuple[Chain, ...]:
@@ -59,10 +59,7 @@ def fastest_chains(planner: Planner, optimize: Optimize, ram_limit: int) -> tupl
 
 def _relax(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> tuple[Chain, ...]:
     """As few of `chains` as the limit allows, the cheapest ones, in the cheapest bands that it allows."""
-    for chain in sorted(chains, key=lambda chain: -planner.cost((chain,))):
-        fewer = tuple(other for other in chains if other != chain)
-        if planner.is_within(fewer, ram_limit):
-            chains = fewer
+    chains = _needed(planner, chains, ram_limit)
     for position, chain in enumerate(chains):
         options = [_with_rows(chains, position, rows) for rows in _heights(planner, chain)]
         for option in sorted(options, key=planner.cost):
@@ -71,6 +68,15 @@ def _relax(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> tuple
             ):
                 chains = min(chains, option, key=planner.cost)
                 break
+    return chains
+
+
+def _needed(planner: Planner, chains: tuple[Chain, ...], nbytes: int) -> tuple[Chain, ...]:
+    """Those of `chains` without which the arena is larger than `nbytes`; the dearest go first."""
+    for chain in sorted(chains, key=lambda chain: -planner.cost((chain,))):
+        fewer = tuple(other for other in chains if other != chain)
+        if planner.is_within(fewer, nbytes):
+            chains = fewer
     return chains
 
 
