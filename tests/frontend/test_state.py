@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.lower import Lowered, lower
 from cortexm_tools.frontend.model_file import LoadedModel
@@ -24,8 +25,9 @@ from cortexm_tools.frontend.runner import ModuleRunner
 from cortexm_tools.frontend.scatter import say_writes
 from cortexm_tools.frontend.state import Stateless, find_states
 from cortexm_tools.ir.interpreter import run_sequence
-from cortexm_tools.program import run_in_order
+from cortexm_tools.program import load_program, run_in_order
 from cortexm_tools.pte import read_pte
+from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
@@ -429,6 +431,32 @@ def test_calibration_is_one_sequence() -> None:
     assert float(want[-1][0].max()) > 3 * float(np.abs(want[0][0]).max())
     got = run_in_order(result.reference, given)
     assert differences(got, want, 0).mean() <= 0.02 * spread(want, 0)
+
+
+def test_documented_model_runs(tmp_path: Path) -> None:
+    """docs/state.md's, as C on this machine: a sequence of calls with labels."""
+    text = (HERE.parents[2] / "docs" / "state.md").read_text()
+    model = text.split("```python\n")[1].split("```")[0]
+    path = tmp_path / "model.py"
+    path.write_text(
+        f"import torch\nfrom torch import nn\n{model}"
+        "torch.manual_seed(1)\n"
+        "ModelUnderTest, ModelInputs = Stream, (torch.randn(1, 8, 4),)\n"
+        "CalibrationInputs = [(torch.randn(1, 8, 4),) for _ in range(40)]\n"
+        "EvaluationInputs = torch.randn(12, 1, 8, 4), torch.zeros(12, dtype=torch.long)\n"
+    )
+    target = Target.parse("host")
+    program = load_program(path, name="stream", target=target)
+    compiled = compile_program(program, CompileOptions(target))
+    assert [state.name for state in compiled.plan.graph.states] == ["last"]
+    report = run_program(compiled, RunRequest())
+    assert report.passed
+    assert report.data["invocations"] == 12
+    assert report.data["executorch_reference"]["differing"] == 0
+    assert report.data["evaluation"]["samples"] == 12
+    lines = {layer.source for name, layer in program.layers if name == "aten::copy_"}
+    number = path.read_text().splitlines().index("        self.last.copy_(window[..., 4:])") + 1
+    assert lines == {f"model.py:{number}"}
 
 
 def test_unused_state_is_left_out() -> None:
