@@ -552,6 +552,12 @@ def with_view(net: Net) -> Net:
     return net
 
 
+def of_weight(net: Net) -> Net:
+    net.register_buffer("whole", net.out.weight.detach()[:1])
+    net.part = torch.zeros(VECTOR)
+    return net
+
+
 def parameter(net: Any, x: torch.Tensor) -> torch.Tensor:
     net.out.weight[:, 1:] *= 2
     return net.out(x)
@@ -569,11 +575,13 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], str, str, str]] = {
     "counted": (lambda: Net(counted, number=0, out=linear()),
                 "second call gives other outputs than the first", "", "register_buffer"),
     "listed": (lambda: Net(listed, list=[torch.zeros(VECTOR)], out=linear()),
-               "second call gives other outputs than the first", "", "no list"),
+               "second call gives other outputs than the first", "", "neither a list"),
     "late": (lambda: Net(made_late, late=None, out=linear()),
              "makes its state 'late' when it is first called", "", "register it as a buffer"),
     "shared": (lambda: with_view(Net(shared, whole=torch.zeros(VECTOR), out=linear())),
                "state 'whole' shares its memory with 'part'", "", "keep one"),
+    "of_weight": (lambda: of_weight(Net(shared, out=linear())),
+                  "state 'whole' shares its memory with 'out.weight'", "", "keep one"),
     "parameter": (lambda: Net(parameter, out=linear()),
                   "changes its parameter 'out.weight' while it runs", "self.function(self",
                   "register_buffer"),
@@ -604,7 +612,10 @@ def test_stateless_models_stay_what_they_are() -> None:
             net.table = torch.arange(8.0)[None]
         return net.out(x + net.table)
 
-    module = Net(function, table=None, out=linear()).eval()
+    with torch.inference_mode():
+        made = torch.ones(2)
+    module = Net(function, table=None, out=linear(), nothing=torch.tensor([1.0, torch.nan])).eval()
+    module.made = made
     states, repeats = find_states(module, (torch.ones(VECTOR),), HERE.parent)
     assert states == () and repeats
     assert module.table is not None

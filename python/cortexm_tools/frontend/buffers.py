@@ -26,6 +26,7 @@ from torch.utils._pytree import tree_flatten
 from ..errors import CortexMError
 from .state import State
 
+_INITIALIZED = "et_init_buffer"  # key in node.meta, by which ExecuTorch stores a buffer's value
 _VIEWS = ("aten::view_copy", "aten::view", "aten::alias", "aten::alias_copy", "aten::detach")
 
 
@@ -44,7 +45,7 @@ def make_buffers(program: ExportedProgram, states: tuple[State, ...]) -> Exporte
             state.initial.shape, node.meta["val"].stride(), dtype=state.initial.dtype
         )
         program.state_dict[name] = value.copy_(state.initial)
-        node.meta["et_init_buffer"] = True
+        node.meta[_INITIALIZED] = True
         buffers.append(
             InputSpec(InputKind.BUFFER, TensorArgument(node.name), name, persistent=True)
         )
@@ -128,7 +129,7 @@ def _copy(before: Node, source: Node, like: torch.Tensor) -> Node:
             {"dim_order": list(like.dim_order())},
         )
     value = torch.empty_like(like, dtype=source.meta["val"].dtype)
-    copy.meta = {**source.meta, "val": value}
+    copy.meta = {k: v for k, v in source.meta.items() if k != _INITIALIZED} | {"val": value}
     return copy
 
 

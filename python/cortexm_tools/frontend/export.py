@@ -176,8 +176,8 @@ def _check_sequence(
 def _hidden_state(text: str) -> CortexMError:
     return CortexMError(
         f"torch.export does not see all that the model keeps from one call to the next: {text}",
-        hint="what a model keeps must be a buffer of a module (register_buffer), no list and no "
-        "number of Python's",
+        hint="what a model keeps must be a buffer of a module (register_buffer), neither a list nor "
+        "a Python number",
     )
 
 

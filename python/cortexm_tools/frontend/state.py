@@ -182,7 +182,7 @@ def _changed(
     for place, value in before.items():
         places.setdefault(id(value), []).append(place)
     copies = {id(value): value.detach().clone() for value in before.values()}
-    versions = {id(value): value._version for value in before.values()}
+    versions = {id(value): _version(value) for value in before.values()}
     states = []
     try:
         with kept(module, new=True), _assignments(module) as lines:
@@ -190,7 +190,7 @@ def _changed(
             for key, names in places.items():
                 old = before[names[0]]
                 after = [_lookup(module, place) for place in names]
-                if old._version == versions[key] and all(
+                if _version(old) == versions[key] and all(
                     value is old and _same(value, copies[key]) for value in after
                 ):
                     continue
@@ -203,7 +203,8 @@ def _changed(
             for value in before.values():
                 if not _same(value, copies[id(value)]):
                     value.copy_(copies[id(value)])
-    _check_views(states, before, base)
+    parameters = {("", name): value for name, value in module.named_parameters()}
+    _check_views(states, before | parameters, base)
     return tuple(states), outputs
 
 
@@ -214,8 +215,15 @@ def _call(module: torch.nn.Module, inputs: Sample) -> list[Any]:
     return [value.clone() if isinstance(value, torch.Tensor) else value for value in outputs]
 
 
+def _version(value: torch.Tensor) -> int:
+    """How often it was written to; of tensors made in inference mode PyTorch does not count it."""
+    return 0 if value.is_inference() else value._version
+
+
 def _same(value: torch.Tensor, copy: torch.Tensor) -> bool:
-    return value.shape == copy.shape and value.dtype == copy.dtype and torch.equal(value, copy)
+    if value.shape != copy.shape or value.dtype != copy.dtype:
+        return False
+    return torch.equal(value, copy) or torch.allclose(value, copy, 0, 0, equal_nan=True)
 
 
 def _check_shape(state: State, after: list[Any], base: Path) -> None:
