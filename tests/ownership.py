@@ -101,12 +101,16 @@ class _Replay:
         if isinstance(step.op.attrs, more.Concat):
             self.join(step)
             return
+        if isinstance(step.op.attrs, more.IndexPut):
+            self.whole(step.op.inputs[0])  # what is not written stays
         for call in step.trace():
             args = [arg for arg in call.args if isinstance(arg, TensorArg)]
             target = args[-1]
             kind, _, ahead = call.kernel.order.partition(":")
             fields = dict(call.fields)
-            if call.kernel.op == "move":
+            if call.kernel.op == "index_offsets":
+                self.whole(self.meant(target, step.op.inputs))  # to scratch
+            elif call.kernel.op == "move":
                 count, (source, _) = fields["count"], args
                 start = self.plan.offset(source.index)
                 moved = self.memory[start + source.offset :][:count].copy()

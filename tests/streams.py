@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
+
 from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir import ops_more as more
 
@@ -147,7 +149,32 @@ def _deep(net: Net, x: int) -> int:
     return net.ops[-1].outputs[0]
 
 
-_STAGES = (_cache, _hidden, _mean, _delay, _exchange, _late, _seen, _float, _given, _deep)
+def _ring(net: Net, x: int) -> int:
+    """Rows that are written one by one, at a place that goes round."""
+    _, channels, rows, width = net.shape(x)
+    ring = net.tensor((1, channels, 3, width))
+    place = net.tensor((1,), DType.S64)
+    row = net.add(more.Slice((0, 0, rows - 1, 0), (1, 1, 1, 1)), [x], (1, channels, 1, width))
+    if net.random.integers(0, 4) == 0:
+        row = net.add(more.Slice((0, 0, 1, 0), (1, 1, 1, 1)), [ring], (1, channels, 1, width))
+    accumulate = bool(net.random.integers(0, 4) == 0)
+    new = net.add(more.IndexPut((2,), accumulate), [ring, row, place], net.shape(ring))
+    net.keep(ring, new)
+    last = net.constant(np.array([2]), DType.S64)
+    at_end = net.add(more.Compare("eq"), [place, last], (1,), DType.BOOL)
+    one = net.constant(np.array([1]), DType.S64)
+    further = net.add(more.Binary("add"), [place, one], (1,), DType.S64)
+    start = net.constant(np.array([0]), DType.S64)
+    net.keep(
+        place,
+        net.add(more.Where(), [at_end, start, further], (1,), DType.S64),
+        net.random.integers(0, 3, 1),
+    )
+    read = ring if net.random.integers(0, 4) == 0 else new
+    return net.conv(net.concat([read, x], 2), channels)
+
+
+_STAGES = (_cache, _hidden, _mean, _delay, _exchange, _late, _seen, _float, _given, _deep, _ring)
 
 
 STORED = Path(__file__).parent / "data" / "states"

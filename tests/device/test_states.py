@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streams import stored_program, stored_programs
 
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.program import Program
@@ -15,7 +16,6 @@ from cortexm_tools.target import Core, Target
 
 from batches import Job, run_jobs
 from graphs import random_inputs
-from streams import stored_program, stored_programs
 
 _CALLS = 6
 

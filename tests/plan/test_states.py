@@ -11,7 +11,7 @@ from ownership import replay
 from streams import random_stream
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import Graph, ops
+from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir import ops_more as more
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.checks import check_plan
@@ -78,6 +78,27 @@ def test_a_stream_needs_no_copy_at_its_end() -> None:
     assert plan.state_size == 8 * 2 * 16
     written = [step for step in plan.steps if graph.states[0].after in step.op.outputs]
     assert [step.op.kind for step in written] == ["slice"]
+
+
+def _ring(read: str) -> Graph:
+    """Rows of a state that are written by index; `read` says which value goes on."""
+    net = Net()
+    row, ring = net.input((1, 4, 1, 8)), net.tensor((1, 4, 3, 8))
+    place = net.input((1,), DType.S64)
+    new = net.keep(ring, net.add(more.IndexPut((2,), False), [ring, row, place], (1, 4, 3, 8)))
+    return simplify(net.finish(net.conv(new if read == "new" else ring, 4)))
+
+
+def test_rows_are_written_into_a_state_in_place() -> None:
+    plan = make_plan(_ring("new"), M55)
+    replay(plan)
+    (put,) = (step for step in plan.steps if step.op.kind == "index_put")
+    assert [call.kernel.op for call in put.calls] == ["index_offsets", "scatter"]
+    old = make_plan(_ring("old"), M55)
+    replay(old)
+    assert [step.op.kind for step in old.steps] == ["index_put", "conv2d", "clone"] or (
+        [step.op.kind for step in old.steps] == ["conv2d", "index_put"]
+    )
 
 
 def test_states_that_change_places_take_one_copy() -> None:

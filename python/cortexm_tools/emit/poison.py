@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from ..ir import ops_more as more
 from ..plan import Plan
 from ..plan.types import Call, ScratchArg, TensorArg
+
+_BY_INDEX = (more.Gather, more.Index, more.IndexPut)
 
 
 def dead_ranges(plan: Plan, number: int) -> list[tuple[int, int]]:
@@ -25,10 +28,12 @@ def dead_ranges(plan: Plan, number: int) -> list[tuple[int, int]]:
 
 
 def dead_after_call(plan: Plan, number: int, call: Call) -> list[tuple[int, int]]:
-    """What one call within step `number` leaves dead: its scratch; and, where it moved the last rows of
-    a band to the front of their buffer, the rest of that buffer."""
+    """What one call within step `number` leaves dead: its scratch, unless that has the offsets that the
+    next call needs; and, where it moved the last rows of a band to the front of their buffer, the rest
+    of that buffer."""
     dead: list[tuple[int, int]] = []
-    if any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args):
+    offsets = isinstance(plan.steps[number].op.attrs, _BY_INDEX)
+    if not offsets and any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args):
         scratch = plan.buffers[plan.scratch_of[number]]
         dead.append((scratch.offset, scratch.offset + scratch.nbytes))
     if call.kernel.op == "move":

@@ -45,6 +45,8 @@ def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int
 
     A new state takes the memory of the old one. Views of the old one that are read after it is overwritten
     have their own memory.
+
+    What is written by index takes the memory of the operand that dies, of which all else stays.
     """
     group: dict[int, int] = {i: i for i in graph.given}
     states = {state.after: state.before for state in graph.states}
@@ -65,7 +67,7 @@ def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int
             pass
         elif is_alias(op, graph) and _may_alias(op, graph, group):
             group[op.outputs[0]] = group[op.inputs[0]]
-        elif isinstance(op.attrs, _IN_PLACE):
+        elif isinstance(op.attrs, (*_IN_PLACE, more.IndexPut)):
             target = _dying_operand(op, graph, group, last, step)
             if target is not None:
                 group[op.outputs[0]] = target
@@ -93,8 +95,10 @@ def overwrites_in_place(op: Op, graph: Graph, operand: int) -> bool:
     x, out = graph.tensors[operand], graph.tensors[op.outputs[0]]
     if is_alias(op, graph):
         return True
+    if isinstance(op.attrs, more.IndexPut) and operand in op.inputs[1:]:
+        return False
     return (
-        isinstance(op.attrs, _IN_PLACE)
+        isinstance(op.attrs, (*_IN_PLACE, more.IndexPut))
         and x.nbytes == out.nbytes
         and x.dtype is out.dtype
         and _same_place(x, out)
@@ -105,16 +109,24 @@ def _dying_operand(
     op: Op, graph: Graph, group: dict[int, int], last: dict[int, int], step: int
 ) -> int | None:
     out = graph.tensors[op.outputs[0]]
-    for index in op.inputs:
+    for index in _replaceable(op):
         tensor = graph.tensors[index]
         if tensor.is_constant or tensor.nbytes != out.nbytes or tensor.dtype is not out.dtype:
             continue
         root = group[index]
-        if not all(_same_place(graph.tensors[i], out) for i in op.inputs if group.get(i) == root):
+        same = [i for i in op.inputs if group.get(i) == root]
+        if not all(_same_place(graph.tensors[i], out) for i in same):
+            continue
+        if isinstance(op.attrs, more.IndexPut) and len(same) > 1:
             continue
         if last[root] == step and _root_size(graph, group, root) == out.nbytes:
             return root
     return None
+
+
+def _replaceable(op: Op) -> tuple[int, ...]:
+    """The operands over which the result may be written: of a write by index the one that is kept."""
+    return op.inputs[:1] if isinstance(op.attrs, more.IndexPut) else op.inputs
 
 
 def _same_place(tensor: Tensor, out: Tensor) -> bool:

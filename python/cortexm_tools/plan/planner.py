@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..ir import Graph, Op
+from ..ir import ops_more as more
 from ..target import Isa, Optimize, Target
 from .access import order_of
 from .arena import estimate, fits, live_bytes, lower_bound, place, savings
@@ -59,7 +60,7 @@ class Planner:
         self.spare = spare
         self.select = Selector(graph, target, kernels, spare=spare)
         self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
-        self._steps: dict[tuple[int, bool] | Chain, Step] = {}
+        self._steps: dict[tuple[int, int] | Chain, Step] = {}
         self._facts = Facts()
         self._groups: dict[frozenset[int], dict[int, int]] = {}
         self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
@@ -186,7 +187,7 @@ class Planner:
 
     def _single(self, number: int, group: dict[int, int]) -> Step:
         calls = self._lower(number, group)
-        key = number, bool(calls)
+        key = number, len(calls)
         if key not in self._steps:
             self._steps[key] = Step(self.graph.ops[number], calls)
         return self._steps[key]
@@ -195,10 +196,13 @@ class Planner:
         op: Op = self.graph.ops[number]
         source, result = op.inputs[0], op.outputs[0]
         shared = source in group and group[source] == group[result]
+        written = shared and isinstance(op.attrs, more.IndexPut)
         nothing = shared and number in self._aliases
-        if (number, nothing) not in self._calls:
-            self._calls[number, nothing] = () if nothing else tuple(self.select.calls(op))
-        return self._calls[number, nothing]
+        if (number, nothing or written) not in self._calls:
+            calls = () if nothing else tuple(self.select.calls(op))
+            # The first copies the operand, which lies there already.
+            self._calls[number, nothing or written] = calls[1:] if written else calls
+        return self._calls[number, nothing or written]
 
     def group(self, chains: tuple[Chain, ...]) -> dict[int, int]:
         """For every tensor with memory the one whose memory it uses."""

@@ -7,7 +7,7 @@ from ..errors import CortexMError
 from ..ir import Graph, State, ops, same_layout
 from ..ir import ops_more as more
 from .readers import overwrites_unread
-from .types import Plan, Step, TensorArg
+from .types import Plan, Step
 
 _ELEMENTWISE = (
     *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
@@ -54,9 +54,8 @@ def _check_state(plan: Plan, state: State) -> None:
             raise CortexMError(
                 f"{step.op.kind} of {step.op.layer} reads the old value too late", where=state.name
             )
-        for call in step.calls:
-            made = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
-            if lies_here(made.index) and made.index != state.after:
+        for index in (*step.inside, *step.op.outputs) if step.calls else ():
+            if lies_here(index) and index != state.after:
                 raise CortexMError(
                     f"{step.op.kind} of {step.op.layer} writes there", where=state.name
                 )

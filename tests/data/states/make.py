@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the .pte files here; see README.md."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE.parents[1])]
+
+from state_models import CASES, load  # noqa: E402
+
+from cortexm_tools.frontend.lower import lower  # noqa: E402
+from cortexm_tools.target import Target  # noqa: E402
+
+
+def main() -> None:
+    for name in sys.argv[1:] or [path.stem for path in sorted(HERE.glob("*.pte"))]:
+        build, shape, _ = CASES[name]
+        lowered = lower(load(build, shape), target=Target.parse("cortex-m55"), name=name)
+        (HERE / f"{name}.pte").write_bytes(lowered.pte)
+
+
+main()
