@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Op, Tensor, contiguous, ops
+from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.arithmetic import (
     count_leading_zeros,
     exp_on_negative,
@@ -68,6 +69,56 @@ def test_fixed_point_functions_follow_the_real_ones() -> None:
 def test_count_leading_zeros() -> None:
     values = [0, 1, 2, 3, 2**15, 2**30 + 5, 2**31 - 1, -1]
     assert count_leading_zeros(np.array(values)).tolist() == [32, 31, 30, 30, 16, 1, 1, 0]
+
+
+def divided(function: str, a: int, b: int) -> int:
+    """A division in Python's unbounded integers, which round down."""
+    if function == "remainder":
+        return a % b
+    if function == "floor_divide":
+        return a // b
+    sign = -1 if (a < 0) != (b < 0) else 1
+    return a - sign * (abs(a) // abs(b)) * b if function == "fmod" else sign * (abs(a) // abs(b))
+
+
+def divide(function: str, a: list[int], b: list[int], dtype: DType) -> list[int]:
+    net = Net()
+    divisor = net.constant(np.array(b, dtype.numpy), dtype)
+    x = net.input((len(a),), dtype)
+    out = np.broadcast_shapes((len(a),), (len(b),))
+    graph = net.finish(net.add(more.Binary(function), [x, divisor], out, dtype))
+    return run_graph(graph, [np.array(a, dtype.numpy)])[0].tolist()
+
+
+@pytest.mark.parametrize("function", more.INTEGER_DIVISIONS)
+@pytest.mark.parametrize("dtype", [DType.S32, DType.S64])
+@given(data=st.data())
+def test_divisions_of_integers(function: str, dtype: DType, data: st.DataObject) -> None:
+    lowest = int(np.iinfo(dtype.numpy).min)
+    number = st.integers(lowest, -lowest - 1) | st.integers(-9, 9) | st.just(lowest)
+    a, b = data.draw(number), data.draw((number | st.just(-1)).filter(bool))
+    exact = divided(function, a, b)
+    assert divide(function, [a], [b], dtype) == [(exact - lowest) % (-2 * lowest) + lowest]
+
+
+def test_signs_of_remainders() -> None:
+    a = [7, -7, -8, 8, -(2**31)]
+    assert divide("remainder", a, [4], DType.S32) == [3, 1, 0, 0, 0]
+    assert divide("remainder", a, [-4], DType.S32) == [-1, -3, 0, 0, 0]
+    assert divide("fmod", a, [-4], DType.S32) == [3, -3, 0, 0, 0]
+    assert divide("floor_divide", a, [4], DType.S32) == [1, -2, -2, 2, -(2**29)]
+    assert divide("trunc_divide", a, [4], DType.S32) == [1, -1, -2, 2, -(2**29)]
+    assert divide("remainder", a, [-1], DType.S32) == [0] * 5
+
+
+def test_integers_are_divided_by_known_numbers() -> None:
+    with pytest.raises(CortexMError, match="division by zero"):
+        divide("remainder", [1, 2], [3, 0], DType.S64)
+    net = Net()
+    x, y = net.input((2,), DType.S64), net.input((2,), DType.S64)
+    net.add(more.Binary("remainder"), [x, y], (2,), DType.S64)
+    with pytest.raises(CortexMError, match="by a constant only"):
+        net.finish(2)
 
 
 def run_one(attrs: ops.Attrs, inputs: list[np.ndarray], out: tuple[int, ...]) -> np.ndarray:

@@ -188,14 +188,14 @@ static int32_t random_box(cortexm_binary_t *p, int32_t sizes[2])
     return count;
 }
 
-#define BINARY_CASE(name, type, fill)                                                              \
-    int binary_##name##_case(binary_##name##_fn variant, binary_##name##_fn ref)                   \
+#define BINARY_CASE(name, function, type, fill_a, fill_b)                                          \
+    int name##_case(function variant, function ref)                                                \
     {                                                                                              \
         cortexm_binary_t p;                                                                        \
         int32_t sizes[2];                                                                          \
         const int32_t count = random_box(&p, sizes);                                               \
-        type *a = fill(sizes[0]);                                                                  \
-        type *b = fill(sizes[1]);                                                                  \
+        type *a = fill_a(sizes[0]);                                                                \
+        type *b = fill_b(sizes[1]);                                                                \
         results_t r = results(count * (int32_t)sizeof *a);                                         \
                                                                                                    \
         variant(&p, a, b, r.data[0]);                                                              \
@@ -208,9 +208,50 @@ static int32_t random_box(cortexm_binary_t *p, int32_t sizes[2])
 #define INTEGERS_32(count) bytes((count) * (int32_t)sizeof(int32_t))
 #define INTEGERS_64(count) bytes((count) * (int32_t)sizeof(int64_t))
 
-BINARY_CASE(f32, float, reals)
-BINARY_CASE(s32, int32_t, INTEGERS_32)
-BINARY_CASE(s64, int64_t, INTEGERS_64)
+BINARY_CASE(binary_f32, binary_f32_fn, float, reals, reals)
+BINARY_CASE(binary_s32, binary_s32_fn, int32_t, INTEGERS_32, INTEGERS_32)
+BINARY_CASE(binary_s64, binary_s64_fn, int64_t, INTEGERS_64, INTEGERS_64)
+
+/* The lowest number, 1 and -1, small ones, or any. */
+static int64_t whole(int64_t lowest)
+{
+    switch (between(0, 3)) {
+    case 0:
+        return lowest;
+    case 1:
+        return between(0, 1) ? 1 : -1;
+    case 2:
+        return between(-9, 9);
+    default:
+        return (int64_t)((uint64_t)random32() << 32 | random32()) % lowest;
+    }
+}
+
+#define DIVIDE_CASE(name, type, lowest)                                                            \
+    static type *wholes_##name(int32_t count)                                                      \
+    {                                                                                              \
+        type *values = allocate(count * (int32_t)sizeof *values);                                  \
+                                                                                                   \
+        for (int32_t i = 0; i < count; ++i) {                                                      \
+            values[i] = (type)whole(lowest);                                                       \
+        }                                                                                          \
+        return values;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    static type *divisors_##name(int32_t count)                                                    \
+    {                                                                                              \
+        type *values = wholes_##name(count);                                                       \
+                                                                                                   \
+        for (int32_t i = 0; i < count; ++i) {                                                      \
+            values[i] = values[i] != 0 ? values[i] : 3;                                            \
+        }                                                                                          \
+        return values;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    BINARY_CASE(divide_##name, binary_##name##_fn, type, wholes_##name, divisors_##name)
+
+DIVIDE_CASE(s32, int32_t, INT32_MIN)
+DIVIDE_CASE(s64, int64_t, INT64_MIN)
 
 /* --- layers ----------------------------------------------------------------------------------- */
 

@@ -35,6 +35,8 @@ int clamp_s64_case(clamp_s64_fn variant, clamp_s64_fn ref);
 int binary_f32_case(binary_f32_fn variant, binary_f32_fn ref);
 int binary_s32_case(binary_s32_fn variant, binary_s32_fn ref);
 int binary_s64_case(binary_s64_fn variant, binary_s64_fn ref);
+int divide_s32_case(binary_s32_fn variant, binary_s32_fn ref);
+int divide_s64_case(binary_s64_fn variant, binary_s64_fn ref);
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);

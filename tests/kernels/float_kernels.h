@@ -72,6 +72,14 @@
     K(sub_s64, scalar, binary_s64_case)                                                            \
     K(mul_s32, scalar, binary_s32_case)                                                            \
     K(mul_s64, scalar, binary_s64_case)                                                            \
+    K(fmod_s32, scalar, divide_s32_case)                                                           \
+    K(fmod_s64, scalar, divide_s64_case)                                                           \
+    K(remainder_s32, scalar, divide_s32_case)                                                      \
+    K(remainder_s64, scalar, divide_s64_case)                                                      \
+    K(floor_divide_s32, scalar, divide_s32_case)                                                   \
+    K(floor_divide_s64, scalar, divide_s64_case)                                                   \
+    K(trunc_divide_s32, scalar, divide_s32_case)                                                   \
+    K(trunc_divide_s64, scalar, divide_s64_case)                                                   \
     K(conv2d_f32, scalar, conv2d_f32_case)                                                         \
     K(transpose_conv2d_f32, scalar, transpose_conv2d_f32_case)                                     \
     K(matmul_f32, scalar, matmul_f32_case)                                                         \

@@ -12,6 +12,8 @@ import torch
 from executorch.exir import to_edge
 from torch.nn import functional
 
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import Graph
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.pte import read_pte
@@ -51,6 +53,11 @@ CASES: dict[str, tuple[Function, tuple[torch.Tensor, ...]]] = {
         (torch.arange(24.0).reshape(2, 3, 4)[:2], torch.tensor([1, 0])),
     ),
     "gather": (lambda x, i: x.gather(1, i), (NUMBERS, torch.tensor([[2, 2], [0, 1]]))),
+    "remainder": (lambda x: (x % 4, x % -4, torch.fmod(x, 4)), (NUMBERS,)),
+    "remainder_32": (lambda x: x.clone().add_(1).remainder_(4), (NUMBERS.to(torch.int32),)),
+    "remainder_of_rows": (lambda x: x % torch.tensor([3, -2, 5]), (NUMBERS,)),
+    "quotient": (lambda x: (x // 4, torch.div(x, -4, rounding_mode="trunc")), (NUMBERS,)),
+    "quotient_32": (lambda x: x // torch.tensor([3, -2, 5]), (NUMBERS.to(torch.int32),)),
     "embedding": (lambda x, i: functional.embedding(i, x), (IMAGE[0, 0], torch.tensor([[1, 3]]))),
 }
 
@@ -64,16 +71,35 @@ class Module(torch.nn.Module):
         return self.function(*inputs)
 
 
+def read(function: Function, inputs: tuple[torch.Tensor, ...]) -> Graph:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = to_edge(torch.export.export(Module(function), inputs)).to_executorch()
+    return check_graph(read_pte(bytes(program.buffer), name="program"))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_interpreter_gives_what_pytorch_gives(name: str) -> None:
     function, inputs = CASES[name]
     expected = function(*inputs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = to_edge(torch.export.export(Module(function), inputs)).to_executorch()
-    graph = check_graph(read_pte(bytes(program.buffer), name=name))
+    graph = read(function, inputs)
     results = run_graph(graph, [value.numpy() for value in inputs])
     wanted = [expected] if isinstance(expected, torch.Tensor) else list(expected)
     for result, value in zip(results, wanted, strict=True):
         assert result.dtype == value.numpy().dtype
         np.testing.assert_allclose(result, value.numpy(), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: x % 0, "divided by zero"),
+        (lambda x: x // torch.tensor([3, 0, 5]), "divided by zero"),
+        (lambda x: x % (x * x + 1), "divisor of integers is not known at build time"),
+        (lambda x: x % 2.5, "2.5 is not a value of type s64"),
+    ],
+    ids=["zero", "a_zero", "computed", "real"],
+)
+def test_divisions_without_a_known_result_are_refused(function: Function, message: str) -> None:
+    with pytest.raises(CortexMError, match=message):
+        read(function, (NUMBERS,))

@@ -60,10 +60,17 @@ def values(graph: Graph, seed: int, *, special: bool = False) -> list[Array]:
                 value = np.where(random.integers(0, 3, tensor.shape) == 0, chosen, value)
             result.append(np.asarray(value, np.float32))
         else:
-            limits = np.iinfo(tensor.dtype.numpy)
-            drawn = random.integers(limits.min, limits.max, tensor.shape, endpoint=True)
-            result.append(np.asarray(drawn, tensor.dtype.numpy))
+            result.append(integers(random, tensor.shape, tensor.dtype))
     return result
+
+
+def integers(random: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:
+    """A third of them the lowest number or near zero."""
+    limits = np.iinfo(dtype.numpy)
+    drawn = random.integers(limits.min, limits.max, shape, dtype=dtype.numpy, endpoint=True)
+    special = np.array([limits.min, limits.min + 1, -7, -1, 0, 1, 7], drawn.dtype)
+    chosen = random.choice(special, shape)
+    return np.asarray(np.where(random.integers(0, 3, shape) == 0, chosen, drawn), drawn.dtype)
 
 
 def unary(seed: int, function: str) -> Graph:
@@ -75,19 +82,36 @@ def unary(seed: int, function: str) -> Graph:
     return net.finish(net.add(attrs, [net.input(shape, F32, order)], shape, F32, order))
 
 
+def _broadcast(net: Net, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape that broadcasts to `shape`."""
+    own = tuple(1 if pick(net, 0, 2) == 0 else extent for extent in shape)
+    return own[pick(net, 0, len(own)) if pick(net, 0, 2) == 0 else 0 :]
+
+
 def _operand(net: Net, shape: tuple[int, ...], dtype: DType) -> int:
     """An input that broadcasts to `shape`, in some layout."""
-    own = tuple(1 if pick(net, 0, 2) == 0 else extent for extent in shape)
-    own = own[pick(net, 0, len(own)) if pick(net, 0, 2) == 0 else 0 :]
+    own = _broadcast(net, shape)
     return net.input(own, dtype, layout(net, len(own)))
 
 
+def _divisor(net: Net, shape: tuple[int, ...], dtype: DType) -> int:
+    """Integers other than zero, that broadcast to `shape`."""
+    drawn = integers(net.random, _broadcast(net, shape), dtype)
+    return net.constant(np.where(drawn == 0, 7, drawn), dtype)
+
+
 def binary(seed: int, attrs: ops.Attrs, dtype: DType = F32) -> Graph:
-    """Two operands that broadcast, of up to six dimensions; sometimes one operand twice."""
+    """Two operands that broadcast, of up to six dimensions; sometimes one operand twice.
+
+    Integers are divided by a constant.
+    """
     net = Net("binary", seed)
     shape = tuple(pick(net, 1, 4) for _ in range(pick(net, 0, 6)))
     a = _operand(net, shape, dtype)
-    b = a if pick(net, 0, 9) == 0 else _operand(net, shape, dtype)
+    if dtype in INTEGERS and getattr(attrs, "function", "") in more.INTEGER_DIVISIONS:
+        b = _divisor(net, shape, dtype)
+    else:
+        b = a if pick(net, 0, 9) == 0 else _operand(net, shape, dtype)
     out = np.broadcast_shapes(net.shape(a), net.shape(b))
     return net.finish(net.add(attrs, [a, b], out, dtype, layout(net, len(out))))
 

@@ -239,8 +239,8 @@ CORTEXM_UNARY(cortexm_sinh_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_tan_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_tanh_f32_scalar, cortexm_unary_f32_t, float);
 
-/* Functions of two operands that broadcast; integers wrap. `out` may equal an operand that has the
- * result's elements in the result's order. */
+/* Functions of two operands that broadcast; integers wrap and are not divided by 0. `out` may equal
+ * an operand that has the result's elements in the result's order. */
 CORTEXM_BINARY(cortexm_add_f32_scalar, float);
 CORTEXM_BINARY(cortexm_minimum_f32_scalar, float);
 CORTEXM_BINARY(cortexm_minimum_s32_scalar, int32_t);
@@ -263,6 +263,14 @@ CORTEXM_BINARY(cortexm_sub_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_sub_s64_scalar, int64_t);
 CORTEXM_BINARY(cortexm_mul_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_mul_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_fmod_s32_scalar, int32_t);
+CORTEXM_BINARY(cortexm_fmod_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_remainder_s32_scalar, int32_t);
+CORTEXM_BINARY(cortexm_remainder_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_floor_divide_s32_scalar, int32_t);
+CORTEXM_BINARY(cortexm_floor_divide_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_trunc_divide_s32_scalar, int32_t);
+CORTEXM_BINARY(cortexm_trunc_divide_s64_scalar, int64_t);
 
 /* Float layers. Weights: conv2d [out_c][in_c / groups][kernel_h][kernel_w], transpose_conv2d
  * [in_c][out_c / groups][kernel_h][kernel_w]. */

@@ -9,6 +9,7 @@
 #define CORTEXM_FLOAT_FUNCTIONS_H
 
 #include <math.h>
+#include <stdint.h>
 
 /* sqrt(1/2), sqrt(2/pi) and the coefficient of the cubic term in gelu's tanh form (Hendrycks and
  * Gimpel, Gaussian Error Linear Units). */
@@ -43,6 +44,11 @@ static inline float cortexm_remainder_float(float a, float b)
     return rest != 0.0f && (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
 }
 
+static inline float cortexm_trunc_divide_float(float a, float b)
+{
+    return truncf(a / b);
+}
+
 /* floor(a / b) of the exact quotient where that is a float: a less its remainder is a multiple of b,
  * so the division gives an integer up to rounding, which the last line removes. */
 static inline float cortexm_floor_divide_float(float a, float b)
@@ -60,6 +66,41 @@ static inline float cortexm_floor_divide_float(float a, float b)
     whole = floorf(quotient);
     return quotient - whole > 0.5f ? whole + 1.0f : whole;
 }
+
+/* Divisions of integers, not by 0. The lowest number divided by -1 wraps, and leaves no remainder: `/`
+ * and `%` have no result there. */
+#define CORTEXM_INTEGER_DIVISIONS(name, type)                                                      \
+    static inline type cortexm_trunc_divide_##name(type a, type b)                                 \
+    {                                                                                              \
+        return b == -1 ? 0 - a : a / b;                                                            \
+    }                                                                                              \
+                                                                                                   \
+    static inline type cortexm_fmod_##name(type a, type b)                                         \
+    {                                                                                              \
+        return b == -1 ? 0 : a % b;                                                                \
+    }                                                                                              \
+                                                                                                   \
+    static inline type cortexm_remainder_##name(type a, type b)                                    \
+    {                                                                                              \
+        const type rest = cortexm_fmod_##name(a, b);                                               \
+                                                                                                   \
+        return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;                               \
+    }                                                                                              \
+                                                                                                   \
+    static inline type cortexm_floor_divide_##name(type a, type b)                                 \
+    {                                                                                              \
+        const type quotient = cortexm_trunc_divide_##name(a, b);                                   \
+        const type rest = a - quotient * b;                                                        \
+                                                                                                   \
+        return rest != 0 && (rest < 0) != (b < 0) ? quotient - 1 : quotient;                       \
+    }
+
+CORTEXM_INTEGER_DIVISIONS(s32, int32_t)
+CORTEXM_INTEGER_DIVISIONS(s64, int64_t)
+
+/* The function for x's type. */
+#define CORTEXM_OF_TYPE(x, of_float, function)                                                     \
+    _Generic((x), float: of_float, int32_t: function##_s32, int64_t: function##_s64)
 
 /* Exact, or rounded once per operation. */
 #define CORTEXM_abs(x, p) fabsf(x)
@@ -112,10 +153,12 @@ static inline float cortexm_floor_divide_float(float a, float b)
 /* A NaN wins; for integers the second test is constant. */
 #define CORTEXM_minimum(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
 #define CORTEXM_maximum(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
-#define CORTEXM_fmod(a, b) fmodf(a, b)
-#define CORTEXM_remainder(a, b) cortexm_remainder_float(a, b)
-#define CORTEXM_floor_divide(a, b) cortexm_floor_divide_float(a, b)
-#define CORTEXM_trunc_divide(a, b) truncf((a) / (b))
+#define CORTEXM_fmod(a, b) CORTEXM_OF_TYPE(a, fmodf, cortexm_fmod)(a, b)
+#define CORTEXM_remainder(a, b) CORTEXM_OF_TYPE(a, cortexm_remainder_float, cortexm_remainder)(a, b)
+#define CORTEXM_floor_divide(a, b)                                                                 \
+    CORTEXM_OF_TYPE(a, cortexm_floor_divide_float, cortexm_floor_divide)(a, b)
+#define CORTEXM_trunc_divide(a, b)                                                                 \
+    CORTEXM_OF_TYPE(a, cortexm_trunc_divide_float, cortexm_trunc_divide)(a, b)
 #define CORTEXM_pow(a, b) powf(a, b)
 #define CORTEXM_atan2(a, b) atan2f(a, b)
 

@@ -75,6 +75,10 @@ def _check_binary(attrs: more.Binary, ins: Sequence[Tensor], out: Tensor, requir
     require(out.dtype in allowed, f"{attrs.function} of {out.dtype.value} is not defined")
     require(len(ins) == 2, "takes two operands")
     require(all(_broadcasts(t.shape, out.shape) for t in ins), "operands do not broadcast")
+    if out.dtype is not DType.F32 and attrs.function in more.INTEGER_DIVISIONS:
+        divisor = ins[1].data
+        require(divisor is not None, "integers are divided by a constant only")
+        require(divisor is not None and bool(divisor.all()), "division by zero")
 
 
 def _check_convolution(

@@ -21,6 +21,7 @@ from .interpreter import F32, implements
 from .types import Array, Graph, Op
 
 Floats = npt.NDArray[np.float32]
+Integers = npt.NDArray[np.signedinteger[Any]]
 Function = Callable[[Floats], Any]
 
 _ZERO, _HALF, _ONE, _SIX = F32(0.0), F32(0.5), F32(1.0), F32(6.0)
@@ -131,6 +132,11 @@ def _atan2(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.arctan2(a.astype(np.float64), b.astype(np.float64))).astype(F32)
 
 
+def _trunc_divide_integers(a: Integers, b: Integers) -> Integers:
+    """The quotient of a less its remainder is whole, so that rounding it down changes nothing."""
+    return np.asarray(np.floor_divide(a - np.fmod(a, b), b))
+
+
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": np.add,
     "sub": np.subtract,
@@ -143,9 +149,16 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "trunc_divide": lambda a, b: np.trunc(a / b),
     "atan2": _atan2,
 }
+_OF_INTEGERS: dict[str, Callable[[Any, Any], Any]] = {
+    **_BINARY,
+    "remainder": np.remainder,
+    "floor_divide": np.floor_divide,
+    "trunc_divide": _trunc_divide_integers,
+}
 
 
 @implements(more.Binary)
 def _binary(attrs: more.Binary, inputs: list[Any], op: Op, graph: Graph) -> Array:
+    functions = _BINARY if inputs[0].dtype == F32 else _OF_INTEGERS
     with np.errstate(all="ignore"):
-        return np.asarray(_BINARY[attrs.function](inputs[0], inputs[1]))
+        return np.asarray(functions[attrs.function](inputs[0], inputs[1]))

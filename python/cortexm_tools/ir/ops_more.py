@@ -166,7 +166,8 @@ BINARY_FUNCTIONS = (
     "trunc_divide",
     "atan2",
 )
-INTEGER_FUNCTIONS = ("add", "sub", "mul")
+INTEGER_DIVISIONS = ("fmod", "remainder", "floor_divide", "trunc_divide")
+INTEGER_FUNCTIONS = ("add", "sub", "mul", *INTEGER_DIVISIONS)
 LOGICAL_FUNCTIONS = ("and", "or", "xor")
 
 
@@ -207,7 +208,8 @@ class Binary(Attrs):
     """a, b (broadcastable) -> the same type; `function` is one of BINARY_FUNCTIONS.
 
     f32, and s32 or s64 for INTEGER_FUNCTIONS, which wrap. remainder has the sign of b, fmod that of
-    a; floor_divide and trunc_divide round the quotient.
+    a; floor_divide and trunc_divide round the quotient. Integers are divided by a constant without
+    zeros (INTEGER_DIVISIONS).
     """
 
     kind: ClassVar[str] = "binary"

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import CortexMError
-from ..ir import ops
+from ..ir import ops, ops_more
+from ..ir.interpreter import run_graph
 from ..ir.types import Array, DType, Graph, Layer, Op, QuantParams, State, Tensor, contiguous
 from .flatbuffer import damaged
 from .values import Dynamism, PteList, PteProgram, PteTensor, ScalarType
@@ -58,6 +59,7 @@ class Builder:
         self._copy_budget = copy_budget
         self.tensors: list[Tensor] = []
         self._ops: list[Op] = []
+        self._made_by: dict[int, Op] = {}
         self._by_value: dict[int, int] = {}
         self._contiguous: dict[int, int] = {}
         self._inputs: list[int] = []
@@ -82,6 +84,7 @@ class Builder:
         self, attrs: ops.Attrs, inputs: tuple[int, ...], outputs: tuple[int, ...], layer: Layer
     ) -> None:
         self._ops.append(Op(attrs, inputs, outputs, layer))
+        self._made_by.update(dict.fromkeys(outputs, self._ops[-1]))
 
     def last_operand(self) -> int:
         """The first operand of the operator that was added last."""
@@ -205,6 +208,23 @@ class Builder:
             copy = replace(tensor, name=f"{tensor.name}_contiguous", dim_order=order)
             self._contiguous[number] = self.add_tensor(copy)
         return self._contiguous[number]
+
+    def known(self, index: int) -> Array | None:
+        """What tensor `index` is, if it is a constant or another form of one."""
+        chain: list[Op] = []
+        while not self.tensors[index].is_constant:
+            op = self._made_by.get(index)
+            if op is None or not isinstance(op.attrs, ops.Clone | ops.View | ops_more.Cast):
+                return None
+            chain.append(op)
+            index = op.inputs[0]
+        if not chain:
+            return self.tensors[index].data
+        steps = tuple(reversed(chain))
+        (value,) = run_graph(
+            Graph("constant", tuple(self.tensors), steps, (), chain[0].outputs), ()
+        )
+        return value
 
     def finish(self, name: str) -> Graph:
         """The graph. Every output is a tensor of its own that an operator computes."""

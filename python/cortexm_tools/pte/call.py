@@ -171,6 +171,10 @@ class Call:
         assert data is not None
         return data
 
+    def known(self, index: int) -> Array | None:
+        """What the IR tensor with this index is, if that is known at build time."""
+        return self._guard(self.builder.known, index)
+
     def info(self, index: int) -> Tensor:
         """The IR tensor with this index."""
         return self.builder.tensors[index]

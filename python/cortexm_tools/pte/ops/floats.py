@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Portable arithmetic: functions of one and two operands in float32, sums and products of integers.
+"""Portable arithmetic: functions of one and two operands in float32, the four operations on integers.
 
 Arithmetic on raw int8 codes is refused (arithmetic.require_float).
 """
@@ -84,8 +84,22 @@ def _operands(call: Call, function: str, scalar: bool) -> tuple[int, int]:
     if call.info(b).dtype is not dtype:
         require_float(call, b)
         call.require_dtype(b, dtype)
+    if dtype in _INTEGERS and function in ops_more.INTEGER_DIVISIONS:
+        b = _divisor(call, b)
     call.require_out(call.broadcast(a, b), dtype)
     return a, b
+
+
+def _divisor(call: Call, index: int) -> int:
+    """A divisor of integers, as a constant: by zero PyTorch raises an error and C has no result."""
+    value = call.known(index)
+    if value is None:
+        raise call.error(
+            "the divisor of integers is not known at build time",
+            "divide by a number or a constant tensor, or compute in float32",
+        )
+    call.require(bool(value.all()), "integers are divided by zero", "PyTorch cannot do it either")
+    return index if call.info(index).is_constant else call.add_constant("divisor", value)
 
 
 def _binary(name: str, function: str, *, scalar: bool) -> None:
