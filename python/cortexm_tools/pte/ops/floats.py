@@ -98,7 +98,9 @@ def _divisor(call: Call, index: int) -> int:
             "the divisor of integers is not known at build time",
             "divide by a number or a constant tensor, or compute in float32",
         )
-    call.require(bool(value.all()), "integers are divided by zero", "PyTorch cannot do it either")
+    call.require(
+        bool(value.all()), "integers are divided by zero", "PyTorch raises an error for it too"
+    )
     return index if call.info(index).is_constant else call.add_constant("divisor", value)
 
 
