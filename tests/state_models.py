@@ -117,6 +117,14 @@ def ring(net: Any, x: torch.Tensor) -> torch.Tensor:
     return net.out(net.ring.flatten(1))
 
 
+def modulo(net: Any, x: torch.Tensor) -> torch.Tensor:
+    net.ring.index_copy_(1, net.position, x[:, None])
+    net.position.copy_((net.position + 1) % 4)
+    net.phase += 1
+    net.phase %= 3
+    return net.out(net.ring.flatten(1)) * net.phase + net.position // 2
+
+
 def history(net: Any, x: torch.Tensor) -> torch.Tensor:
     net.past = torch.roll(net.past, -1, 1)
     net.past[:, -1] = x
@@ -176,6 +184,9 @@ CASES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], dict[str, tuple
                          out=linear()), VECTOR, {"first": (1,), "hidden": VECTOR}),
     "ring": (lambda: Net(ring, ring=torch.zeros(1, 4, 8), position=torch.tensor([1]),
                          out=linear(4, 32)), VECTOR, {"ring": (1, 4, 8), "position": (1,)}),
+    "modulo": (lambda: Net(modulo, ring=torch.zeros(1, 4, 8), position=torch.tensor([3]),
+                           phase=torch.tensor([1], dtype=torch.int32), out=linear(4, 32)), VECTOR,
+               {"ring": (1, 4, 8), "position": (1,), "phase": (1,)}),
     "history": (lambda: Net(history, past=torch.zeros(1, 5, 8), calls=torch.tensor([0]),
                             out=linear()), VECTOR, {"past": (1, 5, 8), "calls": (1,)}),
     "softmax": (lambda: Net(softmax, shares=torch.full((1, 4), 0.25), out=linear()), VECTOR,
