@@ -14,14 +14,6 @@ static uint8_t *arena_of(const cortexm_model_t *model, void *arena)
     return (uint8_t *)(arena != NULL ? arena : model->arena);
 }
 
-static int prepare(const cortexm_model_t *model, uint8_t *base)
-{
-    if (model->init != NULL) {
-        model->init(base);
-    }
-    return model->status != NULL ? model->status(base) : CORTEXM_OK;
-}
-
 int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size)
 {
     uint8_t *const base = arena_of(model, arena);
@@ -39,14 +31,10 @@ int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size)
     if (((uintptr_t)base & (uintptr_t)(CORTEXM_ARENA_ALIGN - 1)) != 0U) {
         return CORTEXM_ERR_ARENA_ALIGN;
     }
-    return prepare(model, base);
-}
-
-int cortexm_reset(const cortexm_model_t *model, void *arena)
-{
-    uint8_t *const base = arena_of(model, arena);
-
-    return base != NULL ? prepare(model, base) : CORTEXM_ERR_ARGUMENT;
+    if (model->init != NULL) {
+        model->init(base);
+    }
+    return model->status != NULL ? model->status(base) : CORTEXM_OK;
 }
 
 int cortexm_invoke(const cortexm_model_t *model, void *arena)

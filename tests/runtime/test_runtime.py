@@ -41,6 +41,9 @@ int main(void)
     SHOW(cortexm_init(&lent, space, LENT_ARENA_SIZE - 1));
     SHOW(cortexm_init(&lent, space + 4, LENT_ARENA_SIZE));
     SHOW(cortexm_init(&owned, space, LENT_ARENA_SIZE));
+    SHOW(cortexm_reset(NULL, space));
+    SHOW(cortexm_reset(&lent, NULL));
+    SHOW(cortexm_reset(&owned, NULL));
     SHOW(cortexm_invoke(NULL, space));
     SHOW(cortexm_invoke(&lent, NULL));
     SHOW(cortexm_input(&lent, space, 1).data == NULL);

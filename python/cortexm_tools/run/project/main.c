@@ -96,9 +96,6 @@ static void runner_run(runner_job_t *job, size_t size, int in, int out)
     for (uint32_t n = 0; n < header[1]; n++) {
         if (header[2] != 0U) {
             runner_poison(job->arena, model->arena_size, n);
-            if (model->status != NULL) {
-                runner_prepare(job, size); /* what lies in the arena between calls */
-            }
         }
         for (size_t i = 0; i < model->input_count; i++) {
             runner_read_all(in, cortexm_input(model, job->arena, i).data, model->inputs[i].size);
