@@ -17,7 +17,7 @@ from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.emit.cwriter import c_float, c_int, c_string
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType
+from cortexm_tools.ir import DType, Graph
 from cortexm_tools.ir import ops_more as more
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.types import ScratchArg
@@ -34,11 +34,14 @@ def tiny_files(**options: object) -> dict[str, str]:
     x = net.input((1, 2, 4, 4))
     y = net.conv(x, 3, (2, 2), padding=(0, 0, 1, 1))
     z = net.pool(net.activation(y), (4, 4), largest=False)
-    graph = simplify(net.finish(net.linear(net.view(z, (1, 3)), 2)))
-    plan = make_plan(graph, Target.parse("cortex-m3"))
+    return _files(net.finish(net.linear(net.view(z, (1, 3)), 2)), options)
+
+
+def _files(graph: Graph, options: dict[str, object]) -> dict[str, str]:
+    plan = make_plan(simplify(graph), Target.parse("cortex-m3"))
     fields = {
-        "name": "tiny",
-        "command": "cortexm compile tiny.pte --cpu cortex-m3",
+        "name": graph.name,
+        "command": f"cortexm compile {graph.name}.pte --cpu cortex-m3",
         "digest": "0" * 64,
     }
     return emit(plan, EmitOptions(**(fields | options)))  # type: ignore[arg-type]
@@ -53,14 +56,7 @@ def stateful_files(**options: object) -> dict[str, str]:
     one = net.constant(np.ones(1), DType.S32)
     more_calls = net.add(more.Binary("add"), [count, one], (1,), DType.S32)
     net.keep(count, more_calls, np.zeros(1, np.int32))
-    graph = simplify(net.finish(net.linear(net.states[0].after, 2), more_calls))
-    plan = make_plan(graph, Target.parse("cortex-m3"))
-    fields = {
-        "name": "stateful",
-        "command": "cortexm compile stateful.pte --cpu cortex-m3",
-        "digest": "0" * 64,
-    }
-    return emit(plan, EmitOptions(**(fields | options)))  # type: ignore[arg-type]
+    return _files(net.finish(net.linear(net.states[0].after, 2), more_calls), options)
 
 
 @pytest.mark.parametrize("name", ["tiny.c", "tiny.h", "tiny_weights.c", "stateful.c", "stateful.h"])
