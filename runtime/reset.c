@@ -4,5 +4,13 @@
 
 int cortexm_reset(const cortexm_model_t *model, void *arena)
 {
-    return model != NULL ? cortexm_init(model, arena, model->arena_size) : CORTEXM_ERR_ARGUMENT;
+    if (model == NULL || (arena == NULL && model->arena == NULL)) {
+        return CORTEXM_ERR_ARGUMENT;
+    }
+    void *const base = arena != NULL ? arena : model->arena;
+
+    if (model->init != NULL) {
+        model->init(base);
+    }
+    return model->status != NULL ? model->status(base) : CORTEXM_OK;
 }

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..ir.text import tensor_text
 from ..plan import Plan
-from .cwriter import array_lines, c_comment
+from ..plan.states import initial_bytes, initial_name
+from .cwriter import c_comment
 from .options import EmitOptions
-from .weights import section_attribute
+from .weights import section_attribute, symbol
 
 RESET = "reset"  # the model's init function
 
@@ -25,28 +24,23 @@ def state_lines(plan: Plan, options: EmitOptions) -> list[str]:
     if arena is None:
         return []
     name = state_symbol(options)
-    comment, constants, writes = ["/* Kept from call to call:"], list[str](), list[str]()
+    comment, writes = ["/* Kept from call to call:"], list[str]()
+    stored = {constant.name for constant in plan.constants}
     for number, state in enumerate(plan.graph.states):
         tensor, place = plan.graph.tensors[state.before], plan.offset(state.before) - arena.base
         comment.append(f" *   {c_comment(state.name)}: {tensor_text(tensor)} @{place}")
-        data = state.initial.transpose(tensor.dim_order).tobytes()
-        if len(set(data)) == 1:
-            writes.append(f"    memset({name} + {place}, {data[0]}, {len(data)});")
-            continue
-        constants += [
-            f"{section_attribute(options.section_weights)}static const uint8_t initial_{number}[] = {{",
-            *array_lines(np.frombuffer(data, np.uint8)),
-            "};",
-            "",
-        ]
-        writes.append(f"    memcpy({name} + {place}, initial_{number}, sizeof initial_{number});")
+        if initial_name(number) in stored:
+            source = symbol(options, initial_name(number))
+            writes.append(f"    memcpy({name} + {place}, {source}, sizeof {source});")
+        else:
+            first = initial_bytes(plan.graph, state)[0]
+            writes.append(f"    memset({name} + {place}, {first}, {tensor.nbytes});")
     comment[-1] += " */"
     section = section_attribute(options.section_arena or arena.region.section)
     return [
         *comment,
         f"{section}_Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{options.macro}_STATE_SIZE];",
         "",
-        *constants,
         f"static void {RESET}(void *memory)",
         "{",
         "    (void)memory;",

@@ -26,7 +26,7 @@ from .regions import (
 )
 from .select import Spare, has_lowering
 from .spare import Choice, fit
-from .states import add_states, settle, state_bytes
+from .states import add_states, initial_constants, settle, state_bytes
 from .types import Plan, Region
 
 __all__ = [
@@ -156,7 +156,14 @@ def assemble(
     buffer_of = pieces.buffer_of
     heat = measure_heat(steps, buffer_of, pieces.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
-    split = split_buffers(pieces.buffers, heat, usable, outside, pieces.distances)
+    constants = (*planner.select.constants.values(), *initial_constants(graph))
+    try:
+        split = split_buffers(pieces.buffers, heat, usable, outside, pieces.distances)
+    except NoRoom as error:
+        if not graph.states:
+            raise
+        beside = f"{error.message}, beside {state_bytes(graph):,} bytes of state"
+        raise NoRoom(beside, where=_sizes(regions), hint=error.hint) from None
     placed, arenas, bound = place_regions(split, regions, pieces.distances)
     placed, buffer_of, arenas = add_states(
         graph, placed, buffer_of, arenas, planner.group(chains), len(steps)
@@ -166,7 +173,7 @@ def assemble(
             graph=graph,
             target=planner.target,
             steps=steps,
-            constants=split_constants(tuple(planner.select.constants.values()), heat, regions),
+            constants=split_constants(constants, heat, regions),
             buffers=placed,
             buffer_of=buffer_of,
             scratch_of=pieces.scratch_of,
@@ -179,6 +186,10 @@ def assemble(
             parts=pieces.parts,
         )
     )
+
+
+def _sizes(regions: tuple[Region, ...]) -> str:
+    return ", ".join(f"{r.name} {r.size:,} bytes" for r in ram_regions(regions))
 
 
 def _usable(regions: tuple[Region, ...], fast: float, states: int) -> tuple[Region, ...]:

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..ir import Graph, Op, State, Tensor, ops
+import numpy as np
+
+from ..ir import Array, Graph, Op, State, Tensor, ops
 from .lifetimes import overwrites_in_place
-from .types import Arena, Buffer, Region
+from .types import Arena, Buffer, Constant, Region
 
 KIND = "state"  # of the region that stands for it
 
@@ -74,6 +76,26 @@ def state_bytes(graph: Graph) -> int:
     """The memory of all states."""
     last = state_buffers(graph, 0)[-1:]
     return sum(-(-(buffer.offset + buffer.nbytes) // 16) * 16 for buffer in last)
+
+
+def initial_constants(graph: Graph) -> tuple[Constant, ...]:
+    """The initial values that are in flash: those of more than one byte."""
+    return tuple(
+        Constant(initial_name(number), data, f"initial value of {state.name}", needed=data.nbytes)
+        for number, state in enumerate(graph.states)
+        if len(set((data := initial_bytes(graph, state)).tobytes())) > 1
+    )
+
+
+def initial_name(number: int) -> str:
+    """The constant with the initial value of a state."""
+    return f"initial_{number}"
+
+
+def initial_bytes(graph: Graph, state: State) -> Array:
+    """The initial value as it lies in memory."""
+    order = graph.tensors[state.before].dim_order
+    return np.ascontiguousarray(state.initial.transpose(order)).reshape(-1).view(np.uint8)
 
 
 def add_states(
