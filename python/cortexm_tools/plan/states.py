@@ -52,11 +52,12 @@ def _in_place(graph: Graph, op: Op, state: State) -> bool:
 def waits(graph: Graph) -> dict[int, set[int]]:
     """For the operators that compute new states, those that read the old ones: they come first."""
     maker = {index: number for number, op in enumerate(graph.ops) for index in op.outputs}
-    return {
-        maker[state.after]: {n for n, op in enumerate(graph.ops) if state.before in op.inputs}
-        - {maker[state.after]}
-        for state in graph.states
-    }
+    found: dict[int, set[int]] = {}
+    for state in graph.states:
+        number = maker[state.after]
+        readers = {n for n, op in enumerate(graph.ops) if state.before in op.inputs}
+        found.setdefault(number, set()).update(readers - {number})
+    return found
 
 
 def state_buffers(graph: Graph, steps: int) -> tuple[Buffer, ...]:

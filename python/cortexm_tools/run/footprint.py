@@ -2,7 +2,7 @@
 """Exact flash and RAM of a model with the kernels it uses.
 
 The sizes come from a trial link: the model's archive with the kernel library and the C library, all
-sections dropped that the model and the four functions of cortexm/model.h do not reach. An
+sections dropped that the model and four functions of cortexm/model.h (`_API`) do not reach. An
 application that links several models shares kernels between them, so the sum of footprints is an
 upper bound there.
 """
