@@ -1,10 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the helpers beside the tests importable."""
+"""Makes the helpers beside the tests importable; the kernels as a shared library."""
 
+from __future__ import annotations
+
+import fcntl
+import os
 import sys
 from pathlib import Path
+
+import pytest
 
 _HERE = Path(__file__).parent
 
 for name in (".", "cmake", "cmsis_nn", "kernels", "ops_data", "ops_float", "wheel"):
     sys.path.insert(0, str(_HERE / name))
+
+from plan_executor import PlanExecutor, build_library  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def executor(tmp_path_factory: pytest.TempPathFactory) -> PlanExecutor:
+    """Runs plans here; the library is built once for all workers of a session."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernel_library"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        library = folder / "kernels.so"
+        if not library.exists():
+            build_library(folder)
+    return PlanExecutor(library)

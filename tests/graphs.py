@@ -375,6 +375,51 @@ def _branch(net: Net, x: int) -> int:
     return net.conv(x, 4 * int(pick(1, 9)) if pick(0, 2) else int(pick(1, 20)))
 
 
+def random_mixture(seed: int) -> Graph:
+    """A network of several float inputs, each quantized, that meet in operators of two operands: often
+    in the first one. Some inputs are read again later, some results are outputs."""
+    net = Net(f"mixture{seed}", seed)
+    pick = net.random.integers
+    shape = (1, int(pick(1, 6)), int(pick(2, 6)), int(pick(2, 6)))
+    live = []
+    for _ in range(int(pick(2, 5))):
+        own = shape if pick(0, 4) else (*shape[:2], 1, 1)
+        live.append(net.quantize(net.input(own, DType.F32)))
+    if net.shape(live[0]) != shape:
+        live.insert(0, net.quantize(net.input(shape, DType.F32)))
+    outputs = []
+    for _ in range(int(pick(1, 7))):
+        a, b = (live[int(i)] for i in pick(0, len(live), 2))
+        x = _mixed(net, a, b, shape)
+        if pick(0, 3):
+            live = [index for index in live if index not in (a, b)]
+        live.append(x)
+        if pick(0, 5) == 0:
+            outputs.append(x)
+    results = dict.fromkeys((*outputs, live[-1]))
+    return net.finish(*(net.dequantize(index) for index in results))
+
+
+def _mixed(net: Net, a: int, b: int, shape: tuple[int, ...]) -> int:
+    """What an operator makes of two tensors; of `shape`, unless both have one pixel."""
+    pick = net.random.integers
+    kind = int(pick(0, 8))
+    if kind == 0:
+        return net.activation(a)
+    if kind == 1:
+        return net.mul(a, b)
+    if kind == 2 and net.shape(a) == net.shape(b):
+        attrs = ops.Minimum() if pick(0, 2) else ops.Maximum()
+        return net.add(attrs, [a, b], net.shape(a))
+    if kind == 3 and net.shape(a) == net.shape(b) == shape:
+        return net.conv(net.concat([a, b], 1), shape[1], (1, 1), padding=(0, 0, 0, 0))
+    if kind == 4 and net.shape(a) == shape:
+        return net.sum(net.conv(a, shape[1]), b)
+    if kind == 5 and net.shape(a) == shape:
+        return net.sum(b, net.conv(a, shape[1], depthwise=True))
+    return net.sum(a, b)
+
+
 def random_inputs(graph: Graph, seed: int) -> list[Array]:
     """Codes over the whole range, or floats around zero with a few far out."""
     random = np.random.default_rng(seed)

@@ -333,7 +333,9 @@ def _overlaps(
     result = buffer_of[step.op.outputs[0]]
     if buffers[result].first != number:
         return
-    read = {buffer_of[i] for i in step.inputs if i in buffer_of} - {result}
+    read = {buffer_of[i] for i in step.inputs if i in buffer_of}
+    if result in read:
+        return  # it is written over an input, which lies apart from all others
     for operand in sorted(place for place in read if buffers[place].last == number):
         each = [facts.distance(graph, step, i) for i in step.inputs if buffer_of.get(i) == operand]
         known = [d for d in each if d is not None]
