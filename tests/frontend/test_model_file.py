@@ -104,6 +104,18 @@ def test_chance_is_seeded(tmp_path: Path) -> None:
         (MODEL + "ModelInputs = (1,)\n", "must be a tensor, not int", "model.py:5"),
         (MODEL + "ModelInputs = ()\n", "is empty", "model.py:5"),
         (MODEL + "ModelInputs = (torch.zeros(0, 3),)\n", "no elements", "model.py:5"),
+        (
+            MODEL.replace("torch.ones(1, 3)", "torch.ones(1, 3).half()"),
+            "[0] is float16",
+            "model.py:4",
+        ),
+        (
+            MODEL.replace("(3, 2)", "(3, 2).half()"),
+            "is in float16 (parameter 'weight')",
+            "model.py:3",
+        ),
+        (MODEL.replace("(3, 2)", "(3, 2).bfloat16()"), "is in bfloat16", "model.py:3"),
+        (MODEL.replace("(3, 2)", "(3, 2).double()"), "is in float64", "model.py:3"),
         (MODEL + "CalibrationInputs = 3\n", "must be an iterable", "model.py:5"),
         (MODEL + "CalibrationInputs = []\n", "no samples", "model.py:5"),
         (MODEL + "CalibrationInputs = [(torch.ones(1, 4),)]\n", "is 1x4 float32", "model.py:5"),

@@ -444,6 +444,40 @@ def test_stateless_models_stay_what_they_are() -> None:
     assert module.table is not None
 
 
+@pytest.mark.parametrize("state", [False, True])
+def test_running_leaves_every_attribute(state: bool) -> None:
+    """Whatever the buffers are, None among them: the same objects under the same names after."""
+
+    def function(net: Any, x: torch.Tensor) -> torch.Tensor:
+        if state:
+            net.count.add_(1)
+        return net.a(net.b(net.c(x.reshape(1, 4, 2, 1)))).flatten() + net.one
+
+    module = Net(
+        function,
+        a=nn.InstanceNorm2d(4),
+        b=nn.BatchNorm2d(4, track_running_stats=False),
+        c=nn.BatchNorm2d(4),
+        count=torch.zeros(1),
+        one=torch.ones(1),
+    ).eval()
+    module.register_buffer("nothing", None)
+    module.register_buffer("last", torch.ones(2))
+
+    def contents() -> list[dict[str, Any]]:
+        return [{**m.__dict__, "_buffers": dict(m._buffers)} for m in module.modules()]
+
+    before = contents()
+    states, repeats = find_states(module, (torch.randn(VECTOR),), HERE.parent)
+    assert [s.name for s in states] == ["count"] * state and repeats
+    with torch.no_grad():
+        Stateless(module, states)(torch.randn(VECTOR), *(s.initial for s in states))
+    for old, new in zip(before, contents(), strict=True):
+        assert list(new) == list(old) and list(new["_buffers"]) == list(old["_buffers"])
+        assert all(new[name] is old[name] for name in old if name != "_buffers")
+        assert all(new["_buffers"][name] is value for name, value in old["_buffers"].items())
+
+
 def test_failure_leaves_the_module_alone() -> None:
     def function(net: Any, x: torch.Tensor) -> torch.Tensor:
         net.one = net.one + x

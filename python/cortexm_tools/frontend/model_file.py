@@ -32,6 +32,8 @@ from .samples import (
     calibration_samples,
     evaluation_set,
     example_sample,
+    is_other_float,
+    type_text,
 )
 
 MODULE_NAME = "cortexm_model_file"
@@ -250,6 +252,7 @@ def _model(module: types.ModuleType, path: Path) -> torch.nn.Module:
             where=_where(path, "ModelUnderTest"),
             hint=_HINT_CONVENTION,
         )
+    _check_types(model, _where(path, "ModelUnderTest"))
     try:
         model = model.eval()
     except NotImplementedError:
@@ -257,6 +260,18 @@ def _model(module: types.ModuleType, path: Path) -> torch.nn.Module:
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     return model
+
+
+def _check_types(model: torch.nn.Module, where: str) -> None:
+    """Raises if the parameters are of another floating-point type than float32."""
+    for name, parameter in model.named_parameters():
+        if is_other_float(parameter.dtype):
+            raise CortexMError(
+                f"ModelUnderTest is in {type_text(parameter.dtype)} (parameter {name!r}); models "
+                "are quantized from float32",
+                where=where,
+                hint="give the model and its inputs in float32, as .float() makes them",
+            )
 
 
 def user_files(loaded: LoadedModel) -> tuple[str, ...]:

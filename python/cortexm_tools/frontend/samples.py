@@ -60,6 +60,16 @@ def shape_text(shape: Iterable[int]) -> str:
     return "x".join(str(int(n)) for n in shape) or "scalar"
 
 
+def type_text(dtype: torch.dtype) -> str:
+    """``float16``."""
+    return str(dtype).removeprefix("torch.")
+
+
+def is_other_float(dtype: torch.dtype) -> bool:
+    """Whether `dtype` is a floating-point type for which there are no kernels."""
+    return dtype.is_floating_point and dtype != torch.float32
+
+
 def check_finite(sample: Sample, what: str, where: str) -> None:
     """Raise CortexMError if `sample` holds NaN or infinity."""
     for index, tensor in enumerate(sample):
@@ -99,6 +109,13 @@ def example_sample(value: Any, where: str) -> Sample:
             )
         if item.numel() == 0:
             raise CortexMError(f"ModelInputs[{index}] has no elements", where=where)
+        if is_other_float(item.dtype):
+            raise CortexMError(
+                f"ModelInputs[{index}] is {type_text(item.dtype)}; inputs of real numbers are "
+                "float32",
+                where=where,
+                hint="give the model and its inputs in float32, as .float() makes them",
+            )
     sample = tuple(item.detach().cpu() for item in value)
     check_finite(sample, "ModelInputs", where)
     return sample

@@ -110,8 +110,7 @@ def kept(module: torch.nn.Module, *, new: bool = False) -> Iterator[None]:
     saved = []
     for owner in module.modules():
         attributes = {n: v for n, v in owner.__dict__.items() if _is_kept(v, new)}
-        buffers = {n: v for n, v in owner._buffers.items() if _is_kept(v, new)}
-        saved.append((owner, buffers, attributes))
+        saved.append((owner, dict(owner._buffers), attributes))
     try:
         yield
     finally:
@@ -122,10 +121,12 @@ def kept(module: torch.nn.Module, *, new: bool = False) -> Iterator[None]:
                     values.clear()  # so that the buffers return in their order
                 values.update(before)
                 for name, value in after.items():
-                    if isinstance(value, torch.Tensor) and name not in before:
+                    if not isinstance(value, torch.Tensor):
+                        continue
+                    if new and not isinstance(before.get(name), torch.Tensor):
+                        values[name] = value
+                    elif name not in before:
                         values.pop(name, None)
-                        if new:
-                            values[name] = value
 
 
 def _is_kept(value: object, new: bool) -> bool:
