@@ -25,11 +25,13 @@ from .choices import (
 from .compile import Compiled, compile_program, write_compiled
 from .emit.files import write_files
 from .errors import CortexMError
+from .plan.regions import section_name
 from .plan.select import identifier
 from .program import Program, load_program
 from .report import layer_table, summary
 from .stages import bundle_bytes, intermediates, nodes_line, nodes_text
 from .target import Target
+from .terminal import show
 from .vectors import tolerance_text
 
 
@@ -39,10 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status = _COMMANDS[args.command](args)
     except CortexMError as error:
-        print(f"error: {error}", file=sys.stderr)
+        show(f"error: {error}", error=True)
         return 1
     except KeyboardInterrupt:
-        print("error: interrupted", file=sys.stderr)
+        show("error: interrupted", error=True)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    show(text, error=True)
 
 
 def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
@@ -81,8 +83,8 @@ def _compile(args: argparse.Namespace) -> int:
         target,
         own_arena=args.arena == "own",
         shared_arena=arena_group(args.arena),
-        section_arena=args.section_arena,
-        section_weights=args.section_weights,
+        section_arena=section_name(args.section_arena, "--section-arena"),
+        section_weights=section_name(args.section_weights, "--section-weights"),
         embed_pte=args.embed_pte,
         samples=args.samples,
         profile=args.profile,
@@ -104,12 +106,12 @@ def _compile(args: argparse.Namespace) -> int:
         write_files(args.intermediates, intermediates(compiled))
     _write_for_build_system(args, compiled)
     if not args.quiet:
-        print(_summary(compiled.report))
-        print(f"  nodes  {nodes_line(program)}")
+        show(_summary(compiled.report))
+        show(f"  nodes  {nodes_line(program)}")
         for name in more:
-            print(f"  wrote  {args.out / name}")
+            show(f"  wrote  {args.out / name}")
         if args.model_name is not None or args.intermediates is not None:
-            print(f"\n{nodes_text(program)}", end="")
+            show(f"\n{nodes_text(program)}", end="")
     return 0
 
 
@@ -162,7 +164,7 @@ def _run(args: argparse.Namespace) -> int:
         qtol=args.qtol,
     )
     result = run_program(compiled, request)
-    print(json.dumps(result.data, indent=1) if args.json else run_text(compiled, result))
+    show(json.dumps(result.data, indent=1) if args.json else run_text(compiled, result))
     return 0 if result.passed else 1
 
 
@@ -182,7 +184,7 @@ def _bench(args: argparse.Namespace) -> int:
     else:
         data = bench(program, options, board=args.board, work=args.work)
         text = bench_text
-    print(json.dumps(data, indent=1) if args.json else text(data))
+    show(json.dumps(data, indent=1) if args.json else text(data))
     return 0
 
 
@@ -190,7 +192,7 @@ def _inspect(args: argparse.Namespace) -> int:
     from .listing import inspect_text
 
     program = load_program(args.model, name=identifier(args.model.stem), target=Target.parse("any"))
-    print(inspect_text(program))
+    show(inspect_text(program))
     return 0
 
 
@@ -206,7 +208,7 @@ def _report(args: argparse.Namespace) -> int:
         raise CortexMError(
             "is no report of this tool", where=str(args.report), hint="give a NAME.report.json"
         ) from None
-    print(text)
+    show(text)
     return 0
 
 
@@ -227,14 +229,14 @@ def _doctor(args: argparse.Namespace) -> int:
     from .doctor import examine, listing
 
     findings = examine()
-    print(listing(findings))
+    show(listing(findings))
     return 0 if all(finding.ok for finding in findings) else 1
 
 
 def _cmake_dir(args: argparse.Namespace) -> int:
     from .paths import cmake_dir
 
-    print(cmake_dir())
+    show(str(cmake_dir()))
     return 0
 
 

@@ -24,8 +24,21 @@ class CortexMError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.message}" if self.where else self.message
+        text = f"{printable(self.where)}: {self.message}" if self.where else self.message
         return f"{text}\nhint: {self.hint}" if self.hint else text
+
+
+def printable(text: str, keep: str = "") -> str:
+    """`text` with escapes for what is no printable character and not in `keep`.
+
+    Names from files can hold anything: line ends that forge a message, sequences that a terminal
+    obeys, halves of surrogate pairs that no encoding takes.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() or char in keep else repr(char)[1:-1] for char in text
+    )
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -155,16 +155,22 @@ def load_program(
             bundle = parse_bundle(pte)
             pte = bundle.pte
             vectors = vectors_of(bundle, parse_program(pte).method)
-    sidecar = path.with_suffix(".layers.json")
-    layers = layers_from_json(sidecar.read_text(encoding="utf-8"), pte) if sidecar.is_file() else ()
     return Program(
         name,
         pte,
-        layers,
+        _sidecar_layers(path.with_suffix(".layers.json"), pte),
         dependencies=(str(path.resolve()),),
         vectors=vectors,
         source=str(path),
     )
+
+
+def _sidecar_layers(path: Path, pte: bytes) -> tuple[NamedLayer, ...]:
+    """The layers that the file beside a .pte names; () if there is none that can be read."""
+    try:
+        return layers_from_json(path.read_bytes(), pte)
+    except OSError:
+        return ()
 
 
 @contextmanager

@@ -46,14 +46,25 @@ def c_float(value: float) -> str:
 
 
 def c_comment(text: str) -> str:
-    """`text` made safe inside a comment."""
-    return text.replace("*/", "* /").replace("/*", "/ *")
+    """`text` made safe inside a comment: printable ASCII without what could end the comment or the line.
+
+    `*` and `/` end a comment also with a spliced line between them, and `?` may begin a trigraph for
+    the backslash that splices (C11 5.1.1.2, 5.2.1.1). No escape ends in a backslash.
+    """
+    return "".join(
+        char if " " <= char <= "~" and char not in "*\\?" else _escaped(char) for char in text
+    )
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def c_string(text: str) -> str:
-    """A string literal of printable ASCII; everything else is escaped in octal."""
+    """A string literal of printable ASCII; everything else is escaped in octal, as UTF-8."""
     out = []
-    for byte in text.encode():
+    for byte in text.encode("utf-8", "surrogatepass"):
         plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
         out.append(chr(byte) if plain else f"\\{byte:03o}")
     return '"' + "".join(out) + '"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..ir import Tensor
 from ..plan import Plan
-from .cwriter import c_float
+from .cwriter import c_comment, c_float
 from .options import EmitOptions, preamble
 from .state import state_symbol
 
@@ -65,7 +65,7 @@ def _tensor_macros(prefix: str, tensor: Tensor) -> list[str]:
     shape = "x".join(map(str, tensor.shape)) or "scalar"
     memory = "x".join(map(str, tensor.memory_shape)) or "scalar"
     lines = [
-        f"/* {tensor.name}: {tensor.dtype.value} {shape}, in memory {memory} */",
+        f"/* {c_comment(tensor.name)}: {tensor.dtype.value} {shape}, in memory {memory} */",
         f"#define {prefix}_SIZE {tensor.nbytes} /* bytes */",
         f"#define {prefix}_COUNT {tensor.numel} /* elements */",
     ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..plan import Plan
+from ..plan.regions import section_name
 from ..plan.types import Constant
 from .cwriter import array_lines, c_comment, c_type
 from .options import EmitOptions, preamble
@@ -63,4 +64,9 @@ def blob_text(options: EmitOptions, name: str, data: bytes) -> str:
 
 
 def section_attribute(section: str) -> str:
-    return f'__attribute__((section("{section}"))) ' if section else ""
+    """The attribute that places a variable in `section`.
+
+    Raises:
+        CortexMError: no section can be named so.
+    """
+    return f'__attribute__((section("{section_name(section)}"))) ' if section else ""

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch.fx import Graph, Node
 
-from ..errors import CortexMError
+from ..errors import CortexMError, printable
 from ..ir.types import Layer
 from .places import frame_in_text, shown_path
 
@@ -36,7 +36,7 @@ def layer_of(node: Node, base: Path) -> Layer:
     """What the node's own metadata says; source files relative to `base`."""
     frame = frame_in_text(str(node.meta.get("stack_trace") or ""))
     source = f"{shown_path(frame[0], base)}:{frame[1]}" if frame else ""
-    return Layer(module_path(node.meta.get("nn_module_stack")), source)
+    return Layer(printable(module_path(node.meta.get("nn_module_stack"))), printable(source))
 
 
 def layers_of_graph(graph: Graph, base: Path) -> dict[Node, Layer]:

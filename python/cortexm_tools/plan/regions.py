@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..errors import CortexMError
+from ..errors import CortexMError, printable
 from .arena import fits, place, some_buffers
 from .placing import Distances, align_up
 from .types import Arena, Buffer, Constant, ConstantArg, Region, ScratchArg, Step, TensorArg
@@ -47,7 +47,22 @@ def parse_region(text: str) -> Region:
     size = parse_size(match["size"], text)
     what = "weights" if kind == "weights" else "arena"
     section = match["section"][1:] if match["section"] else f".cortexm.{what}.{name}"
-    return Region(name, size, kind, section)
+    return Region(name, size, kind, section_name(section, text))
+
+
+def section_name(text: str, where: str = "") -> str:
+    """`text`, which names a linker section, or is empty.
+
+    Raises:
+        CortexMError: it holds characters that assemblers and linker scripts take for something else.
+    """
+    if re.fullmatch(r"[A-Za-z0-9_.$]*", text):
+        return text
+    raise CortexMError(
+        f"{printable(text)!r} cannot name a linker section",
+        where=where,
+        hint="use letters, digits, '_', '.' and '$'",
+    )
 
 
 def parse_regions(texts: Sequence[str]) -> tuple[Region, ...]:
@@ -57,11 +72,13 @@ def parse_regions(texts: Sequence[str]) -> tuple[Region, ...]:
         CortexMError: a bad description, a name given twice, or fast memory without any other.
     """
     regions = tuple(parse_region(text) for text in texts)
-    names = [region.name for region in regions]
+    # Their macros are in capitals.
+    names = [region.name.lower() for region in regions]
     for name in names:
         if names.count(name) > 1:
             raise CortexMError(
-                f"region {name!r} is given twice", hint="give each memory a name of its own"
+                f"region {name!r} is given twice",
+                hint="give each memory a name of its own, and not only in capitals",
             )
     kinds = {region.kind for region in regions}
     if "fast" in kinds and "ram" not in kinds:

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from ..errors import printable
 from ..ir.types import Layer
 
 FORMAT = 1
@@ -32,7 +33,7 @@ def layers_to_json(pte: bytes, layers: Sequence[NamedLayer]) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def layers_from_json(text: str, pte: bytes) -> tuple[NamedLayer, ...]:
+def layers_from_json(text: bytes | str, pte: bytes) -> tuple[NamedLayer, ...]:
     """The layers in the sidecar `text`, or () if it is damaged or belongs to another .pte.
 
     Layer names only make messages better, so nothing here is an error.
@@ -44,8 +45,12 @@ def layers_from_json(text: str, pte: bytes) -> tuple[NamedLayer, ...]:
         if document["pte_sha256"] != hashlib.sha256(pte).hexdigest():
             return ()
         return tuple(
-            (str(call["op"]), Layer(str(call["path"]), str(call["source"])))
+            (_name(call["op"]), Layer(_name(call["path"]), _name(call["source"])))
             for call in document["kernel_calls"]
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         return ()
+
+
+def _name(value: object) -> str:
+    return printable(str(value))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from ..errors import CortexMError, did_you_mean
+from ..errors import CortexMError, did_you_mean, printable
 from .flatbuffer import Buffer, Table, damaged
 from .values import (
     Dynamism,
@@ -67,7 +67,7 @@ def parse_program(data: bytes, *, method: str | None = None) -> PteProgram:
         inputs=_indices(plan, 3, len(values), "an input"),
         outputs=_indices(plan, 4, len(values), "an output"),
         instructions=tuple(_instructions(plan, len(values))),
-        delegates=tuple(table.string(0) for table in plan.tables(7)),
+        delegates=tuple(printable(table.string(0)) for table in plan.tables(7)),
         named_data=tuple(
             (table.string(0), _at(segments, table.u32(1), "a segment")) for table in root.tables(7)
         ),
@@ -205,7 +205,7 @@ def _value(kind: int, table: Table, data: _Data) -> PteValue:
 
 def _tensor(table: Table, data: _Data) -> PteTensor:
     extra = table.table(9)
-    name = extra.string(1) if extra else ""
+    name = printable(extra.string(1)) if extra else ""
     if extra and extra.i8(2) != 0:
         raise CortexMError(
             f"the data of tensor {name!r} is kept outside of the .pte file",
@@ -266,7 +266,7 @@ def _place(allocation: Table) -> tuple[int, int]:
 def _instructions(plan: Table, value_count: int) -> list[PteInstruction]:
     names = []
     for table in plan.tables(6):
-        name, overload = table.string(0), table.string(1)
+        name, overload = printable(table.string(0)), printable(table.string(1))
         if len(name) + len(overload) > _MAX_NAME:
             raise damaged("an operator has an overlong name")
         names.append(f"{name}.{overload}" if overload else name)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import printable
+
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Columns aligned: numbers to the right, words to the left."""
@@ -22,7 +24,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def _cell(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
-        return str(value)
+        return printable(str(value))
     return f"{value:,}"
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..emit.files import write_files
 from ..errors import CortexMError
+from ..terminal import show
 from .footprint import Shares, check_footprint, measure, shares_of, summary_text, to_json
 
 
@@ -45,9 +46,9 @@ def main(arguments: Sequence[str]) -> int:
         write_files(options.out.parent, {options.out.name: to_json(size)})
         check_footprint(options.name, size, options.ram_limit, options.flash_limit)
     except CortexMError as error:
-        print(f"error: {error}", file=sys.stderr)
+        show(f"error: {error}", error=True)
         return 1
-    print(summary_text(options.name, size))
+    show(summary_text(options.name, size))
     return 0
 
 
