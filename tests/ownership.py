@@ -105,6 +105,8 @@ class _Replay:
             self.whole(step.op.inputs[0])  # what is not written stays
         for call in step.trace():
             args = [arg for arg in call.args if isinstance(arg, TensorArg)]
+            if not args:
+                continue  # a constant's offsets, to scratch
             target = args[-1]
             kind, _, ahead = call.kernel.order.partition(":")
             fields = dict(call.fields)

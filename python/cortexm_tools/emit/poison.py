@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..ir import ops_more as more
 from ..plan import Plan
-from ..plan.types import Call, ScratchArg, TensorArg
+from ..plan.types import Call, ScratchArg
 
 _BY_INDEX = (more.Gather, more.Index, more.IndexPut)
 
@@ -38,7 +38,7 @@ def dead_after_call(plan: Plan, number: int, call: Call) -> list[tuple[int, int]
         dead.append((scratch.offset, scratch.offset + scratch.nbytes))
     if call.kernel.op == "move":
         kept = dict(call.fields)["count"]
-        target = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
+        target = call.tensors[-1]
         band = plan.buffers[plan.buffer_of[target.index]]
         assert isinstance(kept, int) and target.offset == target.step == 0
         dead.append((band.offset + kept, band.offset + band.nbytes))

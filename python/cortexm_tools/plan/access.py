@@ -48,8 +48,9 @@ def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | 
     later = math.inf  # the lowest byte of the operand that calls after this one read
     least, modulus = -math.inf, 1
     for call in reversed(calls):
-        read = [arg for arg in _tensor_args(call) if arg.index == operand]
-        for target in [arg for arg in _tensor_args(call) if arg.index == result][-1:]:
+        read = [arg for arg in call.tensors if arg.index == operand]
+        target = call.result
+        if target is not None and target.index == result:
             for arg in read:
                 within = _within(graph, call, arg, target)
                 if within is None:
@@ -57,17 +58,12 @@ def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | 
                 least = max(least, within.nbytes + target.offset - arg.offset)
                 modulus = math.lcm(modulus, within.modulus)
             if later < math.inf:
-                least = max(least, write_range(graph, call)[1] - later)
+                least = max(least, write_range(graph, call, target)[1] - later)
         for arg in read:
             later = min(later, read_range(graph, call, arg)[0])
     if least == -math.inf:
         return None
     return Distance(-(-int(least) // modulus) * modulus, modulus)
-
-
-def _tensor_args(call: Call) -> list[TensorArg]:
-    """Its tensors; if it writes one and not only scratch, that is the last one."""
-    return [arg for arg in call.args if isinstance(arg, TensorArg)]
 
 
 def read_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
@@ -87,9 +83,8 @@ def read_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
     return 0, graph.tensors[arg.index].nbytes
 
 
-def write_range(graph: Graph, call: Call) -> tuple[int, int]:
-    """The bytes of its result between which a call writes."""
-    arg = _tensor_args(call)[-1]
+def write_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
+    """The bytes of its result, `arg`, between which a call writes."""
     order, _ = order_of(call)
     fields = call.int_fields
     if order in ("pixels", "planes"):

@@ -32,7 +32,7 @@ def check_bands(plan: Plan, step: Step) -> None:
     makers = {op.outputs[0]: op for op in step.ops}
     book = _Book({index: {} for index in step.inside}, {index: 0 for index in makers})
     for call in step.trace():
-        *sources, target = [arg for arg in call.args if isinstance(arg, TensorArg)]
+        *sources, target = call.tensors
         if call.kernel.op == "move":
             _move(graph, call, sources[0], target, book, step)
             continue

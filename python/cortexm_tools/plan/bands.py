@@ -68,7 +68,7 @@ def _is_member(graph: Graph, op: Op, calls: tuple[Call, ...]) -> bool:
         return False
     call = calls[0]
     order, _ = order_of(call)
-    tensors = [arg for arg in call.args if isinstance(arg, TensorArg)]
+    tensors = call.tensors
     if not order or call.int_fields.get("groups", 1) != 1 or any(arg.offset for arg in tensors):
         return False
     if not all(_has_rows(graph, arg.index) for arg in tensors):
@@ -154,8 +154,8 @@ def _schedule(graph: Graph, ops: Sequence[Op], members: Sequence[Call], rows: in
     return bands
 
 
-def _operands(call: Call) -> list[TensorArg]:
-    return [arg for arg in call.args if isinstance(arg, TensorArg)][:-1]
+def _operands(call: Call) -> tuple[TensorArg, ...]:
+    return call.tensors[:-1]
 
 
 def _needed(call: Call, new: Rows, height: int) -> Rows:

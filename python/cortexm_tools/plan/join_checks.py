@@ -39,8 +39,8 @@ def check_joins(plan: Plan) -> None:
                     raise _error(plan, op, index, "lies in pieces that this operator cannot read")
         holder, mine = _own(plan, step.op.outputs[0])
         for call in step.trace():
-            target = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
-            if target.index not in written or target.index in joined:
+            target = call.result
+            if target is None or target.index not in written or target.index in joined:
                 continue  # what comes later may overwrite a result
             places = _written(plan, call, target, mine)
             inside = mine[(mine >= 0) & (mine < len(written[target.index]))]

@@ -110,8 +110,8 @@ def _part(tensor: Tensor, result: Tensor, dim: int, begin: int, index: int) -> P
 def _leaves_gaps(index: int, part: Part, calls: Sequence[Call]) -> bool:
     """Whether `calls`, which make a tensor, can leave gaps between its pixels."""
     for call in calls:
-        made = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
-        if call.kernel.library != BUILTIN or made.index != index:
+        made = call.result
+        if call.kernel.library != BUILTIN or made is None or made.index != index:
             return False
         if call.kernel.op == "copy":
             if _spread_box(call, made.offset, part.pixel, part.pitch) is None:

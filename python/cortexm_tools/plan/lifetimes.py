@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from ..ir import Graph, Op, Tensor, ops, same_layout
 from ..ir import ops_more as more
 from .access import Distance, distance, write_range
-from .types import Buffer, Part, Step, TensorArg
+from .types import Buffer, Part, Step
 
 _IN_PLACE = (
     *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
@@ -316,9 +316,9 @@ def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
     sizes: dict[int, int] = {}
     inside = set(step.inside)
     for call in step.calls:
-        target = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
-        if target.index in inside:
-            end = write_range(graph, call)[1] + max(0, (call.turns - 1) * target.step)
+        target = call.result
+        if target is not None and target.index in inside:
+            end = write_range(graph, call, target)[1] + max(0, (call.turns - 1) * target.step)
             sizes[target.index] = max(sizes.get(target.index, 0), end)
     return sizes
 

@@ -28,14 +28,13 @@ def overwrites_unread(graph: Graph, step: Step, operand: int, result: int, gap: 
     written = np.full(graph.tensors[result].nbytes, 2 * _CALL * 2**20, np.int64)
     for number, call in enumerate(step.trace(operand, result)):
         start = number * _CALL
-        tensors = [arg for arg in call.args if isinstance(arg, TensorArg)]
-        for arg in tensors:
+        for arg in call.tensors:
             if arg.index != result:
                 continue
             begin, times = _write_times(graph, call, arg)
             there = written[begin : begin + len(times)]
             np.minimum(there, np.where(times < 0, there, start + times), out=there)
-        for arg in tensors:
+        for arg in call.tensors:
             if arg.index == operand:
                 begin, times = _read_times(graph, call, arg)
                 there = read[begin : begin + len(times)]

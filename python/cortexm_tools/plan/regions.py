@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from ..errors import CortexMError, printable
 from .arena import fits, place, some_buffers
 from .placing import Distances, align_up
-from .types import Arena, Buffer, Constant, ConstantArg, Region, ScratchArg, Step, TensorArg
+from .types import Arena, Buffer, Constant, ConstantArg, Region, ScratchArg, Step
 
 _ALIGN = 16  # of an arena, in bytes
 _ANYWHERE = Region("", 1 << 32, "ram", "")  # for a target whose memories are not given
@@ -113,8 +113,7 @@ def measure_heat(
             if scratch:
                 piece = scratch_of[number]
                 buffers[piece] = buffers.get(piece, 0) + max(call.macs, 1)
-            used = [arg.index for arg in call.args if isinstance(arg, TensorArg)]
-            for position, index in enumerate(used):
+            for position, index in enumerate(arg.index for arg in call.tensors):
                 multiplied = call.macs if position == 0 and not scratch else 0
                 if index not in buffer_of:
                     continue  # a state

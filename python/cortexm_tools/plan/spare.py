@@ -13,7 +13,7 @@ from collections.abc import Callable
 from .bands import Chain
 from .planner import Planner
 from .select import Spare
-from .types import Call, ScratchArg, Step, TensorArg
+from .types import Call, ScratchArg, Step
 
 Choice = tuple[Planner, tuple[Chain, ...]]
 
@@ -78,5 +78,5 @@ def _too_large(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> S
 
 def _made(step: Step, call: Call) -> int:
     """The tensor that a call computes, which may lie in the result of a concatenation."""
-    target = [arg for arg in call.args if isinstance(arg, TensorArg)][-1]
-    return target.index if target.index in step.inside else step.op.outputs[0]
+    made = call.result.index if call.result is not None else step.op.outputs[0]
+    return made if made in step.inside else step.op.outputs[0]

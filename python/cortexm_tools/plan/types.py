@@ -109,6 +109,16 @@ class Call:
         """The fields that are integers."""
         return {name: value for name, value in self.fields if isinstance(value, int)}
 
+    @cached_property
+    def tensors(self) -> tuple[TensorArg, ...]:
+        """The arguments that are tensors."""
+        return tuple(arg for arg in self.args if isinstance(arg, TensorArg))
+
+    @cached_property
+    def result(self) -> TensorArg | None:
+        """The tensor that it writes, the last one; None if it writes scratch alone."""
+        return None if self.kernel.op == "index_offsets" else self.tensors[-1]
+
 
 @dataclass(frozen=True)
 class Step:
@@ -161,8 +171,7 @@ class Step:
 
 
 def _has_any(call: Call, tensors: tuple[int, ...]) -> bool:
-    used = (arg.index for arg in call.args if isinstance(arg, TensorArg))
-    return not tensors or any(index in tensors for index in used)
+    return not tensors or any(arg.index in tensors for arg in call.tensors)
 
 
 def _turn(call: Call, turn: int) -> Call:

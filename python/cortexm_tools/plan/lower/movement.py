@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from ...ir import DType, Op
+from ...ir import DType, Op, channels_last, contiguous, same_layout
 from ...ir import ops_more as more
 from ...ir.interpreter_data import code_weights
 from ..select import Selector, lowers
@@ -126,14 +127,17 @@ def _whole_factor(places: tuple[int, ...], size: int) -> bool:
 
 @lowers(more.UpsampleBilinear2d)
 def _bilinear(select: Selector, attrs: more.UpsampleBilinear2d, op: Op) -> list[Call]:
-    """Operand and result are both in C order, or both channels_last (see assign_layouts)."""
+    """Operand and result are both in C order, or both channels_last (see assign_layouts); their dim orders
+    may say it in another way where dimensions have one element."""
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     batch, channels = x.shape[:2]
-    inner = strides(x)[3]
+    plain = all(same_layout(t.shape, t.dim_order, contiguous(4)) for t in (x, out))
+    order = contiguous(4) if plain else channels_last(4)
+    *_, per_row, inner = strides(replace(x, dim_order=order))
     planes = batch if inner == channels and inner != 1 else batch * channels
     fields: dict[str, Field] = {}
     for axis, places in (("row", attrs.rows), ("col", attrs.cols)):
-        step = strides(x)[2 if axis == "row" else 3]
+        step = per_row if axis == "row" else inner
         for end in ("low", "high"):
             table = np.array([getattr(place, end) * step for place in places], np.int32)
             fields[f"{axis}_{end}"] = select.constant(
