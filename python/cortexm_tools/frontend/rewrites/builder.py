@@ -13,10 +13,6 @@ from torch.fx import GraphModule, Node
 Rewrite = Callable[["Builder"], "Node | None"]
 Table = dict[Any, Rewrite]
 
-EXACT_WEIGHT = 127.5 / 127
-"""Weights that are all w come out of the quantizer as w if they are given as this times w: it takes
-w / 127.5 for the scale and cuts the code, which would be 127.5, to 127."""
-
 
 class Builder:
     """Builds the replacement of one node. The graph is captured again afterwards, which gives the

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
-from .builder import EXACT_WEIGHT, Builder, Table, shape_of
+from .builder import Builder, Table, shape_of
 
 _aten = torch.ops.aten
 
@@ -48,7 +48,7 @@ def _per_channel(
 ) -> Node:
     """a x + b, one value of a and b for each channel of `source`, of at most four dimensions."""
     wide = build(_aten.reshape.default, source, [*shape, *[1] * (4 - len(shape))])
-    kernel = build.constant((EXACT_WEIGHT * a).reshape(-1, 1, 1, 1))
+    kernel = build.constant(a.reshape(-1, 1, 1, 1))
     result = build(_aten.conv2d.default, wide, kernel, b, [1, 1], [0, 0], [1, 1], shape[1])
     return result if len(shape) == 4 else build(_aten.reshape.default, result, list(shape))
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from .builder import EXACT_WEIGHT, Builder, Table, numbers, shape_of
+from .builder import Builder, Table, numbers, shape_of
 from .unary import scaled
 
 _aten = torch.ops.aten
@@ -41,7 +41,7 @@ def _reduce(build: Builder) -> Node | None:
     if kept + dims != list(range(rank)):
         moved = build(_aten.permute.default, moved, kept + dims)
     rows = build(_aten.reshape.default, moved, [math.prod(shape[d] for d in kept), count])
-    weight = torch.full((1, count), EXACT_WEIGHT * (1 / count if mean else 1.0))
+    weight = torch.full((1, count), 1 / count if mean else 1.0)
     result = build(_aten.linear.default, rows, build.constant(weight))
     keepdim = bool(args.get("keepdim"))
     out = [1 if d in dims else shape[d] for d in range(rank) if keepdim or d in kept]
