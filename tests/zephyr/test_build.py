@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -237,6 +239,24 @@ def test_hooks(program) -> None:
 )
 def test_refusals(program, board: str, call: str, message: str) -> None:
     assert message in program(board, call).refuse()
+
+
+def test_other_applications_do_not_notice_the_module(application) -> None:
+    base = Path(os.environ.get("ZEPHYR_BASE", ""))
+    app = application(base / "samples" / "hello_world", "native_sim/native/64")
+    assert "cortexm" not in app.make().replace(str(ROOT), "")
+    app.run("Hello World")
+
+
+def test_unit_tests_of_the_workspace(application) -> None:
+    base = Path(os.environ.get("ZEPHYR_BASE", ""))
+    unit = application(base / "tests" / "unit" / "crc", "unit_testing")
+    done = unit.try_make(only_configure=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    probe = ["gcc", "-m32", "-x", "c", "-include", "stdio.h", "/dev/null", "-r", "-o", "/dev/null"]
+    if subprocess.run(probe, capture_output=True).returncode != 0:
+        pytest.skip("unit tests were configured, not built: gcc has no 32-bit C library")
+    unit.make()
 
 
 def test_option_off(program) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,7 @@ def kconfig(monkeypatch: pytest.MonkeyPatch, **environment: str) -> kconfiglib.K
         "srctree": str(STUB),
         "STUB_MODULE": str(ROOT),
         "STUB_ARCH": "arm",
+        "STUB_CORE": "",
         "STUB_CMSIS_NN": "n",
         "STUB_FPU": "y",
         "STUB_PATHS": "/cpus",
@@ -198,30 +200,112 @@ def test_kconfig_hooks(monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     assert value(config, "CORTEXM_LOG_LEVEL") == "3"
 
 
-@pytest.mark.parametrize(
-    ("board", "qualifiers", "names"),
-    [
-        ("mps3", "/corstone300", "mps3/corstone300/an547 (QEMU) or mps3/corstone300/fvp"),
-        ("mps2", "/an521", "mps2/an521/cpu0"),
-        ("other", "", "west boards -n other"),
-    ],
-)
+INCOMPLETE = [
+    ("mps3", "/corstone300", "mps3/corstone300/an547 (QEMU) or mps3/corstone300/fvp"),
+    ("mps2", "/an521", "mps2/an521/cpu0"),
+    ("other", "", "west boards -n other"),
+    ("unit_testing", "/unit_testing", "unit tests have no processor"),
+]
+
+
+@pytest.mark.parametrize(("board", "qualifiers", "names"), INCOMPLETE)
 def test_incomplete_board_name(
     monkeypatch: pytest.MonkeyPatch, board: str, qualifiers: str, names: str
 ) -> None:
-    with pytest.raises(kconfiglib.KconfigError) as error:
-        kconfig(monkeypatch, STUB_PATHS="", BOARD=board, BOARD_QUALIFIERS=qualifiers)
-    assert f"'{board}{qualifiers}' is not complete" in str(error.value)
-    assert names in str(error.value)
+    """Whoever turns the module on is told, in the dependency that Zephyr prints; nobody else is."""
+    about = {"BOARD": board, "BOARD_QUALIFIERS": qualifiers, "STUB_PATHS": "", "STUB_ARCH": ""}
+    others = kconfig(monkeypatch, **about)
+    assert value(others, "CORTEXM_MODEL") == value(others, "FPU") == "n"
+    assert value(others, "MAIN_STACK_SIZE") == "1024"
+    config = kconfig(monkeypatch, CONFIG_CORTEXM_MODEL="y", **about)
+    assert value(config, "CORTEXM_MODEL") == "n"
+    unmet = kconfiglib.expr_str(config.syms["CORTEXM_MODEL"].direct_dep)
+    assert f"'{board}{qualifiers}' is not complete" in unmet
+    assert names in unmet
 
 
 @pytest.mark.parametrize(
     "environment", [{"STUB_PATHS": "/soc"}, {"STUB_PATHS": "", "KCONFIG_DOC_MODE": "1"}]
 )
-def test_other_boards_and_documentation_are_left_alone(
+def test_other_boards_and_documentation_have_no_objection(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
 ) -> None:
-    assert value(kconfig(monkeypatch, **environment), "CORTEXM_MODEL") == "n"
+    config = kconfig(monkeypatch, CONFIG_CORTEXM_MODEL="y", **environment)
+    assert value(config, "CORTEXM_MODEL") == "y"
+
+
+def test_instructions_that_the_soc_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def symbols(core: str, choice: str) -> str:
+        given = {"CONFIG_CORTEXM_MODEL": "y", f"CONFIG_CORTEXM_CORE_{choice}": "y"}
+        config = kconfig(monkeypatch, STUB_CORE=core, **given)
+        monkeypatch.delenv(f"CONFIG_CORTEXM_CORE_{choice}")
+        names = ("CORTEXM_CORE_SOC", "ARMV8_M_DSP", "ARMV8_1_M_MVEF")
+        return "".join(value(config, name) for name in names)
+
+    assert symbols("8", "SOC") == symbols("8.1", "SOC") == "ynn"
+    assert symbols("8", "DSP") == symbols("8.1", "DSP") == "nyn"
+    assert symbols("8.1", "MVE") == "nyy"
+    assert symbols("8", "MVE") == "ynn"
+    assert symbols("8", "NO_MORE") == "nnn"
+    assert symbols("", "DSP") == "nnn"  # other architectures have no choice
+
+
+def configure(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Zephyr's configuration of the module, with stand-ins for Zephyr (stub/CMakeLists.txt)."""
+    given = [f"-D{name}={text}" for name, text in variables.items()]
+    command = ["cmake", "-S", str(STUB), "-B", str(folder), f"-DSTUB_MODULE={ROOT}", *given]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_cmake_off_changes_nothing(tmp_path: Path) -> None:
+    """Without CONFIG_CORTEXM_MODEL nothing of Zephyr is called and nothing is said or made."""
+    for qualifiers in ("/unit_testing", "/corstone300"):
+        done = configure(tmp_path, BOARD="some", BOARD_QUALIFIERS=qualifiers)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        assert "targets=;" in done.stdout
+        assert "objection=CONFIG_CORTEXM_MODEL is off" in done.stdout
+
+
+ON = {"STUB_ZEPHYR": "y", "CONFIG_CORTEXM_MODEL": "y", "CONFIG_SOC": "chip", "BOARD": "some"}
+M33 = {"CONFIG_CPU_CORTEX_M33": "y"}
+M55 = {"CONFIG_CPU_CORTEX_M55": "y", "CONFIG_ARMV8_1_M_MAINLINE": "y", "CONFIG_FPU": "y"}
+DSP, MVE = {"CONFIG_ARMV8_M_DSP": "y"}, {"CONFIG_ARMV8_1_M_MVEF": "y"}
+SOC = {"CONFIG_CORTEXM_CORE_SOC": "y"}
+
+
+@pytest.mark.parametrize(
+    ("configuration", "isa", "lacks"),
+    [
+        (M33 | SOC, "scalar", "DSP"),
+        (M33 | DSP | SOC, "dsp", ""),
+        (M33 | {"CONFIG_CORTEXM_CORE_NO_MORE": "y"}, "scalar", ""),
+        (M55 | DSP | SOC, "dsp", "MVE"),
+        (M55 | DSP | MVE | SOC, "mve", ""),
+        ({"CONFIG_CPU_CORTEX_M4": "y"}, "dsp", ""),
+        ({"CONFIG_ARCH_POSIX": "y"}, "scalar", ""),
+    ],
+)
+def test_cmake_warns_of_slower_kernels(
+    tmp_path: Path, configuration: dict[str, str], isa: str, lacks: str
+) -> None:
+    done = configure(tmp_path, **ON, **configuration)
+    assert done.returncode == 0, done.stderr
+    assert f"isa={isa};" in done.stdout
+    said = " ".join(done.stderr.split())
+    assert ("names no" in said) == bool(lacks)
+    if lacks:
+        assert f"The Kconfig of chip names no {lacks} instructions" in said
+        assert f"CONFIG_CORTEXM_CORE_{lacks}=y" in said
+
+
+@pytest.mark.parametrize(
+    ("known", "hint"), [("DTCM;DDR4", "it has DTCM, DDR4; ram and flash"), ("", "names none: give")]
+)
+def test_cmake_names_the_memories_there_are(tmp_path: Path, known: str, hint: str) -> None:
+    asked = {"CONFIG_CORTEXM_REGIONS": "dtcmm=1K", "STUB_REGIONS": known}
+    done = configure(tmp_path, **ON, **M55, **asked)
+    said = " ".join(done.stderr.split())
+    assert "the devicetree has no memory region 'dtcmm' hint: " in said and hint in said
 
 
 @pytest.mark.parametrize("path", APPLICATIONS, ids=lambda path: path.parent.name)
@@ -245,6 +329,8 @@ def test_every_option_reaches_the_build() -> None:
         "CORTEXM_ARENA_RAM",
         "CORTEXM_WEIGHTS_FLASH",
     }
+    # These set symbols of Zephyr's instead.
+    defaults |= {f"CORTEXM_CORE_{name}" for name in ("DSP", "MVE", "NO_MORE")}
     names = re.findall(r"^config (CORTEXM_\w+)", (folder / "Kconfig").read_text(), re.M)
     for name in set(names) - known - defaults:
         assert f"CONFIG_{name}" in read, name

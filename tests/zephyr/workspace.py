@@ -95,8 +95,10 @@ class Application:
         assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
         return done.stdout + done.stderr
 
-    def try_make(self, *options: str) -> subprocess.CompletedProcess[str]:
-        command = ["west", "build", "-d", str(self.build)]
+    def try_make(
+        self, *options: str, only_configure: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        command = ["west", "build", "-d", str(self.build), *(["-c"] if only_configure else [])]
         if not (self.build / "CMakeCache.txt").is_file() or options:
             given = (f"-DZEPHYR_MODULES={modules()}", "-DCONFIG_COMPILER_WARNINGS_AS_ERRORS=y")
             command += ["-b", self.board, str(self.source), "-o=-j2", "--", *given, *options]
