@@ -5,8 +5,9 @@
  *
  * Conventions
  *   - Images lie in memory as rows of pixels of channels (NHWC). Strides are in elements.
- *   - A requantization is a Q31 multiplier in [2^30, 2^31) (or 0) and a shift in [-31, 30], positive
- *     to the left: see docs/numerics.md. Per channel they are two arrays of out_c entries.
+ *   - A requantization is a Q31 multiplier in [0, 2^31), mostly from 2^30 on, and a shift in
+ *     [-31, 30], positive to the left: see docs/numerics.md. Per channel they are two arrays of out_c
+ *     entries.
  *   - A zero point is the code that means 0.0. Input zero points are already folded into biases:
  *     bias[o] here is the model's bias minus in_zero_point times the sum of channel o's weights.
  *     Padding pixels have the value in_zero_point.
@@ -77,7 +78,8 @@ typedef struct {
 } cortexm_batch_matmul_s8_t;
 
 /* add: both operands are (code - zero point) * 2^20, requantized each, summed, requantized again.
- * Element i of the result reads a[i % a_period] and b[i % b_period]; a period divides count. */
+ * The operands' multipliers may be negative, down to -2^31 + 1. Element i of the result reads
+ * a[i % a_period] and b[i % b_period]; a period divides count. */
 typedef struct {
     int32_t count;             /* elements of the result */
     int32_t a_period, b_period;

@@ -24,6 +24,15 @@ INT32 = (-(2**31), 2**31 - 1)
 INT64 = (-(2**63), 2**63 - 1)
 
 
+def as_rescaling(multiplier: int, shift: int) -> tuple[int, int]:
+    """A requantization that kernels can do.
+
+    ExecuTorch states any factor, also that of a channel whose weights are all zero. A product of 32
+    bits divided by more than 2^32 rounds to zero, whatever it is: so does one with the factor zero.
+    """
+    return (multiplier, shift) if shift >= -31 else (0, -31)
+
+
 @dataclass(frozen=True)
 class Call:
     """A call under conversion. Argument numbers are positions in the operator's schema."""
@@ -67,6 +76,10 @@ class Call:
         if not limits[0] <= value <= limits[1]:
             raise self.error(f"argument {number} is {value}, outside of {list(limits)}")
         return value
+
+    def rescaling(self, number: int) -> tuple[int, int]:
+        """The Q31 multiplier in argument `number` and the shift behind it: see `as_rescaling`."""
+        return as_rescaling(self.integer(number), self.integer(number + 1))
 
     def real(self, number: int) -> float:
         """A float (or int) argument; must be finite."""

@@ -14,15 +14,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..errors import CortexMError
 from ..ir import Graph, Op, Tensor, channels_last, contiguous, ops, same_layout
 from ..ir import ops_more as more
 from ..ir.edit import GraphBuilder
 
-_IMAGE = (ops.ConvAttrs, ops.AvgPool2d, ops.MaxPool2d)
+# Images, in channels_last.
+_IMAGE = (
+    *(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d),
+    *(ops.AvgPool2d, ops.MaxPool2d),
+)
+# Operands and results in C order; weights and biases as they are.
 _MATRIX = (ops.Linear, ops.BatchMatmul, ops.View, more.AsStrided)
-_UNARY = (ops.Activation, ops.Quantize, ops.Dequantize, ops.Softmax, ops.Pad)
+# Two operands in the layout of the result, or repeated end to end in it.
 _BINARY = (ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum)
-
 # Results in the first operand's layout, from operands in any layout: strides do the rest.
 _FOLLOW = (
     *(ops.Expand, more.Tile, more.Slice, more.IndexPut),
@@ -30,16 +35,32 @@ _FOLLOW = (
 )
 # Those of them that are strided copies.
 _COPIES = (ops.Expand, more.Tile, more.Slice, more.UpsampleNearest2d)
+# Results in the layout of an operand of their shape; operands in any layout.
 _STRIDED = (more.Concat, more.Compare, more.Logical, more.Where, more.Binary)
-# Float layers that take the layout of their first operand, and those that want all in C order.
-_FLOAT_FOLLOW = (
+# Results in the layout of the first operand, which is walked as it lies.
+_SAME = (
+    *(ops.Activation, ops.Quantize, ops.Dequantize, ops.Softmax, ops.Pad),
     *(more.Unary, more.Clamp, more.FloatSoftmax, more.FloatConv2d, more.FloatTransposeConv2d),
     *(more.FloatAvgPool2d, more.FloatMaxPool2d),
 )
+# All in C order, but matrices of weights, which are read in either order.
 _FLOAT_MATRIX = (more.FloatLinear, more.FloatMatmul, more.FloatLayerNorm)
+# Images in C order or channels_last.
+_EITHER = (more.UpsampleBilinear2d, more.FloatGroupNorm)
+# Operands and results in any layout: both stay as they are.
+_ANY = (ops.Transpose, ops.Clone, more.Gather, more.Index, more.Reduce, more.ArgReduce)
+
+PLACED = frozenset(
+    {*_IMAGE, *_MATRIX, *_BINARY, *_FOLLOW, *_STRIDED, *_SAME, *_FLOAT_MATRIX, *_EITHER, *_ANY}
+)
 
 
 def assign_layouts(graph: Graph) -> Graph:
+    """`graph` with a layout for every tensor.
+
+    Raises:
+        CortexMError: an operator is of no kind above.
+    """
     return _Assigner(graph).run()
 
 
@@ -75,7 +96,7 @@ class _Assigner:
             )
             out_rank = len(self._tensor(op.outputs[0]).shape)
             self._emit(op, (*inputs, *op.inputs[data:]), contiguous(out_rank))
-        elif isinstance(op.attrs, _UNARY + _FLOAT_FOLLOW):
+        elif isinstance(op.attrs, _SAME):
             self._emit(op, op.inputs, self._tensor(op.inputs[0]).dim_order)
         elif isinstance(op.attrs, _FLOAT_MATRIX):
             # The kernels read a plain matrix in either order.
@@ -88,14 +109,16 @@ class _Assigner:
             self._emit(op, inputs, contiguous(len(self._tensor(op.outputs[0]).shape)))
         elif isinstance(op.attrs, _BINARY):
             self._place_binary(op)
-        elif isinstance(op.attrs, more.UpsampleBilinear2d | more.FloatGroupNorm):
+        elif isinstance(op.attrs, _EITHER):
             order = self._tensor(op.inputs[0]).dim_order
             order = order if order == channels_last(rank) else contiguous(rank)
             self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
         elif isinstance(op.attrs, _FOLLOW + _STRIDED):
             self._emit(op, op.inputs, self._common_order(op))
-        else:
+        elif isinstance(op.attrs, _ANY):
             self._build.add(op)
+        else:
+            raise CortexMError(f"no layout is known for {op.kind!r}", where=str(op.layer))
 
     def _common_order(self, op: Op) -> tuple[int, ...]:
         """The layout of the operand that goes on in the result, or the result's own."""

@@ -39,8 +39,6 @@ def _folds(pad: Op, graph: Graph, read_by: dict[int, list[Op]]) -> bool:
     attrs = pad.attrs
     if any(attrs.before[:2]) or any(attrs.after[:2]) or pad.outputs[0] in graph.kept:
         return False
-    if min(attrs.before) < 0 or min(attrs.after) < 0:
-        return False
     return all(
         isinstance(reader.attrs, ops.Conv2d | ops.DepthwiseConv2d)
         and reader.attrs.in_zero_point == attrs.value

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import Op, Tensor, ops
+from ...ir import DType, Op, Tensor, ops
 from ..select import Selector, lowers
 from ..types import Arg, Call, Field, TensorArg
 
@@ -130,33 +130,27 @@ def _expand(select: Selector, attrs: ops.Expand, op: Op) -> list[Call]:
     return [copy_call(select, op, op.inputs[0], op.outputs[0], out.shape, own, strides(out))]
 
 
+def _fill(select: Selector, op: Op, value: int) -> Call:
+    """Every element of the result is `value`: up to 32 bits by a fill with their pattern, else by a
+    copy of one element."""
+    out = select.tensor(op.outputs[0])
+    element = np.full(1, value, out.dtype.numpy)
+    result = TensorArg(op.outputs[0])
+    if out.dtype.size == 8:
+        box: dict[str, Field] = {
+            "rank": 1, "dims": (out.numel,), "in_stride": (0,), "out_stride": (1,),
+        }  # fmt: skip
+        source = select.constant("fill", element, needed=0)
+        return select.call(select.kernel("copy", "x64", op), box, [source, result])
+    pattern = element.view(np.int32).item() if out.dtype is DType.F32 else value
+    fields: dict[str, Field] = {"count": out.numel, "value": pattern}
+    return select.call(select.kernel("fill", f"x{8 * out.dtype.size}", op), fields, [result])
+
+
 @lowers(ops.Pad)
 def _pad(select: Selector, attrs: ops.Pad, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-    kept = [
-        (max(-before, 0), extent - max(-before, 0) - max(-after, 0))
-        for before, extent, after in zip(attrs.before, x.shape, attrs.after, strict=True)
-    ]
-    if any(extent < 1 for _, extent in kept):
-        raise CortexMError("pad: cuts everything away", where=str(op.layer))
-    in_start = sum(start * step for (start, _), step in zip(kept, strides(x), strict=True))
-    out_start = sum(
-        max(before, 0) * step for before, step in zip(attrs.before, strides(out), strict=True)
-    )
-    fill: dict[str, Field] = {"count": out.numel, "value": attrs.value}
-    kernel = select.kernel("fill", f"x{8 * out.dtype.size}", op)
-    dims = [extent for _, extent in kept]
-    return [
-        select.call(kernel, fill, [TensorArg(op.outputs[0])]),
-        copy_call(
-            select,
-            op,
-            op.inputs[0],
-            op.outputs[0],
-            dims,
-            strides(x),
-            strides(out),
-            in_start,
-            out_start,
-        ),
-    ]
+    begin = sum(before * step for before, step in zip(attrs.before, strides(out), strict=True))
+    steps = (strides(x), strides(out))
+    inside = copy_call(select, op, op.inputs[0], op.outputs[0], x.shape, *steps, 0, begin)
+    return [_fill(select, op, attrs.value), inside]

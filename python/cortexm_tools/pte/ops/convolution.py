@@ -13,7 +13,7 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import Array, DType
-from ..call import INT8, Call, Table, register
+from ..call import INT8, Call, Table, as_rescaling, register
 from .windows import nchw, same_batch, window_padding
 
 TABLE: Table = {}
@@ -84,6 +84,13 @@ def _conv_args(call: Call, dilation: int, offsets: int, out_axis: int) -> _Conv:
     call.require(len(shape) == 4 and len(call.info(x).shape) == 4, "operands must have rank 4")
     out_channels = shape[out_axis]
     act_min, act_max = _activation(call, offsets + 4, offsets + 5)
+    rescalings = tuple(
+        map(
+            as_rescaling,
+            _int32_vector(call, offsets + 2, out_channels),
+            _int32_vector(call, offsets + 3, out_channels),
+        )
+    )
     return _Conv(
         x=x,
         weight=weight,
@@ -93,8 +100,8 @@ def _conv_args(call: Call, dilation: int, offsets: int, out_axis: int) -> _Conv:
         dilation=call.pair(dilation, minimum=1),
         in_zero_point=_negated(call, offsets),
         out_zero_point=call.integer(offsets + 1, INT8),
-        multipliers=_int32_vector(call, offsets + 2, out_channels),
-        shifts=_int32_vector(call, offsets + 3, out_channels),
+        multipliers=tuple(multiplier for multiplier, _ in rescalings),
+        shifts=tuple(shift for _, shift in rescalings),
         act_min=act_min,
         act_max=act_max,
     )
@@ -215,8 +222,7 @@ def _linear(call: Call) -> None:
         in_zero_point,
         weight_zero_point,
         call.integer(6, INT8),
-        multipliers[0],
-        shifts[0],
+        *as_rescaling(multipliers[0], shifts[0]),
         act_min,
         act_max,
     )
@@ -259,7 +265,6 @@ def _batch_matmul(call: Call) -> None:
         _negated(call, 1),
         _negated(call, 3),
         call.integer(4, INT8),
-        call.integer(5),
-        call.integer(6),
+        *call.rescaling(5),
     )
     call.emit(attrs, lhs, rhs)

@@ -88,15 +88,12 @@ def _add(call: Call) -> None:
     act_min, act_max = call.integer(11, INT8), call.integer(12, INT8)
     call.require(act_min <= act_max, f"empty output range [{act_min}, {act_max}]")
     attrs = ops.Add(
-        a_zero_point=call.integer(1, INT8),
-        a_multiplier=call.integer(2),
-        a_shift=call.integer(3),
-        b_zero_point=call.integer(5, INT8),
-        b_multiplier=call.integer(6),
-        b_shift=call.integer(7),
-        out_zero_point=call.integer(8, INT8),
-        out_multiplier=call.integer(9),
-        out_shift=call.integer(10),
+        call.integer(1, INT8),
+        *call.rescaling(2),
+        call.integer(5, INT8),
+        *call.rescaling(6),
+        call.integer(8, INT8),
+        *call.rescaling(9),
         act_min=act_min,
         act_max=act_max,
     )
@@ -108,11 +105,7 @@ def _mul(call: Call) -> None:
     a, b = _operands(call, 0, 2, DType.S8)
     # The lowering of hardswish gives operands zero points outside of int8.
     attrs = ops.Mul(
-        a_zero_point=call.integer(1, INT16),
-        b_zero_point=call.integer(3, INT16),
-        out_zero_point=call.integer(4, INT8),
-        multiplier=call.integer(5),
-        shift=call.integer(6),
+        call.integer(1, INT16), call.integer(3, INT16), call.integer(4, INT8), *call.rescaling(5)
     )
     call.emit(attrs, a, b)
 

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of comparisons, logic and selection."""
+
+from __future__ import annotations
+
+from .. import ops_more
+from ..types import DType
+from .rules import Subject, rule
+
+
+@rule(ops_more.Compare)
+def _compare(attrs: ops_more.Compare, op: Subject) -> None:
+    op.counts(2)
+    op.one_of(attrs.function, ops_more.COMPARISONS)
+    op.same_type(*op.ins)
+    op.type_of(op.out, DType.BOOL)
+    op.shape_of(op.out, *op.broadcast(*op.ins))
+
+
+@rule(ops_more.Logical)
+def _logical(attrs: ops_more.Logical, op: Subject) -> None:
+    op.counts(2)
+    op.one_of(attrs.function, ops_more.LOGICAL_FUNCTIONS)
+    op.types(DType.BOOL)
+    op.shape_of(op.out, *op.broadcast(*op.ins))
+
+
+@rule(ops_more.LogicalNot)
+def _logical_not(attrs: ops_more.LogicalNot, op: Subject) -> None:
+    op.counts(1)
+    op.types(DType.BOOL)
+    op.same_shape()
+
+
+@rule(ops_more.Where)
+def _where(attrs: ops_more.Where, op: Subject) -> None:
+    op.counts(3)
+    op.type_of(op.x, DType.BOOL)
+    op.same_type(*op.ins[1:], op.out)
+    op.shape_of(op.out, *op.broadcast(*op.ins))

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of reductions and running sums."""
+
+from __future__ import annotations
+
+from .. import ops_more
+from ..types import DType
+from .rules import Subject, rule
+
+_TYPES = {
+    "sum": (DType.F32, DType.S64),
+    "mean": (DType.F32,),
+    "any": (DType.BOOL,),
+    "all": (DType.BOOL,),
+}
+
+
+def _reduced(shape: tuple[int, ...], dims: tuple[int, ...], keepdim: bool) -> tuple[int, ...]:
+    return tuple(
+        1 if d in dims else extent for d, extent in enumerate(shape) if keepdim or d not in dims
+    )
+
+
+@rule(ops_more.Reduce)
+def _reduce(attrs: ops_more.Reduce, op: Subject) -> None:
+    op.counts(1)
+    op.one_of(attrs.function, ops_more.REDUCTIONS)
+    op.types(*_TYPES.get(attrs.function, tuple(DType)))
+    for dim in attrs.dims:
+        op.dimension(dim, len(op.x.shape))
+    op.require(len(set(attrs.dims)) == len(attrs.dims), "reduces a dimension twice")
+    op.shape_of(op.out, *_reduced(op.x.shape, attrs.dims, attrs.keepdim))
+
+
+@rule(ops_more.ArgReduce)
+def _arg_reduce(attrs: ops_more.ArgReduce, op: Subject) -> None:
+    op.counts(1, results=2 if len(op.outs) == 2 else 1)
+    op.one_of(attrs.function, ("min", "max"))
+    op.type_of(op.outs[-1], DType.S64)
+    op.dimension(attrs.dim, len(op.x.shape))
+    for tensor in op.outs:
+        op.shape_of(tensor, *_reduced(op.x.shape, (attrs.dim,), attrs.keepdim))
+    for values in op.outs[:-1]:
+        op.same_type(op.x, values)
+
+
+@rule(ops_more.Cumsum)
+def _cumsum(attrs: ops_more.Cumsum, op: Subject) -> None:
+    op.counts(1)
+    op.types(DType.F32, DType.S32, DType.S64)
+    op.same_shape()
+    op.dimension(attrs.dim, len(op.x.shape))
