@@ -31,6 +31,7 @@ from cortexm_tools.target import Isa, Target
 
 _KERNELS = data_root() / "kernels"
 _FLAGS = ["-std=c11", "-O1", "-fPIC", "-fwrapv", "-ffp-contract=off", "-DCORTEXM_DEBUG"]
+_FLAGS += ["-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]  # needs no library
 _WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 _GUARD = 64
 _POISON = 0xA5

@@ -10,15 +10,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from executorch_host import Host  # noqa: E402
 
-from plan_executor import PlanExecutor, build_library  # noqa: E402
-
 
 @pytest.fixture(scope="session")
 def host(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Host:
     base = tmp_path_factory.getbasetemp()
     return Host((base if worker_id == "master" else base.parent) / "executorch host")
-
-
-@pytest.fixture(scope="session")
-def executor(tmp_path_factory: pytest.TempPathFactory) -> PlanExecutor:
-    return PlanExecutor(build_library(tmp_path_factory.mktemp("kernels")))

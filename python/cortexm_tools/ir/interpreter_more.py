@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of the operators in ops_more, registered with the reference interpreter.
-
-Float sums are taken in float64 and rounded once: a device that sums in float32 differs in the last
-bits.
-"""
+"""The meaning of the operators in ops_more, registered with the reference interpreter."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +13,13 @@ from .types import Array, Graph, Op
 
 
 @implements(more.Clamp)
-def _clamp(attrs: more.Clamp, inputs: list[Array], op: Op, graph: Graph) -> Array:
-    x: Array = inputs[0]
+def _clamp(attrs: more.Clamp, inputs: list[Any], op: Op, graph: Graph) -> Array:
+    """A zero stays what it is beside a bound of zero, whatever its sign, and so does a NaN."""
+    x = inputs[0]
     if attrs.low is not None:
-        x = np.maximum(x, np.array(attrs.low, x.dtype))
+        low = np.array(attrs.low, x.dtype)
+        x = np.where(x < low, low, x)
     if attrs.high is not None:
-        x = np.minimum(x, np.array(attrs.high, x.dtype))
-    return x
+        high = np.array(attrs.high, x.dtype)
+        x = np.where(x > high, high, x)
+    return np.asarray(x)

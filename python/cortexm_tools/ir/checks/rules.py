@@ -113,12 +113,11 @@ class Subject:
 
     # -- fields -----------------------------------------------------------------------------------
 
-    def within(self, limits: tuple[int, int], **fields: int | Iterable[int]) -> None:
+    def within(self, limits: tuple[int, int], **fields: int | tuple[int, ...]) -> None:
         """Integers, or tuples of them, lie within `limits` (inclusive)."""
         low, high = limits
         for name, field in fields.items():
-            values = (field,) if isinstance(field, int) else tuple(field)
-            for value in values:
+            for value in field if isinstance(field, tuple) else (field,):
                 if not isinstance(value, int) or not low <= value <= high:
                     self.require(False, f"{name} is {value}, must lie in [{low}, {high}]")
 

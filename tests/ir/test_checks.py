@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check_graph: every operator has a rule, and what the rules let through is computed as stated.
+
+Every operator is changed in one thing at a time. What check_graph, or the planner, does not refuse
+must run to its end with the interpreter's result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from cortexm_tools.emit import EmitOptions, emit
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import Attrs, DType, Graph, Op, Tensor, contiguous, ops
+from cortexm_tools.ir import ops_more as more
+from cortexm_tools.ir.checks import check_graph, has_rule
+from cortexm_tools.ir.exactness import differing, tolerances
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import Plan, make_plan
+from cortexm_tools.plan.select import has_lowering
+from cortexm_tools.simplify import simplify
+from cortexm_tools.simplify.layout import PLACED, assign_layouts
+from cortexm_tools.target import Target
+
+from data_graphs import random_values
+from graphs import Net
+from isolated import each_returns
+from mutants import Mutant, mutants
+from operator_examples import examples, kinds
+from plan_executor import PlanExecutor
+
+
+def operators(base: type[Attrs] = Attrs) -> list[type[Attrs]]:
+    """The operators of the IR: the attributes that have a name."""
+    found = [base] if base.kind and base.__module__.startswith("cortexm_tools") else []
+    return found + [kind for child in base.__subclasses__() for kind in operators(child)]
+
+
+OPERATORS = sorted(operators(), key=lambda kind: kind.kind)
+
+
+@dataclass(frozen=True)
+class Unheard(Attrs):
+    """An operator that no stage knows."""
+
+    kind: ClassVar[str] = "unheard"
+
+
+def test_every_operator_has_a_rule_a_layout_a_kernel_and_examples() -> None:
+    assert len(OPERATORS) > 40
+    for kind in OPERATORS:
+        assert has_rule(kind), kind
+        assert kind in PLACED, kind
+        assert has_lowering(examples(kind)[0].ops[0].attrs), kind
+    assert kinds() == set(OPERATORS)
+
+
+def test_an_operator_without_rules_is_refused() -> None:
+    tensors = tuple(Tensor(name, DType.S8, (2,), (0,)) for name in "xy")
+    graph = Graph("g", tensors, (Op(Unheard(), (0,), (1,)),), (0,), (1,))
+    with pytest.raises(CortexMError, match="'unheard' has no rule"):
+        check_graph(graph)
+    with pytest.raises(CortexMError, match="no layout is known for 'unheard'"):
+        assign_layouts(graph)
+
+
+def planned(graph: Graph) -> Plan | None:
+    """The plan of a graph and its files, or None if it is refused."""
+    try:
+        plan = make_plan(simplify(graph), Target.parse("any"))
+    except CortexMError as error:
+        assert error.message
+        return None
+    emit(plan, EmitOptions(name="mutant", command="", digest="0" * 64))
+    return plan
+
+
+def accepted(graph: Graph) -> list[Mutant]:
+    """The changed graphs that check_graph lets through."""
+    found = []
+    for mutant in mutants(graph):
+        try:
+            check_graph(mutant.graph)
+        except CortexMError as error:
+            assert error.message
+        else:
+            found.append(mutant)
+    return found
+
+
+@pytest.mark.parametrize("kind", OPERATORS, ids=lambda kind: kind.kind)
+def test_what_is_not_refused_is_computed_exactly(executor: PlanExecutor, kind: type[Attrs]) -> None:
+    ran = []
+
+    def run(mutant: Mutant) -> None:
+        plan = planned(mutant.graph)
+        if plan is None:
+            return
+        random = np.random.default_rng(len(mutant.change))
+        graph = mutant.graph
+        tensors = [graph.tensors[index] for index in graph.inputs]
+        inputs = [random_values(random, tensor.dtype, tensor.shape) for tensor in tensors]
+        expected = run_graph(graph, inputs)
+        got = executor.run(plan, inputs)
+        for tolerance, a, b in zip(tolerances(graph), got, expected, strict=True):
+            assert differing(a, b, tolerance) == 0, (a, b)
+
+    for example in examples(kind):
+        ran += [Mutant(example, "nothing changed"), *accepted(example)]
+    each_returns(run, ran, seconds=20)
+
+
+def one(attrs: Attrs, operands: list[tuple[tuple[int, ...], DType]], out: Tensor) -> Graph:
+    """An operator on inputs, not checked."""
+    net = Net()
+    inputs = [net.input(shape, dtype, contiguous(len(shape))) for shape, dtype in operands]
+    net.tensors.append(out)
+    op = Op(attrs, tuple(inputs), (len(inputs),))
+    return Graph("one", tuple(net.tensors), (op,), tuple(inputs), (len(inputs),))
+
+
+def result(shape: tuple[int, ...], dtype: DType = DType.S8) -> Tensor:
+    return Tensor("out", dtype, shape, contiguous(len(shape)))
+
+
+ADD = ops.Add(0, 2**30, 0, 0, 2**30, 0, 0, 2**30, -19, -128, 127)
+MUL = ops.Mul(0, 0, 0, 2**30, -6)
+S8, F32 = DType.S8, DType.F32
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (one(ADD, [((3, 4), S8), ((5,), F32)], result((7,), DType.S16)), "mixes the element types"),
+        (one(ADD, [((3, 4), S8), ((5,), S8)], result((3, 4))), "do not broadcast"),
+        (one(MUL, [((3,), S8)], result((3,))), "has 1 operands, takes 2"),
+        (one(replace(MUL, shift=31), [((3,), S8)] * 2, result((3,))), "shift is 31"),
+        (one(replace(MUL, multiplier=-1), [((3,), S8)] * 2, result((3,))), "multiplier is -1"),
+        (
+            one(
+                ops.BatchMatmul(0, 0, 0, 2**30, -8),
+                [((2, 3, 4), S8), ((5, 6, 7), S8)],
+                result((1,)),
+            ),
+            "do not fit",
+        ),
+        (one(ops.Softmax(0, 2**30, 22, 1), [((3,), S8)], result((3,))), "diff_min is 1"),
+        (one(ops.Softmax(0, 2**30, 32, -9), [((3,), S8)], result((3,))), "shift is 32"),
+        (one(ops.Softmax(0, 2**30, 31, -9), [((3,), S8)], result((3,))), "exceed 32 bits"),
+        (one(ops.Softmax(0, 2**30, 22, -9), [((8192,), S8)], result((8192,))), "8192 elements"),
+        (one(more.Clamp(0, 9), [((3,), S8)], result((4,))), "shape"),
+        (one(more.Clamp(9, 0), [((3,), S8)], result((3,))), "empty"),
+        (one(ops.View(), [((2**16, 2**15), S8)], result((2**31,))), "larger than 2 GiB"),
+        (one(ops.View(), [((-1, -4), S8)], result((4,))), "empty shape"),
+    ],
+)
+def test_what_kernels_cannot_do_is_refused(graph: Graph, message: str) -> None:
+    with pytest.raises(CortexMError, match=message):
+        check_graph(graph)
+
+
+def test_indices_and_doubled_results_are_refused() -> None:
+    net = Net()
+    x = net.input((2, 3))
+    graph = net.finish(net.activation(x))
+    op = graph.ops[0]
+    for broken in (
+        replace(graph, inputs=(9,)),
+        replace(graph, outputs=(-1,)),
+        replace(graph, inputs=(0, 1)),
+        replace(graph, ops=(replace(op, outputs=op.outputs * 2),)),
+    ):
+        with pytest.raises(CortexMError):
+            check_graph(broken)

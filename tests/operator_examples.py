@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small sound graphs of one operator each, for every operator of the IR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from cortexm_tools.ir import Attrs, DType, Graph, Layer, Op, contiguous, ops
+from cortexm_tools.ir import ops_more as more
+
+from graphs import Net
+
+S8, S16, S32, S64, U8, F32, BOOL = (
+    *(DType.S8, DType.S16, DType.S32, DType.S64, DType.U8, DType.F32, DType.BOOL),
+)
+_IMAGE = (1, 4, 5, 6)
+_WINDOW = ((2, 3), (2, 1), (1, 1, 0, 1))  # gives 3x6 of _IMAGE
+_CONV = ((2, 1), (1, 1, 0, 1), (1, 1))
+
+_BUILDERS: dict[type[Attrs], Callable[[], Iterator[Graph]]] = {}
+
+
+def examples(kind: type[Attrs]) -> list[Graph]:
+    """Graphs of one operator of this kind."""
+    return list(_BUILDERS[kind]())
+
+
+def kinds() -> frozenset[type[Attrs]]:
+    """The operators that have examples."""
+    return frozenset(_BUILDERS)
+
+
+def _of(kind: type[Attrs]) -> Callable[[Callable[[], Iterator[Graph]]], None]:
+    def register(build: Callable[[], Iterator[Graph]]) -> None:
+        _BUILDERS[kind] = build
+
+    return register
+
+
+Operand = tuple[tuple[int, ...], DType]
+
+
+def _graph(
+    attrs: Attrs,
+    operands: list[Operand | np.ndarray],
+    shape: tuple[int, ...],
+    dtype: DType,
+) -> Graph:
+    """Operands in C order: inputs, or constants where there are values."""
+    net = Net(attrs.kind, 7)
+    inputs = []
+    for operand in operands:
+        if isinstance(operand, np.ndarray):
+            of_type = next(d for d in DType if d.numpy == operand.dtype)
+            inputs.append(net.constant(operand, of_type))
+        else:
+            inputs.append(net.input(*operand, contiguous(len(operand[0]))))
+    return net.finish(net.add(attrs, inputs, shape, dtype, contiguous(len(shape))))
+
+
+def _codes(*shape: int) -> np.ndarray:
+    return np.random.default_rng(3).integers(-128, 128, shape).astype(np.int8)
+
+
+def _floats(*shape: int) -> np.ndarray:
+    return np.random.default_rng(4).normal(0, 1, shape).astype(np.float32)
+
+
+def _biases(count: int) -> np.ndarray:
+    return np.arange(-count, count, 2).astype(np.int32) * 100
+
+
+def _scales(count: int) -> dict[str, object]:
+    return {
+        "in_zero_point": -3,
+        "out_zero_point": 5,
+        "multipliers": (1518500250,) * count,
+        "shifts": (-8,) * count,
+        "act_min": -120,
+        "act_max": 100,
+    }
+
+
+# -- convolutions, matrix products, pools ---------------------------------------------------------
+
+
+@_of(ops.Conv2d)
+def _conv2d() -> Iterator[Graph]:
+    weight = _codes(6, 2, 3, 2)
+    attrs = ops.Conv2d(*_CONV, **_scales(6), groups=2)  # type: ignore[arg-type]
+    yield _graph(attrs, [(_IMAGE, S8), weight, _biases(6)], (1, 6, 3, 6), S8)
+    yield _graph(attrs, [(_IMAGE, S8), weight], (1, 6, 3, 6), S8)
+
+
+@_of(ops.DepthwiseConv2d)
+def _depthwise_conv2d() -> Iterator[Graph]:
+    attrs = ops.DepthwiseConv2d(*_CONV, **_scales(8))  # type: ignore[arg-type]
+    yield _graph(attrs, [(_IMAGE, S8), _codes(1, 2, 3, 8), _biases(8)], (1, 8, 3, 6), S8)
+
+
+@_of(ops.TransposeConv2d)
+def _transpose_conv2d() -> Iterator[Graph]:
+    attrs = ops.TransposeConv2d((2, 1), (1, 1, 1, 1), (1, 2), **_scales(3))  # type: ignore[arg-type]
+    yield _graph(attrs, [(_IMAGE, S8), _codes(3, 2, 3, 4), _biases(3)], (1, 3, 9, 8), S8)
+
+
+@_of(more.FloatConv2d)
+def _float_conv2d() -> Iterator[Graph]:
+    attrs = more.FloatConv2d(*_CONV, groups=2)
+    yield _graph(attrs, [(_IMAGE, F32), _floats(6, 2, 2, 3), _floats(6)], (1, 6, 3, 6), F32)
+
+
+@_of(more.FloatTransposeConv2d)
+def _float_transpose_conv2d() -> Iterator[Graph]:
+    attrs = more.FloatTransposeConv2d((2, 1), (1, 1, 1, 1), (1, 2), groups=2)
+    yield _graph(attrs, [(_IMAGE, F32), _floats(4, 3, 2, 3), _floats(6)], (1, 6, 9, 8), F32)
+
+
+@_of(ops.Linear)
+def _linear() -> Iterator[Graph]:
+    attrs = ops.Linear(-3, 0, 5, 1518500250, -8, -120, 100)
+    yield _graph(attrs, [((3, 7), S8), _codes(4, 7), _biases(4)], (3, 4), S8)
+
+
+@_of(more.FloatLinear)
+def _float_linear() -> Iterator[Graph]:
+    operands = [((3, 7), F32), _floats(4, 7), _floats(4)]
+    yield _graph(more.FloatLinear(), operands, (3, 4), F32)
+
+
+@_of(ops.BatchMatmul)
+def _batch_matmul() -> Iterator[Graph]:
+    attrs = ops.BatchMatmul(-3, 4, 5, 1518500250, -8)
+    yield _graph(attrs, [((2, 3, 5), S8), ((2, 4, 5), S8)], (2, 3, 4), S8)
+
+
+@_of(more.FloatMatmul)
+def _float_matmul() -> Iterator[Graph]:
+    operands = [((2, 3, 5), F32), ((2, 5, 4), F32), _floats(3, 4)]
+    yield _graph(more.FloatMatmul(), operands, (2, 3, 4), F32)
+
+
+@_of(ops.AvgPool2d)
+def _avg_pool2d() -> Iterator[Graph]:
+    yield _graph(ops.AvgPool2d(*_WINDOW), [(_IMAGE, S8)], (1, 4, 3, 6), S8)
+
+
+@_of(ops.MaxPool2d)
+def _max_pool2d() -> Iterator[Graph]:
+    attrs = ops.MaxPool2d(*_WINDOW, (1, 1), -100, 90)
+    yield _graph(attrs, [(_IMAGE, S8)], (1, 4, 3, 6), S8)
+
+
+@_of(more.FloatAvgPool2d)
+def _float_avg_pool2d() -> Iterator[Graph]:
+    for divisor in (None, 3):
+        attrs = more.FloatAvgPool2d(*_WINDOW, (1, 1), True, divisor)
+        yield _graph(attrs, [(_IMAGE, F32)], (1, 4, 3, 6), F32)
+
+
+@_of(more.FloatMaxPool2d)
+def _float_max_pool2d() -> Iterator[Graph]:
+    yield _graph(more.FloatMaxPool2d(*_WINDOW, (1, 1)), [(_IMAGE, F32)], (1, 4, 3, 6), F32)
+
+
+# -- element by element ---------------------------------------------------------------------------
+
+
+@_of(ops.Add)
+def _add() -> Iterator[Graph]:
+    attrs = ops.Add(-3, 1518500250, -1, 4, -1073741824, 0, 5, 1610612736, -19, -120, 100)
+    yield _graph(attrs, [((2, 3, 5), S8), ((3, 5), S8)], (2, 3, 5), S8)
+
+
+@_of(ops.Mul)
+def _mul() -> Iterator[Graph]:
+    attrs = ops.Mul(-300, 4, 5, 1610612736, -6)
+    yield _graph(attrs, [((2, 3, 5), S8), ((1,), S8)], (2, 3, 5), S8)
+
+
+@_of(ops.Div)
+def _div() -> Iterator[Graph]:
+    for dtype in (S8, S16):
+        yield _graph(ops.Div(-3, 4, 5, 7.5), [((2, 9), dtype), ((2, 9), dtype)], (2, 9), dtype)
+
+
+@_of(ops.Minimum)
+def _minimum() -> Iterator[Graph]:
+    for dtype in (S8, F32):
+        yield _graph(ops.Minimum(), [((2, 9), dtype), ((9,), dtype)], (2, 9), dtype)
+
+
+@_of(ops.Maximum)
+def _maximum() -> Iterator[Graph]:
+    for dtype in (S16, S64):
+        yield _graph(ops.Maximum(), [((2, 9), dtype), ((1, 9), dtype)], (2, 9), dtype)
+
+
+@_of(more.Binary)
+def _binary() -> Iterator[Graph]:
+    yield _graph(more.Binary("mul"), [((2, 9), F32), ((9,), F32)], (2, 9), F32)
+    divisor = np.array([3, -2, 1], np.int32)
+    yield _graph(more.Binary("remainder"), [((2, 3), S32), divisor], (2, 3), S32)
+
+
+@_of(ops.Activation)
+def _activation() -> Iterator[Graph]:
+    yield _graph(ops.Activation(), [((2, 9), S8), _codes(256)], (2, 9), S8)
+
+
+@_of(ops.Softmax)
+def _softmax() -> Iterator[Graph]:
+    yield _graph(ops.Softmax(1, 1717986918, 22, -248), [((2, 9), S8)], (2, 9), S8)
+
+
+@_of(more.FloatSoftmax)
+def _float_softmax() -> Iterator[Graph]:
+    yield _graph(more.FloatSoftmax(1, False), [((2, 9), F32)], (2, 9), F32)
+
+
+@_of(more.Unary)
+def _unary() -> Iterator[Graph]:
+    yield _graph(more.Unary("leaky_relu", 0.1), [((2, 9), F32)], (2, 9), F32)
+
+
+@_of(more.Clamp)
+def _clamp() -> Iterator[Graph]:
+    yield _graph(more.Clamp(-1.5, 6.0), [((2, 9), F32)], (2, 9), F32)
+    yield _graph(more.Clamp(-7, 20), [((2, 9), S8)], (2, 9), S8)
+
+
+@_of(more.FloatLayerNorm)
+def _layer_norm() -> Iterator[Graph]:
+    operands = [((2, 3, 5), F32), _floats(3, 5), _floats(3, 5)]
+    yield _graph(more.FloatLayerNorm(15, 1e-5), operands, (2, 3, 5), F32)
+
+
+@_of(more.FloatGroupNorm)
+def _group_norm() -> Iterator[Graph]:
+    operands = [((2, 6, 3), F32), _floats(6), _floats(6)]
+    yield _graph(more.FloatGroupNorm(3, 1e-5), operands, (2, 6, 3), F32)
+
+
+@_of(more.Compare)
+def _compare() -> Iterator[Graph]:
+    yield _graph(more.Compare("le"), [((2, 9), S16), ((9,), S16)], (2, 9), BOOL)
+
+
+@_of(more.Logical)
+def _logical() -> Iterator[Graph]:
+    yield _graph(more.Logical("xor"), [((2, 9), BOOL), ((9,), BOOL)], (2, 9), BOOL)
+
+
+@_of(more.LogicalNot)
+def _logical_not() -> Iterator[Graph]:
+    yield _graph(more.LogicalNot(), [((2, 9), BOOL)], (2, 9), BOOL)
+
+
+@_of(more.Where)
+def _where() -> Iterator[Graph]:
+    operands: list[Operand | np.ndarray] = [((2, 1), BOOL), ((2, 9), S8), ((9,), S8)]
+    yield _graph(more.Where(), operands, (2, 9), S8)
+
+
+@_of(ops.Quantize)
+def _quantize() -> Iterator[Graph]:
+    yield _graph(ops.Quantize(0.05, 3, -128, 127), [((2, 9), F32)], (2, 9), S8)
+    yield _graph(ops.Quantize(0.05, 3, -32768, 32767), [((2, 9), F32)], (2, 9), S16)
+
+
+@_of(ops.Dequantize)
+def _dequantize() -> Iterator[Graph]:
+    yield _graph(ops.Dequantize(0.05, 3), [((2, 9), S8)], (2, 9), F32)
+
+
+@_of(more.Cast)
+def _cast() -> Iterator[Graph]:
+    yield _graph(more.Cast(), [((2, 9), F32)], (2, 9), S32)
+
+
+# -- data movement, indexing, reductions, resampling ----------------------------------------------
+
+
+@_of(ops.Pad)
+def _pad() -> Iterator[Graph]:
+    for dtype in (S8, F32, S64):
+        yield _graph(ops.Pad((0, 1), (2, 0), -3), [((2, 4), dtype)], (4, 5), dtype)
+
+
+@_of(ops.Transpose)
+def _transpose() -> Iterator[Graph]:
+    yield _graph(ops.Transpose((2, 0, 1)), [((2, 3, 4), S8)], (4, 2, 3), S8)
+
+
+@_of(ops.View)
+def _view() -> Iterator[Graph]:
+    yield _graph(ops.View(), [((2, 3, 4), S8)], (6, 4), S8)
+
+
+@_of(ops.Clone)
+def _clone() -> Iterator[Graph]:
+    yield _graph(ops.Clone(), [((2, 3, 4), S16)], (2, 3, 4), S16)
+
+
+@_of(ops.Expand)
+def _expand() -> Iterator[Graph]:
+    yield _graph(ops.Expand(), [((3, 1), S8)], (2, 3, 4), S8)
+
+
+@_of(more.Concat)
+def _concat() -> Iterator[Graph]:
+    yield _graph(more.Concat(1), [((2, 3), S8), _codes(2, 1), ((2, 4), S8)], (2, 8), S8)
+
+
+@_of(more.Slice)
+def _slice() -> Iterator[Graph]:
+    yield _graph(more.Slice((4, 1), (-2, 1)), [((5, 6), S8)], (3, 4), S8)
+
+
+@_of(more.Tile)
+def _tile() -> Iterator[Graph]:
+    yield _graph(more.Tile(), [((2, 3), S8)], (2, 4, 3), S8)
+
+
+@_of(more.AsStrided)
+def _as_strided() -> Iterator[Graph]:
+    yield _graph(more.AsStrided((3, 2), 1), [((4, 5), S8)], (3, 4), S8)
+
+
+@_of(more.Gather)
+def _gather() -> Iterator[Graph]:
+    yield _graph(more.Gather(1), [((3, 5), S8), ((2, 4), S64)], (2, 4), S8)
+
+
+@_of(more.Index)
+def _index() -> Iterator[Graph]:
+    index = np.array([[1], [-1]], np.int64)
+    yield _graph(more.Index((0, 2)), [((3, 4, 5), S8), ((2, 3), S32), index], (2, 3, 4), S8)
+
+
+@_of(more.IndexPut)
+def _index_put() -> Iterator[Graph]:
+    operands: list[Operand | np.ndarray] = [((3, 4), S8), ((2, 4), S8), ((2,), S64)]
+    for adds in (False, True):
+        yield _graph(more.IndexPut((0,), adds), operands, (3, 4), S8)
+
+
+@_of(more.Reduce)
+def _reduce() -> Iterator[Graph]:
+    yield _graph(more.Reduce("mean", (0, 2), True), [((2, 3, 4), F32)], (1, 3, 1), F32)
+    yield _graph(more.Reduce("amax", (1,), False), [((2, 3, 4), S8)], (2, 4), S8)
+    yield _graph(more.Reduce("any", (1,), False), [((2, 3), BOOL)], (2,), BOOL)
+
+
+@_of(more.ArgReduce)
+def _arg_reduce() -> Iterator[Graph]:
+    yield _graph(more.ArgReduce("max", 1, False), [((2, 3, 4), S8)], (2, 4), S64)
+    net = Net("arg_reduce")
+    x = net.input((2, 3), F32)
+    outputs = (net.tensor((2,), F32), net.tensor((2,), S64))
+    net.ops.append(Op(more.ArgReduce("min", 1, False), (x,), outputs, Layer("both")))
+    yield net.finish(*outputs)
+
+
+@_of(more.Cumsum)
+def _cumsum() -> Iterator[Graph]:
+    yield _graph(more.Cumsum(1), [((2, 3, 4), F32)], (2, 3, 4), F32)
+
+
+@_of(more.UpsampleNearest2d)
+def _nearest() -> Iterator[Graph]:
+    attrs = more.UpsampleNearest2d((0, 0, 1, 4), (5, 2, 2))
+    yield _graph(attrs, [(_IMAGE, S8)], (1, 4, 4, 3), S8)
+
+
+@_of(more.UpsampleBilinear2d)
+def _bilinear() -> Iterator[Graph]:
+    places = (more.Between(0, 1, 0.25), more.Between(3, 4, 0.5))
+    for dtype in (S8, F32):
+        attrs = more.UpsampleBilinear2d(places, places[:1], -3)
+        yield _graph(attrs, [(_IMAGE, dtype)], (1, 4, 2, 1), dtype)
