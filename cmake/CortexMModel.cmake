@@ -22,6 +22,7 @@ include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/CortexMVersion.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CortexMCores.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CortexMLibraries.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/CortexMKernels.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CortexMPython.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CortexMCmsisNN.cmake")
 
@@ -459,11 +460,11 @@ function(cortexm_add_model)
   target_include_directories("${target}" PUBLIC "${folder}")
   # Straight-line code, run once per inference.
   set_source_files_properties("${folder}/${name}.c" PROPERTIES COMPILE_OPTIONS -Os)
-  set(library CortexMModel::kernels)
-  if(NOT ARG_OPTIMIZE STREQUAL "balanced")
-    string(APPEND library "_${ARG_OPTIMIZE}")
+  target_link_libraries("${target}" PUBLIC CortexMModel::runtime)
+  if(NOT ARG_RUNTIME STREQUAL "executorch")
+    _cortexm_use_kernels(
+      library "${target}" "${ARG_OPTIMIZE}" "${folder}/${name}.report.json" "${python}")
   endif()
-  target_link_libraries("${target}" PUBLIC CortexMModel::runtime ${library})
   # -fstack-usage: the compiler's own figures, for the bound on the stack.
   target_compile_options("${target}" PRIVATE -ffunction-sections -fdata-sections
     $<$<C_COMPILER_ID:GNU>:-fstack-usage>)

@@ -38,8 +38,8 @@ def test_every_other_board(project, board: str) -> None:
     succeed(app.make("app"))
     report = json.loads((app.build / "cortexm/digits/digits.report.json").read_text())
     assert report["optimize"] == ("size" if options else "balanced")
-    library = "cortexm_kernels_size" if options else "cortexm_kernels"
-    assert (app.build / f"cortexm-library/kernels/lib{library}.a").is_file()
+    library = "cortexm_model_kernels_size" if options else "cortexm_model_kernels"
+    assert (app.build / f"lib{library}.a").is_file()
     assert "ran, sum" in emulate(board, app.build / "app.elf")
 
 

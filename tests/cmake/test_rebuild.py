@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -79,6 +80,55 @@ def test_touched_model_is_compiled_but_equal_output_stops_there(
     assert "Building C object" not in said
     said = succeed(built.make())
     assert "Compiling own.pte" not in said
+
+
+def _kernel_objects(app: Project) -> dict[str, int]:
+    """Time stamps of the compiled kernels, by symbol."""
+    found = app.build.glob("CMakeFiles/cortexm_model_kernels.dir/**/kernels/*.o*")
+    return {f"cortexm_{p.stem}": p.stat().st_mtime_ns for p in found if p.suffix in (".o", ".obj")}
+
+
+def test_only_the_kernels_that_models_call_are_compiled(built: Project) -> None:
+    report = json.loads((built.build / "cortexm/digits/digits.report.json").read_text())
+    assert sorted(_kernel_objects(built)) == sorted(report["kernels"])
+    objects = [p for p in built.build.rglob("*.o*") if p.suffix in (".o", ".obj")]
+    assert len(objects) <= 30, objects
+
+
+def test_a_kernel_is_compiled_again_when_its_sources_change(project, installed: Path) -> None:
+    app = project("find_package", CMAKE_PREFIX_PATH=str(installed))
+    succeed(app.configure())
+    succeed(app.make("digits"))
+    before = _kernel_objects(app)
+    kernels = installed / "share/CortexMModel/kernels"
+    touch(kernels / "src/activation/softmax_s8_scalar.c")
+    succeed(app.make("digits"))
+    after = _kernel_objects(app)
+    changed = {name for name in before if after[name] != before[name]}
+    assert changed == {"cortexm_softmax_s8_scalar"}
+    touch(kernels / "include/cortexm/kernels.h")  # which all of them include
+    assert "no work to do" not in app.plan()
+    succeed(app.make("digits"))
+    assert all(stamp != after[name] for name, stamp in _kernel_objects(app).items())
+    # A project's own flags reach the kernels; those that another model calls come beside the rest.
+    succeed(app.configure(CMAKE_C_FLAGS="-DSOMETHING", OPTIONS="IO;int8"))
+    succeed(app.make("digits"))
+    fewer = json.loads((app.build / "cortexm/digits/digits.report.json").read_text())["kernels"]
+    archive = run("ar", "t", str(app.build / "libcortexm_model_kernels.a")).stdout.split()
+    assert {f"cortexm_{Path(name).name.partition('.')[0]}" for name in archive} == {
+        *fewer,
+        "cortexm_kernels",  # the list itself
+    }
+    assert len(fewer) < len(before)
+
+
+def test_several_configurations_at_once_take_the_whole_library(project) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    app.generator = "Ninja Multi-Config"
+    succeed(app.configure())
+    release = ("-f", "build-Release.ninja")
+    plan = run("ninja", "-C", str(app.build), *release, "-n", "digits").stdout
+    assert "libcortexm_kernels.a" in plan and "libcortexm_model_kernels.a" not in plan
 
 
 def test_another_version_below_the_tools_rebuilds(built: Project) -> None:

@@ -41,7 +41,9 @@ def runner_functions(text: str, name: str) -> set[str]:
 def _part(origin: str, name: str) -> str:
     archive, _, member = origin.rstrip(")").partition("(")
     file = PurePath(archive).name
-    if re.fullmatch(r"lib(cortexm_kernels(_size|_speed)?|cortexm_cmsis_nn|cmsis-nn)\.a", file):
+    if re.fullmatch(
+        r"lib(cortexm_(model_)?kernels(_size|_speed)?|cortexm_cmsis_nn|cmsis-nn)\.a", file
+    ):
         return "kernels"
     if file == "libcortexm_runtime.a":
         return "runtime"
