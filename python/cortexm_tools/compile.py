@@ -229,7 +229,7 @@ def from_memory(
 ) -> Array:
     """The inverse of `memory_bytes`."""
     array = np.frombuffer(data, dtype).reshape([shape[d] for d in dim_order])
-    return np.ascontiguousarray(array.transpose(np.argsort(dim_order)))
+    return np.asarray(array.transpose(np.argsort(dim_order)), order="C")
 
 
 def _vector_report(

@@ -176,3 +176,23 @@ def test_indices_and_doubled_results_are_refused() -> None:
     ):
         with pytest.raises(CortexMError):
             check_graph(broken)
+
+
+def test_scalars_go_through_every_stage(executor: PlanExecutor) -> None:
+    """Inputs, results and constants without dimensions keep their shape."""
+    net = Net("scalars", 5)
+    x, count = net.input((), F32, ()), net.input((), DType.S64, ())
+    half = net.constant(np.array(0.5), F32)
+    real = net.add(more.Cast(), [count], (), F32, ())
+    total = net.add(more.Binary("add"), [net.dequantize(net.quantize(x)), real], (), F32, ())
+    less = net.add(more.Compare("lt"), [total, half], (), DType.BOOL, ())
+    chosen = net.add(more.Where(), [less, total, half], (), F32, ())
+    wide = net.add(ops.Expand(), [chosen], (2, 3), F32)
+    summed = net.add(more.Reduce("sum", (0, 1), False), [wide], (), F32, ())
+    joined = net.add(more.Concat(0), [net.view(summed, (1,)), net.view(x, (1,))], (2,), F32)
+    graph = net.finish(less, summed, joined)
+    plan = planned(graph)
+    assert plan is not None
+    inputs = [np.array(0.25, np.float32), np.array(-3, np.int64)]
+    for a, b in zip(executor.run(plan, inputs), run_graph(graph, inputs), strict=True):
+        assert a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()

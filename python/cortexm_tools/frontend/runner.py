@@ -55,7 +55,7 @@ class ModuleRunner:
         return list(results[count:])
 
     def __call__(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        tensors = tuple(torch.from_numpy(np.ascontiguousarray(x)) for x in inputs)
+        tensors = tuple(torch.from_numpy(np.asarray(x, order="C")) for x in inputs)
         with quiet():
             outputs = self.step(tensors)
-        return tuple(np.ascontiguousarray(out.detach().contiguous().numpy()) for out in outputs)
+        return tuple(out.detach().contiguous().numpy() for out in outputs)

@@ -49,7 +49,7 @@ def _as_tensor(value: Any) -> torch.Tensor | None:
         return value.detach()
     if isinstance(value, np.ndarray):
         try:
-            return torch.from_numpy(np.ascontiguousarray(value))
+            return torch.from_numpy(np.asarray(value, order="C"))
         except TypeError:
             return None
     return None

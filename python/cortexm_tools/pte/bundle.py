@@ -149,4 +149,4 @@ def _tensor(table: Table) -> Array:
     if nbytes > _MAX_BYTES or nbytes != len(data):
         raise damaged("the data of a test vector does not fit its shape")
     array = np.frombuffer(data, dtype).reshape([shape[d] for d in dim_order])
-    return np.ascontiguousarray(array.transpose(np.argsort(dim_order)))
+    return np.asarray(array.transpose(np.argsort(dim_order)), order="C")
