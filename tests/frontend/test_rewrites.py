@@ -18,6 +18,7 @@ from cortexm_tools.frontend.lower import Lowered, lower
 from cortexm_tools.frontend.model_file import LoadedModel
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.frontend.rewrites import REWRITES
+from cortexm_tools.frontend.rewrites.recurrent import TABLE as RECURRENT
 from cortexm_tools.frontend.runner import channels_last
 from cortexm_tools.ir.types import DType
 from cortexm_tools.pte.reader import read_pte
@@ -107,6 +108,9 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
         y, torch.full_like(y, -0.5), torch.ones_like(y)))(c(x)), conv()), [IMAGE], 1e-4),
     "permuted": (lambda: Net(lambda c, d, x: d(c(x.permute(0, 3, 1, 2)).reshape(1, 8, 4, 16)),
                              conv(), nn.Conv2d(8, 4, 1)), [(1, 8, 8, 8)], 1e-4),
+    "dilated": (lambda: Net(lambda a, b, x: F.max_pool2d(b(F.relu(a(x))), 2, 1, 1, (2, 1)),
+                            nn.Conv2d(8, 8, 3, dilation=(1, 2)),
+                            nn.Conv2d(8, 8, 3, 1, 2, dilation=2, groups=8)), [IMAGE], 1e-4),
     "lstm": (recurrent(nn.LSTM, 1, batch_first=True), [(1, 3, 8)], 1e-4),
     "gru_cell": (recurrent(nn.GRUCell, 2), [(1, 8), (1, 6)], 1e-4),
 }  # fmt: skip
@@ -122,7 +126,88 @@ EXACT_ONLY = {
     "rnn": (recurrent(nn.RNN, 1, nonlinearity="relu"), [(3, 1, 8)], 1e-4),
     "lstm_cell": (recurrent(nn.LSTMCell, 3), [(1, 8), (1, 6), (1, 6)], 1e-4),
     "rnn_cell": (recurrent(nn.RNNCell, 2), [(1, 8), (1, 6)], 1e-4),
+    "lstm_projected": (recurrent(nn.LSTM, 1, proj_size=4, num_layers=2, bidirectional=True),
+                       [(3, 2, 8)], 1e-4),
+    "lstm_projected_no_bias": (recurrent(nn.LSTM, 3, proj_size=4, bias=False),
+                               [(3, 2, 8), (1, 2, 4), (1, 2, 6)], 1e-4),
 }  # fmt: skip
+
+
+# A layer of a stack, of 6 features in and out; each takes and gives [steps, batch, features].
+LINKS: dict[str, Callable[[], nn.Module]] = {
+    "lstm": lambda: Recurrent(nn.LSTM(6, 6)),
+    "lstm_deep": lambda: Recurrent(nn.LSTM(6, 3, num_layers=2, bidirectional=True)),
+    "gru": lambda: Recurrent(nn.GRU(6, 6)),
+    "gru_both": lambda: Recurrent(nn.GRU(6, 3, bidirectional=True)),
+    "rnn": lambda: Recurrent(nn.RNN(6, 6, nonlinearity="relu")),
+    "lstm_cell": lambda: Cells(nn.LSTMCell(6, 6)),
+    "gru_cell": lambda: Cells(nn.GRUCell(6, 6)),
+    "rnn_cell": lambda: Cells(nn.RNNCell(6, 6)),
+    "conv": lambda: Across(nn.Conv1d(6, 6, 3, padding=1)),
+    "norm": lambda: Across(nn.Sequential(nn.BatchNorm1d(6), nn.ReLU())),
+    "linear": lambda: nn.Sequential(nn.Linear(6, 6), nn.Hardswish()),
+}
+
+
+class Recurrent(nn.Module):
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.layer(x)[0]
+
+
+class Cells(nn.Module):
+    """A cell over the steps, from a state of zeros."""
+
+    def __init__(self, cell: nn.Module) -> None:
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        state, results = None, []
+        for step in x:
+            state = self.cell(step, state)
+            results.append(state[0] if isinstance(state, tuple) else state)
+        return torch.stack(results)
+
+
+class Across(nn.Module):
+    """A layer of sequences [batch, features, steps]."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.layer(x.permute(1, 2, 0)).permute(2, 0, 1)
+
+
+def stack(names: tuple[str, ...]) -> LoadedModel:
+    return load(lambda: Net(lambda layer, x: layer(x), nn.Sequential(*(LINKS[n]() for n in names))),
+                (2, 1, 6))  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stacks_of_recurrent_layers(seed: int) -> None:
+    """Whatever lies below and above one, no recurrent layer is left to be computed in float."""
+    import_executorch()
+    random = np.random.default_rng(seed)
+    names = tuple(str(name) for name in random.choice(list(LINKS), 4))
+    loaded = stack(names)
+    captured = capture(loaded)
+    assert not {n.target for n in captured.graph.graph.nodes} & set(RECURRENT), names
+    sample = loaded.example_inputs
+    with torch.no_grad():
+        want, got = loaded.module(*sample), captured.graph(*channels_last(sample, captured.which))
+    assert float((values(got)[0] - want).abs().max()) <= 2e-2 * float(want.abs().max()), names
+
+
+def test_stack_of_recurrent_layers_stays_int8() -> None:
+    loaded = stack(("lstm", "lstm_cell"))
+    lowered = lower(loaded, target=Target.parse("cortex-m55"), name="net")
+    assert float_operators(lowered) == []
 
 
 def values(outputs: Any) -> list[torch.Tensor]:

@@ -3,10 +3,10 @@
 
 The input's part of the gates is one linear layer over all steps; each step adds the state's part.
 With i, f, g, o the four quarters of the sum, an LSTM's step is
-c = sigmoid(f) c + sigmoid(i) tanh(g) and h = sigmoid(o) tanh(c). With r, z, n the thirds, kept
-apart for input (x) and state (h), a GRU's is n = tanh(n_x + sigmoid(r) n_h) and
-h = n + sigmoid(z) (h - n). An RNN's is h = tanh or relu of the sum. The first step drops what a
-zero state multiplies.
+c = sigmoid(f) c + sigmoid(i) tanh(g) and h = sigmoid(o) tanh(c), which a linear layer without bias
+follows in an LSTM with a projection. With r, z, n the thirds, kept apart for input (x) and
+state (h), a GRU's is n = tanh(n_x + sigmoid(r) n_h) and h = n + sigmoid(z) (h - n). An RNN's is
+h = tanh or relu of the sum. The first step drops what a zero state multiplies.
 """
 
 from __future__ import annotations
@@ -25,12 +25,22 @@ _aten = torch.ops.aten
 
 @dataclass(frozen=True)
 class _Weights:
-    """One direction of one layer: [gates, input], [gates, hidden] and biases or None."""
+    """One direction of one layer: [gates, input], [gates, state], biases or None, and the
+    projection [state, hidden] or None."""
 
     w_ih: Any
     w_hh: Any
     b_ih: Any = None
     b_hh: Any = None
+    w_hr: Any = None
+
+    @classmethod
+    def of(cls, parameters: list[Any], *, biases: bool) -> _Weights:
+        """As they stand in the arguments of the operator."""
+        count = 4 if biases else 2
+        projection = parameters[count] if len(parameters) > count else None
+        b_ih, b_hh = parameters[2:4] if biases else (None, None)
+        return cls(parameters[0], parameters[1], b_ih, b_hh, projection)
 
 
 @dataclass
@@ -57,25 +67,29 @@ def _parts(build: Builder, gates: Node, hidden: int, count: int) -> list[Node]:
     return [build(_aten.slice.Tensor, gates, 1, k * hidden, (k + 1) * hidden) for k in range(count)]
 
 
-def _hidden(build: Builder, weights: _Weights) -> int:
-    value = build.value(weights.w_hh)
+def _rows(build: Builder, weight: Any) -> int:
+    """How many outputs a linear layer of this weight has."""
+    value = build.value(weight)
     assert value is not None
-    return int(value.shape[1])
+    return int(value.shape[0])
 
 
 def _lstm_step(build: Builder, x: Node, weights: _Weights, state: _State) -> _State:
     gates = _gates(build, x, weights, state.h)
-    i, f, g, o = _parts(build, gates, _hidden(build, weights), 4)
+    i, f, g, o = _parts(build, gates, _rows(build, weights.w_hh) // 4, 4)
     i, o = build(_aten.sigmoid.default, i), build(_aten.sigmoid.default, o)
     c = build(_aten.mul.Tensor, i, build(_aten.tanh.default, g))
     if state.c is not None:
         kept = build(_aten.mul.Tensor, build(_aten.sigmoid.default, f), state.c)
         c = build(_aten.add.Tensor, kept, c)
-    return _State(build(_aten.mul.Tensor, o, build(_aten.tanh.default, c)), c)
+    h = build(_aten.mul.Tensor, o, build(_aten.tanh.default, c))
+    if weights.w_hr is not None:
+        h = build(_aten.linear.default, h, weights.w_hr)
+    return _State(h, c)
 
 
 def _gru_step(build: Builder, x: Node, weights: _Weights, state: _State) -> _State:
-    hidden = _hidden(build, weights)
+    hidden = _rows(build, weights.w_hh) // 3
     if state.h is not None:
         recurrent = build(_aten.linear.default, state.h, weights.w_hh, weights.b_hh)
     elif weights.b_hh is not None:
@@ -113,7 +127,7 @@ def _run(
     return (results[::-1] if back else results), state
 
 
-def _layers(step: Step, states: int, per_direction: int) -> Callable[[Builder], Node | None]:
+def _layers(step: Step, states: int) -> Callable[[Builder], Node | None]:
     def rewrite(build: Builder) -> Node | None:
         args = build.arguments()
         shape = shape_of(args["input"])
@@ -122,9 +136,9 @@ def _layers(step: Step, states: int, per_direction: int) -> Callable[[Builder], 
         directions = 2 if args["bidirectional"] else 1
         if shape is None or len(shape) != 3 or args["train"]:
             return None
-        size = per_direction if args["has_biases"] else 2
-        if len(parameters) != args["num_layers"] * directions * size:
-            return None  # with a projection of the state
+        biases = bool(args["has_biases"])
+        size, rest = divmod(len(parameters), args["num_layers"] * directions)
+        assert not rest
         batch_first = bool(args["batch_first"])
         time = 1 if batch_first else 0
         sequence, last = args["input"], []
@@ -132,14 +146,15 @@ def _layers(step: Step, states: int, per_direction: int) -> Callable[[Builder], 
             outputs = []
             for direction in range(directions):
                 number = layer * directions + direction
-                weights = _Weights(*parameters[number * size : (number + 1) * size])
+                weights = _Weights.of(
+                    parameters[number * size : (number + 1) * size], biases=biases
+                )
                 gates = build(_aten.linear.default, sequence, weights.w_ih, weights.b_ih)
-                w_ih = build.value(weights.w_ih)
-                assert w_ih is not None
+                gate_shape = shape[1 - time], _rows(build, weights.w_ih)
                 steps = []
                 for t in range(shape[time]):
                     x = build(_aten.select.int, gates, time, t)
-                    x.meta["val"] = torch.empty(shape[1 - time], w_ih.shape[0], device="meta")
+                    x.meta["val"] = torch.empty(gate_shape, device="meta")
                     steps.append(x)
                 state = _State(*(_initial(build, node, number) for node in initial))
                 hs, state = _run(build, steps, weights, state, step, bool(direction))
@@ -171,9 +186,14 @@ def _cell(step: Step, states: int) -> Callable[[Builder], Node | None]:
 
 
 def _give_parts(build: Builder, parts: list[Any]) -> Node:
-    """Put `parts` in the place of the node's results, which are read by index."""
+    """Put `parts` in the place of the node's results, which are read by index.
+
+    Each part takes the shape of what it replaces, by which the rewrites of its readers go.
+    """
     for user in list(build.node.users):
         index: Any = user.args[1]
+        if "val" in user.meta:
+            parts[index].meta["val"] = user.meta["val"]
         user.replace_all_uses_with(parts[index])
         user.graph.erase_node(user)
     result: Node = parts[0]
@@ -190,10 +210,10 @@ def _initial(build: Builder, node: Node, number: int) -> Node | None:
 
 
 TABLE: Table = {
-    _aten.lstm.input: _layers(_lstm_step, 2, 4),
-    _aten.gru.input: _layers(_gru_step, 1, 4),
-    _aten.rnn_tanh.input: _layers(_rnn_step(_aten.tanh.default), 1, 4),
-    _aten.rnn_relu.input: _layers(_rnn_step(_aten.relu.default), 1, 4),
+    _aten.lstm.input: _layers(_lstm_step, 2),
+    _aten.gru.input: _layers(_gru_step, 1),
+    _aten.rnn_tanh.input: _layers(_rnn_step(_aten.tanh.default), 1),
+    _aten.rnn_relu.input: _layers(_rnn_step(_aten.relu.default), 1),
     _aten.lstm_cell.default: _cell(_lstm_step, 2),
     _aten.gru_cell.default: _cell(_gru_step, 1),
     _aten.rnn_tanh_cell.default: _cell(_rnn_step(_aten.tanh.default), 1),
