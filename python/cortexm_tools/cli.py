@@ -28,7 +28,7 @@ from .errors import CortexMError
 from .plan.regions import section_name
 from .plan.select import identifier
 from .program import Program, load_program
-from .report import layer_table, summary
+from .report import layer_table, quality_table, summary
 from .stages import bundle_bytes, intermediates, nodes_line, nodes_text
 from .target import Target
 from .terminal import show
@@ -202,6 +202,8 @@ def _report(args: argparse.Namespace) -> int:
         text = f"{_summary(data)}{_stack_line(args.report)}"
         if "pools" not in data:
             text += f"\n\n{layer_table(data)}"
+        if noise := quality_table(data):
+            text += f"\n\nsignal-to-quantization-noise ratio (docs/numerics.md)\n{noise}"
     except OSError as error:
         raise CortexMError(f"cannot read: {error.strerror}", where=str(args.report)) from None
     except (ValueError, KeyError, TypeError):

@@ -25,6 +25,7 @@ from .plan import KernelChoice, Plan, make_plan
 from .plan.types import Region
 from .program import EvaluationSet, Program, run_in_order
 from .pte.builder import state_values
+from .quality import report_quality
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
 from .target import Optimize, Target
@@ -102,6 +103,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         bands=options.bands,
     )
     report = report_data(plan, name=program.name, digest=program.digest)
+    report["quality"] = report_quality(program.quality, program.unmeasured)
     check_limits(report, options.ram_limit, options.flash_limit)
     samples = None
     if options.samples:
@@ -178,6 +180,7 @@ def _compile_for_executorch(
             hint="give the model an arena of its own, or leave out RUNTIME executorch",
         )
     report = executorch_report(loaded, program)
+    report["quality"] = report_quality(program.quality, program.unmeasured)
     check_pools(report, options.ram_limit, options.flash_limit)
     emit_options = _emit_options(program, options)
     files: dict[str, str | bytes] = {

@@ -19,6 +19,7 @@ from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
 from .pte.reader import read_pte
+from .quality import NO_FLOAT_MODEL, NOT_QUANTIZED, Quality
 from .target import Target
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class Program:
         vectors: the test vectors of a .bpte.
         fake_quantized: runs the quantized model before lowering; None for a .pte.
         texts: the model as Python code after each stage of the frontend; empty for a .pte.
+        quality: of the quantized model beside the float model; None if it was not measured.
+        unmeasured: why not.
         source: what the user gave, for messages.
     """
 
@@ -81,6 +84,8 @@ class Program:
     vectors: tuple[TestVector, ...] = field(default=(), repr=False)
     fake_quantized: Runner | None = field(default=None, repr=False)
     texts: dict[str, str] = field(default_factory=dict, repr=False)
+    quality: Quality | None = field(default=None, repr=False)
+    unmeasured: str = NO_FLOAT_MODEL
     source: str = ""
 
     @property
@@ -255,6 +260,8 @@ def _lower(
         tuple(tensor.detach().contiguous().numpy() for tensor in loaded.example_inputs),
         fake_quantized=lowered.fake_quantized,
         texts=lowered.texts,
+        quality=lowered.quality,
+        unmeasured=NOT_QUANTIZED,
         source=label,
     )
 

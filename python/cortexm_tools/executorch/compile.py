@@ -14,7 +14,7 @@ from ..plan import Plan
 from ..program import Program
 from ..pte.program import parse_program
 from ..pte.values import PteProgram
-from ..report.tables import table
+from ..report.tables import quality_lines, table
 from ..target import Target
 from .emit import border_plan, model_sources
 from .operators import Operators, find_operators
@@ -136,5 +136,6 @@ def summary(data: dict[str, Any]) -> str:
             f"  RAM    {data['arena_bytes']:>10,} B arena ({parts})",
             f"  flash  {data['constants_bytes']:>10,} B program and constants",
             f"  work   {work}",
+            *quality_lines(data),
         )
     )

@@ -17,17 +17,20 @@ from ..errors import CortexMError
 from ..ir.types import Layer
 from ..program import Runner
 from ..pte.ops import CONVERTERS
+from ..quality import Quality
 from ..target import Core, Target
 from .buffers import check_initial_values, make_buffers, place_writes, shows_buffers
 from .export import Captured, capture
 from .guard import unsafe_nodes
 from .layers import kernel_layers, layers_of_graph
 from .lean import make_lean
+from .measure import measure
 from .model_file import LoadedModel
 from .places import first_line, root_cause
 from .quantize import quantize as quantize_graph
 from .quantize import split_activations, tag_nodes, tag_of
 from .quiet import import_executorch, quiet
+from .reference import Reference
 from .runner import ModuleRunner
 from .state import State, Stateless
 from .tables import pass_list
@@ -48,6 +51,7 @@ class Lowered:
         float_module: runs the model before quantization in the same way.
         fake_quantized: runs the model with quantize-dequantize pairs, before lowering.
         warnings: sentences for the user.
+        quality: of the quantized model beside the float model; None if nothing was quantized.
         texts: the program as Python code after each stage, by the stage's name.
     """
 
@@ -58,6 +62,7 @@ class Lowered:
     fake_quantized: Runner = field(repr=False)
     warnings: tuple[str, ...] = ()
     texts: dict[str, str] = field(default_factory=dict, repr=False)
+    quality: Quality | None = field(default=None, repr=False)
 
 
 def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: str) -> Lowered:
@@ -94,13 +99,21 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
                 "which can cost much accuracy on other inputs; give some ten to a few hundred "
                 "typical inputs"
             )
+        which, states = captured.which, captured.states
+        float_module = ModuleRunner(
+            Stateless(loaded.module, states) if states else loaded.module,
+            tuple(False for _ in which),
+            states,
+        )
+        quality = measure(loaded, captured, quantized, float_module) if quantize else None
+        if quality is not None:
+            warnings += quality.warnings(name)
         texts = {"exported": _code(captured.graph)}
         if quantize:
             texts["quantized"] = _code(quantized)
         program = make_lean(edge.exported_program())
         texts["lowered"] = _code(program.graph_module)
-        which, states = captured.which, captured.states
-        reference = ModuleRunner(program.module(check_guards=False), which, states)
+        reference = ModuleRunner(Reference(program.module(check_guards=False)), which, states)
         if states:
             make_buffers(program, states)
         pte, layers = _serialize(edge, states, loaded.path.parent)
@@ -108,14 +121,11 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
         pte=pte,
         layers=layers,
         reference=reference,
-        float_module=ModuleRunner(
-            Stateless(loaded.module, states) if states else loaded.module,
-            tuple(False for _ in which),
-            states,
-        ),
+        float_module=float_module,
         fake_quantized=ModuleRunner(quantized, which, states),
         warnings=tuple(warnings),
         texts=texts,
+        quality=quality,
     )
 
 

@@ -3,13 +3,22 @@
 
 from .data import float_ops, report_data, report_json
 from .limits import check_limits
-from .tables import layer_table, operator_text, summary, table
+from .tables import (
+    layer_table,
+    operator_text,
+    quality_lines,
+    quality_table,
+    summary,
+    table,
+)
 
 __all__ = [
     "check_limits",
     "float_ops",
     "layer_table",
     "operator_text",
+    "quality_lines",
+    "quality_table",
     "report_data",
     "report_json",
     "summary",

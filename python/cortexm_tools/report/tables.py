@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import printable
+from ..quality import layer_rows, quality_line
+
+_NAMED = 6  # so many float operators are named
+_COUNTED = {"operators": "operators that compute", "macs": "MACs"}
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -116,9 +120,41 @@ def summary(data: dict[str, Any]) -> str:
             *(slower if spared else ()),
             *(joins if joined else ()),
             f"  work   {work}",
+            *_float_lines(data),
+            *quality_lines(data),
             *(f"  {name} computes {_shares(data, name)}" for name in others),
         )
     )
+
+
+def _float_lines(data: dict[str, Any]) -> tuple[str, ...]:
+    """Which operators compute in float32; nothing where none does."""
+    work = data["work"]
+    found = [layer for layer in data["layers"] if layer["precision"] == "float"]
+    if not found:
+        return ()
+    kinds = [work[kind] for kind in ("int8", "int16", "float", "integer") if kind in work]
+    counts = [(work["float"][key], sum(kind[key] for kind in kinds)) for key in _COUNTED]
+    shares = [f"{some:,} of {total:,} {_COUNTED[key]}" for key, (some, total) in
+              zip(_COUNTED, counts, strict=True) if total]  # fmt: skip
+    names = [
+        f"{layer['operator']} of {layer['layer']}" if layer["layer"] else layer["operator"]
+        for layer in found
+    ]
+    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    listed = ", ".join(names[:_NAMED])
+    return (f"  float  {' and '.join(shares)} in float32: {listed}{more}",)
+
+
+def quality_lines(data: dict[str, Any]) -> tuple[str, ...]:
+    """How close the quantized model is to the float one; nothing for reports that do not say it."""
+    return (f"  SQNR   {quality_line(data['quality'])}",) if "quality" in data else ()
+
+
+def quality_table(data: dict[str, Any]) -> str:
+    """One row an operator of the float model: the noise in its operands and in its result."""
+    rows = layer_rows(data.get("quality", {}))
+    return table(("operator", "layer", "before", "SQNR"), rows) if rows else ""
 
 
 def _overhead(data: dict[str, Any]) -> str:

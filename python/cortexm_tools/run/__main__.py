@@ -13,11 +13,13 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..emit.files import write_files
 from ..errors import CortexMError
+from ..quality import quality_line
 from ..terminal import show
-from .footprint import Shares, check_footprint, measure, shares_of, summary_text, to_json
+from .footprint import check_footprint, measure, shares_of, summary_text, to_json
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -35,13 +37,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--flash-limit", type=int)
     options = parser.parse_args(own)
     try:
+        report = _report(options.out.with_name(f"{options.name}.report.json"))
         sections = options.section_arena
         size = measure(
             compiler,
             options.archive,
             options.name,
             sections_arena=sections,
-            shares=_shares(options.out.with_name(f"{options.name}.report.json")),
+            shares=shares_of(report),
         )
         write_files(options.out.parent, {options.out.name: to_json(size)})
         check_footprint(options.name, size, options.ram_limit, options.flash_limit)
@@ -49,16 +52,21 @@ def main(arguments: Sequence[str]) -> int:
         show(f"error: {error}", error=True)
         return 1
     show(summary_text(options.name, size))
+    show(f"{options.name}: SQNR  {quality_line(report['quality'])}")
     return 0
 
 
-def _shares(report: Path) -> Shares:
+def _report(path: Path) -> dict[str, Any]:
+    """What the summary needs of NAME.report.json."""
     try:
-        return shares_of(json.loads(report.read_text(encoding="utf-8")))
+        report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        shares_of(report)
+        quality_line(report["quality"])
     except (OSError, ValueError, KeyError, TypeError):
         raise CortexMError(
-            "is no report of this tool", where=str(report), hint="build the model again"
+            "is no report of this tool", where=str(path), hint="build the model again"
         ) from None
+    return report
 
 
 if __name__ == "__main__":

@@ -17,11 +17,13 @@ from ..errors import CortexMError
 from ..ir import Array, DType, Graph
 from ..ir.exactness import differing, tolerances
 from ..ir.interpreter import run_sequence
-from ..program import EvaluationSet, Runner, run_in_order
+from ..program import EvaluationSet, run_in_order
+from ..quality import quality_line
 from ..report import table
 from ..target import Core
 from ..vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, tolerance_text, vector_inputs
 from . import run_on_board, run_on_core, run_on_host
+from .pytorch import against_pytorch, pytorch_lines
 from .result import RunResult
 
 # What a .pte without inputs is tried on, and with which seed.
@@ -94,8 +96,8 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
     if request.outputs is not None:
         _store(request.outputs, outputs, stacked)
     data = _data(compiled, result, len(invocations), wrong)
-    if compiled.program.reference is not None and graph.inputs and not _takes_codes(compiled):
-        data["executorch_reference"] = _against(compiled.program.reference, invocations, outputs)
+    if graph.inputs and not _takes_codes(compiled):
+        data |= against_pytorch(compiled.program, invocations, outputs)
     if evaluation is not None:
         right = np.argmax([row[0].reshape(-1) for row in outputs], axis=1) == evaluation.labels
         data["evaluation"] = {
@@ -259,20 +261,6 @@ def _store(path: Path, outputs: list[Invocation], stacked: bool) -> None:
     write_files(path.parent, {path.name: npz_bytes(arrays)})
 
 
-def _against(
-    reference: Runner, invocations: list[Invocation], outputs: list[Invocation]
-) -> dict[str, Any]:
-    """How ExecuTorch's Python operators compare; they round average pools and softmax in float."""
-    differing, total, largest = 0, 0, 0.0
-    for want, got in zip(run_in_order(reference, invocations), outputs, strict=True):
-        for a, b in zip(got, want, strict=True):
-            difference = np.abs(a.astype(np.float64) - b.astype(np.float64))
-            differing += int(np.count_nonzero(difference))
-            largest = max(largest, float(difference.max(initial=0.0)))
-            total += a.size
-    return {"values": total, "differing": differing, "largest_difference": largest}
-
-
 def _evaluation(compiled: Compiled, request: RunRequest) -> EvaluationSet | None:
     if request.inputs is not None:
         return None
@@ -319,6 +307,7 @@ def _data(compiled: Compiled, result: RunResult, count: int, wrong: int) -> dict
         "arena_bytes": compiled.plan.working_size,
         "state_bytes": compiled.plan.state_size,
         "macs": compiled.report["macs"],
+        "quality": {k: v for k, v in compiled.report["quality"].items() if k != "layers"},
     }
 
 
@@ -354,17 +343,8 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
         lines.append(
             f"  accuracy {found['accuracy']:.2%} in int8{before}, {found['samples']} labelled inputs"
         )
-    if "executorch_reference" in data:
-        found = data["executorch_reference"]
-        lines.append(
-            "  ExecuTorch's Python reference: "
-            + (
-                "equal in every value"
-                if not found["differing"]
-                else f"{found['differing']} of {found['values']} values differ, by at most "
-                f"{found['largest_difference']:g} (it rounds pools and softmax in float; docs/numerics.md)"
-            )
-        )
+    lines.append(f"  SQNR {quality_line(data['quality'])}")
+    lines += pytorch_lines(data)
     if "test_vectors" in data:
         found = data["test_vectors"]
         lines.append(

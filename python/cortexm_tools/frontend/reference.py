@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ExecuTorch's Python reference of a lowered program, with dilated operators in a form it can run.
+
+The reference operators of the Cortex-M dialect fail on dilation: PyTorch has no dilated convolution
+of int32, and the max pool refuses. The same integers come out without it:
+
+* a kernel with its taps ``dilation`` apart is the larger kernel that has zeros in between;
+* windows of a max pool with its taps ``dilation`` apart are windows side by side in an image made
+  of the rows and columns that they read, in their order; outside the image lies -128.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Interpreter, Node
+
+
+class Reference:
+    """`module`, a lowered program, as a function that runs it on ExecuTorch's operators."""
+
+    def __init__(self, module: GraphModule) -> None:
+        dilated = any(_dilation(node.target, node.args) for node in module.graph.nodes)
+        self._run: Callable[..., Any] = _Undilated(module).run if dilated else module
+
+    def __call__(self, *inputs: torch.Tensor) -> Any:
+        return self._run(*inputs)
+
+
+class _Undilated(Interpreter):
+    """Runs every dilated operator without dilation."""
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if _dilation(target, args):
+            args = _OPERATORS[target._schema.name](args)
+        return super().call_function(target, args, kwargs)
+
+
+def _dilation(target: Node | Any, args: tuple[Any, ...]) -> bool:
+    schema = getattr(target, "_schema", None)
+    if schema is None or schema.name not in _OPERATORS:
+        return False
+    return tuple(args[_DILATION[schema.name]]) != (1, 1)
+
+
+def _convolution(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments with a weight [·, height, width, ·] that has zeros between its taps."""
+    x, weight, bias, stride, padding, dilation, *rest = args
+    height, width = (
+        (size - 1) * step + 1 for size, step in zip(weight.shape[1:3], dilation, strict=True)
+    )
+    spread = torch.zeros((weight.shape[0], height, width, weight.shape[3]), dtype=weight.dtype)
+    spread[:, :: dilation[0], :: dilation[1]] = weight
+    return (x, spread, bias, stride, padding, [1, 1], *rest)
+
+
+def _max_pool(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments with an image [n, c, height, width] of the windows side by side."""
+    x, kernel, stride, padding, dilation, *rest = args
+    x = torch.nn.functional.pad(x, (padding[1],) * 2 + (padding[0],) * 2, value=-128)
+    for axis in range(2):
+        reach = (kernel[axis] - 1) * dilation[axis]
+        count = (x.shape[2 + axis] - reach - 1) // stride[axis] + 1
+        starts = torch.arange(count)[:, None] * stride[axis]
+        read = starts + torch.arange(kernel[axis]) * dilation[axis]
+        x = x.index_select(2 + axis, read.reshape(-1))
+    return (x, kernel, kernel, [0, 0], [1, 1], *rest)
+
+
+_OPERATORS: dict[str, Callable[[tuple[Any, ...]], tuple[Any, ...]]] = {
+    "cortex_m::quantized_conv2d": _convolution,
+    "cortex_m::quantized_depthwise_conv2d": _convolution,
+    "cortex_m::quantized_max_pool2d": _max_pool,
+}
+
+# Which argument is the dilation.
+_DILATION = {
+    "cortex_m::quantized_conv2d": 5,
+    "cortex_m::quantized_depthwise_conv2d": 5,
+    "cortex_m::quantized_max_pool2d": 4,
+}

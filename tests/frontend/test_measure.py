@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a quantized model's quality is what an independent comparison gives."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from cortexm_tools.frontend.export import Captured, capture
+from cortexm_tools.frontend.measure import MAX_INPUTS, measure
+from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.quantize import quantize, tag_nodes
+from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.frontend.runner import ModuleRunner
+from cortexm_tools.frontend.samples import Sample
+from cortexm_tools.frontend.state import Stateless
+from cortexm_tools.quality import (
+    NO_FLOAT_MODEL,
+    LayerQuality,
+    Noise,
+    OutputQuality,
+    Quality,
+    layer_rows,
+    quality_line,
+    report_quality,
+)
+
+
+class Classifier(nn.Module):
+    """A float and an integer output."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(12, 16), nn.Linear(16, 5)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        scores = self.last(torch.relu(self.first(x)))
+        return scores, scores.argmax(-1)
+
+
+class LogMel(nn.Module):
+    """A spectrum of a wide range, quantized to int8 before the logarithm."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mel, self.last = nn.Linear(12, 8, bias=False), nn.Linear(8, 4)
+        self.mel.weight.data.abs_()
+
+    def forward(self, x: torch.Tensor) -> Any:
+        energies = self.mel(x * x)
+        levels = torch.log(energies + 1e-5)
+        return self.last(levels)
+
+
+class Running(nn.Module):
+    """A mean that goes on from call to call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(12, 6)
+        self.register_buffer("mean", torch.zeros(1, 6))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        self.mean.copy_(0.7 * self.mean + 0.3 * self.layer(x))
+        return torch.relu(self.mean)
+
+
+def spread(count: int) -> list[Sample]:
+    """Inputs over four orders of magnitude."""
+    return [(torch.randn(1, 12) * 10 ** (4 * k / count - 3),) for k in range(count)]
+
+
+def plain(count: int) -> list[Sample]:
+    return [(torch.randn(1, 12),) for _ in range(count)]
+
+
+def measured(
+    build: Callable[[], nn.Module], samples: Callable[[int], list[Sample]], count: int
+) -> tuple[Quality, LoadedModel, Captured, ModuleRunner, ModuleRunner]:
+    """The quality, and what was compared."""
+    import_executorch()
+    torch.manual_seed(0)
+    calibration = tuple(samples(count))
+    loaded = LoadedModel(
+        Path(__file__).absolute(), build().eval(), calibration[0], calibration, None
+    )
+    captured = capture(loaded)
+    tag_nodes(captured.graph)
+    states, which = captured.states, captured.which
+    graph = quantize(copy.deepcopy(captured.graph), calibration, which, states)
+    module = Stateless(loaded.module, states) if states else loaded.module
+    real = ModuleRunner(module, tuple(False for _ in which), states)
+    quality = measure(loaded, captured, graph, real)
+    return quality, loaded, captured, real, ModuleRunner(graph, which, states)
+
+
+def oracle(runs: tuple[ModuleRunner, ModuleRunner], rows: list[Sample], output: int) -> float:
+    """The ratio in dB, in numpy."""
+    sides = []
+    for run in runs:
+        run.reset()
+        sides.append(np.concatenate([run.step(row)[output].numpy().ravel() for row in rows]))
+    real, coded = (side.astype(np.float64) for side in sides)
+    return float(10 * np.log10(np.sum(real**2) / np.sum((real - coded) ** 2)))
+
+
+def test_outputs() -> None:
+    quality, loaded, _, *runs = measured(Classifier, plain, 100)
+    assert (quality.inputs, quality.available, quality.source) == (MAX_INPUTS, 100, "calibration")
+    rows = [loaded.calibration[k * 100 // MAX_INPUTS] for k in range(MAX_INPUTS)]
+    scores, choice = quality.outputs
+    assert scores.noise is not None and scores.noise.decibels > 25
+    assert scores.noise.decibels == pytest.approx(oracle(tuple(runs), rows, 0), abs=1e-3)
+    picks = [[int(run.step(row)[1]) for row in rows] for run in runs]
+    equal = np.mean(np.equal(*picks))
+    assert choice.noise is None and choice.agreement == pytest.approx(equal)
+    assert [layer.operator for layer in quality.layers] == ["input 0", "linear", "relu", "linear"]
+    assert "test_measure.py" in quality.layers[1].layer and "first" in quality.layers[1].layer
+    assert quality.warnings("net") == []
+
+
+def test_a_logarithm_of_codes_is_the_worst_layer() -> None:
+    quality, loaded, _, *runs = measured(LogMel, spread, 20)
+    (output,) = quality.outputs
+    assert output.noise is not None and output.is_poor
+    rows = list(loaded.calibration)
+    assert output.noise.decibels == pytest.approx(oracle(tuple(runs), rows, 0), abs=1e-3)
+    worst = quality.worst
+    assert worst is not None and worst.operator == "element-wise function"
+    line = [n for n, text in enumerate(Path(__file__).read_text().splitlines(), 1)
+            if "torch.log(energies" in text][0]  # fmt: skip
+    assert worst.layer.endswith(f"test_measure.py:{line}")
+    assert worst.before.decibels > 25 > 15 > worst.noise.decibels
+    (warning,) = quality.warnings("net")
+    assert "element-wise function of" in warning and "net:" in warning
+    assert quality_line(quality.data()).startswith(f"{output.noise.decibels:.1f} dB against")
+
+
+def test_state_is_a_sequence_of_calls() -> None:
+    quality, loaded, captured, *runs = measured(Running, plain, 12)
+    assert captured.states
+    (output,) = quality.outputs
+    assert output.noise is not None
+    rows = list(loaded.calibration)
+    assert output.noise.decibels == pytest.approx(oracle(tuple(runs), rows, 0), abs=1e-3)
+
+
+def test_noise() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        real, coded = random.normal(size=(2, 30))
+        parts = [Noise(np.sum(r**2), np.sum((r - c) ** 2))
+                 for r, c in zip(np.split(real, 3), np.split(coded, 3), strict=True)]  # fmt: skip
+        whole = 10 * math.log10(np.sum(real**2) / np.sum((real - coded) ** 2))
+        assert sum(parts, Noise()).decibels == pytest.approx(whole)
+    assert Noise(2.0, 0.0).decibels == Noise().decibels == math.inf
+    assert Noise(0.0, 1.0).decibels == -math.inf
+    assert (Noise(1.0, 1.0, 2) + Noise(0.0, 0.0, 3)).left_out == 5
+
+
+def test_text_of_every_kind_of_value() -> None:
+    layers = (LayerQuality("input 0", "", Noise(1.0, 1e-4), Noise()),
+              LayerQuality("add", "a (m.py:3)", Noise(0.0, 1.0), Noise(1.0, 1e-4)),
+              LayerQuality("mul", "", Noise(1.0, 0.0), Noise(0.0, 1.0)))  # fmt: skip
+    outputs = (OutputQuality(Noise(100.0, 1.0)), OutputQuality(Noise(1.0, 0.0)),
+               OutputQuality(Noise(0.0, 1.0, 7)), OutputQuality(None, 0.875),
+               OutputQuality(None))  # fmt: skip
+    quality = Quality(3, 5, "calibration", outputs, layers)
+    assert quality_line(quality.data()) == (
+        "output 0 20.0 dB, output 1 exact, output 2 noise only (7 values not finite), output 3 "
+        "87.5 % equal, output 4 empty against the float model, 3 of 5 calibration inputs; most is "
+        "lost in add of a (m.py:3): 40.0 dB before, noise only behind it"
+    )
+    assert layer_rows(quality.data()) == [
+        ("input 0", "-", "exact", "40.0 dB"),
+        ("add", "a (m.py:3)", "40.0 dB", "noise only"),
+        ("mul", "-", "noise only", "exact"),
+    ]
+    assert [output.is_poor for output in outputs] == [False, False, True, True, False]
+    none = report_quality(None, NO_FLOAT_MODEL)
+    assert quality_line(none) == "not measured: a .pte carries no float model"
+    assert layer_rows(none) == []
+    one = Quality(1, 1, "example", outputs[:1], ())
+    assert quality_line(one.data()) == "20.0 dB against the float model, 1 example input"
