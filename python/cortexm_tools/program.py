@@ -247,7 +247,7 @@ def _lower(
     progress(f"running {label}")
     loaded = load()
     progress("export, quantization and lowering" if quantize else "export and lowering")
-    lowered = lower(loaded, target=target, quantize=quantize, name=name)
+    lowered = lower(loaded, target=target, quantize=quantize, name=name, progress=progress)
     return Program(
         name,
         lowered.pte,

@@ -15,7 +15,7 @@ from torch.fx import GraphModule
 
 from ..errors import CortexMError
 from ..ir.types import Layer
-from ..program import Runner
+from ..program import Progress, Runner
 from ..pte.ops import CONVERTERS
 from ..quality import Quality
 from ..target import Core, Target
@@ -31,12 +31,17 @@ from .quantize import quantize as quantize_graph
 from .quantize import split_activations, tag_nodes, tag_of
 from .quiet import import_executorch, quiet
 from .reference import Reference
+from .replay import quick_passes
 from .runner import ModuleRunner
 from .state import State, Stateless
 from .tables import pass_list
 
 # Each round splits the activations off at least one more operator; two are the most ever needed.
 _MAX_ROUNDS = 4
+
+# A model of so many operators, most often an unrolled recurrent layer, is lowered in more than some
+# ten seconds.
+_MANY_OPERATORS = 300
 
 
 @dataclass(frozen=True)
@@ -65,25 +70,39 @@ class Lowered:
     quality: Quality | None = field(default=None, repr=False)
 
 
-def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: str) -> Lowered:
+def lower(
+    loaded: LoadedModel,
+    *,
+    target: Target,
+    quantize: bool = True,
+    name: str,
+    progress: Progress = lambda text: None,
+) -> Lowered:
     """Quantize and lower a model for `target`.
 
     Args:
         quantize: False lowers the model as it is, for one that is quantized already.
         name: the model's name, for messages.
+        progress: hears of every stage of a model that takes long.
 
     Raises:
         CortexMError: the model cannot be captured, quantized or lowered correctly.
     """
     import_executorch()
     warnings: list[str] = []
-    with quiet(), torch.random.fork_rng(devices=[]):
+    with quiet(), quick_passes(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         captured = capture(loaded, rewritten=quantize)
         tag_nodes(captured.graph)
+        count = sum(node.op == "call_function" for node in captured.graph.graph.nodes)
+
+        def stage(text: str) -> None:
+            if count >= _MANY_OPERATORS:
+                progress(f"{count:,} operators: {text}")
+
         split: set[int] = set()
         for _ in range(_MAX_ROUNDS):
-            edge, quantized = _lower_once(captured, loaded, target, quantize, name, split)
+            edge, quantized = _lower_once(captured, loaded, target, quantize, name, split, stage)
             wrong = unsafe_nodes(edge.exported_program().graph)
             if not wrong:
                 break
@@ -105,6 +124,7 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
             tuple(False for _ in which),
             states,
         )
+        stage("comparison with the float model (5 of 6)")
         quality = measure(loaded, captured, quantized, float_module) if quantize else None
         if quality is not None:
             warnings += quality.warnings(name)
@@ -116,6 +136,7 @@ def lower(loaded: LoadedModel, *, target: Target, quantize: bool = True, name: s
         reference = ModuleRunner(Reference(program.module(check_guards=False)), which, states)
         if states:
             make_buffers(program, states)
+        stage("serialization (6 of 6)")
         pte, layers = _serialize(edge, states, loaded.path.parent)
     return Lowered(
         pte=pte,
@@ -157,6 +178,7 @@ def _lower_once(
     quantize: bool,
     name: str,
     split: set[int],
+    stage: Progress,
 ) -> tuple[Any, GraphModule]:
     from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -164,15 +186,19 @@ def _lower_once(
 
     graph = copy.deepcopy(captured.graph)
     if quantize:
+        stage("quantization (1 of 6)")
         split_activations(graph, split)
         samples = loaded.calibration or (loaded.example_inputs,)
         graph = quantize_graph(graph, samples, captured.which, captured.states)
     try:
         with quiet(), torch.no_grad():
+            stage("export (2 of 6)")
             exported = torch.export.export(
                 graph, captured.example(loaded.example_inputs), strict=False
             )
+            stage("edge program (3 of 6)")
             edge = to_edge(exported, compile_config=cortex_m_edge_compile_config())
+            stage("Cortex-M passes (4 of 6)")
             manager = CortexMPassManager(
                 edge.exported_program(), passes=pass_list(), target_config=target_config(target)
             )
