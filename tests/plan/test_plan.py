@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ownership import replay
 
+from cortexm_tools.emit import EmitOptions
+from cortexm_tools.emit.model import model_text
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import Chain, Plan, Planner, assemble, make_plan
@@ -411,13 +413,17 @@ def test_equal_constants_are_stored_once() -> None:
     assert [constant.nbytes for constant in plan.constants] == [256]
 
 
-def test_a_batch_is_a_call_per_image() -> None:
+def test_a_batch_is_a_loop_over_its_images() -> None:
     net = Net()
     plan = make_plan(simplify(net.finish(net.conv(net.input((3, 4, 8, 8)), 2))), M55)
     (step,) = plan.steps
-    places = [arg.offset for call in step.calls for arg in call.args if isinstance(arg, TensorArg)]
+    (call,) = step.calls
+    assert call.turns == 3 and call.macs == 3 * 2 * 8 * 8 * 4 * 9
+    places = [arg.offset for call in step.trace() for arg in call.tensors]
     assert places == [0, 0, 256, 128, 512, 256]
-    assert len({call.fields for call in step.calls}) == 1
+    code = model_text(plan, EmitOptions(name="net", command="", digest=""))
+    assert "for (int32_t image = 0; image < 3; ++image) {" in code
+    assert "+ 256 * image)" in code and "+ 128 * image)" in code
     assert sum(call.macs for call in step.calls) == 3 * 8 * 8 * 2 * 3 * 3 * 4
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NAME.c: the plan as straight-line C."""
+"""NAME.c: the plan as C without branches; loops go over the images of a batch or bands of rows."""
 
 from __future__ import annotations
 
-from ..ir import DType, Graph, Op, Tensor
+from ..ir import DType, Op, Tensor
 from ..ir.text import tensor_text
 from ..plan import Plan
 from ..plan.types import Arena, Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
@@ -196,7 +196,7 @@ def _step(
     step: Step,
     blocks: dict[tuple[int, int], str],
 ) -> list[str]:
-    op, graph = step.op, plan.graph
+    op = step.op
     places = [_place(plan, options, "in ", index) for index in step.inputs if plan.has_place(index)]
     places += [_place(plan, options, "out", index) for index in op.outputs]
     for index in step.inside:
@@ -219,20 +219,29 @@ def _step(
             lines[-1].removesuffix(" */"),
             f"     * {_nothing_to_do(plan, op)}: nothing to do */",
         ]
-    inside = 1  # turns of the loop that is open
+    inside, turn = 1, turn_of(step)  # turns of the loop that is open, and the name of one
     for position, call in enumerate(step.calls):
         name = blocks[number, position]
         if call.turns != inside and inside > 1:
             lines.append("    }")
         if call.turns != inside and call.turns > 1:
-            lines.append(f"    for (int32_t band = 0; band < {call.turns}; ++band) {{")
+            lines.append(loop_line(turn, call.turns))
         inside = call.turns
-        args = [_arg(plan, options, number, arg, graph) for arg in call.args]
+        args = [_arg(plan, options, number, arg, turn) for arg in call.args]
         indent = "    " if inside > 1 else ""
         lines += call_lines(call.kernel.symbol, ["&" + name, *args], indent)
         if options.poison:
             lines += _poison(plan, options, dead_after_call(plan, number, call), indent + "    ")
     return [*lines, "    }"] if inside > 1 else lines
+
+
+def turn_of(step: Step) -> str:
+    """The variable that counts the turns of a step's loop."""
+    return "band" if step.fused else "image"
+
+
+def loop_line(turn: str, turns: int) -> str:
+    return f"    for (int32_t {turn} = 0; {turn} < {turns}; ++{turn}) {{"
 
 
 def _nothing_to_do(plan: Plan, op: Op) -> str:
@@ -259,7 +268,7 @@ def _at(plan: Plan, options: EmitOptions, offset: int) -> str:
     return "@" + where.removeprefix("own_arena_").removeprefix("arena+")
 
 
-def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, graph: Graph) -> str:
+def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, turn: str) -> str:
     if isinstance(arg, ConstantArg):
         return symbol(options, arg.name)
     if isinstance(arg, ScratchArg):
@@ -267,8 +276,8 @@ def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, graph: Graph) 
             return "NULL"
         return address(plan, options, plan.buffers[plan.scratch_of[number]].offset)
     assert isinstance(arg, TensorArg)
-    tensor = graph.tensors[arg.index]
-    step = f" + {arg.step} * band" if arg.step else ""
+    tensor = plan.graph.tensors[arg.index]
+    step = f" + {arg.step} * {turn}" if arg.step else ""
     place = f"({address(plan, options, plan.offset(arg.index) + arg.offset)}{step})"
     return (
         f"({pointer_type(tensor)}){place}"

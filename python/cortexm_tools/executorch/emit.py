@@ -13,6 +13,7 @@ from ..emit.model import (
     call_lines,
     description_lines,
     guard_lines,
+    loop_line,
     params_lines,
     pointer_type,
 )
@@ -27,6 +28,8 @@ from ..target import Target
 from .operators import Operators, Variant
 from .pools import ALIGN, Layout, Pool
 from .sizes import Sizes
+
+_IMAGE = "image"  # the variable of loops over the images of a batch
 
 
 def border_plan(program: PteProgram, layout: Layout, target: Target, name: str) -> Plan:
@@ -217,7 +220,10 @@ def _variant_lines(variant: Variant, number: int, options: EmitOptions) -> list[
     for position, (call, scratch) in enumerate(variant.calls):
         args = [f"&{prefix}_{position}_params"]
         args += [_argument(variant, own, arg, scratch) for arg in call.args]
-        lines += call_lines(call.kernel.symbol, args)
+        if call.turns > 1:
+            lines.append(loop_line(_IMAGE, call.turns))
+        lines += call_lines(call.kernel.symbol, args, "    " if call.turns > 1 else "")
+        lines += ["    }"] if call.turns > 1 else []
     return [*lines, "}", ""]
 
 
@@ -228,10 +234,11 @@ def _argument(variant: Variant, own: EmitOptions, arg: Arg, scratch: int) -> str
         return f"temp + {scratch}" if arg.nbytes else "NULL"
     assert isinstance(arg, TensorArg)
     kind = pointer_type(variant.graph.tensors[arg.index])
+    step = f" + {arg.step} * {_IMAGE}" if arg.step else ""
     if arg.index in variant.tensors:
         base = f"(uint8_t *)tensors[{variant.tensors[arg.index]}]"
-        return f"({kind})(void *)({base} + {arg.offset})"
-    return f"({kind})(void *)(temp + {variant.offsets[arg.index] + arg.offset})"
+        return f"({kind})(void *)({base} + {arg.offset}{step})"
+    return f"({kind})(void *)(temp + {variant.offsets[arg.index] + arg.offset}{step})"
 
 
 def kernels_text(

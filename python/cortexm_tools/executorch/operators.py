@@ -411,7 +411,6 @@ def _compile(
                 offsets[index] = size
                 size += align_up(graph.tensors[index].nbytes, 16)
     calls = tuple(call for step in steps for call in step.calls)
-    assert all(call.turns == 1 for call in calls)
     scratch = max(
         (arg.nbytes for call in calls for arg in call.args if isinstance(arg, ScratchArg)),
         default=0,

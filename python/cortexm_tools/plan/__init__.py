@@ -11,6 +11,7 @@ from ..ir import Graph
 from ..target import Optimize, Target
 from . import lower
 from .bands import Chain
+from .budget import check_arena, check_sizes
 from .checks import check_plan
 from .choose import choose_chains, fastest_chains
 from .kernel_table import KernelChoice
@@ -64,6 +65,7 @@ def make_plan(
         NoRoom: a tensor fits into no region.
     """
     graph = settle(graph)
+    check_sizes(graph)
     if not bands:
         return assemble(Planner(graph, target, kernels, optimize), (), regions)
     rooms = [region.size for region in regions if region.kind != "weights"]
@@ -154,6 +156,9 @@ def assemble(
     usable = _usable(regions, fast, state_bytes(graph))
     steps, pieces = planner.pieces(chains)
     buffer_of = pieces.buffer_of
+    check_arena(
+        graph, max(planner.load(chains)[0], planner.size(chains)), planner.busiest(chains).ops
+    )
     heat = measure_heat(steps, buffer_of, pieces.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
     constants = (*planner.select.constants.values(), *initial_constants(graph))

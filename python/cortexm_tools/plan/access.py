@@ -16,14 +16,11 @@ after its last reader ("diagonal memory optimisation"). Kernels without an order
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import cast
 
-import numpy as np
-
-from ..ir import Array, Graph
+from ..ir import Graph
 from .types import Call, Field, Step, TensorArg
 
 
@@ -44,7 +41,7 @@ def order_of(call: Call) -> tuple[str, int]:
 
 def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | None:
     """How far below `operand` the `result` of `step` may begin; None if they must lie apart."""
-    calls = list(step.trace(operand, result))
+    calls = list(_outermost(step, operand, result))
     later = math.inf  # the lowest byte of the operand that calls after this one read
     least, modulus = -math.inf, 1
     for call in reversed(calls):
@@ -64,6 +61,16 @@ def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | 
     if least == -math.inf:
         return None
     return Distance(-(-int(least) // modulus) * modulus, modulus)
+
+
+def _outermost(step: Step, *tensors: int) -> Iterator[Call]:
+    """The calls with one of these tensors in order of execution, of each loop the first two and the last
+    two turns: offsets grow with the turns, so what is needed of the others lies between."""
+    for body, turns in step.loops():
+        for turn in sorted({0, min(1, turns - 1), max(0, turns - 2), turns - 1}):
+            for call in body:
+                if any(arg.index in tensors for arg in call.tensors):
+                    yield call.turn(turn)
 
 
 def read_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
@@ -137,23 +144,48 @@ def _element_for_element(call: Call, arg: TensorArg) -> bool:
 def _image_distance(
     all_fields: tuple[tuple[str, Field], ...], ahead: int, planes: bool
 ) -> Distance:
-    """Of all pixels q: the end of pixel q, less the first byte that pixels from q - ahead + 1 need."""
+    """Of all pixels q: the end of pixel q, less the first byte that pixels from q - ahead + 1 need.
+
+    That is the first byte of the window of pixel q - ahead + 1, or of the first one in the row below. Along
+    rows and columns the difference is concave, as windows begin at 0 until they leave the padding: so it
+    is largest at the ends, or where they leave it.
+    """
     fields = {name: value for name, value in all_fields if isinstance(value, int)}
     in_c = fields.get("in_c", fields.get("channels", 0))
-    out_c, step, width = _made(fields), fields["out_pixel_stride"], fields["out_w"]
-    rows = np.arange(fields["out_h"], dtype=np.int64)[:, None]
-    cols = np.arange(width, dtype=np.int64)[None, :]
+    out_c, step = _made(fields), fields["out_pixel_stride"]
+    height, width, row = fields["out_h"], fields["out_w"], fields["in_row_stride"]
+
+    def first_row(y: int) -> int:
+        return max(0, fields["in_y0"] + y * fields["stride_h"]) * row
+
+    def first_column(x: int) -> int:
+        return max(0, fields["in_x0"] + x * fields["stride_w"]) * in_c
+
+    rows = _corners(height - 1, -(fields["in_y0"] // fields["stride_h"]))
     if planes:
-        cols = cols[:, :1]
-        end = (rows * width + width - 1) * step + out_c
-    else:
-        end = (rows * width + cols) * step + out_c
-    y = np.maximum(0, fields["in_y0"] + rows * fields["stride_h"])
-    x = np.maximum(0, fields["in_x0"] + cols * fields["stride_w"])
-    if planes:
-        x = x * 0
-    first = cast(Array, (y * fields["in_row_stride"] + x * in_c).reshape(-1))
-    needed = np.minimum.accumulate(first[::-1])[::-1]
-    from_q = np.concatenate([np.repeat(needed[:1], ahead - 1), needed])[: len(needed)]
-    least = int((end.reshape(-1) - from_q).max())
-    return Distance(least, out_c if planes else 1)
+        ends = (((y + 1) * width - 1) * step + out_c - first_row(y) for y in rows)
+        return Distance(max(ends), out_c)
+    pixels = height * width
+    last = max(
+        0, pixels - ahead
+    )  # the last pixel of whose window something is needed after a write
+    columns = _corners(width - 1, -(fields["in_x0"] // fields["stride_w"]))
+    starts = {y * width + x for y in rows for x in columns}
+    starts |= {last // width * width + x for x in (*columns, last % width)}
+    starts |= {(last // width - 1) * width + x for x in columns}
+    least = -math.inf
+    for start in starts:
+        if 0 <= start <= last:
+            y, x = divmod(start, width)
+            needed = first_row(y) + first_column(x)
+            if y + 1 < height:
+                needed = min(needed, first_row(y + 1) + first_column(0))
+            end = min(start + ahead, pixels) - 1
+            least = max(least, end * step + out_c - needed)
+    return Distance(int(least))
+
+
+def _corners(last: int, leaves: int) -> set[int]:
+    """The ends of 0 … `last`, and what is around the place where windows leave the padding."""
+    near = (0, *range(leaves - 2, leaves + 2), last - 1, last)
+    return {place for place in near if 0 <= place <= last}

@@ -10,16 +10,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ..errors import CortexMError
 from ..ir import Graph, Op
 from .types import Call, Plan, Step, TensorArg
+
+Rows = npt.NDArray[np.int64]
+
+_PADDING, _EMPTY = -1, -2  # instead of a row: above or below the image, and none yet
 
 
 @dataclass
 class _Book:
     """The row in each place of every buffer, and how many rows of every result are computed."""
 
-    lies_in: dict[int, dict[int, int]] = field(default_factory=dict)
+    lies_in: dict[int, Rows] = field(default_factory=dict)
     done: dict[int, int] = field(default_factory=dict)
 
 
@@ -30,7 +37,9 @@ def check_bands(plan: Plan, step: Step) -> None:
         return
     graph = plan.graph
     makers = {op.outputs[0]: op for op in step.ops}
-    book = _Book({index: {} for index in step.inside}, {index: 0 for index in makers})
+    book = _Book(
+        {index: _empty(plan, index) for index in step.inside}, {index: 0 for index in makers}
+    )
     for call in step.trace():
         *sources, target = call.tensors
         if call.kernel.op == "move":
@@ -40,18 +49,20 @@ def check_bands(plan: Plan, step: Step) -> None:
         op = makers[target.index]
         rows = _rows_written(graph, call, target)
         for source in sources:
-            for row, place in _rows_read(graph, op, call, source, rows, book):
-                if place != _place_of(graph, source.index, row, book):
-                    raise _error(step, f"row {row} of {_name(graph, source)} is not there")
+            wanted, places = _rows_read(graph, op, call, source, rows, book)
+            missing = wanted != _rows_at(source.index, places, book)
+            if missing.any():
+                row = wanted[missing][0]
+                raise _error(step, f"row {row} of {_name(graph, source)} is not there")
         first = _in_rows(graph, target.index, target.offset, step)
-        for row in range(rows):
-            if target.index in book.lies_in:
-                book.lies_in[target.index][first + row] = book.done[target.index] + row
-                end = (first + row + 1) * _row_bytes(graph, target.index)
-                if end > plan.buffers[plan.buffer_of[target.index]].nbytes:
-                    raise _error(step, f"{_name(graph, target)} is larger than its buffer")
-            elif first != book.done[target.index]:
-                raise _error(step, f"a band of {_name(graph, target)} lies in the wrong place")
+        if target.index in book.lies_in:
+            end = (first + rows) * _row_bytes(graph, target.index)
+            if end > plan.buffers[plan.buffer_of[target.index]].nbytes:
+                raise _error(step, f"{_name(graph, target)} is larger than its buffer")
+            computed = book.done[target.index] + np.arange(rows)
+            book.lies_in[target.index][first : first + rows] = computed
+        elif rows and first != book.done[target.index]:
+            raise _error(step, f"a band of {_name(graph, target)} lies in the wrong place")
         book.done[target.index] += rows
     if book.done[step.op.outputs[0]] != graph.tensors[step.op.outputs[0]].shape[2]:
         raise _error(step, "some rows are never computed")
@@ -75,34 +86,40 @@ def _rows_written(graph: Graph, call: Call, target: TensorArg) -> int:
     return int(fields["count"]) * size // _row_bytes(graph, target.index)
 
 
+def _empty(plan: Plan, index: int) -> Rows:
+    """The places of a band's buffer."""
+    nbytes = plan.buffers[plan.buffer_of[index]].nbytes
+    return np.full(nbytes // _row_bytes(plan.graph, index), _EMPTY, np.int64)
+
+
 def _rows_read(
     graph: Graph, op: Op, call: Call, source: TensorArg, rows: int, book: _Book
-) -> list[tuple[int, int | None]]:
-    """The rows that a call needs, and where it looks for each: a place, or None for padding."""
+) -> tuple[Rows, Rows]:
+    """The rows that a call needs, and the place where it looks for each: _PADDING outside of the image."""
     f: dict[str, Any] = dict(call.fields)
     first = source.offset // _row_bytes(graph, source.index)
+    made = np.arange(rows, dtype=np.int64)
     done = book.done[op.outputs[0]]
     if "out_h" not in f:
-        return [(done + i, first + i) for i in range(rows)]
+        return done + made, first + made
     attrs: Any = op.attrs
     height = graph.tensors[source.index].shape[2]
     dilation = getattr(attrs, "dilation", (1, 1))[0]
-    found: list[tuple[int, int | None]] = []
-    for i in range(rows):
-        for tap in range(f["kernel_h"]):
-            row = (done + i) * attrs.stride[0] - attrs.padding[0] + tap * dilation
-            here = f["in_y0"] + i * f["stride_h"] + tap * f["dilation_h"]
-            place = first + here if 0 <= here < f["in_h"] else None
-            found.append((row if 0 <= row < height else -1, place))
-    return found
+    tap = np.arange(f["kernel_h"], dtype=np.int64)
+    row = (done + made)[:, None] * attrs.stride[0] - attrs.padding[0] + tap * dilation
+    here = f["in_y0"] + made[:, None] * f["stride_h"] + tap * f["dilation_h"]
+    wanted = np.where((row >= 0) & (row < height), row, _PADDING)
+    return wanted, np.where((here >= 0) & (here < f["in_h"]), first + here, _PADDING)
 
 
-def _place_of(graph: Graph, index: int, row: int, book: _Book) -> int | None:
-    if row < 0:
-        return None
+def _rows_at(index: int, places: Rows, book: _Book) -> Rows:
+    """The rows that lie in places."""
     if index not in book.lies_in:
-        return row
-    return next((p for p, lies in book.lies_in[index].items() if lies == row), -1)
+        return places
+    lies = book.lies_in[index]
+    there = (places >= 0) & (places < len(lies))
+    rows = np.where(there, lies[np.where(there, places, 0)], _EMPTY)
+    return np.where(places == _PADDING, _PADDING, rows)
 
 
 def _move(
@@ -116,7 +133,10 @@ def _move(
     if to >= begin:
         raise _error(step, f"{_name(graph, source)} is not moved down")
     old = book.lies_in[source.index]
-    book.lies_in[source.index] = {to + i: old[begin + i] for i in range(rows)}
+    if begin + rows > len(old):
+        raise _error(step, f"{_name(graph, source)} is moved from outside of its buffer")
+    book.lies_in[source.index] = np.full_like(old, _EMPTY)
+    book.lies_in[source.index][to : to + rows] = old[begin : begin + rows]
 
 
 def _in_rows(graph: Graph, index: int, nbytes: int, step: Step) -> int:

@@ -15,6 +15,7 @@ from itertools import groupby, pairwise
 
 from ..ir import Graph, Op, same_layout
 from .access import order_of
+from .budget import MOST_ROWS
 from .cases import SCRATCH
 from .kernel_table import Kernel
 from .types import Arg, Call, Field, ScratchArg, Step, TensorArg
@@ -72,6 +73,8 @@ def _is_member(graph: Graph, op: Op, calls: tuple[Call, ...]) -> bool:
     if not order or call.int_fields.get("groups", 1) != 1 or any(arg.offset for arg in tensors):
         return False
     if not all(_has_rows(graph, arg.index) for arg in tensors):
+        return False
+    if call.int_fields.get("out_h", 0) * call.int_fields.get("kernel_h", 0) > MOST_ROWS:
         return False
     shapes = {graph.tensors[arg.index].shape for arg in tensors}
     if order == "elements":

@@ -27,6 +27,7 @@ LEAST_GAIN = 0.03
 LARGE_GAIN = 0.1
 LONGEST = 4  # operators of a chain
 MOST_CHAINS = 12
+MOST_BANDS = 512  # of a chain: the rows of taller images are not computed one by one
 PATIENCE = 6
 TRIES = 3  # of the chains that promise the smallest arena
 
@@ -129,16 +130,22 @@ def _candidates(planner: Planner, chains: tuple[Chain, ...]) -> Iterator[tuple[C
             if not is_chain(planner.graph, planner.calls, first, last):
                 continue
             kept = tuple(c for c in chains if c.last < first or c.first > last)
-            option = tuple(sorted((*kept, Chain(first, last, 1)), key=lambda c: c.first))
+            lowest = -(-_height(planner, last) // MOST_BANDS)
+            option = tuple(sorted((*kept, Chain(first, last, lowest)), key=lambda c: c.first))
             if option != chains:
                 yield option
 
 
 def _heights(planner: Planner, chain: Chain) -> list[int]:
     """Rows a band that divide the last result in 2, 3, … bands, and those of the chain itself."""
-    out = planner.graph.ops[chain.last].outputs[0]
-    height = planner.graph.tensors[out].shape[2]
-    return sorted({-(-height // bands) for bands in range(2, height + 1)} | {chain.rows})
+    height = _height(planner, chain.last)
+    most = min(height, MOST_BANDS)
+    return sorted({-(-height // bands) for bands in range(2, most + 1)} | {chain.rows})
+
+
+def _height(planner: Planner, number: int) -> int:
+    """Rows of the result of an operator on images."""
+    return planner.graph.tensors[planner.graph.ops[number].outputs[0]].shape[2]
 
 
 def _with_rows(chains: tuple[Chain, ...], position: int, rows: int) -> tuple[Chain, ...]:

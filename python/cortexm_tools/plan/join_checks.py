@@ -37,14 +37,19 @@ def check_joins(plan: Plan) -> None:
                     raise _error(plan, op, index, "is read after it was joined")
                 if plan.parts[index].pitch and plan.parts[index].result != op.outputs[0]:
                     raise _error(plan, op, index, "lies in pieces that this operator cannot read")
+        targets = {call.result.index for call in step.calls if call.result is not None}
+        if not targets & written.keys() - joined and step.op.outputs[0] not in results:
+            continue
         holder, mine = _own(plan, step.op.outputs[0])
-        for call in step.trace():
+        own = _none(plan, holder)
+        own[mine[(mine >= 0) & (mine < len(own))]] = True
+        for call in step.trace(*targets):
             target = call.result
             if target is None or target.index not in written or target.index in joined:
                 continue  # what comes later may overwrite a result
             places = _written(plan, call, target, mine)
-            inside = mine[(mine >= 0) & (mine < len(written[target.index]))]
-            if holder != target.index or not np.isin(places, inside).all():
+            inside = holder == target.index and 0 <= places.min() <= places.max() < len(own)
+            if not inside or not own[places].all():
                 raise _error(plan, step.op, target.index, "is written where other bytes belong")
             written[target.index][places] = True
         if step.op.outputs[0] in results:

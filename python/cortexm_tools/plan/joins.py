@@ -16,24 +16,31 @@ from dataclasses import replace
 
 from ..ir import Graph, Tensor
 from ..ir import ops_more as more
+from .budget import MOST_JOINED, within
 from .kernel_table import BUILTIN
 from .lifetimes import last_uses
 from .lower.data import MAX_RANK
 from .types import Arg, Call, Field, Part, Step, TensorArg
 
 _ALIGN = 4  # bytes, as for every tensor
+_PER_IMAGE = 512  # bytes that cost as much to look at as one more image of a batch
 
 
 Joined = frozenset[tuple[int, int]]  # operands to compute in place: (operator, tensor)
 
 
 def joinable(graph: Graph) -> Joined:
-    """All operands of concatenations."""
-    return frozenset(
-        (number, index)
+    """All operands of concatenations whose results are not too large in sum."""
+    sizes = {
+        number: result.nbytes + (result.shape[0] - 1) * _PER_IMAGE
         for number, op in enumerate(graph.ops)
         if isinstance(op.attrs, more.Concat)
-        for index in op.inputs
+        for result in [graph.tensors[op.outputs[0]]]
+    }
+    return frozenset(
+        (number, index)
+        for number in within(sizes, MOST_JOINED)
+        for index in graph.ops[number].inputs
         if not graph.tensors[index].is_constant
     )
 

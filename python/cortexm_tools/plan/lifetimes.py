@@ -174,8 +174,12 @@ class Pieces:
 
 @dataclass
 class Facts:
-    """What was found out about steps, by their id, so that many choices of steps can be compared."""
+    """What was found out about steps, by their id, so that many choices of steps can be compared.
 
+    `apart` are results that never overlap an operand, because the proof would take too long.
+    """
+
+    apart: frozenset[int] = frozenset()
     steps: dict[int, Step] = field(default_factory=dict)
     distances: dict[tuple[int, int], Distance | None] = field(default_factory=dict)
     bands: dict[int, dict[int, int]] = field(default_factory=dict)
@@ -329,6 +333,8 @@ def _overlaps(
     """Which operands that die in a step its result may overlap, as pairs (operand, result)."""
     buffers, buffer_of = lives.buffers, lives.buffer_of
     if len(step.op.outputs) != 1 or not step.calls or step.op.outputs[0] not in buffer_of:
+        return
+    if facts.apart and any(index in facts.apart for op in step.ops for index in op.outputs):
         return
     result = buffer_of[step.op.outputs[0]]
     if buffers[result].first != number:

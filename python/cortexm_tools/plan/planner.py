@@ -13,6 +13,7 @@ from ..target import Isa, Optimize, Target
 from .access import order_of
 from .arena import estimate, fits, live_bytes, lower_bound, place, savings
 from .bands import Chain, band_step
+from .budget import MOST_PLACES, places, within
 from .joins import Joined, find_parts, into_result, joinable
 from .kernel_table import KernelChoice, find_kernel
 from .lifetimes import Facts, Lives, Pieces, is_alias, lives_of, pieces_of, share_memory
@@ -61,7 +62,6 @@ class Planner:
         self.select = Selector(graph, target, kernels, spare=spare)
         self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
         self._steps: dict[tuple[int, int] | Chain, Step] = {}
-        self._facts = Facts()
         self._groups: dict[frozenset[int], dict[int, int]] = {}
         self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
         self._outlines: dict[tuple[Joined, tuple[tuple[int, int], ...]], _Outline] = {}
@@ -79,8 +79,20 @@ class Planner:
                 self.select = Selector(graph, target, kernels, avoid, spare)
                 self._calls.clear()
                 self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+        self._facts = Facts(self._too_many_places())
         self.joined: Joined = frozenset()
         self._choose_joined()
+
+    def _too_many_places(self) -> frozenset[int]:
+        """The results whose overlaps with their operands are not looked at."""
+        looks = {number: places(calls) for number, calls in enumerate(self.calls)}
+        few = within(looks, MOST_PLACES)
+        return frozenset(
+            index
+            for number, op in enumerate(self.graph.ops)
+            if number not in few
+            for index in op.outputs
+        )
 
     def _choose_joined(self) -> None:
         """The operands of concatenations to compute in place: all, but for those without which the
@@ -260,7 +272,7 @@ class Planner:
         """Of one inference, without bands; roughly."""
         isa = self.target.isa
         calls = [call for each in self.calls for call in each]
-        return sum(_PER_MAC[isa] * call.macs + _PER_CALL for call in calls)
+        return sum(_PER_MAC[isa] * call.macs + _PER_CALL * call.turns for call in calls)
 
     def cost(self, chains: tuple[Chain, ...]) -> float:
         """The instructions that bands add; roughly."""

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a step overwrites bytes of its operand that it has yet to read.
 
-Independent of access.py: that one finds the first byte still needed at every write; here every byte of
-the operand gets the time of its last reader and every byte of the result the time of its writer, and
-the times are compared byte by byte where both lie in one place.
+Independent of access.py: that one finds the first byte still needed at every write; here a byte of the
+operand has the time of its last reader and a byte of the result the time of its first writer, and the
+times are compared where both lie in one place. Times change from pixel to pixel, or from element to
+element, so they are compared at the first byte of each, a block of memory after the other.
+
+A time is the number of the call in the step, with loops unrolled, and within the call a number of
+pixels, rows or elements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,38 +22,142 @@ import numpy.typing as npt
 from ..ir import Graph
 from .types import Call, Step, TensorArg
 
-Times = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int64]
 
-_CALL = 1 << 40  # later than anything in one call
+_CALL = 1 << 31  # later than anything in one call
 _NEVER = -1
+_AFTER_ALL = 1 << 62
+_BLOCK = 1 << 16  # places to look at together, of each of what changes the times
+
+
+@dataclass(frozen=True)
+class _Use:
+    """An argument by which a call, in all turns of its loop, reads a tensor or writes it.
+
+    Attributes:
+        offset: the first byte that it may use in the first turn; `step` is the way to the next one's.
+        extent: bytes that it may use in one turn.
+        time: when it uses bytes, counted from the first one of a turn; _NEVER for those that it does not.
+        period: bytes after which the time changes, at `marks` in them.
+        first: number of the call in the first turn; `every` calls later it is called again.
+    """
+
+    offset: int
+    step: int
+    extent: int
+    time: Callable[[Ints], Ints]
+    period: int
+    marks: tuple[int, ...]
+    turns: int
+    first: int
+    every: int
+
+    def times(self, places: Ints, *, last: bool) -> Ints:
+        """When bytes are used for the last, or for the first, time."""
+        inside = places - self.offset
+        turn = np.full(len(places), self.turns - 1 if last else 0, np.int64)
+        tries = 1
+        if self.step:
+            reached = inside if last else inside - self.extent + self.step
+            turn = np.clip(reached // self.step, 0, self.turns - 1)
+            tries = min(self.turns, -(-self.extent // self.step))
+        found = np.full(len(places), _NEVER, np.int64)
+        for _ in range(tries):
+            place = inside - turn * self.step
+            here = (place >= 0) & (place < self.extent) & (turn >= 0) & (turn < self.turns)
+            when = np.where(here, self.time(np.where(here, place, 0)), _NEVER)
+            now = (self.first + turn * self.every) * _CALL + when
+            found = np.where((found == _NEVER) & (when != _NEVER), now, found)
+            if not (found == _NEVER).any():
+                break
+            turn = turn - 1 if last else turn + 1
+        return found
+
+    def changes(self, low: int, high: int) -> Iterator[Ints]:
+        """The places from `low` to `high` where the time may change."""
+        for mark in self.marks:
+            begin = low + (self.offset + mark - low) % self.period
+            yield np.arange(begin, high, self.period, dtype=np.int64)
 
 
 def overwrites_unread(graph: Graph, step: Step, operand: int, result: int, gap: int) -> bool:
     """Whether, with `result` beginning `gap` bytes below `operand`, some byte is lost."""
-    read = np.full(graph.tensors[operand].nbytes, _NEVER, np.int64)
-    written = np.full(graph.tensors[result].nbytes, 2 * _CALL * 2**20, np.int64)
-    for number, call in enumerate(step.trace(operand, result)):
-        start = number * _CALL
-        for arg in call.tensors:
-            if arg.index != result:
-                continue
-            begin, times = _write_times(graph, call, arg)
-            there = written[begin : begin + len(times)]
-            np.minimum(there, np.where(times < 0, there, start + times), out=there)
-        for arg in call.tensors:
-            if arg.index == operand:
-                begin, times = _read_times(graph, call, arg)
-                there = read[begin : begin + len(times)]
-                np.maximum(there, np.where(times < 0, there, start + times), out=there)
+    reads, writes = list[_Use](), list[_Use]()
+    number = 0
+    for body, turns in step.loops():
+        for position, call in enumerate(body):
+            for arg in call.tensors:
+                if arg.index == operand:
+                    reads.append(
+                        _use(_reader(graph, call, arg), arg, turns, number, position, body)
+                    )
+                if arg.index == result:
+                    writes.append(
+                        _use(_writer(graph, call, arg), arg, turns, number, position, body)
+                    )
+        number += turns * len(body)
     # byte i of the operand is byte i + gap of the result
-    low, high = max(0, -gap), min(len(read), len(written) - gap)
-    if low >= high:
-        return False
-    return bool((read[low:high] >= written[low + gap : high + gap]).any())
+    low = max(0, -gap)
+    high = min(graph.tensors[operand].nbytes, graph.tensors[result].nbytes - gap)
+    period = min((use.period for use in (*reads, *writes)), default=high)
+    for begin in range(low, high, _BLOCK * period):
+        end = min(high, begin + _BLOCK * period)
+        marks = [places for use in reads for places in use.changes(begin, end)]
+        marks += [at - gap for use in writes for at in use.changes(begin + gap, end + gap)]
+        places = np.concatenate([np.array([begin], np.int64), *marks])
+        if _is_late(reads, writes, places, gap):
+            return True
+    return False
 
 
-def _whole(nbytes: int, time: int) -> Times:
-    return np.full(nbytes, time, np.int64)
+def _is_late(reads: list[_Use], writes: list[_Use], places: Ints, gap: int) -> bool:
+    read = np.full(len(places), _NEVER, np.int64)
+    for use in reads:
+        read = np.maximum(read, use.times(places, last=True))
+    written = np.full(len(places), _AFTER_ALL, np.int64)
+    for use in writes:
+        times = use.times(places + gap, last=False)
+        written = np.minimum(written, np.where(times == _NEVER, _AFTER_ALL, times))
+    return bool((read >= written).any())
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """What an argument uses in one turn, see _Use; `whole` if that is all of the tensor, in any order."""
+
+    extent: int
+    time: Callable[[Ints], Ints]
+    period: int
+    marks: tuple[int, ...] = (0,)
+    whole: bool = False
+
+
+def _use(
+    pattern: _Pattern,
+    arg: TensorArg,
+    turns: int,
+    number: int,
+    position: int,
+    body: tuple[Call, ...],
+) -> _Use:
+    offset, step = (0, 0) if pattern.whole else (arg.offset, arg.step)
+    return _Use(
+        offset,
+        step,
+        pattern.extent,
+        pattern.time,
+        math.gcd(pattern.period, step),
+        pattern.marks,
+        turns,
+        number + position,
+        len(body),
+    )
+
+
+def _whole(graph: Graph, arg: TensorArg, time: int) -> _Pattern:
+    """All of a tensor at one time."""
+    nbytes = graph.tensors[arg.index].nbytes
+    return _Pattern(nbytes, lambda places: np.full_like(places, time), nbytes, whole=True)
 
 
 def _kind(call: Call) -> tuple[str, int]:
@@ -55,50 +165,62 @@ def _kind(call: Call) -> tuple[str, int]:
     return name, int(count) if count else 1
 
 
-def _write_times(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, Times]:
-    """The first byte that may be written, and when it and those after it are."""
-    tensor = graph.tensors[arg.index]
+def _writer(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
     kind, _ = _kind(call)
     f = dict(call.fields)
-    if kind in ("pixels", "planes"):
+    if kind in ("pixels", "planes") and arg.step >= 0:
         height, width, step = _ints(f, "out_h", "out_w", "out_pixel_stride")
-        channels = np.arange(_ints(f, "out_c" if "out_c" in f else "channels")[0])
-        pixels = np.arange(height * width)[:, None]
-        when = pixels // width + channels // 4 * height if kind == "planes" else pixels
-        times = _whole((height * width - 1) * step + len(channels), _NEVER)
-        times[pixels * step + channels] = when
-        return arg.offset, times
-    if kind == "elements" or call.kernel.op == "move":
-        size = tensor.dtype.size if kind else 1
-        (count,) = _ints(f, "count")
-        return arg.offset, np.repeat(np.arange(count), size)
-    return 0, _whole(tensor.nbytes, 0)  # from the beginning
+        (channels,) = _ints(f, "out_c" if "out_c" in f else "channels")
+
+        def when(places: Ints) -> Ints:
+            pixel, channel = np.divmod(places, step)
+            time = pixel // width + channel // 4 * height if kind == "planes" else pixel
+            return np.where(channel < channels, time, _NEVER)
+
+        extent = (height * width - 1) * step + channels
+        if kind == "planes":
+            return _Pattern(extent, when, math.gcd(4, step, channels))
+        return _Pattern(extent, when, step, (0, channels))
+    if (kind == "elements" or call.kernel.op == "move") and arg.step >= 0:
+        return _elements(graph, call, arg, kind, 0)
+    return _whole(graph, arg, 0)  # from the beginning
 
 
-def _read_times(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, Times]:
-    """The first byte that may be read, and when it and those after it are for the last time, in numbers
-    of pixels or elements: the last one that needs it, and as many more as are in work at once."""
-    tensor = graph.tensors[arg.index]
+def _reader(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
+    """The time of a byte's last reader is that of the last pixel or element that needs it, and as many
+    more as are in work at once."""
     kind, together = _kind(call)
     f = dict(call.fields)
-    if kind in ("pixels", "planes") and f.get("batches", 1) == f.get("groups", 1) == 1:
-        out_h, out_w, in_h, in_w = _ints(f, "out_h", "out_w", "in_h", "in_w")
-        row = _ints(f, "in_row_stride")[0]
+    images = kind in ("pixels", "planes") and f.get("batches", 1) == f.get("groups", 1) == 1
+    if images and arg.step >= 0:
+        out_h, out_w, in_h, in_w, row = _ints(f, "out_h", "out_w", "in_h", "in_w", "in_row_stride")
         channels = row // in_w
-        last_y = _last_window(f, in_h, out_h, "in_y0", "kernel_h", "stride_h", "dilation_h")
-        last_x = _last_window(f, in_w, out_w, "in_x0", "kernel_w", "stride_w", "dilation_w")
-        lines = last_y[:, None]
-        if kind == "planes":
-            times = lines + np.tile(np.arange(channels) // 4, in_w) * out_h
-        else:
-            pixels = lines * out_w + last_x + together - 1
-            times = np.repeat(np.where(last_x < 0, _NEVER, pixels), channels, axis=1)
-        return arg.offset, np.where(lines < 0, _NEVER, times).reshape(-1)
-    if (kind == "elements" and _ranges_once(call, arg)) or call.kernel.op == "move":
-        size = tensor.dtype.size if kind else 1
-        (count,) = _ints(f, "count")
-        return arg.offset, np.repeat(np.arange(count), size) + together - 1
-    return 0, _whole(tensor.nbytes, _CALL - 1)  # to the end
+
+        def when(places: Ints) -> Ints:
+            y, rest = np.divmod(places, row)
+            line = _last_window(y, out_h, *_ints(f, "in_y0", "kernel_h", "stride_h", "dilation_h"))
+            if kind == "planes":
+                return np.where(line < 0, _NEVER, line + rest % channels // 4 * out_h)
+            column = _last_window(
+                rest // channels,
+                out_w,
+                *_ints(f, "in_x0", "kernel_w", "stride_w", "dilation_w"),
+            )
+            time = line * out_w + column + together - 1
+            return np.where((line < 0) | (column < 0), _NEVER, time)
+
+        unit = math.gcd(4, channels) if kind == "planes" else channels
+        return _Pattern(in_h * row, when, unit)
+    once = (kind == "elements" and _ranges_once(call, arg)) or call.kernel.op == "move"
+    if once and arg.step >= 0:
+        return _elements(graph, call, arg, kind, together - 1)
+    return _whole(graph, arg, _CALL - 1)  # to the end
+
+
+def _elements(graph: Graph, call: Call, arg: TensorArg, kind: str, later: int) -> _Pattern:
+    size = graph.tensors[arg.index].dtype.size if kind else 1
+    (count,) = _ints(dict(call.fields), "count")
+    return _Pattern(count * size, lambda places: places // size + later, size)
 
 
 def _ints(fields: Mapping[str, object], *names: str) -> list[int]:
@@ -108,16 +230,13 @@ def _ints(fields: Mapping[str, object], *names: str) -> list[int]:
 
 
 def _last_window(
-    fields: Mapping[str, object], extent: int, count: int, *names: str
-) -> npt.NDArray[np.int64]:
-    """For each input position along an axis the last of `count` windows with a tap there, or -1."""
-    first, kernel, stride, dilation = _ints(fields, *names)
-    last = np.full(max(0, extent), -1, np.int64)
-    windows = np.arange(count)[:, None]
-    taps = first + windows * stride + dilation * np.arange(kernel)
-    there = (taps >= 0) & (taps < extent)
-    np.maximum.at(last, taps[there], np.broadcast_to(windows, taps.shape)[there])
-    return last
+    places: Ints, count: int, first: int, kernel: int, stride: int, dilation: int
+) -> Ints:
+    """For positions along an axis the last of `count` windows that reaches over it, or -1. Positions
+    between the taps of a dilated window count as read."""
+    window = np.minimum((places - first) // stride, count - 1)
+    reach = (kernel - 1) * dilation + 1
+    return np.where((window >= 0) & (places - first - window * stride < reach), window, -1)
 
 
 def _ranges_once(call: Call, arg: TensorArg) -> bool:

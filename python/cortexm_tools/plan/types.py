@@ -95,7 +95,8 @@ class Call:
     """One kernel call: the parameter block's fields by name, then the arguments in order.
 
     A string field names a constant. `macs` counts multiply-accumulates of the operator it serves, in
-    all turns. Neighbours with more than one turn are the body of one loop and have the same `turns`.
+    all turns: of a loop over the images of a batch, or over bands of rows. Neighbours with more than
+    one turn are the body of one loop and have the same `turns`.
     """
 
     kernel: Kernel
@@ -118,6 +119,18 @@ class Call:
     def result(self) -> TensorArg | None:
         """The tensor that it writes, the last one; None if it writes scratch alone."""
         return None if self.kernel.op == "index_offsets" else self.tensors[-1]
+
+    def turn(self, number: int) -> Call:
+        """The call of one turn alone."""
+        if self.turns == 1:
+            return self
+        args = tuple(
+            TensorArg(arg.index, arg.offset + number * arg.step)
+            if isinstance(arg, TensorArg)
+            else arg
+            for arg in self.args
+        )
+        return Call(self.kernel, self.fields, args, self.macs // self.turns)
 
 
 @dataclass(frozen=True)
@@ -157,31 +170,26 @@ class Step:
     def trace(self, *tensors: int) -> Iterator[Call]:
         """Every call in the order of execution, with loops unrolled; only those with one of `tensors`, if
         any are given."""
+        for body, turns in self.loops():
+            some = [call for call in body if _has_any(call, tensors)]
+            for turn in range(turns):
+                for call in some:
+                    yield call.turn(turn)
+
+    def loops(self) -> Iterator[tuple[tuple[Call, ...], int]]:
+        """The calls in order: the bodies of loops and their turns, and each other call with one turn."""
         position = 0
         while position < len(self.calls):
             end = position + 1
             turns = self.calls[position].turns
             while turns > 1 and end < len(self.calls) and self.calls[end].turns == turns:
                 end += 1
-            body = [call for call in self.calls[position:end] if _has_any(call, tensors)]
-            for turn in range(turns):
-                for call in body:
-                    yield _turn(call, turn)
+            yield self.calls[position:end], turns
             position = end
 
 
 def _has_any(call: Call, tensors: tuple[int, ...]) -> bool:
     return not tensors or any(arg.index in tensors for arg in call.tensors)
-
-
-def _turn(call: Call, turn: int) -> Call:
-    if call.turns == 1:
-        return call
-    args = tuple(
-        TensorArg(arg.index, arg.offset + turn * arg.step) if isinstance(arg, TensorArg) else arg
-        for arg in call.args
-    )
-    return Call(call.kernel, call.fields, args, call.macs // call.turns)
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,22 @@ either order.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from ..ir import Array, Graph, Op, Tensor, contiguous, ops
+from ..ir import ops_more as more
 from ..ir.edit import GraphBuilder
 from ..ir.exactness import is_exact
 from ..ir.interpreter import run_graph
 
 _SMALL = 64  # bytes that a result may have whatever its operands
+_MOST_WORK = 1 << 24  # elements that the interpreter goes through; more is left to the device
+_SUMS = (
+    *(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d, ops.Linear, ops.BatchMatmul),
+    *(ops.AvgPool2d, ops.MaxPool2d, more.FloatAvgPool2d, more.FloatMaxPool2d),
+    *(more.FloatConv2d, more.FloatTransposeConv2d, more.FloatLinear, more.FloatMatmul),
+)
 
 
 def fold_constants(graph: Graph) -> Graph:
@@ -43,7 +51,18 @@ def _worthwhile(op: Op, operands: list[Tensor], results: list[Tensor]) -> bool:
         all(tensor.is_constant for tensor in operands)
         and is_exact(op.attrs)
         and sum(tensor.nbytes for tensor in results) <= max(have, _SMALL)
+        and _work(op, operands, results) <= _MOST_WORK
     )
+
+
+def _work(op: Op, operands: list[Tensor], results: list[Tensor]) -> int:
+    """Elements that the interpreter reads and makes; at least."""
+    elements = sum(tensor.numel for tensor in (*operands, *results))
+    if not isinstance(op.attrs, _SUMS):
+        return elements
+    kernel = math.prod(getattr(op.attrs, "kernel", (1,)))
+    terms = max([kernel, *(weight.numel for weight in operands[1:2])])
+    return elements + sum(tensor.numel for tensor in results) * terms
 
 
 def _evaluate(op: Op, operands: list[Tensor], results: list[Tensor]) -> list[Array]:

@@ -10,6 +10,7 @@ one that their readers want.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,10 @@ from ..errors import CortexMError
 from ..ir import Graph, Op, Tensor, channels_last, contiguous, ops, same_layout
 from ..ir import ops_more as more
 from ..ir.edit import GraphBuilder
+
+_MOST_EXPANDED = (
+    1 << 20
+)  # bytes of a constant that repeats another one; larger ones are filled in RAM
 
 # Images, in channels_last.
 _IMAGE = (
@@ -179,17 +184,15 @@ class _Assigner:
 
     def _expanded(self, index: int, shape: tuple[int, ...], op: Op) -> int:
         tensor = self._tensor(index)
-        wide = replace(
-            tensor,
-            name=f"{tensor.name}_expanded",
-            shape=shape,
-            dim_order=contiguous(len(shape)),
-            data=None
-            if tensor.data is None
-            else np.ascontiguousarray(np.broadcast_to(tensor.data, shape)),
+        data = None
+        if tensor.data is not None and math.prod(shape) * tensor.dtype.size <= _MOST_EXPANDED:
+            data = np.ascontiguousarray(np.broadcast_to(tensor.data, shape))
+        name = f"{tensor.name}_expanded"
+        order = contiguous(len(shape))
+        result = self._build.add_tensor(
+            replace(tensor, name=name, shape=shape, dim_order=order, data=data)
         )
-        result = self._build.add_tensor(wide)
-        if tensor.data is None:
+        if data is None:
             self._build.add(Op(ops.Expand(), (index,), (result,), op.layer))
         return result
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,28 +40,20 @@ def image_calls(
     scratch: ScratchArg,
     macs: int = 0,
 ) -> list[Call]:
-    """A call per image, which share one parameter block.
+    """One call, in a loop over the images if there are several.
 
     Args:
         constants: the arguments between input and output.
         macs: multiply-accumulates of the whole operator.
     """
-    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-    batches = x.shape[0]
-    return [
-        select.call(
-            kernel,
-            fields,
-            [
-                TensorArg(op.inputs[0], n * (x.nbytes // batches)),
-                *constants,
-                TensorArg(op.outputs[0], n * (out.nbytes // batches)),
-                scratch,
-            ],
-            macs // batches,
-        )
-        for n in range(batches)
-    ]
+    batches = select.tensor(op.inputs[0]).shape[0]
+
+    def image(index: int) -> TensorArg:
+        size = select.tensor(index).nbytes // batches
+        return TensorArg(index, step=size if batches > 1 else 0)
+
+    args = [image(op.inputs[0]), *constants, image(op.outputs[0]), scratch]
+    return [replace(select.call(kernel, fields, args, macs), turns=batches)]
 
 
 def folded_bias(weight_sums: Array, bias: Array | None, in_zero_point: int) -> Array:

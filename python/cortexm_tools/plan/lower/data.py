@@ -86,12 +86,9 @@ def _constant_box(
     assert tensor.data is not None
     flat = tensor.data.transpose(tensor.dim_order).reshape(-1)
     shape = [extent if step else 1 for extent, step, _ in box]
-    places = np.full(shape, start, np.int64)
-    for axis, (extent, step, _) in enumerate(box):
-        if step:
-            along = [-1 if d == axis else 1 for d in range(len(box))]
-            places += (np.arange(extent) * step).reshape(along)
-    cut = flat[places]
+    steps = [step * flat.itemsize for _, step, _ in box]
+    view = np.lib.stride_tricks.as_strided(flat[start:], shape, steps, writeable=False)
+    cut = np.ascontiguousarray(view)
     strides = [stride // cut.itemsize for stride in cut.strides]
     rows = [
         (extent, stride if step else 0, to)

@@ -18,6 +18,7 @@ from ...errors import CortexMError
 from ...ir import DType, Op, Tensor
 from ...ir import ops_more as more
 from ...ir.interpreter_data import in_range
+from ..budget import check_table
 from ..select import Selector, lowers
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import box_fields, c_strides
@@ -41,6 +42,7 @@ def _offsets(
     data = [select.tensor(index).data for index, _, _ in parts]
     known = [array for array in data if array is not None]
     if len(known) == len(parts):
+        check_table(op, joint, "the offsets of its constant indices")
         total = np.zeros(joint, np.int64)
         for array, (_, size, step) in zip(known, parts, strict=True):
             total = total + in_range(array, size) * step

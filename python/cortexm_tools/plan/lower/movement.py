@@ -11,6 +11,7 @@ import numpy as np
 from ...ir import DType, Op, channels_last, contiguous, same_layout
 from ...ir import ops_more as more
 from ...ir.interpreter_data import code_weights
+from ..budget import check_table
 from ..select import Selector, lowers
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import box_fields
@@ -107,6 +108,7 @@ def _nearest(select: Selector, attrs: more.UpsampleNearest2d, op: Op) -> list[Ca
         from_strides = (own[0], own[1], own[2], 0, own[3], 0)
         to = (result[0], result[1], up * result[2], result[2], across * result[3], result[3])
         return [copy_call(select, op, op.inputs[0], op.outputs[0], dims, from_strides, to)]
+    check_table(op, (len(attrs.rows), len(attrs.cols)), "the places of the nearest pixels")
     rows, cols = np.array(attrs.rows), np.array(attrs.cols)
     table = (rows[:, None] * own[2] + cols * own[3]).astype(np.int32)
     offsets = select.constant(f"{x.name}_offsets", table, "offsets of the nearest pixels", needed=0)

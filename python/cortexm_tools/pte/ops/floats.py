@@ -18,6 +18,7 @@ from .arithmetic import require_float, scalar_operand
 TABLE: Table = {}
 
 _INTEGERS = (DType.S32, DType.S64)
+_MOST_DEFAULTS = 1 << 20  # weights or biases of a normalization that has none
 
 
 # -- one operand ----------------------------------------------------------------------------------
@@ -228,6 +229,7 @@ def _affine(call: Call, number: int, shape: tuple[int, ...], default: float) -> 
     index = call.optional(number)
     if index is None:
         name = "ones" if default else "zeros"
+        call.require(math.prod(shape) <= _MOST_DEFAULTS, "normalizes too many elements at a time")
         return call.add_constant(name, np.full(shape, default, np.float32))
     require_float(call, index)
     call.require(call.info(index).shape == shape, f"argument {number} must have shape {shape}")
