@@ -22,6 +22,7 @@ from .ir import Array, Graph, ops
 from .ir.edit import producers
 from .ir.interpreter import run_sequence
 from .plan import KernelChoice, Plan, make_plan
+from .plan.alternatives import smaller_plan
 from .plan.types import Region
 from .program import EvaluationSet, Program, run_in_order
 from .pte.builder import state_values
@@ -102,7 +103,10 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         options.ram_limit,
         bands=options.bands,
     )
-    report = report_data(plan, name=program.name, digest=program.digest)
+    other = None
+    if options.bands and options.ram_limit is None:
+        other = smaller_plan(simplified, options.target, options.kernels, plan)
+    report = report_data(plan, name=program.name, digest=program.digest, alternative=other)
     report["quality"] = report_quality(program.quality, program.unmeasured)
     check_limits(report, options.ram_limit, options.flash_limit)
     samples = None

@@ -4,6 +4,7 @@
 from .data import float_ops, report_data, report_json
 from .limits import check_limits
 from .tables import (
+    alternative_lines,
     layer_table,
     operator_text,
     quality_lines,
@@ -13,6 +14,7 @@ from .tables import (
 )
 
 __all__ = [
+    "alternative_lines",
     "check_limits",
     "float_ops",
     "layer_table",

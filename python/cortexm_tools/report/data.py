@@ -12,6 +12,7 @@ from ..ir import DType, Graph, Op, State, ops
 from ..ir import ops_more as more
 from ..ir.text import tensor_text
 from ..plan import Plan
+from ..plan.alternatives import Alternative
 from ..plan.types import Buffer, Call, ConstantArg, Step
 
 _MOVEMENT = (
@@ -43,8 +44,10 @@ def float_ops(graph: Graph) -> list[Op]:
     return [op for op in graph.ops if precision(op, graph) == "float"]
 
 
-def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
-    """The contents of NAME.report.json. Sizes are bytes."""
+def report_data(
+    plan: Plan, *, name: str, digest: str, alternative: Alternative | None = None
+) -> dict[str, Any]:
+    """The contents of NAME.report.json. Sizes are bytes; `alternative` is another plan to tell of."""
     graph = plan.graph
     work: dict[str, dict[str, int]] = {}
     layers = []
@@ -67,6 +70,14 @@ def report_data(plan: Plan, *, name: str, digest: str) -> dict[str, Any]:
         "arena_lower_bound_bytes": plan.lower_bound - plan.state_size,
         "state_bytes": plan.state_size,
         "operators_without_scratch": plan.spared,
+        "alternatives": [
+            {
+                "optimize": other.optimize.value,
+                "ram_bytes": other.ram_bytes,
+                "instructions": round(other.instructions, 3),
+            }
+            for other in ([alternative] if alternative else [])
+        ],
         "regions": _regions(plan),
         "constants_bytes": plan.constant_bytes,
         "constants_needed_bytes": plan.needed_bytes,

@@ -58,8 +58,8 @@ def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int |
             reverse=True,
         )[:10]
         raise CortexMError(
-            f"the smallest arena has {data['arena_bytes']:,} bytes, "
-            + (f"the state {data['state_bytes']:,}, " if data["state_bytes"] else "")
+            f"the smallest plan found needs {needed:,} bytes of RAM, "
+            + (f"of them {data['state_bytes']:,} for the state, " if data["state_bytes"] else "")
             + f"RAM_LIMIT is {ram_limit:,}\n"
             + table(("live bytes", "operator", "layer", "result"), rows),
             where=data["name"],

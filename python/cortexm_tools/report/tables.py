@@ -119,6 +119,7 @@ def summary(data: dict[str, Any]) -> str:
             *(bands if chains else ()),
             *(slower if spared else ()),
             *(joins if joined else ()),
+            *("  saving " + line for line in alternative_lines(data)),
             f"  work   {work}",
             *_float_lines(data),
             *quality_lines(data),
@@ -155,6 +156,23 @@ def quality_table(data: dict[str, Any]) -> str:
     """One row an operator of the float model: the noise in its operands and in its result."""
     rows = layer_rows(data.get("quality", {}))
     return table(("operator", "layer", "before", "SQNR"), rows) if rows else ""
+
+
+def alternative_lines(data: dict[str, Any]) -> list[str]:
+    """What other plans would give, where that is much: see plan/alternatives.py."""
+    return [
+        f"{entry['ram_bytes']:,} B RAM instead of {data['arena_bytes'] + data['state_bytes']:,} with "
+        f"OPTIMIZE {entry['optimize']}, {_more(entry['instructions'])} (estimate)"
+        for entry in data.get("alternatives", ())
+    ]
+
+
+def _more(ratio: float) -> str:
+    """How a number of instructions differs from another one: in whole per cent."""
+    percent = round(100 * (ratio - 1))
+    if percent == 0:
+        return "about as many instructions"
+    return f"about {abs(percent)} % {'more' if percent > 0 else 'fewer'} instructions"
 
 
 def _overhead(data: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from ..program import Program
-from ..report import operator_text, table
+from ..report import alternative_lines, operator_text, table
 from ..target import Core
 from .command import example_inputs
 from .cycles import estimate
@@ -79,6 +79,9 @@ def bench(
         "board": profile.result.board,
         "instructions": total,
         "macs": macs,
+        "arena_bytes": compiled.plan.working_size,
+        "state_bytes": compiled.plan.state_size,
+        "alternatives": compiled.report["alternatives"],
         "instructions_per_mac": total / macs if macs else None,
         "arena_lower_bound": compiled.plan.lower_bound - compiled.plan.state_size,
         "flash_by_part": flash,
@@ -167,6 +170,7 @@ def bench_text(data: dict[str, Any]) -> str:
         _constants_line(data),
         "",
         table(("RAM of", "bytes"), list(data["ram"].items())),
+        *alternative_lines(data),
         f"stack: {data['ram']['stack']:,} B touched by this run, at most "
         f"{data['stack_bound']['bytes']:,} B by any: "
         + " > ".join(f"{row['name']} {row['bytes']}" for row in data["stack_bound"]["path"]),

@@ -19,7 +19,7 @@ from ..ir.exactness import differing, tolerances
 from ..ir.interpreter import run_sequence
 from ..program import EvaluationSet, run_in_order
 from ..quality import quality_line
-from ..report import table
+from ..report import alternative_lines, table
 from ..target import Core
 from ..vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, tolerance_text, vector_inputs
 from . import run_on_board, run_on_core, run_on_host
@@ -337,6 +337,7 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
         if data["state_bytes"]:
             rows.append(("", data["state_bytes"], "bytes of state"))
     lines += ["  " + line for line in table(("", "", ""), rows).splitlines()[1:]]
+    lines += ["  " + line for line in alternative_lines(data)]
     if "evaluation" in data:
         found = data["evaluation"]
         before = f", float {found['float_accuracy']:.2%}" if "float_accuracy" in found else ""

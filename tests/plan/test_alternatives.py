@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The default plan tells of one that needs much less RAM, and of no other."""
+
+from __future__ import annotations
+
+from cortexm_tools.ir import Graph
+from cortexm_tools.plan import KernelChoice, make_plan
+from cortexm_tools.plan.alternatives import LEAST_BYTES, LEAST_PART, smaller_plan
+from cortexm_tools.report import alternative_lines, report_data, summary
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Optimize, Target
+
+from graphs import Net, random_network, random_tower
+
+M55 = Target.parse("cortex-m55")
+
+
+def _wide(size: int) -> Graph:
+    """Blocks with a wide middle, which are small in bands of rows."""
+    net = Net()
+    x = net.input((1, 4, size, size))
+    for _ in range(2):
+        wide = net.conv(x, 40, (1, 1), padding=(0, 0, 0, 0))
+        wide = net.conv(wide, 40, depthwise=True)
+        x = net.conv(wide, 4, (1, 1), padding=(0, 0, 0, 0))
+    return simplify(net.finish(x))
+
+
+def test_much_less_ram_is_told() -> None:
+    graph = _wide(24)
+    plan = make_plan(graph, M55, optimize=Optimize.SPEED)
+    other = smaller_plan(graph, M55, KernelChoice.BUILTIN, plan)
+    assert other is not None and 1.0 <= other.instructions < 2.0
+    assert other.ram_bytes == make_plan(graph, M55, optimize=Optimize.SIZE).arena_size
+    data = report_data(plan, name="net", digest="", alternative=other)
+    (line,) = alternative_lines(data)
+    assert line.startswith(
+        f"{other.ram_bytes:,} B RAM instead of {plan.arena_size:,} with OPTIMIZE size, about "
+    )
+    assert line in summary(data)
+    assert [entry["ram_bytes"] for entry in data["alternatives"]] == [other.ram_bytes]
+
+
+def test_what_is_told_is_what_the_other_plan_needs() -> None:
+    told = 0
+    graphs = [*map(random_tower, range(8)), *map(random_network, range(8)), *map(_wide, (8, 40))]
+    for graph in map(simplify, graphs):
+        plan = make_plan(graph, M55)
+        small = make_plan(graph, M55, optimize=Optimize.SIZE).arena_size
+        other = smaller_plan(graph, M55, KernelChoice.BUILTIN, plan)
+        much = min(plan.arena_size - LEAST_BYTES, plan.arena_size * (1 - LEAST_PART))
+        assert (other is not None) == (small <= much)
+        told += other is not None
+        assert other is None or other.ram_bytes == small
+    assert 0 < told < len(graphs)
+    sized = make_plan(_wide(24), M55, optimize=Optimize.SIZE)
+    assert smaller_plan(_wide(24), M55, KernelChoice.BUILTIN, sized) is None
