@@ -7,12 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cortexm_tools.compile import CompileOptions, compile_program, from_memory, memory_bytes
+from cortexm_tools.compile import (
+    Compiled,
+    CompileOptions,
+    compile_program,
+    from_memory,
+    memory_bytes,
+)
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.ir import Array, Graph
 from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program
-from cortexm_tools.run import run_batch_on_board, run_batch_on_host
+from cortexm_tools.run import RunResult, run_batch_on_board, run_batch_on_host
 from cortexm_tools.target import Core, Target
 
 BOARD_OF = {
@@ -34,6 +40,21 @@ class Job:
     ram_limit: int | None = None
 
 
+@dataclass(frozen=True)
+class Done:
+    """A job that ran: `name` is its model's in the image."""
+
+    name: str
+    compiled: Compiled
+    result: RunResult
+
+    @property
+    def outputs(self) -> list[list[Array]]:
+        """Of every invocation and output, in logical shape."""
+        graph = self.compiled.plan.graph
+        return [_unpack(graph, row) for row in self.result.outputs]
+
+
 def run_jobs(
     jobs: Sequence[Job],
     target: Target,
@@ -43,28 +64,42 @@ def run_jobs(
     kernels: KernelChoice = KernelChoice.BUILTIN,
     poison: bool = False,
 ) -> list[list[list[Array]]]:
-    """The outputs of every job, invocation and output, in logical shape.
+    """The outputs of every job, invocation and output, in logical shape."""
+    done = run_batch(jobs, target, folder, sanitize=sanitize, kernels=kernels, poison=poison)
+    return [each.outputs for each in done]
+
+
+def run_batch(
+    jobs: Sequence[Job],
+    target: Target,
+    folder: Path,
+    *,
+    sanitize: bool = False,
+    kernels: KernelChoice = KernelChoice.BUILTIN,
+    poison: bool = False,
+) -> list[Done]:
+    """What every job gave and took.
 
     Cores without DSP or MVE that have no board of their own with room for a batch (the M0) run on
     the next one that executes their code.
     """
     options = CompileOptions(target=target, kernels=kernels, own_arena=False, poison=poison)
     batch: dict[str, list[list[bytes]]] = {}
-    graphs: list[Graph] = []
+    programs: list[Compiled] = []
     files: dict[str, str | bytes] = {}
     for number, job in enumerate(jobs):
         compiled = compile_program(
-            replace(job.program, name=f"job{number}"), replace(options, ram_limit=job.ram_limit)
+            replace(job.program, name=f"job{number:03}"), replace(options, ram_limit=job.ram_limit)
         )
         graph = compiled.plan.graph
-        graphs.append(graph)
+        programs.append(compiled)
         files |= {
             name: text
             for name, text in compiled.files.items()
             if name.endswith((".c", ".h", ".report.json"))
         }
         orders = [graph.tensors[i].dim_order for i in graph.inputs]
-        batch[f"job{number}"] = [
+        batch[f"job{number:03}"] = [
             [memory_bytes(value, order) for value, order in zip(row, orders, strict=True)]
             for row in job.invocations
         ]
@@ -76,8 +111,8 @@ def run_jobs(
             folder / "model", batch, BOARD_OF[target.core], folder, core=target.core, isa=target.isa
         )
     return [
-        [_unpack(graph, row) for row in result.outputs]
-        for graph, result in zip(graphs, results, strict=True)
+        Done(name, compiled, result)
+        for name, compiled, result in zip(batch, programs, results, strict=True)
     ]
 
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/networks.md from what the networks of tests/networks cost on the M55.
+
+scripts/network_table.py [NAME…]            measures and prints, without names all networks
+scripts/network_table.py --record [NAME…]   writes the numbers and the page
+scripts/network_table.py --check [NAME…]    says what is not as recorded, and fails if there is any
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "python")]
+
+from cortexm_tools.errors import CortexMError  # noqa: E402
+
+from networks import measured, record  # noqa: E402
+from networks.corpus import networks  # noqa: E402
+
+
+def rows(names: list[str]) -> dict[str, measured.Row]:
+    """The rows of the networks that are not refused."""
+    chosen = []
+    for name in names:
+        print(f"lowering {name}", file=sys.stderr, flush=True)
+        found = measured.subject(name)
+        if isinstance(found, CortexMError):
+            if not networks()[name].refused:
+                print(f"refused: {name}: {found}", file=sys.stderr)
+        else:
+            chosen.append(name)
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work)
+        done = measured.run(chosen, measured.CPU, folder)
+        return {name: measured.row(name, done[name], folder) for name in chosen}
+
+
+def main() -> int:
+    known = list(networks())
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--record", action="store_true")
+    group.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if unknown := [name for name in options.names if name not in known]:
+        parser.error(f"there is no network {unknown[0]!r}")
+    found = rows(options.names or known)
+    if options.record:
+        before = record.load()[1] if options.names else {}
+        record.save({**before, **found})
+        return 0
+    failed = False
+    recorded = record.load()[1] if options.check else {}
+    for name, row in found.items():
+        if options.check:
+            worse, better = record.changes(recorded[name], row)
+            for change in (*worse, *better):
+                print(f"{name}: {change}")
+            failed |= bool(worse or better)
+        else:
+            print(name, *(f"{key} {value}" for key, value in row.items()))
+    return int(failed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

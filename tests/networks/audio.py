@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keywords, events, speakers, speech enhancement."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from .corpus import network
+from .signals import spectrogram, waveform
+
+
+@network(lambda: spectrogram(49, 10))
+class DsCnn(nn.Module):
+    """Keyword spotting of depthwise separable convolutions, padded as TensorFlow's SAME."""
+
+    def __init__(self, classes: int = 12, width: int = 32) -> None:
+        super().__init__()
+        self.pad = nn.ZeroPad2d((1, 1, 4, 5))
+        self.stem = nn.Sequential(
+            nn.Conv2d(1, width, (10, 4), stride=2, bias=False), nn.BatchNorm2d(width), nn.ReLU()
+        )
+        blocks = []
+        for _ in range(3):
+            blocks += [
+                nn.Conv2d(width, width, 3, padding=1, groups=width, bias=False),
+                nn.BatchNorm2d(width),
+                nn.ReLU(),
+                nn.Conv2d(width, width, 1, bias=False),
+                nn.BatchNorm2d(width),
+                nn.ReLU(),
+            ]
+        self.blocks = nn.Sequential(*blocks)
+        self.dropout = nn.Dropout(0.2)
+        self.fc = nn.Linear(width, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.blocks(self.stem(self.pad(x)))
+        x = F.avg_pool2d(x, x.shape[2:]).flatten(1)
+        return F.softmax(self.fc(self.dropout(x)), dim=1)
+
+
+@network(lambda: spectrogram(40, 50).squeeze(1))
+class MatchboxNet(nn.Module):
+    """1-D time-channel separable convolutions over MFCCs, the last ones dilated."""
+
+    def __init__(self, mels: int = 40, width: int = 32, classes: int = 10) -> None:
+        super().__init__()
+        self.prologue = self.block(mels, width, 11, stride=2)
+        self.b1 = self.block(width, width, 13)
+        self.b2 = self.block(width, width, 15)
+        self.skip = nn.Sequential(nn.Conv1d(width, width, 1, bias=False), nn.BatchNorm1d(width))
+        self.epilogue = self.block(width, width, 29, dilation=2)
+        self.head = nn.Conv1d(width, classes, 1)
+
+    @staticmethod
+    def block(cin: int, cout: int, kernel: int, stride: int = 1, dilation: int = 1) -> nn.Module:
+        padding = dilation * (kernel - 1) // 2
+        return nn.Sequential(
+            nn.Conv1d(cin, cin, kernel, stride, padding, dilation, groups=cin, bias=False),
+            nn.Conv1d(cin, cout, 1, bias=False),
+            nn.BatchNorm1d(cout),
+            nn.ReLU(),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.prologue(x)
+        x = F.relu(self.b2(self.b1(x)) + self.skip(x))
+        x = self.epilogue(x)
+        return self.head(x).mean(dim=-1)
+
+
+class SubSpectralNorm(nn.Module):
+    """Batch norm for each of some bands of frequencies."""
+
+    def __init__(self, channels: int, bands: int) -> None:
+        super().__init__()
+        self.bands = bands
+        self.bn = nn.BatchNorm2d(channels * bands)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n, c, f, t = x.shape
+        x = self.bn(x.reshape(n, c * self.bands, f // self.bands, t))
+        return x.reshape(n, c, f, t)
+
+
+class BroadcastedBlock(nn.Module):
+    def __init__(self, channels: int, dilation: int) -> None:
+        super().__init__()
+        self.freq = nn.Conv2d(channels, channels, (3, 1), padding=(1, 0), groups=channels)
+        self.ssn = SubSpectralNorm(channels, 4)
+        self.temporal = nn.Conv2d(
+            channels,
+            channels,
+            (1, 3),
+            padding=(0, dilation),
+            dilation=(1, dilation),
+            groups=channels,
+            bias=False,
+        )
+        self.bn = nn.BatchNorm2d(channels)
+        self.mix = nn.Conv2d(channels, channels, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        aux = self.ssn(self.freq(x))
+        y = aux.mean(dim=2, keepdim=True)
+        y = self.mix(F.silu(self.bn(self.temporal(y))))
+        return F.relu(x + aux + y)
+
+
+@network(lambda: spectrogram(40, 32))
+class BcResNet(nn.Module):
+    """Broadcasted residual learning: means over frequency added back, dilated in time."""
+
+    def __init__(self, width: int = 12, classes: int = 12) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(
+            nn.Conv2d(1, width, 5, stride=(2, 1), padding=2), nn.BatchNorm2d(width), nn.ReLU()
+        )
+        self.blocks = nn.Sequential(*(BroadcastedBlock(width, d) for d in (1, 2, 4)))
+        self.depthwise = nn.Conv2d(width, width, (5, 5), padding=(0, 2), groups=width)
+        self.head = nn.Conv2d(width, 24, 1)
+        self.classifier = nn.Conv2d(24, classes, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.blocks(self.stem(x))
+        x = self.head(self.depthwise(x)).mean(dim=(2, 3), keepdim=True)
+        return self.classifier(x).reshape(-1, 12)
+
+
+class TemporalBlock(nn.Module):
+    def __init__(self, cin: int, cout: int, kernel: int = 9) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(cin, cout, (kernel, 1), stride=(2, 1), padding=(kernel // 2, 0))
+        self.bn1 = nn.BatchNorm2d(cout)
+        self.conv2 = nn.Conv2d(cout, cout, (kernel, 1), padding=(kernel // 2, 0))
+        self.bn2 = nn.BatchNorm2d(cout)
+        self.down = nn.Conv2d(cin, cout, 1, stride=(2, 1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + self.down(x))
+
+
+@network(lambda: spectrogram(40, 64))
+class TcResNet(nn.Module):
+    """Temporal convolutions over frequencies turned into channels."""
+
+    def __init__(self, classes: int = 12) -> None:
+        super().__init__()
+        self.conv0 = nn.Conv2d(40, 16, (3, 1), padding=(1, 0), bias=False)
+        self.blocks = nn.Sequential(TemporalBlock(16, 24), TemporalBlock(24, 32))
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Linear(32, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.transpose(1, 2).transpose(2, 3)  # [n, bands, frames, 1]
+        return self.fc(torch.flatten(self.pool(self.blocks(self.conv0(x))), 1))
+
+
+class GatedResidual(nn.Module):
+    def __init__(self, channels: int, dilation: int) -> None:
+        super().__init__()
+        self.left = dilation
+        self.filter = nn.Conv1d(channels, channels, 2, dilation=dilation)
+        self.gate = nn.Conv1d(channels, channels, 2, dilation=dilation)
+        self.residual = nn.Conv1d(channels, channels, 1)
+        self.skip = nn.Conv1d(channels, channels, 1)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        padded = F.pad(x, (self.left, 0))
+        y = torch.tanh(self.filter(padded)) * torch.sigmoid(self.gate(padded))
+        return x + self.residual(y), self.skip(y)
+
+
+@network(lambda: waveform(128))
+class WaveNet(nn.Module):
+    """Causal dilated convolutions with gates and skip connections, on samples."""
+
+    def __init__(self, channels: int = 16) -> None:
+        super().__init__()
+        self.start = nn.Conv1d(1, channels, 1)
+        self.layers = nn.ModuleList(GatedResidual(channels, 2**k) for k in range(5))
+        self.end1 = nn.Conv1d(channels, channels, 1)
+        self.end2 = nn.Conv1d(channels, 1, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.start(x)
+        total = 0
+        for layer in self.layers:
+            x, skip = layer(x)
+            total = total + skip
+        return self.end2(F.relu(self.end1(F.relu(total))))
+
+
+@network(lambda: waveform(2000))
+class M5(nn.Module):
+    """Commands from raw sound, as in the tutorial on audio classification."""
+
+    def __init__(self, n_output: int = 10, n_channel: int = 16) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv1d(1, n_channel, kernel_size=80, stride=16)
+        self.bn1 = nn.BatchNorm1d(n_channel)
+        self.pool1 = nn.MaxPool1d(4)
+        self.conv2 = nn.Conv1d(n_channel, n_channel, kernel_size=3)
+        self.bn2 = nn.BatchNorm1d(n_channel)
+        self.pool2 = nn.MaxPool1d(2)
+        self.conv3 = nn.Conv1d(n_channel, 2 * n_channel, kernel_size=3)
+        self.bn3 = nn.BatchNorm1d(2 * n_channel)
+        self.pool3 = nn.MaxPool1d(2)
+        self.fc1 = nn.Linear(2 * n_channel, n_output)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.pool1(F.relu(self.bn1(self.conv1(x))))
+        x = self.pool2(F.relu(self.bn2(self.conv2(x))))
+        x = self.pool3(F.relu(self.bn3(self.conv3(x))))
+        x = F.avg_pool1d(x, x.shape[-1])
+        x = self.fc1(x.permute(0, 2, 1))
+        return F.log_softmax(x, dim=2)
+
+
+def mel_matrix(mels: int, bins: int) -> torch.Tensor:
+    """Triangular filters [mels, bins] that widen with frequency."""
+    edges = torch.linspace(0, 1, mels + 2) ** 1.6 * (bins - 1)
+    low, mid, high = edges[:-2, None], edges[1:-1, None], edges[2:, None]
+    at = torch.arange(bins)[None].float()
+    up, down = (at - low) / (mid - low).clamp(min=1), (high - at) / (high - mid).clamp(min=1)
+    return torch.minimum(up, down).clamp(min=0)
+
+
+def power_spectrum() -> torch.Tensor:
+    spectrum = torch.stft(
+        waveform(32 * 24)[0], 64, 32, window=torch.hann_window(64), return_complex=True
+    )
+    return spectrum[:, :, :24].abs() ** 2
+
+
+@network(lambda: spectrogram(32, 24).squeeze(1).transpose(1, 2))
+class KeywordTransformer(nn.Module):
+    """A transformer over frames with a class token and learned positions."""
+
+    def __init__(self, dim: int = 32, classes: int = 12) -> None:
+        super().__init__()
+        self.project = nn.Linear(32, dim)
+        self.token = nn.Parameter(torch.randn(1, 1, dim) * 0.02)
+        self.position = nn.Parameter(torch.randn(1, 25, dim) * 0.02)
+        layer = nn.TransformerEncoderLayer(
+            dim, 2, 2 * dim, dropout=0.1, activation="gelu", batch_first=True
+        )
+        self.encoder = nn.TransformerEncoder(layer, 1)
+        self.head = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, classes))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.project(x)
+        token = self.token.expand(x.shape[0], -1, -1)
+        x = torch.cat((token, x), dim=1) + self.position
+        return self.head(self.encoder(x)[:, 0])
+
+
+@network(lambda: spectrogram(24, 32).squeeze(1).transpose(1, 2))
+class ConformerConvolution(nn.Module):
+    """A conformer's convolution module between two halves of a feed-forward one."""
+
+    def __init__(self, dim: int = 24, kernel: int = 7) -> None:
+        super().__init__()
+        self.ff1 = self.feed_forward(dim)
+        self.ff2 = self.feed_forward(dim)
+        self.norm = nn.LayerNorm(dim)
+        self.pointwise1 = nn.Conv1d(dim, 2 * dim, 1)
+        self.depthwise = nn.Conv1d(dim, dim, kernel, padding=kernel // 2, groups=dim)
+        self.bn = nn.BatchNorm1d(dim)
+        self.pointwise2 = nn.Conv1d(dim, dim, 1)
+        self.out = nn.LayerNorm(dim)
+
+    @staticmethod
+    def feed_forward(dim: int) -> nn.Module:
+        return nn.Sequential(
+            nn.LayerNorm(dim), nn.Linear(dim, 2 * dim), nn.SiLU(), nn.Linear(2 * dim, dim)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + 0.5 * self.ff1(x)
+        y = F.glu(self.pointwise1(self.norm(x).transpose(1, 2)), dim=1)
+        y = self.pointwise2(F.silu(self.bn(self.depthwise(y))))
+        x = x + y.transpose(1, 2)
+        x = x + 0.5 * self.ff2(x)
+        return self.out(x)
+
+
+@network(lambda: spectrogram(22, 4).squeeze(1).transpose(1, 2))
+class NoiseGate(nn.Module):
+    """Speech enhancement by gains per band: dense, GRU, dense, as in RNNoise."""
+
+    def __init__(self, bands: int = 22) -> None:
+        super().__init__()
+        self.dense = nn.Linear(bands, 24)
+        self.gru = nn.GRU(24, 24, batch_first=True)
+        self.gains = nn.Linear(24, bands)
+        self.vad = nn.Linear(24, 1)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x = torch.tanh(self.dense(x))
+        x, _ = self.gru(x)
+        return torch.sigmoid(self.gains(x)), torch.sigmoid(self.vad(x))
+
+
+@network(lambda: spectrogram(16, 16))
+class SoundEvents(nn.Module):
+    """A CRNN: convolutions, then a GRU in both directions over time."""
+
+    def __init__(self, classes: int = 5) -> None:
+        super().__init__()
+        self.cnn = nn.Sequential(
+            nn.Conv2d(1, 8, 3, padding=1),
+            nn.BatchNorm2d(8),
+            nn.ReLU(),
+            nn.MaxPool2d((2, 2)),
+            nn.Conv2d(8, 16, 3, padding=1),
+            nn.BatchNorm2d(16),
+            nn.ReLU(),
+            nn.MaxPool2d((4, 2)),
+        )
+        self.rnn = nn.GRU(32, 12, batch_first=True, bidirectional=True)
+        self.fc = nn.Linear(24, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.cnn(x).permute(0, 3, 1, 2).flatten(2)  # [n, time, features]
+        x, _ = self.rnn(x)
+        return torch.sigmoid(self.fc(x)).amax(dim=1)
+
+
+class SeparatorBlock(nn.Module):
+    def __init__(self, channels: int, hidden: int, dilation: int) -> None:
+        super().__init__()
+        self.net = nn.Sequential(
+            nn.Conv1d(channels, hidden, 1),
+            nn.PReLU(),
+            nn.GroupNorm(1, hidden),
+            nn.Conv1d(hidden, hidden, 3, padding=dilation, dilation=dilation, groups=hidden),
+            nn.PReLU(),
+            nn.GroupNorm(1, hidden),
+            nn.Conv1d(hidden, channels, 1),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.net(x)
+
+
+@network(lambda: waveform(256))
+class ConvTasNet(nn.Module):
+    """Source separation: a learned transform, masks, and its inverse."""
+
+    def __init__(self, filters: int = 16, length: int = 8) -> None:
+        super().__init__()
+        self.encoder = nn.Conv1d(1, filters, length, stride=length // 2, bias=False)
+        self.blocks = nn.Sequential(SeparatorBlock(filters, 24, 1), SeparatorBlock(filters, 24, 2))
+        self.mask = nn.Conv1d(filters, 2 * filters, 1)
+        self.decoder = nn.ConvTranspose1d(filters, 1, length, stride=length // 2, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        w = F.relu(self.encoder(x))
+        masks = torch.sigmoid(self.mask(self.blocks(w))).chunk(2, dim=1)
+        return torch.cat([self.decoder(w * m) for m in masks], dim=1)
+
+
+@network(lambda: spectrogram(20, 1).squeeze(1))
+class StreamingKeyword(nn.Module):
+    """Keyword spotting frame by frame: causal convolutions that keep their past in buffers."""
+
+    def __init__(self, bands: int = 20, width: int = 16, classes: int = 4) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv1d(bands, width, 3)
+        self.conv2 = nn.Conv1d(width, width, 3)
+        self.fc = nn.Linear(width, classes)
+        self.register_buffer("past1", torch.zeros(1, bands, 2))
+        self.register_buffer("past2", torch.zeros(1, width, 2))
+
+    def forward(self, frame: torch.Tensor) -> torch.Tensor:
+        x = torch.cat([self.past1, frame], dim=2)
+        self.past1.copy_(x[:, :, 1:])
+        x = F.relu(self.conv1(x))
+        x = torch.cat([self.past2, x], dim=2)
+        self.past2.copy_(x[:, :, 1:])
+        x = F.relu(self.conv2(x))
+        return self.fc(x.squeeze(2))
+
+
+class Squeeze1d(nn.Module):
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.fc1 = nn.Linear(channels, channels // 4)
+        self.fc2 = nn.Linear(channels // 4, channels)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        w = torch.sigmoid(self.fc2(F.relu(self.fc1(x.mean(-1)))))
+        return x * w.unsqueeze(-1)
+
+
+@network(lambda: waveform(512))
+class PitchTracker(nn.Module):
+    """Fundamental frequency of a frame of sound, as a weighted mean of classes."""
+
+    def __init__(self, bins: int = 36) -> None:
+        super().__init__()
+        self.net = nn.Sequential(
+            nn.Conv1d(1, 16, 32, stride=4, padding=14),
+            nn.BatchNorm1d(16),
+            nn.ReLU(),
+            Squeeze1d(16),
+            nn.MaxPool1d(2),
+            nn.Conv1d(16, 24, 8, padding="same"),
+            nn.BatchNorm1d(24),
+            nn.ReLU(),
+            nn.MaxPool1d(4),
+        )
+        self.head = nn.Linear(24 * 16, bins)
+        self.register_buffer("cents", torch.arange(bins) * (20.0 / bins))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        activation = torch.sigmoid(self.head(self.net(x).flatten(1)))
+        mean = (activation * self.cents).sum(dim=1) / activation.sum(dim=1)
+        return mean * math.log2(10), activation.amax(dim=1)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motion sensors: activities, gestures, falls, gait."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from .corpus import network
+from .signals import motion
+
+
+@network(lambda: motion(6, 64))
+class ActivityConvGru(nn.Module):
+    """1-D convolutions, then a GRU."""
+
+    def __init__(self, classes: int = 6) -> None:
+        super().__init__()
+        self.conv = nn.Sequential(
+            nn.Conv1d(6, 16, 5, stride=2, padding=2),
+            nn.BatchNorm1d(16),
+            nn.ReLU(),
+            nn.Conv1d(16, 16, 8, stride=8),
+            nn.BatchNorm1d(16),
+            nn.ReLU(),
+        )
+        self.gru = nn.GRU(16, 16, batch_first=True)
+        self.fc = nn.Linear(16, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.conv(x).transpose(1, 2)
+        out, _ = self.gru(x)
+        return self.fc(out[:, -1])
+
+
+@network(lambda: motion(9, 24).unsqueeze(1))
+class DeepConvLstm(nn.Module):
+    """Convolutions along time on an image of channels, two stacked LSTMs."""
+
+    def __init__(self, channels: int = 9, classes: int = 6) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 8, (1, 5))
+        self.conv2 = nn.Conv2d(8, 8, (1, 5), stride=(1, 4))
+        self.lstm1 = nn.LSTM(8 * channels, 16, batch_first=True)
+        self.lstm2 = nn.LSTM(16, 16, batch_first=True)
+        self.fc = nn.Linear(16, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.relu(self.conv2(F.relu(self.conv1(x))))
+        x = x.permute(0, 3, 1, 2)
+        x = x.reshape(x.shape[0], x.shape[1], -1)
+        x, _ = self.lstm1(x)
+        x, _ = self.lstm2(x)
+        return self.fc(x[:, -1, :])
+
+
+@network(lambda: motion(6, 32).transpose(1, 2))
+class ActivityAttention(nn.Module):
+    """Self-attention over time, pooled with learned weights."""
+
+    def __init__(self, dim: int = 16, classes: int = 6) -> None:
+        super().__init__()
+        self.embed = nn.Linear(6, dim)
+        self.attention = nn.MultiheadAttention(dim, 2, batch_first=True)
+        self.norm = nn.LayerNorm(dim)
+        self.score = nn.Linear(dim, 1)
+        self.fc = nn.Linear(dim, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.embed(x)
+        y, _ = self.attention(x, x, x, need_weights=False)
+        x = self.norm(x + y)
+        weights = torch.softmax(self.score(x), dim=1)
+        return self.fc(torch.sum(weights * x, dim=1))
+
+
+@network(lambda: motion(3, 128).transpose(1, 2).unsqueeze(1))
+class MagicWand(nn.Module):
+    """Gestures as grey images of 128 by 3, padded as TensorFlow's SAME."""
+
+    def __init__(self, classes: int = 4) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 8, (4, 3))
+        self.conv2 = nn.Conv2d(8, 16, (4, 1))
+        self.fc1 = nn.Linear(16 * 14, 16)
+        self.fc2 = nn.Linear(16, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.relu(self.conv1(F.pad(x, (1, 1, 1, 2))))
+        x = F.max_pool2d(x, 3)
+        x = F.relu(self.conv2(F.pad(x, (0, 0, 1, 2))))
+        x = F.max_pool2d(x, (3, 1))
+        x = F.dropout(x, 0.1, self.training).flatten(1)
+        return F.softmax(self.fc2(F.relu(self.fc1(x))), dim=-1)
+
+
+@network(lambda: motion(6, 60))
+class SlidingWindows(nn.Module):
+    """Overlapping windows by unfold, a layer for each, the best one counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc1 = nn.Linear(6 * 20, 16)
+        self.fc2 = nn.Linear(16, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        windows = x.unfold(2, 20, 10)  # [n, 6, 5, 20]
+        windows = windows.permute(0, 2, 1, 3).flatten(2)
+        return self.fc2(F.relu(self.fc1(windows))).amax(dim=1)
+
+
+@network(lambda: (motion(3, 32), motion(3, 32)))
+class SensorFusion(nn.Module):
+    """Accelerometer and gyroscope through towers of their own, mixed by a learned weight."""
+
+    def __init__(self, classes: int = 5) -> None:
+        super().__init__()
+        self.acc = self.tower()
+        self.gyro = self.tower()
+        self.mix = nn.Parameter(torch.tensor(0.3))
+        self.fc = nn.Linear(16, classes)
+
+    @staticmethod
+    def tower() -> nn.Module:
+        return nn.Sequential(
+            nn.Conv1d(3, 8, 3, padding=1),
+            nn.SiLU(),
+            nn.MaxPool1d(2),
+            nn.Conv1d(8, 16, 3, padding=1),
+            nn.SiLU(),
+            nn.AdaptiveAvgPool1d(1),
+            nn.Flatten(),
+        )
+
+    def forward(self, acc: torch.Tensor, gyro: torch.Tensor) -> torch.Tensor:
+        return self.fc(torch.lerp(self.acc(acc), self.gyro(gyro), self.mix))

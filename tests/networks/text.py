@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words, characters, intents."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from .corpus import network
+from .signals import tokens
+
+
+@network(lambda: tokens(200, 12))
+class FastText(nn.Module):
+    """The mean of word vectors, padding left out."""
+
+    def __init__(self, vocabulary: int = 200, dim: int = 16, classes: int = 4) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, dim, padding_idx=0)
+        self.fc = nn.Linear(dim, classes)
+
+    def forward(self, text: torch.Tensor) -> torch.Tensor:
+        mask = (text != 0).float().unsqueeze(-1)
+        total = (self.embedding(text) * mask).sum(dim=1)
+        return self.fc(total / mask.sum(dim=1).clamp(min=1.0))
+
+
+@network(lambda: tokens(40, 32))
+class CharCnn(nn.Module):
+    """Characters: filters of three widths, the best of each."""
+
+    def __init__(self, characters: int = 40, dim: int = 12, classes: int = 3) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(characters, dim)
+        self.convs = nn.ModuleList(nn.Conv1d(dim, 8, k) for k in (2, 3, 4))
+        self.fc = nn.Linear(24, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.embed(x).transpose(1, 2)
+        x = torch.cat([F.relu(conv(x)).max(dim=2)[0] for conv in self.convs], dim=1)
+        return self.fc(F.dropout(x, 0.5, self.training))
+
+
+@network(lambda: tokens(120, 4))
+class IntentLstm(nn.Module):
+    """Intents by an LSTM in both directions."""
+
+    def __init__(self, vocabulary: int = 120, dim: int = 12, classes: int = 5) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(vocabulary, dim)
+        self.lstm = nn.LSTM(dim, 12, batch_first=True, bidirectional=True)
+        self.fc = nn.Linear(24, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        _, (h, _) = self.lstm(self.embed(x))
+        return self.fc(torch.cat((h[-2], h[-1]), dim=1))
+
+
+@network(lambda: tokens(100, 10))
+class TextTransformer(nn.Module):
+    """Tokens with positions, a padding mask, one encoder layer with norm first."""
+
+    def __init__(self, vocabulary: int = 100, dim: int = 16, classes: int = 4) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(vocabulary, dim)
+        self.positions = nn.Embedding(10, dim)
+        self.norm1, self.norm2 = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.q, self.k, self.v = (nn.Linear(dim, dim) for _ in range(3))
+        self.ff = nn.Sequential(nn.Linear(dim, 32), nn.ReLU(), nn.Linear(32, dim))
+        self.head = nn.Linear(dim, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mask = (x == 0).unsqueeze(1)
+        h = self.embed(x) * 4.0 + self.positions(torch.arange(x.shape[1]))
+        y = self.norm1(h)
+        scores = self.q(y) @ self.k(y).transpose(1, 2) / 4.0
+        scores = scores.masked_fill(mask, -1e4)
+        h = h + torch.softmax(scores, dim=-1) @ self.v(y)
+        h = h + self.ff(self.norm2(h))
+        return self.head(h.mean(dim=1))

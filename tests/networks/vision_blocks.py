@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts that vision people put into their networks: attention, warping, comparing two images."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from .corpus import network
+from .signals import picture
+
+
+@network(lambda: picture(3, 24, 24))
+class ConvMixer(nn.Module):
+    """Patches, then depthwise and 1x1 convolutions with GELU and batch norm behind it."""
+
+    def __init__(self, dim: int = 16) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, dim, 4, stride=4), nn.GELU(), nn.BatchNorm2d(dim))
+        self.spatial = nn.Sequential(
+            nn.Conv2d(dim, dim, 5, groups=dim, padding="same"), nn.GELU(), nn.BatchNorm2d(dim)
+        )
+        self.mix = nn.Sequential(nn.Conv2d(dim, dim, 1), nn.GELU(), nn.BatchNorm2d(dim))
+        self.head = nn.Sequential(nn.AdaptiveAvgPool2d((1, 1)), nn.Flatten(), nn.Linear(dim, 10))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.stem(x)
+        x = x + self.spatial(x)
+        return self.head(self.mix(x))
+
+
+@network(lambda: picture(3, 20, 20))
+class Cbam(nn.Module):
+    """Attention to channels from means and maxima, and to places."""
+
+    def __init__(self, channels: int = 16) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, channels, 3, stride=2, padding=1)
+        self.mlp = nn.Sequential(nn.Linear(channels, 4), nn.ReLU(), nn.Linear(4, channels))
+        self.spatial = nn.Conv2d(2, 1, 7, padding=3)
+        self.fc = nn.Linear(channels, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.relu(self.conv(x))
+        avg = self.mlp(x.mean(dim=(2, 3)))
+        top = self.mlp(F.adaptive_max_pool2d(x, 1).flatten(1))
+        x = x * torch.sigmoid(avg + top)[:, :, None, None]
+        maps = torch.cat([x.mean(dim=1, keepdim=True), x.max(dim=1, keepdim=True)[0]], dim=1)
+        x = x * torch.sigmoid(self.spatial(maps))
+        return self.fc(x.mean(dim=(2, 3)))
+
+
+@network(lambda: picture(3, 20, 20))
+class EcaNet(nn.Module):
+    """Channel attention by a 1-D convolution across channels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Sequential(
+            nn.Conv2d(3, 16, 3, 2, 1, bias=False), nn.BatchNorm2d(16), nn.ReLU()
+        )
+        self.avg_pool = nn.AdaptiveAvgPool2d(1)
+        self.eca = nn.Conv1d(1, 1, kernel_size=3, padding=1, bias=False)
+        self.fc = nn.Linear(16, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.conv(x)
+        y = self.avg_pool(x)
+        y = self.eca(y.squeeze(-1).transpose(-1, -2)).transpose(-1, -2).unsqueeze(-1)
+        x = x * torch.sigmoid(y).expand_as(x)
+        return self.fc(self.avg_pool(x).flatten(1))
+
+
+@network(lambda: picture(1, 20, 20))
+class CoordinateConv(nn.Module):
+    """Coordinates as two more channels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 8, 3, stride=2, padding=1)
+        self.conv2 = nn.Conv2d(8, 8, 3, stride=2, padding=1)
+        self.fc = nn.Linear(8 * 25, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n, _, h, w = x.shape
+        ys = torch.linspace(-1, 1, h).view(1, 1, h, 1).expand(n, 1, h, w)
+        xs = torch.linspace(-1, 1, w).view(1, 1, 1, w).expand(n, 1, h, w)
+        x = torch.cat([x, ys, xs], dim=1)
+        return torch.tanh(self.fc(F.relu(self.conv2(F.relu(self.conv1(x)))).flatten(1)))
+
+
+@network(lambda: picture(3, 20, 20))
+class RepVgg(nn.Module):
+    """Three branches that training leaves: 3x3, 1x1 and a batch norm alone."""
+
+    def __init__(self, width: int = 12) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(3, width, 3, 2, 1)
+        self.dense = nn.Sequential(
+            nn.Conv2d(width, width, 3, padding=1, bias=False), nn.BatchNorm2d(width)
+        )
+        self.point = nn.Sequential(nn.Conv2d(width, width, 1, bias=False), nn.BatchNorm2d(width))
+        self.identity = nn.BatchNorm2d(width)
+        self.fc = nn.Linear(width, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.relu(self.stem(x))
+        x = F.relu(self.dense(x) + self.point(x) + self.identity(x))
+        return self.fc(F.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
+class Residual(nn.Module):
+    """ConvNeXt's block, in channels-last order inside."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dwconv = nn.Conv2d(dim, dim, 7, padding=3, groups=dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-6)
+        self.pwconv1 = nn.Linear(dim, 2 * dim)
+        self.pwconv2 = nn.Linear(2 * dim, dim)
+        self.gamma = nn.Parameter(torch.full((dim,), 0.3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.dwconv(x).permute(0, 2, 3, 1)
+        y = self.pwconv2(F.gelu(self.pwconv1(self.norm(y))))
+        return x + (self.gamma * y).permute(0, 3, 1, 2)
+
+
+@network(lambda: picture(3, 24, 24))
+class ConvNext(nn.Module):
+    """Layer norm over channels of an image, and a learned scale."""
+
+    def __init__(self, dim: int = 12) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(3, dim, 4, stride=4)
+        self.block = Residual(dim)
+        self.head = nn.Linear(dim, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.block(self.stem(x)).mean([-2, -1]))
