@@ -8,8 +8,10 @@ import sys
 def main() -> int:
     """The command line; without numpy only ``doctor``, which says what to install."""
     if importlib.util.find_spec("numpy") is not None:
-        from . import cli
-
+        try:
+            from . import cli
+        except KeyboardInterrupt:
+            return 130
         return cli.main()
     if sys.argv[1:] == ["doctor"]:
         from .doctor import examine, listing

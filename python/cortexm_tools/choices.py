@@ -6,36 +6,39 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+from pathlib import Path
 from typing import Any
 
 from .compile import CompileOptions, ExecutorchOptions, kernel_choice
-from .errors import CortexMError
+from .errors import CortexMError, printable
+from .naming import check_name, name_of_file
 from .plan import KernelChoice
 from .plan.regions import parse_regions
 from .plan.select import identifier
 from .report.limits import parse_size
 from .target import Core, Optimize, Target
 
-_KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline "
-    "int long main register restrict return short signed sizeof static struct switch typedef union "
-    "unsigned void volatile while".split()
-)
 
-
-def model_name(args: argparse.Namespace) -> str:
-    """What the model is called in C.
+def model_name(args: argparse.Namespace) -> tuple[str, str]:
+    """What the model is called in C, and a line for the user if that is not the file's name.
 
     Raises:
-        CortexMError: the name that was given, or the file's, cannot name anything in C.
+        CortexMError: the name that was given cannot name anything in C.
     """
-    given = args.name or args.model.stem
-    name = identifier(given)
-    if args.name and name != args.name or name[0].isdigit():
-        raise CortexMError(f"{given!r} is no C identifier", hint=f"use --name m_{name}")
-    if name in _KEYWORDS:
-        raise CortexMError(f"{given!r} is a word of C", hint=f"use --name m_{name}")
-    return name
+    if args.name:
+        return check_name(args.name), ""
+    stem = args.model.stem
+    name, reason = name_of_file(stem)
+    note = f"the model in {args.model.name} is called {name}, since {printable(stem)!r} {reason}"
+    return name, note if reason else ""
+
+
+def check_paths(args: argparse.Namespace) -> None:
+    """Raises a CortexMError for an argument with a character that no path and no name can have."""
+    for value in vars(args).values():
+        for word in value if isinstance(value, list) else [value]:
+            if isinstance(word, (str, Path)) and "\0" in str(word):
+                raise CortexMError("a NUL character is in no name", where=str(word))
 
 
 def kernel_library(name: str, target: Target, *, builds: bool) -> KernelChoice:

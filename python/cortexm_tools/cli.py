@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import build_parser
+from .children import ended_by_signals
 from .choices import (
     arena_group,
+    check_paths,
     command_line,
     compile_options,
     executorch_options,
@@ -24,9 +26,9 @@ from .choices import (
 )
 from .compile import Compiled, compile_program, write_compiled
 from .emit.files import write_files
-from .errors import CortexMError
+from .errors import CortexMError, printable
+from .naming import name_of_file
 from .plan.regions import section_name
-from .plan.select import identifier
 from .program import Program, load_program
 from .report import layer_table, quality_table, summary
 from .stages import bundle_bytes, intermediates, nodes_line, nodes_text
@@ -37,9 +39,11 @@ from .vectors import tolerance_text
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status: 0 done, 1 not matched or not possible, 2 usage."""
-    args = build_parser().parse_args(argv)
     try:
-        status = _COMMANDS[args.command](args)
+        with ended_by_signals():
+            args = build_parser().parse_args(argv)
+            check_paths(args)
+            status = _COMMANDS[args.command](args)
     except CortexMError as error:
         show(f"error: {error}", error=True)
         return 1
@@ -49,6 +53,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        show(
+            f"error: {printable(str(error.filename or 'the system'))}: {error.strerror}", error=True
+        )
+        return 1
     return int(status)
 
 
@@ -57,7 +66,9 @@ def _say(text: str) -> None:
 
 
 def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
-    name = model_name(args)
+    name, note = model_name(args)
+    if note and not quiet:
+        _say(note)
     program = load_program(
         args.model,
         name=name,
@@ -191,7 +202,9 @@ def _bench(args: argparse.Namespace) -> int:
 def _inspect(args: argparse.Namespace) -> int:
     from .listing import inspect_text
 
-    program = load_program(args.model, name=identifier(args.model.stem), target=Target.parse("any"))
+    program = load_program(
+        args.model, name=name_of_file(args.model.stem)[0], target=Target.parse("any")
+    )
     show(inspect_text(program))
     return 0
 

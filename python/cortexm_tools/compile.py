@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .emit import EmitOptions, Sample, emit, emit_samples
+from .emit import EmitOptions, Sample, emit, emit_samples, tie
 from .emit.files import write_files
 from .errors import CortexMError, did_you_mean
 from .executorch.compile import check as check_pools
@@ -192,16 +192,30 @@ def _compile_for_executorch(
         f"{program.name}.layers.json": program.sidecar,
         f"{program.name}.report.json": report_json(report),
     }
-    files |= sources(loaded, program, runtime.sizes, emit_options)
+    code = sources(loaded, program, runtime.sizes, emit_options)
     if options.samples:
         graph = program.graph()
         samples, _ = _samples(program, replace(loaded.plan, graph=graph), options.samples)
-        files |= emit_samples(emit_options, samples)
+        code = tie(emit_options, code | emit_samples(emit_options, samples))
+    files |= code
     return Compiled(program, loaded.plan.graph, loaded.plan, report, files)
 
 
 def write_compiled(compiled: Compiled, folder: Path) -> list[str]:
-    """Writes the files; returns the names of those that changed."""
+    """Writes the files; returns the names of those that changed.
+
+    Raises:
+        CortexMError: the folder cannot be written, or has a model whose name differs only in capitals.
+    """
+    name = compiled.program.name
+    for report in folder.glob("*.report.json"):
+        other = report.name.removesuffix(".report.json")
+        if other != name and other.lower() == name.lower():
+            raise CortexMError(
+                f"the folder has a model called {other}, whose macros {name} would have as well",
+                where=str(folder),
+                hint="choose another name with --name, or another folder with --out",
+            )
     return write_files(folder, compiled.files)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -245,9 +246,10 @@ def _lower(
             "interpreter that has it; a .pte needs none of this",
         ) from None
     progress(f"running {label}")
-    loaded = load()
-    progress("export, quantization and lowering" if quantize else "export and lowering")
-    lowered = lower(loaded, target=target, quantize=quantize, name=name, progress=progress)
+    with _same_folder():
+        loaded = load()
+        progress("export, quantization and lowering" if quantize else "export and lowering")
+        lowered = lower(loaded, target=target, quantize=quantize, name=name, progress=progress)
     return Program(
         name,
         lowered.pte,
@@ -264,6 +266,16 @@ def _lower(
         unmeasured=NOT_QUANTIZED,
         source=label,
     )
+
+
+@contextmanager
+def _same_folder() -> Iterator[None]:
+    """The user's code may change the working folder, which relative paths refer to; not for long."""
+    folder = os.getcwd()
+    try:
+        yield
+    finally:
+        os.chdir(folder)
 
 
 def _evaluation(loaded: LoadedModel) -> EvaluationSet | None:

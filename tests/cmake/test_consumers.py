@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -133,6 +134,31 @@ def test_two_models_share_an_arena(project, board: str) -> None:
         assert "both ran" in emulate(board, app.build / "app.elf")
     else:
         assert "both ran" in succeed(run(str(app.build / "app")))
+
+
+def test_any_file_name(project) -> None:
+    """The target and the name in C follow from it; what is not simply the file's is said."""
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    files = {
+        "case": "model_case",
+        "my-net": "my-net",
+        "our net": "our_net",
+        "3d": "model_3d",
+        "test": "model_test",
+        "m": "model_m",
+    }
+    listing = app.source / "CMakeLists.txt"
+    text = listing.read_text() + "enable_testing()\n"
+    for stem in files:
+        shutil.copy(MODEL, app.source / f"{stem}.pte")
+        text += f"cortexm_add_model([[{stem}.pte]])\n"
+    listing.write_text(text)
+    said = succeed(app.configure())
+    assert "the model in case.pte is called model_case, since 'case' is a word of C or its" in said
+    assert "the model in m.pte is called model_m, since 'm' is a word of CMake" in said
+    assert "my-net.pte" not in said and "our net.pte" not in said
+    said = succeed(app.make(*files.values()))
+    assert "model_case: flash" in said and "our_net: flash" in said
 
 
 def test_own_toolchain_without_a_board(project, tmp_path: Path) -> None:

@@ -111,6 +111,26 @@ def test_two_targets_of_one_name(project) -> None:
     assert "add TARGET" in said
 
 
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("TARGET kws)\ncortexm_add_model(${MODEL} TARGET KWS", "differ only in capitals"),
+        ("TARGET kws)\ncortexm_add_model(${MODEL} TARGET kws_pte", "files of the same names"),
+        ("TARGET case", "TARGET case: a model cannot be called 'case': that is a word of C"),
+        ("TARGET 3d", "a model cannot be called '3d': that begins with a digit"),
+        ("TARGET install", "that is a word of CMake hint: use TARGET model_install"),
+        ('TARGET other SECTION_ARENA "a b"', "SECTION_ARENA 'a b' cannot name a linker section"),
+        ('TARGET other SECTION_WEIGHTS "x\\")"', "cannot name a linker section"),
+        ('TARGET other REGIONS "sram=1M@x y"', "describes no memory region"),
+    ],
+)
+def test_names_that_cannot_be(project, lines: str, message: str) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    listing = app.source / "CMakeLists.txt"
+    listing.write_text(listing.read_text() + f"\ncortexm_add_model(${{MODEL}} {lines})\n")
+    assert message in refuse(app.configure())
+
+
 def test_sections_of_a_shared_arena_that_differ(project) -> None:
     app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
     listing = app.source / "CMakeLists.txt"

@@ -278,7 +278,9 @@ def test_check_file_names_every_layer_with_scratch_memory() -> None:
     text = compiled.files["layer_cmsis_nn.c"]
     assert isinstance(text, str)
     (call,) = compiled.plan.steps[0].calls
-    assert f"cortexm_nn_conv2d_scratch(&op0_params), {scratch(call)}, op0_refuse)" in text
+    assert (
+        f"cortexm_nn_conv2d_scratch(&layer_op0_params), {scratch(call)}, layer_op0_refuse)" in text
+    )
     assert "#if CORTEXM_NN_CODE != 1" in text
     plain = compile_program(layer_program("conv2d_row", 1), CompileOptions(target))
     assert "layer_cmsis_nn.c" not in plain.files

@@ -76,7 +76,7 @@ def test_equal_parameter_blocks_are_one() -> None:
     plan = make_plan(simplify(graph), Target.parse("cortex-m4"))
     text = emit(plan, EmitOptions("net", "", ""))["net.c"]
     assert text.count("static const cortexm_pool_s8_t ") == 1
-    assert text.count("&op0_params") == 2
+    assert text.count("&net_op0_params") == 2
 
 
 def test_sections_and_arena() -> None:
@@ -85,13 +85,14 @@ def test_sections_and_arena() -> None:
     assert files["tiny_weights.c"].count('section(".ext")') == files["tiny_weights.c"].count("= {")
     assert ".arena = NULL," in tiny_files(own_arena=False)["tiny.c"]
     shared = tiny_files(own_arena=False, shared_arena="pool")["tiny.c"]
-    assert "extern uint8_t cortexm_arena_pool[];" in shared
-    assert ".arena = cortexm_arena_pool," in shared and "own_arena" not in shared
+    assert "extern uint8_t cortexm_arena_pool_has_128_bytes_for_tiny[];" in shared
+    assert ".arena = cortexm_arena_pool_has_128_bytes_for_tiny," in shared
+    assert "own_arena" not in shared
 
 
 def test_state_stays_outside_a_shared_arena() -> None:
     text = stateful_files(own_arena=False, shared_arena="pool", section_arena=".dtcm")["stateful.c"]
-    assert "extern uint8_t cortexm_arena_pool[];" in text
+    assert "extern uint8_t cortexm_arena_pool_has_32_bytes_for_stateful[];" in text
     state = "_Alignas(CORTEXM_ARENA_ALIGN) uint8_t stateful_state[STATEFUL_STATE_SIZE];"
     assert f'__attribute__((section(".dtcm"))) {state}' in text
 

@@ -160,12 +160,13 @@ def test_generated_code_names_the_memories() -> None:
     assert 'section(".here"))) static _Alignas' in named and ".cortexm.arena.sram" not in named
     shared = EmitOptions("net", "test", "0" * 64, own_arena=False, shared_arena="all")
     text = str(emit(plan, shared)["net.c"])
-    assert "static uint8_t *const own_arena_dtcm = cortexm_arena_all__dtcm;" in text
+    size = plan.arenas[1].size
+    array = f"cortexm_arena_all__dtcm_has_{size}_bytes_for_net"
+    assert f"static uint8_t *const net_own_arena_dtcm = {array};" in text
     assert "_Alignas" not in text
     assert f"#define NET_ARENA_DTCM_SIZE {plan.arenas[1].size}\n" in str(files["net.h"])
-    size = plan.arenas[1].size
-    array = f"static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t own_arena_dtcm[{size}];"
+    array = f"static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t net_own_arena_dtcm[{size}];"
     assert f'section(".cortexm.arena.dtcm"))) {array}' in source
-    assert "own_arena_dtcm + " in source and "@dtcm+" in source
+    assert "net_own_arena_dtcm + " in source and "@dtcm+" in source
     assert f"#define NET_ARENA_SIZE {plan.main_size}\n" in str(files["net.h"])
     assert weights.count('section(".cortexm.weights.qspi")') == len(plan.constants)

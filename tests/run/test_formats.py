@@ -25,11 +25,11 @@ SOURCE = """
 #include <stdint.h>
 const uint8_t weights[1000] = {1};
 const uint8_t unused[5000] = {1};
-uint8_t own_arena[2048] __attribute__((aligned(16)));
+uint8_t model_own_arena[2048] __attribute__((aligned(16)));
 uint32_t counter = 5;
 uint32_t scratch[10];
 static int helper(int x) { return x * weights[x] + (int)counter; }
-int model(int x) { return helper(x) + own_arena[x] + (int)scratch[x]; }
+int model(int x) { return helper(x) + model_own_arena[x] + (int)scratch[x]; }
 """
 
 
@@ -85,18 +85,18 @@ def test_footprint_counts_what_the_model_reaches(tmp_path: Path, compiler: list[
     assert 0 < size.code < 200
     assert size.flash == size.code + size.constants + 4
     assert size.ram == 4 + 40 + 2048
-    assert size.largest[0] == ("own_arena", "arena", 2048)
+    assert size.largest[0] == ("model_own_arena", "arena", 2048)
     assert size.largest[1] == ("weights", "constants", 1000)
     assert "2,048 B arena" in summary_text("model", size)
 
 
 def test_arena_in_a_section_is_no_flash(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(
-        'static char own_arena[64] __attribute__((section(".cortexm.arena"), used));\n'
+        'static char model_own_arena[64] __attribute__((section(".cortexm.arena"), used));\n'
     )
     subprocess.run([*ARM, "-c", "a.c"], cwd=tmp_path, check=True)
     elf = parse_elf((tmp_path / "a.o").read_bytes())
-    placed = footprint_of(elf, sections_arena=[".cortexm.arena"])
+    placed = footprint_of(elf, "model", sections_arena=[".cortexm.arena"])
     assert (placed.flash, placed.arena, placed.ram) == (0, 64, 64)
 
 
@@ -127,11 +127,11 @@ def test_limits(tmp_path: Path) -> None:
     check_footprint("model", size, size.ram, size.flash)
     with pytest.raises(CortexMError, match=r"exceed RAM_LIMIT") as caught:
         check_footprint("model", size, size.ram - 1, None)
-    assert "own_arena  2,048  arena" in str(caught.value)
+    assert "model_own_arena  2,048  arena" in str(caught.value)
     assert "weights" not in str(caught.value)
     with pytest.raises(CortexMError, match=r"exceed FLASH_LIMIT") as caught:
         check_footprint("model", size, None, size.flash - 1)
-    assert "weights" in str(caught.value) and "own_arena" not in str(caught.value)
+    assert "weights" in str(caught.value) and "model_own_arena" not in str(caught.value)
 
 
 def test_failing_trial_link(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_elf_cut_anywhere_is_an_error(tmp_path: Path) -> None:
     compile_object(tmp_path, *ARM)
     data = (tmp_path / "model.o").read_bytes()
     names = {section.name for section in parse_elf(data).sections}
-    assert {".rodata.weights", ".bss.own_arena", ".text.model"} <= names
+    assert {".rodata.weights", ".bss.model_own_arena", ".text.model"} <= names
     for length in range(0, len(data), 7):
         with pytest.raises(CortexMError, match="is not an ELF file"):
             parse_elf(data[:length])

@@ -30,10 +30,16 @@ enum {
 };
 
 /* Changes whenever generated code and kernel library stop fitting together. */
-#define CORTEXM_ABI 3
+#define CORTEXM_ABI 4
 
 /* Alignment of an arena in bytes. */
 #define CORTEXM_ARENA_ALIGN 16
+
+/* For NAME_SHARED_ARENA, which stands behind the definition (in C) of an array that models share: the
+ * array is large enough for the model, and gets the name by which the model refers to it. */
+#define CORTEXM_ARENA_SERVES(array, size, symbol)                                                   \
+    _Static_assert(sizeof(array) >= (size), #array " is smaller than one of its models needs");    \
+    extern uint8_t symbol[sizeof(array)] __attribute__((alias(#array)));
 
 typedef enum {
     CORTEXM_S8 = 0,
@@ -65,8 +71,8 @@ typedef struct cortexm_model {
     void *arena;              /* the model's own arena, or NULL */
     const cortexm_tensor_info_t *inputs;
     const cortexm_tensor_info_t *outputs;
-    uint8_t input_count;
-    uint8_t output_count;
+    uint16_t input_count;
+    uint16_t output_count;
     void (*init)(void *arena);   /* writes what must be in RAM before the first call; NULL if nothing */
     void (*invoke)(void *arena);
     int (*status)(const void *arena); /* what init or invoke came to; NULL if they cannot fail */

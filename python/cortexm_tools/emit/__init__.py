@@ -9,9 +9,10 @@ from .header import header_text
 from .model import model_text
 from .options import EmitOptions
 from .samples import Sample, samples_header_text, samples_text
+from .ties import tie
 from .weights import blob_text, weights_text
 
-__all__ = ["EmitOptions", "Sample", "emit", "emit_samples"]
+__all__ = ["EmitOptions", "Sample", "emit", "emit_samples", "tie"]
 
 
 def emit(
@@ -43,11 +44,11 @@ def emit(
         files[f"{name}_pte.c"] = blob_text(options, f"{name}_pte", pte)
     if samples is not None:
         files |= emit_samples(options, samples)
-    return files
+    return tie(options, files)
 
 
 def emit_samples(options: EmitOptions, samples: list[Sample]) -> dict[str, str]:
-    """NAME_samples.h and NAME_samples.c."""
+    """NAME_samples.h and NAME_samples.c, still to be tied to the others (ties.py)."""
     return {
         f"{options.name}_samples.h": samples_header_text(options, samples),
         f"{options.name}_samples.c": samples_text(options, samples),

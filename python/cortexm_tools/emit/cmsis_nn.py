@@ -10,6 +10,7 @@ from ..plan.types import Call, Field, ScratchArg, Step
 from ..target import Isa
 from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
+from .ties import build_check
 
 # The operators for which CMSIS-NN has a function that tells its scratch memory.
 _CHECKED = frozenset(
@@ -24,12 +25,14 @@ def check_text(plan: Plan, options: EmitOptions) -> str:
     code = _CODE[isa]
     lines = preamble(options, f"Checks of CMSIS-NN for model {options.name}.")
     lines += [
+        f'#include "{options.name}.h"',
         '#include "check.h"',
         "",
         f"#if CORTEXM_NN_CODE != {list(Isa).index(isa)}",
         f'#error "planned for the {code} code of CMSIS-NN, but the compiler builds another: '
         f'choose the CPU and ISA that it builds for"',
         "#endif",
+        *build_check(options),
         "",
     ]
     body: list[str] = []
@@ -38,10 +41,11 @@ def check_text(plan: Plan, options: EmitOptions) -> str:
         for call in step.calls[:1]:
             if call.kernel.library == LIBRARY and call.kernel.op in _CHECKED:
                 given = _given(call)
-                lines += _layer(number, step, call, plan)
+                prefix = f"{options.name}_op{number}"
+                lines += _layer(prefix, step, call, plan)
                 body.append(
-                    f"    CORTEXM_NN_NEEDS(cortexm_nn_{call.kernel.op}_scratch(&op{number}_params), "
-                    f"{given}, op{number}_refuse);"
+                    f"    CORTEXM_NN_NEEDS(cortexm_nn_{call.kernel.op}_scratch(&{prefix}_params), "
+                    f"{given}, {prefix}_refuse);"
                 )
     name = f"{options.name}_cmsis_nn_check"
     lines += [f"void {name}(void);", "", "__attribute__((flatten)) void " + name + "(void)", "{"]
@@ -57,7 +61,7 @@ def _given(call: Call) -> int:
     return sum(arg.nbytes for arg in call.args if isinstance(arg, ScratchArg))
 
 
-def _layer(number: int, step: Step, call: Call, plan: Plan) -> list[str]:
+def _layer(prefix: str, step: Step, call: Call, plan: Plan) -> list[str]:
     op = step.op
     result = tensor_text(plan.graph.tensors[op.outputs[0]])
     message = (
@@ -71,10 +75,10 @@ def _layer(number: int, step: Step, call: Call, plan: Plan) -> list[str]:
     ]
     return [
         f"/* {c_comment(f'{op.kind}  {op.layer}  out {result}')} */",
-        f"static const {call.kernel.params} op{number}_params = {{",
+        f"static const {call.kernel.params} {prefix}_params = {{",
         *fields,
         "};",
-        f"extern void op{number}_refuse(void) __attribute__((error({c_string(message)})));",
+        f"extern void {prefix}_refuse(void) __attribute__((error({c_string(message)})));",
         "",
     ]
 

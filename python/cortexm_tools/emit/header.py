@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from ..ir import Tensor
 from ..plan import Plan
+from .arenas import shared_arena_lines
 from .cwriter import c_comment, c_float
 from .options import EmitOptions, preamble
 from .state import state_symbol
+from .ties import build_macro
 
 
 def header_text(
@@ -15,11 +17,16 @@ def header_text(
 ) -> str:
     """NAME.h: sizes and types as macros, the model itself, and `more` declarations."""
     graph, macro = plan.graph, options.macro
-    guard = f"CORTEXM_MODEL_{macro}_H"
+    guard = f"CORTEXM_MODEL_{options.name}_H"
     lines = preamble(options, f"Model {options.name} for {plan.target}.")
     lines += [
         f"#ifndef {guard}",
         f"#define {guard}",
+        "",
+        f"#ifdef {macro}_BUILD",
+        f'#error "the names of two models differ only in capitals: both define {macro}_ARENA_SIZE"',
+        "#endif",
+        build_macro(options),
         "",
         '#include "cortexm/model.h"',
         "",
@@ -42,6 +49,7 @@ def header_text(
         for number, index in enumerate(indices):
             lines += _tensor_macros(f"{macro}_{role}_{number}", graph.tensors[index])
     lines += [f"extern const cortexm_model_t {options.name};", ""]
+    lines += shared_arena_lines(plan, options)
     if plan.graph.states:
         lines += [
             "/* What the model keeps from call to call; cortexm_reset() begins a new sequence of calls. To",

@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+from ..errors import CortexMError
 from ..ir import DType, Op, Tensor
 from ..ir.text import tensor_text
 from ..plan import Plan
-from ..plan.types import Arena, Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
+from ..plan.types import Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
 from ..target import Isa, Target
+from .arenas import address, arena_lines, main_arena_symbol
 from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
 from .poison import dead_after_call, dead_ranges
-from .state import RESET, state_lines, state_symbol
-from .weights import declaration, section_attribute, symbol
+from .state import reset_symbol, state_lines
+from .ties import build_check
+from .weights import declarations, symbol
 
-ABI = 3  # CORTEXM_ABI of the kernel headers this emitter writes for
+ABI = 4  # CORTEXM_ABI of the kernel headers this emitter writes for
+
+_MOST_TENSORS = 2**16 - 1  # input_count and output_count of cortexm_model_t
 
 _ISA_GUARDS = {
     Isa.MVE: ("!defined(__ARM_FEATURE_MVE)", "MVE"),
@@ -32,19 +37,19 @@ def model_text(plan: Plan, options: EmitOptions) -> str:
     lines += [f'#include "{options.name}.h"', "", '#include "cortexm/kernels.h"', ""]
     if options.poison or plan.graph.states:
         lines += ["#include <string.h>", ""]
+    lines += build_check(options)
     lines += _guards(plan)
-    lines += [declaration(options, constant) for constant in plan.constants]
-    lines.append("")
-    blocks = _block_names(plan)
+    lines += declarations(plan, options)
+    blocks = _block_names(plan, options)
     for number, step in enumerate(plan.steps):
         for position, call in enumerate(step.calls):
             name = blocks[number, position]
-            if name == _params_name(number, position, step):
+            if name == _params_name(options, number, position, step):
                 lines += params_lines(options, name, call)
     lines += arena_lines(plan, options)
     lines += state_lines(plan, options)
     lines += _invoke(plan, options, blocks)
-    functions = {"init": RESET} if plan.graph.states else None
+    functions = {"init": reset_symbol(options)} if plan.graph.states else None
     lines += description_lines(plan, options, functions)
     return "\n".join(lines)
 
@@ -72,17 +77,17 @@ def guard_lines(used: set[Isa], target: Target) -> list[str]:
     return [*lines, ""]
 
 
-def _params_name(number: int, position: int, step: Step) -> str:
+def _params_name(options: EmitOptions, number: int, position: int, step: Step) -> str:
     suffix = f"_{position}" if len(step.calls) > 1 else ""
-    return f"op{number}{suffix}_params"
+    return f"{options.name}_op{number}{suffix}_params"
 
 
-def _block_names(plan: Plan) -> dict[tuple[int, int], str]:
+def _block_names(plan: Plan, options: EmitOptions) -> dict[tuple[int, int], str]:
     """The parameter block of every call, by step and position. Equal blocks are one: the first."""
     found: dict[tuple[str, tuple[tuple[str, Field], ...]], str] = {}
     return {
         (number, position): found.setdefault(
-            (call.kernel.params, call.fields), _params_name(number, position, step)
+            (call.kernel.params, call.fields), _params_name(options, number, position, step)
         )
         for number, step in enumerate(plan.steps)
         for position, call in enumerate(step.calls)
@@ -114,62 +119,9 @@ def _memory(plan: Plan) -> str:
     return ", ".join([*parts, *([f"state {plan.state_size} bytes"] if plan.graph.states else [])])
 
 
-def address(plan: Plan, options: EmitOptions, offset: int) -> str:
-    """A byte of the plan as an expression in C."""
-    for arena in reversed(plan.arenas):
-        if offset >= arena.base and arena.size:
-            return f"{_arena_name(plan, options, arena)} + {offset - arena.base}"
-    return f"arena + {offset}"
-
-
-def _arena_name(plan: Plan, options: EmitOptions, arena: Arena) -> str:
-    if arena is plan.state_arena:
-        return state_symbol(options)
-    return "arena" if arena is plan.arenas[0] else f"own_arena_{arena.region.name}"
-
-
-def arena_lines(plan: Plan, options: EmitOptions) -> list[str]:
-    return [*_main_arena(plan, options), *_other_arenas(plan, options)]
-
-
-def _other_arenas(plan: Plan, options: EmitOptions) -> list[str]:
-    lines: list[str] = []
-    for arena in plan.arenas[1 : -1 if plan.graph.states else None]:
-        name = _arena_name(plan, options, arena)
-        if arena.size and options.shared_arena:
-            shared = f"{options.arena_symbol}__{arena.region.name}"
-            lines += [
-                f"extern uint8_t {shared}[];",
-                f"static uint8_t *const {name} = {shared};",
-            ]
-        elif arena.size:
-            attribute = section_attribute(arena.region.section)
-            lines.append(
-                f"{attribute}static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{arena.size}];"
-            )
-    return [*lines, ""] if lines else []
-
-
-def _main_arena(plan: Plan, options: EmitOptions) -> list[str]:
-    if not plan.main_size:
-        return []
-    if options.shared_arena:
-        return [
-            "/* As large as the largest model that shares it; the build defines it. */",
-            f"extern uint8_t {options.arena_symbol}[];",
-            "",
-        ]
-    if not options.own_arena:
-        return []
-    attribute = section_attribute(options.section_arena or plan.arenas[0].region.section)
-    return [
-        f"{attribute}static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t own_arena[{options.macro}_ARENA_SIZE];",
-        "",
-    ]
-
-
 def _invoke(plan: Plan, options: EmitOptions, blocks: dict[tuple[int, int], str]) -> list[str]:
-    lines = ["static void invoke(void *memory)", "{", "    uint8_t *const arena = memory;", ""]
+    lines = [f"static void {options.name}_invoke(void *memory)", "{"]
+    lines += ["    uint8_t *const arena = memory;", ""]
     if not any(step.calls for step in plan.steps):
         lines.append("    (void)arena;")
     if options.profile:
@@ -297,32 +249,39 @@ def description_lines(
     plan: Plan, options: EmitOptions, functions: dict[str, str] | None = None
 ) -> list[str]:
     """The tables of inputs and outputs, and the model itself; `functions` override its functions."""
-    graph = plan.graph
+    graph, name = plan.graph, options.name
     lines: list[str] = []
     for role, indices in (("input", graph.inputs), ("output", graph.outputs)):
+        if len(indices) > _MOST_TENSORS:
+            raise CortexMError(
+                f"the model has {len(indices):,} {role}s, and no more than {_MOST_TENSORS:,} can be "
+                "counted on the device",
+                where=name,
+                hint=f"pass several {role}s as one tensor",
+            )
         for number, index in enumerate(indices):
             shape = graph.tensors[index].memory_shape or (1,)
-            lines.append(f"static const int32_t {role}_{number}_shape[] = {braces(shape)};")
+            lines.append(f"static const int32_t {name}_{role}_{number}_shape[] = {braces(shape)};")
         if not indices:
             continue
-        lines.append(f"static const cortexm_tensor_info_t {role}s[] = {{")
+        lines.append(f"static const cortexm_tensor_info_t {name}_{role}s[] = {{")
         for number, index in enumerate(indices):
-            lines.append(_info(plan, graph.tensors[index], index, f"{role}_{number}_shape"))
+            lines.append(_info(plan, graph.tensors[index], index, f"{name}_{role}_{number}_shape"))
         lines += ["};", ""]
     fields = {
         "abi": f"{ABI}",
-        "name": c_string(options.name),
+        "name": c_string(name),
         "arena_size": f"{options.macro}_ARENA_SIZE",
-        "arena": options.arena_symbol if plan.main_size else "NULL",
-        "inputs": "inputs" if graph.inputs else "NULL",
-        "outputs": "outputs" if graph.outputs else "NULL",
+        "arena": main_arena_symbol(plan, options),
+        "inputs": f"{name}_inputs" if graph.inputs else "NULL",
+        "outputs": f"{name}_outputs" if graph.outputs else "NULL",
         "input_count": f"{options.macro}_INPUT_COUNT",
         "output_count": f"{options.macro}_OUTPUT_COUNT",
         "init": "NULL",
-        "invoke": "invoke",
+        "invoke": f"{name}_invoke",
         "status": "NULL",
     } | (functions or {})
-    lines.append(f"const cortexm_model_t {options.name} = {{")
+    lines.append(f"const cortexm_model_t {name} = {{")
     lines += [f"    .{field} = {value}," for field, value in fields.items()]
     return [*lines, "};", ""]
 

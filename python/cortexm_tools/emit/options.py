@@ -14,7 +14,7 @@ class EmitOptions:
     """How the generated files are named and placed.
 
     Attributes:
-        name: C identifier of the model and stem of its files.
+        name: C identifier of the model, stem of its files, and beginning of all that they define.
         command: the command line, with relative paths, for the preamble.
         digest: SHA-256 of the .pte, in hex.
         own_arena: whether the model brings a static arena.
@@ -36,13 +36,6 @@ class EmitOptions:
     section_weights: str = ""
     poison: bool = False
     profile: bool = False
-
-    @property
-    def arena_symbol(self) -> str:
-        """What the model's description gives as its arena; NULL for the caller's."""
-        if self.shared_arena:
-            return f"cortexm_arena_{self.shared_arena}"
-        return "own_arena" if self.own_arena else "NULL"
 
     @property
     def macro(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .cwriter import array_lines
 from .options import EmitOptions, preamble
+from .ties import build_check
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,15 @@ class Sample:
 
 def samples_header_text(options: EmitOptions, samples: list[Sample]) -> str:
     """NAME_samples.h."""
-    guard = f"CORTEXM_MODEL_{options.macro}_SAMPLES_H"
+    guard = f"CORTEXM_MODEL_{options.name}_SAMPLES_H"
     lines = preamble(options, f"Inputs of model {options.name} with expected outputs.")
     lines += [
         f"#ifndef {guard}",
         f"#define {guard}",
         "",
-        '#include "cortexm/model.h"',
+        f'#include "{options.name}.h"',
+        "",
+        *build_check(options),
         "",
         "#ifdef __cplusplus",
         'extern "C" {',
@@ -37,7 +40,7 @@ def samples_header_text(options: EmitOptions, samples: list[Sample]) -> str:
         "",
         f"#define {options.macro}_SAMPLE_COUNT {len(samples)}",
         f"/* cortexm_check_sample(&{options.name}, arena, &{options.name}_samples[i]) runs one. */",
-        f"extern const cortexm_sample_t {options.name}_samples[];",
+        f"extern const cortexm_sample_t {options.name}_samples[{options.macro}_SAMPLE_COUNT];",
         "",
         "#ifdef __cplusplus",
         "}",
@@ -52,11 +55,17 @@ def samples_header_text(options: EmitOptions, samples: list[Sample]) -> str:
 def samples_text(options: EmitOptions, samples: list[Sample]) -> str:
     """NAME_samples.c. Arrays are aligned so that they can be read as floats or 64-bit integers."""
     lines = preamble(options, f"Inputs of model {options.name} with expected outputs.")
-    lines += [f'#include "{options.name}_samples.h"', ""]
+    lines += [f'#include "{options.name}_samples.h"', "", *build_check(options), ""]
     for number, sample in enumerate(samples):
         for role, data in (("input", sample.data), ("expected", sample.expected)):
-            lines.append(f"static _Alignas(8) const uint8_t {role}_{number}[{len(data)}] = {{")
+            lines.append(
+                f"static _Alignas(8) const uint8_t {options.name}_{role}_{number}[{len(data)}] = {{"
+            )
             lines += [*array_lines(np.frombuffer(data, np.uint8)), "};"]
-    lines += ["", f"const cortexm_sample_t {options.name}_samples[] = {{"]
-    lines += [f"    {{input_{i}, expected_{i}, {s.label}}}," for i, s in enumerate(samples)]
+    name = options.name
+    lines += ["", f"const cortexm_sample_t {name}_samples[{options.macro}_SAMPLE_COUNT] = {{"]
+    lines += [
+        f"    {{{name}_input_{i}, {name}_expected_{i}, {sample.label}}},"
+        for i, sample in enumerate(samples)
+    ]
     return "\n".join([*lines, "};", ""])

@@ -10,12 +10,15 @@ from .cwriter import c_comment
 from .options import EmitOptions
 from .weights import section_attribute, symbol
 
-RESET = "reset"  # the model's init function
-
 
 def state_symbol(options: EmitOptions) -> str:
     """The linker name of the memory."""
     return f"{options.name}_state"
+
+
+def reset_symbol(options: EmitOptions) -> str:
+    """The model's init function."""
+    return f"{options.name}_reset"
 
 
 def state_lines(plan: Plan, options: EmitOptions) -> list[str]:
@@ -41,7 +44,7 @@ def state_lines(plan: Plan, options: EmitOptions) -> list[str]:
         *comment,
         f"{section}_Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{options.macro}_STATE_SIZE];",
         "",
-        f"static void {RESET}(void *memory)",
+        f"static void {reset_symbol(options)}(void *memory)",
         "{",
         "    (void)memory;",
         *writes,

@@ -10,6 +10,7 @@ from ..plan.regions import section_name
 from ..plan.types import Constant
 from .cwriter import array_lines, c_comment, c_type
 from .options import EmitOptions, preamble
+from .ties import build_check, weights_symbol
 
 # Kernels read weights by words, so every array starts at a word (float64 and int64 at their own size).
 _MIN_ALIGN = 4
@@ -23,6 +24,21 @@ def symbol(options: EmitOptions, constant: str) -> str:
 def declaration(options: EmitOptions, constant: Constant) -> str:
     """``extern const …;`` for a constant."""
     return f"extern const {c_type(constant.data)} {symbol(options, constant.name)}[{constant.data.size}];"
+
+
+def declarations(plan: Plan, options: EmitOptions) -> list[str]:
+    """For NAME.c: the constants, the first by the name that only its own NAME_weights.c defines."""
+    if not plan.constants:
+        return []
+    first, *others = plan.constants
+    tied = weights_symbol(options)
+    return [
+        "/* The first constant, by a name that it has in no other build: there they do not link. */",
+        f"extern const {c_type(first.data)} {tied}[{first.data.size}];",
+        f"#define {symbol(options, first.name)} {tied}",
+        *(declaration(options, constant) for constant in others),
+        "",
+    ]
 
 
 def weights_text(plan: Plan, options: EmitOptions) -> str:
@@ -44,6 +60,12 @@ def weights_text(plan: Plan, options: EmitOptions) -> str:
             f"[{constant.data.size}] = {{"
         )
         lines += [*array_lines(constant.data), "};", ""]
+    for first in plan.constants[:1]:
+        lines += [
+            f"extern const {c_type(first.data)} {weights_symbol(options)}[{first.data.size}]",
+            f'    __attribute__((alias("{symbol(options, first.name)}")));',
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -52,6 +74,8 @@ def blob_text(options: EmitOptions, name: str, data: bytes) -> str:
     lines = preamble(options, f"{name}: {len(data)} bytes.")
     lines += [
         f'#include "{options.name}.h"',
+        "",
+        *build_check(options),
         "",
         f"{section_attribute(options.section_weights)}_Alignas(16) const uint8_t {name}[{len(data)}] = {{",
         *array_lines(np.frombuffer(data, np.uint8)),

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..emit import EmitOptions
+from ..emit.arenas import arena_lines
 from ..emit.cwriter import array_lines, braces, c_comment, c_string, c_type
 from ..emit.header import header_text
 from ..emit.model import (
-    arena_lines,
     call_lines,
     description_lines,
     guard_lines,
@@ -18,6 +18,7 @@ from ..emit.model import (
     pointer_type,
 )
 from ..emit.options import preamble
+from ..emit.ties import build_check, tie
 from ..emit.weights import blob_text, section_attribute, symbol
 from ..ir import Graph, Tensor, contiguous
 from ..ir.types import DType
@@ -96,13 +97,14 @@ def model_sources(
         f"uint32_t {name}_register_operators(void);",
         "",
     )
-    return {
+    files = {
         f"{name}.h": header_text(plan, options, embeds_pte=True, more=more),
         f"{name}.c": _model_text(plan, options, layout, sizes),
         f"{name}_pte.c": blob_text(options, f"{name}_pte", pte),
         f"{name}_operators.c": operators_text(operators, options, plan.target),
         f"{name}_kernels.cpp": kernels_text(program, operators, layout, len(pte), options),
     }
+    return tie(options, files)
 
 
 def _model_text(plan: Plan, options: EmitOptions, layout: Layout, sizes: Sizes) -> str:
@@ -116,17 +118,17 @@ def _model_text(plan: Plan, options: EmitOptions, layout: Layout, sizes: Sizes) 
             f"{planned}, temporary {layout.temp.size}, loader {layout.state.size}",
         ),
     )
-    lines += [f'#include "{name}.h"', "", *guard_lines(set(), plan.target)]
+    lines += [f'#include "{name}.h"', "", *build_check(options), *guard_lines(set(), plan.target)]
     lines += arena_lines(plan, options)
     for function in ("init", "invoke"):
         lines += [
-            f"static void {function}(void *arena)",
+            f"static void {name}_{function}(void *arena)",
             "{",
             f"    cortexm_et_{function}(&{name}_program, arena);",
             "}",
             "",
         ]
-    functions = {"init": "init", "invoke": "invoke", "status": "cortexm_et_status"}
+    functions = {"init": f"{name}_init", "status": "cortexm_et_status"}
     lines += description_lines(plan, options, functions)
     return "\n".join(lines)
 
@@ -135,7 +137,8 @@ def operators_text(operators: Operators, options: EmitOptions, target: Target) -
     """NAME_operators.c: the compiled calls, in one table for each operator."""
     lines = preamble(options, f"Operators of model {options.name}, compiled call by call.")
     lines += ["#include <stddef.h>", '#include "cortexm/kernels.h"', '#include "cortexm/model.h"']
-    lines += ['#include "cortexm/executorch_variants.h"', ""]
+    lines += ['#include "cortexm/executorch_variants.h"', "", f'#include "{options.name}.h"', ""]
+    lines += [*build_check(options), ""]
     used = {call.kernel.isa for variant in operators.variants for call, _ in variant.calls}
     lines += guard_lines(used, target)
     for number, variant in enumerate(operators.variants):
@@ -149,14 +152,13 @@ def operators_text(operators: Operators, options: EmitOptions, target: Target) -
         ]
         for number in numbers:
             variant = operators.variants[number]
-            constants = f"v{number}_constants" if variant.constants else "NULL"
+            prefix = _variant_prefix(options, number)
+            constants = f"{prefix}_constants" if variant.constants else "NULL"
             lines.append(
-                f"    {{v{number}_signature, {constants}, {variant.tensor_count}, {variant.temp}, "
-                f"v{number}_run}},"
+                f"    {{{prefix}_signature, {constants}, {variant.tensor_count}, {variant.temp}, "
+                f"{prefix}_run}},"
             )
         lines += ["};", ""]
-    # A translation unit needs a declaration.
-    lines += [f"extern const uint8_t {options.name}_operators_unit;", ""]
     return "\n".join(lines)
 
 
@@ -173,10 +175,14 @@ def table_name(options: EmitOptions, operator: str) -> str:
     return f"{options.name}_op_{operator.replace('::', '_').replace('.', '_')}"
 
 
+def _variant_prefix(options: EmitOptions, number: int) -> str:
+    return f"{options.name}_v{number}"
+
+
 def _variant_lines(variant: Variant, number: int, options: EmitOptions) -> list[str]:
-    prefix = f"v{number}"
+    prefix = _variant_prefix(options, number)
     own = EmitOptions(
-        f"{options.name}_{prefix}",
+        prefix,
         options.command,
         options.digest,
         section_weights=options.section_weights,
@@ -253,7 +259,7 @@ def kernels_text(
         '#include "cortexm/executorch_variants.h"',
         "",
     ]
-    lines += [f'#include "{name}.h"', ""]
+    lines += [f'#include "{name}.h"', "", *build_check(options), ""]
     tables = by_operator(operators)
     entries, body = kernel_entries(operators, options)
     lines += body
@@ -264,7 +270,12 @@ def kernels_text(
         "",
     ]
     if entries:
-        lines += ["constexpr Kernel kernels[] = {", *(f"    {e}," for e in entries), "};", ""]
+        lines += [
+            f"constexpr Kernel {name}_kernels[] = {{",
+            *(f"    {e}," for e in entries),
+            "};",
+            "",
+        ]
     for role, pools in (
         ("planned", layout.planned),
         ("inputs", layout.inputs),
@@ -272,28 +283,28 @@ def kernels_text(
     ):
         if pools:
             items = ", ".join(_pool(pool) for pool in pools)
-            lines.append(f"constexpr cortexm_et_pool_t {role}[] = {{{items}}};")
+            lines.append(f"constexpr cortexm_et_pool_t {name}_{role}[] = {{{items}}};")
     lines += ["", "} // namespace", ""]
     fields = [
         ("pte", f"{name}_pte"),
         ("pte_size", str(pte_size)),
         ("method", c_string(program.method)),
-        ("kernels", "kernels" if entries else "nullptr"),
+        ("kernels", f"{name}_kernels" if entries else "nullptr"),
         ("kernel_count", str(len(entries))),
         ("state_size", str(layout.state.size)),
         ("method_pool", _pool(layout.method)),
         ("temp_pool", _pool(layout.temp)),
-        ("planned", "planned" if layout.planned else "nullptr"),
+        ("planned", f"{name}_planned" if layout.planned else "nullptr"),
         ("planned_count", str(len(layout.planned))),
         ("spans", _pool(layout.spans)),
-        ("inputs", "inputs" if layout.inputs else "nullptr"),
-        ("outputs", "outputs" if layout.outputs else "nullptr"),
+        ("inputs", f"{name}_inputs" if layout.inputs else "nullptr"),
+        ("outputs", f"{name}_outputs" if layout.outputs else "nullptr"),
         ("input_count", str(len(layout.inputs))),
         ("output_count", str(len(layout.outputs))),
     ]
     lines += [f'extern "C" const cortexm_et_program_t {name}_program = {{']
     lines += [f"    /* {field} */ {value}," for field, value in fields]
-    registered = "{kernels, sizeof kernels / sizeof kernels[0]}" if entries else "{}"
+    registered = f"{{{name}_kernels, {len(entries)}}}" if entries else "{}"
     lines += [
         "};",
         "",
@@ -314,19 +325,21 @@ def kernel_entries(operators: Operators, options: EmitOptions) -> tuple[list[str
         for name, function in operators.wrapped.items()
     ]
     body: list[str] = []
+    prefix = f"{options.name}_operator_"
     for number, (name, numbers) in enumerate(by_operator(operators).items()):
         table = table_name(options, name)
         body += [
             f'extern "C" const cortexm_et_variant_t {table}[];',
             "",
-            f"static void operator_{number}(::executorch::runtime::KernelRuntimeContext &context,",
+            f"static void {prefix}{number}(",
+            "    ::executorch::runtime::KernelRuntimeContext &context,",
             "    ::executorch::runtime::Span<::executorch::runtime::EValue *> values)",
             "{",
             f"    cortexm_et::call_variant(context, values, {table}, {len(numbers)});",
             "}",
             "",
         ]
-        entries.append(f"Kernel({c_string(name)}, operator_{number})")
+        entries.append(f"Kernel({c_string(name)}, {prefix}{number})")
     return entries, body
 
 

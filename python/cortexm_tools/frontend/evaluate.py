@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import npz_names, read_npz
 from ..errors import CortexMError
 from ..program import Runner, run_in_order
 from .samples import Evaluation
@@ -58,10 +60,11 @@ def load_evaluation(path: Path) -> Evaluation:
     Raises:
         CortexMError: not such a file.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            count = sum(name.startswith("in_") for name in archive.files)
-            inputs = tuple(archive[f"in_{i}"] for i in range(count))
-            return Evaluation(inputs, archive["labels"].astype(np.int64))
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise CortexMError(f"not an evaluation set: {error}", where=path.name) from error
+    names = [name for name in npz_names(path) if re.fullmatch(r"in_\d+", name)]
+    arrays = read_npz(path, [*names, "labels"])
+    inputs = [arrays.get(f"in_{i}") for i in range(len(names))]
+    labels = arrays.get("labels")
+    found = [value for value in inputs if value is not None]
+    if labels is None or labels.dtype.kind not in "iu" or len(found) != len(inputs):
+        raise CortexMError("not an evaluation set: it lacks labels or inputs", where=path.name)
+    return Evaluation(tuple(found), labels.astype(np.int64))

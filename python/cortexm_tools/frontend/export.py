@@ -27,7 +27,7 @@ from .functional import functional
 from .layers import layer_of
 from .layout import fit_layouts
 from .model_file import LoadedModel
-from .places import first_line, frame_of_error, where_of_error
+from .places import first_line, frame_of_error, text_of, where_of_error
 from .quiet import quiet
 from .rewrites import rewrite
 from .runner import ModuleRunner, channels_last
@@ -207,7 +207,7 @@ def _export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
     where = where_of_error(error, loaded.path.parent, loaded.path.name)
     line = linecache.getline(*frame).strip() if frame else ""
     at = f" at '{line}'" if line else ""
-    text = f"{type(error).__name__} {error}"
+    text = f"{type(error).__name__} {text_of(error)}"
     if "DataDependent" in text or "data-dependent" in text:
         return CortexMError(
             f"torch.export cannot follow control flow or shapes that depend on data{at}",

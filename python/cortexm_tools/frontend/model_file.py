@@ -24,7 +24,7 @@ import torch
 
 from ..errors import CortexMError
 from .depend import recording, tool_files
-from .places import first_line, is_user_file, shown_path, where_of_error
+from .places import first_line, is_user_file, shown_path, text_of, where_of_error
 from .samples import (
     Evaluation,
     Sample,
@@ -148,7 +148,7 @@ def _compile(path: Path) -> types.CodeType:
         where = f"{path.name}:{error.lineno}" if error.lineno else path.name
         raise CortexMError(f"not valid Python: {error.msg}", where=where) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise CortexMError(f"not valid Python: {error}", where=path.name) from None
+        raise CortexMError(f"not valid Python: {text_of(error)}", where=path.name) from None
 
 
 def _execute(code: types.CodeType, path: Path) -> types.ModuleType:

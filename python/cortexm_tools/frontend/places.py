@@ -97,7 +97,7 @@ def frame_of_error(error: BaseException) -> tuple[str, int] | None:
             if is_user_file(frame.filename) and frame.lineno is not None:
                 return frame.filename, frame.lineno
     for err in seen:
-        found = frame_in_text(str(err))
+        found = frame_in_text(text_of(err))
         if found is not None and is_user_file(found[0]):
             return found
     return None
@@ -118,8 +118,16 @@ def root_cause(error: BaseException) -> BaseException:
     return error
 
 
+def text_of(error: BaseException) -> str:
+    """The error's message; empty where making it fails, as it may in a user's own exceptions."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
+
+
 def first_line(error: BaseException) -> str:
     """The error's type and the first line of its message."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in text_of(error).splitlines() if line.strip()]
     text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     return text if len(text) <= 400 else text[:400] + " …"

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import CortexMError
+from .places import text_of
 
 # In an order in which executorch's circular imports work out.
 _MODULES = (
@@ -50,6 +51,6 @@ def import_executorch() -> None:
                 importlib.import_module(name)
     except ImportError as error:
         raise CortexMError(
-            f"cannot import ExecuTorch's Cortex-M backend: {error}",
+            f"cannot import ExecuTorch's Cortex-M backend: {text_of(error)}",
             hint="run 'cortexm doctor'; the packages are executorch and torch, see pyproject.toml",
         ) from error

@@ -9,7 +9,6 @@ the model's own batch size is 1, stacked along the batch axis.
 from __future__ import annotations
 
 import itertools
-import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from ..arrays import read_npy, read_npz
 from ..errors import CortexMError
+from .places import first_line
 
 Sample = tuple[torch.Tensor, ...]
 
@@ -281,20 +282,22 @@ def calibration_file(path: Path, example: Sample) -> tuple[Sample, ...]:
         )
     try:
         if suffix == ".npz":
-            with np.load(path, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
+            arrays = read_npz(path, [f"in_{i}" for i in range(len(example))])
         elif suffix == ".npy":
-            arrays = {"in_0": np.load(path, allow_pickle=False)}
+            arrays = {"in_0": read_npy(path)}
         else:
             value = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, RuntimeError, KeyError) as error:
+    except CortexMError as error:
         raise CortexMError(
-            f"cannot read the calibration file: {str(error).splitlines()[0] if str(error) else ''}",
+            f"cannot read the calibration file: it {error.message}"
+            if error.message.startswith(("is ", "holds "))
+            else error.message,
             where=where,
-        ) from error
+            hint=error.hint,
+        ) from None
     except Exception as error:  # torch.load raises pickle.UnpicklingError and others
         raise CortexMError(
-            f"cannot read the calibration file ({type(error).__name__})", where=where
+            f"cannot read the calibration file: {first_line(error)}", where=where
         ) from error
     if suffix in (".pt", ".pth"):
         if isinstance(value, torch.Tensor) and _fit(value, example[0]) is not None:

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import tempfile
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..arrays import npz_names, read_npz
 from ..compile import Compiled, from_memory, memory_bytes, npz_bytes, write_compiled
 from ..emit.files import write_files
-from ..errors import CortexMError
+from ..errors import CortexMError, printable
 from ..ir import Array, DType, Graph
 from ..ir.exactness import differing, tolerances
 from ..ir.interpreter import run_sequence
@@ -191,20 +191,20 @@ def _random(graph: Graph, index: int, random: np.random.Generator) -> Array:
 
 
 def _from_file(graph: Graph, path: Path) -> tuple[list[Invocation], bool]:
-    arrays = read_npz(path)
     names = [f"in_{number}" for number in range(len(graph.inputs))]
+    arrays = read_npz(path, names)
     missing = [name for name in names if name not in arrays]
     if missing:
         raise CortexMError(
             f"has no entry {missing[0]!r}: the model takes {len(names)} inputs",
             where=str(path),
-            hint=f"entries found: {', '.join(sorted(arrays)) or 'none'}",
+            hint=f"entries found: {printable(', '.join(sorted(npz_names(path)))) or 'none'}",
         )
     ranks = [len(graph.tensors[i].shape) for i in graph.inputs]
     stacked = bool(names) and arrays[names[0]].ndim == ranks[0] + 1
     if not stacked:
         return [tuple(_fit(graph, n, arrays[name]) for n, name in enumerate(names))], False
-    counts = {arrays[name].shape[:1] for name in names}
+    counts = {arrays[name].shape[:1] or (0,) for name in names}
     if len(counts) != 1:
         raise CortexMError("inputs are stacked to different depths", where=str(path))
     depth = arrays[names[0]].shape[0]
@@ -212,21 +212,6 @@ def _from_file(graph: Graph, path: Path) -> tuple[list[Invocation], bool]:
         tuple(_fit(graph, n, arrays[name][k]) for n, name in enumerate(names)) for k in range(depth)
     ]
     return rows, True
-
-
-def read_npz(path: Path) -> dict[str, Array]:
-    """The arrays of an .npz.
-
-    Raises:
-        CortexMError: it cannot be read.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except OSError as error:
-        raise CortexMError(f"cannot read: {error.strerror or error}", where=str(path)) from None
-    except (ValueError, zipfile.BadZipFile, AttributeError, TypeError):
-        raise CortexMError("is no .npz of plain arrays", where=str(path)) from None
 
 
 def _fit(graph: Graph, number: int, value: Array) -> Array:
@@ -265,21 +250,41 @@ def _evaluation(compiled: Compiled, request: RunRequest) -> EvaluationSet | None
     if request.inputs is not None:
         return None
     if request.dataset is not None:
-        arrays = read_npz(request.dataset)
-        if not {"in_0", "labels"} <= set(arrays):
-            raise CortexMError("has no entries 'in_0' and 'labels'", where=str(request.dataset))
-        return EvaluationSet(arrays["in_0"], arrays["labels"])
+        return _dataset(request.dataset)
     if compiled.plan.target.core is Core.HOST:
         return compiled.program.evaluation
     return None
+
+
+def _dataset(path: Path) -> EvaluationSet:
+    """Stacked inputs, and as many class indices.
+
+    Raises:
+        CortexMError: the file has other things.
+    """
+    arrays = read_npz(path, ["in_0", "labels"])
+    if not {"in_0", "labels"} <= set(arrays):
+        raise CortexMError("has no entries 'in_0' and 'labels'", where=str(path))
+    inputs, labels = arrays["in_0"], arrays["labels"]
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or inputs.shape[:1] != labels.shape:
+        raise CortexMError(
+            f"has labels of {labels.dtype} {labels.shape} for inputs of shape {inputs.shape}",
+            where=str(path),
+            hint="'labels' holds one class index for each input in 'in_0'",
+        )
+    if not len(labels):
+        raise CortexMError("has no samples", where=str(path))
+    return EvaluationSet(inputs, labels)
 
 
 def _float_accuracy(
     compiled: Compiled, request: RunRequest, evaluation: EvaluationSet
 ) -> dict[str, float]:
     if request.dataset is not None:
-        stored = read_npz(request.dataset).get("float_accuracy")
-        return {} if stored is None else {"float_accuracy": float(stored)}
+        stored = read_npz(request.dataset, ["float_accuracy"]).get("float_accuracy")
+        if stored is None or stored.shape != () or stored.dtype.kind not in "iuf":
+            return {}
+        return {"float_accuracy": float(stored)}
     module = compiled.program.float_module
     if module is None:
         return {}

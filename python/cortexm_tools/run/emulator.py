@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..children import run_child
 from ..errors import CortexMError
 from ..target import Core, Isa
 from .boards import BOARDS, boards_for, check_board
@@ -45,15 +46,8 @@ def run_image(
     """
     check_board(board)
     try:
-        done = subprocess.run(
-            [*emulator_command(board, image.resolve()), *extra],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-        )
+        command = [*emulator_command(board, image.resolve()), *extra]
+        done = run_child(command, cwd=folder, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise CortexMError(
             f"the image did not end within {timeout:g} s on the emulated {board}", where=str(image)

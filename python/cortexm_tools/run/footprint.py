@@ -19,12 +19,11 @@ from typing import Any
 
 from ..errors import CortexMError
 from ..report.tables import table
-from .elf import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, Elf, Section, parse_elf
+from .elf import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, Elf, Section, Symbol, parse_elf
 from .stack import path_text, trial_bound, usage_of
 
 _API = ("cortexm_init", "cortexm_invoke", "cortexm_input", "cortexm_output")
-# How the names of arenas begin: a model's own, and those that models share.
-_OWN, _SHARED = "own_arena", "cortexm_arena_"
+_SHARED = "cortexm_arena_"  # how the names of arenas begin that models share
 _LARGEST = 12
 
 # Bytes of a model's arena by memory region; that with inputs and outputs has no name here.
@@ -68,11 +67,12 @@ class Footprint:
 
 
 def footprint_of(
-    elf: Elf, *, sections_arena: Sequence[str] = (), shares: Shares | None = None
+    elf: Elf, name: str, *, sections_arena: Sequence[str] = (), shares: Shares | None = None
 ) -> Footprint:
     """Adds up the sections of a linked object.
 
     Args:
+        name: the model's.
         shares: what the model takes of arenas that it shares; default: all of them.
     """
     total = dict.fromkeys(("code", "constants", "data", "bss"), 0)
@@ -82,12 +82,12 @@ def footprint_of(
             total[kind] += section.size
     sizes: dict[tuple[str, str], int] = {}
     arena = shared = beyond = 0
-    for symbol in elf.symbols:
+    for symbol in _first_names(elf):
         kind = kinds[symbol.section]
         if not kind or not symbol.size:
             continue
         size = symbol.size
-        if kind in ("data", "bss") and symbol.name.startswith((_OWN, _SHARED)):
+        if kind in ("data", "bss") and symbol.name.startswith((f"{name}_own_arena", _SHARED)):
             kind = "arena"
             if symbol.name.startswith(_SHARED):
                 shared += size
@@ -108,6 +108,17 @@ def footprint_of(
         tuple(largest),
         shared_arena=shared,
     )
+
+
+def _first_names(elf: Elf) -> list[Symbol]:
+    """The symbols, of those that name one place the first: arenas and constants have further names
+    (emit/arenas.py, emit/ties.py)."""
+    found: dict[tuple[int, int, int], Symbol] = {}
+    for symbol in elf.symbols:
+        place = (symbol.section, symbol.address, symbol.size)
+        if place not in found or symbol.name < found[place].name:
+            found[place] = symbol
+    return list(found.values())
 
 
 def _kind(section: Section, sections_arena: Sequence[str]) -> str:
@@ -161,7 +172,7 @@ def measure(
                 hint=done.stderr.strip() or f"{compiler[0]} gave status {done.returncode}",
             )
         elf = parse_elf(output.read_bytes(), where=str(output))
-        size = footprint_of(elf, sections_arena=sections_arena, shares=shares)
+        size = footprint_of(elf, name, sections_arena=sections_arena, shares=shares)
         if not elf.is_arm:
             return size
         try:

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..children import run_child
 from ..errors import CortexMError
 from .image import build_image
 from .result import INPUTS, OUTPUTS, RunResult, pack_inputs, unpack_outputs
@@ -52,15 +53,7 @@ def run_batch_on_host(
     sections = [pack_inputs(inputs, poison=poison) for inputs in batch.values()]
     (folder / INPUTS).write_bytes(b"".join(sections))
     try:
-        done = subprocess.run(
-            [str(image.path.resolve())],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-        )
+        done = run_child([str(image.path.resolve())], cwd=folder, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise CortexMError(f"the program did not end within {timeout:g} s", where=name) from None
     if done.returncode != 0:

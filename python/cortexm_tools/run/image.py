@@ -7,11 +7,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..children import run_child
 from ..errors import CortexMError
 from ..paths import data_root
 from ..target import Core, Isa, Optimize
@@ -172,7 +172,7 @@ def _kernel_library(model_dir: Path, names: Sequence[str]) -> str:
 
 def _run(command: list[str], name: str) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("CFLAGS", "LDFLAGS", "CC")}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = run_child(command, env=environment)
     if done.returncode == 0:
         return
     output = done.stdout + done.stderr

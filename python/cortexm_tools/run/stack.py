@@ -255,7 +255,7 @@ def trial_bound(
 
 
 def path_text(bound: StackBound) -> str:
-    """``cortexm_invoke 8 > invoke 40 > cortexm_conv2d_s8_mve 432``, and what is not in it."""
+    """``cortexm_invoke 8 > net_invoke 40 > cortexm_conv2d_s8_mve 432``, and what is not in it."""
     text = " > ".join(f"{name} {size}" for name, size in bound.path)
     if bound.outside:
         text += f", without {', '.join(bound.outside)}, which the application brings"
