@@ -206,13 +206,20 @@ class Net:
         )
 
 
-def random_network(seed: int) -> Graph:
-    """A small int8 image network whose structure, sizes and parameters follow from `seed`."""
+def random_network(seed: int, one: int | None = None) -> Graph:
+    """A small int8 image network whose structure, sizes and parameters follow from `seed`.
+
+    Args:
+        one: the dimension in which its input has the extent 1.
+    """
     net = Net(f"random{seed}", seed)
     pick = net.random.integers
     size = int(pick(4, 9))
     floats = bool(pick(0, 2))
-    x = net.input((1, int(pick(1, 6)), size, int(pick(4, 9))), DType.F32 if floats else DType.S8)
+    shape = [1, int(pick(1, 6)), size, int(pick(4, 9))]
+    if one is not None:
+        shape[one] = 1
+    x = net.input(tuple(shape), DType.F32 if floats else DType.S8)
     if floats:
         x = net.quantize(x)
     for _ in range(int(pick(2, 8))):
@@ -246,6 +253,11 @@ def random_network(seed: int) -> Graph:
     if floats:
         x = net.dequantize(x)
     return net.finish(x)
+
+
+def random_narrow(seed: int) -> Graph:
+    """A `random_network` for images of one channel, one row or one column."""
+    return random_network(1000 + seed, one=1 + seed % 3)
 
 
 def random_layer(seed: int) -> Graph:

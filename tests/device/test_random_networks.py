@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random small networks: interpreter = this machine under sanitizers = M0 = M3 = M4 = M33 = M55.
 
+So are networks for images of one channel, row or column.
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
@@ -24,10 +25,18 @@ from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Core, Target
 
 from batches import Job, run_jobs
-from graphs import random_branches, random_inputs, random_layer, random_network, random_tower
+from graphs import (
+    random_branches,
+    random_inputs,
+    random_layer,
+    random_narrow,
+    random_network,
+    random_tower,
+)
 
 GRAPHS = [
     *((random_network, seed) for seed in range(40)),
+    *((random_narrow, seed) for seed in range(18)),
     *((random_layer, seed) for seed in range(40)),
     *((random_tower, seed) for seed in range(16)),
     *((random_branches, seed) for seed in range(24)),

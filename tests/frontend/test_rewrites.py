@@ -234,7 +234,10 @@ def test_same_values(name: str) -> None:
 def _kept() -> set[Any]:
     """Operators that some forms of which the quantizer knows."""
     aten = torch.ops.aten
-    return {aten.conv_transpose2d.input, aten.softmax.int}
+    return {
+        *(aten.conv_transpose2d.input, aten.softmax.int),
+        *(aten.avg_pool2d.default, aten.max_pool2d.default),
+    }
 
 
 def float_operators(lowered: Lowered) -> list[str]:

@@ -11,7 +11,7 @@ from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify import simplify
 
-from graphs import Net, random_inputs, random_network
+from graphs import Net, random_inputs, random_narrow, random_network
 
 
 def kinds(graph: Graph) -> list[str]:
@@ -26,8 +26,8 @@ def same(before: Graph, after: Graph, seed: int = 0) -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_networks_keep_their_results(seed: int) -> None:
-    graph = random_network(seed)
-    same(graph, simplify(graph), seed)
+    for graph in (random_network(seed), random_narrow(seed)):
+        same(graph, simplify(graph), seed)
 
 
 def test_quantize_after_dequantize_vanishes() -> None:
@@ -73,6 +73,51 @@ def test_pad_of_another_value_stays() -> None:
     graph = net.finish(conv)
     assert kinds(simplify(graph)) == ["pad", "conv2d"]
     same(graph, simplify(graph))
+
+
+def test_random_pads_keep_their_results() -> None:
+    folded = 0
+    for seed in range(120):
+        net = Net(f"pads{seed}", seed)
+        pick = net.random.integers
+        x = net.input((1, int(pick(1, 4)), int(pick(1, 6)), int(pick(1, 6))))
+        lowest = -128
+        if pick(0, 2):
+            x = net.conv(x, int(pick(1, 5)))
+            lowest = int(pick(-128, 0))
+            object.__setattr__(net.ops[-1].attrs, "act_min", lowest)
+        edges = [int(n) for n in pick(0, 4, 4)]
+        value = (-128, lowest, lowest + 1, int(pick(-128, 128)))[int(pick(0, 4))]
+        x = net.pad(x, (0, 0, *edges[:2]), (0, 0, *edges[2:]), value)
+        _, channels, *size = net.shape(x)
+        kernel = tuple(min(int(pick(1, 5)), n) for n in size)
+        kind = int(pick(0, 3))
+        if kind < 2:
+            x = net.conv(x, channels, kernel, depthwise=kind == 1)  # type: ignore[arg-type]
+            if pick(0, 2):
+                object.__setattr__(net.ops[-1].attrs, "in_zero_point", value)
+        else:
+            step = tuple(int(n) for n in pick(1, 3, 2))
+            far = tuple(
+                int(pick(1, 4)) if 3 * (k - 1) < n else 1 for k, n in zip(kernel, size, strict=True)
+            )
+            reach = [d * (k - 1) + 1 for d, k in zip(far, kernel, strict=True)]
+            attrs = ops.MaxPool2d(
+                kernel,
+                step,
+                (0, 0, 0, 0),
+                far,
+                int(pick(-128, -100)),
+                127,  # type: ignore[arg-type]
+            )
+            out = [(n - r) // s + 1 for n, r, s in zip(size, reach, step, strict=True)]
+            x = net.add(attrs, [x], (1, channels, *out))
+        graph = net.finish(x)
+        result = simplify(graph)
+        folded += "pad" not in kinds(result) and any(edges)
+        for inputs in range(3):
+            same(graph, result, inputs)
+    assert folded > 30
 
 
 def test_pad_of_nothing_and_dead_operators_vanish() -> None:

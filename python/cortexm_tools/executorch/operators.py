@@ -162,6 +162,7 @@ def find_operators(
             _check_external(program, instruction, layer)
             seen_external.add(name)
         elif name in _WRAPPED:
+            _check_padding(program, instruction, layer)
             wrapped[name] = _WRAPPED[name]
         elif not name.startswith(_PRIMITIVE):
             variant = _variant(program, instruction, number, layer, target, known_quants)
@@ -179,6 +180,20 @@ def find_operators(
     return Operators(
         dict(sorted(wrapped.items())), tuple(variants.values()), tuple(sorted(seen_external))
     )
+
+
+def _check_padding(program: PteProgram, instruction: PteInstruction, layer: Layer) -> None:
+    """The operators in C++ know padding that is the same on opposite sides."""
+    if "conv2d" not in instruction.operator or len(instruction.args) < 5:
+        return
+    padding = program.values[instruction.args[4]]
+    if isinstance(padding, PteList) and len(padding.items) == 4:
+        raise CortexMError(
+            "a convolution's padding with four values, as ExecuTorch 1.6 fuses it, is not supported "
+            "on ExecuTorch's own runtime",
+            where=str(layer),
+            hint="leave out RUNTIME executorch: a compiled plan pads each side by itself",
+        )
 
 
 def _check_external(program: PteProgram, instruction: PteInstruction, layer: Layer) -> None:

@@ -108,7 +108,9 @@ def capture(loaded: LoadedModel, *, rewritten: bool = True) -> Captured:
     _simplify(graph)
     if spatial:
         graph = graph if rewritten else copy.deepcopy(graph)
-        graph.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        for constant in (*graph.parameters(), *graph.buffers()):
+            if constant.dim() == 4:
+                constant.data = constant.data.contiguous(memory_format=torch.channels_last)
     captured = _graph(_export(graph, channels_last(sample, which), loaded))
     if rewritten:
         fit_layouts(captured)

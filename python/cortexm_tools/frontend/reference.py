@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ExecuTorch's Python reference of a lowered program, with dilated operators in a form it can run.
+"""ExecuTorch's Python reference of a lowered program, in the forms and orders that it can run.
+
+Every tensor is brought to the memory order that the program states. Padding goes by the order of what it
+pads, and run one by one, operators give images of one row or column in another order.
 
 The reference operators of the Cortex-M dialect fail on dilation: PyTorch has no dilated convolution
 of int32, and the max pool refuses. The same integers come out without it:
 
 * a kernel with its taps ``dilation`` apart is the larger kernel that has zeros in between;
+* a max pool of int8, which PyTorch has for small images only, is one of float32;
 * windows of a max pool with its taps ``dilation`` apart are windows side by side in an image made
   of the rows and columns that they read, in their order; outside the image lies -128.
 """
@@ -22,19 +26,33 @@ class Reference:
     """`module`, a lowered program, as a function that runs it on ExecuTorch's operators."""
 
     def __init__(self, module: GraphModule) -> None:
-        dilated = any(_dilation(node.target, node.args) for node in module.graph.nodes)
-        self._run: Callable[..., Any] = _Undilated(module).run if dilated else module
+        self._run: Callable[..., Any] = _AsStated(module).run
 
     def __call__(self, *inputs: torch.Tensor) -> Any:
         return self._run(*inputs)
 
 
-class _Undilated(Interpreter):
-    """Runs every dilated operator without dilation."""
+class _AsStated(Interpreter):
+    """Runs every operator without dilation, and gives its result the order that its node states."""
+
+    def run_node(self, n: Node) -> Any:
+        result, stated = super().run_node(n), n.meta.get("val")
+        if not isinstance(result, torch.Tensor) or not isinstance(stated, torch.Tensor):
+            return result
+        if n.op != "call_function" or result.shape != stated.shape:
+            return result
+        if result.stride() == stated.stride():
+            return result
+        moved = torch.empty_strided(result.shape, stated.stride(), dtype=result.dtype)
+        return moved.copy_(result)
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _dilation(target, args):
             args = _OPERATORS[target._schema.name](args)
+        name = getattr(getattr(target, "_schema", None), "name", "")
+        if name == "aten::max_pool2d_with_indices" and args[0].dtype is torch.int8:
+            values, indices = super().call_function(target, (args[0].float(), *args[1:]), kwargs)
+            return values.to(torch.int8), indices
         return super().call_function(target, args, kwargs)
 
 

@@ -24,6 +24,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
 from .codes import bias_pass, code_pass
+from .pads import lowering_without_pads, pad_pass
 from .rewrites.unary import STAND_IN
 
 _aten = torch.ops.aten
@@ -83,7 +84,8 @@ def teach_quantizer(quantizer: Any) -> None:
 
 
 def pass_list() -> list[Any]:
-    """ExecuTorch's Cortex-M passes, with those of codes.py, and tables instead of its clamps."""
+    """ExecuTorch's Cortex-M passes, with those of codes.py and pads.py, and tables instead of its
+    clamps."""
     from executorch.backends.arm._passes import FoldAndAnnotateQParamsPass
     from executorch.backends.cortex_m.passes.aten_to_cortex_m_pass import AtenToCortexMPass
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -117,8 +119,8 @@ def pass_list() -> list[Any]:
     result: list[Any] = [MarkPass]
     for each in CortexMPassManager.pass_list:
         if each is AtenToCortexMPass:
-            result += [TablePass, bias_pass()]
-        if each is not QuantizedClampActivationPass:
+            result += [TablePass, bias_pass(), lowering_without_pads(), pad_pass()]
+        elif each is not QuantizedClampActivationPass:
             result.append(each)
         if each is FoldAndAnnotateQParamsPass:
             result.append(code_pass())

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Removes pads of nothing, and folds pads of an image into the convolution that reads it.
+"""Removes pads of nothing, and folds pads of an image into the convolution or max pool that reads it.
 
 A convolution treats what lies outside its image as in_zero_point. If a pad's value is that zero
 point and it pads rows and columns only, the padded image and the image with more implicit padding
-hold the same values everywhere, so every output is the same. All readers must be convolutions (else
-the padded tensor is needed anyway), and transposed ones are left alone: their padding cuts.
+hold the same values everywhere, so every output is the same. All readers must fold (else the padded
+tensor is needed anyway), and transposed convolutions are left alone: their padding cuts.
+
+A max pool leaves out what lies outside its image and clamps the result from below at act_min. A pad
+whose value is at most act_min, or at most every element of the image (the lower bound of what the
+operator that computes it gives), is then no larger than the result of any window that has an element
+of the image. Every window has one if on all sides the padding is smaller than the kernel and the image
+is no smaller than the steps between a window's elements: the first of them then lies before the image's
+end and the last one behind its beginning.
 """
 
 from __future__ import annotations
@@ -26,33 +33,62 @@ def fold_pads(graph: Graph) -> Graph:
                 build.alias(op.outputs[0], op.inputs[0])
                 continue
         pad = made_by.get(op.inputs[0])
-        if pad is not None and _folds(pad, graph, read_by):
+        if pad is not None and _folds(pad, graph, read_by, made_by):
             build.add(_with_padding(op, pad))
         else:
             build.add(op)
     return build.finish()
 
 
-def _folds(pad: Op, graph: Graph, read_by: dict[int, list[Op]]) -> bool:
+def _folds(pad: Op, graph: Graph, read_by: dict[int, list[Op]], made_by: dict[int, Op]) -> bool:
     if not isinstance(pad.attrs, ops.Pad) or len(pad.attrs.before) != 4:
         return False
     attrs = pad.attrs
     if any(attrs.before[:2]) or any(attrs.after[:2]) or pad.outputs[0] in graph.kept:
         return False
+    lowest = _lowest(made_by.get(pad.inputs[0]))
     return all(
-        isinstance(reader.attrs, ops.Conv2d | ops.DepthwiseConv2d)
-        and reader.attrs.in_zero_point == attrs.value
-        and reader.inputs[0] == pad.outputs[0]
+        reader.inputs[0] == pad.outputs[0]
         and pad.outputs[0] not in reader.inputs[1:]
+        and _takes(reader.attrs, attrs, lowest, graph.tensors[pad.inputs[0]].shape[2:])
         for reader in read_by[pad.outputs[0]]
     )
 
 
+def _takes(reader: ops.Attrs, pad: ops.Pad, lowest: int, size: tuple[int, ...]) -> bool:
+    """Whether `reader` gives the same with `pad` as padding of its own.
+
+    Args:
+        lowest: no element of the image is less.
+        size: the image's height and width.
+    """
+    if isinstance(reader, ops.Conv2d | ops.DepthwiseConv2d):
+        return reader.in_zero_point == pad.value
+    if not isinstance(reader, ops.MaxPool2d) or pad.value > max(lowest, reader.act_min):
+        return False
+    if any(step > extent for step, extent in zip(reader.dilation, size, strict=True)):
+        return False
+    padding = _sum(reader.padding, pad)
+    return all(n < reader.kernel[side % 2] for side, n in enumerate(padding))
+
+
+def _lowest(op: Op | None) -> int:
+    """The least code that an operator gives, as far as its parameters say."""
+    if op is not None and isinstance(
+        op.attrs, ops.ConvAttrs | ops.Linear | ops.Add | ops.MaxPool2d
+    ):
+        return op.attrs.act_min
+    return -128
+
+
+def _sum(padding: tuple[int, int, int, int], pad: ops.Pad) -> tuple[int, int, int, int]:
+    """Padding (top, left, bottom, right) and that of a pad of an image."""
+    top, left, bottom, right = padding
+    before, after = pad.before, pad.after
+    return top + before[2], left + before[3], bottom + after[2], right + after[3]
+
+
 def _with_padding(op: Op, pad: Op) -> Op:
-    assert isinstance(op.attrs, ops.ConvAttrs) and isinstance(pad.attrs, ops.Pad)
-    top, left, bottom, right = op.attrs.padding
-    before, after = pad.attrs.before, pad.attrs.after
-    padding = (top + before[2], left + before[3], bottom + after[2], right + after[3])
-    return replace(
-        op, attrs=replace(op.attrs, padding=padding), inputs=(pad.inputs[0], *op.inputs[1:])
-    )
+    assert isinstance(op.attrs, ops.ConvAttrs | ops.MaxPool2d) and isinstance(pad.attrs, ops.Pad)
+    attrs = replace(op.attrs, padding=_sum(op.attrs.padding, pad.attrs))
+    return replace(op, attrs=attrs, inputs=(pad.inputs[0], *op.inputs[1:]))

@@ -12,12 +12,22 @@ from typing import Any
 
 from torch.fx import GraphModule
 
-from . import constants, convolution, normalization, recurrent, reduction, resize, unary
+from . import (
+    constants,
+    convolution,
+    normalization,
+    pooling,
+    recurrent,
+    reduction,
+    resize,
+    unary,
+)
 from .builder import Builder, Table
 
 REWRITES: Table = {
     **convolution.TABLE,
     **normalization.TABLE,
+    **pooling.TABLE,
     **recurrent.TABLE,
     **reduction.TABLE,
     **resize.TABLE,

@@ -12,6 +12,7 @@ import torch
 from torch.fx import Node
 
 from .builder import Builder, Table, numbers, shape_of
+from .pooling import average, windows
 
 _aten = torch.ops.aten
 
@@ -119,13 +120,14 @@ def _pool_1d(build: Builder) -> Node | None:
     kernel = numbers(args["kernel_size"], 1)
     stride = numbers(args["stride"] or kernel, 1)
     sizes = [1, *kernel], [1, *stride], [0, *numbers(args["padding"], 1)]
+    size, ceil_mode = (1, shape[2]), args["ceil_mode"]
     if build.node.target is _aten.max_pool1d.default:
-        dilation = [1, *numbers(args["dilation"], 1)]
-        result = build(_aten.max_pool2d.default, wide, *sizes, dilation, args["ceil_mode"])
+        where = windows(size, *sizes, [1, *numbers(args["dilation"], 1)], ceil_mode=ceil_mode)
+        result = build(_aten.max_pool2d.default, wide, *sizes, where.dilation, where.ceil_mode)
     else:
-        result = build(
-            _aten.avg_pool2d.default, wide, *sizes, args["ceil_mode"], args["count_include_pad"]
-        )
+        where = windows(size, *sizes, ceil_mode=ceil_mode)
+        counted = args["count_include_pad"]
+        result = average(build, wide, (shape[1], 1, shape[2]), where, count_padding=counted)
     return build(_aten.squeeze.dim, result, 2)
 
 

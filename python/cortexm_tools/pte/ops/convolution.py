@@ -27,7 +27,7 @@ class _Conv:
     weight: int
     bias: int | None
     stride: tuple[int, int]
-    padding: tuple[int, int]
+    padding: tuple[int, ...]
     dilation: tuple[int, int]
     in_zero_point: int
     out_zero_point: int
@@ -75,6 +75,12 @@ def _bias(call: Call, number: int, length: int) -> int | None:
     return call.add_constant("bias", data.reshape(length))
 
 
+def _padding(call: Call, number: int) -> tuple[int, ...]:
+    """Rows and columns on both sides; or four values, from ExecuTorch 1.6 on."""
+    values = call.integers(number, (0, 2**15))
+    return tuple(values) if len(values) == 4 else call.pair(number, minimum=0)
+
+
 def _conv_args(call: Call, dilation: int, offsets: int, out_axis: int) -> _Conv:
     """Reads the shared arguments; `dilation` and `offsets` say where they stand."""
     x, weight = call.tensor(0), call.constant(1)
@@ -96,7 +102,7 @@ def _conv_args(call: Call, dilation: int, offsets: int, out_axis: int) -> _Conv:
         weight=weight,
         bias=_bias(call, 2, out_channels),
         stride=call.pair(3, minimum=1),
-        padding=call.pair(4, minimum=0),
+        padding=_padding(call, 4),
         dilation=call.pair(dilation, minimum=1),
         in_zero_point=_negated(call, offsets),
         out_zero_point=call.integer(offsets + 1, INT8),
@@ -170,15 +176,17 @@ def _transpose_conv2d(call: Call) -> None:
         "use groups=1",
     )
     same_batch(call, images, out_c)
+    call.require(len(args.padding) == 2, "a transposed convolution must have a padding of 2 values")
+    padding = args.padding[0], args.padding[1]
     for axis, kernel in enumerate((kernel_h, kernel_w)):
         reach = args.dilation[axis] * (kernel - 1) + 1
         full = (images.x_shape[2 + axis] - 1) * args.stride[axis] + reach
-        size = full - 2 * args.padding[axis] + extra[axis]
+        size = full - 2 * padding[axis] + extra[axis]
         have = images.out_shape[2 + axis]
         call.require(have == size, f"the result has size {have}, the operands give {size}")
     attrs = ops.TransposeConv2d(
         args.stride,
-        args.padding * 2,
+        padding * 2,
         args.dilation,
         args.in_zero_point,
         args.out_zero_point,

@@ -80,15 +80,18 @@ def window_padding(
     images: Images,
     kernel: tuple[int, int],
     stride: tuple[int, int],
-    padding: tuple[int, int],
+    padding: tuple[int, ...],
     dilation: tuple[int, int],
 ) -> Padding:
     """(top, left, bottom, right) with which the windows give exactly the stated result.
 
-    `padding` holds at the top and left. At the bottom and right it holds too, unless the result has
-    another size (ceil_mode): then it is what the last window needs,
+    Four values are a padding that ExecuTorch has fused; see `_fused_padding`. Two hold at the top and
+    left. At the bottom and right they hold too, unless the result has another size (ceil_mode): then
+    it is what the last window needs,
     ``(out - 1) * stride + dilation * (kernel - 1) + 1 - in - padding``.
     """
+    if len(padding) == 4:
+        return _fused_padding(call, images, kernel, stride, padding, dilation)
     after = []
     for axis in (0, 1):
         size, out = images.x_shape[2 + axis], images.out_shape[2 + axis]
@@ -107,3 +110,51 @@ def window_padding(
         )
         after.append(needed)
     return padding[0], padding[1], after[0], after[1]
+
+
+# Where four values may have top, left, bottom and right.
+_FOUR = ((0, 1, 2, 3), (0, 2, 1, 3), (2, 0, 3, 1))
+
+
+def _fused_padding(
+    call: Call,
+    images: Images,
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    values: tuple[int, ...],
+    dilation: tuple[int, int],
+) -> Padding:
+    """(top, left, bottom, right) of a fused SAME padding, given as four values in any usual order.
+
+    ExecuTorch fuses paddings only that it calls SAME_UPPER: the least that gives ceil(in / stride)
+    results, half of it before the image and the odd one behind. So the stated shapes give the padding,
+    and the values must be its own. A padding that is another one but gives the stated result in one
+    order only is that one.
+    """
+    wanted: list[tuple[int, int]] = []
+    fitting: list[Padding] = []
+    for axis in (0, 1):
+        reach = dilation[axis] * (kernel[axis] - 1) + 1
+        span = (images.out_shape[2 + axis] - 1) * stride[axis] + reach
+        total = max(0, span - images.x_shape[2 + axis])
+        wanted.append((total // 2, total - total // 2))
+    same = (wanted[0][0], wanted[1][0], wanted[0][1], wanted[1][1])
+    for order in _FOUR:
+        top, left, bottom, right = (values[i] for i in order)
+        gives = []
+        for axis, both in enumerate((top + bottom, left + right)):
+            reach = dilation[axis] * (kernel[axis] - 1) + 1
+            room = images.x_shape[2 + axis] + both - reach
+            gives.append(room // stride[axis] + 1 if room >= 0 else 0)
+        if tuple(gives) == images.out_shape[2:]:
+            fitting.append((top, left, bottom, right))
+    found = set(fitting)
+    if same in found:
+        return same
+    call.require(
+        len(found) == 1,
+        f"the padding {list(values)} does not give {images.out_shape[2]} x {images.out_shape[3]} "
+        "results in one way",
+        "lower the model with padding of two values, or with a pad before the convolution",
+    )
+    return found.pop()
