@@ -14,6 +14,7 @@
 #   CORTEXM_PLATFORM_OPTIONS     compiler options for our libraries, after those
 #   CORTEXM_PLATFORM_DEPENDS     targets that must be built before our libraries
 #   CORTEXM_PLATFORM_FLAGS       compiler options that select the core
+#   CORTEXM_PLATFORM_PACKAGES    how to get Python packages that the interpreter lacks, for messages
 #   CORTEXM_PLATFORM_DEBUG       see ../kernels/CMakeLists.txt
 #   CORTEXM_DEFAULT_<keyword>    for a keyword of cortexm_add_model() that a call leaves out
 cmake_policy(PUSH)
@@ -26,6 +27,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/CortexMLibraries.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CortexMKernels.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CortexMPython.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CortexMCmsisNN.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/CortexMFootprint.cmake")
 
 set_property(GLOBAL PROPERTY CORTEXM_ROOT "${CORTEXM_ROOT}")
 set_property(GLOBAL PROPERTY CORTEXM_PACKAGE_DIR "${CORTEXM_PACKAGE_DIR}")
@@ -362,6 +364,15 @@ function(cortexm_add_model)
     if(NOT ARG_SAMPLES MATCHES "^([1-9][0-9]*|all)$")
       message(FATAL_ERROR "cortexm_add_model: SAMPLES '${ARG_SAMPLES}' is no positive number\nhint: write how many samples, or all")
     endif()
+    if(extension STREQUAL ".pte")
+      message(FATAL_ERROR "cortexm_add_model: SAMPLES, but ${model_file} has no inputs to take samples from\nhint: leave SAMPLES out, or give the model file, or a .bpte with test vectors")
+    elseif(is_pytorch AND NOT ARG_SAMPLES STREQUAL "1" AND EXISTS "${model_path}")
+      # It may come from elsewhere under this name only by a star.
+      file(STRINGS "${model_path}" found REGEX "EvaluationInputs|import +[*]" LIMIT_COUNT 1)
+      if(NOT found)
+        message(WARNING "cortexm_add_model: SAMPLES ${ARG_SAMPLES}, but ${model_file} defines no EvaluationInputs: there will be one sample, of its ModelInputs\nhint: define EvaluationInputs (docs/pipeline.md), or write SAMPLES 1")
+      endif()
+    endif()
     list(APPEND options --samples ${ARG_SAMPLES})
   endif()
 
@@ -444,7 +455,16 @@ function(cortexm_add_model)
     VERBATIM ${terminal})
   add_custom_target("${target}-sources" DEPENDS "${stamp}")
 
-  add_library("${target}" STATIC ${sources})
+  # With ExecuTorch's runtime, sizes are those of the application's link.
+  set(measured FALSE)
+  if(CMAKE_C_COMPILER_ID MATCHES "^(GNU|Clang)$" AND NOT APPLE AND NOT ARG_RUNTIME STREQUAL "executorch")
+    set(measured TRUE)
+    set(objects "$<TARGET_OBJECTS:${target}-trial>")
+    add_library("${target}" STATIC "${folder}/${name}.c"
+      "$<FILTER:${objects},EXCLUDE,/${name}[.]c[.][^/]*$>")
+  else()
+    add_library("${target}" STATIC ${sources})
+  endif()
   add_dependencies("${target}" "${target}-sources")
   target_include_directories("${target}" PUBLIC "${folder}")
   # Straight-line code, run once per inference.
@@ -454,12 +474,14 @@ function(cortexm_add_model)
     _cortexm_use_kernels(
       library "${target}" "${ARG_OPTIMIZE}" "${folder}/${name}.report.json" "${python}")
   endif()
+  set(libraries CortexMModel::runtime ${library})
   # -fstack-usage: the compiler's own figures, for the bound on the stack.
   target_compile_options("${target}" PRIVATE -ffunction-sections -fdata-sections
     $<$<C_COMPILER_ID:GNU>:-fstack-usage>)
   _cortexm_use_platform("${target}")
   if(checks)
     _cortexm_use_cmsis_nn("${target}" ${checks})
+    list(APPEND libraries CortexMModel::cmsis_nn)
     add_dependencies("${target}-cmsis-nn-check" "${target}-sources")
   endif()
   set_target_properties(
@@ -474,11 +496,10 @@ function(cortexm_add_model)
     target_compile_options("${target}" PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
   endif()
 
-  set(archives "$<TARGET_FILE:${target}>" "$<TARGET_FILE:CortexMModel::runtime>"
-      "$<TARGET_FILE:${library}>")
+  set(archives "$<TARGET_FILE:CortexMModel::runtime>" "$<TARGET_FILE:${library}>")
   if(checks)
-    _cortexm_cmsis_nn_archives(libraries)
-    list(APPEND archives ${libraries})
+    _cortexm_cmsis_nn_archives(more)
+    list(APPEND archives ${more})
   endif()
   if(group)
     if(main_memory AND NOT ARG_SECTION_ARENA)
@@ -493,23 +514,10 @@ function(cortexm_add_model)
     endforeach()
   endif()
 
-  # Exact flash and RAM, from a trial link of the model alone with what it needs of the kernels.
-  # With ExecuTorch's runtime that is the application's link.
-  if(CMAKE_C_COMPILER_ID MATCHES "^(GNU|Clang)$" AND NOT APPLE AND NOT ARG_RUNTIME STREQUAL "executorch")
-    separate_arguments(compiler_flags NATIVE_COMMAND "${CMAKE_C_FLAGS}")
-    get_property(platform_flags GLOBAL PROPERTY CORTEXM_PLATFORM_FLAGS)
-    list(APPEND compiler_flags ${platform_flags})
-    add_custom_command(
-      TARGET "${target}" POST_BUILD
-      COMMAND
-        "${python}" "${root}/cmake/launch.py" "${package}" cortexm_tools.run
-        --name "${name}"
-        --out "${folder}/${name}.footprint.json" ${arena_sections} ${limits}
-        --archive ${archives}
-        -- "${CMAKE_C_COMPILER}" ${compiler_flags}
-      BYPRODUCTS "${folder}/${name}.footprint.json"
-      COMMENT "Measuring ${target}"
-      VERBATIM)
+  if(measured)
+    _cortexm_measure(
+      "${target}" NAME "${name}" FOLDER "${folder}" PYTHON "${python}" SOURCES ${sources}
+      LIBRARIES ${libraries} ARCHIVES ${archives} OPTIONS ${arena_sections} ${limits})
   endif()
 endfunction()
 

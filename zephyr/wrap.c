@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CONFIG_CORTEXM_LOG_MEMORY and CONFIG_CORTEXM_PROFILE add to the runtime. The linker's --wrap
- * sends the application's calls here, so the runtime itself is the same everywhere.
+ * What CONFIG_CORTEXM_STACK_CHECK, CONFIG_CORTEXM_LOG_MEMORY and CONFIG_CORTEXM_PROFILE add to the
+ * runtime. The linker's --wrap sends the application's calls here, so the runtime itself is the same
+ * everywhere.
  */
 #include <cortexm/zephyr.h>
 #include <zephyr/kernel.h>
 #include <zephyr/logging/log.h>
 
-#if defined(CONFIG_TIMING_FUNCTIONS)
-#include <zephyr/init.h>
-#include <zephyr/timing/timing.h>
-#endif
+#include "profile.h"
 
 LOG_MODULE_REGISTER(cortexm, CONFIG_CORTEXM_LOG_LEVEL);
 
@@ -40,117 +38,44 @@ int __wrap_cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_
 }
 #endif
 
-#if defined(CONFIG_CORTEXM_PROFILE)
-int __real_cortexm_invoke(const cortexm_model_t *model, void *arena);
-int __wrap_cortexm_invoke(const cortexm_model_t *model, void *arena);
+#if defined(CONFIG_CORTEXM_STACK_CHECK)
+K_KERNEL_PINNED_STACK_ARRAY_DECLARE(z_interrupt_stacks, CONFIG_MP_MAX_NUM_CPUS,
+                                    CONFIG_ISR_STACK_SIZE);
 
-#if defined(CONFIG_TIMING_FUNCTIONS)
-typedef timing_t moment_t;
-
-static int start_clock(void)
+/* Bytes of the present stack that are left. A user thread may not ask; its stack has a guard. */
+static size_t stack_left(void)
 {
-    timing_init();
-    timing_start();
-    return 0;
-}
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 
-SYS_INIT(start_clock, POST_KERNEL, CONFIG_KERNEL_INIT_PRIORITY_DEFAULT);
+    if (k_is_user_context()) {
+        return SIZE_MAX;
+    }
+    const uintptr_t start = k_is_in_isr()
+                                ? (uintptr_t)K_KERNEL_STACK_BUFFER(z_interrupt_stacks[0])
+                                : k_current_get()->stack_info.start;
 
-static moment_t now(void)
-{
-    return timing_counter_get();
-}
-
-static uint32_t cycles_since(moment_t start)
-{
-    moment_t end = now();
-
-    return (uint32_t)timing_cycles_get(&start, &end);
-}
-#else
-typedef uint32_t moment_t;
-
-static moment_t now(void)
-{
-    return k_cycle_get_32();
-}
-
-static uint32_t cycles_since(moment_t start)
-{
-    return now() - start;
+    return here > start ? here - start : 0;
 }
 #endif
 
-/* A run in progress. It lies on the stack of its context, a thread or an interrupt, and in a list by
- * which the marks between layers find it. */
-struct run {
-    struct run *next;
-    k_tid_t thread;
-    bool interrupt;
-    moment_t last; /* when the present layer began */
-    uint32_t cycles;
-};
-
-static struct run *runs;
-
-__weak void cortexm_profile_hook(const cortexm_model_t *model, uint32_t cycles)
-{
-    LOG_INF("%s: %u cycles", model->name, cycles);
-}
+#if defined(CONFIG_CORTEXM_STACK_CHECK) || defined(CONFIG_CORTEXM_PROFILE)
+cortexm_call_t __real_cortexm_invoke, __wrap_cortexm_invoke;
 
 int __wrap_cortexm_invoke(const cortexm_model_t *model, void *arena)
 {
-    struct run run = {.thread = k_current_get(), .interrupt = k_is_in_isr()};
-    struct run **link = &runs;
-    unsigned int key = irq_lock();
+#if defined(CONFIG_CORTEXM_STACK_CHECK)
+    const size_t left = stack_left();
 
-    run.next = runs;
-    runs = &run;
-    irq_unlock(key);
-    run.last = now();
-    const int status = __real_cortexm_invoke(model, arena);
-
-    run.cycles += cycles_since(run.last);
-    key = irq_lock();
-    while (*link != &run) {
-        link = &(*link)->next;
+    if (model != NULL && model->stack_size > left) {
+        LOG_ERR("%s: %zu bytes of stack are left, %zu are needed", model->name, left,
+                model->stack_size);
+        return CORTEXM_ERR_STACK;
     }
-    *link = run.next;
-    irq_unlock(key);
-    if (status == CORTEXM_OK) {
-        cortexm_profile_hook(model, run.cycles);
-    }
-    return status;
-}
-
-#if defined(CONFIG_CORTEXM_PROFILE_LAYERS)
-__weak void cortexm_profile_layer_hook(const cortexm_model_t *model, uint32_t step, uint32_t cycles)
-{
-    LOG_INF("%s: step %u: %u cycles", model->name, step, cycles);
-}
-
-void cortexm_profile(const cortexm_model_t *model, uint32_t step)
-{
-    const k_tid_t thread = k_current_get();
-    const bool interrupt = k_is_in_isr();
-    const unsigned int key = irq_lock();
-    struct run *run = runs;
-
-    /* The first that fits: of interrupts within interrupts, the innermost. */
-    while (run != NULL && (run->thread != thread || run->interrupt != interrupt)) {
-        run = run->next;
-    }
-    irq_unlock(key);
-    if (run == NULL) {
-        return; /* model->invoke() was called directly */
-    }
-    if (step > 0U) {
-        const uint32_t cycles = cycles_since(run->last);
-
-        run->cycles += cycles;
-        cortexm_profile_layer_hook(model, step, cycles);
-    }
-    run->last = now();
-}
 #endif
+#if defined(CONFIG_CORTEXM_PROFILE)
+    return cortexm_profiled(model, arena, __real_cortexm_invoke);
+#else
+    return __real_cortexm_invoke(model, arena);
+#endif
+}
 #endif

@@ -46,6 +46,7 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte ARENA shared:a__b", "'a__b' is no C identifier", "shared:a_b"),
         ("digits.pte RAM_LIMIT lots", "RAM_LIMIT 'lots' is no size", "64K"),
         ("digits.pte REGIONS dtcm", "'dtcm' describes no memory region", "dtcm=128K:fast"),
+        ("digits.pte SAMPLES 2", "digits.pte has no inputs to take samples", "leave SAMPLES out"),
         ("digits.pte SAMPLES 0", "SAMPLES '0' is no positive number", "or all"),
         (
             "digits.pte CPU cortex-m4 KERNELS cmsis",
@@ -74,6 +75,20 @@ def test_arguments(tmp_path: Path, arguments: str, message: str, hint: str) -> N
     said = refuse(configure(tmp_path, f"cortexm_add_model({arguments})"))
     assert message in said
     assert hint in said
+
+
+def test_samples_of_a_model_file_without_evaluation_data(tmp_path: Path) -> None:
+    """Said before the model is lowered, and only then: here the language C is what is missing."""
+    (tmp_path / "source").mkdir()
+    for text, count, warned in (
+        ("ModelInputs = ()\n", 4, True),
+        ("ModelInputs = ()\n", 1, False),
+        ("EvaluationInputs = ()\n", 4, False),
+        ("from data import *\n", 4, False),
+    ):
+        (tmp_path / "source" / "net.py").write_text(text)
+        output = refuse(configure(tmp_path, f"cortexm_add_model(net.py SAMPLES {count})"))
+        assert ("SAMPLES 4, but net.py defines no EvaluationInputs" in output) == warned, output
 
 
 def test_interpreter_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

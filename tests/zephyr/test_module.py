@@ -156,9 +156,9 @@ def test_kconfig_off_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_kconfig_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     config = kconfig(monkeypatch, CONFIG_CORTEXM_MODEL="y")
     on = ("FPU", "FPU_SHARING", "CORTEXM_OPTIMIZE_BALANCED", "CORTEXM_ARENA_RAM")
-    for name in (*on, "CORTEXM_WEIGHTS_FLASH"):
+    for name in (*on, "CORTEXM_WEIGHTS_FLASH", "CORTEXM_STACK_CHECK", "THREAD_STACK_INFO"):
         assert value(config, name) == "y", name
-    off = ("CORTEXM_ASSERT", "CORTEXM_REQUIRE_INT8", "CORTEXM_WRAP", "CORTEXM_LOG_MEMORY")
+    off = ("CORTEXM_ASSERT", "CORTEXM_REQUIRE_INT8", "CORTEXM_LOG_MEMORY")
     for name in (*off, "CORTEXM_PROFILE", "LOG"):
         assert value(config, name) == "n", name
     assert value(config, "MAIN_STACK_SIZE") == "2048"
@@ -196,7 +196,7 @@ def test_kconfig_chosen_regions(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("option", ["LOG_MEMORY", "PROFILE"])
 def test_kconfig_hooks(monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     config = kconfig(monkeypatch, CONFIG_CORTEXM_MODEL="y", **{f"CONFIG_CORTEXM_{option}": "y"})
-    assert value(config, "CORTEXM_WRAP") == "y"
+    assert value(config, "CORTEXM_WRAP") == value(config, "LOG") == "y"
     assert value(config, "CORTEXM_LOG_LEVEL") == "3"
 
 
@@ -320,7 +320,9 @@ def test_applications_set_symbols_that_exist(monkeypatch: pytest.MonkeyPatch, pa
 def test_every_option_reaches_the_build() -> None:
     """An option that neither CMake nor C reads would be a promise that nothing keeps."""
     folder = ROOT / "zephyr"
-    read = "".join((folder / name).read_text() for name in ("CMakeLists.txt", "wrap.c"))
+    read = "".join(
+        (folder / name).read_text() for name in ("CMakeLists.txt", "wrap.c", "profile.c")
+    )
     # Limits are read in a loop over their names; defaults of choices need no reading.
     known = {f"CORTEXM_{name}" for name in ("RAM_LIMIT", "FLASH_LIMIT")}
     defaults = {

@@ -26,7 +26,8 @@ enum {
     CORTEXM_ERR_ARENA_SIZE = -2,  /* the arena is smaller than model->arena_size */
     CORTEXM_ERR_ARENA_ALIGN = -3, /* the arena is not aligned to CORTEXM_ARENA_ALIGN bytes */
     CORTEXM_ERR_ABI = -4,         /* model and library come from different versions */
-    CORTEXM_ERR_RUNTIME = -5      /* RUNTIME executorch: ExecuTorch failed; cortexm_et_error() says why */
+    CORTEXM_ERR_RUNTIME = -5,     /* RUNTIME executorch: ExecuTorch failed; cortexm_et_error() says why */
+    CORTEXM_ERR_STACK = -6        /* Zephyr: less stack is left than model->stack_size */
 };
 
 /* Changes whenever generated code and kernel library stop fitting together. */
@@ -69,6 +70,7 @@ typedef struct cortexm_model {
     const char *name;
     size_t arena_size;        /* bytes of arena that the plan needs */
     void *arena;              /* the model's own arena, or NULL */
+    size_t stack_size;        /* bytes of stack that a call takes at most, interrupts aside; 0: not known */
     const cortexm_tensor_info_t *inputs;
     const cortexm_tensor_info_t *outputs;
     uint16_t input_count;

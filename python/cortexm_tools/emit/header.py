@@ -45,6 +45,7 @@ def header_text(
         f"#define {macro}_OUTPUT_COUNT {len(graph.outputs)}",
         "",
     ]
+    lines += _stack_lines(options)
     for role, indices in (("INPUT", graph.inputs), ("OUTPUT", graph.outputs)):
         for number, index in enumerate(indices):
             lines += _tensor_macros(f"{macro}_{role}_{number}", graph.tensors[index])
@@ -67,6 +68,24 @@ def header_text(
     lines += more
     lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
     return "\n".join(lines)
+
+
+def _stack_lines(options: EmitOptions) -> list[str]:
+    """The bound on the stack. It follows from the machine code: the build writes it once there is some."""
+    file, macro = f"{options.name}_stack.h", f"{options.macro}_STACK_SIZE"
+    return [
+        "/* Bytes of stack that a call of the model takes at most, interrupts aside: measured by the",
+        " * build, which writes this file. 0 if it is not known. */",
+        "#if defined(__has_include)",
+        f'#if __has_include("{file}")',
+        f'#include "{file}"',
+        "#endif",
+        "#endif",
+        f"#ifndef {macro}",
+        f"#define {macro} 0",
+        "#endif",
+        "",
+    ]
 
 
 def _tensor_macros(prefix: str, tensor: Tensor) -> list[str]:

@@ -273,6 +273,7 @@ def description_lines(
         "name": c_string(name),
         "arena_size": f"{options.macro}_ARENA_SIZE",
         "arena": main_arena_symbol(plan, options),
+        "stack_size": f"{options.macro}_STACK_SIZE",
         "inputs": f"{name}_inputs" if graph.inputs else "NULL",
         "outputs": f"{name}_outputs" if graph.outputs else "NULL",
         "input_count": f"{options.macro}_INPUT_COUNT",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory summary that the CMake function asks for after each build of a model::
 
-    python -m cortexm_tools.run --name N --archive A... --out F -- CC FLAGS...
+    python -m cortexm_tools.run --name N --archive A... --out F [--stack-header H --stamp S] -- CC FLAGS...
 
-Prints it, writes it as JSON, and fails if a limit is exceeded.
+Prints it, writes it as JSON and the bound on the stack as NAME_stack.h, and fails if a limit is exceeded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from ..emit.files import write_files
 from ..errors import CortexMError
 from ..quality import quality_line
 from ..terminal import show
-from .footprint import check_footprint, measure, shares_of, summary_text, to_json
+from .footprint import (
+    check_footprint,
+    measure,
+    shares_of,
+    stack_header,
+    summary_text,
+    to_json,
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -35,6 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--section-arena", action="append", default=[])
     parser.add_argument("--ram-limit", type=int)
     parser.add_argument("--flash-limit", type=int)
+    parser.add_argument("--stack-header", type=Path)
+    parser.add_argument("--stamp", type=Path)
     options = parser.parse_args(own)
     try:
         report = _report(options.out.with_name(f"{options.name}.report.json"))
@@ -48,6 +57,12 @@ def main(arguments: Sequence[str]) -> int:
         )
         write_files(options.out.parent, {options.out.name: to_json(size)})
         check_footprint(options.name, size, options.ram_limit, options.flash_limit)
+        if options.stack_header is not None:
+            header = options.stack_header
+            write_files(header.parent, {header.name: stack_header(options.name, size)})
+        if options.stamp is not None:
+            write_files(options.stamp.parent, {options.stamp.name: ""})
+            options.stamp.touch()  # newer than what it was made from
     except CortexMError as error:
         show(f"error: {error}", error=True)
         return 1

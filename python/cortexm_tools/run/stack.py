@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import CortexMError
@@ -228,7 +228,7 @@ def usage_of(archives: Iterable[Path]) -> dict[tuple[str, str], int | None]:
 def trial_bound(
     relocatable: Path, elf: Elf, compiler: Sequence[str], model: str, usage: Usage
 ) -> StackBound:
-    """The bound of cortexm_invoke in the object of a trial link, with stand-ins for what it lacks.
+    """The bound of what calls the model, in the object of a trial link with stand-ins for what it lacks.
 
     Raises:
         CortexMError: as `image_bounds`; or the link fails.
@@ -247,11 +247,14 @@ def trial_bound(
     done = subprocess.run([*compiler, *options], capture_output=True, text=True)
     if done.returncode != 0:
         raise CortexMError("the link for the stack bound failed", hint=done.stderr.strip())
-    root = "cortexm_invoke"
-    bounds = image_bounds(image, compiler, [root], model=model, usage=usage, outside=missing)
-    if root not in bounds:
-        raise CortexMError(f"the image has no {root}")
-    return bounds[root]
+    bounds = image_bounds(image, compiler, CALLERS, model=model, usage=usage, outside=missing)
+    if set(CALLERS) - bounds.keys():
+        raise CortexMError(
+            f"the image has no {' and no '.join(sorted(set(CALLERS) - bounds.keys()))}"
+        )
+    outside = sorted({name for bound in bounds.values() for name in bound.outside})
+    deepest = max(bounds.values(), key=lambda bound: (bound.bytes, bound.path))
+    return replace(deepest, outside=tuple(outside))
 
 
 def path_text(bound: StackBound) -> str:

@@ -12,6 +12,9 @@
 
 static _Alignas(16) uint8_t arena[LARGER(FIRST_ARENA_SIZE, SECOND_MODEL_ARENA_SIZE) + 16];
 
+/* A bound on the stack is a constant at compile time. */
+typedef char room_t[FIRST_STACK_SIZE + 1];
+
 static int check(const cortexm_model_t *model)
 {
     const size_t size = model->arena_size;
@@ -51,6 +54,10 @@ int main(void)
     if (first_pte_size < 64 || memcmp(first_pte + 4, "ET12", 4) != 0) {
         return 2;
     }
-    printf("both ran\n");
+    if (first.stack_size != sizeof(room_t) - 1 || second_model.stack_size != SECOND_MODEL_STACK_SIZE ||
+        third.stack_size != THIRD_STACK_SIZE || fourth.stack_size != FOURTH_STACK_SIZE) {
+        return 4;
+    }
+    printf("both ran, stack %u\n", (unsigned)first.stack_size);
     return 0;
 }

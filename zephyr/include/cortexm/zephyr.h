@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks of the Zephyr module. */
+/* What the Zephyr module adds: the sizes of stacks, memory for user threads, hooks. */
 #ifndef CORTEXM_ZEPHYR_H
 #define CORTEXM_ZEPHYR_H
 
 #include <stdint.h>
+#include <zephyr/kernel.h>
 
 #include "cortexm/model.h"
 
@@ -11,13 +12,43 @@
 extern "C" {
 #endif
 
+/* Bytes of a thread's stack that an interrupt takes, with registers of the FPU and alignment. What
+ * handlers need beyond that is on the stack of interrupts. */
+#define CORTEXM_INTERRUPT_FRAME (IS_ENABLED(CONFIG_FPU) ? 112 : 40)
+
+/* Bytes of stack for a thread that runs a model: `model_stack` is its NAME_STACK_SIZE, of several models
+ * the largest one, and `own` what the thread's own functions take at the call and elsewhere. */
+#define CORTEXM_THREAD_STACK_SIZE(model_stack, own)                                                \
+    ((model_stack) + (own) + CORTEXM_INTERRUPT_FRAME)
+
+#define CORTEXM_ASSERT_STACK_BYTES(bytes, model_stack, own)                                        \
+    BUILD_ASSERT((model_stack) > 0 || IS_ENABLED(CONFIG_ARCH_POSIX),                               \
+                 "the stack that the model takes is not known: see the build's output");           \
+    BUILD_ASSERT((bytes) >= CORTEXM_THREAD_STACK_SIZE(model_stack, own),                           \
+                 "the stack is too small for the model: see CORTEXM_THREAD_STACK_SIZE()")
+
+/* Fails the build if `stack`, of K_THREAD_STACK_DEFINE(), is smaller than that. */
+#define CORTEXM_ASSERT_STACK(stack, model_stack, own)                                              \
+    CORTEXM_ASSERT_STACK_BYTES(K_THREAD_STACK_SIZEOF(stack), model_stack, own)
+
+/* The same for the stack of main(), CONFIG_MAIN_STACK_SIZE. */
+#define CORTEXM_ASSERT_MAIN_STACK(model_stack, own)                                                \
+    CORTEXM_ASSERT_STACK_BYTES(CONFIG_MAIN_STACK_SIZE, model_stack, own)
+
+#if defined(CONFIG_USERSPACE)
+/* Memory that a user thread must be given to run models with CONFIG_CORTEXM_ARENA_PARTITION or
+ * CONFIG_CORTEXM_PROFILE_LAYERS: k_mem_domain_add_partition(domain, &cortexm_partition). */
+extern struct k_mem_partition cortexm_partition;
+#endif
+
 /* CONFIG_CORTEXM_PROFILE: called after each cortexm_invoke() in the context that ran it. `cycles`
- * includes whatever interrupted the run, but not what the hook below takes. Weak: the default writes
- * a line to the log. */
+ * includes whatever interrupted the run, but not what the hook below takes. 0: not known, as the run
+ * held up the interrupt of a clock that needs it. Weak: the default writes a line to the log, or to
+ * the console if there is no log. */
 void cortexm_profile_hook(const cortexm_model_t *model, uint32_t cycles);
 
 /* CONFIG_CORTEXM_PROFILE_LAYERS: called after each layer in the context that ran it. `step` counts
- * from 1, as "west cortexm report" does. Weak as well. */
+ * from 1, as "west cortexm report" does. 0 cycles: not known. Weak as well. */
 void cortexm_profile_layer_hook(const cortexm_model_t *model, uint32_t step, uint32_t cycles);
 
 #ifdef __cplusplus

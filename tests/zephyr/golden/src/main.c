@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Golden cases on this board: alone, in two threads that preempt each other, and in an interrupt that
- * preempts them. Whatever runs, each result must be the recorded one in every byte.
+ * Golden cases on this board: alone, in a user thread, in two threads that preempt each other, and in an
+ * interrupt that preempts them. Whatever runs, each result must be the recorded one in every byte.
  */
+#include <cortexm/zephyr.h>
 #include <string.h>
+#include <zephyr/app_memory/app_memdomain.h>
 #include <zephyr/kernel.h>
 #include <zephyr/ztest.h>
 
+#include "own.h"
 #include "vectors.h"
 
 #define ARENA_BYTES 8192
@@ -16,6 +19,9 @@
 enum { MAIN, FIRST, SECOND, INTERRUPT, ARENAS };
 
 static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t arenas[ARENAS][ARENA_BYTES];
+
+/* What user threads may write. */
+K_APP_BMEM(cortexm_partition) static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t user_arena[ARENA_BYTES];
 
 /* Number of outputs that differ, or -1 if the model did not run. */
 static int run(const struct vector *vector, uint8_t *arena)
@@ -75,6 +81,73 @@ ZTEST(golden, test_refusals)
     zassert_is_null(cortexm_input(model, arenas[MAIN], model->input_count).data);
 }
 
+/* Without CONFIG_USERSPACE this is a thread like the others. `own` is the first case with its own arena. */
+ZTEST_USER(golden, test_user_thread)
+{
+    const struct vector own_arena = {&own, vectors[0].inputs, vectors[0].outputs};
+
+    zassert_equal(k_is_user_context(), IS_ENABLED(CONFIG_USERSPACE));
+    zassert_equal(run(&own_arena, NULL), 0);
+    for (size_t i = 0; i < vector_count; i++) {
+        zassert_equal(run(&vectors[i], user_arena), 0, "%s", vectors[i].model->name);
+    }
+}
+
+#if defined(CONFIG_CORTEXM_PROFILE_LAYERS)
+K_APP_BMEM(cortexm_partition) static uint32_t total, layers, layer_count;
+
+void cortexm_profile_hook(const cortexm_model_t *model, uint32_t cycles)
+{
+    ARG_UNUSED(model);
+    total = cycles;
+}
+
+void cortexm_profile_layer_hook(const cortexm_model_t *model, uint32_t step, uint32_t cycles)
+{
+    layers = step == 1U ? cycles : layers + cycles;
+    layer_count += step == 1U;
+}
+
+ZTEST_USER(golden, test_cycles_of_a_user_thread)
+{
+    const uint32_t before = layer_count;
+
+    zassert_equal(run(&vectors[0], user_arena), 0);
+    zassert_equal(layer_count, before + 1);
+    zassert_true(layers > 0 && layers <= total, "%u of %u cycles", layers, total);
+}
+#endif
+
+#if defined(CONFIG_CORTEXM_STACK_CHECK)
+static K_KERNEL_STACK_DEFINE(small, 320);
+static struct k_thread small_thread;
+static int small_status;
+
+static void run_on_a_small_stack(void *model, void *unused1, void *unused2)
+{
+    ARG_UNUSED(unused1);
+    ARG_UNUSED(unused2);
+    small_status = cortexm_invoke(model, arenas[MAIN]);
+}
+
+ZTEST(golden, test_a_stack_that_is_too_small)
+{
+    const cortexm_model_t *deepest = vectors[0].model;
+
+    for (size_t i = 0; i < vector_count; i++) {
+        zassert_true(vectors[i].model->stack_size > 0);
+        if (vectors[i].model->stack_size > deepest->stack_size) {
+            deepest = vectors[i].model;
+        }
+    }
+    zassert_true(deepest->stack_size > K_KERNEL_STACK_SIZEOF(small), "%s", deepest->name);
+    k_thread_create(&small_thread, small, K_KERNEL_STACK_SIZEOF(small), run_on_a_small_stack,
+                    (void *)deepest, NULL, NULL, K_PRIO_PREEMPT(2), 0, K_NO_WAIT);
+    zassert_equal(k_thread_join(&small_thread, K_SECONDS(10)), 0);
+    zassert_equal(small_status, CORTEXM_ERR_STACK);
+}
+#endif
+
 /* Two threads and a timer interrupt, each with an arena of its own. */
 
 struct work {
@@ -85,6 +158,8 @@ struct work {
 };
 
 static K_THREAD_STACK_ARRAY_DEFINE(stacks, 2, 2048);
+CORTEXM_ASSERT_STACK(stacks[0], OWN_STACK_SIZE, 256);
+CORTEXM_ASSERT_MAIN_STACK(OWN_STACK_SIZE, 256);
 static struct k_thread threads[2];
 static struct work work[ARENAS];
 
@@ -137,4 +212,12 @@ ZTEST(golden, test_two_threads_and_an_interrupt)
     }
 }
 
-ZTEST_SUITE(golden, NULL, NULL, NULL, NULL, NULL);
+static void *setup(void)
+{
+#if defined(CONFIG_USERSPACE)
+    zassert_equal(k_mem_domain_add_partition(&k_mem_domain_default, &cortexm_partition), 0);
+#endif
+    return NULL;
+}
+
+ZTEST_SUITE(golden, NULL, setup, NULL, NULL, NULL);

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a model takes of flash, RAM and stack, known before the application is compiled. Included by
+# CortexMModel.cmake; functions only.
+
+# _cortexm_measure(<target> SOURCES <file>... LIBRARIES <target>... ARCHIVES <file>... OPTIONS <word>...)
+#
+# Exact sizes come from a trial link of the model alone with what it needs of the kernels. The bound on the
+# stack follows from the machine code, so the model is compiled for the trial without it, into
+# <target>-trial; then NAME.c once more, with measured/NAME_stack.h. The other objects are the trial's.
+function(_cortexm_measure target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "PYTHON;NAME;FOLDER" "SOURCES;LIBRARIES;ARCHIVES;OPTIONS")
+  get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
+  get_property(package GLOBAL PROPERTY CORTEXM_PACKAGE_DIR)
+  set(trial "${target}-trial")
+  add_library("${trial}" STATIC EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  add_dependencies("${trial}" "${target}-sources")
+  target_include_directories("${trial}" PRIVATE "${ARG_FOLDER}")
+  target_link_libraries("${trial}" PRIVATE ${ARG_LIBRARIES})
+  _cortexm_use_platform("${trial}")
+  # The same code: also with options that a project gives the model's target later.
+  target_compile_options("${trial}" PRIVATE "$<TARGET_PROPERTY:${target},COMPILE_OPTIONS>")
+  target_compile_definitions("${trial}" PRIVATE "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  set_target_properties("${trial}" PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
+
+  separate_arguments(flags NATIVE_COMMAND "${CMAKE_C_FLAGS}")
+  get_property(platform_flags GLOBAL PROPERTY CORTEXM_PLATFORM_FLAGS)
+  set(archives "$<TARGET_FILE:${trial}>" ${ARG_ARCHIVES})
+  set(header "${ARG_FOLDER}/measured/${ARG_NAME}_stack.h")
+  set(stamp "${ARG_FOLDER}/${ARG_NAME}.measured")
+  file(GLOB tools "${package}/run/*.py")
+  # The stamp tells when this last ran; the header keeps its time as long as it says the same.
+  add_custom_command(
+    OUTPUT "${stamp}"
+    BYPRODUCTS "${ARG_FOLDER}/${ARG_NAME}.footprint.json" "${header}"
+    COMMAND
+      "${ARG_PYTHON}" "${root}/cmake/launch.py" "${package}" cortexm_tools.run
+      --name "${ARG_NAME}" --out "${ARG_FOLDER}/${ARG_NAME}.footprint.json"
+      --stack-header "${header}" --stamp "${stamp}" ${ARG_OPTIONS}
+      --archive ${archives}
+      -- "${CMAKE_C_COMPILER}" ${flags} ${platform_flags}
+    DEPENDS ${archives} ${tools}
+    COMMENT "Measuring ${target}"
+    VERBATIM)
+  add_custom_target("${target}-measured" DEPENDS "${stamp}")
+  add_dependencies("${target}" "${target}-measured")
+  target_include_directories("${target}" PUBLIC "${ARG_FOLDER}/measured")
+endfunction()
