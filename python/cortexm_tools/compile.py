@@ -26,7 +26,6 @@ from .plan.alternatives import smaller_plan
 from .plan.types import Region
 from .program import EvaluationSet, Program, run_in_order
 from .pte.builder import state_values
-from .quality import report_quality
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
 from .target import Optimize, Target
@@ -107,7 +106,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     if options.bands and options.ram_limit is None:
         other = smaller_plan(simplified, options.target, options.kernels, plan)
     report = report_data(plan, name=program.name, digest=program.digest, alternative=other)
-    report["quality"] = report_quality(program.quality, program.unmeasured)
+    report["quality"] = program.quality or {"not_measured": program.unmeasured}
     check_limits(report, options.ram_limit, options.flash_limit)
     samples = None
     if options.samples:
@@ -184,7 +183,7 @@ def _compile_for_executorch(
             hint="give the model an arena of its own, or leave out RUNTIME executorch",
         )
     report = executorch_report(loaded, program)
-    report["quality"] = report_quality(program.quality, program.unmeasured)
+    report["quality"] = program.quality or {"not_measured": program.unmeasured}
     check_pools(report, options.ram_limit, options.flash_limit)
     emit_options = _emit_options(program, options)
     files: dict[str, str | bytes] = {

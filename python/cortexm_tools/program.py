@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .builtin import builtin_file, builtin_names
 from .errors import CortexMError, did_you_mean
@@ -20,7 +20,7 @@ from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
 from .pte.reader import read_pte
-from .quality import NO_FLOAT_MODEL, NOT_QUANTIZED, Quality
+from .quality import NO_FLOAT_MODEL, NOT_QUANTIZED, stored_quality
 from .target import Target
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ class Program:
         vectors: the test vectors of a .bpte.
         fake_quantized: runs the quantized model before lowering; None for a .pte.
         texts: the model as Python code after each stage of the frontend; empty for a .pte.
-        quality: of the quantized model beside the float model; None if it was not measured.
+        quality: how close the quantized model is to the float one (``Quality.data``); None if that
+            was not measured.
         unmeasured: why not.
         source: what the user gave, for messages.
     """
@@ -85,7 +86,7 @@ class Program:
     vectors: tuple[TestVector, ...] = field(default=(), repr=False)
     fake_quantized: Runner | None = field(default=None, repr=False)
     texts: dict[str, str] = field(default_factory=dict, repr=False)
-    quality: Quality | None = field(default=None, repr=False)
+    quality: dict[str, Any] | None = field(default=None, repr=False)
     unmeasured: str = NO_FLOAT_MODEL
     source: str = ""
 
@@ -167,6 +168,7 @@ def load_program(
         _sidecar_layers(path.with_suffix(".layers.json"), pte),
         dependencies=(str(path.resolve()),),
         vectors=vectors,
+        quality=_report_quality(path.with_suffix(".report.json"), pte),
         source=str(path),
     )
 
@@ -177,6 +179,14 @@ def _sidecar_layers(path: Path, pte: bytes) -> tuple[NamedLayer, ...]:
         return layers_from_json(path.read_bytes(), pte)
     except OSError:
         return ()
+
+
+def _report_quality(path: Path, pte: bytes) -> dict[str, Any] | None:
+    """What was measured when the .pte was made, from the report beside it."""
+    try:
+        return stored_quality(path.read_bytes(), hashlib.sha256(pte).hexdigest())
+    except OSError:
+        return None
 
 
 @contextmanager
@@ -262,7 +272,7 @@ def _lower(
         tuple(tensor.detach().contiguous().numpy() for tensor in loaded.example_inputs),
         fake_quantized=lowered.fake_quantized,
         texts=lowered.texts,
-        quality=lowered.quality,
+        quality=lowered.quality.data() if lowered.quality is not None else None,
         unmeasured=NOT_QUANTIZED,
         source=label,
     )

@@ -8,6 +8,7 @@ with its values r in the float model and q in the quantized one, over all elemen
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -207,6 +208,19 @@ def _worst_text(data: dict[str, Any]) -> str:
     return f"{where}: {_decibels(worst, 'before_')} before, {_decibels(worst)} behind it"
 
 
-def report_quality(quality: Quality | None, reason: str) -> dict[str, Any]:
-    """The entry ``quality`` of a report; `reason` why there is none."""
-    return {"not_measured": reason} if quality is None else quality.data()
+def stored_quality(text: str | bytes, digest: str) -> dict[str, Any] | None:
+    """The entry ``quality`` of the NAME.report.json `text`.
+
+    None if that belongs to another program than the one with the SHA-256 `digest`, is damaged, or
+    says that nothing was measured.
+    """
+    try:
+        report = json.loads(text)
+        if report["program_sha256"] != digest:
+            return None
+        data: dict[str, Any] = report["quality"]
+        quality_line(data)
+        layer_rows(data)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return None if "not_measured" in data else data

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +31,7 @@ from cortexm_tools.quality import (
     Quality,
     layer_rows,
     quality_line,
-    report_quality,
+    stored_quality,
 )
 
 
@@ -185,8 +186,21 @@ def test_text_of_every_kind_of_value() -> None:
         ("mul", "-", "noise only", "exact"),
     ]
     assert [output.is_poor for output in outputs] == [False, False, True, True, False]
-    none = report_quality(None, NO_FLOAT_MODEL)
+    none = {"not_measured": NO_FLOAT_MODEL}
     assert quality_line(none) == "not measured: a .pte carries no float model"
     assert layer_rows(none) == []
     one = Quality(1, 1, "example", outputs[:1], ())
     assert quality_line(one.data()) == "20.0 dB against the float model, 1 example input"
+
+
+def test_stored_beside_the_program() -> None:
+    quality = Quality(1, 1, "example", (OutputQuality(Noise(9.0, 1.0)),), ()).data()
+    report = {"program_sha256": "ab", "quality": quality}
+    assert stored_quality(json.dumps(report), "ab") == quality
+    assert stored_quality(json.dumps(report), "cd") is None
+    assert stored_quality(json.dumps({"program_sha256": "ab"}), "ab") is None
+    assert stored_quality(json.dumps(report)[:-9], "ab") is None
+    assert stored_quality("[]", "ab") is None
+    for damaged in ({"outputs": 7}, {"layers": [{}]}, {"worst_layer": {"layer": ""}}):
+        assert stored_quality(json.dumps(report | {"quality": quality | damaged}), "ab") is None
+    assert stored_quality(json.dumps(report | {"quality": {"not_measured": "x"}}), "ab") is None
