@@ -38,6 +38,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         if anchor and other.suffix == ".md":
             titles = re.findall(r"^#+ (.*)$", other.read_text(encoding="utf-8"), re.M)
             slugs = {re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles}
+            slugs |= set(re.findall(r'<a id="([\w-]+)">', other.read_text(encoding="utf-8")))
             assert anchor[1:] in slugs, f"{page.name}: {target}{anchor}"
 
 
