@@ -56,6 +56,19 @@ static size_t stack_left(void)
 
     return here > start ? here - start : 0;
 }
+
+/* The message comes from the system's work queue: the stack at hand may be too small for it. */
+static const cortexm_model_t *refused;
+static size_t refused_left;
+
+static void report_refusal(struct k_work *work)
+{
+    ARG_UNUSED(work);
+    LOG_ERR("%s: %zu bytes of stack are left, %zu are needed", refused->name, refused_left,
+            refused->stack_size);
+}
+
+static K_WORK_DEFINE(refusal, report_refusal);
 #endif
 
 #if defined(CONFIG_CORTEXM_STACK_CHECK) || defined(CONFIG_CORTEXM_PROFILE)
@@ -67,8 +80,9 @@ int __wrap_cortexm_invoke(const cortexm_model_t *model, void *arena)
     const size_t left = stack_left();
 
     if (model != NULL && model->stack_size > left) {
-        LOG_ERR("%s: %zu bytes of stack are left, %zu are needed", model->name, left,
-                model->stack_size);
+        refused = model;
+        refused_left = left;
+        k_work_submit(&refusal);
         return CORTEXM_ERR_STACK;
     }
 #endif
