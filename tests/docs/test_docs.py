@@ -21,8 +21,9 @@ def tracked(*patterns: str) -> list[Path]:
     return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
 
 
-def test_kernel_table_is_up_to_date() -> None:
-    script = ROOT / "scripts" / "kernel_docs.py"
+@pytest.mark.parametrize("name", ["kernel_docs.py", "operator_docs.py"])
+def test_generated_pages_are_up_to_date(name: str) -> None:
+    script = ROOT / "scripts" / name
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

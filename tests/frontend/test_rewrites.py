@@ -235,7 +235,7 @@ def _kept() -> set[Any]:
     """Operators that some forms of which the quantizer knows."""
     aten = torch.ops.aten
     return {
-        *(aten.conv_transpose2d.input, aten.softmax.int),
+        *(aten.conv_transpose2d.input, aten.softmax.int, aten.bmm.default),
         *(aten.avg_pool2d.default, aten.max_pool2d.default),
     }
 

@@ -58,6 +58,15 @@ CASES: dict[str, tuple[Function, tuple[torch.Tensor, ...]]] = {
     "remainder_of_rows": (lambda x: x % torch.tensor([3, -2, 5]), (NUMBERS,)),
     "quotient": (lambda x: (x // 4, torch.div(x, -4, rounding_mode="trunc")), (NUMBERS,)),
     "quotient_32": (lambda x: x // torch.tensor([3, -2, 5]), (NUMBERS.to(torch.int32),)),
+    "adaptive_average": (lambda x: functional.adaptive_avg_pool2d(x, (3, 4)), (IMAGE,)),
+    "adaptive_average_whole": (lambda x: functional.adaptive_avg_pool2d(x, (2, 1)), (IMAGE,)),
+    "adaptive_average_row": (lambda x: functional.adaptive_avg_pool2d(x, (2, 4)), (IMAGE,)),
+    "adaptive_largest": (lambda x: functional.adaptive_max_pool2d(x, (3, 5)), (IMAGE,)),
+    "clamp_by_tensors": (
+        lambda x: (x.clamp(-x[:, :1].abs(), x[..., :1]), x.clamp(max=x[:, :, :1])),
+        (IMAGE,),
+    ),
+    "mean_of_all": (lambda x: x.mean(), (IMAGE,)),
     "embedding": (lambda x, i: functional.embedding(i, x), (IMAGE[0, 0], torch.tensor([[1, 3]]))),
 }
 

@@ -32,7 +32,7 @@ REFUSED = {
     "conv-conv1d": "fails on ModelInputs",  # the wheel's model does not take its own inputs
     "conv-conv3d": "not rank 5",  # 3-D convolutions have no kernels
     "max_pool2d-maxpool_2x2_indices": "cannot lower",  # ExecuTorch lowers no pool with indices
-    "portable_int8-where_default": "is dynamic",  # the result's size depends on the values
+    "portable_int8-where_default": "depends on the input's values",  # the result's size depends on the values
     "portable_int8-cond": "control flow",
     "portable_int8-while_loop": "control flow",
 }

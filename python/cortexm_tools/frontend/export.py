@@ -21,17 +21,20 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
+from ..advice import advice_on
 from ..errors import CortexMError
 from ..program import named
+from .blame import advice_in_line
+from .calls import INDEXING, call_of, user_frames
 from .functional import functional
 from .layers import layer_of
 from .layout import fit_layouts
 from .model_file import LoadedModel
 from .places import first_line, frame_of_error, text_of, where_of_error
 from .quiet import quiet
-from .rewrites import rewrite
+from .rewrites import decompose, rewrite
 from .runner import ModuleRunner, channels_last
-from .samples import Sample, shape_text
+from .samples import Sample, is_other_float, shape_text, type_text
 from .state import State, Stateless, alike, find_states
 
 _aten = torch.ops.aten
@@ -99,15 +102,15 @@ def capture(loaded: LoadedModel, *, rewritten: bool = True) -> Captured:
             graph = _graph(_export(loaded.module, loaded.example_inputs, loaded))
         if not repeats:
             raise _hidden_state("the second call gives other outputs than the first")
+    graph = copy.deepcopy(graph)  # it shares its weights with the user's module
+    decompose(graph)
     if rewritten:
-        graph = copy.deepcopy(graph)  # it shares its weights with the user's module
         rewrite(graph)
     spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)
     sample = (*loaded.example_inputs, *(state.initial for state in states))
     which = tuple(spatial and x.dim() == 4 and x.is_floating_point() for x in sample)
     _simplify(graph)
     if spatial:
-        graph = graph if rewritten else copy.deepcopy(graph)
         for constant in (*graph.parameters(), *graph.buffers()):
             if constant.dim() == 4:
                 constant.data = constant.data.contiguous(memory_format=torch.channels_last)
@@ -186,7 +189,7 @@ def _hidden_state(text: str) -> CortexMError:
 def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> ExportedProgram:
     try:
         # torch.export prints the graph up to where it fails; the error below says the same.
-        with quiet(), redirect_stderr(io.StringIO()), torch.no_grad():
+        with quiet(), redirect_stderr(io.StringIO()), torch.no_grad(), user_frames():
             program = torch.export.export(module, inputs, strict=False)
     except CortexMError:
         raise
@@ -198,9 +201,15 @@ def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Exp
         **signature.inputs_to_parameters,
         **signature.inputs_to_lifted_tensor_constants,
     }
+    computed: set[Node] = set()
     for node in program.graph.nodes:
         _check_unchanged(node, fixed, loaded)
         _check_static(node, loaded)
+        if node.op == "placeholder" and node.name not in fixed:
+            computed.add(node)
+        if node.op == "call_function" and not computed.isdisjoint(node.all_input_nodes):
+            computed.add(node)
+            _check_type(node, loaded)
     return program
 
 
@@ -214,13 +223,27 @@ def _export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
         return CortexMError(
             f"torch.export cannot follow control flow or shapes that depend on data{at}",
             where=where,
-            hint="compute both sides and choose with torch.where, or decide before deployment",
+            hint=(advice_in_line(*frame) if frame else "")
+            or "compute both sides and choose with torch.where, or decide before deployment",
         )
     return CortexMError(
         f"torch.export cannot capture the model{at}: {first_line(error)}",
         where=where,
-        hint="PyTorch's documentation of torch.export says what can be captured",
+        hint=(advice_in_line(*frame) if frame else "")
+        or "PyTorch's documentation of torch.export says what can be captured",
     )
+
+
+def _check_type(node: Node, loaded: LoadedModel) -> None:
+    """Raises if `node`, which is no constant, computes in another type of real numbers."""
+    for value in _values(node.meta.get("val")):
+        if isinstance(value, torch.Tensor) and is_other_float(value.dtype):
+            raise CortexMError(
+                f"{_shown(node)} gives {type_text(value.dtype)}, on which no kernel computes",
+                where=str(layer_of(node, loaded.path.parent)),
+                hint="stay in float32: .float() instead of .double() or .half(), and constants as "
+                "torch.tensor(…, dtype=torch.float32)",
+            )
 
 
 def _values(value: Any) -> list[Any]:
@@ -272,9 +295,9 @@ def _check_static(node: Node, loaded: LoadedModel) -> None:
     for value in _values(node.meta.get("val")):
         if isinstance(value, torch.Tensor) and value.is_complex():
             raise CortexMError(
-                f"'{node.name}' computes complex numbers, which no kernel does",
+                f"{_shown(node)} gives complex numbers, on which no kernel computes",
                 where=str(layer_of(node, loaded.path.parent)),
-                hint="compute it before the model's input, or with real numbers",
+                hint=advice_on(call_of(node), str(node.target)),
             )
         if isinstance(value, torch.Tensor):
             symbolic = any(not isinstance(n, int) for n in value.shape)
@@ -283,10 +306,16 @@ def _check_static(node: Node, loaded: LoadedModel) -> None:
         if symbolic:
             layer = layer_of(node, loaded.path.parent)
             raise CortexMError(
-                f"the shape of '{node.name}' is dynamic: it depends on the input's values",
+                f"the shape of what {_shown(node)} gives depends on the input's values",
                 where=str(layer),
-                hint="every shape must be known at build time",
+                hint=advice_on(_shown(node), str(node.target)),
             )
+
+
+def _shown(node: Node) -> str:
+    """A call in messages; what indexing gives has a computed shape only where it is by a mask."""
+    call = call_of(node) or str(node.target)
+    return "x[mask]" if call == INDEXING else call
 
 
 def _simplify(graph: GraphModule) -> None:

@@ -13,6 +13,7 @@ from torch.fx import Graph, Node
 
 from ..errors import CortexMError, printable
 from ..ir.types import Layer
+from .calls import call_of
 from .places import frame_in_text, shown_path
 
 _SELF = re.compile(r"^(L\['self'\]|L__self__|self)\.?")
@@ -36,7 +37,8 @@ def layer_of(node: Node, base: Path) -> Layer:
     """What the node's own metadata says; source files relative to `base`."""
     frame = frame_in_text(str(node.meta.get("stack_trace") or ""))
     source = f"{shown_path(frame[0], base)}:{frame[1]}" if frame else ""
-    return Layer(printable(module_path(node.meta.get("nn_module_stack"))), printable(source))
+    path = printable(module_path(node.meta.get("nn_module_stack")))
+    return Layer(path, printable(source), printable(call_of(node)))
 
 
 def layers_of_graph(graph: Graph, base: Path) -> dict[Node, Layer]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import operator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,18 +12,20 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
 
+from ..advice import advice_on
 from ..errors import CortexMError
 from ..ir.types import Layer
 from ..program import Progress, Runner
-from ..pte.ops import CONVERTERS
 from ..quality import Quality
 from ..target import Core, Target
+from .blame import layer_of_error
 from .buffers import check_initial_values, make_buffers, place_writes, shows_buffers
 from .export import Captured, capture
 from .guard import unsafe_nodes
 from .layers import kernel_layers, layers_of_graph
 from .lean import make_lean
 from .measure import measure
+from .missing import check_captured, check_lowered
 from .model_file import LoadedModel
 from .places import first_line, root_cause
 from .quantize import quantize as quantize_graph
@@ -32,6 +33,7 @@ from .quantize import split_activations, tag_nodes, tag_of
 from .quiet import import_executorch, quiet
 from .reference import Reference
 from .replay import quick_passes
+from .rewrites import decompose_floats
 from .runner import ModuleRunner
 from .state import State, Stateless
 from .tables import pass_list
@@ -93,6 +95,7 @@ def lower(
     with quiet(), quick_passes(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         captured = capture(loaded, rewritten=quantize)
+        check_captured(captured.graph.graph, loaded.path.parent)
         tag_nodes(captured.graph)
         count = sum(node.op == "call_function" for node in captured.graph.graph.nodes)
 
@@ -132,6 +135,7 @@ def lower(
         if quantize:
             texts["quantized"] = _code(quantized)
         program = make_lean(edge.exported_program())
+        check_lowered(program.graph, loaded.path.parent)
         texts["lowered"] = _code(program.graph_module)
         reference = ModuleRunner(Reference(program.module(check_guards=False)), which, states)
         if states:
@@ -189,13 +193,17 @@ def _lower_once(
         stage("quantization (1 of 6)")
         split_activations(graph, split)
         samples = loaded.calibration or (loaded.example_inputs,)
-        graph = quantize_graph(graph, samples, captured.which, captured.states)
+        graph = quantize_graph(
+            graph, samples, captured.which, captured.states, base=loaded.path.parent
+        )
     try:
         with quiet(), torch.no_grad():
             stage("export (2 of 6)")
-            exported = torch.export.export(
-                graph, captured.example(loaded.example_inputs), strict=False
-            )
+            example = captured.example(loaded.example_inputs)
+            exported = torch.export.export(graph, example, strict=False)
+            whole = exported.module(check_guards=False)
+            if decompose_floats(whole):
+                exported = torch.export.export(whole, example, strict=False)
             stage("edge program (3 of 6)")
             edge = to_edge(exported, compile_config=cortex_m_edge_compile_config())
             stage("Cortex-M passes (4 of 6)")
@@ -204,9 +212,12 @@ def _lower_once(
             )
             edge._edge_programs["forward"] = manager.transform()
     except Exception as error:
+        layer = layer_of_error(error, captured.graph.graph, loaded.path.parent)
         raise CortexMError(
-            f"ExecuTorch cannot lower the model {name}: {first_line(root_cause(error))}",
-            where=loaded.path.name,
+            f"ExecuTorch cannot lower {layer.call or f'the model {name}'}: "
+            f"{first_line(root_cause(error))}",
+            where=str(layer) if layer != Layer() else loaded.path.name,
+            hint=advice_on(layer.call),
         ) from error
     return edge, graph
 
@@ -215,7 +226,7 @@ def _refuse(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> Non
     node, name = wrong
     layer = layers_of_graph(program.graph, base)[node]
     raise CortexMError(
-        f"{name} would compute on int8 codes as if they were values: ExecuTorch does not "
+        f"{layer.call or name} would compute on int8 codes as if they were values: ExecuTorch does not "
         "lower it correctly here",
         where=str(layer),
         hint="replace this operator, or change what follows it (for example a clamp whose bounds "
@@ -252,7 +263,6 @@ def _serialize(
             program = edge.to_executorch(config)
             pte = bytes(program.buffer)
     except Exception as error:
-        _name_unknown_operator(edge.exported_program().graph, base)
         raise CortexMError(
             f"ExecuTorch cannot serialize the program: {first_line(root_cause(error))}"
         ) from error
@@ -260,20 +270,3 @@ def _serialize(
     emitted = program.exported_program()
     place_writes(emitted, states)
     return pte, kernel_layers(program.executorch_program, emitted.graph, base)
-
-
-def _name_unknown_operator(graph: torch.fx.Graph, base: Path) -> None:
-    """Raises a CortexMError that names the first operator no kernel exists for, if there is one."""
-    known = {name.partition(".")[0] for name in CONVERTERS}
-    for node, layer in layers_of_graph(graph, base).items():
-        if node.op != "call_function" or node.target is operator.getitem:
-            continue
-        schema = getattr(node.target, "_schema", None)
-        name = str(schema.name if schema is not None else node.target)
-        if name not in known:
-            raise CortexMError(
-                f"there is no kernel for operator {name}",
-                where=str(layer),
-                hint="replace the layer by supported operators (docs/kernels.md), or compute this "
-                "part outside the model",
-            )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 _MODELS = os.path.join(_PACKAGE, "models") + os.sep
-_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)')
+FRAME = re.compile(r'File "([^"\n]+)", line (\d+)')
 
 # Libraries whose frames never say anything about a model, by a part of their path.
 _MACHINERY = tuple(
@@ -53,6 +53,13 @@ def is_user_file(path: str) -> bool:
     return not full.startswith(_library_roots())
 
 
+@functools.cache
+def is_tool_file(path: str) -> bool:
+    """Whether `path` is part of these tools, the model files that they bring aside."""
+    full = os.path.abspath(path)
+    return full.startswith(_PACKAGE + os.sep) and not full.startswith(_MODELS)
+
+
 def _is_machinery(path: str) -> bool:
     if path.startswith(_MODELS):
         return False
@@ -77,7 +84,7 @@ def frame_in_text(text: str) -> tuple[str, int] | None:
 
     Where the user has none there, the innermost frame that belongs to no compiler machinery.
     """
-    frames = [(file, int(line)) for file, line in _FRAME.findall(text)]
+    frames = [(file, int(line)) for file, line in FRAME.findall(text)]
     for wanted in (is_user_file, lambda file: not _is_machinery(file)):
         for file, line in reversed(frames):
             if wanted(file):

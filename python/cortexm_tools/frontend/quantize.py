@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
 
+from ..advice import advice_on
 from ..errors import CortexMError
+from ..ir.types import Layer
+from .blame import layer_of_error
 from .places import first_line
 from .quiet import quiet
 from .runner import ModuleRunner
@@ -93,6 +97,8 @@ def quantize(
     samples: Iterable[Sample],
     which: tuple[bool, ...],
     states: tuple[State, ...] = (),
+    *,
+    base: Path,
 ) -> GraphModule:
     """`graph` with quantize-dequantize pairs, ranges measured on `samples`. Changes `graph`.
 
@@ -100,6 +106,7 @@ def quantize(
         samples: they are one sequence of calls.
         which: which of its inputs and states the graph takes in channels_last order.
         states: what comes in behind the inputs, and goes out before the outputs.
+        base: the folder of the model file, for messages.
 
     Raises:
         CortexMError: the quantizer fails.
@@ -120,7 +127,12 @@ def quantize(
                 run.step(sample)
             converted = convert_pt2e(prepared)
     except Exception as error:
-        raise CortexMError(f"quantization failed: {first_line(error)}") from error
+        layer = layer_of_error(error, graph.graph, base)
+        raise CortexMError(
+            f"ExecuTorch cannot quantize {layer.call or 'the model'}: {first_line(error)}",
+            where=str(layer) if layer != Layer() else "",
+            hint=advice_on(layer.call),
+        ) from error
     assert isinstance(converted, GraphModule)
     return converted
 

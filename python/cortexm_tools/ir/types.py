@@ -127,10 +127,12 @@ class Layer:
     Attributes:
         path: module path, e.g. ``features.3.0``; empty where it is not known.
         source: ``file.py:line``; empty where it is not known.
+        call: what the user calls the operator, ``torch.topk``; empty where it is not known.
     """
 
     path: str = ""
     source: str = ""
+    call: str = ""
 
     def __str__(self) -> str:
         if self.path and self.source:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..advice import advice_on
 from ..errors import CortexMError
 from ..ir import Array, Attrs, Graph, Op, Tensor
 from ..target import Target
@@ -81,7 +82,7 @@ class Selector:
             raise CortexMError(
                 f"no kernel for operator {op.kind!r}",
                 where=str(op.layer),
-                hint="see docs/kernels.md",
+                hint=advice_on(op.layer.call),
             )
         calls = lowering(self, op.attrs, op)
         for call in calls:

@@ -50,8 +50,14 @@ class Call:
         """The layer, or the instruction's number where no layer is known."""
         return str(self.layer) if self.layer != Layer() else f"instruction {self.number}"
 
+    @property
+    def name(self) -> str:
+        """The operator in messages: as the user calls it, where that is known, and as it is."""
+        call, operator = self.layer.call, self.instruction.operator
+        return f"{call} ({operator})" if call else operator
+
     def error(self, message: str, hint: str = "") -> CortexMError:
-        return CortexMError(f"{self.instruction.operator}: {message}", where=self.where, hint=hint)
+        return CortexMError(f"{self.name}: {message}", where=self.where, hint=hint)
 
     def require(self, condition: bool, message: str, hint: str = "") -> None:
         """Raises CortexMError(message) unless `condition`."""
@@ -204,7 +210,7 @@ class Call:
             return function(index)
         except CortexMError as error:
             raise CortexMError(
-                f"{self.instruction.operator}: {error.message}", where=self.where, hint=error.hint
+                f"{self.name}: {error.message}", where=self.where, hint=error.hint
             ) from None
 
     # -- results ----------------------------------------------------------------------------------

@@ -27,10 +27,15 @@ def layers_to_json(pte: bytes, layers: Sequence[NamedLayer]) -> str:
         "format": FORMAT,
         "pte_sha256": hashlib.sha256(pte).hexdigest(),
         "kernel_calls": [
-            {"op": op, "path": layer.path, "source": layer.source} for op, layer in layers
+            {"op": op, "path": layer.path, "source": layer.source, "call": layer.call}
+            for op, layer in layers
         ],
     }
     return json.dumps(document, indent=1) + "\n"
+
+
+def _layer(call: dict[str, object]) -> Layer:
+    return Layer(_name(call["path"]), _name(call["source"]), _name(call.get("call", "")))
 
 
 def layers_from_json(text: bytes | str, pte: bytes) -> tuple[NamedLayer, ...]:
@@ -44,10 +49,7 @@ def layers_from_json(text: bytes | str, pte: bytes) -> tuple[NamedLayer, ...]:
             return ()
         if document["pte_sha256"] != hashlib.sha256(pte).hexdigest():
             return ()
-        return tuple(
-            (_name(call["op"]), Layer(_name(call["path"]), _name(call["source"])))
-            for call in document["kernel_calls"]
-        )
+        return tuple((_name(call["op"]), _layer(call)) for call in document["kernel_calls"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return ()
 

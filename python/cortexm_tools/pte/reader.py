@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import CortexMError, did_you_mean
+from ..advice import no_kernel
+from ..errors import CortexMError
 from ..ir.types import Graph, Layer
 from .builder import Builder
 from .call import Call
@@ -113,11 +114,7 @@ def convert_call(call: Call) -> None:
         raise CortexMError(_REFUSALS[instruction.kind], where=call.where)
     entry = CONVERTERS.get(instruction.operator)
     if entry is None:
-        raise CortexMError(
-            f"operator {instruction.operator} is not supported",
-            where=call.where,
-            hint=did_you_mean(instruction.operator, CONVERTERS),
-        )
+        raise no_kernel(instruction.operator, call.layer, call.where)
     # The value an operator returns is repeated behind its results.
     expected = entry.arg_count + entry.out_count
     have = len(instruction.args)

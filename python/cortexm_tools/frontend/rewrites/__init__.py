@@ -13,8 +13,8 @@ from typing import Any
 from torch.fx import GraphModule
 
 from . import (
-    constants,
     convolution,
+    matrix,
     normalization,
     pooling,
     recurrent,
@@ -23,9 +23,13 @@ from . import (
     unary,
 )
 from .builder import Builder, Table
+from .decompose import decompose, decompose_floats
+
+__all__ = ["REWRITES", "decompose", "decompose_floats", "rewrite"]
 
 REWRITES: Table = {
     **convolution.TABLE,
+    **matrix.TABLE,
     **normalization.TABLE,
     **pooling.TABLE,
     **recurrent.TABLE,
@@ -35,8 +39,8 @@ REWRITES: Table = {
 
 
 def rewrite(module: GraphModule) -> None:
-    """Apply all rewrites, in place. The new nodes have no shapes: capture the result again."""
-    constants.fold_constants(module)
+    """Apply all rewrites to what `decompose` left, in place. The new nodes have no shapes: capture
+    the result again."""
     normalization.fold_into_convolutions(module)
     unary.join_unary(module)
     for node in list(module.graph.nodes):

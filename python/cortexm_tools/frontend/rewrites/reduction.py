@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, means, softmax, matrix products and others, in operators that the dialect has.
+"""Sums, means, softmax, attention and others, in operators that the dialect has.
 
 A sum or mean over any dimensions is a linear layer with equal weights, 1 or 1/n, over these
 dimensions moved to the end, and the result gets a scale of its own. The mean over an image's rows
@@ -66,25 +66,6 @@ def _softmax(build: Builder) -> Node | None:
     return build(_aten.permute.default, result, back)
 
 
-def _matmul(build: Builder) -> Node | None:
-    """By a constant matrix: a linear layer."""
-    left, right = build.node.args[:2]
-    weight, shape = build.value(right), shape_of(left)
-    if not shape or weight is None or weight.dim() != 2:
-        return None
-    return build(_aten.linear.default, left, build.constant(weight.T))
-
-
-def _addmm(build: Builder) -> Node | None:
-    args = build.arguments()
-    bias, weight = build.value(args["self"]), build.value(args["mat2"])
-    if bias is None or weight is None or bias.dim() != 1 or args["alpha"] != 1 or args["beta"] != 1:
-        return None
-    if bias.numel() != weight.shape[1] or shape_of(args["mat1"]) is None:
-        return None
-    return build(_aten.linear.default, args["mat1"], build.constant(weight.T), args["self"])
-
-
 def _glu(build: Builder) -> Node | None:
     args = build.arguments()
     shape = shape_of(args["self"])
@@ -136,9 +117,6 @@ TABLE: Table = {
     _aten.sum.dim_IntList: _reduce,
     _aten.sum.default: _reduce,
     _aten.softmax.int: _softmax,
-    _aten.matmul.default: _matmul,
-    _aten.mm.default: _matmul,
-    _aten.addmm.default: _addmm,
     _aten.glu.default: _glu,
     _aten.clamp.Tensor: _clamp_tensor,
     _aten.scaled_dot_product_attention.default: _attention,

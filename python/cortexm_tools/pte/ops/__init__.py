@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ..call import Table
 from . import (
+    adaptive,
     arithmetic,
     convolution,
     elementwise,
@@ -27,6 +28,7 @@ CONVERTERS: Table = {
     **indexing.TABLE,
     **arithmetic.TABLE,
     **float_layers.TABLE,
+    **adaptive.TABLE,
     **floats.TABLE,
     **resample.TABLE,
     **states.TABLE,

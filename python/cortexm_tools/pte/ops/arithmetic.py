@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...ir import ops, ops_more
-from ...ir.types import DType, Tensor
+from ...ir.types import DType, Tensor, contiguous
 from ..call import Call, Table, register
 from ..values import ScalarType
 
@@ -133,7 +133,26 @@ def _bound(call: Call, number: int, dtype: DType) -> float | None:
     return int(whole)
 
 
+def _clamp_by_tensors(call: Call) -> None:
+    """The larger of operand and lower bound, and the smaller of that and the upper bound."""
+    x = call.tensor(0)
+    dtype = call.info(x).dtype
+    bounds = [(n, index) for n in (1, 2) if (index := call.optional(n)) is not None]
+    call.require(bool(bounds), "neither of the bounds is given")
+    for number, bound in bounds:
+        call.require_dtype(bound, dtype)
+        attrs: ops.Attrs = ops.Maximum() if number == 1 else ops.Minimum()
+        shape = call.broadcast(x, bound)
+        if number == bounds[-1][0]:
+            call.require_out(shape, dtype)
+            call.emit(attrs, x, bound)
+        else:
+            inner = Tensor("x", dtype, shape, contiguous(len(shape)), quant=call.info(x).quant)
+            x = call.emit_new(attrs, inner, x, bound)
+
+
 register(TABLE, "aten::clamp.out", args=3)(_clamp)
+register(TABLE, "aten::clamp.Tensor_out", args=3)(_clamp_by_tensors)
 register(TABLE, "aten::hardtanh.out", args=3)(_clamp)
 
 
@@ -182,6 +201,15 @@ def _reduce(name: str, function: str, args: int, *dtypes: DType) -> None:
         call.emit(ops_more.Reduce(function, dims, keepdim), x)
 
     register(TABLE, name, args=args)(convert)
+
+
+@register(TABLE, "aten::mean.dtype_out", args=2)
+def _mean_of_all(call: Call) -> None:
+    x = call.tensor(0)
+    require_float(call, x)
+    call.require_out((), DType.F32)
+    dims = tuple(range(len(call.info(x).shape)))
+    call.emit(ops_more.Reduce("mean", dims, False), x)
 
 
 _NUMBERS = (DType.F32, DType.S8, DType.S16, DType.S32, DType.S64, DType.U8)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ...advice import advice_on
 from ...ir import ops, ops_more
 from ...ir.types import DType, Tensor, contiguous
 from ..call import INT8, Call, Table, register
@@ -21,7 +22,7 @@ def _images(call: Call, x: int, *dtypes: DType, rows: bool = False) -> Images:
     call.require(
         len(shape) == len(out.shape) and (len(shape) == 4 or (rows and len(shape) == 3)),
         f"only images [N, C, H, W] are supported, not rank {len(shape)}",
-        "3-D convolutions and pools are not supported",
+        advice_on("torch.nn.Conv3d"),
     )
     call.require_dtype(x, *dtypes)
     call.require(out.dtype is call.info(x).dtype, "operand and result differ in type")
