@@ -238,6 +238,24 @@ def power_spectrum() -> torch.Tensor:
     return spectrum[:, :, :24].abs() ** 2
 
 
+@network(power_spectrum)
+class MelFrontEnd(nn.Module):
+    """The mel filters and the logarithm inside the network, in front of a small CNN."""
+
+    def __init__(self, mels: int = 16, classes: int = 6) -> None:
+        super().__init__()
+        self.register_buffer("mel", mel_matrix(mels, 33))
+        self.conv1 = nn.Conv2d(1, 8, 3, stride=2, padding=1)
+        self.conv2 = nn.Conv2d(8, 16, 3, stride=2, padding=1)
+        self.fc = nn.Linear(16 * 4 * 6, classes)
+
+    def forward(self, power: torch.Tensor) -> torch.Tensor:
+        x = torch.log(self.mel @ power + 1e-4)
+        x = F.relu(self.conv1(x.unsqueeze(1)))
+        x = F.relu(self.conv2(x))
+        return self.fc(x.flatten(1))
+
+
 @network(lambda: spectrogram(32, 24).squeeze(1).transpose(1, 2))
 class KeywordTransformer(nn.Module):
     """A transformer over frames with a class token and learned positions."""
@@ -330,6 +348,45 @@ class SoundEvents(nn.Module):
         x = self.cnn(x).permute(0, 3, 1, 2).flatten(2)  # [n, time, features]
         x, _ = self.rnn(x)
         return torch.sigmoid(self.fc(x)).amax(dim=1)
+
+
+@network(lambda: spectrogram(24, 40).squeeze(1))
+class XVector(nn.Module):
+    """Speaker embeddings: dilated convolutions, mean and deviation over time, length one."""
+
+    def __init__(self, bands: int = 24, dim: int = 32) -> None:
+        super().__init__()
+        self.frames = nn.Sequential(
+            nn.Conv1d(bands, dim, 5, padding=2),
+            nn.ReLU(),
+            nn.Conv1d(dim, dim, 3, dilation=2, padding=2),
+            nn.ReLU(),
+            nn.Conv1d(dim, dim, 3, dilation=3, padding=3),
+            nn.ReLU(),
+        )
+        self.embed = nn.Linear(2 * dim, dim)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.frames(x)
+        stats = torch.cat([x.mean(dim=2), x.std(dim=2)], dim=1)
+        return F.normalize(self.embed(stats), dim=1)
+
+
+@network(lambda: spectrogram(32, 5).flatten(1))
+class MachineSound(nn.Module):
+    """Anomalous sound detection: an autoencoder and the squared error of what it gives back."""
+
+    def __init__(self, inputs: int = 160, width: int = 32) -> None:
+        super().__init__()
+        sizes = [inputs, width, width, 8, width, width]
+        layers: list[nn.Module] = []
+        for a, b in zip(sizes, sizes[1:], strict=False):
+            layers += [nn.Linear(a, b), nn.BatchNorm1d(b), nn.ReLU()]
+        self.net = nn.Sequential(*layers, nn.Linear(width, inputs))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = self.net(x)
+        return y, F.mse_loss(y, x)
 
 
 class SeparatorBlock(nn.Module):

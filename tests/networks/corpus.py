@@ -42,7 +42,7 @@ class Network:
         about: the first line of its docstring.
         sample: draws one input tensor, or a tuple of them.
         train: changes the weights of a new module; None leaves them as they come.
-        refused: what the tool answers if it cannot take the network, from the first word on.
+        refused: the sentence that the tool answers with if it does not take the network.
     """
 
     name: str

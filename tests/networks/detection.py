@@ -19,6 +19,56 @@ def conv(cin: int, cout: int, stride: int = 1, kernel: int = 3) -> nn.Module:
     )
 
 
+@network(lambda: picture(3, 32, 32))
+class YoloHead(nn.Module):
+    """A YOLOv5 head with anchors and grid as 5-D constants, decoded inside."""
+
+    def __init__(self, classes: int = 3, stride: int = 8) -> None:
+        super().__init__()
+        self.no, self.na, self.stride = classes + 5, 2, stride
+        self.backbone = nn.Sequential(
+            nn.Conv2d(3, 8, 6, 2, 2, bias=False),
+            nn.BatchNorm2d(8),
+            nn.SiLU(),
+            nn.Conv2d(8, 16, 3, 2, 1, bias=False),
+            nn.BatchNorm2d(16),
+            nn.SiLU(),
+            nn.Conv2d(16, 24, 3, 2, 1, bias=False),
+            nn.BatchNorm2d(24),
+            nn.SiLU(),
+        )
+        self.detect = nn.Conv2d(24, self.no * self.na, 1)
+        anchors = torch.tensor([[10.0, 13.0], [16.0, 30.0]]).view(1, self.na, 1, 1, 2)
+        self.register_buffer("anchor_grid", anchors)
+        y, x = torch.meshgrid(torch.arange(4.0), torch.arange(4.0), indexing="ij")
+        self.register_buffer("grid", torch.stack((x, y), 2).view(1, 1, 4, 4, 2) - 0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.detect(self.backbone(x))
+        b, _, ny, nx = x.shape
+        x = x.view(b, self.na, self.no, ny, nx).permute(0, 1, 3, 4, 2).contiguous()
+        y = x.sigmoid()
+        xy = (y[..., 0:2] * 2 + self.grid) * self.stride
+        wh = (y[..., 2:4] * 2) ** 2 * self.anchor_grid
+        return torch.cat((xy, wh, y[..., 4:]), -1).view(b, -1, self.no)
+
+
+@network(lambda: picture(3, 32, 32))
+class YoloScale(nn.Module):
+    """Anchors scaled where the maps are, `[1, 2, 4, 1, 1]`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = nn.Sequential(conv(3, 8, 2), conv(8, 16, 2), nn.Conv2d(16, 8, 1))
+        self.scale = nn.Parameter(torch.rand(1, 2, 4, 1, 1) + 0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.net(x)
+        n, _, h, w = x.shape
+        x = torch.sigmoid(x.view(n, 2, 4, h, w)) * self.scale
+        return x.flatten(1, 2)
+
+
 @network(lambda: picture(3, 40, 40))
 class Ssd(nn.Module):
     """Boxes and classes from maps of two sizes, joined."""
@@ -152,6 +202,27 @@ class FeaturePyramid(nn.Module):
         p2 = self.lateral[1](c2) + F.interpolate(p3, scale_factor=2, mode="nearest")
         p1 = self.lateral[0](c1) + F.interpolate(p2, size=c1.shape[-2:], mode="nearest")
         return [layer(p) for layer, p in zip(self.smooth, (p1, p2, p3), strict=True)]
+
+
+@network(
+    lambda: picture(3, 32, 32),
+    refused="there is no kernel for torch.topk (aten::topk)",
+)
+class BestBoxes(nn.Module):
+    """Anchor-free boxes; the five with the best scores come out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = nn.Sequential(conv(3, 8, 2), conv(8, 16, 2))
+        self.score = nn.Conv2d(16, 1, 3, padding=1)
+        self.box = nn.Conv2d(16, 4, 3, padding=1)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x = self.net(x)
+        scores = torch.sigmoid(self.score(x)).flatten(1)
+        boxes = F.relu(self.box(x)).flatten(2)
+        best, place = torch.topk(scores, 5, dim=1)
+        return best, torch.gather(boxes, 2, place.unsqueeze(1).expand(-1, 4, -1))
 
 
 @network(lambda: picture(3, 32, 32))

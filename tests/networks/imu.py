@@ -95,6 +95,38 @@ class MagicWand(nn.Module):
         return F.softmax(self.fc2(F.relu(self.fc1(x))), dim=-1)
 
 
+@network(lambda: motion(3, 50))
+class FallFeatures(nn.Module):
+    """Features by hand, then a small classifier."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(17, 16), nn.ReLU(), nn.Linear(16, 2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        size = torch.sqrt((x * x).sum(dim=1))
+        features = [x.mean(dim=2), x.std(dim=2), x.var(dim=2, unbiased=False)]
+        features += [x.amax(dim=2), x.amin(dim=2)]
+        features += [size.max(dim=1, keepdim=True)[0], size.mean(dim=1, keepdim=True)]
+        return self.net(torch.cat(features, dim=1))
+
+
+@network(lambda: motion(6, 40))
+class GaitPhase(nn.Module):
+    """Where in a stride one is: circular convolutions, an angle as sine and cosine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv1d(6, 12, 5, padding=2, padding_mode="circular")
+        self.conv2 = nn.Conv1d(12, 12, 5, stride=2, padding=2, padding_mode="circular")
+        self.fc = nn.Linear(12 * 20, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.leaky_relu(self.conv1(x), 0.1)
+        x = F.leaky_relu(self.conv2(x), 0.1)
+        return F.normalize(self.fc(x.flatten(1)), p=2.0, dim=1)
+
+
 @network(lambda: motion(6, 60))
 class SlidingWindows(nn.Module):
     """Overlapping windows by unfold, a layer for each, the best one counts."""

@@ -122,3 +122,68 @@ class Bottleneck(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.out(x + self.ext(x))
+
+
+@network(lambda: picture(3, 32, 32))
+class ENet(nn.Module):
+    """Pooling beside a strided convolution, PReLU, a transposed convolution at the end."""
+
+    def __init__(self, classes: int = 2) -> None:
+        super().__init__()
+        self.main = nn.Conv2d(3, 9, 3, stride=2, padding=1, bias=False)
+        self.pool = nn.MaxPool2d(3, stride=2, padding=1)
+        self.bn = nn.BatchNorm2d(12)
+        self.act = nn.PReLU()
+        self.body = nn.Sequential(Bottleneck(12), Bottleneck(12))
+        self.up = nn.ConvTranspose2d(12, classes, 3, stride=2, padding=1, output_padding=1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.act(self.bn(torch.cat([self.main(x), self.pool(x)], 1)))
+        return torch.sigmoid(self.up(self.body(x)))
+
+
+@network(lambda: picture(3, 32, 32))
+class FastScnn(nn.Module):
+    """A pyramid of pools whose windows do not divide, fused with a fine branch."""
+
+    def __init__(self, classes: int = 3) -> None:
+        super().__init__()
+        self.fine = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.ReLU())
+        self.coarse = nn.Sequential(nn.Conv2d(8, 12, 3, 2, 1), nn.ReLU())
+        self.stages = nn.ModuleList(nn.Conv2d(12, 4, 1) for _ in (1, 2, 3))
+        self.fuse = nn.Conv2d(24, 8, 1)
+        self.classifier = nn.Conv2d(8, classes, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        fine = self.fine(x)
+        x = self.coarse(fine)
+        size = x.shape[2:]
+        pools = [
+            F.interpolate(f(F.adaptive_avg_pool2d(x, n)), size, mode="bilinear", align_corners=True)
+            for f, n in zip(self.stages, (1, 2, 3), strict=True)
+        ]
+        x = self.fuse(torch.cat([x, *pools], dim=1))
+        x = F.relu(fine + F.interpolate(x, scale_factor=2, mode="nearest"))
+        return self.classifier(x)
+
+
+@network(lambda: picture(3, 24, 24))
+class PortraitMatte(nn.Module):
+    """Attention refinement, reflected borders, an alpha mask."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pad = nn.ReflectionPad2d(1)
+        self.conv1 = nn.Conv2d(3, 8, 3, 2)
+        self.conv2 = nn.Conv2d(8, 16, 3, 2)
+        self.attention = nn.Sequential(
+            nn.AdaptiveAvgPool2d(1), nn.Conv2d(16, 16, 1), nn.BatchNorm2d(16), nn.Sigmoid()
+        )
+        self.head = nn.Conv2d(16, 4, 3, padding=1)
+        self.shuffle = nn.PixelShuffle(2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.relu(self.conv1(self.pad(x)))
+        x = F.relu(self.conv2(self.pad(x)))
+        x = x * self.attention(x)
+        return torch.clamp(self.shuffle(self.head(x)), 0, 1)

@@ -15,6 +15,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.exactness import differing, tolerances
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.program import run_in_order
+from cortexm_tools.report import float_ops
 
 from batches import Done
 from networks import record
@@ -71,8 +72,8 @@ def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_every_byte_and_every_cost(name: str, results: Results) -> None:
     net, found = networks()[name], subject(name)
     if net.refused:
-        assert isinstance(found, CortexMError)
-        assert str(found).startswith(net.refused), str(found)
+        assert isinstance(found, CortexMError) and found.message == net.refused, found
+        assert f"{net.kind}.py:" in found.where and found.hint
         return
     if isinstance(found, CortexMError):
         raise found
@@ -99,20 +100,20 @@ def test_every_byte_on_another_core(name: str, results: Results) -> None:
 
 @each_network
 def test_interpreter_gives_what_executorch_does(name: str) -> None:
+    """In every byte of what is computed in integers; sums of floats have another order in PyTorch, and
+    codes that are made of them may be others."""
     found = subject(name)
     if isinstance(found, CortexMError):
         assert networks()[name].refused
         return
     rows = found.rows[:2]
-    try:
-        with ExactPools():
-            wanted = run_in_order(found.reference, rows)
-    except NotImplementedError as error:
-        assert "dilated" in str(error)  # PyTorch has no dilated convolutions of integers
-        return
+    with ExactPools():
+        wanted = run_in_order(found.reference, rows)
+    share = 0.05 if float_ops(found.program.graph()) else 0.0
     for outputs, expected in zip(run_sequence(found.program.graph(), rows), wanted, strict=True):
         for got, want in zip(outputs, expected, strict=True):
-            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+            largest = float(np.abs(want.astype(np.float64)).max())
+            np.testing.assert_allclose(got, want, rtol=1e-6, atol=share * largest)
 
 
 def test_the_record_is_complete_and_the_page_is_made_of_it() -> None:

@@ -136,6 +136,53 @@ class SameConv(nn.Conv2d):
         return super().forward(same(x, self.kernel_size[0], self.stride[0]))
 
 
+@network(lambda: picture(1, 48, 48))
+class PersonDetection(nn.Module):
+    """MobileNetV1 on grey images, ported from TensorFlow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layers: list[nn.Module] = [SameConv(1, 8, 3, 2, bias=False), nn.BatchNorm2d(8), nn.ReLU6()]
+        cin = 8
+        for cout, stride in ((16, 1), (24, 2), (24, 1), (32, 2)):
+            layers += [
+                SameConv(cin, cin, 3, stride, groups=cin, bias=False),
+                nn.BatchNorm2d(cin),
+                nn.ReLU6(),
+                nn.Conv2d(cin, cout, 1, bias=False),
+                nn.BatchNorm2d(cout),
+                nn.ReLU6(),
+            ]
+            cin = cout
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Conv2d(cin, 2, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.features(x)
+        x = F.avg_pool2d(x, 6)
+        return torch.softmax(self.classifier(x).flatten(1), dim=-1)
+
+
+@network(lambda: picture(1, 25, 25))
+class ColumnPadding(nn.Module):
+    """Explicit padding behind convolutions of one channel, on both sides and on one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 8, 3, 2)
+        self.pad1 = nn.ZeroPad2d((0, 1, 0, 1))
+        self.conv2 = nn.Conv2d(8, 8, 3, 2, groups=8)
+        self.pad2 = nn.ConstantPad2d((1, 1, 0, 0), 0.5)
+        self.conv3 = nn.Conv2d(8, 4, 3)
+        self.fc = nn.Linear(4 * 4 * 6, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.relu(self.conv1(x))
+        x = torch.relu(self.conv2(self.pad1(x)))
+        x = torch.relu(self.conv3(self.pad2(x)))
+        return self.fc(x.flatten(1))
+
+
 class InvertedResidual(nn.Module):
     def __init__(self, cin: int, cout: int, stride: int, expand: int) -> None:
         super().__init__()
@@ -415,6 +462,53 @@ class DenseNet(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = F.relu(self.features(x), inplace=True)
         return self.classifier(torch.flatten(F.adaptive_avg_pool2d(x, (1, 1)), 1))
+
+
+@network(lambda: picture(3, 31, 31))
+class Vgg(nn.Module):
+    """Plain convolutions, and an adaptive pool whose windows do not divide the image."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(3, 8, 3, padding=1),
+            nn.ReLU(inplace=True),
+            nn.MaxPool2d(2, 2),
+            nn.Conv2d(8, 16, 3, padding=1),
+            nn.ReLU(inplace=True),
+            nn.MaxPool2d(2, 2),
+        )
+        self.avgpool = nn.AdaptiveAvgPool2d((3, 3))
+        self.classifier = nn.Sequential(
+            nn.Linear(16 * 9, 32), nn.ReLU(True), nn.Dropout(), nn.Linear(32, 10)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.classifier(torch.flatten(self.avgpool(self.features(x)), 1))
+
+
+@network(lambda: picture(3, 28, 28))
+class Inception(nn.Module):
+    """Four branches side by side."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(3, 12, 3, 2, 1)
+        self.branch1 = nn.Conv2d(12, 8, 1)
+        self.branch2 = nn.Sequential(nn.Conv2d(12, 6, 1), nn.ReLU(), nn.Conv2d(6, 8, 3, padding=1))
+        self.branch3 = nn.Sequential(
+            nn.Conv2d(12, 4, 1), nn.ReLU(), nn.Conv2d(4, 8, (1, 5), padding=(0, 2))
+        )
+        self.branch4 = nn.Sequential(
+            nn.MaxPool2d(3, stride=1, padding=1, ceil_mode=True), nn.Conv2d(12, 8, 1)
+        )
+        self.fc = nn.Linear(32, 6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.relu(self.stem(x))
+        x = torch.cat([b(x) for b in (self.branch1, self.branch2, self.branch3, self.branch4)], 1)
+        x = F.avg_pool2d(F.relu(x), 5, ceil_mode=True)
+        return self.fc(x.amax(dim=(2, 3)))
 
 
 class Ghost(nn.Module):
