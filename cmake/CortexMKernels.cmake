@@ -8,14 +8,15 @@
 # Which kernels they call is known when they have been compiled, long after CMake wrote the build down.
 # So the library has one source file, which names them; its compiler launcher (kernels.py) compiles each
 # of them as it, into an object of its own, and the archiver takes these as well. Generators that know
-# no launchers, or several configurations at once, get the library of all kernels.
+# no launchers, or several configurations at once, get the library of all kernels; so do folders whose
+# names CMake does not quote for the archiver.
 function(_cortexm_use_kernels out target optimize report python)
   set(suffix "")
   if(NOT optimize STREQUAL "balanced")
     set(suffix "_${optimize}")
   endif()
   get_property(several GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
-  if(several OR NOT CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
+  if(several OR NOT CMAKE_GENERATOR MATCHES "Ninja|Makefiles" OR CMAKE_BINARY_DIR MATCHES "[$]")
     target_link_libraries("${target}" PUBLIC "CortexMModel::kernels${suffix}")
     set(${out} "CortexMModel::kernels${suffix}" PARENT_SCOPE)
     return()

@@ -20,6 +20,20 @@ function(_cortexm_compiler_isa out)
   set(${out} ${isa} PARENT_SCOPE)
 endfunction()
 
+# Ninja reads from the compiler's lists of included files only names of these characters; it takes a file
+# in another folder for one that is not there, and so for changed.
+function(_cortexm_warn_of_folders)
+  if(NOT CMAKE_GENERATOR MATCHES "Ninja")
+    return()
+  endif()
+  foreach(folder IN LISTS ARGN)
+    string(REGEX MATCH "[]$'&\"`*?<>|;^[]" found "${folder}")
+    if(found)
+      message(WARNING "Ninja cannot follow files below ${folder}, whose name has the character ${found}: every build will compile them again\nhint: use a folder without it, or the generator \"Unix Makefiles\"")
+    endif()
+  endforeach()
+endfunction()
+
 # Defines CortexMModel::kernels, ::runtime and, with CORTEXM_BOARD, ::board, once per build.
 function(cortexm_require_libraries)
   if(TARGET CortexMModel::runtime)
@@ -33,6 +47,7 @@ function(cortexm_require_libraries)
     message(FATAL_ERROR "CORTEXM_BOARD is set, but ${CMAKE_C_COMPILER} builds for this machine\nhint: call find_package(CortexMModel) before project(), or pass CMAKE_TOOLCHAIN_FILE")
   endif()
   get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
+  _cortexm_warn_of_folders("${CMAKE_BINARY_DIR}" "${root}")
   get_property(platform GLOBAL PROPERTY CORTEXM_PLATFORM)
   if(platform)
     get_property(CORTEXM_ISA GLOBAL PROPERTY CORTEXM_PLATFORM_ISA)

@@ -16,6 +16,7 @@ from cortexm_tools.frontend.lower import Lowered, lower
 from cortexm_tools.frontend.model_file import load_model
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import make_plan
+from cortexm_tools.program import load_program
 from cortexm_tools.pte import read_pte
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
@@ -182,3 +183,33 @@ def test_raw_operator_on_codes_is_found() -> None:
     right = graph.call_function(ops.aten.sub.Tensor, (real, x))
     graph.output(right)
     assert unsafe_nodes(graph) == [(wrong, "aten.sub")]
+
+
+WORDS = """
+import os
+import torch
+os.chdir("/")
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.add_module("class", torch.nn.Sequential())
+        getattr(self, "class").add_module("a-b", torch.nn.Linear(4, 4))
+        self.add_module("class_", torch.nn.Linear(4, 4))
+        self.register_buffer("lambda", torch.zeros(1, 4))
+    def forward(self, x):
+        getattr(self, "lambda").add_(getattr(self, "class")(x))
+        return self.class_(getattr(self, "lambda"))
+ModelUnderTest = Net
+ModelInputs = (torch.randn(1, 4),)
+"""
+
+
+def test_words_of_python_as_names_and_a_model_that_changes_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "words.py").write_text(WORDS)
+    monkeypatch.chdir(tmp_path)
+    program = load_program(Path("words.py"), name="words", target=M55)
+    assert Path.cwd() == tmp_path
+    assert {layer.path for _, layer in program.layers} >= {"class.a-b", "class_"}
+    assert [state.name for state in program.graph().states] == ["lambda"]

@@ -72,7 +72,7 @@ def test_image_too_large_for_the_microbit_runs_on_the_m3_board(generate, tmp_pat
     model = generate("cortex-m0")
     source = model.folder / "digits.c"
     # 16 KB of variables more than the model has: the whole of that board's RAM.
-    invoke = "static void invoke(void *memory)\n{\n"
+    invoke = "static void digits_invoke(void *memory)\n{\n"
     assert invoke in source.read_text()
     ballast = f"static volatile char ballast[16384];\n{invoke}    ballast[0] = 1;\n"
     source.write_text(source.read_text().replace(invoke, ballast))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import io
+import keyword
 import linecache
 from contextlib import redirect_stderr
 from dataclasses import dataclass
@@ -126,6 +127,31 @@ def _graph(program: ExportedProgram) -> GraphModule:
     return graph
 
 
+def _rename_keywords(program: ExportedProgram) -> None:
+    """Gives weights of modules with names like ``class`` others: torch.fx writes their paths down as
+    Python code, which only copes with names that are no identifiers at all."""
+    stores = (program.state_dict, program.constants)
+    taken = {name for store in stores for name in store}
+    renamed: dict[str, str] = {}
+    for name in sorted(taken):
+        if any(keyword.iskeyword(part) for part in name.split(".")):
+            safe = ".".join(f"{p}_" if keyword.iskeyword(p) else p for p in name.split("."))
+            while safe in taken:
+                safe += "_"
+            taken.add(safe)
+            renamed[name] = safe
+    if not renamed:
+        return
+    for store in stores:
+        entries = [(renamed.get(name, name), value) for name, value in store.items()]
+        store.clear()
+        store.update(entries)
+    signature = program.graph_signature
+    for spec in (*signature.input_specs, *signature.output_specs):
+        if spec.target in renamed:
+            spec.target = renamed[spec.target]
+
+
 def _run_eagerly(loaded: LoadedModel) -> tuple[tuple[State, ...], bool]:
     try:
         return find_states(loaded.module, loaded.example_inputs, loaded.path.parent)
@@ -195,6 +221,7 @@ def _export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Exp
         raise
     except Exception as error:
         raise _export_error(error, loaded) from error
+    _rename_keywords(program)
     signature = program.graph_signature
     fixed = {
         **signature.inputs_to_buffers,
