@@ -16,6 +16,7 @@ import numpy as np
 
 from cortexm_tools.compile import from_memory, memory_bytes
 from cortexm_tools.emit import EmitOptions
+from cortexm_tools.emit.ties import tie
 from cortexm_tools.executorch.compile import Loaded, operator_temp, prepare
 from cortexm_tools.executorch.emit import kernel_entries, operators_text
 from cortexm_tools.executorch.operators import WRAPPERS, Operators
@@ -165,7 +166,15 @@ def merge(parts: Sequence[Operators]) -> Operators:
 
 def _write_batch(folder: Path, operators: Operators) -> None:
     options = EmitOptions("batch", "test", "0")
-    (folder / "batch_operators.c").write_text(operators_text(operators, options, HOST))
+    files = tie(
+        options,
+        {
+            "batch.h": "#define BATCH_BUILD 0x00000000 /* of no model */\n",
+            "batch_operators.c": operators_text(operators, options, HOST),
+        },
+    )
+    for file, text in files.items():
+        (folder / file).write_text(text)
     entries, body = kernel_entries(operators, options)
     lines = [
         '#include "cortexm/executorch_operators.h"',
