@@ -364,6 +364,17 @@ def _arg_reduce() -> Iterator[Graph]:
     yield net.finish(*outputs)
 
 
+@_of(more.TopK)
+def _topk() -> Iterator[Graph]:
+    for dtype, dim, k, largest in ((S8, 1, 2, True), (F32, 2, 4, False)):
+        net = Net("topk")
+        x = net.input((2, 3, 4), dtype)
+        shape = tuple(k if d == dim else n for d, n in enumerate((2, 3, 4)))
+        outputs = (net.tensor(shape, dtype), net.tensor(shape, S64))
+        net.ops.append(Op(more.TopK(dim, largest), (x,), outputs, Layer("best")))
+        yield net.finish(*outputs)
+
+
 @_of(more.Cumsum)
 def _cumsum() -> Iterator[Graph]:
     yield _graph(more.Cumsum(1), [((2, 3, 4), F32)], (2, 3, 4), F32)

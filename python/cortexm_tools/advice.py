@@ -2,7 +2,7 @@
 """What to do instead of operators that no kernel computes.
 
 One table, for the messages and for docs/operators.md. An operator has the name that a user writes
-(``torch.topk``, ``torch.nn.Conv3d``) and the names that a program has for it and for what PyTorch
+(``torch.sort``, ``torch.nn.Conv3d``) and the names that a program has for it and for what PyTorch
 makes of it (``aten::_fft_r2c``).
 """
 
@@ -71,8 +71,8 @@ ADVICE: tuple[Advice, ...] = (
     ),
     Advice(
         ("torch.sort", "torch.argsort", "torch.msort", "torch.kthvalue", "torch.median",
-         "torch.nanmedian", "torch.quantile", "torch.nanquantile", "torch.mode", "torch.topk"),
-        "for the largest or smallest take amax, amin, max, min or argmax; otherwise " + _BEHIND,
+         "torch.nanmedian", "torch.quantile", "torch.nanquantile", "torch.mode"),
+        "for the largest or smallest take topk, amax, amin, max, min or argmax; otherwise " + _BEHIND,
         ("sort_values",),
     ),
     Advice(
@@ -228,7 +228,7 @@ _BY_ATEN = {name: advice for advice in ADVICE for name in advice.aten}
 
 
 def _plain(operator: str) -> str:
-    """``topk`` of ``aten::topk.values`` and of ``aten.topk.default``."""
+    """``sort`` of ``aten::sort.values`` and of ``aten.sort.default``."""
     return operator.replace("::", ".").partition(".")[2].partition(".")[0]
 
 
@@ -262,7 +262,7 @@ def no_kernel(operator: str, layer: Layer, where: str) -> CortexMError:
     """The error of an operator that no kernel computes.
 
     Args:
-        operator: its name in the program, ``aten::topk.values``.
+        operator: its name in the program, ``aten::sort.values``.
         layer: where it comes from; its `call` is what the user wrote.
         where: the place in the message.
     """

@@ -88,7 +88,6 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "einsum": (
         lambda x: torch.einsum("mf,btf->bmt", WINDOWS.reshape(2, 4), x.reshape(2, 5, 4)),
         MATRIX, 28),
-    "topk": (lambda x: torch.topk(x, 1).values, MATRIX, 28),
     "outer": (lambda x: torch.outer(x[0], x[1]), MATRIX, 22),
 }  # fmt: skip
 

@@ -280,6 +280,38 @@ int cumsum_case(kernel_fn variant, kernel_fn ref, element_t type)
     return finish(&r);
 }
 
+int topk_case(kernel_fn variant, kernel_fn ref, element_t type)
+{
+    const kernel_fn both[] = {variant, ref};
+    const walk_t w = walk();
+    cortexm_topk_t p = {0};
+    const int32_t size = between(1, 9);
+    const int32_t k = between(1, size);
+    void *const in = elements(type, w.size * size, 1);
+    const results_t values = results(w.size * k * size_of(type));
+    const results_t index = results(w.size * k * 8);
+
+    START(p, w);
+    p.size = size;
+    p.k = k;
+    p.largest = between(0, 1);
+    p.in_step = w.size;
+    p.value_step = 1;
+    p.index_step = w.size;
+    strides(&w, 1, 0, p.in_stride);
+    strides(&w, k, 0, p.value_stride);
+    strides(&w, 1, 0, p.index_stride);
+    for (int i = 0; i < 2; ++i) {
+        ((call4_t)both[i])(&p, in, result(&values, i), result(&index, i));
+    }
+    free(in);
+    {
+        const int equal = finish(&values);
+
+        return finish(&index) && equal;
+    }
+}
+
 int cast_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to)
 {
     const kernel_fn both[] = {variant, ref};

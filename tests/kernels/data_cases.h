@@ -23,6 +23,7 @@ int extreme_case(kernel_fn variant, kernel_fn ref, element_t type);
 int sum_case(kernel_fn variant, kernel_fn ref, element_t type);
 int arg_reduce_case(kernel_fn variant, kernel_fn ref, element_t type);
 int cumsum_case(kernel_fn variant, kernel_fn ref, element_t type);
+int topk_case(kernel_fn variant, kernel_fn ref, element_t type);
 int cast_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to);
 int index_offsets_case(kernel_fn variant, kernel_fn ref, element_t type);
 int gather_case(kernel_fn variant, kernel_fn ref, element_t type);

@@ -34,6 +34,12 @@
 #define cumsum_s32_case(variant, ref) DATA_CASE(cumsum_case, variant, ref, S32)
 #define cumsum_s64_case(variant, ref) DATA_CASE(cumsum_case, variant, ref, S64)
 #define cumsum_f32_case(variant, ref) DATA_CASE(cumsum_case, variant, ref, F32)
+#define topk_s8_case(variant, ref) DATA_CASE(topk_case, variant, ref, S8)
+#define topk_s16_case(variant, ref) DATA_CASE(topk_case, variant, ref, S16)
+#define topk_s32_case(variant, ref) DATA_CASE(topk_case, variant, ref, S32)
+#define topk_s64_case(variant, ref) DATA_CASE(topk_case, variant, ref, S64)
+#define topk_u8_case(variant, ref) DATA_CASE(topk_case, variant, ref, U8)
+#define topk_f32_case(variant, ref) DATA_CASE(topk_case, variant, ref, F32)
 #define cast_s8_s16_case(variant, ref) DATA_CASE(cast_case, variant, ref, S8, S16)
 #define cast_s8_s32_case(variant, ref) DATA_CASE(cast_case, variant, ref, S8, S32)
 #define cast_s8_s64_case(variant, ref) DATA_CASE(cast_case, variant, ref, S8, S64)
@@ -133,6 +139,12 @@
     K(cumsum_s32, scalar, cumsum_s32_case)                                                         \
     K(cumsum_s64, scalar, cumsum_s64_case)                                                         \
     K(cumsum_f32, scalar, cumsum_f32_case)                                                         \
+    K(topk_s8, scalar, topk_s8_case)                                                               \
+    K(topk_s16, scalar, topk_s16_case)                                                             \
+    K(topk_s32, scalar, topk_s32_case)                                                             \
+    K(topk_s64, scalar, topk_s64_case)                                                             \
+    K(topk_u8, scalar, topk_u8_case)                                                               \
+    K(topk_f32, scalar, topk_f32_case)                                                             \
     K(cast_s8s16, scalar, cast_s8_s16_case)                                                        \
     K(cast_s8s32, scalar, cast_s8_s32_case)                                                        \
     K(cast_s8s64, scalar, cast_s8_s64_case)                                                        \

@@ -134,10 +134,7 @@ class SoftTree(nn.Module):
         return torch.softmax(torch.cat(reach, dim=1) @ self.leaf, dim=1)
 
 
-@network(
-    lambda: readings(8),
-    refused="there is no kernel for torch.topk (aten::topk)",
-)
+@network(lambda: readings(8))
 class NearestNeighbours(nn.Module):
     """The three nearest of stored points vote."""
 

@@ -235,6 +235,19 @@ def _arg_reduce(net: DataNet, x: int) -> int:
     return outputs[0]
 
 
+def _topk(net: DataNet, x: int) -> int:
+    own, dtype = net.shape(x), net.tensors[x].dtype
+    if dtype is DType.BOOL:
+        return x
+    dim = net.pick(0, len(own) - 1)
+    k = net.pick(1, own[dim])
+    shape = tuple(k if d == dim else n for d, n in enumerate(own))
+    outputs = tuple(net.tensor(shape, t, net.order(len(shape))) for t in (dtype, DType.S64))
+    attrs = more.TopK(dim, bool(net.pick(0, 1)))
+    net.ops.append(Op(attrs, (x,), outputs, Layer(f"layer{len(net.ops)}")))
+    return outputs[0]
+
+
 def _cumsum(net: DataNet, x: int) -> int:
     dtype = net.tensors[x].dtype
     if dtype not in (DType.F32, DType.S32, DType.S64):
@@ -275,7 +288,7 @@ def _bilinear(net: DataNet, x: int) -> int:
 STEPS: tuple[Callable[[DataNet, int], int], ...] = (
     *(_concat, _slice, _tile, _expand, _as_strided, _transpose, _gather, _index, _index_put),
     *(_where, _cast, _compare, _extremum, _logical, _reduce, _arg_reduce, _cumsum),
-    *(_nearest, _bilinear),
+    *(_nearest, _bilinear, _topk),
 )
 
 

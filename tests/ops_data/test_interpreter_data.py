@@ -199,6 +199,7 @@ def test_bilinear_of_codes_is_rounded_once(seed: int) -> None:
         (more.Compare("eq"), [np.zeros(2, np.int8)] * 2, (2,), DType.S8, "must be bool"),
         (more.Logical("and"), [np.zeros(2, np.int8)] * 2, (2,), DType.BOOL, "is s8, must be bool"),
         (more.Cumsum(1), [np.zeros(2, np.int32)], (2,), DType.S32, "dimension 1 does not exist"),
+        (more.TopK(0, True), [np.zeros(2, np.int8)], (2,), DType.S8, "has 1 results, gives 2"),
     ],
 )
 def test_unsound_operators_are_refused(

@@ -44,6 +44,11 @@ CASES: dict[str, tuple[Function, tuple[torch.Tensor, ...]]] = {
     "sum_int": (lambda x: x.sum(1), (NUMBERS.to(torch.int32),)),
     "argmax_all": (lambda x: x.argmax(), (IMAGE,)),
     "max_dim": (lambda x: tuple(x.max(1)), (NUMBERS,)),
+    "topk": (lambda x: (*x.topk(2, 1), *x.topk(3, largest=False, sorted=True)), (NUMBERS,)),
+    "topk_nan": (
+        lambda x: (*torch.topk(x, 4), *torch.topk(x, 4, largest=False)),
+        (torch.tensor([1.0, float("nan"), float("inf"), -2.0]),),
+    ),
     "cast_down": (lambda x: x.to(torch.int8), (torch.tensor([300.7, -1.9, 127.5, 2.0]),)),
     "cast_up": (lambda x: x.to(torch.float32) * 0.5, (NUMBERS,)),
     "where": (lambda x: torch.where(x > 1, x, -x.abs()), (IMAGE,)),

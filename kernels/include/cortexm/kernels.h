@@ -110,6 +110,9 @@ extern "C" {
 #define CORTEXM_CUMSUM(name, type)                                                                 \
     void name(const cortexm_cumsum_t *params, const type *in, type *out)
 
+#define CORTEXM_TOPK(name, type)                                                                   \
+    void name(const cortexm_topk_t *params, const type *in, type *values, int64_t *index)
+
 #define CORTEXM_CAST(name, from, to)                                                               \
     void name(const cortexm_cast_t *params, const from *in, to *out)
 
@@ -356,6 +359,15 @@ CORTEXM_ARG_REDUCE(cortexm_argmin_f32_scalar, float);
 CORTEXM_CUMSUM(cortexm_cumsum_s32_scalar, int32_t);
 CORTEXM_CUMSUM(cortexm_cumsum_s64_scalar, int64_t);
 CORTEXM_CUMSUM(cortexm_cumsum_f32_scalar, float);
+
+/* The largest or smallest elements in order, with their numbers; the lowest number first where they
+ * are equal, and a NaN counts as the largest. */
+CORTEXM_TOPK(cortexm_topk_s8_scalar, int8_t);
+CORTEXM_TOPK(cortexm_topk_s16_scalar, int16_t);
+CORTEXM_TOPK(cortexm_topk_s32_scalar, int32_t);
+CORTEXM_TOPK(cortexm_topk_s64_scalar, int64_t);
+CORTEXM_TOPK(cortexm_topk_u8_scalar, uint8_t);
+CORTEXM_TOPK(cortexm_topk_f32_scalar, float);
 
 /* Conversions. Floats are cut towards zero, saturated to 32 bits (64 for int64; a NaN gives 0), and
  * wrap to narrower integers. Narrowing integers is a copy of their low bytes. */

@@ -284,6 +284,20 @@ typedef struct {
     int32_t size, in_step, out_step;
 } cortexm_cumsum_t;
 
+/* topk: for every index of the box, the k best of `size` elements that lie in_step apart, best first, to
+ * values value_step apart, and their numbers in [0, size) to indices index_step apart. Of equal ones
+ * that with the lower number is better; a NaN is larger than all else. */
+typedef struct {
+    int32_t rank;
+    int32_t dims[CORTEXM_BOX_MAX_RANK];
+    int32_t in_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t value_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t index_stride[CORTEXM_BOX_MAX_RANK];
+    int32_t size, k;           /* 1 <= k <= size */
+    int32_t in_step, value_step, index_step;
+    int32_t largest;           /* 1: the largest are best, 0: the smallest */
+} cortexm_topk_t;
+
 /* cast: out[i] = in[i], converted */
 typedef struct {
     int32_t count;

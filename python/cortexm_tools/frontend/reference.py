@@ -11,6 +11,9 @@ of int32, and the max pool refuses. The same integers come out without it:
 * a max pool of int8, which PyTorch has for small images only, is one of float32;
 * windows of a max pool with its taps ``dilation`` apart are windows side by side in an image made
   of the rows and columns that they read, in their order; outside the image lies -128.
+
+Which of equal elements ``torch.topk`` takes PyTorch leaves open; here it is the first
+(docs/numerics.md), so that what the indices lead to is the same.
 """
 
 from __future__ import annotations
@@ -53,7 +56,17 @@ class _AsStated(Interpreter):
         if name == "aten::max_pool2d_with_indices" and args[0].dtype is torch.int8:
             values, indices = super().call_function(target, (args[0].float(), *args[1:]), kwargs)
             return values.to(torch.int8), indices
+        if name == "aten::topk":
+            return _topk(*args, **kwargs)
         return super().call_function(target, args, kwargs)
+
+
+def _topk(
+    x: torch.Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Values and indices, in order whether `sorted` or not; equal ones keep theirs."""
+    values, indices = torch.sort(x, stable=True, dim=dim, descending=largest)
+    return values.narrow(dim, 0, k), indices.narrow(dim, 0, k)
 
 
 def _dilation(target: Node | Any, args: tuple[Any, ...]) -> bool:

@@ -46,6 +46,7 @@ EXTRA_UNARY = (
 EXTRA_SHARED = (
     _aten.argmax.default,
     _aten.argmin.default,
+    _aten.topk.default,
     _aten.roll.default,
     _aten.narrow.default,
     _aten.movedim.int,

@@ -206,6 +206,20 @@ def _arg_reduce(attrs: more.ArgReduce, inputs: list[Array], op: Op, graph: Graph
     return [result.reshape(_out_shape(op, graph)) for result in results]
 
 
+@implements(more.TopK)
+def _topk(attrs: more.TopK, inputs: list[Array], op: Op, graph: Graph) -> list[Array]:
+    x = inputs[0]
+    size, k = x.shape[attrs.dim], _out_shape(op, graph)[attrs.dim]
+    if attrs.largest:
+        # A stable ascending sort of the reversed list, reversed: the first of equal ones is first.
+        order = np.argsort(np.flip(x, attrs.dim), axis=attrs.dim, kind="stable")
+        order = size - 1 - np.flip(order, attrs.dim)
+    else:
+        order = np.argsort(x, axis=attrs.dim, kind="stable")
+    found = np.take(order, range(k), axis=attrs.dim)
+    return [np.take_along_axis(x, found, axis=attrs.dim), np.asarray(found, np.int64)]
+
+
 @implements(more.Cumsum)
 def _cumsum(attrs: more.Cumsum, inputs: list[Array], op: Op, graph: Graph) -> Array:
     return np.asarray(np.add.accumulate(inputs[0], axis=attrs.dim, dtype=inputs[0].dtype))

@@ -269,6 +269,19 @@ class ArgReduce(Attrs):
 
 
 @dataclass(frozen=True)
+class TopK(Attrs):
+    """x -> values, s64 indices: the k largest (or smallest) elements along `dim`, in order.
+
+    k is the results' extent in `dim`. The lower index comes first where elements are equal; a NaN
+    counts as the largest value.
+    """
+
+    kind: ClassVar[str] = "topk"
+    dim: int
+    largest: bool
+
+
+@dataclass(frozen=True)
 class Cumsum(Attrs):
     """x f32, s32 or s64 -> running sums along `dim`, in x's type (float32 sequentially)."""
 

@@ -127,7 +127,7 @@ class Layer:
     Attributes:
         path: module path, e.g. ``features.3.0``; empty where it is not known.
         source: ``file.py:line``; empty where it is not known.
-        call: what the user calls the operator, ``torch.topk``; empty where it is not known.
+        call: what the user calls the operator, ``torch.sort``; empty where it is not known.
     """
 
     path: str = ""

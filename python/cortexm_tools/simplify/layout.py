@@ -53,7 +53,10 @@ _FLOAT_MATRIX = (more.FloatLinear, more.FloatMatmul, more.FloatLayerNorm)
 # Images in C order or channels_last.
 _EITHER = (more.UpsampleBilinear2d, more.FloatGroupNorm)
 # Operands and results in any layout: both stay as they are.
-_ANY = (ops.Transpose, ops.Clone, more.Gather, more.Index, more.Reduce, more.ArgReduce)
+_ANY = (
+    *(ops.Transpose, ops.Clone, more.Gather, more.Index),
+    *(more.Reduce, more.ArgReduce, more.TopK),
+)
 
 PLACED = frozenset(
     {*_IMAGE, *_MATRIX, *_BINARY, *_FOLLOW, *_STRIDED, *_SAME, *_FLOAT_MATRIX, *_EITHER, *_ANY}

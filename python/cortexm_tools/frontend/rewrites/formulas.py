@@ -211,13 +211,6 @@ def _lerp(self: Tensor, end: Tensor, weight: float | Tensor) -> Tensor:
     return self + (end - self) * weight
 
 
-def _topk(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Any:
-    """The first one."""
-    if k != 1:
-        return None
-    return tuple(torch.max(self, dim, True) if largest else torch.min(self, dim, True))
-
-
 def _einsum(equation: str, tensors: Sequence[Tensor], path: Any) -> Any:
     """PyTorch writes it as permutations, products and a batched matrix product."""
     return torch.einsum(equation, *tensors)
@@ -270,7 +263,6 @@ FORMULAS: dict[Any, Formula] = {
     _aten.huber_loss.default: _huber_loss,
     _aten.lerp.Scalar: _lerp,
     _aten.lerp.Tensor: _lerp,
-    _aten.topk.default: _topk,
     _aten.einsum.default: _einsum,
     _aten.outer.default: _outer,
     _aten.dot.default: _dot,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .. import ops_more
 from ..types import DType
-from .rules import Subject, rule
+from .rules import NUMBERS, Subject, rule
 
 _TYPES = {
     "sum": (DType.F32, DType.S64),
@@ -42,6 +42,22 @@ def _arg_reduce(attrs: ops_more.ArgReduce, op: Subject) -> None:
         op.shape_of(tensor, *_reduced(op.x.shape, (attrs.dim,), attrs.keepdim))
     for values in op.outs[:-1]:
         op.same_type(op.x, values)
+
+
+@rule(ops_more.TopK)
+def _topk(attrs: ops_more.TopK, op: Subject) -> None:
+    op.counts(1, results=2)
+    values, index = op.outs
+    op.type_of(op.x, *NUMBERS)
+    op.same_type(op.x, values)
+    op.type_of(index, DType.S64)
+    shape = op.x.shape
+    op.dimension(attrs.dim, len(shape))
+    op.rank(values, len(shape))
+    k, size = values.shape[attrs.dim], shape[attrs.dim]
+    op.require(1 <= k <= size, f"takes {k} of {size} elements")
+    for tensor in op.outs:
+        op.shape_of(tensor, *(k if d == attrs.dim else n for d, n in enumerate(shape)))
 
 
 @rule(ops_more.Cumsum)

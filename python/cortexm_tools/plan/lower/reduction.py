@@ -79,3 +79,20 @@ def _cumsum(select: Selector, attrs: more.Cumsum, op: Op) -> list[Call]:
     }
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     return [select.call(select.kernel("cumsum", x.dtype.value, op), fields, args)]
+
+
+@lowers(more.TopK)
+def _topk(select: Selector, attrs: more.TopK, op: Op) -> list[Call]:
+    x, values, index = (select.tensor(i) for i in (op.inputs[0], *op.outputs))
+    order = [d for d in values.dim_order if d != attrs.dim]
+    sides = (("in", x), ("value", values), ("index", index))
+    fields = box_fields(
+        op,
+        [x.shape[d] for d in order],
+        {f"{side}_stride": [strides(tensor)[d] for d in order] for side, tensor in sides},
+    )
+    fields |= {"size": x.shape[attrs.dim], "k": values.shape[attrs.dim]}
+    fields |= {f"{side}_step": strides(tensor)[attrs.dim] for side, tensor in sides}
+    fields["largest"] = int(attrs.largest)
+    args: list[Arg] = [select.operand(op.inputs[0]), *(TensorArg(i) for i in op.outputs)]
+    return [select.call(select.kernel("topk", x.dtype.value, op), fields, args)]

@@ -261,3 +261,18 @@ def _index_of_extreme(function: str) -> Callable[[Call], None]:
 
 register(TABLE, "aten::argmin.out", args=3)(_index_of_extreme("min"))
 register(TABLE, "aten::argmax.out", args=3)(_index_of_extreme("max"))
+
+
+@register(TABLE, "aten::topk.values", args=5, outs=2)
+def _topk(call: Call) -> None:
+    """Results that need no order (``sorted=False``) have one, too."""
+    x = call.tensor(0)
+    info = call.info(x)
+    call.require_dtype(x, *_NUMBERS)
+    k, dim, largest = call.integer(1), call.dim(2, len(info.shape)), call.boolean(3)
+    size = info.shape[dim]
+    call.require(1 <= k <= size, f"k is {k}, must lie in [1, {size}]")
+    shape = tuple(k if d == dim else extent for d, extent in enumerate(info.shape))
+    call.require_out(shape, info.dtype)
+    call.require_out(shape, DType.S64, number=1)
+    call.emit(ops_more.TopK(dim, largest), x)
