@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -308,48 +306,6 @@ class ConformerConvolution(nn.Module):
         return self.out(x)
 
 
-@network(lambda: spectrogram(22, 4).squeeze(1).transpose(1, 2))
-class NoiseGate(nn.Module):
-    """Speech enhancement by gains per band: dense, GRU, dense, as in RNNoise."""
-
-    def __init__(self, bands: int = 22) -> None:
-        super().__init__()
-        self.dense = nn.Linear(bands, 24)
-        self.gru = nn.GRU(24, 24, batch_first=True)
-        self.gains = nn.Linear(24, bands)
-        self.vad = nn.Linear(24, 1)
-
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        x = torch.tanh(self.dense(x))
-        x, _ = self.gru(x)
-        return torch.sigmoid(self.gains(x)), torch.sigmoid(self.vad(x))
-
-
-@network(lambda: spectrogram(16, 16))
-class SoundEvents(nn.Module):
-    """A CRNN: convolutions, then a GRU in both directions over time."""
-
-    def __init__(self, classes: int = 5) -> None:
-        super().__init__()
-        self.cnn = nn.Sequential(
-            nn.Conv2d(1, 8, 3, padding=1),
-            nn.BatchNorm2d(8),
-            nn.ReLU(),
-            nn.MaxPool2d((2, 2)),
-            nn.Conv2d(8, 16, 3, padding=1),
-            nn.BatchNorm2d(16),
-            nn.ReLU(),
-            nn.MaxPool2d((4, 2)),
-        )
-        self.rnn = nn.GRU(32, 12, batch_first=True, bidirectional=True)
-        self.fc = nn.Linear(24, classes)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.cnn(x).permute(0, 3, 1, 2).flatten(2)  # [n, time, features]
-        x, _ = self.rnn(x)
-        return torch.sigmoid(self.fc(x)).amax(dim=1)
-
-
 @network(lambda: spectrogram(24, 40).squeeze(1))
 class XVector(nn.Module):
     """Speaker embeddings: dilated convolutions, mean and deviation over time, length one."""
@@ -406,23 +362,6 @@ class SeparatorBlock(nn.Module):
         return x + self.net(x)
 
 
-@network(lambda: waveform(256))
-class ConvTasNet(nn.Module):
-    """Source separation: a learned transform, masks, and its inverse."""
-
-    def __init__(self, filters: int = 16, length: int = 8) -> None:
-        super().__init__()
-        self.encoder = nn.Conv1d(1, filters, length, stride=length // 2, bias=False)
-        self.blocks = nn.Sequential(SeparatorBlock(filters, 24, 1), SeparatorBlock(filters, 24, 2))
-        self.mask = nn.Conv1d(filters, 2 * filters, 1)
-        self.decoder = nn.ConvTranspose1d(filters, 1, length, stride=length // 2, bias=False)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        w = F.relu(self.encoder(x))
-        masks = torch.sigmoid(self.mask(self.blocks(w))).chunk(2, dim=1)
-        return torch.cat([self.decoder(w * m) for m in masks], dim=1)
-
-
 @network(lambda: spectrogram(20, 1).squeeze(1))
 class StreamingKeyword(nn.Module):
     """Keyword spotting frame by frame: causal convolutions that keep their past in buffers."""
@@ -454,29 +393,3 @@ class Squeeze1d(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         w = torch.sigmoid(self.fc2(F.relu(self.fc1(x.mean(-1)))))
         return x * w.unsqueeze(-1)
-
-
-@network(lambda: waveform(512))
-class PitchTracker(nn.Module):
-    """Fundamental frequency of a frame of sound, as a weighted mean of classes."""
-
-    def __init__(self, bins: int = 36) -> None:
-        super().__init__()
-        self.net = nn.Sequential(
-            nn.Conv1d(1, 16, 32, stride=4, padding=14),
-            nn.BatchNorm1d(16),
-            nn.ReLU(),
-            Squeeze1d(16),
-            nn.MaxPool1d(2),
-            nn.Conv1d(16, 24, 8, padding="same"),
-            nn.BatchNorm1d(24),
-            nn.ReLU(),
-            nn.MaxPool1d(4),
-        )
-        self.head = nn.Linear(24 * 16, bins)
-        self.register_buffer("cents", torch.arange(bins) * (20.0 / bins))
-
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        activation = torch.sigmoid(self.head(self.net(x).flatten(1)))
-        mean = (activation * self.cents).sum(dim=1) / activation.sum(dim=1)
-        return mean * math.log2(10), activation.amax(dim=1)

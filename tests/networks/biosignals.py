@@ -77,41 +77,6 @@ class Block1d(nn.Module):
         return F.relu(self.bn2(self.conv2(y)) + self.shortcut(x))
 
 
-@network(lambda: ecg(3, 192))
-class EcgResNet(nn.Module):
-    """Arrhythmias from three leads."""
-
-    def __init__(self, classes: int = 5) -> None:
-        super().__init__()
-        self.stem = nn.Sequential(
-            nn.Conv1d(3, 8, 15, stride=2, padding=7, bias=False), nn.BatchNorm1d(8), nn.ReLU()
-        )
-        self.layers = nn.Sequential(Block1d(8, 16, 2), Block1d(16, 24, 2))
-        self.fc = nn.Linear(48, classes)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.layers(self.stem(x))
-        x = torch.cat([F.adaptive_avg_pool1d(x, 1), F.adaptive_max_pool1d(x, 1)], dim=1)
-        return self.fc(x.squeeze(-1))
-
-
-@network(lambda: ecg(1, 96))
-class EcgConvLstm(nn.Module):
-    """Beats by convolutions and an LSTM."""
-
-    def __init__(self, classes: int = 5) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv1d(1, 8, 5, stride=2)
-        self.conv2 = nn.Conv1d(8, 12, 5, stride=8)
-        self.lstm = nn.LSTM(12, 16, batch_first=True)
-        self.fc = nn.Linear(16, classes)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.relu(self.conv2(F.relu(self.conv1(x))))
-        _, (h, _) = self.lstm(x.permute(0, 2, 1))
-        return self.fc(h[-1])
-
-
 class Chomp1d(nn.Module):
     def __init__(self, size: int) -> None:
         super().__init__()

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from .corpus import network
-from .signals import low_resolution, motion
+from .signals import low_resolution
 
 
 @network(lambda: low_resolution(1, 28, 28))
@@ -78,43 +78,3 @@ class VaeScore(nn.Module):
         y = torch.sigmoid(self.dec2(F.relu(self.dec1(mu))))
         divergence = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp(), dim=1)
         return F.mse_loss(y, flat, reduction="none").mean(dim=1), divergence
-
-
-@network(lambda: motion(3, 32))
-class LstmAutoencoder(nn.Module):
-    """A window through a bottleneck and back, with the largest error."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.down = nn.Sequential(nn.Conv1d(3, 8, 8, stride=8), nn.ReLU())
-        self.encoder = nn.LSTM(8, 6, batch_first=True)
-        self.decoder = nn.LSTM(6, 8, batch_first=True)
-        self.up = nn.ConvTranspose1d(8, 3, 8, stride=8)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = self.down(x).transpose(1, 2)
-        _, (h, _) = self.encoder(y)
-        code = h[-1].unsqueeze(1).repeat(1, y.shape[1], 1)
-        y, _ = self.decoder(code)
-        error = (self.up(y.transpose(1, 2)) - x).abs()
-        return error.amax(dim=(1, 2))
-
-
-@network(lambda: low_resolution(3, 16, 16))
-class VectorQuantizer(nn.Module):
-    """Patches as the numbers of their nearest code words."""
-
-    def __init__(self, words: int = 16, dim: int = 8) -> None:
-        super().__init__()
-        self.encoder = nn.Sequential(
-            nn.Conv2d(3, 12, 4, 2, 1), nn.ReLU(), nn.Conv2d(12, dim, 4, 2, 1)
-        )
-        self.codebook = nn.Embedding(words, dim)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        z = self.encoder(x).permute(0, 2, 3, 1).reshape(-1, 8)
-        words = self.codebook.weight
-        distance = (
-            z.pow(2).sum(1, keepdim=True) + words.pow(2).sum(1) - 2 * torch.matmul(z, words.t())
-        )
-        return torch.argmin(distance, dim=1)

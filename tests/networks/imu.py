@@ -11,50 +11,6 @@ from .corpus import network
 from .signals import motion
 
 
-@network(lambda: motion(6, 64))
-class ActivityConvGru(nn.Module):
-    """1-D convolutions, then a GRU."""
-
-    def __init__(self, classes: int = 6) -> None:
-        super().__init__()
-        self.conv = nn.Sequential(
-            nn.Conv1d(6, 16, 5, stride=2, padding=2),
-            nn.BatchNorm1d(16),
-            nn.ReLU(),
-            nn.Conv1d(16, 16, 8, stride=8),
-            nn.BatchNorm1d(16),
-            nn.ReLU(),
-        )
-        self.gru = nn.GRU(16, 16, batch_first=True)
-        self.fc = nn.Linear(16, classes)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.conv(x).transpose(1, 2)
-        out, _ = self.gru(x)
-        return self.fc(out[:, -1])
-
-
-@network(lambda: motion(9, 24).unsqueeze(1))
-class DeepConvLstm(nn.Module):
-    """Convolutions along time on an image of channels, two stacked LSTMs."""
-
-    def __init__(self, channels: int = 9, classes: int = 6) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 8, (1, 5))
-        self.conv2 = nn.Conv2d(8, 8, (1, 5), stride=(1, 4))
-        self.lstm1 = nn.LSTM(8 * channels, 16, batch_first=True)
-        self.lstm2 = nn.LSTM(16, 16, batch_first=True)
-        self.fc = nn.Linear(16, classes)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.relu(self.conv2(F.relu(self.conv1(x))))
-        x = x.permute(0, 3, 1, 2)
-        x = x.reshape(x.shape[0], x.shape[1], -1)
-        x, _ = self.lstm1(x)
-        x, _ = self.lstm2(x)
-        return self.fc(x[:, -1, :])
-
-
 @network(lambda: motion(6, 32).transpose(1, 2))
 class ActivityAttention(nn.Module):
     """Self-attention over time, pooled with learned weights."""
@@ -109,22 +65,6 @@ class FallFeatures(nn.Module):
         features += [x.amax(dim=2), x.amin(dim=2)]
         features += [size.max(dim=1, keepdim=True)[0], size.mean(dim=1, keepdim=True)]
         return self.net(torch.cat(features, dim=1))
-
-
-@network(lambda: motion(6, 40))
-class GaitPhase(nn.Module):
-    """Where in a stride one is: circular convolutions, an angle as sine and cosine."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv1d(6, 12, 5, padding=2, padding_mode="circular")
-        self.conv2 = nn.Conv1d(12, 12, 5, stride=2, padding=2, padding_mode="circular")
-        self.fc = nn.Linear(12 * 20, 2)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.leaky_relu(self.conv1(x), 0.1)
-        x = F.leaky_relu(self.conv2(x), 0.1)
-        return F.normalize(self.fc(x.flatten(1)), p=2.0, dim=1)
 
 
 @network(lambda: motion(6, 60))

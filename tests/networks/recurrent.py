@@ -31,20 +31,6 @@ class StackedLstm(nn.Module):
         return self.fc(x[:, -1])
 
 
-@network(lambda: _steps(6, 3))
-class StackedGru(nn.Module):
-    """Two layers of GRU in both directions, dropout between."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gru = nn.GRU(6, 8, num_layers=2, batch_first=True, bidirectional=True, dropout=0.2)
-        self.fc = nn.Linear(16, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x, _ = self.gru(x)
-        return self.fc(x.mean(dim=1))
-
-
 @network(lambda: _steps(4, 4))
 class LstmCells(nn.Module):
     """Two LSTM cells in a loop over time, for the charge of a battery."""
@@ -110,22 +96,6 @@ class ElmanNetwork(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x, _ = self.rnn(x)
         return self.fc(x).squeeze(-1)
-
-
-@network(lambda: _steps(6, 5))
-class GruAttention(nn.Module):
-    """The steps of a GRU, weighed by attention."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gru = nn.GRU(6, 10, batch_first=True)
-        self.query = nn.Parameter(torch.randn(10, 1) * 0.5)
-        self.fc = nn.Linear(10, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x, _ = self.gru(x)
-        weights = F.softmax(torch.tanh(x) @ self.query, dim=1)
-        return self.fc((x * weights).sum(1))
 
 
 @network(lambda: readings(4))

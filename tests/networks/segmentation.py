@@ -27,36 +27,6 @@ class DoubleConv(nn.Module):
         return self.double_conv(x)
 
 
-@network(lambda: picture(3, 24, 24))
-class UNet(nn.Module):
-    """U-Net with transposed convolutions, padded where sizes differ."""
-
-    def __init__(self, classes: int = 2) -> None:
-        super().__init__()
-        self.inc = DoubleConv(3, 6)
-        self.down1 = nn.Sequential(nn.MaxPool2d(2), DoubleConv(6, 12))
-        self.down2 = nn.Sequential(nn.MaxPool2d(2), DoubleConv(12, 16))
-        self.up1 = nn.ConvTranspose2d(16, 12, 2, stride=2)
-        self.conv1 = DoubleConv(24, 12)
-        self.up2 = nn.ConvTranspose2d(12, 6, 2, stride=2)
-        self.conv2 = DoubleConv(12, 6)
-        self.outc = nn.Conv2d(6, classes, 1)
-
-    @staticmethod
-    def join(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
-        dy, dx = x2.size(2) - x1.size(2), x2.size(3) - x1.size(3)
-        x1 = F.pad(x1, [dx // 2, dx - dx // 2, dy // 2, dy - dy // 2])
-        return torch.cat([x2, x1], dim=1)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x1 = self.inc(x)
-        x2 = self.down1(x1)
-        x = self.up1(self.down2(x2))
-        x = self.conv1(self.join(x, x2))
-        x = self.conv2(self.join(self.up2(x), x1))
-        return self.outc(x)
-
-
 @network(lambda: picture(1, 24, 24))
 class UNetBilinear(nn.Module):
     """A grey U-Net with bilinear upsampling; the mask of the likeliest class comes out."""
@@ -122,49 +92,6 @@ class Bottleneck(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.out(x + self.ext(x))
-
-
-@network(lambda: picture(3, 32, 32))
-class ENet(nn.Module):
-    """Pooling beside a strided convolution, PReLU, a transposed convolution at the end."""
-
-    def __init__(self, classes: int = 2) -> None:
-        super().__init__()
-        self.main = nn.Conv2d(3, 9, 3, stride=2, padding=1, bias=False)
-        self.pool = nn.MaxPool2d(3, stride=2, padding=1)
-        self.bn = nn.BatchNorm2d(12)
-        self.act = nn.PReLU()
-        self.body = nn.Sequential(Bottleneck(12), Bottleneck(12))
-        self.up = nn.ConvTranspose2d(12, classes, 3, stride=2, padding=1, output_padding=1)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.act(self.bn(torch.cat([self.main(x), self.pool(x)], 1)))
-        return torch.sigmoid(self.up(self.body(x)))
-
-
-@network(lambda: picture(3, 32, 32))
-class FastScnn(nn.Module):
-    """A pyramid of pools whose windows do not divide, fused with a fine branch."""
-
-    def __init__(self, classes: int = 3) -> None:
-        super().__init__()
-        self.fine = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.ReLU())
-        self.coarse = nn.Sequential(nn.Conv2d(8, 12, 3, 2, 1), nn.ReLU())
-        self.stages = nn.ModuleList(nn.Conv2d(12, 4, 1) for _ in (1, 2, 3))
-        self.fuse = nn.Conv2d(24, 8, 1)
-        self.classifier = nn.Conv2d(8, classes, 1)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        fine = self.fine(x)
-        x = self.coarse(fine)
-        size = x.shape[2:]
-        pools = [
-            F.interpolate(f(F.adaptive_avg_pool2d(x, n)), size, mode="bilinear", align_corners=True)
-            for f, n in zip(self.stages, (1, 2, 3), strict=True)
-        ]
-        x = self.fuse(torch.cat([x, *pools], dim=1))
-        x = F.relu(fine + F.interpolate(x, scale_factor=2, mode="nearest"))
-        return self.classifier(x)
 
 
 @network(lambda: picture(3, 24, 24))

@@ -28,27 +28,6 @@ class Espcn(nn.Module):
         return torch.sigmoid(self.pixel_shuffle(self.conv3(x)))
 
 
-@network(lambda: low_resolution(1, 16, 16))
-class Fsrcnn(nn.Module):
-    """Shrink, map, expand with PReLU; a large transposed convolution at the end."""
-
-    def __init__(self, d: int = 12, s: int = 6) -> None:
-        super().__init__()
-        self.first = nn.Sequential(nn.Conv2d(1, d, 5, padding=2), nn.PReLU(d))
-        self.mid = nn.Sequential(
-            nn.Conv2d(d, s, 1),
-            nn.PReLU(s),
-            nn.Conv2d(s, s, 3, padding=1),
-            nn.PReLU(s),
-            nn.Conv2d(s, d, 1),
-            nn.PReLU(d),
-        )
-        self.last = nn.ConvTranspose2d(d, 1, 9, stride=2, padding=4, output_padding=1)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.last(self.mid(self.first(x)))
-
-
 class ResBlock(nn.Module):
     def __init__(self, channels: int) -> None:
         super().__init__()

@@ -27,21 +27,6 @@ class BagOfWords(nn.Module):
         return self.fc(self.embedding(text))
 
 
-@network(lambda: tokens(200, 12))
-class FastText(nn.Module):
-    """The mean of word vectors, padding left out."""
-
-    def __init__(self, vocabulary: int = 200, dim: int = 16, classes: int = 4) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary, dim, padding_idx=0)
-        self.fc = nn.Linear(dim, classes)
-
-    def forward(self, text: torch.Tensor) -> torch.Tensor:
-        mask = (text != 0).float().unsqueeze(-1)
-        total = (self.embedding(text) * mask).sum(dim=1)
-        return self.fc(total / mask.sum(dim=1).clamp(min=1.0))
-
-
 @network(lambda: tokens(40, 32))
 class CharCnn(nn.Module):
     """Characters: filters of three widths, the best of each."""
@@ -76,21 +61,6 @@ class OneHotLanguage(nn.Module):
         x = F.one_hot(x, self.characters).float().transpose(1, 2)
         x = F.relu(self.conv2(F.relu(self.conv1(x))))
         return self.fc(x.mean(dim=2))
-
-
-@network(lambda: tokens(120, 4))
-class IntentLstm(nn.Module):
-    """Intents by an LSTM in both directions."""
-
-    def __init__(self, vocabulary: int = 120, dim: int = 12, classes: int = 5) -> None:
-        super().__init__()
-        self.embed = nn.Embedding(vocabulary, dim)
-        self.lstm = nn.LSTM(dim, 12, batch_first=True, bidirectional=True)
-        self.fc = nn.Linear(24, classes)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        _, (h, _) = self.lstm(self.embed(x))
-        return self.fc(torch.cat((h[-2], h[-1]), dim=1))
 
 
 @network(lambda: tokens(100, 10))

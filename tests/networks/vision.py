@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -433,35 +431,6 @@ class DenseLayer(nn.Module):
         y = self.conv1(F.relu(self.norm1(x)))
         y = self.conv2(F.relu(self.norm2(y)))
         return torch.cat([x, y], 1)
-
-
-@network(lambda: picture(3, 24, 24))
-class DenseNet(nn.Module):
-    """Batch norm before the activation, every layer's result kept."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.features = nn.Sequential(
-            OrderedDict(
-                [
-                    ("conv0", nn.Conv2d(3, 8, 3, stride=2, padding=1, bias=False)),
-                    ("norm0", nn.BatchNorm2d(8)),
-                    ("relu0", nn.ReLU(inplace=True)),
-                    ("dense1", DenseLayer(8, 6)),
-                    ("dense2", DenseLayer(14, 6)),
-                    ("norm", nn.BatchNorm2d(20)),
-                    ("conv", nn.Conv2d(20, 12, 1, bias=False)),
-                    ("pool", nn.AvgPool2d(2, 2)),
-                    ("dense3", DenseLayer(12, 6)),
-                    ("norm5", nn.BatchNorm2d(18)),
-                ]
-            )
-        )
-        self.classifier = nn.Linear(18, 10)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.relu(self.features(x), inplace=True)
-        return self.classifier(torch.flatten(F.adaptive_avg_pool2d(x, (1, 1)), 1))
 
 
 @network(lambda: picture(3, 31, 31))

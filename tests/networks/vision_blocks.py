@@ -11,25 +11,6 @@ from .corpus import network
 from .signals import picture
 
 
-@network(lambda: picture(3, 24, 24))
-class ConvMixer(nn.Module):
-    """Patches, then depthwise and 1x1 convolutions with GELU and batch norm behind it."""
-
-    def __init__(self, dim: int = 16) -> None:
-        super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, dim, 4, stride=4), nn.GELU(), nn.BatchNorm2d(dim))
-        self.spatial = nn.Sequential(
-            nn.Conv2d(dim, dim, 5, groups=dim, padding="same"), nn.GELU(), nn.BatchNorm2d(dim)
-        )
-        self.mix = nn.Sequential(nn.Conv2d(dim, dim, 1), nn.GELU(), nn.BatchNorm2d(dim))
-        self.head = nn.Sequential(nn.AdaptiveAvgPool2d((1, 1)), nn.Flatten(), nn.Linear(dim, 10))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.stem(x)
-        x = x + self.spatial(x)
-        return self.head(self.mix(x))
-
-
 @network(lambda: picture(3, 20, 20))
 class Cbam(nn.Module):
     """Attention to channels from means and maxima, and to places."""
@@ -206,26 +187,6 @@ class RepVgg(nn.Module):
         x = F.relu(self.stem(x))
         x = F.relu(self.dense(x) + self.point(x) + self.identity(x))
         return self.fc(F.adaptive_avg_pool2d(x, 1).flatten(1))
-
-
-@network(lambda: picture(1, 28, 28))
-class StylizedInput(nn.Module):
-    """Normalizes each image itself: batch norm without running statistics, instance norm."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.input = nn.BatchNorm2d(1, track_running_stats=False)
-        self.conv1 = nn.Conv2d(1, 8, 5, stride=2)
-        self.norm1 = nn.InstanceNorm2d(8, affine=True)
-        self.conv2 = nn.Conv2d(8, 8, 3, stride=2)
-        self.norm2 = nn.InstanceNorm2d(8)
-        self.fc = nn.Linear(8 * 25, 4)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.input(x)
-        x = F.relu(self.norm1(self.conv1(x)))
-        x = F.relu(self.norm2(self.conv2(x)))
-        return self.fc(x.flatten(1))
 
 
 class Residual(nn.Module):
