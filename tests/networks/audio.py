@@ -194,32 +194,6 @@ class WaveNet(nn.Module):
         return self.end2(F.relu(self.end1(F.relu(total))))
 
 
-@network(lambda: waveform(2000))
-class M5(nn.Module):
-    """Commands from raw sound, as in the tutorial on audio classification."""
-
-    def __init__(self, n_output: int = 10, n_channel: int = 16) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv1d(1, n_channel, kernel_size=80, stride=16)
-        self.bn1 = nn.BatchNorm1d(n_channel)
-        self.pool1 = nn.MaxPool1d(4)
-        self.conv2 = nn.Conv1d(n_channel, n_channel, kernel_size=3)
-        self.bn2 = nn.BatchNorm1d(n_channel)
-        self.pool2 = nn.MaxPool1d(2)
-        self.conv3 = nn.Conv1d(n_channel, 2 * n_channel, kernel_size=3)
-        self.bn3 = nn.BatchNorm1d(2 * n_channel)
-        self.pool3 = nn.MaxPool1d(2)
-        self.fc1 = nn.Linear(2 * n_channel, n_output)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.pool1(F.relu(self.bn1(self.conv1(x))))
-        x = self.pool2(F.relu(self.bn2(self.conv2(x))))
-        x = self.pool3(F.relu(self.bn3(self.conv3(x))))
-        x = F.avg_pool1d(x, x.shape[-1])
-        x = self.fc1(x.permute(0, 2, 1))
-        return F.log_softmax(x, dim=2)
-
-
 def mel_matrix(mels: int, bins: int) -> torch.Tensor:
     """Triangular filters [mels, bins] that widen with frequency."""
     edges = torch.linspace(0, 1, mels + 2) ** 1.6 * (bins - 1)
@@ -252,80 +226,6 @@ class MelFrontEnd(nn.Module):
         x = F.relu(self.conv1(x.unsqueeze(1)))
         x = F.relu(self.conv2(x))
         return self.fc(x.flatten(1))
-
-
-@network(lambda: spectrogram(32, 24).squeeze(1).transpose(1, 2))
-class KeywordTransformer(nn.Module):
-    """A transformer over frames with a class token and learned positions."""
-
-    def __init__(self, dim: int = 32, classes: int = 12) -> None:
-        super().__init__()
-        self.project = nn.Linear(32, dim)
-        self.token = nn.Parameter(torch.randn(1, 1, dim) * 0.02)
-        self.position = nn.Parameter(torch.randn(1, 25, dim) * 0.02)
-        layer = nn.TransformerEncoderLayer(
-            dim, 2, 2 * dim, dropout=0.1, activation="gelu", batch_first=True
-        )
-        self.encoder = nn.TransformerEncoder(layer, 1)
-        self.head = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, classes))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.project(x)
-        token = self.token.expand(x.shape[0], -1, -1)
-        x = torch.cat((token, x), dim=1) + self.position
-        return self.head(self.encoder(x)[:, 0])
-
-
-@network(lambda: spectrogram(24, 32).squeeze(1).transpose(1, 2))
-class ConformerConvolution(nn.Module):
-    """A conformer's convolution module between two halves of a feed-forward one."""
-
-    def __init__(self, dim: int = 24, kernel: int = 7) -> None:
-        super().__init__()
-        self.ff1 = self.feed_forward(dim)
-        self.ff2 = self.feed_forward(dim)
-        self.norm = nn.LayerNorm(dim)
-        self.pointwise1 = nn.Conv1d(dim, 2 * dim, 1)
-        self.depthwise = nn.Conv1d(dim, dim, kernel, padding=kernel // 2, groups=dim)
-        self.bn = nn.BatchNorm1d(dim)
-        self.pointwise2 = nn.Conv1d(dim, dim, 1)
-        self.out = nn.LayerNorm(dim)
-
-    @staticmethod
-    def feed_forward(dim: int) -> nn.Module:
-        return nn.Sequential(
-            nn.LayerNorm(dim), nn.Linear(dim, 2 * dim), nn.SiLU(), nn.Linear(2 * dim, dim)
-        )
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x + 0.5 * self.ff1(x)
-        y = F.glu(self.pointwise1(self.norm(x).transpose(1, 2)), dim=1)
-        y = self.pointwise2(F.silu(self.bn(self.depthwise(y))))
-        x = x + y.transpose(1, 2)
-        x = x + 0.5 * self.ff2(x)
-        return self.out(x)
-
-
-@network(lambda: spectrogram(24, 40).squeeze(1))
-class XVector(nn.Module):
-    """Speaker embeddings: dilated convolutions, mean and deviation over time, length one."""
-
-    def __init__(self, bands: int = 24, dim: int = 32) -> None:
-        super().__init__()
-        self.frames = nn.Sequential(
-            nn.Conv1d(bands, dim, 5, padding=2),
-            nn.ReLU(),
-            nn.Conv1d(dim, dim, 3, dilation=2, padding=2),
-            nn.ReLU(),
-            nn.Conv1d(dim, dim, 3, dilation=3, padding=3),
-            nn.ReLU(),
-        )
-        self.embed = nn.Linear(2 * dim, dim)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.frames(x)
-        stats = torch.cat([x.mean(dim=2), x.std(dim=2)], dim=1)
-        return F.normalize(self.embed(stats), dim=1)
 
 
 @network(lambda: spectrogram(32, 5).flatten(1))

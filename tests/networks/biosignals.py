@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from .corpus import network
-from .signals import ecg, eeg, waveform
+from .signals import eeg, waveform
 
 
 @network(lambda: eeg(8, 128).unsqueeze(1))
@@ -119,85 +119,3 @@ class EmgTcn(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.fc(self.tcn(x)[:, :, -1])
-
-
-@network(lambda: ecg(1, 128))
-class PulseRegression(nn.Module):
-    """Heart rate and its uncertainty from a wrist sensor; the window is standardized inside."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.features = nn.Sequential(
-            nn.Conv1d(1, 8, 7, stride=2, padding=3, padding_mode="replicate"),
-            nn.ReLU(),
-            nn.Conv1d(8, 12, 5, stride=2, padding=2),
-            nn.ReLU(),
-            nn.Conv1d(12, 16, 5, stride=2, padding=2),
-            nn.ReLU(),
-        )
-        self.rate = nn.Linear(16 * 16, 1)
-        self.spread = nn.Linear(16 * 16, 1)
-
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        x = (x - x.mean(dim=-1, keepdim=True)) / (x.std(dim=-1, keepdim=True) + 1e-5)
-        x = self.features(x).flatten(1)
-        return 40 + 140 * torch.sigmoid(self.rate(x)), F.softplus(self.spread(x))
-
-
-@network(lambda: eeg(1, 300))
-class SleepStages(nn.Module):
-    """Two branches of small and of large filters, joined."""
-
-    def __init__(self, classes: int = 5) -> None:
-        super().__init__()
-        self.small = nn.Sequential(
-            nn.Conv1d(1, 8, 10, stride=3), nn.BatchNorm1d(8), nn.ReLU(), nn.MaxPool1d(4, 4)
-        )
-        self.large = nn.Sequential(
-            nn.Conv1d(1, 8, 40, stride=10), nn.BatchNorm1d(8), nn.ReLU(), nn.MaxPool1d(2, 2)
-        )
-        self.fc1 = nn.Linear(8 * 24 + 8 * 13, 16)
-        self.fc2 = nn.Linear(16, classes)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = torch.cat([self.small(x).flatten(1), self.large(x).flatten(1)], dim=1)
-        return F.log_softmax(self.fc2(F.relu(self.fc1(x))), dim=-1)
-
-
-@network(lambda: eeg(4, 96))
-class SeizureDetector(nn.Module):
-    """Instance norm, separable convolutions, one logit."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.norm = nn.InstanceNorm1d(4)
-        self.depthwise = nn.Conv1d(4, 16, 9, groups=4, padding=4)
-        self.pointwise = nn.Conv1d(16, 16, 1)
-        self.attention = nn.Conv1d(16, 1, 1)
-        self.fc = nn.Linear(16, 1)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.relu(self.pointwise(self.depthwise(self.norm(x))))
-        weights = torch.softmax(self.attention(x), dim=2)
-        return torch.sigmoid(self.fc((x * weights).sum(dim=2))).squeeze(1)
-
-
-@network(lambda: ecg(1, 64))
-class BeatDenoiser(nn.Module):
-    """A 1-D U-Net that takes noise off a signal."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.down1 = nn.Conv1d(1, 8, 5, padding=2)
-        self.down2 = nn.Conv1d(8, 16, 5, stride=2, padding=2)
-        self.down3 = nn.Conv1d(16, 16, 5, stride=2, padding=2)
-        self.up = nn.Upsample(scale_factor=2, mode="linear", align_corners=False)
-        self.up2 = nn.Conv1d(32, 8, 3, padding=1)
-        self.up1 = nn.Conv1d(16, 1, 3, padding=1)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        a = F.relu(self.down1(x))
-        b = F.relu(self.down2(a))
-        c = F.relu(self.down3(b))
-        y = F.relu(self.up2(torch.cat([self.up(c), b], dim=1)))
-        return x - self.up1(torch.cat([self.up(y), a], dim=1))

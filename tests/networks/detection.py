@@ -165,26 +165,6 @@ class BlazeBlock(nn.Module):
         return F.relu(self.convs(h) + x)
 
 
-@network(lambda: picture(3, 32, 32))
-class BlazeFace(nn.Module):
-    """Faces: padding behind, shortcuts with more channels, boxes from two maps."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(3, 8, 5, stride=2)
-        self.block1 = BlazeBlock(8, 12)
-        self.block2 = BlazeBlock(12, 16, 2)
-        self.score = nn.Conv2d(16, 2, 1)
-        self.boxes = nn.Conv2d(16, 8, 1)
-
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        x = F.relu(self.conv1(F.pad(x, (1, 2, 1, 2), "constant", 0)))
-        x = self.block2(self.block1(x))
-        score = self.score(x).permute(0, 2, 3, 1).reshape(x.shape[0], -1, 1)
-        boxes = self.boxes(x).permute(0, 2, 3, 1).reshape(x.shape[0], -1, 4)
-        return score.clamp(-100, 100).sigmoid(), boxes
-
-
 @network(lambda: picture(3, 48, 48))
 class FeaturePyramid(nn.Module):
     """Maps of three sizes added from the top down."""

@@ -11,26 +11,6 @@ from .corpus import network
 from .signals import motion
 
 
-@network(lambda: motion(6, 32).transpose(1, 2))
-class ActivityAttention(nn.Module):
-    """Self-attention over time, pooled with learned weights."""
-
-    def __init__(self, dim: int = 16, classes: int = 6) -> None:
-        super().__init__()
-        self.embed = nn.Linear(6, dim)
-        self.attention = nn.MultiheadAttention(dim, 2, batch_first=True)
-        self.norm = nn.LayerNorm(dim)
-        self.score = nn.Linear(dim, 1)
-        self.fc = nn.Linear(dim, classes)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.embed(x)
-        y, _ = self.attention(x, x, x, need_weights=False)
-        x = self.norm(x + y)
-        weights = torch.softmax(self.score(x), dim=1)
-        return self.fc(torch.sum(weights * x, dim=1))
-
-
 @network(lambda: motion(3, 128).transpose(1, 2).unsqueeze(1))
 class MagicWand(nn.Module):
     """Gestures as grey images of 128 by 3, padded as TensorFlow's SAME."""
@@ -80,30 +60,3 @@ class SlidingWindows(nn.Module):
         windows = x.unfold(2, 20, 10)  # [n, 6, 5, 20]
         windows = windows.permute(0, 2, 1, 3).flatten(2)
         return self.fc2(F.relu(self.fc1(windows))).amax(dim=1)
-
-
-@network(lambda: (motion(3, 32), motion(3, 32)))
-class SensorFusion(nn.Module):
-    """Accelerometer and gyroscope through towers of their own, mixed by a learned weight."""
-
-    def __init__(self, classes: int = 5) -> None:
-        super().__init__()
-        self.acc = self.tower()
-        self.gyro = self.tower()
-        self.mix = nn.Parameter(torch.tensor(0.3))
-        self.fc = nn.Linear(16, classes)
-
-    @staticmethod
-    def tower() -> nn.Module:
-        return nn.Sequential(
-            nn.Conv1d(3, 8, 3, padding=1),
-            nn.SiLU(),
-            nn.MaxPool1d(2),
-            nn.Conv1d(8, 16, 3, padding=1),
-            nn.SiLU(),
-            nn.AdaptiveAvgPool1d(1),
-            nn.Flatten(),
-        )
-
-    def forward(self, acc: torch.Tensor, gyro: torch.Tensor) -> torch.Tensor:
-        return self.fc(torch.lerp(self.acc(acc), self.gyro(gyro), self.mix))

@@ -55,19 +55,6 @@ def waveform(length: int, channels: int = 1) -> torch.Tensor:
     return (0.4 * mix * tone * envelope + 0.02 * torch.randn(channels, length))[None]
 
 
-def ecg(leads: int, length: int) -> torch.Tensor:
-    """Heart beats [1, leads, length], in millivolts, with a drifting baseline."""
-    time = torch.arange(length)
-    period, first = _uniform(40, 70), _uniform(0, 40)
-    beat = torch.zeros(length)
-    for shift, height, spread in ((-12, 0.15, 4), (-2, -0.2, 1.5), (0, 1.2, 1.5), (14, 0.3, 6)):
-        phase = (time - first - shift + period / 2) % period - period / 2
-        beat = beat + height * torch.exp(-((phase / spread) ** 2) / 2)
-    drift = 0.1 * torch.sin(2 * math.pi * time / length * _uniform(0.5, 2))
-    gain = torch.empty(leads, 1).uniform_(0.4, 1.2)
-    return (gain * (beat + drift) + 0.02 * torch.randn(leads, length))[None]
-
-
 def eeg(electrodes: int, length: int) -> torch.Tensor:
     """Brain waves [1, electrodes, length] in tens of microvolts: alpha over brown noise."""
     time = torch.arange(length)

@@ -41,28 +41,6 @@ class ResBlock(nn.Module):
         return x + self.body(x).mul(0.5)
 
 
-@network(lambda: low_resolution(3, 16, 16))
-class Edsr(nn.Module):
-    """Residual blocks with reflected borders; the mean colour taken off and put back."""
-
-    def __init__(self, channels: int = 8) -> None:
-        super().__init__()
-        mean = torch.tensor([0.4488, 0.4371, 0.404]).view(1, 3, 1, 1)
-        self.register_buffer("mean", mean, persistent=False)
-        self.head = nn.Conv2d(3, channels, 3, padding=1)
-        self.body = nn.Sequential(ResBlock(channels), ResBlock(channels))
-        self.tail = nn.Sequential(
-            nn.Conv2d(channels, 4 * channels, 3, padding=1),
-            nn.PixelShuffle(2),
-            nn.Conv2d(channels, 3, 3, padding=1),
-        )
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.head(x - self.mean)
-        x = x + self.body(x)
-        return self.tail(x) + self.mean
-
-
 @network(lambda: low_resolution(1, 16, 16))
 class LaplacianUpscaler(nn.Module):
     """A bilinear image plus details that a network adds."""
@@ -116,26 +94,3 @@ class DnCnn(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x - self.dncnn(x)
-
-
-@network(lambda: low_resolution(3, 20, 20))
-class StyleTransfer(nn.Module):
-    """Reflected borders and instance norm at every layer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pad = nn.ReflectionPad2d(1)
-        self.down = nn.Conv2d(3, 8, 3, stride=2)
-        self.in1 = nn.InstanceNorm2d(8, affine=True)
-        self.res = nn.Conv2d(8, 8, 3)
-        self.in2 = nn.InstanceNorm2d(8, affine=True)
-        self.up = nn.Conv2d(8, 8, 3)
-        self.in3 = nn.InstanceNorm2d(8, affine=True)
-        self.out = nn.Conv2d(8, 3, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = F.relu(self.in1(self.down(self.pad(x))))
-        y = y + self.in2(self.res(self.pad(y)))
-        y = F.interpolate(y, scale_factor=2, mode="nearest")
-        y = F.relu(self.in3(self.up(self.pad(y))))
-        return torch.tanh(self.out(self.pad(y)))

@@ -76,64 +76,6 @@ class LogisticRegression(nn.Module):
         return torch.sigmoid(self.linear(x))
 
 
-@network(lambda: readings(12))
-class DeepAndCross(nn.Module):
-    """Cross layers: products of the input with itself, learned."""
-
-    def __init__(self, width: int = 12) -> None:
-        super().__init__()
-        self.cross = nn.ModuleList(nn.Linear(width, width) for _ in range(2))
-        self.deep = nn.Sequential(nn.Linear(width, 24), nn.ReLU(), nn.Linear(24, 12), nn.ReLU())
-        self.out = nn.Linear(24, 1)
-
-    def forward(self, x0: torch.Tensor) -> torch.Tensor:
-        x = x0
-        for layer in self.cross:
-            x = x0 * layer(x) + x
-        return self.out(torch.cat([x, self.deep(x0)], dim=1))
-
-
-@network(lambda: readings(10))
-class FeatureTokenizer(nn.Module):
-    """Every column a token, attention between them."""
-
-    def __init__(self, columns: int = 10, dim: int = 12) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(columns, dim) * 0.3)
-        self.bias = nn.Parameter(torch.randn(columns, dim) * 0.1)
-        self.attention = nn.MultiheadAttention(dim, 3, batch_first=True)
-        self.norm = nn.LayerNorm(dim)
-        self.head = nn.Linear(dim, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        tokens = x.unsqueeze(-1) * self.weight + self.bias
-        tokens = tokens + self.attention(tokens, tokens, tokens)[0]
-        return self.head(self.norm(tokens).mean(dim=1))
-
-
-@network(lambda: readings(9))
-class SoftTree(nn.Module):
-    """A decision tree whose branches are sigmoids."""
-
-    def __init__(self, features: int = 9, classes: int = 3) -> None:
-        super().__init__()
-        self.split = nn.Linear(features, 7)
-        self.leaf = nn.Parameter(torch.randn(8, classes))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        right = torch.sigmoid(self.split(x))
-        reach = [torch.ones_like(right[:, :1])]
-        node = 0
-        for _ in range(3):
-            following = []
-            for p in reach:
-                gate = right[:, node : node + 1]
-                following += [p * (1 - gate), p * gate]
-                node += 1
-            reach = following
-        return torch.softmax(torch.cat(reach, dim=1) @ self.leaf, dim=1)
-
-
 @network(lambda: readings(8))
 class NearestNeighbours(nn.Module):
     """The three nearest of stored points vote."""
@@ -179,20 +121,3 @@ class TableAutoencoder(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         error = self.decoder(self.encoder(x)) - x
         return torch.linalg.vector_norm(error, dim=1)
-
-
-@network(lambda: readings(10))
-class MixtureOfExperts(nn.Module):
-    """Four experts, weighed by a gate."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gate = nn.Linear(10, 4)
-        self.experts = nn.ModuleList(
-            nn.Sequential(nn.Linear(10, 12), nn.Mish(), nn.Linear(12, 3)) for _ in range(4)
-        )
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        gate = torch.softmax(self.gate(x), dim=-1)
-        outputs = torch.stack([expert(x) for expert in self.experts], dim=1)
-        return torch.einsum("be,beo->bo", gate, outputs)

@@ -12,27 +12,6 @@ from .signals import picture
 
 
 @network(lambda: picture(3, 20, 20))
-class Cbam(nn.Module):
-    """Attention to channels from means and maxima, and to places."""
-
-    def __init__(self, channels: int = 16) -> None:
-        super().__init__()
-        self.conv = nn.Conv2d(3, channels, 3, stride=2, padding=1)
-        self.mlp = nn.Sequential(nn.Linear(channels, 4), nn.ReLU(), nn.Linear(4, channels))
-        self.spatial = nn.Conv2d(2, 1, 7, padding=3)
-        self.fc = nn.Linear(channels, 5)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.relu(self.conv(x))
-        avg = self.mlp(x.mean(dim=(2, 3)))
-        top = self.mlp(F.adaptive_max_pool2d(x, 1).flatten(1))
-        x = x * torch.sigmoid(avg + top)[:, :, None, None]
-        maps = torch.cat([x.mean(dim=1, keepdim=True), x.max(dim=1, keepdim=True)[0]], dim=1)
-        x = x * torch.sigmoid(self.spatial(maps))
-        return self.fc(x.mean(dim=(2, 3)))
-
-
-@network(lambda: picture(3, 20, 20))
 class EcaNet(nn.Module):
     """Channel attention by a 1-D convolution across channels."""
 
