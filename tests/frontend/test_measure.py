@@ -96,7 +96,9 @@ def measured(
     captured = capture(loaded)
     tag_nodes(captured.graph)
     states, which = captured.states, captured.which
-    graph = quantize(copy.deepcopy(captured.graph), calibration, which, states)
+    graph = quantize(
+        copy.deepcopy(captured.graph), calibration, which, states, base=loaded.path.parent
+    )
     module = Stateless(loaded.module, states) if states else loaded.module
     real = ModuleRunner(module, tuple(False for _ in which), states)
     quality = measure(loaded, captured, graph, real)
