@@ -407,7 +407,7 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], str, str, str]] = {
     "of_weight": (lambda: of_weight(Net(shared, out=linear())),
                   "state 'whole' shares its memory with 'out.weight'", "", "keep one"),
     "parameter": (lambda: Net(parameter, out=linear()),
-                  "changes its parameter 'out.weight' while it runs", "self.function(self",
+                  "changes its parameter 'out.weight' while it runs", "net.out.weight[:, 1:] *= 2",
                   "register_buffer"),
     "data": (lambda: Net(data, past=torch.zeros(VECTOR), out=linear()),
              "torch.export cannot capture", "", "not to its .data"),
