@@ -18,9 +18,12 @@ Array = npt.NDArray[np.generic]
 
 
 def channels_last(sample: Sample, which: tuple[bool, ...]) -> Sample:
-    """`sample` with those tensors for which `which` is true in channels_last memory order."""
+    """Copies of `sample`'s tensors, those for which `which` is true in channels_last memory order.
+
+    Copies, as a model may write over its inputs.
+    """
     return tuple(
-        x.contiguous(memory_format=torch.channels_last) if turn else x.contiguous()
+        x.clone(memory_format=torch.channels_last if turn else torch.contiguous_format)
         for x, turn in zip(sample, which, strict=True)
     )
 
