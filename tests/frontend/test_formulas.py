@@ -46,6 +46,8 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "reflect": (lambda x: F.pad(x, (1, 2, 3, 0), mode="reflect"), IMAGE, 30),
     "replicate": (lambda x: F.pad(x, (2, 0, 1, 3), mode="replicate"), IMAGE, 30),
     "circular": (lambda x: F.pad(x, (1, 2, 8, 1), mode="circular"), IMAGE, 30),
+    "crop": (lambda x: F.pad(x, (-1, -2, -3, 0)), IMAGE, 30),
+    "crop_and_pad": (lambda x: F.pad(x, (-1, 2, 1, -3), value=0.5), IMAGE, 28),
     "reflect_row": (lambda x: F.pad(x, (3, 1), mode="reflect"), ROW, 30),
     "roll": (lambda x: torch.roll(x, (1, -2), (2, 3)), IMAGE, 30),
     "roll_all": (lambda x: x.roll(5), IMAGE, 30),
@@ -126,9 +128,9 @@ def load(cases: dict[str, tuple[Function, tuple[int, ...], float]]) -> LoadedMod
 
 
 GROUPS = {
-    "moves": dict(list(CASES.items())[:12]),
-    "statistics": dict(list(CASES.items())[12:29]),
-    "products": dict(list(CASES.items())[29:]),
+    "moves": dict(list(CASES.items())[:14]),
+    "statistics": dict(list(CASES.items())[14:31]),
+    "products": dict(list(CASES.items())[31:]),
     "floats": FLOAT_CASES,
 }
 

@@ -53,6 +53,8 @@ _EDGES: dict[str, Callable[[Tensor, int, int, int], tuple[Tensor, Tensor]]] = {
 
 def _pad(self: Tensor, pad: Sequence[int], mode: str, value: Any = None) -> Tensor | None:
     """Pairs of `pad` from the last dimension on; corners are padded in both directions."""
+    if mode == "constant":
+        return _cropped(self, pad, value or 0)
     if mode not in _EDGES or min(pad) < 0:
         return None
     result = self
@@ -63,6 +65,21 @@ def _pad(self: Tensor, pad: Sequence[int], mode: str, value: Any = None) -> Tens
         if len(parts) > 1:
             result = torch.cat(parts, dim)
     return result
+
+
+def _cropped(self: Tensor, pad: Sequence[int], value: Any = 0) -> Tensor | None:
+    """Negative padding takes elements away: slices, and padding with what is positive."""
+    if not pad or min(pad) >= 0:
+        return None
+    result = self
+    for number in range(len(pad) // 2):
+        before, after = (max(-n, 0) for n in pad[2 * number : 2 * number + 2])
+        if before or after:
+            dim = self.dim() - 1 - number
+            result = result.narrow(dim, before, self.shape[dim] - before - after)
+    if max(pad) <= 0:
+        return result
+    return torch.constant_pad_nd(result, [max(n, 0) for n in pad], value)
 
 
 def _padding(mode: str) -> Callable[..., Tensor | None]:
