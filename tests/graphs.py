@@ -20,7 +20,6 @@ from cortexm_tools.ir import (
     contiguous,
     ops,
 )
-from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.checks import check_graph
 
 
@@ -179,7 +178,7 @@ class Net:
         shape = list(self.shape(operands[0]))
         shape[dim] = sum(self.shape(x)[dim] for x in operands)
         order = self.tensors[operands[0]].dim_order
-        return self.add(more.Concat(dim), operands, tuple(shape), order=order)
+        return self.add(ops.Concat(dim), operands, tuple(shape), order=order)
 
     def softmax(self, x: int, dim: int) -> int:
         attrs = ops.Softmax(dim, 1717986918, 22, -248)
@@ -378,7 +377,7 @@ def _branch(net: Net, x: int) -> int:
         attrs = ops.MaxPool2d((3, 3), (1, 1), (1, 1, 1, 1), (1, 1), -128, 127)
         return net.add(attrs, [x], net.shape(x))
     if kind == 4:
-        cut = more.Slice((0, channels // 2, 0, 0), (1, 1, 1, 1))
+        cut = ops.Slice((0, channels // 2, 0, 0), (1, 1, 1, 1))
         return net.add(cut, [x], (images, channels - channels // 2, height, width))
     if kind == 5:
         return net.transpose(net.transpose(x, (0, 1, 3, 2)), (0, 1, 3, 2), channels_last(4))

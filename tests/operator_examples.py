@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from cortexm_tools.ir import Attrs, DType, Graph, Layer, Op, contiguous, ops
-from cortexm_tools.ir import ops_more as more
 
 from graphs import Net
 
@@ -106,15 +105,15 @@ def _transpose_conv2d() -> Iterator[Graph]:
     yield _graph(attrs, [(_IMAGE, S8), _codes(3, 2, 3, 4), _biases(3)], (1, 3, 9, 8), S8)
 
 
-@_of(more.FloatConv2d)
+@_of(ops.FloatConv2d)
 def _float_conv2d() -> Iterator[Graph]:
-    attrs = more.FloatConv2d(*_CONV, groups=2)
+    attrs = ops.FloatConv2d(*_CONV, groups=2)
     yield _graph(attrs, [(_IMAGE, F32), _floats(6, 2, 2, 3), _floats(6)], (1, 6, 3, 6), F32)
 
 
-@_of(more.FloatTransposeConv2d)
+@_of(ops.FloatTransposeConv2d)
 def _float_transpose_conv2d() -> Iterator[Graph]:
-    attrs = more.FloatTransposeConv2d((2, 1), (1, 1, 1, 1), (1, 2), groups=2)
+    attrs = ops.FloatTransposeConv2d((2, 1), (1, 1, 1, 1), (1, 2), groups=2)
     yield _graph(attrs, [(_IMAGE, F32), _floats(4, 3, 2, 3), _floats(6)], (1, 6, 9, 8), F32)
 
 
@@ -124,10 +123,10 @@ def _linear() -> Iterator[Graph]:
     yield _graph(attrs, [((3, 7), S8), _codes(4, 7), _biases(4)], (3, 4), S8)
 
 
-@_of(more.FloatLinear)
+@_of(ops.FloatLinear)
 def _float_linear() -> Iterator[Graph]:
     operands = [((3, 7), F32), _floats(4, 7), _floats(4)]
-    yield _graph(more.FloatLinear(), operands, (3, 4), F32)
+    yield _graph(ops.FloatLinear(), operands, (3, 4), F32)
 
 
 @_of(ops.BatchMatmul)
@@ -136,10 +135,10 @@ def _batch_matmul() -> Iterator[Graph]:
     yield _graph(attrs, [((2, 3, 5), S8), ((2, 4, 5), S8)], (2, 3, 4), S8)
 
 
-@_of(more.FloatMatmul)
+@_of(ops.FloatMatmul)
 def _float_matmul() -> Iterator[Graph]:
     operands = [((2, 3, 5), F32), ((2, 5, 4), F32), _floats(3, 4)]
-    yield _graph(more.FloatMatmul(), operands, (2, 3, 4), F32)
+    yield _graph(ops.FloatMatmul(), operands, (2, 3, 4), F32)
 
 
 @_of(ops.AvgPool2d)
@@ -153,16 +152,16 @@ def _max_pool2d() -> Iterator[Graph]:
     yield _graph(attrs, [(_IMAGE, S8)], (1, 4, 3, 6), S8)
 
 
-@_of(more.FloatAvgPool2d)
+@_of(ops.FloatAvgPool2d)
 def _float_avg_pool2d() -> Iterator[Graph]:
     for divisor in (None, 3):
-        attrs = more.FloatAvgPool2d(*_WINDOW, (1, 1), True, divisor)
+        attrs = ops.FloatAvgPool2d(*_WINDOW, (1, 1), True, divisor)
         yield _graph(attrs, [(_IMAGE, F32)], (1, 4, 3, 6), F32)
 
 
-@_of(more.FloatMaxPool2d)
+@_of(ops.FloatMaxPool2d)
 def _float_max_pool2d() -> Iterator[Graph]:
-    yield _graph(more.FloatMaxPool2d(*_WINDOW, (1, 1)), [(_IMAGE, F32)], (1, 4, 3, 6), F32)
+    yield _graph(ops.FloatMaxPool2d(*_WINDOW, (1, 1)), [(_IMAGE, F32)], (1, 4, 3, 6), F32)
 
 
 # -- element by element ---------------------------------------------------------------------------
@@ -198,11 +197,11 @@ def _maximum() -> Iterator[Graph]:
         yield _graph(ops.Maximum(), [((2, 9), dtype), ((1, 9), dtype)], (2, 9), dtype)
 
 
-@_of(more.Binary)
+@_of(ops.Binary)
 def _binary() -> Iterator[Graph]:
-    yield _graph(more.Binary("mul"), [((2, 9), F32), ((9,), F32)], (2, 9), F32)
+    yield _graph(ops.Binary("mul"), [((2, 9), F32), ((9,), F32)], (2, 9), F32)
     divisor = np.array([3, -2, 1], np.int32)
-    yield _graph(more.Binary("remainder"), [((2, 3), S32), divisor], (2, 3), S32)
+    yield _graph(ops.Binary("remainder"), [((2, 3), S32), divisor], (2, 3), S32)
 
 
 @_of(ops.Activation)
@@ -215,53 +214,53 @@ def _softmax() -> Iterator[Graph]:
     yield _graph(ops.Softmax(1, 1717986918, 22, -248), [((2, 9), S8)], (2, 9), S8)
 
 
-@_of(more.FloatSoftmax)
+@_of(ops.FloatSoftmax)
 def _float_softmax() -> Iterator[Graph]:
-    yield _graph(more.FloatSoftmax(1, False), [((2, 9), F32)], (2, 9), F32)
+    yield _graph(ops.FloatSoftmax(1, False), [((2, 9), F32)], (2, 9), F32)
 
 
-@_of(more.Unary)
+@_of(ops.Unary)
 def _unary() -> Iterator[Graph]:
-    yield _graph(more.Unary("leaky_relu", 0.1), [((2, 9), F32)], (2, 9), F32)
+    yield _graph(ops.Unary("leaky_relu", 0.1), [((2, 9), F32)], (2, 9), F32)
 
 
-@_of(more.Clamp)
+@_of(ops.Clamp)
 def _clamp() -> Iterator[Graph]:
-    yield _graph(more.Clamp(-1.5, 6.0), [((2, 9), F32)], (2, 9), F32)
-    yield _graph(more.Clamp(-7, 20), [((2, 9), S8)], (2, 9), S8)
+    yield _graph(ops.Clamp(-1.5, 6.0), [((2, 9), F32)], (2, 9), F32)
+    yield _graph(ops.Clamp(-7, 20), [((2, 9), S8)], (2, 9), S8)
 
 
-@_of(more.FloatLayerNorm)
+@_of(ops.FloatLayerNorm)
 def _layer_norm() -> Iterator[Graph]:
     operands = [((2, 3, 5), F32), _floats(3, 5), _floats(3, 5)]
-    yield _graph(more.FloatLayerNorm(15, 1e-5), operands, (2, 3, 5), F32)
+    yield _graph(ops.FloatLayerNorm(15, 1e-5), operands, (2, 3, 5), F32)
 
 
-@_of(more.FloatGroupNorm)
+@_of(ops.FloatGroupNorm)
 def _group_norm() -> Iterator[Graph]:
     operands = [((2, 6, 3), F32), _floats(6), _floats(6)]
-    yield _graph(more.FloatGroupNorm(3, 1e-5), operands, (2, 6, 3), F32)
+    yield _graph(ops.FloatGroupNorm(3, 1e-5), operands, (2, 6, 3), F32)
 
 
-@_of(more.Compare)
+@_of(ops.Compare)
 def _compare() -> Iterator[Graph]:
-    yield _graph(more.Compare("le"), [((2, 9), S16), ((9,), S16)], (2, 9), BOOL)
+    yield _graph(ops.Compare("le"), [((2, 9), S16), ((9,), S16)], (2, 9), BOOL)
 
 
-@_of(more.Logical)
+@_of(ops.Logical)
 def _logical() -> Iterator[Graph]:
-    yield _graph(more.Logical("xor"), [((2, 9), BOOL), ((9,), BOOL)], (2, 9), BOOL)
+    yield _graph(ops.Logical("xor"), [((2, 9), BOOL), ((9,), BOOL)], (2, 9), BOOL)
 
 
-@_of(more.LogicalNot)
+@_of(ops.LogicalNot)
 def _logical_not() -> Iterator[Graph]:
-    yield _graph(more.LogicalNot(), [((2, 9), BOOL)], (2, 9), BOOL)
+    yield _graph(ops.LogicalNot(), [((2, 9), BOOL)], (2, 9), BOOL)
 
 
-@_of(more.Where)
+@_of(ops.Where)
 def _where() -> Iterator[Graph]:
     operands: list[Operand | np.ndarray] = [((2, 1), BOOL), ((2, 9), S8), ((9,), S8)]
-    yield _graph(more.Where(), operands, (2, 9), S8)
+    yield _graph(ops.Where(), operands, (2, 9), S8)
 
 
 @_of(ops.Quantize)
@@ -275,9 +274,9 @@ def _dequantize() -> Iterator[Graph]:
     yield _graph(ops.Dequantize(0.05, 3), [((2, 9), S8)], (2, 9), F32)
 
 
-@_of(more.Cast)
+@_of(ops.Cast)
 def _cast() -> Iterator[Graph]:
-    yield _graph(more.Cast(), [((2, 9), F32)], (2, 9), S32)
+    yield _graph(ops.Cast(), [((2, 9), F32)], (2, 9), S32)
 
 
 # -- data movement, indexing, reductions, resampling ----------------------------------------------
@@ -309,86 +308,86 @@ def _expand() -> Iterator[Graph]:
     yield _graph(ops.Expand(), [((3, 1), S8)], (2, 3, 4), S8)
 
 
-@_of(more.Concat)
+@_of(ops.Concat)
 def _concat() -> Iterator[Graph]:
-    yield _graph(more.Concat(1), [((2, 3), S8), _codes(2, 1), ((2, 4), S8)], (2, 8), S8)
+    yield _graph(ops.Concat(1), [((2, 3), S8), _codes(2, 1), ((2, 4), S8)], (2, 8), S8)
 
 
-@_of(more.Slice)
+@_of(ops.Slice)
 def _slice() -> Iterator[Graph]:
-    yield _graph(more.Slice((4, 1), (-2, 1)), [((5, 6), S8)], (3, 4), S8)
+    yield _graph(ops.Slice((4, 1), (-2, 1)), [((5, 6), S8)], (3, 4), S8)
 
 
-@_of(more.Tile)
+@_of(ops.Tile)
 def _tile() -> Iterator[Graph]:
-    yield _graph(more.Tile(), [((2, 3), S8)], (2, 4, 3), S8)
+    yield _graph(ops.Tile(), [((2, 3), S8)], (2, 4, 3), S8)
 
 
-@_of(more.AsStrided)
+@_of(ops.AsStrided)
 def _as_strided() -> Iterator[Graph]:
-    yield _graph(more.AsStrided((3, 2), 1), [((4, 5), S8)], (3, 4), S8)
+    yield _graph(ops.AsStrided((3, 2), 1), [((4, 5), S8)], (3, 4), S8)
 
 
-@_of(more.Gather)
+@_of(ops.Gather)
 def _gather() -> Iterator[Graph]:
-    yield _graph(more.Gather(1), [((3, 5), S8), ((2, 4), S64)], (2, 4), S8)
+    yield _graph(ops.Gather(1), [((3, 5), S8), ((2, 4), S64)], (2, 4), S8)
 
 
-@_of(more.Index)
+@_of(ops.Index)
 def _index() -> Iterator[Graph]:
     index = np.array([[1], [-1]], np.int64)
-    yield _graph(more.Index((0, 2)), [((3, 4, 5), S8), ((2, 3), S32), index], (2, 3, 4), S8)
+    yield _graph(ops.Index((0, 2)), [((3, 4, 5), S8), ((2, 3), S32), index], (2, 3, 4), S8)
 
 
-@_of(more.IndexPut)
+@_of(ops.IndexPut)
 def _index_put() -> Iterator[Graph]:
     operands: list[Operand | np.ndarray] = [((3, 4), S8), ((2, 4), S8), ((2,), S64)]
     for adds in (False, True):
-        yield _graph(more.IndexPut((0,), adds), operands, (3, 4), S8)
+        yield _graph(ops.IndexPut((0,), adds), operands, (3, 4), S8)
 
 
-@_of(more.Reduce)
+@_of(ops.Reduce)
 def _reduce() -> Iterator[Graph]:
-    yield _graph(more.Reduce("mean", (0, 2), True), [((2, 3, 4), F32)], (1, 3, 1), F32)
-    yield _graph(more.Reduce("amax", (1,), False), [((2, 3, 4), S8)], (2, 4), S8)
-    yield _graph(more.Reduce("any", (1,), False), [((2, 3), BOOL)], (2,), BOOL)
+    yield _graph(ops.Reduce("mean", (0, 2), True), [((2, 3, 4), F32)], (1, 3, 1), F32)
+    yield _graph(ops.Reduce("amax", (1,), False), [((2, 3, 4), S8)], (2, 4), S8)
+    yield _graph(ops.Reduce("any", (1,), False), [((2, 3), BOOL)], (2,), BOOL)
 
 
-@_of(more.ArgReduce)
+@_of(ops.ArgReduce)
 def _arg_reduce() -> Iterator[Graph]:
-    yield _graph(more.ArgReduce("max", 1, False), [((2, 3, 4), S8)], (2, 4), S64)
+    yield _graph(ops.ArgReduce("max", 1, False), [((2, 3, 4), S8)], (2, 4), S64)
     net = Net("arg_reduce")
     x = net.input((2, 3), F32)
     outputs = (net.tensor((2,), F32), net.tensor((2,), S64))
-    net.ops.append(Op(more.ArgReduce("min", 1, False), (x,), outputs, Layer("both")))
+    net.ops.append(Op(ops.ArgReduce("min", 1, False), (x,), outputs, Layer("both")))
     yield net.finish(*outputs)
 
 
-@_of(more.TopK)
+@_of(ops.TopK)
 def _topk() -> Iterator[Graph]:
     for dtype, dim, k, largest in ((S8, 1, 2, True), (F32, 2, 4, False)):
         net = Net("topk")
         x = net.input((2, 3, 4), dtype)
         shape = tuple(k if d == dim else n for d, n in enumerate((2, 3, 4)))
         outputs = (net.tensor(shape, dtype), net.tensor(shape, S64))
-        net.ops.append(Op(more.TopK(dim, largest), (x,), outputs, Layer("best")))
+        net.ops.append(Op(ops.TopK(dim, largest), (x,), outputs, Layer("best")))
         yield net.finish(*outputs)
 
 
-@_of(more.Cumsum)
+@_of(ops.Cumsum)
 def _cumsum() -> Iterator[Graph]:
-    yield _graph(more.Cumsum(1), [((2, 3, 4), F32)], (2, 3, 4), F32)
+    yield _graph(ops.Cumsum(1), [((2, 3, 4), F32)], (2, 3, 4), F32)
 
 
-@_of(more.UpsampleNearest2d)
+@_of(ops.UpsampleNearest2d)
 def _nearest() -> Iterator[Graph]:
-    attrs = more.UpsampleNearest2d((0, 0, 1, 4), (5, 2, 2))
+    attrs = ops.UpsampleNearest2d((0, 0, 1, 4), (5, 2, 2))
     yield _graph(attrs, [(_IMAGE, S8)], (1, 4, 4, 3), S8)
 
 
-@_of(more.UpsampleBilinear2d)
+@_of(ops.UpsampleBilinear2d)
 def _bilinear() -> Iterator[Graph]:
-    places = (more.Between(0, 1, 0.25), more.Between(3, 4, 0.5))
+    places = (ops.Between(0, 1, 0.25), ops.Between(3, 4, 0.5))
     for dtype in (S8, F32):
-        attrs = more.UpsampleBilinear2d(places, places[:1], -3)
+        attrs = ops.UpsampleBilinear2d(places, places[:1], -3)
         yield _graph(attrs, [(_IMAGE, dtype)], (1, 4, 2, 1), dtype)

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cortexm_tools.ir import Graph, Op
-from cortexm_tools.ir import ops_more as more
+from cortexm_tools.ir import Graph, Op, ops
 from cortexm_tools.plan import Plan
 from cortexm_tools.plan.types import Call, Step, TensorArg
 
@@ -44,7 +43,7 @@ class _Replay:
             if step.calls:
                 self.done = {index: 0 for op in step.ops for index in op.outputs}
                 self.step(step)
-            elif not isinstance(step.op.attrs, more.Concat):
+            elif not isinstance(step.op.attrs, ops.Concat):
                 source, result = step.op.inputs[0], step.op.outputs[0]
                 self.names[result] = self.names.get(source, source)
                 assert self.plan.offset(result) == self.plan.offset(source)
@@ -98,10 +97,10 @@ class _Replay:
 
     def step(self, step: Step) -> None:
         makers = {index: op for op in step.ops for index in op.outputs}
-        if isinstance(step.op.attrs, more.Concat):
+        if isinstance(step.op.attrs, ops.Concat):
             self.join(step)
             return
-        if isinstance(step.op.attrs, more.IndexPut):
+        if isinstance(step.op.attrs, ops.IndexPut):
             self.whole(step.op.inputs[0])  # what is not written stays
         for call in step.trace():
             args = [arg for arg in call.args if isinstance(arg, TensorArg)]
@@ -249,7 +248,7 @@ def _joined_places(plan: Plan) -> dict[int, tuple[int, Any]]:
     found: dict[int, tuple[int, Any]] = {}
     for op in reversed(graph.ops):
         out = op.outputs[0]
-        if isinstance(op.attrs, more.Concat):
+        if isinstance(op.attrs, ops.Concat):
             holder, own = found.get(out, (out, np.arange(graph.tensors[out].nbytes)))
             tensor = graph.tensors[out]
             size, order = tensor.dtype.size, tensor.dim_order

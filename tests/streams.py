@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from cortexm_tools.ir import DType, Graph, ops
-from cortexm_tools.ir import ops_more as more
 
 from graphs import Net
 
@@ -45,7 +44,7 @@ def _cache(net: Net, x: int) -> int:
     kept = int(net.random.integers(1, 2 * rows))
     cache = net.tensor((1, channels, kept, width))
     window = net.concat([cache, x], 2)
-    last = more.Slice((0, 0, rows, 0), (1, 1, 1, 1))
+    last = ops.Slice((0, 0, rows, 0), (1, 1, 1, 1))
     if net.random.integers(0, 2):
         net.keep(cache, net.add(last, [window], (1, channels, kept, width)))
         return net.conv(window, channels, (kept + 1, 1), padding=(0, 0, 0, 0))
@@ -120,9 +119,7 @@ def _float(net: Net, x: int) -> int:
     if kind == 0:
         y = net.mul(net.quantize(old, 0.1, -7), y)
     if kind == 1:
-        net.keep(
-            old, net.add(more.Binary("add"), [old, net.dequantize(y)], net.shape(x), DType.F32)
-        )
+        net.keep(old, net.add(ops.Binary("add"), [old, net.dequantize(y)], net.shape(x), DType.F32))
     else:
         net.keep(old, net.dequantize(y, 0.1 if kind == 2 else 0.05))
     return y
@@ -154,20 +151,20 @@ def _ring(net: Net, x: int) -> int:
     _, channels, rows, width = net.shape(x)
     ring = net.tensor((1, channels, 3, width))
     place = net.tensor((1,), DType.S64)
-    row = net.add(more.Slice((0, 0, rows - 1, 0), (1, 1, 1, 1)), [x], (1, channels, 1, width))
+    row = net.add(ops.Slice((0, 0, rows - 1, 0), (1, 1, 1, 1)), [x], (1, channels, 1, width))
     if net.random.integers(0, 4) == 0:
-        row = net.add(more.Slice((0, 0, 1, 0), (1, 1, 1, 1)), [ring], (1, channels, 1, width))
+        row = net.add(ops.Slice((0, 0, 1, 0), (1, 1, 1, 1)), [ring], (1, channels, 1, width))
     accumulate = bool(net.random.integers(0, 4) == 0)
-    new = net.add(more.IndexPut((2,), accumulate), [ring, row, place], net.shape(ring))
+    new = net.add(ops.IndexPut((2,), accumulate), [ring, row, place], net.shape(ring))
     net.keep(ring, new)
     last = net.constant(np.array([2]), DType.S64)
-    at_end = net.add(more.Compare("eq"), [place, last], (1,), DType.BOOL)
+    at_end = net.add(ops.Compare("eq"), [place, last], (1,), DType.BOOL)
     one = net.constant(np.array([1]), DType.S64)
-    further = net.add(more.Binary("add"), [place, one], (1,), DType.S64)
+    further = net.add(ops.Binary("add"), [place, one], (1,), DType.S64)
     start = net.constant(np.array([0]), DType.S64)
     net.keep(
         place,
-        net.add(more.Where(), [at_end, start, further], (1,), DType.S64),
+        net.add(ops.Where(), [at_end, start, further], (1,), DType.S64),
         net.random.integers(0, 3, 1),
     )
     read = ring if net.random.integers(0, 4) == 0 else new

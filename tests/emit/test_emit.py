@@ -17,8 +17,7 @@ from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.emit.cwriter import c_float, c_int, c_string
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph
-from cortexm_tools.ir import ops_more as more
+from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.types import ScratchArg
 from cortexm_tools.simplify import simplify
@@ -54,7 +53,7 @@ def stateful_files(**options: object) -> dict[str, str]:
     total = net.sum(net.linear(x, 6), net.linear(hidden, 6))
     net.keep(hidden, net.activation(total), np.arange(6, dtype=np.int8).reshape(1, 6))
     one = net.constant(np.ones(1), DType.S32)
-    more_calls = net.add(more.Binary("add"), [count, one], (1,), DType.S32)
+    more_calls = net.add(ops.Binary("add"), [count, one], (1,), DType.S32)
     net.keep(count, more_calls, np.zeros(1, np.int32))
     return _files(net.finish(net.linear(net.states[0].after, 2), more_calls), options)
 

@@ -13,7 +13,7 @@ from torch import nn
 from cortexm_tools.frontend.lower import lower
 from cortexm_tools.frontend.model_file import LoadedModel
 from cortexm_tools.frontend.quiet import import_executorch
-from cortexm_tools.ir import ops_more as more
+from cortexm_tools.ir import ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.types import DType
 from cortexm_tools.pte.reader import read_pte
@@ -48,7 +48,7 @@ def test_topk(quantized: bool, executor: PlanExecutor) -> None:
     loaded = LoadedModel(Path("net.py").absolute(), Best().eval(), samples[0], samples, None)
     result = lower(loaded, target=Target.parse("cortex-m55"), quantize=quantized, name="net")
     graph = simplify(read_pte(result.pte, name="net", layers=[layer for _, layer in result.layers]))
-    found = [op for op in graph.ops if isinstance(op.attrs, more.TopK)]
+    found = [op for op in graph.ops if isinstance(op.attrs, ops.TopK)]
     assert len(found) == 4
     dtype = DType.S8 if quantized else DType.F32
     assert {graph.tensors[i].dtype for op in found for i in (*op.inputs, op.outputs[0])} == {dtype}

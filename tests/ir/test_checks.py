@@ -16,7 +16,6 @@ import pytest
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Attrs, DType, Graph, Op, Tensor, contiguous, ops
-from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.checks import check_graph, has_rule
 from cortexm_tools.ir.exactness import differing, tolerances
 from cortexm_tools.ir.interpreter import run_graph
@@ -152,8 +151,8 @@ S8, F32 = DType.S8, DType.F32
         (one(ops.Softmax(0, 2**30, 32, -9), [((3,), S8)], result((3,))), "shift is 32"),
         (one(ops.Softmax(0, 2**30, 31, -9), [((3,), S8)], result((3,))), "exceed 32 bits"),
         (one(ops.Softmax(0, 2**30, 22, -9), [((8192,), S8)], result((8192,))), "8192 elements"),
-        (one(more.Clamp(0, 9), [((3,), S8)], result((4,))), "shape"),
-        (one(more.Clamp(9, 0), [((3,), S8)], result((3,))), "empty"),
+        (one(ops.Clamp(0, 9), [((3,), S8)], result((4,))), "shape"),
+        (one(ops.Clamp(9, 0), [((3,), S8)], result((3,))), "empty"),
         (one(ops.View(), [((2**16, 2**15), S8)], result((2**31,))), "larger than 2 GiB"),
         (one(ops.View(), [((-1, -4), S8)], result((4,))), "empty shape"),
     ],
@@ -183,13 +182,13 @@ def test_scalars_go_through_every_stage(executor: PlanExecutor) -> None:
     net = Net("scalars", 5)
     x, count = net.input((), F32, ()), net.input((), DType.S64, ())
     half = net.constant(np.array(0.5), F32)
-    real = net.add(more.Cast(), [count], (), F32, ())
-    total = net.add(more.Binary("add"), [net.dequantize(net.quantize(x)), real], (), F32, ())
-    less = net.add(more.Compare("lt"), [total, half], (), DType.BOOL, ())
-    chosen = net.add(more.Where(), [less, total, half], (), F32, ())
+    real = net.add(ops.Cast(), [count], (), F32, ())
+    total = net.add(ops.Binary("add"), [net.dequantize(net.quantize(x)), real], (), F32, ())
+    less = net.add(ops.Compare("lt"), [total, half], (), DType.BOOL, ())
+    chosen = net.add(ops.Where(), [less, total, half], (), F32, ())
     wide = net.add(ops.Expand(), [chosen], (2, 3), F32)
-    summed = net.add(more.Reduce("sum", (0, 1), False), [wide], (), F32, ())
-    joined = net.add(more.Concat(0), [net.view(summed, (1,)), net.view(x, (1,))], (2,), F32)
+    summed = net.add(ops.Reduce("sum", (0, 1), False), [wide], (), F32, ())
+    joined = net.add(ops.Concat(0), [net.view(summed, (1,)), net.view(x, (1,))], (2,), F32)
     graph = net.finish(less, summed, joined)
     plan = planned(graph)
     assert plan is not None

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 
 from cortexm_tools.ir import DType, ops
-from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.exactness import differing, inexact_tensors, tolerances
 
 from graphs import Net
@@ -15,9 +14,9 @@ from graphs import Net
 def test_library_functions_make_what_follows_inexact() -> None:
     net = Net()
     x = net.input((2, 3), DType.F32)
-    root = net.add(more.Unary("sqrt"), [x], (2, 3), DType.F32)
-    exponential = net.add(more.Unary("exp"), [root], (2, 3), DType.F32)
-    total = net.add(more.Binary("add"), [exponential, root], (2, 3), DType.F32)
+    root = net.add(ops.Unary("sqrt"), [x], (2, 3), DType.F32)
+    exponential = net.add(ops.Unary("exp"), [root], (2, 3), DType.F32)
+    total = net.add(ops.Binary("add"), [exponential, root], (2, 3), DType.F32)
     codes = net.quantize(total)
     back = net.dequantize(codes, scale=0.25)
     graph = net.finish(root, total, codes, back)
@@ -29,9 +28,9 @@ def test_softmax_and_powers_are_inexact_and_norms_are_not() -> None:
     net = Net()
     x = net.input((2, 3), DType.F32)
     one = net.constant(np.ones(3), DType.F32)
-    norm = net.add(more.FloatLayerNorm(3, 1e-5), [x, one, one], (2, 3), DType.F32)
-    soft = net.add(more.FloatSoftmax(1, False), [x], (2, 3), DType.F32)
-    power = net.add(more.Binary("pow"), [x, one], (2, 3), DType.F32)
+    norm = net.add(ops.FloatLayerNorm(3, 1e-5), [x, one, one], (2, 3), DType.F32)
+    soft = net.add(ops.FloatSoftmax(1, False), [x], (2, 3), DType.F32)
+    power = net.add(ops.Binary("pow"), [x, one], (2, 3), DType.F32)
     assert tolerances(net.finish(norm, soft, power)) == (0.0, None, None)
 
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Op, Tensor, contiguous, ops
-from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.arithmetic import (
     count_leading_zeros,
     exp_on_negative,
@@ -86,11 +85,11 @@ def divide(function: str, a: list[int], b: list[int], dtype: DType) -> list[int]
     divisor = net.constant(np.array(b, dtype.numpy), dtype)
     x = net.input((len(a),), dtype)
     out = np.broadcast_shapes((len(a),), (len(b),))
-    graph = net.finish(net.add(more.Binary(function), [x, divisor], out, dtype))
+    graph = net.finish(net.add(ops.Binary(function), [x, divisor], out, dtype))
     return run_graph(graph, [np.array(a, dtype.numpy)])[0].tolist()
 
 
-@pytest.mark.parametrize("function", more.INTEGER_DIVISIONS)
+@pytest.mark.parametrize("function", ops.INTEGER_DIVISIONS)
 @pytest.mark.parametrize("dtype", [DType.S32, DType.S64])
 @given(data=st.data())
 def test_divisions_of_integers(function: str, dtype: DType, data: st.DataObject) -> None:
@@ -116,7 +115,7 @@ def test_integers_are_divided_by_known_numbers() -> None:
         divide("remainder", [1, 2], [3, 0], DType.S64)
     net = Net()
     x, y = net.input((2,), DType.S64), net.input((2,), DType.S64)
-    net.add(more.Binary("remainder"), [x, y], (2,), DType.S64)
+    net.add(ops.Binary("remainder"), [x, y], (2,), DType.S64)
     with pytest.raises(CortexMError, match="by a constant only"):
         net.finish(2)
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 
 from cortexm_tools.ir import Array, DType, Graph, Layer, Op, ops
-from cortexm_tools.ir import ops_more as more
 
 from graphs import Net
 
@@ -80,7 +79,7 @@ def _concat(net: DataNet, x: int) -> int:
     operands = [x, *(net.operand(other, dtype) for other in others)]
     net.random.shuffle(operands)
     joined = sum(net.shape(i)[dim] for i in operands)
-    return net.result(more.Concat(dim), operands, (*shape[:dim], joined, *shape[dim + 1 :]), dtype)
+    return net.result(ops.Concat(dim), operands, (*shape[:dim], joined, *shape[dim + 1 :]), dtype)
 
 
 def _slice(net: DataNet, x: int) -> int:
@@ -92,7 +91,7 @@ def _slice(net: DataNet, x: int) -> int:
         begins.append(begin)
         steps.append(step)
         shape.append(net.pick(1, reach))
-    attrs = more.Slice(tuple(begins), tuple(steps))
+    attrs = ops.Slice(tuple(begins), tuple(steps))
     return net.result(attrs, [x], tuple(shape), net.tensors[x].dtype)
 
 
@@ -100,7 +99,7 @@ def _tile(net: DataNet, x: int) -> int:
     own = net.shape(x)
     extra = (1,) * net.pick(0, 1)
     shape = tuple(extent * net.pick(1, 2) for extent in (*extra, *own))
-    return net.result(more.Tile(), [x], shape, net.tensors[x].dtype)
+    return net.result(ops.Tile(), [x], shape, net.tensors[x].dtype)
 
 
 def _expand(net: DataNet, x: int) -> int:
@@ -117,7 +116,7 @@ def _as_strided(net: DataNet, x: int) -> int:
     reach = sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
     if reach >= numel:
         return x
-    attrs = more.AsStrided(strides, net.pick(0, numel - 1 - reach))
+    attrs = ops.AsStrided(strides, net.pick(0, numel - 1 - reach))
     return net.result(attrs, [x], shape, net.tensors[x].dtype)
 
 
@@ -134,7 +133,7 @@ def _gather(net: DataNet, x: int) -> int:
         net.pick(1, 4) if d == dim else net.pick(1, extent) for d, extent in enumerate(own)
     )
     index = net.indices(shape, own[dim])
-    return net.result(more.Gather(dim), [x, index], shape, net.tensors[x].dtype)
+    return net.result(ops.Gather(dim), [x, index], shape, net.tensors[x].dtype)
 
 
 def _index_operands(net: DataNet, x: int) -> tuple[tuple[int, ...], list[int], tuple[int, ...]]:
@@ -151,7 +150,7 @@ def _index_operands(net: DataNet, x: int) -> tuple[tuple[int, ...], list[int], t
 
 def _index(net: DataNet, x: int) -> int:
     axes, indices, shape = _index_operands(net, x)
-    return net.result(more.Index(axes), [x, *indices], shape, net.tensors[x].dtype)
+    return net.result(ops.Index(axes), [x, *indices], shape, net.tensors[x].dtype)
 
 
 def _index_put(net: DataNet, x: int) -> int:
@@ -159,7 +158,7 @@ def _index_put(net: DataNet, x: int) -> int:
     axes, indices, shape = _index_operands(net, x)
     accumulate = dtype is not DType.BOOL and bool(net.pick(0, 1))
     values = net.operand(net.broadcastable(shape), dtype)
-    attrs = more.IndexPut(axes, accumulate)
+    attrs = ops.IndexPut(axes, accumulate)
     return net.result(attrs, [x, values, *indices], net.shape(x), dtype)
 
 
@@ -168,19 +167,19 @@ def _where(net: DataNet, x: int) -> int:
     condition = net.operand(net.broadcastable(shape), DType.BOOL)
     other = net.operand(net.broadcastable(shape), dtype)
     operands = [x, other] if net.pick(0, 1) else [other, x]
-    return net.result(more.Where(), [condition, *operands], shape, dtype)
+    return net.result(ops.Where(), [condition, *operands], shape, dtype)
 
 
 def _cast(net: DataNet, x: int) -> int:
-    return net.result(more.Cast(), [x], net.shape(x), net.one_of(*TYPES))
+    return net.result(ops.Cast(), [x], net.shape(x), net.one_of(*TYPES))
 
 
 def _compare(net: DataNet, x: int) -> int:
     shape, dtype = net.shape(x), net.tensors[x].dtype
     other = net.operand(net.broadcastable(shape), dtype)
     operands = [x, other] if net.pick(0, 1) else [other, x]
-    function = more.COMPARISONS[net.pick(0, len(more.COMPARISONS) - 1)]
-    return net.result(more.Compare(function), operands, shape, DType.BOOL)
+    function = ops.COMPARISONS[net.pick(0, len(ops.COMPARISONS) - 1)]
+    return net.result(ops.Compare(function), operands, shape, DType.BOOL)
 
 
 def _extremum(net: DataNet, x: int) -> int:
@@ -196,10 +195,10 @@ def _logical(net: DataNet, x: int) -> int:
     shape = net.shape(x)
     a = x if net.tensors[x].dtype is DType.BOOL else net.operand(shape, DType.BOOL)
     if net.pick(0, 3) == 0:
-        return net.result(more.LogicalNot(), [a], shape, DType.BOOL)
+        return net.result(ops.LogicalNot(), [a], shape, DType.BOOL)
     b = net.operand(net.broadcastable(shape), DType.BOOL)
-    function = more.LOGICAL_FUNCTIONS[net.pick(0, 2)]
-    return net.result(more.Logical(function), [a, b], shape, DType.BOOL)
+    function = ops.LOGICAL_FUNCTIONS[net.pick(0, 2)]
+    return net.result(ops.Logical(function), [a, b], shape, DType.BOOL)
 
 
 def _reduce(net: DataNet, x: int) -> int:
@@ -216,7 +215,7 @@ def _reduce(net: DataNet, x: int) -> int:
     shape = tuple(
         1 if d in dims else extent for d, extent in enumerate(own) if keep or d not in dims
     )
-    attrs = more.Reduce(functions[net.pick(0, len(functions) - 1)], dims, keep)
+    attrs = ops.Reduce(functions[net.pick(0, len(functions) - 1)], dims, keep)
     return net.result(attrs, [x], shape, dtype)
 
 
@@ -230,7 +229,7 @@ def _arg_reduce(net: DataNet, x: int) -> int:
     outputs = (index,)
     if net.pick(0, 1):
         outputs = (net.tensor(shape, dtype, net.order(len(shape))), index)
-    attrs = more.ArgReduce("max" if net.pick(0, 1) else "min", dim, keep)
+    attrs = ops.ArgReduce("max" if net.pick(0, 1) else "min", dim, keep)
     net.ops.append(Op(attrs, (x,), outputs, Layer(f"layer{len(net.ops)}")))
     return outputs[0]
 
@@ -243,7 +242,7 @@ def _topk(net: DataNet, x: int) -> int:
     k = net.pick(1, own[dim])
     shape = tuple(k if d == dim else n for d, n in enumerate(own))
     outputs = tuple(net.tensor(shape, t, net.order(len(shape))) for t in (dtype, DType.S64))
-    attrs = more.TopK(dim, bool(net.pick(0, 1)))
+    attrs = ops.TopK(dim, bool(net.pick(0, 1)))
     net.ops.append(Op(attrs, (x,), outputs, Layer(f"layer{len(net.ops)}")))
     return outputs[0]
 
@@ -252,7 +251,7 @@ def _cumsum(net: DataNet, x: int) -> int:
     dtype = net.tensors[x].dtype
     if dtype not in (DType.F32, DType.S32, DType.S64):
         return x
-    attrs = more.Cumsum(net.pick(0, len(net.shape(x)) - 1))
+    attrs = ops.Cumsum(net.pick(0, len(net.shape(x)) - 1))
     return net.result(attrs, [x], net.shape(x), dtype)
 
 
@@ -267,7 +266,7 @@ def _nearest(net: DataNet, x: int) -> int:
         else:
             places.append(tuple(net.pick(0, extent - 1) for _ in range(net.pick(1, 6))))
     shape = (*own[:2], *(len(p) for p in places))
-    return net.result(more.UpsampleNearest2d(*places), [x], shape, dtype)
+    return net.result(ops.UpsampleNearest2d(*places), [x], shape, dtype)
 
 
 def _bilinear(net: DataNet, x: int) -> int:
@@ -276,12 +275,12 @@ def _bilinear(net: DataNet, x: int) -> int:
         return x
     places = [
         tuple(
-            more.Between(net.pick(0, extent - 1), net.pick(0, extent - 1), net.pick(0, 16) / 16.0)
+            ops.Between(net.pick(0, extent - 1), net.pick(0, extent - 1), net.pick(0, 16) / 16.0)
             for _ in range(net.pick(1, 6))
         )
         for extent in own[2:]
     ]
-    attrs = more.UpsampleBilinear2d(*places, zero_point=net.pick(-128, 127))
+    attrs = ops.UpsampleBilinear2d(*places, zero_point=net.pick(-128, 127))
     return net.result(attrs, [x], (*own[:2], *(len(p) for p in places)), dtype)
 
 

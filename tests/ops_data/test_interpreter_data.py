@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Array, Attrs, DType, Graph, Op, Tensor, contiguous, ops
-from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 
@@ -62,7 +61,7 @@ def test_gather(seed: int) -> None:
     expected = np.empty(shape, x.dtype)
     for i in indices(shape):
         expected[i] = x[(*i[:dim], bring(int(index[i]), x.shape[dim]), *i[dim + 1 :])]
-    same(run(more.Gather(dim), [x, index], shape, _dtype(x)), expected)
+    same(run(ops.Gather(dim), [x, index], shape, _dtype(x)), expected)
 
 
 def _dtype(x: Array) -> DType:
@@ -80,7 +79,7 @@ def test_index_of_two_axes(seed: int) -> None:
     for i, j, k in indices(shape):
         first = bring(int(rows[i, 0]), x.shape[0])
         expected[i, j, k] = x[first, k, bring(int(cols[j]), x.shape[2])]
-    same(run(more.Index((0, 2)), [x, rows, cols], shape, _dtype(x)), expected)
+    same(run(ops.Index((0, 2)), [x, rows, cols], shape, _dtype(x)), expected)
 
 
 @quick
@@ -96,7 +95,7 @@ def test_index_put(seed: int, accumulate: bool) -> None:
         at = bring(int(where[k]), x.shape[0]), column
         with np.errstate(over="ignore"):
             expected[at] = expected[at] + values[k, column] if accumulate else values[k, column]
-    attrs = more.IndexPut((0,), accumulate)
+    attrs = ops.IndexPut((0,), accumulate)
     same(run(attrs, [x, values, where], x.shape, dtype), expected)
 
 
@@ -112,7 +111,7 @@ def test_float_sums_are_sequential(seed: int, function: str) -> None:
             total = np.float32(total + x[i, k, j])
         count = np.float32(x.shape[0] * x.shape[2])
         expected[k] = total / count if function == "mean" else total
-    same(run(more.Reduce(function, (0, 2), False), [x], expected.shape, DType.F32), expected)
+    same(run(ops.Reduce(function, (0, 2), False), [x], expected.shape, DType.F32), expected)
 
 
 @quick
@@ -126,9 +125,9 @@ def test_the_first_nan_or_extreme_wins(seed: int, largest: bool) -> None:
         if better or (math.isnan(value) and not math.isnan(x[best])):
             best = k
     name = "max" if largest else "min"
-    found = run(more.ArgReduce(name, 0, False), [x], (), DType.S64)
+    found = run(ops.ArgReduce(name, 0, False), [x], (), DType.S64)
     assert found == best
-    same(run(more.Reduce(f"a{name}", (0,), True), [x], (1,), DType.F32), x[best : best + 1])
+    same(run(ops.Reduce(f"a{name}", (0,), True), [x], (1,), DType.F32), x[best : best + 1])
 
 
 @pytest.mark.parametrize(
@@ -150,7 +149,7 @@ def test_the_first_nan_or_extreme_wins(seed: int, largest: bool) -> None:
     ],
 )
 def test_cast_of_floats(value: float, dtype: DType, expected: int) -> None:
-    assert run(more.Cast(), [np.array([value], np.float32)], (1,), dtype)[0] == expected
+    assert run(ops.Cast(), [np.array([value], np.float32)], (1,), dtype)[0] == expected
 
 
 @quick
@@ -162,13 +161,13 @@ def test_bilinear_of_codes_is_rounded_once(seed: int) -> None:
     zero = net.pick(-128, 127)
     places = [
         tuple(
-            more.Between(net.pick(0, n - 1), net.pick(0, n - 1), net.pick(0, 4) / 4)
+            ops.Between(net.pick(0, n - 1), net.pick(0, n - 1), net.pick(0, 4) / 4)
             for _ in range(5)
         )
         for n in x.shape[2:]
     ]
-    attrs = more.UpsampleBilinear2d(*places, zero_point=zero)
-    real = more.UpsampleBilinear2d(*places)
+    attrs = ops.UpsampleBilinear2d(*places, zero_point=zero)
+    real = ops.UpsampleBilinear2d(*places)
     exact = run(real, [(x - np.float32(zero)).astype(np.float32)], (1, 2, 5, 5), DType.F32)
     expected = (np.rint(exact) + zero).astype(np.int8)
     same(run(attrs, [x], (1, 2, 5, 5), DType.S8), expected)
@@ -177,29 +176,29 @@ def test_bilinear_of_codes_is_rounded_once(seed: int) -> None:
 @pytest.mark.parametrize(
     ("attrs", "inputs", "shape", "dtype", "message"),
     [
-        (more.Concat(0), [np.zeros(2, np.int8)], (3,), DType.S8, "size 3, the operands 2"),
-        (more.Slice((1,), (2,)), [np.zeros(4, np.int8)], (3,), DType.S8, "leads out"),
-        (more.AsStrided((2,), 1), [np.zeros(4, np.int8)], (3,), DType.S8, "leads out"),
-        (more.Tile(), [np.zeros(2, np.int8)], (3,), DType.S8, "no multiple"),
+        (ops.Concat(0), [np.zeros(2, np.int8)], (3,), DType.S8, "size 3, the operands 2"),
+        (ops.Slice((1,), (2,)), [np.zeros(4, np.int8)], (3,), DType.S8, "leads out"),
+        (ops.AsStrided((2,), 1), [np.zeros(4, np.int8)], (3,), DType.S8, "leads out"),
+        (ops.Tile(), [np.zeros(2, np.int8)], (3,), DType.S8, "no multiple"),
         (ops.Expand(), [np.zeros(2, np.int8)], (3,), DType.S8, "does not broadcast"),
         (
-            more.Reduce("sum", (0,), False),
+            ops.Reduce("sum", (0,), False),
             [np.zeros(2, np.int8)],
             (),
             DType.S8,
             "is s8, must be f32 or s64",
         ),
         (
-            more.Reduce("amax", (1,), False),
+            ops.Reduce("amax", (1,), False),
             [np.zeros(2, np.int8)],
             (2,),
             DType.S8,
             "dimension 1 does not exist",
         ),
-        (more.Compare("eq"), [np.zeros(2, np.int8)] * 2, (2,), DType.S8, "must be bool"),
-        (more.Logical("and"), [np.zeros(2, np.int8)] * 2, (2,), DType.BOOL, "is s8, must be bool"),
-        (more.Cumsum(1), [np.zeros(2, np.int32)], (2,), DType.S32, "dimension 1 does not exist"),
-        (more.TopK(0, True), [np.zeros(2, np.int8)], (2,), DType.S8, "has 1 results, gives 2"),
+        (ops.Compare("eq"), [np.zeros(2, np.int8)] * 2, (2,), DType.S8, "must be bool"),
+        (ops.Logical("and"), [np.zeros(2, np.int8)] * 2, (2,), DType.BOOL, "is s8, must be bool"),
+        (ops.Cumsum(1), [np.zeros(2, np.int32)], (2,), DType.S32, "dimension 1 does not exist"),
+        (ops.TopK(0, True), [np.zeros(2, np.int8)], (2,), DType.S8, "has 1 results, gives 2"),
     ],
 )
 def test_unsound_operators_are_refused(

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 
 from cortexm_tools.ir import Array, DType, Graph, channels_last, contiguous, ops
-from cortexm_tools.ir import ops_more as more
 
 from graphs import Net
 
@@ -78,7 +77,7 @@ def unary(seed: int, function: str) -> Graph:
     shape = tuple(pick(net, 1, 5) for _ in range(pick(net, 0, 4)))
     order = layout(net, len(shape))
     alpha, scale, input_scale = (float(v) for v in net.random.uniform(0.1, 2.0, 3))
-    attrs = more.Unary(function, alpha, scale, input_scale)
+    attrs = ops.Unary(function, alpha, scale, input_scale)
     return net.finish(net.add(attrs, [net.input(shape, F32, order)], shape, F32, order))
 
 
@@ -108,7 +107,7 @@ def binary(seed: int, attrs: ops.Attrs, dtype: DType = F32) -> Graph:
     net = Net("binary", seed)
     shape = tuple(pick(net, 1, 4) for _ in range(pick(net, 0, 6)))
     a = _operand(net, shape, dtype)
-    if dtype in INTEGERS and getattr(attrs, "function", "") in more.INTEGER_DIVISIONS:
+    if dtype in INTEGERS and getattr(attrs, "function", "") in ops.INTEGER_DIVISIONS:
         b = _divisor(net, shape, dtype)
     else:
         b = a if pick(net, 0, 9) == 0 else _operand(net, shape, dtype)
@@ -126,7 +125,7 @@ def clamp(seed: int, dtype: DType) -> Graph:
         drawn = net.random.integers(limits.min, limits.max, 2, endpoint=True, dtype=dtype.numpy)
         low, high = sorted(int(v) for v in drawn)
     bounds = [(low, high), (None, high), (low, None)][pick(net, 0, 2)]
-    return net.finish(net.add(more.Clamp(*bounds), [net.input(shape, dtype)], shape, dtype))
+    return net.finish(net.add(ops.Clamp(*bounds), [net.input(shape, dtype)], shape, dtype))
 
 
 def _extent(size: int, kernel: int, stride: int, dilation: int, before: int, after: int) -> int:
@@ -153,7 +152,7 @@ def convolution(seed: int) -> Graph:
         _extent(size[a], kernel[a], stride[a], dilation[a], padding[a], padding[2 + a])
         for a in (0, 1)
     ]
-    attrs = more.FloatConv2d(stride, padding, dilation, groups)  # type: ignore[arg-type]
+    attrs = ops.FloatConv2d(stride, padding, dilation, groups)  # type: ignore[arg-type]
     result = net.add(attrs, operands, (shape[0], out_c, *out), F32, layout(net, 4))
     return net.finish(result)
 
@@ -173,7 +172,7 @@ def transpose_convolution(seed: int) -> Graph:
     operands = [x, weights(net, in_c, per_group, *kernel)]
     if pick(net, 0, 1):
         operands.append(weights(net, groups * per_group))
-    attrs = more.FloatTransposeConv2d(stride, cut * 2, dilation, groups)  # type: ignore[arg-type]
+    attrs = ops.FloatTransposeConv2d(stride, cut * 2, dilation, groups)  # type: ignore[arg-type]
     result = net.add(attrs, operands, (shape[0], groups * per_group, *out), F32, layout(net, 4))
     return net.finish(result)
 
@@ -185,7 +184,7 @@ def linear(seed: int) -> Graph:
     operands = [net.input((*lead, inner), F32), weights(net, out, inner)]
     if pick(net, 0, 1):
         operands.append(weights(net, out))
-    return net.finish(net.add(more.FloatLinear(), operands, (*lead, out), F32))
+    return net.finish(net.add(ops.FloatLinear(), operands, (*lead, out), F32))
 
 
 def matmul(seed: int) -> Graph:
@@ -202,7 +201,7 @@ def matmul(seed: int) -> Graph:
     operands = [a, b]
     if pick(net, 0, 1):
         operands.append(weights(net, *((cols,), (rows, cols), (rows, 1), ())[pick(net, 0, 3)]))
-    return net.finish(net.add(more.FloatMatmul(), operands, (*lead, rows, cols), F32))
+    return net.finish(net.add(ops.FloatMatmul(), operands, (*lead, rows, cols), F32))
 
 
 def pool(seed: int) -> Graph:
@@ -227,11 +226,11 @@ def pool(seed: int) -> Graph:
     around = (*padding, *after)
     attrs: ops.Attrs
     if largest:
-        attrs = more.FloatMaxPool2d(kernel, stride, around, dilation)  # type: ignore[arg-type]
+        attrs = ops.FloatMaxPool2d(kernel, stride, around, dilation)  # type: ignore[arg-type]
     else:
         divisor = pick(net, 1, 9) if pick(net, 0, 2) == 0 else None
         counts = bool(pick(net, 0, 1))
-        attrs = more.FloatAvgPool2d(
+        attrs = ops.FloatAvgPool2d(
             kernel,
             stride,
             around,
@@ -246,7 +245,7 @@ def pool(seed: int) -> Graph:
 def softmax(seed: int) -> Graph:
     net = Net("softmax", seed)
     shape = tuple(pick(net, 1, 6) for _ in range(pick(net, 1, 4)))
-    attrs = more.FloatSoftmax(pick(net, 0, len(shape) - 1), bool(pick(net, 0, 1)))
+    attrs = ops.FloatSoftmax(pick(net, 0, len(shape) - 1), bool(pick(net, 0, 1)))
     order = layout(net, len(shape))
     return net.finish(net.add(attrs, [net.input(shape, F32, order)], shape, F32, order))
 
@@ -257,7 +256,7 @@ def layer_norm(seed: int) -> Graph:
     rows = shape[pick(net, 0, len(shape) - 1) :]
     operands = [net.input(shape, F32, layout(net, len(shape))), weights(net, *rows)]
     operands.append(weights(net, *rows))
-    attrs = more.FloatLayerNorm(math.prod(rows), 1e-5)
+    attrs = ops.FloatLayerNorm(math.prod(rows), 1e-5)
     return net.finish(net.add(attrs, operands, shape, F32, layout(net, len(shape))))
 
 
@@ -268,7 +267,7 @@ def group_norm(seed: int) -> Graph:
     shape = (pick(net, 1, 2), channels, *(pick(net, 1, 5) for _ in range(pick(net, 0, 2))))
     x = net.input(shape, F32, layout(net, len(shape)))
     operands = [x, weights(net, channels), weights(net, channels)]
-    attrs = more.FloatGroupNorm(groups, 1e-3)
+    attrs = ops.FloatGroupNorm(groups, 1e-3)
     return net.finish(net.add(attrs, operands, shape, F32, layout(net, len(shape))))
 
 

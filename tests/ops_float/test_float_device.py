@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.ir import DType, Graph
-from cortexm_tools.ir import ops_more as more
+from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.exactness import INEXACT_UNARY, differing, tolerances
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
@@ -19,11 +18,11 @@ from float_graphs import LAYERS, binary, clamp, unary, values
 
 
 def _graphs() -> list[Graph]:
-    graphs = [unary(seed, name) for seed, name in enumerate(more.UNARY_FUNCTIONS)]
-    for seed, name in enumerate(more.BINARY_FUNCTIONS):
-        graphs += [binary(100 + seed, more.Binary(name)), binary(200 + seed, more.Binary(name))]
+    graphs = [unary(seed, name) for seed, name in enumerate(ops.UNARY_FUNCTIONS)]
+    for seed, name in enumerate(ops.BINARY_FUNCTIONS):
+        graphs += [binary(100 + seed, ops.Binary(name)), binary(200 + seed, ops.Binary(name))]
     for seed, dtype in enumerate((DType.S32, DType.S64)):
-        graphs += [binary(300 + seed, more.Binary(name), dtype) for name in more.INTEGER_FUNCTIONS]
+        graphs += [binary(300 + seed, ops.Binary(name), dtype) for name in ops.INTEGER_FUNCTIONS]
     graphs += [clamp(400 + n, dtype) for n, dtype in enumerate((DType.F32, DType.S8, DType.S32))]
     graphs += [layer(500 + seed) for layer in LAYERS.values() for seed in range(4)]
     return graphs

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortexm_tools.ir import DType, Graph, ops
-from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.exactness import INEXACT_UNARY, differing, is_exact, tolerances
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
@@ -31,7 +30,7 @@ def check(executor: PlanExecutor, graph: Graph, seed: int, *, special: bool = Fa
         assert differing(a, b, tolerance) == 0, (a, b)
 
 
-@pytest.mark.parametrize("function", more.UNARY_FUNCTIONS)
+@pytest.mark.parametrize("function", ops.UNARY_FUNCTIONS)
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seed=seeds)
 def test_unary(executor: PlanExecutor, function: str, seed: int) -> None:
@@ -56,18 +55,18 @@ def test_library_functions_at_special_values(executor: PlanExecutor, function: s
         assert (same | (error <= 4 * scale)).all(), (value, got, expected)
 
 
-@pytest.mark.parametrize("function", more.BINARY_FUNCTIONS)
+@pytest.mark.parametrize("function", ops.BINARY_FUNCTIONS)
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(seed=seeds)
 def test_binary(executor: PlanExecutor, function: str, seed: int) -> None:
-    attrs = more.Binary(function)
+    attrs = ops.Binary(function)
     check(executor, binary(seed, attrs), seed, special=is_exact(attrs))
 
 
 @pytest.mark.parametrize("dtype", [DType.S32, DType.S64])
 @pytest.mark.parametrize(
     "attrs",
-    [*(more.Binary(name) for name in more.INTEGER_FUNCTIONS), ops.Minimum(), ops.Maximum()],
+    [*(ops.Binary(name) for name in ops.INTEGER_FUNCTIONS), ops.Minimum(), ops.Maximum()],
     ids=lambda attrs: getattr(attrs, "function", attrs.kind),
 )
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -106,15 +105,15 @@ def test_infinities_and_nan_go_through(executor: PlanExecutor, layer: str) -> No
 def test_operand_beside_its_transpose_is_not_overwritten(executor: PlanExecutor) -> None:
     """x + x.T: both operands are one piece of memory, so the result needs another."""
     net = Net()
-    x = net.add(more.Unary("neg"), [net.input((4, 4), DType.F32)], (4, 4), DType.F32)
+    x = net.add(ops.Unary("neg"), [net.input((4, 4), DType.F32)], (4, 4), DType.F32)
     turned = net.add(ops.Transpose((1, 0)), [x], (4, 4), DType.F32, (1, 0))
-    check(executor, net.finish(net.add(more.Binary("sub"), [x, turned], (4, 4), DType.F32)), 1)
+    check(executor, net.finish(net.add(ops.Binary("sub"), [x, turned], (4, 4), DType.F32)), 1)
 
 
 def test_element_wise_results_take_the_memory_of_a_dying_operand() -> None:
     net = Net()
     x = net.input((4, 4), DType.F32)
     for _ in range(3):
-        x = net.add(more.Unary("neg"), [x], (4, 4), DType.F32)
+        x = net.add(ops.Unary("neg"), [x], (4, 4), DType.F32)
     plan = make_plan(simplify(net.finish(x)), Target.parse("any"))
     assert plan.arena_size == 64

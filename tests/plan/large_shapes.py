@@ -20,7 +20,6 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
 from cortexm_tools.emit import EmitOptions, emit  # noqa: E402
 from cortexm_tools.errors import CortexMError  # noqa: E402
 from cortexm_tools.ir import DType, ops  # noqa: E402
-from cortexm_tools.ir import ops_more as more  # noqa: E402
 from cortexm_tools.plan import make_plan  # noqa: E402
 from cortexm_tools.report import report_data, summary  # noqa: E402
 from cortexm_tools.simplify import simplify  # noqa: E402
@@ -58,7 +57,7 @@ def _rows(net: Net, x: int) -> int:
 
 
 def _nearest(net: Net, x: int) -> int:
-    attrs = more.UpsampleNearest2d(tuple(range(2)), tuple(range(3)))
+    attrs = ops.UpsampleNearest2d(tuple(range(2)), tuple(range(3)))
     return net.add(attrs, [x], (*net.shape(x)[:2], 2, 3))
 
 
@@ -83,18 +82,18 @@ FAMILIES: dict[str, Callable[[Net, int], int]] = {
     "pad": lambda net, x: net.pad(x, (0, 0, 1, 1), (0, 0, 1, 1), 3),
     "transpose": lambda net, x: net.transpose(x, (0, 2, 3, 1)),
     "slice": lambda net, x: net.add(
-        more.Slice((0, 0, 0, 0), (1, 1, 1, 1)), [x], (1, *net.shape(x)[1:])
+        ops.Slice((0, 0, 0, 0), (1, 1, 1, 1)), [x], (1, *net.shape(x)[1:])
     ),
     "linear": lambda net, x: net.linear(_rows(net, x), 3),
     "reduce": lambda net, x: net.add(
-        more.Reduce("amax", (1,), True), [x], (net.shape(x)[0], 1, *net.shape(x)[2:])
+        ops.Reduce("amax", (1,), True), [x], (net.shape(x)[0], 1, *net.shape(x)[2:])
     ),
-    "cast": lambda net, x: _like(net, more.Cast(), [x], DType.S32),
-    "compare": lambda net, x: _like(net, more.Compare("lt"), [x, x], DType.BOOL),
+    "cast": lambda net, x: _like(net, ops.Cast(), [x], DType.S32),
+    "compare": lambda net, x: _like(net, ops.Compare("lt"), [x, x], DType.BOOL),
     "nearest": _nearest,
-    "unary": _float(lambda net, x: _like(net, more.Unary("exp", 1.0, 1.0, 1.0), [x])),
-    "binary": _float(lambda net, x: _like(net, more.Binary("add"), [x, x])),
-    "softmax f32": _float(lambda net, x: _like(net, more.FloatSoftmax(1, False), [x])),
+    "unary": _float(lambda net, x: _like(net, ops.Unary("exp", 1.0, 1.0, 1.0), [x])),
+    "binary": _float(lambda net, x: _like(net, ops.Binary("add"), [x, x])),
+    "softmax f32": _float(lambda net, x: _like(net, ops.FloatSoftmax(1, False), [x])),
 }
 
 

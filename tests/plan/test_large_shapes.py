@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType
-from cortexm_tools.ir import ops_more as more
+from cortexm_tools.ir import DType, ops
 from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
@@ -47,6 +46,6 @@ def test_tables_of_indices_have_a_limit() -> None:
     x = net.input((8, 8), order=(0, 1))
     rows = net.constant(net.random.integers(0, 8, (4096, 1)), DType.S64)
     cols = net.constant(net.random.integers(0, 8, (1, 4096)), DType.S64)
-    picked = net.add(more.Index((0, 1)), [x, rows, cols], (4096, 4096), order=(0, 1))
+    picked = net.add(ops.Index((0, 1)), [x, rows, cols], (4096, 4096), order=(0, 1))
     with pytest.raises(CortexMError, match="layer0: index: the offsets of its constant indices"):
         make_plan(simplify(net.finish(picked)), Target.parse("cortex-m55"))

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from ownership import replay
 
-from cortexm_tools.ir import DType, Graph
-from cortexm_tools.ir import ops_more as more
+from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.exactness import differing
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
@@ -48,8 +47,8 @@ def _picked(along: tuple[int, ...], *, joined: bool) -> Graph:
     x = net.input((2, 8, 8), order=(0, 1, 2))
     computed = net.input(along, DType.S64, tuple(range(len(along))))
     known = net.constant(net.random.integers(0, 8, along), DType.S64)
-    picked = net.add(more.Index((1, 2)), [x, known, computed], (2, *along))
-    again = net.add(more.Index((1, 2)), [x, computed, known], (2, *along))
+    picked = net.add(ops.Index((1, 2)), [x, known, computed], (2, *along))
+    again = net.add(ops.Index((1, 2)), [x, computed, known], (2, *along))
     return simplify(net.finish(net.concat([picked, again], 1) if joined else again))
 
 

@@ -12,7 +12,6 @@ from streams import random_stream
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
-from cortexm_tools.ir import ops_more as more
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.checks import check_plan
 from cortexm_tools.plan.regions import NoRoom, parse_regions
@@ -38,7 +37,7 @@ def _stream() -> Graph:
     net = Net()
     x, cache = net.input((1, 8, 1, 16)), net.tensor((1, 8, 2, 16))
     window = net.concat([cache, x], 2)
-    cut = more.Slice((0, 0, 1, 0), (1, 1, 1, 1))
+    cut = ops.Slice((0, 0, 1, 0), (1, 1, 1, 1))
     net.keep(cache, net.add(cut, [window], (1, 8, 2, 16)))
     return simplify(net.finish(net.conv(window, 8, padding=(0, 1, 0, 1))))
 
@@ -85,7 +84,7 @@ def _ring(read: str) -> Graph:
     net = Net()
     row, ring = net.input((1, 4, 1, 8)), net.tensor((1, 4, 3, 8))
     place = net.input((1,), DType.S64)
-    new = net.keep(ring, net.add(more.IndexPut((2,), False), [ring, row, place], (1, 4, 3, 8)))
+    new = net.keep(ring, net.add(ops.IndexPut((2,), False), [ring, row, place], (1, 4, 3, 8)))
     return simplify(net.finish(net.conv(new if read == "new" else ring, 4)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import ops, ops_more
+from cortexm_tools.ir import ops
 from cortexm_tools.ir.types import Graph, Layer, QuantParams, same_layout
 from cortexm_tools.pte import list_operators, parse_program, read_program, read_pte
 from cortexm_tools.pte.ops import CONVERTERS
@@ -293,7 +293,7 @@ def test_the_number_of_arguments_is_checked() -> None:
 
 def test_splitting_gives_one_slice_per_result() -> None:
     graph = graph_of("portable_int8-split_with_sizes")
-    slices = [op.attrs for op in graph.ops if isinstance(op.attrs, ops_more.Slice)]
+    slices = [op.attrs for op in graph.ops if isinstance(op.attrs, ops.Slice)]
     assert [attrs.begin for attrs in slices] == [(0, 0, 0, 0), (0, 1, 0, 0)]
     assert {attrs.step for attrs in slices} == {(1, 1, 1, 1)}
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 
 from cortexm_tools.ir import DType, ops
-from cortexm_tools.ir import ops_more as more
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify.constants import fold_constants
@@ -19,7 +18,7 @@ def test_transposed_weights_keep_their_bytes() -> None:
     x = net.input((2, 4), DType.F32)
     weight = net.constant(net.random.normal(size=(3, 4)), DType.F32)
     turned = net.add(ops.Transpose((1, 0)), [weight], (4, 3), DType.F32)
-    result = net.add(more.FloatMatmul(), [x, turned], (2, 3), DType.F32)
+    result = net.add(ops.FloatMatmul(), [x, turned], (2, 3), DType.F32)
     graph = net.finish(result)
     folded = check_graph(fold_constants(graph))
     assert [op.kind for op in folded.ops] == ["float_matmul"]
@@ -35,9 +34,9 @@ def test_chains_fold_in_one_pass() -> None:
     net = Net()
     x = net.input((3,), DType.F32)
     whole = net.constant(np.array(7), DType.S64)
-    real = net.add(more.Cast(), [whole], (), DType.F32)
-    root = net.add(more.Unary("sqrt"), [real], (), DType.F32)
-    graph = fold_constants(net.finish(net.add(more.Binary("mul"), [x, root], (3,), DType.F32)))
+    real = net.add(ops.Cast(), [whole], (), DType.F32)
+    root = net.add(ops.Unary("sqrt"), [real], (), DType.F32)
+    graph = fold_constants(net.finish(net.add(ops.Binary("mul"), [x, root], (3,), DType.F32)))
     assert [op.kind for op in graph.ops] == ["binary"]
     assert graph.tensors[root].data == np.sqrt(np.float32(7))
 
@@ -45,9 +44,9 @@ def test_chains_fold_in_one_pass() -> None:
 def test_inexact_large_and_returned_results_stay() -> None:
     net = Net()
     one = net.constant(np.ones(4), DType.F32)
-    exponential = net.add(more.Unary("exp"), [one], (4,), DType.F32)
+    exponential = net.add(ops.Unary("exp"), [one], (4,), DType.F32)
     wide = net.add(ops.Expand(), [one], (100, 4), DType.F32)
-    returned = net.add(more.Unary("neg"), [one], (4,), DType.F32)
-    total = net.add(more.Binary("add"), [wide, exponential], (100, 4), DType.F32)
+    returned = net.add(ops.Unary("neg"), [one], (4,), DType.F32)
+    total = net.add(ops.Binary("add"), [wide, exponential], (100, 4), DType.F32)
     graph = net.finish(total, returned)
     assert fold_constants(graph).ops == graph.ops

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from cortexm_tools.ir import DType, Graph, channels_last, contiguous
-from cortexm_tools.ir import ops_more as more
+from cortexm_tools.ir import DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.simplify import simplify
 
 from graphs import Net
@@ -16,7 +15,7 @@ def shuffle_unit(*, output: bool = False) -> Graph:
     net = Net()
     x = net.input((1, 8, 4, 5), DType.S8, contiguous(4))
     halves = [
-        net.add(more.Slice((0, begin, 0, 0), (1, 1, 1, 1)), [x], (1, 4, 4, 5), order=contiguous(4))
+        net.add(ops.Slice((0, begin, 0, 0), (1, 1, 1, 1)), [x], (1, 4, 4, 5), order=contiguous(4))
         for begin in (0, 4)
     ]
     joined = net.concat([halves[0], net.conv(halves[1], 4)], 1)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from streams import random_stream
 
-from cortexm_tools.ir import Array, DType, Graph
-from cortexm_tools.ir import ops_more as more
+from cortexm_tools.ir import Array, DType, Graph, ops
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.simplify import simplify
 
@@ -25,7 +24,7 @@ def _recurrent(
     net.keep(old, net.dequantize(new, written), initial)
     outputs = [net.linear(new, 3)]
     if floats:
-        outputs.append(net.add(more.Binary("add"), [old, old], (1, 6), DType.F32))
+        outputs.append(net.add(ops.Binary("add"), [old, old], (1, 6), DType.F32))
     return net.finish(*outputs)
 
 
@@ -70,7 +69,7 @@ def test_codes_move_behind_views() -> None:
     x, old = net.input((1, 6)), net.tensor((2, 3), DType.F32)
     new = net.sum(net.view(net.quantize(old), (1, 6)), x)
     flat = net.dequantize(new)
-    moved = net.add(more.Binary("add"), [old, old], (2, 3), DType.F32)
+    moved = net.add(ops.Binary("add"), [old, old], (2, 3), DType.F32)
     net.keep(old, net.view(flat, (2, 3)), np.zeros((2, 3), np.float32))
     before = net.finish(new, moved)
     after = simplify(before)

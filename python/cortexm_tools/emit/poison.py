@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from ..ir import ops_more as more
+from ..ir import ops
 from ..plan import Plan
 from ..plan.types import Call, ScratchArg
 
-_BY_INDEX = (more.Gather, more.Index, more.IndexPut)
+_BY_INDEX = (ops.Gather, ops.Index, ops.IndexPut)
 
 
 def dead_ranges(plan: Plan, number: int) -> list[tuple[int, int]]:

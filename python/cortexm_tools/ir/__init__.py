@@ -2,7 +2,7 @@
 """The intermediate representation: frozen values between the .pte and the plan. No torch here."""
 
 from . import interpreter_data, interpreter_elementwise, interpreter_float, interpreter_more, ops
-from .ops import Attrs
+from .attrs import Attrs
 from .types import (
     Array,
     DType,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import ops, ops_more
+from . import ops
 from .edit import producers
 from .types import Array, DType, Graph
 
@@ -57,11 +57,11 @@ INEXACT_BINARY = frozenset({"atan2", "pow"})
 
 def is_exact(attrs: ops.Attrs) -> bool:
     """Whether an operator gives the same bits everywhere for the same operands."""
-    if isinstance(attrs, ops_more.Unary):
+    if isinstance(attrs, ops.Unary):
         return attrs.function not in INEXACT_UNARY
-    if isinstance(attrs, ops_more.Binary):
+    if isinstance(attrs, ops.Binary):
         return attrs.function not in INEXACT_BINARY
-    return not isinstance(attrs, ops_more.FloatSoftmax)
+    return not isinstance(attrs, ops.FloatSoftmax)
 
 
 def inexact_tensors(graph: Graph) -> frozenset[int]:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from . import ops_more as more
+from . import ops
 from .interpreter import F32, implements
 from .types import Array, Graph, Op
 
@@ -22,13 +22,13 @@ def _out_shape(op: Op, graph: Graph) -> tuple[int, ...]:
     return graph.tensors[op.outputs[0]].shape
 
 
-@implements(more.Concat)
-def _concat(attrs: more.Concat, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Concat)
+def _concat(attrs: ops.Concat, inputs: list[Array], op: Op, graph: Graph) -> Array:
     return np.concatenate(inputs, axis=attrs.dim)
 
 
-@implements(more.Slice)
-def _slice(attrs: more.Slice, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Slice)
+def _slice(attrs: ops.Slice, inputs: list[Array], op: Op, graph: Graph) -> Array:
     axes = [
         begin + step * np.arange(size)
         for begin, step, size in zip(attrs.begin, attrs.step, _out_shape(op, graph), strict=True)
@@ -36,15 +36,15 @@ def _slice(attrs: more.Slice, inputs: list[Array], op: Op, graph: Graph) -> Arra
     return inputs[0][np.ix_(*axes)] if axes else inputs[0]
 
 
-@implements(more.Tile)
-def _tile(attrs: more.Tile, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Tile)
+def _tile(attrs: ops.Tile, inputs: list[Array], op: Op, graph: Graph) -> Array:
     shape = _out_shape(op, graph)
     x = inputs[0].reshape((1,) * (len(shape) - inputs[0].ndim) + inputs[0].shape)
     return np.tile(x, [out // size for out, size in zip(shape, x.shape, strict=True)])
 
 
-@implements(more.AsStrided)
-def _as_strided(attrs: more.AsStrided, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.AsStrided)
+def _as_strided(attrs: ops.AsStrided, inputs: list[Array], op: Op, graph: Graph) -> Array:
     shape = _out_shape(op, graph)
     index = np.full(shape, attrs.offset, np.int64)
     for axis, stride in enumerate(attrs.strides):
@@ -73,8 +73,8 @@ def indexed_offsets(shape: tuple[int, ...], axes: tuple[int, ...], indices: list
     return np.asarray(numbers[key])
 
 
-@implements(more.Gather)
-def _gather(attrs: more.Gather, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Gather)
+def _gather(attrs: ops.Gather, inputs: list[Array], op: Op, graph: Graph) -> Array:
     x, index = inputs
     within = tuple(
         slice(None) if d == attrs.dim else slice(size) for d, size in enumerate(index.shape)
@@ -82,14 +82,14 @@ def _gather(attrs: more.Gather, inputs: list[Array], op: Op, graph: Graph) -> Ar
     return np.take_along_axis(x[within], in_range(index, x.shape[attrs.dim]), axis=attrs.dim)
 
 
-@implements(more.Index)
-def _index(attrs: more.Index, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Index)
+def _index(attrs: ops.Index, inputs: list[Array], op: Op, graph: Graph) -> Array:
     offsets = indexed_offsets(inputs[0].shape, attrs.axes, inputs[1:])
     return np.asarray(inputs[0].reshape(-1)[offsets])
 
 
-@implements(more.IndexPut)
-def _index_put(attrs: more.IndexPut, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.IndexPut)
+def _index_put(attrs: ops.IndexPut, inputs: list[Array], op: Op, graph: Graph) -> Array:
     """Over flat offsets, so that what is stored twice is stored in C order: the last stays."""
     offsets = indexed_offsets(inputs[0].shape, attrs.axes, inputs[2:])
     values = np.broadcast_to(inputs[1], offsets.shape).reshape(-1)
@@ -104,13 +104,13 @@ def _index_put(attrs: more.IndexPut, inputs: list[Array], op: Op, graph: Graph) 
 # -- element by element ---------------------------------------------------------------------------
 
 
-@implements(more.Where)
-def _where(attrs: more.Where, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Where)
+def _where(attrs: ops.Where, inputs: list[Array], op: Op, graph: Graph) -> Array:
     return np.where(inputs[0], inputs[1], inputs[2])
 
 
-@implements(more.Cast)
-def _cast(attrs: more.Cast, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Cast)
+def _cast(attrs: ops.Cast, inputs: list[Array], op: Op, graph: Graph) -> Array:
     x, to = inputs[0], graph.tensors[op.outputs[0]].dtype.numpy
     if x.dtype == np.float32 and to.kind in "iu":
         return _whole(x, np.iinfo(np.int64 if to.itemsize == 8 else np.int32)).astype(to)
@@ -136,8 +136,8 @@ _COMPARE: dict[str, np.ufunc] = {
 }
 
 
-@implements(more.Compare)
-def _compare(attrs: more.Compare, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Compare)
+def _compare(attrs: ops.Compare, inputs: list[Array], op: Op, graph: Graph) -> Array:
     return np.asarray(_COMPARE[attrs.function](inputs[0], inputs[1]))
 
 
@@ -148,13 +148,13 @@ _LOGICAL: dict[str, np.ufunc] = {
 }
 
 
-@implements(more.Logical)
-def _logical(attrs: more.Logical, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Logical)
+def _logical(attrs: ops.Logical, inputs: list[Array], op: Op, graph: Graph) -> Array:
     return np.asarray(_LOGICAL[attrs.function](inputs[0], inputs[1]))
 
 
-@implements(more.LogicalNot)
-def _logical_not(attrs: more.LogicalNot, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.LogicalNot)
+def _logical_not(attrs: ops.LogicalNot, inputs: list[Array], op: Op, graph: Graph) -> Array:
     return np.asarray(np.logical_not(inputs[0]))
 
 
@@ -178,8 +178,8 @@ def _pick(columns: Array, index: Int64) -> Array:
     return np.take_along_axis(columns, index[..., None], axis=-1)[..., 0]
 
 
-@implements(more.Reduce)
-def _reduce(attrs: more.Reduce, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Reduce)
+def _reduce(attrs: ops.Reduce, inputs: list[Array], op: Op, graph: Graph) -> Array:
     shape = _out_shape(op, graph)
     columns = _columns(inputs[0], attrs.dims)
     match attrs.function:
@@ -198,16 +198,16 @@ def _reduce(attrs: more.Reduce, inputs: list[Array], op: Op, graph: Graph) -> Ar
             return np.asarray(columns.all(axis=-1)).reshape(shape)
 
 
-@implements(more.ArgReduce)
-def _arg_reduce(attrs: more.ArgReduce, inputs: list[Array], op: Op, graph: Graph) -> list[Array]:
+@implements(ops.ArgReduce)
+def _arg_reduce(attrs: ops.ArgReduce, inputs: list[Array], op: Op, graph: Graph) -> list[Array]:
     columns = _columns(inputs[0], (attrs.dim,))
     found = _extreme(columns, attrs.function == "max")
     results = [_pick(columns, found), found] if len(op.outputs) == 2 else [found]
     return [result.reshape(_out_shape(op, graph)) for result in results]
 
 
-@implements(more.TopK)
-def _topk(attrs: more.TopK, inputs: list[Array], op: Op, graph: Graph) -> list[Array]:
+@implements(ops.TopK)
+def _topk(attrs: ops.TopK, inputs: list[Array], op: Op, graph: Graph) -> list[Array]:
     x = inputs[0]
     size, k = x.shape[attrs.dim], _out_shape(op, graph)[attrs.dim]
     if attrs.largest:
@@ -220,30 +220,30 @@ def _topk(attrs: more.TopK, inputs: list[Array], op: Op, graph: Graph) -> list[A
     return [np.take_along_axis(x, found, axis=attrs.dim), np.asarray(found, np.int64)]
 
 
-@implements(more.Cumsum)
-def _cumsum(attrs: more.Cumsum, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.Cumsum)
+def _cumsum(attrs: ops.Cumsum, inputs: list[Array], op: Op, graph: Graph) -> Array:
     return np.asarray(np.add.accumulate(inputs[0], axis=attrs.dim, dtype=inputs[0].dtype))
 
 
 # -- resampling -----------------------------------------------------------------------------------
 
 
-@implements(more.UpsampleNearest2d)
-def _nearest(attrs: more.UpsampleNearest2d, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.UpsampleNearest2d)
+def _nearest(attrs: ops.UpsampleNearest2d, inputs: list[Array], op: Op, graph: Graph) -> Array:
     return inputs[0][:, :, list(attrs.rows)][:, :, :, list(attrs.cols)]
 
 
 WEIGHT_UNIT = 2048  # weights of int8 interpolation are multiples of 1 / WEIGHT_UNIT
 
 
-def code_weights(places: tuple[more.Between, ...]) -> Int64:
+def code_weights(places: tuple[ops.Between, ...]) -> Int64:
     """Weights of int8 interpolation, in units of 2**-11."""
     weights = np.array([place.weight for place in places], np.float64)
     return np.asarray(np.rint(weights * WEIGHT_UNIT), np.int64)
 
 
-@implements(more.UpsampleBilinear2d)
-def _bilinear(attrs: more.UpsampleBilinear2d, inputs: list[Array], op: Op, graph: Graph) -> Array:
+@implements(ops.UpsampleBilinear2d)
+def _bilinear(attrs: ops.UpsampleBilinear2d, inputs: list[Array], op: Op, graph: Graph) -> Array:
     x = inputs[0]
     above, below = ([getattr(p, name) for p in attrs.rows] for name in ("low", "high"))
     before, after = ([getattr(p, name) for p in attrs.cols] for name in ("low", "high"))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import ops_more as more
+from . import ops
 from .interpreter import F32, implements
 from .types import Array, Graph, Op
 
@@ -97,8 +97,8 @@ _UNARY: dict[str, Function] = {
 }
 
 
-@implements(more.Unary)
-def _unary(attrs: more.Unary, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.Unary)
+def _unary(attrs: ops.Unary, inputs: list[Any], op: Op, graph: Graph) -> Array:
     x: Floats = inputs[0]
     alpha, scale, input_scale = F32(attrs.alpha), F32(attrs.scale), F32(attrs.input_scale)
     with np.errstate(all="ignore"):
@@ -157,8 +157,8 @@ _OF_INTEGERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@implements(more.Binary)
-def _binary(attrs: more.Binary, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.Binary)
+def _binary(attrs: ops.Binary, inputs: list[Any], op: Op, graph: Graph) -> Array:
     functions = _BINARY if inputs[0].dtype == F32 else _OF_INTEGERS
     with np.errstate(all="ignore"):
         return np.asarray(functions[attrs.function](inputs[0], inputs[1]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of the float32 layers in ops_more, registered with the reference interpreter.
+"""The meaning of the float32 layers, registered with the reference interpreter.
 
 A sum begins with the bias, or zero, and takes its terms one after another in the C order of the
 logical indices it goes over, with every product and sum rounded to float32: the bits of the device
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import ops_more as more
+from . import ops
 from .interpreter import F32, implements
 from .types import Array, Graph, Op
 
@@ -41,8 +41,8 @@ def _span(out: int, extent: int, stride: int, first: int) -> tuple[slice, slice]
     return slice(begin, end), slice(start, start + (end - begin) * stride, stride)
 
 
-@implements(more.FloatConv2d)
-def _conv2d(attrs: more.FloatConv2d, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.FloatConv2d)
+def _conv2d(attrs: ops.FloatConv2d, inputs: list[Any], op: Op, graph: Graph) -> Array:
     x, weight = inputs[0], inputs[1]
     out_c, group_c, kernel_h, kernel_w = weight.shape
     total = _start(_out_shape(op, graph), inputs, 1)
@@ -61,9 +61,9 @@ def _conv2d(attrs: more.FloatConv2d, inputs: list[Any], op: Op, graph: Graph) ->
     return total
 
 
-@implements(more.FloatTransposeConv2d)
+@implements(ops.FloatTransposeConv2d)
 def _transpose_conv2d(
-    attrs: more.FloatTransposeConv2d, inputs: list[Any], op: Op, graph: Graph
+    attrs: ops.FloatTransposeConv2d, inputs: list[Any], op: Op, graph: Graph
 ) -> Array:
     x, weight = inputs[0], inputs[1]
     in_c, per_group, kernel_h, kernel_w = weight.shape
@@ -84,8 +84,8 @@ def _transpose_conv2d(
     return total
 
 
-@implements(more.FloatLinear)
-def _linear(attrs: more.FloatLinear, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.FloatLinear)
+def _linear(attrs: ops.FloatLinear, inputs: list[Any], op: Op, graph: Graph) -> Array:
     x, weight = inputs[0], inputs[1]
     shape = _out_shape(op, graph)
     total = _start(shape, inputs, len(shape) - 1)
@@ -94,8 +94,8 @@ def _linear(attrs: more.FloatLinear, inputs: list[Any], op: Op, graph: Graph) ->
     return total
 
 
-@implements(more.FloatMatmul)
-def _matmul(attrs: more.FloatMatmul, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.FloatMatmul)
+def _matmul(attrs: ops.FloatMatmul, inputs: list[Any], op: Op, graph: Graph) -> Array:
     a, b = inputs[0], inputs[1]
     total = np.zeros(_out_shape(op, graph), F32)
     if len(inputs) > 2:
@@ -113,8 +113,8 @@ def _sequential_sum(x: Floats, axis: int) -> Floats:
     return total
 
 
-@implements(more.FloatSoftmax)
-def _softmax(attrs: more.FloatSoftmax, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.FloatSoftmax)
+def _softmax(attrs: ops.FloatSoftmax, inputs: list[Any], op: Op, graph: Graph) -> Array:
     with np.errstate(all="ignore"):
         x = inputs[0] - inputs[0].max(axis=attrs.dim, keepdims=True)
         exponential = np.exp(x.astype(np.float64)).astype(F32)
@@ -124,8 +124,8 @@ def _softmax(attrs: more.FloatSoftmax, inputs: list[Any], op: Op, graph: Graph) 
         return np.asarray(exponential / total)
 
 
-@implements(more.FloatAvgPool2d)
-def _avg_pool2d(attrs: more.FloatAvgPool2d, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.FloatAvgPool2d)
+def _avg_pool2d(attrs: ops.FloatAvgPool2d, inputs: list[Any], op: Op, graph: Graph) -> Array:
     x = inputs[0]
     total = np.zeros(_out_shape(op, graph), F32)
     for ky, kx in itertools.product(range(attrs.kernel[0]), range(attrs.kernel[1])):
@@ -156,8 +156,8 @@ def _counted(
     return np.asarray(np.minimum(first + kernel, extent + counts) - np.maximum(first, -counts))
 
 
-@implements(more.FloatMaxPool2d)
-def _max_pool2d(attrs: more.FloatMaxPool2d, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.FloatMaxPool2d)
+def _max_pool2d(attrs: ops.FloatMaxPool2d, inputs: list[Any], op: Op, graph: Graph) -> Array:
     x = inputs[0]
     best = np.full(_out_shape(op, graph), -np.inf, F32)
     for ky, kx in itertools.product(range(attrs.kernel[0]), range(attrs.kernel[1])):
@@ -179,14 +179,14 @@ def _normalize(x: Floats, epsilon: float) -> Floats:
         return np.asarray(centred * (F32(1.0) / np.sqrt(variance + F32(epsilon))))
 
 
-@implements(more.FloatLayerNorm)
-def _layer_norm(attrs: more.FloatLayerNorm, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.FloatLayerNorm)
+def _layer_norm(attrs: ops.FloatLayerNorm, inputs: list[Any], op: Op, graph: Graph) -> Array:
     rows = _normalize(inputs[0].reshape(-1, attrs.size), attrs.epsilon)
     return np.asarray(rows * inputs[1].reshape(-1) + inputs[2].reshape(-1)).reshape(inputs[0].shape)
 
 
-@implements(more.FloatGroupNorm)
-def _group_norm(attrs: more.FloatGroupNorm, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.FloatGroupNorm)
+def _group_norm(attrs: ops.FloatGroupNorm, inputs: list[Any], op: Op, graph: Graph) -> Array:
     n, channels = inputs[0].shape[:2]
     rows = _normalize(inputs[0].reshape(n * attrs.groups, -1), attrs.epsilon)
     pixels = rows.reshape(n, channels, -1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of the operators in ops_more, registered with the reference interpreter."""
+"""The meaning of the float32 and data operators, registered with the reference interpreter."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from . import ops_more as more
+from . import ops
 from .interpreter import implements
 from .types import Array, Graph, Op
 
 
-@implements(more.Clamp)
-def _clamp(attrs: more.Clamp, inputs: list[Any], op: Op, graph: Graph) -> Array:
+@implements(ops.Clamp)
+def _clamp(attrs: ops.Clamp, inputs: list[Any], op: Op, graph: Graph) -> Array:
     """A zero stays what it is beside a bound of zero, whatever its sign, and so does a NaN."""
     x = inputs[0]
     if attrs.low is not None:

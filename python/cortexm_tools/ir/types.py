@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .ops import Attrs
+from .attrs import Attrs
 
 Array = npt.NDArray[np.generic]
 

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import CortexMError
-from ..ir import Op
-from ..ir import ops_more as more
+from ..ir import Op, ops
 from .types import Call, Part, Plan, TensorArg
 
 Places = npt.NDArray[np.int64]
@@ -80,7 +79,7 @@ def _through(part: Part, places: Places) -> Places:
 
 def _check_places(plan: Plan, op: Op) -> None:
     """Whether every operand that is a part lies where numpy puts it."""
-    if not isinstance(op.attrs, more.Concat):
+    if not isinstance(op.attrs, ops.Concat):
         raise _error(plan, op, op.outputs[0], "is no concatenation")
     result = plan.graph.tensors[op.outputs[0]]
     shape = tuple(result.shape[dim] for dim in result.dim_order)

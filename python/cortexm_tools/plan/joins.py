@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
-from ..ir import Graph, Tensor
-from ..ir import ops_more as more
+from ..ir import Graph, Tensor, ops
 from .budget import MOST_JOINED, within
 from .kernel_table import BUILTIN
 from .lifetimes import last_uses
@@ -34,7 +33,7 @@ def joinable(graph: Graph) -> Joined:
     sizes = {
         number: result.nbytes + (result.shape[0] - 1) * _PER_IMAGE
         for number, op in enumerate(graph.ops)
-        if isinstance(op.attrs, more.Concat)
+        if isinstance(op.attrs, ops.Concat)
         for result in [graph.tensors[op.outputs[0]]]
     }
     return frozenset(
@@ -71,7 +70,7 @@ def find_parts(
     states = {state.after for state in graph.states}
     for number in sorted({number for number, _ in joined}):
         op = graph.ops[number]
-        assert isinstance(op.attrs, more.Concat)
+        assert isinstance(op.attrs, ops.Concat)
         if op.outputs[0] in states:
             continue  # not written before the old one was read
         result = graph.tensors[op.outputs[0]]
@@ -132,7 +131,7 @@ def into_result(step: Step, parts: Mapping[int, Part]) -> Step:
     """`step` with all arguments that are parts replaced by their places; a concatenation copies only
     the operands that are none."""
     made = step.op.outputs[0]
-    if isinstance(step.op.attrs, more.Concat):
+    if isinstance(step.op.attrs, ops.Concat):
         there = [index in parts and parts[index].result == made for index in step.op.inputs]
         kept = tuple(c for c, done in zip(step.calls, there, strict=True) if not done)
         step = replace(step, calls=kept)

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ..ir import Graph, Op, Tensor, ops, same_layout
-from ..ir import ops_more as more
 from .access import Distance, distance, write_range
 from .types import Buffer, Part, Step
 
 _IN_PLACE = (
     *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
-    *(more.Unary, more.Binary, more.Clamp),
+    *(ops.Unary, ops.Binary, ops.Clamp),
 )
 
 
@@ -67,7 +66,7 @@ def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int
             pass
         elif is_alias(op, graph) and _may_alias(op, graph, group):
             group[op.outputs[0]] = group[op.inputs[0]]
-        elif isinstance(op.attrs, (*_IN_PLACE, more.IndexPut)):
+        elif isinstance(op.attrs, (*_IN_PLACE, ops.IndexPut)):
             target = _dying_operand(op, graph, group, last, step)
             if target is not None:
                 group[op.outputs[0]] = target
@@ -95,10 +94,10 @@ def overwrites_in_place(op: Op, graph: Graph, operand: int) -> bool:
     x, out = graph.tensors[operand], graph.tensors[op.outputs[0]]
     if is_alias(op, graph):
         return True
-    if isinstance(op.attrs, more.IndexPut) and operand in op.inputs[1:]:
+    if isinstance(op.attrs, ops.IndexPut) and operand in op.inputs[1:]:
         return False
     return (
-        isinstance(op.attrs, (*_IN_PLACE, more.IndexPut))
+        isinstance(op.attrs, (*_IN_PLACE, ops.IndexPut))
         and x.nbytes == out.nbytes
         and x.dtype is out.dtype
         and _same_place(x, out)
@@ -117,7 +116,7 @@ def _dying_operand(
         same = [i for i in op.inputs if group.get(i) == root]
         if not all(_same_place(graph.tensors[i], out) for i in same):
             continue
-        if isinstance(op.attrs, more.IndexPut) and len(same) > 1:
+        if isinstance(op.attrs, ops.IndexPut) and len(same) > 1:
             continue
         if last[root] == step and _root_size(graph, group, root) == out.nbytes:
             return root
@@ -126,7 +125,7 @@ def _dying_operand(
 
 def _replaceable(op: Op) -> tuple[int, ...]:
     """The operands over which the result may be written: of a write by index the one that is kept."""
-    return op.inputs[:1] if isinstance(op.attrs, more.IndexPut) else op.inputs
+    return op.inputs[:1] if isinstance(op.attrs, ops.IndexPut) else op.inputs
 
 
 def _same_place(tensor: Tensor, out: Tensor) -> bool:

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..ir import Graph, Op
-from ..ir import ops_more as more
+from ..ir import Graph, Op, ops
 from ..target import Isa, Optimize, Target
 from .access import order_of
 from .arena import estimate, fits, live_bytes, lower_bound, place, savings
@@ -208,7 +207,7 @@ class Planner:
         op: Op = self.graph.ops[number]
         source, result = op.inputs[0], op.outputs[0]
         shared = source in group and group[source] == group[result]
-        written = shared and isinstance(op.attrs, more.IndexPut)
+        written = shared and isinstance(op.attrs, ops.IndexPut)
         nothing = shared and number in self._aliases
         if (number, nothing or written) not in self._calls:
             calls = () if nothing else tuple(self.select.calls(op))

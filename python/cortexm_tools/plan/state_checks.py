@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from ..errors import CortexMError
 from ..ir import Graph, State, ops, same_layout
-from ..ir import ops_more as more
 from .readers import overwrites_unread
 from .types import Plan, Step
 
 _ELEMENTWISE = (
     *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
-    *(more.Unary, more.Binary, more.Clamp),
+    *(ops.Unary, ops.Binary, ops.Clamp),
 )
 
 

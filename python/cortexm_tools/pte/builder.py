@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import CortexMError
-from ..ir import ops, ops_more
+from ..ir import ops
 from ..ir.interpreter import run_graph
 from ..ir.types import Array, DType, Graph, Layer, Op, QuantParams, State, Tensor, contiguous
 from .flatbuffer import damaged
@@ -214,7 +214,7 @@ class Builder:
         chain: list[Op] = []
         while not self.tensors[index].is_constant:
             op = self._made_by.get(index)
-            if op is None or not isinstance(op.attrs, ops.Clone | ops.View | ops_more.Cast):
+            if op is None or not isinstance(op.attrs, ops.Clone | ops.View | ops.Cast):
                 return None
             chain.append(op)
             index = op.inputs[0]

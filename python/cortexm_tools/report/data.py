@@ -9,17 +9,16 @@ from typing import Any
 
 from .. import __version__
 from ..ir import DType, Graph, Op, State, ops
-from ..ir import ops_more as more
 from ..ir.text import tensor_text
 from ..plan import Plan
 from ..plan.alternatives import Alternative
 from ..plan.types import Buffer, Call, ConstantArg, Step
 
 _MOVEMENT = (
-    *(ops.Clone, ops.View, ops.Transpose, ops.Pad, ops.Expand, more.Concat, more.Slice, more.Tile),
-    *(more.AsStrided, more.Gather, more.Index, more.IndexPut, more.UpsampleNearest2d),
+    *(ops.Clone, ops.View, ops.Transpose, ops.Pad, ops.Expand, ops.Concat, ops.Slice, ops.Tile),
+    *(ops.AsStrided, ops.Gather, ops.Index, ops.IndexPut, ops.UpsampleNearest2d),
 )
-_CONVERSION = (ops.Quantize, ops.Dequantize, more.Cast)
+_CONVERSION = (ops.Quantize, ops.Dequantize, ops.Cast)
 
 
 def precision(op: Op, graph: Graph) -> str:
@@ -163,7 +162,7 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
 
 def _joined(plan: Plan, op: Op) -> list[bool]:
     """Of each operand of a concatenation, whether it is computed where it belongs and not copied."""
-    if not isinstance(op.attrs, more.Concat):
+    if not isinstance(op.attrs, ops.Concat):
         return []
     parts = [plan.parts.get(index) for index in op.inputs]
     return [part is not None and part.result == op.outputs[0] for part in parts]

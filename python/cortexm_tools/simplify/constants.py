@@ -15,7 +15,6 @@ import math
 from dataclasses import replace
 
 from ..ir import Array, Graph, Op, Tensor, contiguous, ops
-from ..ir import ops_more as more
 from ..ir.edit import GraphBuilder
 from ..ir.exactness import is_exact
 from ..ir.interpreter import run_graph
@@ -24,8 +23,8 @@ _SMALL = 64  # bytes that a result may have whatever its operands
 _MOST_WORK = 1 << 24  # elements that the interpreter goes through; more is left to the device
 _SUMS = (
     *(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d, ops.Linear, ops.BatchMatmul),
-    *(ops.AvgPool2d, ops.MaxPool2d, more.FloatAvgPool2d, more.FloatMaxPool2d),
-    *(more.FloatConv2d, more.FloatTransposeConv2d, more.FloatLinear, more.FloatMatmul),
+    *(ops.AvgPool2d, ops.MaxPool2d, ops.FloatAvgPool2d, ops.FloatMaxPool2d),
+    *(ops.FloatConv2d, ops.FloatTransposeConv2d, ops.FloatLinear, ops.FloatMatmul),
 )
 
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..errors import CortexMError
 from ..ir import Graph, Op, Tensor, channels_last, contiguous, ops, same_layout
-from ..ir import ops_more as more
 from ..ir.edit import GraphBuilder
 
 _MOST_EXPANDED = (
@@ -30,32 +29,32 @@ _IMAGE = (
     *(ops.AvgPool2d, ops.MaxPool2d),
 )
 # Operands and results in C order; weights and biases as they are.
-_MATRIX = (ops.Linear, ops.BatchMatmul, ops.View, more.AsStrided)
+_MATRIX = (ops.Linear, ops.BatchMatmul, ops.View, ops.AsStrided)
 # Two operands in the layout of the result, or repeated end to end in it.
 _BINARY = (ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum)
 # Results in the first operand's layout, from operands in any layout: strides do the rest.
 _FOLLOW = (
-    *(ops.Expand, more.Tile, more.Slice, more.IndexPut),
-    *(more.Cast, more.LogicalNot, more.Cumsum, more.UpsampleNearest2d),
+    *(ops.Expand, ops.Tile, ops.Slice, ops.IndexPut),
+    *(ops.Cast, ops.LogicalNot, ops.Cumsum, ops.UpsampleNearest2d),
 )
 # Those of them that are strided copies.
-_COPIES = (ops.Expand, more.Tile, more.Slice, more.UpsampleNearest2d)
+_COPIES = (ops.Expand, ops.Tile, ops.Slice, ops.UpsampleNearest2d)
 # Results in the layout of an operand of their shape; operands in any layout.
-_STRIDED = (more.Concat, more.Compare, more.Logical, more.Where, more.Binary)
+_STRIDED = (ops.Concat, ops.Compare, ops.Logical, ops.Where, ops.Binary)
 # Results in the layout of the first operand, which is walked as it lies.
 _SAME = (
     *(ops.Activation, ops.Quantize, ops.Dequantize, ops.Softmax, ops.Pad),
-    *(more.Unary, more.Clamp, more.FloatSoftmax, more.FloatConv2d, more.FloatTransposeConv2d),
-    *(more.FloatAvgPool2d, more.FloatMaxPool2d),
+    *(ops.Unary, ops.Clamp, ops.FloatSoftmax, ops.FloatConv2d, ops.FloatTransposeConv2d),
+    *(ops.FloatAvgPool2d, ops.FloatMaxPool2d),
 )
 # All in C order, but matrices of weights, which are read in either order.
-_FLOAT_MATRIX = (more.FloatLinear, more.FloatMatmul, more.FloatLayerNorm)
+_FLOAT_MATRIX = (ops.FloatLinear, ops.FloatMatmul, ops.FloatLayerNorm)
 # Images in C order or channels_last.
-_EITHER = (more.UpsampleBilinear2d, more.FloatGroupNorm)
+_EITHER = (ops.UpsampleBilinear2d, ops.FloatGroupNorm)
 # Operands and results in any layout: both stay as they are.
 _ANY = (
-    *(ops.Transpose, ops.Clone, more.Gather, more.Index),
-    *(more.Reduce, more.ArgReduce, more.TopK),
+    *(ops.Transpose, ops.Clone, ops.Gather, ops.Index),
+    *(ops.Reduce, ops.ArgReduce, ops.TopK),
 )
 
 PLACED = frozenset(
@@ -138,7 +137,7 @@ class _Assigner:
             return first.dim_order if len(first.shape) == len(out.shape) else out.dim_order
         for index in reversed(op.inputs):
             tensor = self._tensor(index)
-            alike = isinstance(op.attrs, more.Concat) or tensor.shape == out.shape
+            alike = isinstance(op.attrs, ops.Concat) or tensor.shape == out.shape
             if alike and not tensor.is_constant:
                 return tensor.dim_order
         return out.dim_order
@@ -154,7 +153,7 @@ class _Assigner:
 
     def _joins_images(self, op: Op) -> bool:
         """Whether a concatenation takes its layout from the result of an image operator."""
-        if not isinstance(op.attrs, more.Concat):
+        if not isinstance(op.attrs, ops.Concat):
             return False
         last = next(i for i in reversed(op.inputs) if not self._graph.tensors[i].is_constant)
         return last in self._maker and isinstance(self._maker[last].attrs, _IMAGE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from .. import ops, ops_more
+from .. import ops
 from ..types import DType
 from .rules import INT32, MULTIPLIER, NUMBERS, Subject, rule
 
@@ -42,25 +42,25 @@ def _softmax(attrs: ops.Softmax, op: Subject) -> None:
     )
 
 
-@rule(ops_more.FloatSoftmax)
-def _float_softmax(attrs: ops_more.FloatSoftmax, op: Subject) -> None:
+@rule(ops.FloatSoftmax)
+def _float_softmax(attrs: ops.FloatSoftmax, op: Subject) -> None:
     op.counts(1)
     op.types(DType.F32)
     op.same_shape()
     op.dimension(attrs.dim, max(len(op.x.shape), 1))
 
 
-@rule(ops_more.Unary)
-def _unary(attrs: ops_more.Unary, op: Subject) -> None:
+@rule(ops.Unary)
+def _unary(attrs: ops.Unary, op: Subject) -> None:
     op.counts(1)
     op.types(DType.F32)
     op.same_shape()
-    op.one_of(attrs.function, ops_more.UNARY_FUNCTIONS)
+    op.one_of(attrs.function, ops.UNARY_FUNCTIONS)
     op.real(alpha=attrs.alpha, scale=attrs.scale, input_scale=attrs.input_scale)
 
 
-@rule(ops_more.Clamp)
-def _clamp(attrs: ops_more.Clamp, op: Subject) -> None:
+@rule(ops.Clamp)
+def _clamp(attrs: ops.Clamp, op: Subject) -> None:
     op.counts(1)
     op.types(*NUMBERS)
     op.same_shape()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .. import ops, ops_more
+from .. import ops
 from ..types import DType
 from .rules import INT8, INT16, MULTIPLIER, SHIFT, SIGNED_MULTIPLIER, Subject, rule
 
@@ -59,12 +59,12 @@ def _extremum(attrs: ops.Minimum | ops.Maximum, op: Subject) -> None:
     _two(op, *DType)
 
 
-@rule(ops_more.Binary)
-def _binary(attrs: ops_more.Binary, op: Subject) -> None:
-    op.one_of(attrs.function, ops_more.BINARY_FUNCTIONS)
-    integers = attrs.function in ops_more.INTEGER_FUNCTIONS
+@rule(ops.Binary)
+def _binary(attrs: ops.Binary, op: Subject) -> None:
+    op.one_of(attrs.function, ops.BINARY_FUNCTIONS)
+    integers = attrs.function in ops.INTEGER_FUNCTIONS
     _two(op, DType.F32, *((DType.S32, DType.S64) if integers else ()))
-    if op.out.dtype is not DType.F32 and attrs.function in ops_more.INTEGER_DIVISIONS:
+    if op.out.dtype is not DType.F32 and attrs.function in ops.INTEGER_DIVISIONS:
         divisor = op.ins[1].data
         op.require(divisor is not None, "integers are divided by a constant only")
         op.require(divisor is not None and bool(divisor.all()), "division by zero")

@@ -3,37 +3,37 @@
 
 from __future__ import annotations
 
-from .. import ops_more
+from .. import ops
 from ..types import DType
 from .rules import Subject, rule
 
 
-@rule(ops_more.Compare)
-def _compare(attrs: ops_more.Compare, op: Subject) -> None:
+@rule(ops.Compare)
+def _compare(attrs: ops.Compare, op: Subject) -> None:
     op.counts(2)
-    op.one_of(attrs.function, ops_more.COMPARISONS)
+    op.one_of(attrs.function, ops.COMPARISONS)
     op.same_type(*op.ins)
     op.type_of(op.out, DType.BOOL)
     op.shape_of(op.out, *op.broadcast(*op.ins))
 
 
-@rule(ops_more.Logical)
-def _logical(attrs: ops_more.Logical, op: Subject) -> None:
+@rule(ops.Logical)
+def _logical(attrs: ops.Logical, op: Subject) -> None:
     op.counts(2)
-    op.one_of(attrs.function, ops_more.LOGICAL_FUNCTIONS)
+    op.one_of(attrs.function, ops.LOGICAL_FUNCTIONS)
     op.types(DType.BOOL)
     op.shape_of(op.out, *op.broadcast(*op.ins))
 
 
-@rule(ops_more.LogicalNot)
-def _logical_not(attrs: ops_more.LogicalNot, op: Subject) -> None:
+@rule(ops.LogicalNot)
+def _logical_not(attrs: ops.LogicalNot, op: Subject) -> None:
     op.counts(1)
     op.types(DType.BOOL)
     op.same_shape()
 
 
-@rule(ops_more.Where)
-def _where(attrs: ops_more.Where, op: Subject) -> None:
+@rule(ops.Where)
+def _where(attrs: ops.Where, op: Subject) -> None:
     op.counts(3)
     op.type_of(op.x, DType.BOOL)
     op.same_type(*op.ins[1:], op.out)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .. import ops, ops_more
+from .. import ops
 from ..types import DType
 from .rules import INT8, MULTIPLIER, SHIFT, Subject, rule
 from .windows import check_extents, check_geometry, reach
@@ -36,15 +36,15 @@ def _transpose_conv2d(attrs: ops.TransposeConv2d, op: Subject) -> None:
     _check_cut(attrs, (kernel_h, kernel_w), op)
 
 
-@rule(ops_more.FloatConv2d)
-def _float_conv2d(attrs: ops_more.FloatConv2d, op: Subject) -> None:
+@rule(ops.FloatConv2d)
+def _float_conv2d(attrs: ops.FloatConv2d, op: Subject) -> None:
     out_c, group_c, kernel_h, kernel_w = _operands(op)
     _float(attrs, op, out_c, group_c * attrs.groups)
     check_extents(attrs, (kernel_h, kernel_w), op)
 
 
-@rule(ops_more.FloatTransposeConv2d)
-def _float_transpose_conv2d(attrs: ops_more.FloatTransposeConv2d, op: Subject) -> None:
+@rule(ops.FloatTransposeConv2d)
+def _float_transpose_conv2d(attrs: ops.FloatTransposeConv2d, op: Subject) -> None:
     in_c, group_c, kernel_h, kernel_w = _operands(op)
     _float(attrs, op, group_c * attrs.groups, in_c)
     _check_cut(attrs, (kernel_h, kernel_w), op)
@@ -73,7 +73,7 @@ def _int8(attrs: ops.ConvAttrs, op: Subject, out_c: int) -> None:
 
 
 def _float(
-    attrs: ops_more.FloatConv2d | ops_more.FloatTransposeConv2d,
+    attrs: ops.FloatConv2d | ops.FloatTransposeConv2d,
     op: Subject,
     out_c: int,
     in_c: int,
@@ -95,7 +95,7 @@ def _channels(op: Subject, out_c: int, bias: DType) -> None:
 
 
 def _check_cut(
-    attrs: ops.TransposeConv2d | ops_more.FloatTransposeConv2d,
+    attrs: ops.TransposeConv2d | ops.FloatTransposeConv2d,
     kernel: tuple[int, int],
     op: Subject,
 ) -> None:

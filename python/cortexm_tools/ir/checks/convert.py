@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import ops, ops_more
+from .. import ops
 from ..types import DType
 from .rules import Subject, rule
 
@@ -40,7 +40,7 @@ def _dequantize(attrs: ops.Dequantize, op: Subject) -> None:
     op.within(op.x.dtype.limits, zero_point=attrs.zero_point)
 
 
-@rule(ops_more.Cast)
-def _cast(attrs: ops_more.Cast, op: Subject) -> None:
+@rule(ops.Cast)
+def _cast(attrs: ops.Cast, op: Subject) -> None:
     op.counts(1)
     op.same_shape()

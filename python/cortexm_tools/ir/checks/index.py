@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from .. import ops_more
+from .. import ops
 from ..types import DType, Tensor
 from .rules import INDICES, Subject, rule
 
 
-@rule(ops_more.Gather)
-def _gather(attrs: ops_more.Gather, op: Subject) -> None:
+@rule(ops.Gather)
+def _gather(attrs: ops.Gather, op: Subject) -> None:
     op.counts(2)
     index = op.ins[1]
     op.same_type(op.x, op.out)
@@ -21,15 +21,15 @@ def _gather(attrs: ops_more.Gather, op: Subject) -> None:
     op.shape_of(op.out, *index.shape)
 
 
-@rule(ops_more.Index)
-def _index(attrs: ops_more.Index, op: Subject) -> None:
+@rule(ops.Index)
+def _index(attrs: ops.Index, op: Subject) -> None:
     op.counts(1 + len(attrs.axes))
     op.same_type(op.x, op.out)
     op.shape_of(op.out, *_indexed_shape(op, attrs.axes, op.ins[1:]))
 
 
-@rule(ops_more.IndexPut)
-def _index_put(attrs: ops_more.IndexPut, op: Subject) -> None:
+@rule(ops.IndexPut)
+def _index_put(attrs: ops.IndexPut, op: Subject) -> None:
     op.counts(2 + len(attrs.axes))
     op.same_type(op.x, op.ins[1], op.out)
     op.same_shape()

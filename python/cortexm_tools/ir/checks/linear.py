@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .. import ops, ops_more
+from .. import ops
 from ..types import DType
 from .rules import INT8, MULTIPLIER, SHIFT, Subject, rule
 
@@ -25,8 +25,8 @@ def _linear(attrs: ops.Linear, op: Subject) -> None:
     op.clamp(attrs.act_min, attrs.act_max)
 
 
-@rule(ops_more.FloatLinear)
-def _float_linear(attrs: ops_more.FloatLinear, op: Subject) -> None:
+@rule(ops.FloatLinear)
+def _float_linear(attrs: ops.FloatLinear, op: Subject) -> None:
     op.counts(2, 3)
     op.types(DType.F32)
     _rows(op, DType.F32)
@@ -63,8 +63,8 @@ def _batch_matmul(attrs: ops.BatchMatmul, op: Subject) -> None:
     )
 
 
-@rule(ops_more.FloatMatmul)
-def _float_matmul(attrs: ops_more.FloatMatmul, op: Subject) -> None:
+@rule(ops.FloatMatmul)
+def _float_matmul(attrs: ops.FloatMatmul, op: Subject) -> None:
     op.counts(2, 3)
     op.types(DType.F32)
     a, b = op.ins[0].shape, op.ins[1].shape

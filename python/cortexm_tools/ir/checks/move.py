@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import ops, ops_more
+from .. import ops
 from ..types import DType
 from .rules import INT32, Subject, rule
 
@@ -62,8 +62,8 @@ def _expand(attrs: ops.Expand, op: Subject) -> None:
     op.broadcasts_to(op.x, op.out.shape)
 
 
-@rule(ops_more.Concat)
-def _concat(attrs: ops_more.Concat, op: Subject) -> None:
+@rule(ops.Concat)
+def _concat(attrs: ops.Concat, op: Subject) -> None:
     op.counts(1, len(op.ins))
     op.types(*DType)
     dim, shape = attrs.dim, op.out.shape
@@ -76,8 +76,8 @@ def _concat(attrs: ops_more.Concat, op: Subject) -> None:
     op.require(joined == shape[dim], f"the result has size {shape[dim]}, the operands {joined}")
 
 
-@rule(ops_more.Slice)
-def _slice(attrs: ops_more.Slice, op: Subject) -> None:
+@rule(ops.Slice)
+def _slice(attrs: ops.Slice, op: Subject) -> None:
     _one(op)
     rank = len(op.x.shape)
     op.rank(op.out, rank)
@@ -91,8 +91,8 @@ def _slice(attrs: ops_more.Slice, op: Subject) -> None:
         op.within(INT32, step=step)
 
 
-@rule(ops_more.Tile)
-def _tile(attrs: ops_more.Tile, op: Subject) -> None:
+@rule(ops.Tile)
+def _tile(attrs: ops.Tile, op: Subject) -> None:
     _one(op)
     missing = len(op.out.shape) - len(op.x.shape)
     op.require(missing >= 0, "the result has fewer dimensions than the operand")
@@ -101,8 +101,8 @@ def _tile(attrs: ops_more.Tile, op: Subject) -> None:
     op.require(whole, f"{op.out.shape} is no multiple of {op.x.shape}")
 
 
-@rule(ops_more.AsStrided)
-def _as_strided(attrs: ops_more.AsStrided, op: Subject) -> None:
+@rule(ops.AsStrided)
+def _as_strided(attrs: ops.AsStrided, op: Subject) -> None:
     _one(op)
     op.require(len(attrs.strides) == len(op.out.shape), "the strides have another rank")
     op.within(INT32, strides=attrs.strides)

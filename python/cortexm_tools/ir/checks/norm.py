@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 
-from .. import ops_more
+from .. import ops
 from ..types import DType
 from .rules import Subject, rule
 
 
-@rule(ops_more.FloatLayerNorm)
-def _layer_norm(attrs: ops_more.FloatLayerNorm, op: Subject) -> None:
+@rule(ops.FloatLayerNorm)
+def _layer_norm(attrs: ops.FloatLayerNorm, op: Subject) -> None:
     _norm(op, attrs.epsilon)
     shape = op.x.shape
     sizes = {math.prod(shape[first:]) for first in range(len(shape) + 1)}
@@ -21,8 +21,8 @@ def _layer_norm(attrs: ops_more.FloatLayerNorm, op: Subject) -> None:
         op.require(have == attrs.size, f"{tensor.name!r} has {have} elements, not {attrs.size}")
 
 
-@rule(ops_more.FloatGroupNorm)
-def _group_norm(attrs: ops_more.FloatGroupNorm, op: Subject) -> None:
+@rule(ops.FloatGroupNorm)
+def _group_norm(attrs: ops.FloatGroupNorm, op: Subject) -> None:
     _norm(op, attrs.epsilon)
     op.require(len(op.x.shape) >= 2, "the operand has no channels")
     channels = op.x.shape[1]

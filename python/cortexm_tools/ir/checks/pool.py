@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from .. import ops, ops_more
+from .. import ops
 from ..types import DType
 from .rules import INT32, Subject, rule
 from .windows import Geometry, check_extents, check_kernel, check_pixels
@@ -37,13 +37,13 @@ def _max_pool2d(attrs: ops.MaxPool2d, op: Subject) -> None:
     op.clamp(attrs.act_min, attrs.act_max)
 
 
-@rule(ops_more.FloatMaxPool2d)
-def _float_max_pool2d(attrs: ops_more.FloatMaxPool2d, op: Subject) -> None:
+@rule(ops.FloatMaxPool2d)
+def _float_max_pool2d(attrs: ops.FloatMaxPool2d, op: Subject) -> None:
     _pool(attrs, attrs.kernel, op, DType.F32)
 
 
-@rule(ops_more.FloatAvgPool2d)
-def _float_avg_pool2d(attrs: ops_more.FloatAvgPool2d, op: Subject) -> None:
+@rule(ops.FloatAvgPool2d)
+def _float_avg_pool2d(attrs: ops.FloatAvgPool2d, op: Subject) -> None:
     _pool(attrs, attrs.kernel, op, DType.F32)
     op.require(len(attrs.declared_padding) == 2, "the declared padding is a pair")
     op.within((0, 2**15), declared_padding=attrs.declared_padding)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .. import ops_more
+from .. import ops
 from ..types import DType
 from .rules import NUMBERS, Subject, rule
 
@@ -21,10 +21,10 @@ def _reduced(shape: tuple[int, ...], dims: tuple[int, ...], keepdim: bool) -> tu
     )
 
 
-@rule(ops_more.Reduce)
-def _reduce(attrs: ops_more.Reduce, op: Subject) -> None:
+@rule(ops.Reduce)
+def _reduce(attrs: ops.Reduce, op: Subject) -> None:
     op.counts(1)
-    op.one_of(attrs.function, ops_more.REDUCTIONS)
+    op.one_of(attrs.function, ops.REDUCTIONS)
     op.types(*_TYPES.get(attrs.function, tuple(DType)))
     for dim in attrs.dims:
         op.dimension(dim, len(op.x.shape))
@@ -32,8 +32,8 @@ def _reduce(attrs: ops_more.Reduce, op: Subject) -> None:
     op.shape_of(op.out, *_reduced(op.x.shape, attrs.dims, attrs.keepdim))
 
 
-@rule(ops_more.ArgReduce)
-def _arg_reduce(attrs: ops_more.ArgReduce, op: Subject) -> None:
+@rule(ops.ArgReduce)
+def _arg_reduce(attrs: ops.ArgReduce, op: Subject) -> None:
     op.counts(1, results=2 if len(op.outs) == 2 else 1)
     op.one_of(attrs.function, ("min", "max"))
     op.type_of(op.outs[-1], DType.S64)
@@ -44,8 +44,8 @@ def _arg_reduce(attrs: ops_more.ArgReduce, op: Subject) -> None:
         op.same_type(op.x, values)
 
 
-@rule(ops_more.TopK)
-def _topk(attrs: ops_more.TopK, op: Subject) -> None:
+@rule(ops.TopK)
+def _topk(attrs: ops.TopK, op: Subject) -> None:
     op.counts(1, results=2)
     values, index = op.outs
     op.type_of(op.x, *NUMBERS)
@@ -60,8 +60,8 @@ def _topk(attrs: ops_more.TopK, op: Subject) -> None:
         op.shape_of(tensor, *(k if d == attrs.dim else n for d, n in enumerate(shape)))
 
 
-@rule(ops_more.Cumsum)
-def _cumsum(attrs: ops_more.Cumsum, op: Subject) -> None:
+@rule(ops.Cumsum)
+def _cumsum(attrs: ops.Cumsum, op: Subject) -> None:
     op.counts(1)
     op.types(DType.F32, DType.S32, DType.S64)
     op.same_shape()

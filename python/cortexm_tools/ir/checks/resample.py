@@ -3,21 +3,21 @@
 
 from __future__ import annotations
 
-from .. import ops_more
+from .. import ops
 from ..types import DType
 from .rules import INT8, Subject, rule
 
 
-@rule(ops_more.UpsampleNearest2d)
-def _nearest(attrs: ops_more.UpsampleNearest2d, op: Subject) -> None:
+@rule(ops.UpsampleNearest2d)
+def _nearest(attrs: ops.UpsampleNearest2d, op: Subject) -> None:
     _image(op, len(attrs.rows), len(attrs.cols))
     op.types(*DType)
     for places, extent in ((attrs.rows, op.x.shape[2]), (attrs.cols, op.x.shape[3])):
         _inside(op, places, extent)
 
 
-@rule(ops_more.UpsampleBilinear2d)
-def _bilinear(attrs: ops_more.UpsampleBilinear2d, op: Subject) -> None:
+@rule(ops.UpsampleBilinear2d)
+def _bilinear(attrs: ops.UpsampleBilinear2d, op: Subject) -> None:
     _image(op, len(attrs.rows), len(attrs.cols))
     op.types(DType.F32, DType.S8)
     for places, extent in ((attrs.rows, op.x.shape[2]), (attrs.cols, op.x.shape[3])):

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ir import DType, Op
-from ...ir import ops_more as more
+from ...ir import DType, Op, ops
 from ..select import Selector, lowers
 from ..types import Arg, Call, TensorArg
 from .boxes import box_fields
@@ -36,22 +35,22 @@ def _where_call(select: Selector, op: Op, condition: int, a: int, b: int) -> Cal
     return select.call(kernel, fields, [*args, TensorArg(op.outputs[0])])
 
 
-@lowers(more.Compare)
-def _compare(select: Selector, attrs: more.Compare, op: Op) -> list[Call]:
+@lowers(ops.Compare)
+def _compare(select: Selector, attrs: ops.Compare, op: Op) -> list[Call]:
     a, b = op.inputs
     if attrs.function in _SWAPPED:
         return [_compare_call(select, op, _SWAPPED[attrs.function], b, a)]
     return [_compare_call(select, op, attrs.function, a, b)]
 
 
-@lowers(more.Where)
-def _where(select: Selector, attrs: more.Where, op: Op) -> list[Call]:
+@lowers(ops.Where)
+def _where(select: Selector, attrs: ops.Where, op: Op) -> list[Call]:
     condition, a, b = op.inputs
     return [_where_call(select, op, condition, a, b)]
 
 
-@lowers(more.Logical)
-def _logical(select: Selector, attrs: more.Logical, op: Op) -> list[Call]:
+@lowers(ops.Logical)
+def _logical(select: Selector, attrs: ops.Logical, op: Op) -> list[Call]:
     """a and b is b where a holds, else a; a or b the other way round; xor is inequality."""
     a, b = op.inputs
     if attrs.function == "xor":
@@ -61,8 +60,8 @@ def _logical(select: Selector, attrs: more.Logical, op: Op) -> list[Call]:
     return [_where_call(select, op, a, a, b)]
 
 
-@lowers(more.LogicalNot)
-def _logical_not(select: Selector, attrs: more.LogicalNot, op: Op) -> list[Call]:
+@lowers(ops.LogicalNot)
+def _logical_not(select: Selector, attrs: ops.LogicalNot, op: Op) -> list[Call]:
     """Equal to false. Operand and result lie in one memory order (see assign_layouts)."""
     count = select.tensor(op.outputs[0]).numel
     fields = box_fields(op, (count,), {"a_stride": (1,), "b_stride": (0,)})

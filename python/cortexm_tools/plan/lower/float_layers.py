@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import Op, Tensor, ops_more
+from ...ir import Op, Tensor, ops
 from ..select import Selector, lowers
 from ..types import Arg, Call, Field, TensorArg
 from .broadcast import broadcast_strides
@@ -34,12 +34,12 @@ def _image_fields(x: Tensor, out: Tensor) -> dict[str, Field]:
     }
 
 
-@lowers(ops_more.FloatConv2d, ops_more.FloatTransposeConv2d)
+@lowers(ops.FloatConv2d, ops.FloatTransposeConv2d)
 def _convolution(
-    select: Selector, attrs: ops_more.FloatConv2d | ops_more.FloatTransposeConv2d, op: Op
+    select: Selector, attrs: ops.FloatConv2d | ops.FloatTransposeConv2d, op: Op
 ) -> list[Call]:
     x, weight, out = (select.tensor(i) for i in (op.inputs[0], op.inputs[1], op.outputs[0]))
-    transposed = isinstance(attrs, ops_more.FloatTransposeConv2d)
+    transposed = isinstance(attrs, ops.FloatTransposeConv2d)
     has_bias = len(op.inputs) > 2
     fields = _image_fields(x, out) | {
         "batches": x.shape[0],
@@ -68,8 +68,8 @@ def _convolution(
     return [select.call(select.kernel(name, "f32", op), fields, args, macs)]
 
 
-@lowers(ops_more.FloatLinear)
-def _linear(select: Selector, attrs: ops_more.FloatLinear, op: Op) -> list[Call]:
+@lowers(ops.FloatLinear)
+def _linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call]:
     """Rows of x times the rows of the weights."""
     x, weight = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
     cols, inner = weight.shape
@@ -89,8 +89,8 @@ def _linear(select: Selector, attrs: ops_more.FloatLinear, op: Op) -> list[Call]
     return _matmul_call(select, op, fields, has_bias, rows * cols * inner)
 
 
-@lowers(ops_more.FloatMatmul)
-def _matmul(select: Selector, attrs: ops_more.FloatMatmul, op: Op) -> list[Call]:
+@lowers(ops.FloatMatmul)
+def _matmul(select: Selector, attrs: ops.FloatMatmul, op: Op) -> list[Call]:
     a, b = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
     out = select.tensor(op.outputs[0])
     rows, inner = a.shape[-2:]
@@ -129,8 +129,8 @@ def _matmul_call(
     return [select.call(select.kernel("matmul", "f32", op), fields, args, macs)]
 
 
-@lowers(ops_more.FloatSoftmax)
-def _softmax(select: Selector, attrs: ops_more.FloatSoftmax, op: Op) -> list[Call]:
+@lowers(ops.FloatSoftmax)
+def _softmax(select: Selector, attrs: ops.FloatSoftmax, op: Op) -> list[Call]:
     x = select.tensor(op.inputs[0])
     if not x.shape:
         outer, size, inner = 1, 1, 1
@@ -144,10 +144,8 @@ def _softmax(select: Selector, attrs: ops_more.FloatSoftmax, op: Op) -> list[Cal
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
 
 
-@lowers(ops_more.FloatAvgPool2d, ops_more.FloatMaxPool2d)
-def _pool(
-    select: Selector, attrs: ops_more.FloatAvgPool2d | ops_more.FloatMaxPool2d, op: Op
-) -> list[Call]:
+@lowers(ops.FloatAvgPool2d, ops.FloatMaxPool2d)
+def _pool(select: Selector, attrs: ops.FloatAvgPool2d | ops.FloatMaxPool2d, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     fields = _image_fields(x, out) | {
         "batches": x.shape[0],
@@ -159,7 +157,7 @@ def _pool(
         "pad_top": attrs.padding[0],
         "pad_left": attrs.padding[1],
     }
-    if isinstance(attrs, ops_more.FloatMaxPool2d):
+    if isinstance(attrs, ops.FloatMaxPool2d):
         name = "max_pool2d"
         fields |= {"dilation_h": attrs.dilation[0], "dilation_w": attrs.dilation[1]}
     else:
@@ -176,8 +174,8 @@ def _pool(
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
 
 
-@lowers(ops_more.FloatLayerNorm)
-def _layer_norm(select: Selector, attrs: ops_more.FloatLayerNorm, op: Op) -> list[Call]:
+@lowers(ops.FloatLayerNorm)
+def _layer_norm(select: Selector, attrs: ops.FloatLayerNorm, op: Op) -> list[Call]:
     rows = select.tensor(op.inputs[0]).numel // attrs.size
     fields: dict[str, Field] = {"batches": rows, "groups": 1, "channels": attrs.size, "pixels": 1}
     for name in ("in", "out"):
@@ -189,8 +187,8 @@ def _layer_norm(select: Selector, attrs: ops_more.FloatLayerNorm, op: Op) -> lis
     return _norm_call(select, op, fields, attrs.epsilon)
 
 
-@lowers(ops_more.FloatGroupNorm)
-def _group_norm(select: Selector, attrs: ops_more.FloatGroupNorm, op: Op) -> list[Call]:
+@lowers(ops.FloatGroupNorm)
+def _group_norm(select: Selector, attrs: ops.FloatGroupNorm, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     fields: dict[str, Field] = {
         "batches": x.shape[0],

@@ -6,14 +6,14 @@ from __future__ import annotations
 import math
 
 from ...errors import CortexMError
-from ...ir import DType, Op, ops_more
+from ...ir import DType, Op, ops
 from ..select import Selector, lowers
 from ..types import Call, Field, TensorArg
 from .broadcast import broadcast_fields
 
 
-@lowers(ops_more.Unary)
-def _unary(select: Selector, attrs: ops_more.Unary, op: Op) -> list[Call]:
+@lowers(ops.Unary)
+def _unary(select: Selector, attrs: ops.Unary, op: Op) -> list[Call]:
     fields: dict[str, Field] = {
         "count": select.tensor(op.outputs[0]).numel,
         "alpha": attrs.alpha,
@@ -24,8 +24,8 @@ def _unary(select: Selector, attrs: ops_more.Unary, op: Op) -> list[Call]:
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
 
 
-@lowers(ops_more.Clamp)
-def _clamp(select: Selector, attrs: ops_more.Clamp, op: Op) -> list[Call]:
+@lowers(ops.Clamp)
+def _clamp(select: Selector, attrs: ops.Clamp, op: Op) -> list[Call]:
     out = select.tensor(op.outputs[0])
     low, high = attrs.low, attrs.high
     fields: dict[str, Field] = {"count": out.numel}
@@ -40,8 +40,8 @@ def _clamp(select: Selector, attrs: ops_more.Clamp, op: Op) -> list[Call]:
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
 
 
-@lowers(ops_more.Binary)
-def _binary(select: Selector, attrs: ops_more.Binary, op: Op) -> list[Call]:
+@lowers(ops.Binary)
+def _binary(select: Selector, attrs: ops.Binary, op: Op) -> list[Call]:
     return broadcast_call(select, op, attrs.function)
 
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import DType, Op, Tensor
-from ...ir import ops_more as more
+from ...ir import DType, Op, Tensor, ops
 from ...ir.interpreter_data import in_range
 from ..budget import check_table
 from ..select import Selector, lowers
@@ -129,8 +128,8 @@ def _pick(
     return select.call(kernel, fields, args)
 
 
-@lowers(more.Gather)
-def _gather(select: Selector, attrs: more.Gather, op: Op) -> list[Call]:
+@lowers(ops.Gather)
+def _gather(select: Selector, attrs: ops.Gather, op: Op) -> list[Call]:
     x, index = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
     own = list(strides(x))
     part = (op.inputs[1], x.shape[attrs.dim], own[attrs.dim])
@@ -139,8 +138,8 @@ def _gather(select: Selector, attrs: more.Gather, op: Op) -> list[Call]:
     return [*calls, _pick(select, op, offsets, c_strides(index.shape), own)]
 
 
-@lowers(more.Index)
-def _index(select: Selector, attrs: more.Index, op: Op) -> list[Call]:
+@lowers(ops.Index)
+def _index(select: Selector, attrs: ops.Index, op: Op) -> list[Call]:
     x = select.tensor(op.inputs[0])
     joint, parts = _parts(select, x, attrs.axes, op.inputs[1:])
     calls, offsets = _offsets(select, op, joint, parts)
@@ -148,8 +147,8 @@ def _index(select: Selector, attrs: more.Index, op: Op) -> list[Call]:
     return [*calls, _pick(select, op, offsets, box.offset_strides, box.strides)]
 
 
-@lowers(more.IndexPut)
-def _index_put(select: Selector, attrs: more.IndexPut, op: Op) -> list[Call]:
+@lowers(ops.IndexPut)
+def _index_put(select: Selector, attrs: ops.IndexPut, op: Op) -> list[Call]:
     """The whole operand, then the values over it, in C order of the indexed shape."""
     x, values = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
     out = select.tensor(op.outputs[0])

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...ir import DType, Op, channels_last, contiguous, same_layout
-from ...ir import ops_more as more
+from ...ir import DType, Op, channels_last, contiguous, ops, same_layout
 from ...ir.interpreter_data import code_weights
 from ..budget import check_table
 from ..select import Selector, lowers
@@ -18,8 +17,8 @@ from .boxes import box_fields
 from .data import copy_call, strides
 
 
-@lowers(more.Concat)
-def _concat(select: Selector, attrs: more.Concat, op: Op) -> list[Call]:
+@lowers(ops.Concat)
+def _concat(select: Selector, attrs: ops.Concat, op: Op) -> list[Call]:
     """One copy for each operand, each in its own memory order."""
     out = select.tensor(op.outputs[0])
     step = strides(out)[attrs.dim]
@@ -34,8 +33,8 @@ def _concat(select: Selector, attrs: more.Concat, op: Op) -> list[Call]:
     return calls
 
 
-@lowers(more.Slice)
-def _slice(select: Selector, attrs: more.Slice, op: Op) -> list[Call]:
+@lowers(ops.Slice)
+def _slice(select: Selector, attrs: ops.Slice, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     start = sum(begin * step for begin, step in zip(attrs.begin, strides(x), strict=True))
     steps = [a * b for a, b in zip(attrs.step, strides(x), strict=True)]
@@ -43,8 +42,8 @@ def _slice(select: Selector, attrs: more.Slice, op: Op) -> list[Call]:
     return [copy_call(select, op, op.inputs[0], op.outputs[0], out.shape, steps, step_out, start)]
 
 
-@lowers(more.Tile)
-def _tile(select: Selector, attrs: more.Tile, op: Op) -> list[Call]:
+@lowers(ops.Tile)
+def _tile(select: Selector, attrs: ops.Tile, op: Op) -> list[Call]:
     """Every dimension as two: the repetition, in which the operand stands still, and the rest."""
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     missing = len(out.shape) - len(x.shape)
@@ -59,8 +58,8 @@ def _tile(select: Selector, attrs: more.Tile, op: Op) -> list[Call]:
     return [copy_call(select, op, op.inputs[0], op.outputs[0], dims, in_strides, out_strides)]
 
 
-@lowers(more.AsStrided)
-def _as_strided(select: Selector, attrs: more.AsStrided, op: Op) -> list[Call]:
+@lowers(ops.AsStrided)
+def _as_strided(select: Selector, attrs: ops.AsStrided, op: Op) -> list[Call]:
     """The operand is in C order (see assign_layouts)."""
     out = select.tensor(op.outputs[0])
     dims, steps = out.shape, attrs.strides
@@ -68,8 +67,8 @@ def _as_strided(select: Selector, attrs: more.AsStrided, op: Op) -> list[Call]:
     return [copy_call(select, op, *whole)]
 
 
-@lowers(more.Cast)
-def _cast(select: Selector, attrs: more.Cast, op: Op) -> list[Call]:
+@lowers(ops.Cast)
+def _cast(select: Selector, attrs: ops.Cast, op: Op) -> list[Call]:
     """Operand and result lie in one memory order (see assign_layouts).
 
     To bool is a comparison with 0. An integer that becomes no wider is a copy of its low bytes
@@ -96,8 +95,8 @@ def _cast(select: Selector, attrs: more.Cast, op: Op) -> list[Call]:
     return [select.call(kernel, {"count": count}, [operand, result])]
 
 
-@lowers(more.UpsampleNearest2d)
-def _nearest(select: Selector, attrs: more.UpsampleNearest2d, op: Op) -> list[Call]:
+@lowers(ops.UpsampleNearest2d)
+def _nearest(select: Selector, attrs: ops.UpsampleNearest2d, op: Op) -> list[Call]:
     """A whole factor is one copy; anything else picks elements by offsets known at build time."""
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     batch, channels, height, width = x.shape
@@ -127,8 +126,8 @@ def _whole_factor(places: tuple[int, ...], size: int) -> bool:
     return rest == 0 and all(place == i // factor for i, place in enumerate(places))
 
 
-@lowers(more.UpsampleBilinear2d)
-def _bilinear(select: Selector, attrs: more.UpsampleBilinear2d, op: Op) -> list[Call]:
+@lowers(ops.UpsampleBilinear2d)
+def _bilinear(select: Selector, attrs: ops.UpsampleBilinear2d, op: Op) -> list[Call]:
     """Operand and result are both in C order, or both channels_last (see assign_layouts); their dim orders
     may say it in another way where dimensions have one element."""
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])

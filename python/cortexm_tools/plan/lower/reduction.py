@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from ...ir import DType, Op
-from ...ir import ops_more as more
+from ...ir import DType, Op, ops
 from ..select import Selector, lowers
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import box_fields
@@ -44,14 +43,14 @@ def _call(
     return select.call(select.kernel(name, types, op), fields, args)
 
 
-@lowers(more.Reduce)
-def _reduce(select: Selector, attrs: more.Reduce, op: Op) -> list[Call]:
+@lowers(ops.Reduce)
+def _reduce(select: Selector, attrs: ops.Reduce, op: Op) -> list[Call]:
     name = _KERNELS.get(attrs.function, attrs.function)
     return [_call(select, op, name, op.outputs[0], attrs.dims, attrs.keepdim)]
 
 
-@lowers(more.ArgReduce)
-def _arg_reduce(select: Selector, attrs: more.ArgReduce, op: Op) -> list[Call]:
+@lowers(ops.ArgReduce)
+def _arg_reduce(select: Selector, attrs: ops.ArgReduce, op: Op) -> list[Call]:
     calls = []
     if len(op.outputs) == 2:
         name = f"a{attrs.function}"
@@ -60,8 +59,8 @@ def _arg_reduce(select: Selector, attrs: more.ArgReduce, op: Op) -> list[Call]:
     return [*calls, _call(select, op, name, op.outputs[-1], (attrs.dim,), attrs.keepdim)]
 
 
-@lowers(more.Cumsum)
-def _cumsum(select: Selector, attrs: more.Cumsum, op: Op) -> list[Call]:
+@lowers(ops.Cumsum)
+def _cumsum(select: Selector, attrs: ops.Cumsum, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     order = [d for d in out.dim_order if d != attrs.dim]
     fields = box_fields(
@@ -81,8 +80,8 @@ def _cumsum(select: Selector, attrs: more.Cumsum, op: Op) -> list[Call]:
     return [select.call(select.kernel("cumsum", x.dtype.value, op), fields, args)]
 
 
-@lowers(more.TopK)
-def _topk(select: Selector, attrs: more.TopK, op: Op) -> list[Call]:
+@lowers(ops.TopK)
+def _topk(select: Selector, attrs: ops.TopK, op: Op) -> list[Call]:
     x, values, index = (select.tensor(i) for i in (op.inputs[0], *op.outputs))
     order = [d for d in values.dim_order if d != attrs.dim]
     sides = (("in", x), ("value", values), ("index", index))

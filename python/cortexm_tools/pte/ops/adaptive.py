@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...ir import ops, ops_more
+from ...ir import ops
 from ...ir.types import DType, Tensor, contiguous
 from ...ir.windows import Run, runs_of
 from ..call import INT8, Call, Table, register
@@ -17,11 +17,11 @@ _Pool = Callable[[tuple[int, int], tuple[int, int]], ops.Attrs]
 
 
 def _float_average(kernel: tuple[int, int], stride: tuple[int, int]) -> ops.Attrs:
-    return ops_more.FloatAvgPool2d(kernel, stride, (0, 0, 0, 0), (0, 0), True, None)
+    return ops.FloatAvgPool2d(kernel, stride, (0, 0, 0, 0), (0, 0), True, None)
 
 
 def _float_maximum(kernel: tuple[int, int], stride: tuple[int, int]) -> ops.Attrs:
-    return ops_more.FloatMaxPool2d(kernel, stride, (0, 0, 0, 0), (1, 1))
+    return ops.FloatMaxPool2d(kernel, stride, (0, 0, 0, 0), (1, 1))
 
 
 def _maximum(kernel: tuple[int, int], stride: tuple[int, int]) -> ops.Attrs:
@@ -46,12 +46,12 @@ def _pooled(call: Call, x: int, pool: _Pool, size: tuple[int, int]) -> None:
     for row in rows:
         parts = [_part(call, x, pool, row, column) for column in columns]
         if len(rows) == 1:
-            call.emit_first(ops_more.Concat(3), *parts)
+            call.emit_first(ops.Concat(3), *parts)
             return
         shape = (batch, channels, row.count, size[1])
-        band = parts[0] if len(parts) == 1 else _new(call, ops_more.Concat(3), shape, *parts)
+        band = parts[0] if len(parts) == 1 else _new(call, ops.Concat(3), shape, *parts)
         bands.append(band)
-    call.emit_first(ops_more.Concat(2), *bands)
+    call.emit_first(ops.Concat(2), *bands)
 
 
 def _part(call: Call, x: int, pool: _Pool, row: Run, column: Run) -> int:
@@ -59,7 +59,7 @@ def _part(call: Call, x: int, pool: _Pool, row: Run, column: Run) -> int:
     if (row.length, column.length) != (height, width):
         begin = (0, 0, row.start, column.start)
         shape = (batch, channels, row.length, column.length)
-        x = _new(call, ops_more.Slice(begin, (1, 1, 1, 1)), shape, x)
+        x = _new(call, ops.Slice(begin, (1, 1, 1, 1)), shape, x)
     attrs = pool((row.size, column.size), (row.stride, column.stride))
     return _new(call, attrs, (batch, channels, row.count, column.count), x)
 

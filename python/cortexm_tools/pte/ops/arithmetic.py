@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...ir import ops, ops_more
+from ...ir import ops
 from ...ir.types import DType, Tensor, contiguous
 from ..call import Call, Table, register
 from ..values import ScalarType
@@ -73,10 +73,10 @@ def _compare(function: str) -> None:
 def _emit_compare(call: Call, function: str, a: int, b: int) -> None:
     call.require_dtype(b, call.info(a).dtype)
     call.require_out(call.broadcast(a, b), DType.BOOL)
-    call.emit(ops_more.Compare(function), a, b)
+    call.emit(ops.Compare(function), a, b)
 
 
-for _function in ops_more.COMPARISONS:
+for _function in ops.COMPARISONS:
     _compare(_function)
 
 
@@ -86,13 +86,13 @@ def _logical(function: str) -> None:
         call.require_dtype(a, DType.BOOL)
         call.require_dtype(b, DType.BOOL)
         call.require_out(call.broadcast(a, b), DType.BOOL)
-        call.emit(ops_more.Logical(function), a, b)
+        call.emit(ops.Logical(function), a, b)
 
     register(TABLE, f"aten::logical_{function}.out", args=2)(convert)
     register(TABLE, f"aten::bitwise_{function}.Tensor_out", args=2)(convert)
 
 
-for _function in ops_more.LOGICAL_FUNCTIONS:
+for _function in ops.LOGICAL_FUNCTIONS:
     _logical(_function)
 
 
@@ -100,7 +100,7 @@ def _not(call: Call) -> None:
     x = call.tensor(0)
     call.require_dtype(x, DType.BOOL)
     call.require_out(call.info(x).shape, DType.BOOL)
-    call.emit(ops_more.LogicalNot(), x)
+    call.emit(ops.LogicalNot(), x)
 
 
 register(TABLE, "aten::logical_not.out", args=1)(_not)
@@ -116,7 +116,7 @@ def _clamp(call: Call) -> None:
     call.require(low is not None or high is not None, "neither of the bounds is given")
     if low is not None and high is not None:
         call.require(low <= high, f"empty range [{low}, {high}]")
-    call.emit(ops_more.Clamp(low, high), x)
+    call.emit(ops.Clamp(low, high), x)
 
 
 def _bound(call: Call, number: int, dtype: DType) -> float | None:
@@ -179,7 +179,7 @@ def _as_s64(call: Call, x: int) -> int:
     if info.dtype is DType.S64:
         return x
     wide = Tensor("x", DType.S64, info.shape, info.dim_order)
-    return call.emit_new(ops_more.Cast(), wide, x)
+    return call.emit_new(ops.Cast(), wide, x)
 
 
 def _reduce(name: str, function: str, args: int, *dtypes: DType) -> None:
@@ -198,7 +198,7 @@ def _reduce(name: str, function: str, args: int, *dtypes: DType) -> None:
             )
         dims, keepdim = _reduce_dims(call, 1, len(info.shape)), call.boolean(2)
         call.require_out(reduced_shape(info.shape, dims, keepdim), info.dtype)
-        call.emit(ops_more.Reduce(function, dims, keepdim), x)
+        call.emit(ops.Reduce(function, dims, keepdim), x)
 
     register(TABLE, name, args=args)(convert)
 
@@ -209,7 +209,7 @@ def _mean_of_all(call: Call) -> None:
     require_float(call, x)
     call.require_out((), DType.F32)
     dims = tuple(range(len(call.info(x).shape)))
-    call.emit(ops_more.Reduce("mean", dims, False), x)
+    call.emit(ops.Reduce("mean", dims, False), x)
 
 
 _NUMBERS = (DType.F32, DType.S8, DType.S16, DType.S32, DType.S64, DType.U8)
@@ -232,7 +232,7 @@ def _extreme_with_index(function: str) -> Callable[[Call], None]:
         shape = reduced_shape(info.shape, (dim,), keepdim)
         call.require_out(shape, info.dtype)
         call.require_out(shape, DType.S64, number=1)
-        call.emit(ops_more.ArgReduce(function, dim, keepdim), x)
+        call.emit(ops.ArgReduce(function, dim, keepdim), x)
 
     return convert
 
@@ -250,11 +250,11 @@ def _index_of_extreme(function: str) -> Callable[[Call], None]:
             call.require(not call.boolean(2), "keepdim without a dimension is not supported")
             flat = Tensor("x", info.dtype, (info.numel,), (0,))
             call.require_out((), DType.S64)
-            call.emit(ops_more.ArgReduce(function, 0, False), call.emit_new(ops.View(), flat, x))
+            call.emit(ops.ArgReduce(function, 0, False), call.emit_new(ops.View(), flat, x))
             return
         dim, keepdim = call.dim(1, len(info.shape)), call.boolean(2)
         call.require_out(reduced_shape(info.shape, (dim,), keepdim), DType.S64)
-        call.emit(ops_more.ArgReduce(function, dim, keepdim), x)
+        call.emit(ops.ArgReduce(function, dim, keepdim), x)
 
     return convert
 
@@ -275,4 +275,4 @@ def _topk(call: Call) -> None:
     shape = tuple(k if d == dim else extent for d, extent in enumerate(info.shape))
     call.require_out(shape, info.dtype)
     call.require_out(shape, DType.S64, number=1)
-    call.emit(ops_more.TopK(dim, largest), x)
+    call.emit(ops.TopK(dim, largest), x)

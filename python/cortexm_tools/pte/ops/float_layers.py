@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ...advice import advice_on
-from ...ir import ops, ops_more
+from ...ir import ops
 from ...ir.types import DType, Tensor, contiguous
 from ..call import INT8, Call, Table, register
 from .arithmetic import require_float
@@ -73,7 +73,7 @@ def _convolution(call: Call) -> None:
             full = (images.x_shape[2 + axis] - 1) * stride[axis] + reach
             size, have = full - 2 * padding[axis] + extra[axis], images.out_shape[2 + axis]
             call.require(have == size, f"the result has size {have}, the operands give {size}")
-        attrs: ops.Attrs = ops_more.FloatTransposeConv2d(stride, padding * 2, dilation, groups)
+        attrs: ops.Attrs = ops.FloatTransposeConv2d(stride, padding * 2, dilation, groups)
     else:
         out_c = shape[0]
         call.require(
@@ -82,7 +82,7 @@ def _convolution(call: Call) -> None:
         )
         same_batch(call, images, out_c)
         around = window_padding(call, images, kernel, stride, padding, dilation)
-        attrs = ops_more.FloatConv2d(stride, around, dilation, groups)
+        attrs = ops.FloatConv2d(stride, around, dilation, groups)
     images.emit(attrs, weight, _bias(call, 2, out_c))
 
 
@@ -93,7 +93,7 @@ def _linear(call: Call) -> None:
     a, w = call.info(x).shape, call.info(weight).shape
     call.require(len(w) == 2 and a[-1:] == w[1:], f"input {a} and weights {w} do not fit")
     call.require_out((*a[:-1], w[0]), DType.F32)
-    call.emit(ops_more.FloatLinear(), x, weight, _bias(call, 2, w[0]))
+    call.emit(ops.FloatLinear(), x, weight, _bias(call, 2, w[0]))
 
 
 def _matmul(call: Call) -> None:
@@ -105,7 +105,7 @@ def _matmul(call: Call) -> None:
         f"operands {left} and {right} do not fit",
     )
     call.require_out((*left[:-1], right[-1]), DType.F32)
-    call.emit(ops_more.FloatMatmul(), a, b)
+    call.emit(ops.FloatMatmul(), a, b)
 
 
 register(TABLE, "aten::bmm.out", args=2)(_matmul)
@@ -118,7 +118,7 @@ def _softmax(call: Call, log: bool) -> None:
     shape = call.info(x).shape
     call.require_out(shape, DType.F32)
     call.require(not call.boolean(2), "half precision is not supported")
-    call.emit(ops_more.FloatSoftmax(call.dim(1, len(shape)), log), x)
+    call.emit(ops.FloatSoftmax(call.dim(1, len(shape)), log), x)
 
 
 @register(TABLE, "aten::_softmax.out", args=3)
@@ -140,7 +140,7 @@ def _avg_pool2d(call: Call) -> None:
     kernel = call.pair(1, minimum=1)
     stride = call.pair(2, minimum=1) if call.integers(2) else kernel
     padding = call.pair(3, minimum=0)
-    attrs = ops_more.FloatAvgPool2d(
+    attrs = ops.FloatAvgPool2d(
         kernel,
         stride,
         window_padding(call, images, kernel, stride, padding, (1, 1)),
@@ -164,6 +164,6 @@ def _max_pool2d(call: Call) -> None:
     if call.info(x).dtype is DType.S8:
         attrs = ops.MaxPool2d(kernel, stride, padding, dilation, *INT8)
     else:
-        attrs = ops_more.FloatMaxPool2d(kernel, stride, padding, dilation)
+        attrs = ops.FloatMaxPool2d(kernel, stride, padding, dilation)
     call.emit_first(attrs, x)
     call.drop_result(1, "the indices of a max pool are used, but only its values are supported")

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ...ir import ops_more
+from ...ir import ops
 from ...ir.types import DType, Tensor
 from ..call import Call, Converter, Table, register
 from .arithmetic import require_float, scalar_operand
@@ -24,7 +24,7 @@ _MOST_DEFAULTS = 1 << 20  # weights or biases of a normalization that has none
 # -- one operand ----------------------------------------------------------------------------------
 
 
-def _emit_unary(call: Call, attrs: ops_more.Unary) -> None:
+def _emit_unary(call: Call, attrs: ops.Unary) -> None:
     x = call.tensor(0)
     require_float(call, x)
     call.require_out(call.info(x).shape, DType.F32)
@@ -32,10 +32,10 @@ def _emit_unary(call: Call, attrs: ops_more.Unary) -> None:
 
 
 def _unary(function: str) -> Converter:
-    return lambda call: _emit_unary(call, ops_more.Unary(function))
+    return lambda call: _emit_unary(call, ops.Unary(function))
 
 
-for _function in ops_more.UNARY_FUNCTIONS:
+for _function in ops.UNARY_FUNCTIONS:
     if _function not in ("elu", "gelu", "gelu_tanh", "leaky_relu"):
         register(TABLE, f"aten::{_function}.out", args=1)(_unary(_function))
 
@@ -43,7 +43,7 @@ for _function in ops_more.UNARY_FUNCTIONS:
 @register(TABLE, "aten::round.decimals_out", args=2)
 def _round_decimals(call: Call) -> None:
     call.require(call.integer(1) == 0, "rounding to decimals is not supported")
-    _emit_unary(call, ops_more.Unary("round"))
+    _emit_unary(call, ops.Unary("round"))
 
 
 @register(TABLE, "aten::gelu.out", args=2)
@@ -52,18 +52,18 @@ def _gelu(call: Call) -> None:
     call.require(
         approximate in ("none", "tanh"), f"gelu with approximate={approximate!r} is not supported"
     )
-    _emit_unary(call, ops_more.Unary("gelu" if approximate == "none" else "gelu_tanh"))
+    _emit_unary(call, ops.Unary("gelu" if approximate == "none" else "gelu_tanh"))
 
 
 @register(TABLE, "aten::leaky_relu.out", args=2)
 def _leaky_relu(call: Call) -> None:
-    _emit_unary(call, ops_more.Unary("leaky_relu", alpha=_real(call, 1)))
+    _emit_unary(call, ops.Unary("leaky_relu", alpha=_real(call, 1)))
 
 
 @register(TABLE, "aten::elu.out", args=4)
 def _elu(call: Call) -> None:
     alpha, scale, input_scale = (_real(call, number) for number in (1, 2, 3))
-    _emit_unary(call, ops_more.Unary("elu", alpha=alpha, scale=scale, input_scale=input_scale))
+    _emit_unary(call, ops.Unary("elu", alpha=alpha, scale=scale, input_scale=input_scale))
 
 
 def _real(call: Call, number: int) -> float:
@@ -79,13 +79,13 @@ def _operands(call: Call, function: str, scalar: bool) -> tuple[int, int]:
     """Both operands, of one type that `function` exists for."""
     a = call.tensor(0)
     dtype = call.info(a).dtype
-    if dtype not in _INTEGERS or function not in ops_more.INTEGER_FUNCTIONS:
+    if dtype not in _INTEGERS or function not in ops.INTEGER_FUNCTIONS:
         require_float(call, a)
     b = scalar_operand(call, 1, dtype) if scalar else call.tensor(1)
     if call.info(b).dtype is not dtype:
         require_float(call, b)
         call.require_dtype(b, dtype)
-    if dtype in _INTEGERS and function in ops_more.INTEGER_DIVISIONS:
+    if dtype in _INTEGERS and function in ops.INTEGER_DIVISIONS:
         b = _divisor(call, b)
     call.require_out(call.broadcast(a, b), dtype)
     return a, b
@@ -107,7 +107,7 @@ def _divisor(call: Call, index: int) -> int:
 
 def _binary(name: str, function: str, *, scalar: bool) -> None:
     def convert(call: Call) -> None:
-        call.emit(ops_more.Binary(function), *_operands(call, function, scalar))
+        call.emit(ops.Binary(function), *_operands(call, function, scalar))
 
     register(TABLE, name, args=2)(convert)
 
@@ -128,13 +128,13 @@ def _scaled(call: Call, index: int, number: int) -> int:
     info = call.info(index)
     factor = scalar_operand(call, number, info.dtype)
     result = Tensor("scaled", info.dtype, info.shape, info.dim_order)
-    return call.emit_new(ops_more.Binary("mul"), result, index, factor)
+    return call.emit_new(ops.Binary("mul"), result, index, factor)
 
 
 def _sum(function: str, scalar: bool) -> Converter:
     def convert(call: Call) -> None:
         a, b = _operands(call, function, scalar)
-        call.emit(ops_more.Binary(function), a, _scaled(call, b, 2))
+        call.emit(ops.Binary(function), a, _scaled(call, b, 2))
 
     return convert
 
@@ -147,7 +147,7 @@ for _function in ("add", "sub"):
 @register(TABLE, "aten::rsub.Scalar_out", args=3)
 def _rsub(call: Call) -> None:
     x, value = _operands(call, "sub", scalar=True)
-    call.emit(ops_more.Binary("sub"), value, _scaled(call, x, 2))
+    call.emit(ops.Binary("sub"), value, _scaled(call, x, 2))
 
 
 def _rounded_division(name: str, scalar: bool) -> None:
@@ -157,7 +157,7 @@ def _rounded_division(name: str, scalar: bool) -> None:
         function = functions.get(mode) if mode is None or isinstance(mode, str) else None
         call.require(function is not None, f"unknown rounding mode {mode!r}")
         assert function is not None
-        call.emit(ops_more.Binary(function), *_operands(call, function, scalar))
+        call.emit(ops.Binary(function), *_operands(call, function, scalar))
 
     register(TABLE, name, args=3)(convert)
 
@@ -172,18 +172,18 @@ def _power(call: Call) -> None:
     exponent = float(call.scalar(1))
     functions = {0.5: "sqrt", -0.5: "rsqrt", -1.0: "reciprocal"}
     if exponent in functions:
-        _emit_unary(call, ops_more.Unary(functions[exponent]))
+        _emit_unary(call, ops.Unary(functions[exponent]))
         return
     x, power = _operands(call, "pow", scalar=True)
     if exponent not in (2.0, 3.0):
-        call.emit(ops_more.Binary("pow"), x, power)
+        call.emit(ops.Binary("pow"), x, power)
         return
     factor = x
     if exponent == 3.0:
         info = call.info(x)
         square = Tensor("square", info.dtype, info.shape, info.dim_order)
-        factor = call.emit_new(ops_more.Binary("mul"), square, x, x)
-    call.emit(ops_more.Binary("mul"), factor, x)
+        factor = call.emit_new(ops.Binary("mul"), square, x, x)
+    call.emit(ops.Binary("mul"), factor, x)
 
 
 @register(TABLE, "aten::pow.Scalar_out", args=2)
@@ -192,7 +192,7 @@ def _power_of_number(call: Call) -> None:
     require_float(call, x)
     base = scalar_operand(call, 0, DType.F32)
     call.require_out(call.info(x).shape, DType.F32)
-    call.emit(ops_more.Binary("pow"), base, x)
+    call.emit(ops.Binary("pow"), base, x)
 
 
 # -- matrix products and normalization ------------------------------------------------------------
@@ -217,11 +217,11 @@ def _addmm(call: Call) -> None:
     call.require_out(shape, DType.F32)
     beta, alpha = _real(call, 3), _real(call, 4)
     if beta == 1.0 and alpha == 1.0:
-        call.emit(ops_more.FloatMatmul(), a, b, bias)
+        call.emit(ops.FloatMatmul(), a, b, bias)
         return
     full = Tensor("product", DType.F32, shape, (0, 1))
-    product = _scaled(call, call.emit_new(ops_more.FloatMatmul(), full, a, b), 4)
-    call.emit(ops_more.Binary("add"), product, _scaled(call, bias, 3))
+    product = _scaled(call, call.emit_new(ops.FloatMatmul(), full, a, b), 4)
+    call.emit(ops.Binary("add"), product, _scaled(call, bias, 3))
 
 
 def _affine(call: Call, number: int, shape: tuple[int, ...], default: float) -> int:
@@ -249,7 +249,7 @@ def _layer_norm(call: Call) -> None:
     )
     weight, bias = _affine(call, 2, rows, 1.0), _affine(call, 3, rows, 0.0)
     call.require_out(shape, DType.F32)
-    call.emit_first(ops_more.FloatLayerNorm(math.prod(rows), call.real(4)), x, weight, bias)
+    call.emit_first(ops.FloatLayerNorm(math.prod(rows), call.real(4)), x, weight, bias)
     call.drop_result(1, _STATISTICS)
     call.drop_result(2, _STATISTICS)
 
@@ -264,7 +264,7 @@ def _group_norm(call: Call) -> None:
     )
     weight, bias = _affine(call, 1, shape[1:2], 1.0), _affine(call, 2, shape[1:2], 0.0)
     call.require_out(shape, DType.F32)
-    call.emit_first(ops_more.FloatGroupNorm(groups, call.real(7)), x, weight, bias)
+    call.emit_first(ops.FloatGroupNorm(groups, call.real(7)), x, weight, bias)
     call.drop_result(1, _STATISTICS)
     call.drop_result(2, _STATISTICS)
 
@@ -291,8 +291,8 @@ def _batch_norm(call: Call) -> None:
     like = Tensor("normalized", DType.F32, info.shape, info.dim_order)
     shift = call.add_constant("mean", mean.reshape(per_channel))
     scale = call.add_constant("factor", factor.reshape(per_channel))
-    centred = call.emit_new(ops_more.Binary("sub"), like, x, shift)
-    product = ops_more.Binary("mul")
+    centred = call.emit_new(ops.Binary("sub"), like, x, shift)
+    product = ops.Binary("mul")
     if call.is_none(2):
         call.emit_first(product, centred, scale)
     else:
@@ -300,6 +300,6 @@ def _batch_norm(call: Call) -> None:
         call.require(bias.size == channels, "the bias does not fit the channels")
         scaled = call.emit_new(product, like, centred, scale)
         added = call.add_constant("bias", bias.reshape(per_channel))
-        call.emit_first(ops_more.Binary("add"), scaled, added)
+        call.emit_first(ops.Binary("add"), scaled, added)
     call.drop_result(1, _STATISTICS)
     call.drop_result(2, _STATISTICS)

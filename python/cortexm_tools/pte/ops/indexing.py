@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...ir import ops, ops_more
+from ...ir import ops
 from ...ir.types import DType, Tensor
 from ..call import Call, Table, register
 
@@ -27,7 +27,7 @@ def _gather(call: Call) -> None:
     )
     call.require(fits, f"an index of shape {shape} does not fit {info.shape}")
     call.require_out(shape, info.dtype)
-    call.emit(ops_more.Gather(dim), x, index)
+    call.emit(ops.Gather(dim), x, index)
 
 
 def _indexed_shape(call: Call, x: int, axes: tuple[int, ...], indices: Sequence[int]) -> list[int]:
@@ -56,7 +56,7 @@ def _index(call: Call) -> None:
     x = call.tensor(0)
     axes, indices = _index_operands(call, 1, x)
     call.require_out(tuple(_indexed_shape(call, x, axes, indices)), call.info(x).dtype)
-    call.emit(ops_more.Index(axes), x, *indices)
+    call.emit(ops.Index(axes), x, *indices)
 
 
 @register(TABLE, "aten::index_put.out", args=4)
@@ -72,7 +72,7 @@ def _index_put(call: Call) -> None:
         fits = False
     call.require(fits, f"values do not broadcast to {target}")
     call.require_out(info.shape, info.dtype)
-    call.emit(ops_more.IndexPut(axes, call.boolean(3)), x, values, *indices)
+    call.emit(ops.IndexPut(axes, call.boolean(3)), x, values, *indices)
 
 
 @register(TABLE, "aten::index_select.out", args=3)
@@ -85,7 +85,7 @@ def _index_select(call: Call) -> None:
     call.require_out((*info.shape[:dim], count.numel, *info.shape[dim + 1 :]), info.dtype)
     if not count.shape:
         index = call.emit_new(ops.View(), Tensor("x", count.dtype, (1,), (0,)), index)
-    call.emit(ops_more.Index((dim,)), x, index)
+    call.emit(ops.Index((dim,)), x, index)
 
 
 @register(TABLE, "aten::embedding.out", args=5)
@@ -95,7 +95,7 @@ def _embedding(call: Call) -> None:
     info = call.info(table)
     call.require(len(info.shape) == 2, "the table must be a matrix")
     call.require_out((*call.info(index).shape, info.shape[1]), info.dtype)
-    call.emit(ops_more.Index((0,)), table, index)
+    call.emit(ops.Index((0,)), table, index)
 
 
 @register(TABLE, "aten::where.self_out", args=3)
@@ -105,4 +105,4 @@ def _where(call: Call) -> None:
     dtype = call.info(a).dtype
     call.require_dtype(b, dtype)
     call.require_out(call.broadcast(condition, a, b), dtype)
-    call.emit(ops_more.Where(), condition, a, b)
+    call.emit(ops.Where(), condition, a, b)

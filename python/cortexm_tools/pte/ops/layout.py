@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ...ir import ops, ops_more
+from ...ir import ops
 from ..call import Call, Table, register
 
 TABLE: Table = {}
@@ -67,7 +67,7 @@ def _clone(call: Call) -> None:
     info, result = call.info(x), call.out_tensor()
     call.require_out(info.shape, result.dtype)
     if info.dtype is not result.dtype:
-        call.emit(ops_more.Cast(), x)
+        call.emit(ops.Cast(), x)
         return
     (out,) = call.emit(ops.Clone(), x)
     _same_quant(call, x, out)

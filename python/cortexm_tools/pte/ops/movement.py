@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...ir import ops, ops_more
+from ...ir import ops
 from ...ir.types import Tensor, contiguous
 from ..call import INT64, Call, Table, register
 
@@ -35,7 +35,7 @@ def _concat(call: Call, operands: Sequence[int], dim: int) -> None:
         )
     joined = sum(shape[dim] for shape in shapes)
     call.require_out((*shapes[0][:dim], joined, *shapes[0][dim + 1 :]), dtype)
-    call.emit(ops_more.Concat(dim), *operands)
+    call.emit(ops.Concat(dim), *operands)
 
 
 @register(TABLE, "aten::cat.out", args=2)
@@ -59,11 +59,11 @@ def _stack(call: Call) -> None:
     _concat(call, views, dim)
 
 
-def _slice_attrs(rank: int, dim: int, begin: int, step: int = 1) -> ops_more.Slice:
+def _slice_attrs(rank: int, dim: int, begin: int, step: int = 1) -> ops.Slice:
     """A slice in one dimension."""
     begins, steps = [0] * rank, [1] * rank
     begins[dim], steps[dim] = begin, step
-    return ops_more.Slice(tuple(begins), tuple(steps))
+    return ops.Slice(tuple(begins), tuple(steps))
 
 
 @register(TABLE, "aten::slice_copy.Tensor_out", args=5)
@@ -153,7 +153,7 @@ def _flip(call: Call) -> None:
     call.require_out(info.shape, info.dtype)
     begin = tuple(size - 1 if d in dims else 0 for d, size in enumerate(info.shape))
     step = tuple(-1 if d in dims else 1 for d in range(len(info.shape)))
-    call.emit(ops_more.Slice(begin, step), x)
+    call.emit(ops.Slice(begin, step), x)
 
 
 def _expand_to_out(call: Call, x: int) -> None:
@@ -188,7 +188,7 @@ def _repeat(call: Call) -> None:
     aligned = (1,) * (len(repeats) - len(info.shape)) + info.shape
     shape = tuple(size * count for size, count in zip(aligned, repeats, strict=True))
     call.require_out(shape, info.dtype)
-    call.emit(ops_more.Tile(), x)
+    call.emit(ops.Tile(), x)
 
 
 @register(TABLE, "aten::as_strided_copy.out", args=4)
@@ -204,7 +204,7 @@ def _as_strided(call: Call) -> None:
     last = offset + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
     call.require(last < info.numel, "the strides lead out of the operand")
     call.require_out(sizes, info.dtype)
-    call.emit(ops_more.AsStrided(strides, offset), x)
+    call.emit(ops.AsStrided(strides, offset), x)
 
 
 @register(TABLE, "aten::unfold_copy.out", args=4)
@@ -217,7 +217,7 @@ def _unfold(call: Call) -> None:
     count = (info.shape[dim] - size) // step + 1
     call.require_out((*info.shape[:dim], count, *info.shape[dim + 1 :], size), info.dtype)
     windows = (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim])
-    call.emit(ops_more.AsStrided(windows, 0), x)
+    call.emit(ops.AsStrided(windows, 0), x)
 
 
 @register(TABLE, "aten::pixel_shuffle.out", args=2)

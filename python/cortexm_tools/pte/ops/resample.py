@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ir import ops_more
+from ...ir import ops
 from ...ir.types import DType, Tensor
 from ..call import Call, Table, register
 
@@ -50,14 +50,14 @@ def nearest_places(size: int, out: int, scale: float | None) -> tuple[int, ...]:
 
 def linear_places(
     size: int, out: int, scale: float | None, align_corners: bool
-) -> tuple[ops_more.Between, ...]:
+) -> tuple[ops.Between, ...]:
     """Places between input pixels.
 
     With aligned corners i * (size - 1) / (out - 1); else (i + 1/2) * step - 1/2, not below 0, with
     the step of nearest_places.
     """
     if size == out:
-        return tuple(ops_more.Between(i, i, 0.0) for i in range(out))
+        return tuple(ops.Between(i, i, 0.0) for i in range(out))
     if align_corners:
         step = F32((size - 1) / (out - 1) if out > 1 else 0.0)
     else:
@@ -69,7 +69,7 @@ def linear_places(
             at = max(step * (F32(i) + F32(0.5)) - F32(0.5), F32(0.0))
         low = min(int(np.floor(at)), size - 1)
         weight = float(min(max(at - F32(low), F32(0.0)), F32(1.0)))
-        places.append(ops_more.Between(low, min(low + 1, size - 1), weight))
+        places.append(ops.Between(low, min(low + 1, size - 1), weight))
     return tuple(places)
 
 
@@ -77,7 +77,7 @@ def _nearest(call: Call, scales: list[float | None]) -> None:
     x = call.tensor(0)
     (height, width), (out_h, out_w) = _image(call, x)
     rows = nearest_places(height, out_h, scales[0])
-    call.emit(ops_more.UpsampleNearest2d(rows, nearest_places(width, out_w, scales[1])), x)
+    call.emit(ops.UpsampleNearest2d(rows, nearest_places(width, out_w, scales[1])), x)
 
 
 def _bilinear(call: Call, scales: list[float | None]) -> None:
@@ -86,7 +86,7 @@ def _bilinear(call: Call, scales: list[float | None]) -> None:
     call.require_dtype(x, DType.F32, DType.S8)
     (height, width), (out_h, out_w) = _image(call, x)
     align = call.boolean(2)
-    attrs = ops_more.UpsampleBilinear2d(
+    attrs = ops.UpsampleBilinear2d(
         linear_places(height, out_h, scales[0], align),
         linear_places(width, out_w, scales[1], align),
         info.quant.zero_point if info.quant is not None and info.dtype is DType.S8 else 0,
@@ -127,5 +127,5 @@ def _cumsum(call: Call) -> None:
     dim = call.dim(1, len(info.shape))
     if info.dtype is not out.dtype:
         wide = Tensor("x", out.dtype, info.shape, info.dim_order)
-        x = call.emit_new(ops_more.Cast(), wide, x)
-    call.emit(ops_more.Cumsum(dim), x)
+        x = call.emit_new(ops.Cast(), wide, x)
+    call.emit(ops.Cumsum(dim), x)

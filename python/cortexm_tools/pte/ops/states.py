@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...ir import ops, ops_more
+from ...ir import ops
 from ...ir.types import contiguous
 from ..builder import COPY
 from ..call import INT64, Call, Table, register
@@ -73,10 +73,10 @@ def _replace(call: Call, source: int, dim: int, begin: int) -> None:
         first = tuple(low if d == dim else 0 for d in range(len(info.shape)))
         shape = (*info.shape[:dim], high - low, *info.shape[dim + 1 :])
         part = replace(info, name="x", shape=shape)
-        return (call.emit_new(ops_more.Slice(first, (1,) * len(first)), part, x),)
+        return (call.emit_new(ops.Slice(first, (1,) * len(first)), part, x),)
 
     pieces = (*cut(0, begin), source, *cut(end, info.shape[dim]))
     if len(pieces) == 1:
         call.emit(ops.Clone(), source)
     else:
-        call.emit(ops_more.Concat(dim), *pieces)
+        call.emit(ops.Concat(dim), *pieces)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of the IR, one frozen dataclass each, in the module of its family.
+
+Fields that a device kernel needs are plain integers in CMSIS-NN's conventions: a requantization is a
+Q31 multiplier and a shift (positive is left), see docs/numerics.md. Operand order is stated in each
+docstring; an operand in brackets is optional. Zero points are the codes that mean 0.0 (never negated
+"offsets").
+
+Data movement and comparisons are exact. Float32 sums begin with the bias, or zero, and take their
+terms one after another in the C order of the logical indices they go over; see ir/exactness.py for
+what is exact.
+"""
+
+from ..attrs import Attrs
+from .activation import UNARY_FUNCTIONS, Activation, Clamp, FloatSoftmax, Softmax, Unary
+from .arithmetic import (
+    BINARY_FUNCTIONS,
+    INTEGER_DIVISIONS,
+    INTEGER_FUNCTIONS,
+    Add,
+    Binary,
+    Div,
+    Maximum,
+    Minimum,
+    Mul,
+)
+from .compare import COMPARISONS, LOGICAL_FUNCTIONS, Compare, Logical, LogicalNot, Where
+from .conv import (
+    Conv2d,
+    ConvAttrs,
+    DepthwiseConv2d,
+    FloatConv2d,
+    FloatTransposeConv2d,
+    TransposeConv2d,
+)
+from .convert import Cast, Dequantize, Quantize
+from .index import Gather, Index, IndexPut
+from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear
+from .move import AsStrided, Clone, Concat, Expand, Pad, Slice, Tile, Transpose, View
+from .norm import FloatGroupNorm, FloatLayerNorm
+from .pool import AvgPool2d, FloatAvgPool2d, FloatMaxPool2d, MaxPool2d
+from .reduce import REDUCTIONS, ArgReduce, Cumsum, Reduce, TopK
+from .resample import Between, UpsampleBilinear2d, UpsampleNearest2d
+
+__all__ = [
+    "Attrs",
+    "Activation",
+    "Add",
+    "ArgReduce",
+    "AsStrided",
+    "AvgPool2d",
+    "BINARY_FUNCTIONS",
+    "BatchMatmul",
+    "Between",
+    "Binary",
+    "COMPARISONS",
+    "Cast",
+    "Clamp",
+    "Clone",
+    "Compare",
+    "Concat",
+    "Conv2d",
+    "ConvAttrs",
+    "Cumsum",
+    "DepthwiseConv2d",
+    "Dequantize",
+    "Div",
+    "Expand",
+    "FloatAvgPool2d",
+    "FloatConv2d",
+    "FloatGroupNorm",
+    "FloatLayerNorm",
+    "FloatLinear",
+    "FloatMatmul",
+    "FloatMaxPool2d",
+    "FloatSoftmax",
+    "FloatTransposeConv2d",
+    "Gather",
+    "INTEGER_DIVISIONS",
+    "INTEGER_FUNCTIONS",
+    "Index",
+    "IndexPut",
+    "LOGICAL_FUNCTIONS",
+    "Linear",
+    "Logical",
+    "LogicalNot",
+    "MaxPool2d",
+    "Maximum",
+    "Minimum",
+    "Mul",
+    "Pad",
+    "Quantize",
+    "REDUCTIONS",
+    "Reduce",
+    "Slice",
+    "Softmax",
+    "Tile",
+    "TopK",
+    "Transpose",
+    "TransposeConv2d",
+    "UNARY_FUNCTIONS",
+    "Unary",
+    "UpsampleBilinear2d",
+    "UpsampleNearest2d",
+    "View",
+    "Where",
+]
