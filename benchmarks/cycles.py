@@ -29,7 +29,8 @@ from cortexm_tools.errors import CortexMError  # noqa: E402
 from cortexm_tools.plan.kernel_table import KernelChoice  # noqa: E402
 from cortexm_tools.run.bench import bench  # noqa: E402
 from cortexm_tools.run.classes import CLASSES, EVENTS  # noqa: E402
-from cortexm_tools.run.cycles import TABLES, Estimate, estimate  # noqa: E402
+from cortexm_tools.run.cycles import Estimate, estimate  # noqa: E402
+from cortexm_tools.target import CORES as ALL_CORES  # noqa: E402
 from cortexm_tools.target import Core, Target  # noqa: E402
 
 from suite.measure import lower  # noqa: E402
@@ -125,7 +126,7 @@ def cost_table() -> list[str]:
     for kind in (*CLASSES, *EVENTS):
         cells = []
         for core in TABLE_CORES:
-            cost = TABLES[core].get(kind)
+            cost = ALL_CORES[core].cycles.get(kind)
             cells.append("" if cost is None else "–".join(f"{c:g}" for c in dict.fromkeys(cost)))
         if any(cells):
             lines.append(f"| {kind} | " + " | ".join(cells) + " |")

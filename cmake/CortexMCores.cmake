@@ -1,32 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cores, boards, and the compiler flags that build for them. The cores and their instruction sets are
-# those of python/cortexm_tools/target.py; tests/cmake compares the two lists.
+# Cores, boards, and the compiler flags that build for them, from the ledgers cores.json and
+# ../boards/<board>/board.json, which ../python/cortexm_tools/target.py and run/boards.py read as well.
 include_guard(GLOBAL)
 # Toolchain files and scripts come without policies.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20...3.28)
 
-# Processors that CPU accepts.
-set(CORTEXM_CPUS
-    cortex-m0 cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m23 cortex-m33 cortex-m35p
-    cortex-m52 cortex-m55 cortex-m85 any host)
-# Instruction sets of each, the default last.
-foreach(_cpu IN ITEMS cortex-m0 cortex-m0plus cortex-m3 cortex-m23 any host)
-  set(CORTEXM_ISAS_${_cpu} scalar)
-endforeach()
-foreach(_cpu IN ITEMS cortex-m4 cortex-m7 cortex-m33 cortex-m35p)
-  set(CORTEXM_ISAS_${_cpu} scalar dsp)
-endforeach()
-foreach(_cpu IN ITEMS cortex-m52 cortex-m55 cortex-m85)
-  set(CORTEXM_ISAS_${_cpu} scalar dsp mve)
-endforeach()
-foreach(_cpu IN LISTS CORTEXM_CPUS)
-  # Functions below run in other directories, which do not see the variables of this file.
-  set_property(GLOBAL PROPERTY CORTEXM_ISAS_${_cpu} "${CORTEXM_ISAS_${_cpu}}")
-endforeach()
-set_property(GLOBAL PROPERTY CORTEXM_CPUS "${CORTEXM_CPUS}")
+# _cortexm_json(<out> <json> <member or index>...): a value, or an empty string where there is none.
+function(_cortexm_json out json)
+  string(JSON value ERROR_VARIABLE absent GET "${json}" ${ARGN})
+  if(absent)
+    set(value "")
+  endif()
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# _cortexm_json_list(<out> <json> <member or index>...): an array as a list; empty where there is none.
+function(_cortexm_json_list out json)
+  set(list "")
+  string(JSON length ERROR_VARIABLE absent LENGTH "${json}" ${ARGN})
+  if(NOT absent AND length)
+    math(EXPR last "${length} - 1")
+    foreach(index RANGE ${last})
+      string(JSON value GET "${json}" ${ARGN} ${index})
+      list(APPEND list "${value}")
+    endforeach()
+  endif()
+  set(${out} "${list}" PARENT_SCOPE)
+endfunction()
+
+# A file to read, whose change configures again.
+macro(_cortexm_read_ledger out file)
+  file(READ "${file}" ${out})
+  if(NOT CMAKE_SCRIPT_MODE_FILE)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  endif()
+endmacro()
+
+# Functions run in other directories, which do not see the variables of this file; so properties have
+# what they need:
+#   CORTEXM_CPUS           processors that CPU accepts
+#   CORTEXM_ISAS           all instruction sets, each one with those before it
+#   CORTEXM_MACRO_<isa>    what a compiler defines that generates its instructions
+#   CORTEXM_CORE_<cpu>     its entry in the ledger
+#   CORTEXM_ISAS_<cpu>     its instruction sets, the default last
+function(_cortexm_read_cores)
+  _cortexm_read_ledger(ledger "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cores.json")
+  _cortexm_json_list(rows "${ledger}" isas)
+  set(all "")
+  foreach(row IN LISTS rows)
+    _cortexm_json(isa "${row}" name)
+    _cortexm_json(macro "${row}" macro)
+    set_property(GLOBAL PROPERTY CORTEXM_MACRO_${isa} "${macro}")
+    list(APPEND all ${isa})
+  endforeach()
+  set(cpus "")
+  _cortexm_json_list(rows "${ledger}" cores)
+  foreach(row IN LISTS rows)
+    _cortexm_json(cpu "${row}" name)
+    list(APPEND cpus ${cpu})
+    set(isas "")
+    foreach(isa IN LISTS all)
+      string(JSON flag ERROR_VARIABLE absent GET "${row}" isas ${isa})
+      if(NOT absent)
+        list(APPEND isas ${isa})
+      endif()
+    endforeach()
+    set_property(GLOBAL PROPERTY CORTEXM_CORE_${cpu} "${row}")
+    set_property(GLOBAL PROPERTY CORTEXM_ISAS_${cpu} "${isas}")
+  endforeach()
+  set_property(GLOBAL PROPERTY CORTEXM_CPUS "${cpus}")
+  set_property(GLOBAL PROPERTY CORTEXM_ISAS "${all}")
+endfunction()
+
+_cortexm_read_cores()
 set_property(GLOBAL PROPERTY CORTEXM_BOARDS_DIR "${CMAKE_CURRENT_LIST_DIR}/../boards")
-unset(_cpu)
 
 # cortexm_edit_distance(<out> <a> <b>): insertions, deletions and replacements from a to b.
 function(cortexm_edit_distance out a b)
@@ -97,14 +145,18 @@ function(cortexm_check_word what word)
   endif()
 endfunction()
 
-# cortexm_load_board(<board>): sets CORTEXM_BOARD_CPU, CORTEXM_BOARD_CLOCK_HZ,
-# CORTEXM_BOARD_MACHINE and CORTEXM_BOARD_REGIONS.
+# cortexm_load_board(<board>): sets CORTEXM_BOARD_CPU, CORTEXM_BOARD_CLOCK_HZ (of SysTick, as QEMU
+# models it), CORTEXM_BOARD_MACHINE and CORTEXM_BOARD_REGIONS.
 macro(cortexm_load_board board)
   get_property(_cortexm_boards_dir GLOBAL PROPERTY CORTEXM_BOARDS_DIR)
-  file(GLOB _cortexm_boards RELATIVE "${_cortexm_boards_dir}" "${_cortexm_boards_dir}/*/board.cmake")
-  list(TRANSFORM _cortexm_boards REPLACE "/board.cmake" "")
+  file(GLOB _cortexm_boards RELATIVE "${_cortexm_boards_dir}" "${_cortexm_boards_dir}/*/board.json")
+  list(TRANSFORM _cortexm_boards REPLACE "/board.json" "")
   cortexm_check_word("board" "${board}" ${_cortexm_boards})
-  include("${_cortexm_boards_dir}/${board}/board.cmake")
+  _cortexm_read_ledger(_cortexm_board "${_cortexm_boards_dir}/${board}/board.json")
+  _cortexm_json(CORTEXM_BOARD_CPU "${_cortexm_board}" cpu)
+  _cortexm_json(CORTEXM_BOARD_CLOCK_HZ "${_cortexm_board}" clock_hz)
+  _cortexm_json(CORTEXM_BOARD_MACHINE "${_cortexm_board}" machine)
+  _cortexm_json_list(CORTEXM_BOARD_REGIONS "${_cortexm_board}" regions)
 endmacro()
 
 # cortexm_check_isa(<cpu> <isa>): stops unless the CPU is known and has the instruction set.
@@ -114,7 +166,8 @@ function(cortexm_check_isa cpu isa)
   if(isa STREQUAL "")
     return()
   endif()
-  cortexm_check_word("ISA" "${isa}" scalar dsp mve)
+  get_property(all GLOBAL PROPERTY CORTEXM_ISAS)
+  cortexm_check_word("ISA" "${isa}" ${all})
   get_property(isas GLOBAL PROPERTY CORTEXM_ISAS_${cpu})
   if(NOT isa IN_LIST isas)
     string(TOUPPER "${isa}" upper)
@@ -124,59 +177,30 @@ function(cortexm_check_isa cpu isa)
 endfunction()
 
 # cortexm_cpu_flags(<out> <compiler> <cpu> <isa>): GCC options, as a list. An empty ISA is the core's
-# default. Floating point is on where the core may have it (single precision on M7: the double one is
-# optional there).
+# default.
 function(cortexm_cpu_flags out compiler cpu isa)
   cortexm_check_isa("${cpu}" "${isa}")
-  if(cpu STREQUAL "host")
-    set(${out} "" PARENT_SCOPE)
-    return()
-  elseif(cpu STREQUAL "any")
+  if(cpu STREQUAL "any")
     message(FATAL_ERROR "CPU any names no core to build for\nhint: set CORTEXM_BOARD or CORTEXM_CPU")
   endif()
-  get_property(isas GLOBAL PROPERTY CORTEXM_ISAS_${cpu})
   if(isa STREQUAL "")
+    get_property(isas GLOBAL PROPERTY CORTEXM_ISAS_${cpu})
     list(GET isas -1 isa)
   endif()
-
-  set(extensions "")
-  if(cpu MATCHES "^cortex-m(33|35p)$" AND isa STREQUAL "scalar")
-    set(extensions "+nodsp")
-  elseif(cpu MATCHES "^cortex-m(52|55|85)$")
-    if(isa STREQUAL "dsp")
-      set(extensions "+nomve")
-    elseif(isa STREQUAL "scalar")
-      set(extensions "+nomve+nodsp")
-    endif()
-  endif()
-  set(flags "-mcpu=${cpu}${extensions}" -mthumb)
-  if(cpu MATCHES "^cortex-m(52|85)$")
-    # GCC learnt cortex-m85 in version 13 and cortex-m52 in version 14.
+  get_property(core GLOBAL PROPERTY CORTEXM_CORE_${cpu})
+  _cortexm_json(select "${core}" isas ${isa})
+  _cortexm_json(older "${core}" older_gcc ${isa})
+  if(older)
     execute_process(
-      COMMAND "${compiler}" ${flags} -E -x c /dev/null
+      COMMAND "${compiler}" ${select} -mthumb -E -x c /dev/null
       RESULT_VARIABLE failed
       OUTPUT_QUIET ERROR_QUIET)
     if(failed)
-      set(march "armv8.1-m.main+fp.dp")
-      if(isa STREQUAL "mve")
-        string(APPEND march "+dsp+mve.fp")
-      elseif(isa STREQUAL "dsp")
-        string(APPEND march "+dsp")
-      endif()
-      set(flags "-march=${march}" -mthumb)
+      set(select "${older}")
     endif()
   endif()
-  if(cpu MATCHES "^cortex-m(0|0plus|3|23)$")
-    list(APPEND flags -mfloat-abi=soft)
-  else()
-    list(APPEND flags -mfloat-abi=hard)
-    if(cpu STREQUAL "cortex-m4")
-      list(APPEND flags -mfpu=fpv4-sp-d16)
-    elseif(cpu STREQUAL "cortex-m7")
-      list(APPEND flags -mfpu=fpv5-sp-d16)
-    endif()
-  endif()
-  set(${out} "${flags}" PARENT_SCOPE)
+  _cortexm_json_list(flags "${core}" flags)
+  set(${out} ${select} ${flags} PARENT_SCOPE)
 endfunction()
 
 cmake_policy(POP)

@@ -11,13 +11,17 @@ function(_cortexm_compiler_isa out)
     COMMAND "${CMAKE_C_COMPILER}" ${flags} ${more} -dM -E -x c /dev/null
     OUTPUT_VARIABLE macros
     ERROR_QUIET)
-  set(isa scalar)
-  if(macros MATCHES "__ARM_FEATURE_MVE ")
-    set(isa mve)
-  elseif(macros MATCHES "__ARM_FEATURE_DSP " AND macros MATCHES "__ARM_ARCH_PROFILE (77|'M')")
-    set(isa dsp)
+  set(found scalar)
+  if(macros MATCHES "__ARM_ARCH_PROFILE (77|'M')")
+    get_property(isas GLOBAL PROPERTY CORTEXM_ISAS)
+    foreach(isa IN LISTS isas)
+      get_property(macro GLOBAL PROPERTY CORTEXM_MACRO_${isa})
+      if(macro AND macros MATCHES "${macro} ")
+        set(found ${isa})
+      endif()
+    endforeach()
   endif()
-  set(${out} ${isa} PARENT_SCOPE)
+  set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
 # Ninja reads from the compiler's lists of included files only names of these characters; it takes a file

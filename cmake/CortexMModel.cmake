@@ -194,7 +194,8 @@ function(cortexm_add_model)
       cortexm_check_isa("${cpu}" "")
       message(FATAL_ERROR "cortexm_add_model: CPU ${cpu} contradicts ${platform}, which is a ${platform_cpu}\nhint: leave CPU out, or choose another board")
     endif()
-    if(isa STREQUAL "mve" AND platform_cpu MATCHES "m(52|55|85)$" AND NOT platform_isa STREQUAL "mve")
+    get_property(platform_isas GLOBAL PROPERTY CORTEXM_ISAS_${platform_cpu})
+    if(isa STREQUAL "mve" AND isa IN_LIST platform_isas AND NOT platform_isa STREQUAL "mve")
       message(FATAL_ERROR "cortexm_add_model: ISA mve, but ${platform} is configured without MVE\nhint: set CONFIG_FPU=y")
     endif()
     if(NOT cpu)
@@ -404,7 +405,7 @@ function(cortexm_add_model)
   file(CONFIGURE OUTPUT "${environment}" CONTENT "cortexm_tools ${version}\n@report@\n" @ONLY)
   file(GLOB_RECURSE tools "${package}/*.py")
   list(FILTER tools EXCLUDE REGEX "/(run|share|testing|models)/")
-  list(APPEND tools "${root}/cmake/launch.py" "${root}/kernels/kernels.json"
+  list(APPEND tools "${root}/cmake/launch.py" "${root}/cmake/cores.json" "${root}/kernels/kernels.json"
        "${root}/kernels/cmsis_nn.json" "${root}/kernels/code_sizes.json"
        "${root}/kernels/include/cortexm/params.h")
 

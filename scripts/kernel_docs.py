@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/kernels.md from kernels/kernels.json and kernels/cmsis_nn.json. `--check` only says whether it is up to date."""
+"""Writes docs/kernels.md from kernels/kernels.json, kernels/cmsis_nn.json and cmake/cores.json. `--check` only says whether it is up to date."""
 
 from __future__ import annotations
 
@@ -25,18 +25,42 @@ they are.
 
 | core | kernels | emulated on |
 |---|---|---|
-| cortex-m0, cortex-m0plus | scalar | microbit; larger images on mps2-an385 |
-| cortex-m3 | scalar | mps2-an385 |
-| cortex-m23 | scalar | mps2-an505 |
-| cortex-m4 | dsp, scalar | mps2-an386 |
-| cortex-m7 | dsp, scalar | mps2-an500 |
-| cortex-m33, cortex-m35p | dsp, scalar | mps2-an505 |
-| cortex-m52, cortex-m55, cortex-m85 | mve, dsp, scalar | mps3-an547 |
+{cores}
 
 Every variant is compared with its oracle in `kernels/ref/`: on the development machine with address and undefined-behaviour sanitizers and guard bytes
 around every buffer, and on the emulated boards (`tests/kernels`).
 
 """
+
+
+def cores(ledger: dict[str, Any]) -> str:
+    """A row per group of cores that have the same kernels and boards."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for core in ledger["cores"]:
+        first, *others = core.get("boards", [""])
+        if not core["name"].startswith("cortex-"):
+            continue
+        boards = "; larger images on ".join([first, *others])
+        kernels = ", ".join(isa for isa in reversed(ISAS) if isa in core["isas"])
+        groups.setdefault((kernels, boards), []).append(core["name"])
+    rows = [(", ".join(names), *group) for group, names in groups.items()]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def nearest(ledger: dict[str, Any]) -> str:
+    """Which core's figures serve for others."""
+    groups: dict[str, list[str]] = {}
+    for core in ledger["cores"]:
+        if "measured_as" in core:
+            groups.setdefault(core["measured_as"], []).append(core["name"])
+
+    def short(name: str) -> str:
+        return name.removeprefix("cortex-").upper().replace("PLUS", "+")
+
+    parts = [
+        f"{' and '.join(map(short, names))} by the {short(of)}" for of, names in groups.items()
+    ]
+    return ", ".join(parts)
 
 
 def table(kernels: list[dict[str, str]]) -> str:
@@ -66,13 +90,13 @@ NN_HEAD = """
 
 `KERNELS auto` takes it where this table says that it is the faster one (bold). `benchmarks/libraries.py --record` counts the instructions of the
 same layers with both libraries, here CMSIS-NN {revision}, with the library's own compiler options. Columns: ours, CMSIS-NN's, and their quotient.
-Cores that are not listed go by the nearest one: M0+ and M23 by the M0, M7 by the M4, M35P by the M33, M52 and M85 by the M55.
+Cores that are not listed go by the nearest one: {nearest}.
 `cortexm bench MODEL --kernels builtin,cmsis-nn` prints the same for a model, layer by layer.
 
 """
 
 
-def libraries(adapters: list[dict[str, str]], data: dict[str, Any]) -> str:
+def libraries(adapters: list[dict[str, str]], data: dict[str, Any], near: str) -> str:
     """Both libraries side by side: a row per operator, three columns per core; then whole models."""
     cores = list(dict.fromkeys(row["cpu"] for row in data["operators"]))
     title = "".join(f" {core.removeprefix('cortex-').upper()} | | |" for core in cores)
@@ -84,7 +108,7 @@ def libraries(adapters: list[dict[str, str]], data: dict[str, Any]) -> str:
     lines = [f"| {name} |" + _cells(found, name, cores) for name in operators]
     lines += [f"| model {name} |" + _cells(found, name, cores, mark=False) for name in models]
     names = ", ".join(f"`{adapter['op']}`" for adapter in adapters)
-    return NN_HEAD.format(operators=names, revision=data["cmsis_nn"]) + "\n".join(
+    return NN_HEAD.format(operators=names, revision=data["cmsis_nn"], nearest=near) + "\n".join(
         [*head, *lines, ""]
     )
 
@@ -107,7 +131,9 @@ def _cells(
 def main() -> int:
     tables = json.loads((ROOT / "kernels" / "kernels.json").read_text(encoding="utf-8"))
     measured = json.loads((ROOT / "kernels" / "cmsis_nn.json").read_text(encoding="utf-8"))
-    text = HEAD + table(tables["kernels"]) + libraries(tables["adapters"], measured)
+    ledger = json.loads((ROOT / "cmake" / "cores.json").read_text(encoding="utf-8"))
+    text = HEAD.replace("{cores}", cores(ledger)) + table(tables["kernels"])
+    text += libraries(tables["adapters"], measured, nearest(ledger))
     path = ROOT / "docs" / "kernels.md"
     if "--check" in sys.argv[1:]:
         if path.is_file() and path.read_text(encoding="utf-8") == text:

@@ -19,16 +19,10 @@ from cortexm_tools.ir import Array, Graph
 from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program
 from cortexm_tools.run import RunResult, run_batch_on_board, run_batch_on_host
-from cortexm_tools.target import Core, Target
+from cortexm_tools.target import CORES, Core, Target
 
-BOARD_OF = {
-    Core.M0: "mps2-an385",
-    Core.M3: "mps2-an385",
-    Core.M4: "mps2-an386",
-    Core.M7: "mps2-an500",
-    Core.M33: "mps2-an505",
-    Core.M55: "mps3-an547",
-}
+# The one with the most room, of each core that has one.
+BOARD_OF = {core: info.boards[-1] for core, info in CORES.items() if info.boards}
 
 
 @dataclass(frozen=True)

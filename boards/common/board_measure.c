@@ -11,7 +11,7 @@
 #include "board_internal.h"
 
 #ifndef BOARD_CLOCK_HZ
-#error "BOARD_CLOCK_HZ must be the frequency of SysTick; boards/<board>/board.cmake sets it"
+#error "BOARD_CLOCK_HZ must be the frequency of SysTick; boards/<board>/board.json says it"
 #endif
 
 #define SYST_CSR (*(volatile uint32_t *)(uintptr_t)0xE000E010U)

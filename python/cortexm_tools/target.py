@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cores, instruction sets, and the target a model is compiled for.
 
-The table of cores is taken from Arm's Cortex-M processor comparison table and the technical
-reference manuals: which extensions each core has, may have, or lacks.
+What a core is stands in ``cmake/cores.json``, which CMake reads as well.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from .errors import CortexMError, did_you_mean
+from .paths import data_root
+
+Cost = tuple[float, float]  # cycles of an instruction: optimistic, pessimistic
+
+_LEDGER = json.loads((data_root() / "cmake" / "cores.json").read_text(encoding="utf-8"))
 
 
 class Isa(Enum):
@@ -25,6 +32,12 @@ class Isa(Enum):
         """The kernel variants that this instruction set executes, best first."""
         return tuple(reversed(list(Isa)[: list(Isa).index(self) + 1]))
 
+    @property
+    def macro(self) -> str:
+        """What a compiler that generates its instructions defines; empty if all do."""
+        (row,) = (row for row in _LEDGER["isas"] if row["name"] == self.value)
+        return str(row.get("macro", ""))
+
 
 class Optimize(Enum):
     """What a build is optimized for; docs/cmake.md says what each does."""
@@ -35,48 +48,59 @@ class Optimize(Enum):
 
 
 class Core(Enum):
-    """A Cortex-M core, by the name GCC and CMSIS give it."""
+    """A Cortex-M core, by the name GCC and CMSIS give it: M0, M0PLUS, … as the ledger lists them."""
 
-    M0 = "cortex-m0"
-    M0PLUS = "cortex-m0plus"
-    M3 = "cortex-m3"
-    M4 = "cortex-m4"
-    M7 = "cortex-m7"
-    M23 = "cortex-m23"
-    M33 = "cortex-m33"
-    M35P = "cortex-m35p"
-    M52 = "cortex-m52"
-    M55 = "cortex-m55"
-    M85 = "cortex-m85"
-    ANY = "any"
-    HOST = "host"
+    _ignore_ = ["_members", "_row"]
+    _members = vars()
+    for _row in _LEDGER["cores"]:
+        if _row["name"].startswith("cortex-"):
+            _members[_row["name"].removeprefix("cortex-").upper()] = _row["name"]
+
+    ANY = "any"  # of them: code for all
+    HOST = "host"  # the machine that builds
 
 
 @dataclass(frozen=True)
 class CoreInfo:
-    """What a core has. `isas` lists what it may be built with, the default last."""
+    """What a core is; the ledger says what the fields mean.
+
+    Attributes:
+        isas: what it may be built with, the default last.
+        least: what every chip with this core has.
+        boards: emulated boards that run its code, in the order to try; none for the host.
+        measured_as: whose figures of kernel libraries serve for it.
+        executorch: its name in ExecuTorch.
+        cycles: by class of instructions; empty if there is no estimate.
+    """
 
     isas: tuple[Isa, ...]
-    fpu: bool
+    least: Isa
+    boards: tuple[str, ...]
+    measured_as: Core
+    executorch: str
+    cycles: Mapping[str, Cost]
 
 
-_SCALAR = CoreInfo((Isa.SCALAR,), fpu=False)
+def _cycles(name: str) -> dict[str, Cost]:
+    (row,) = (row for row in _LEDGER["cores"] if row["name"] == name)
+    own: dict[str, Any] = dict(row.get("cycles", {}))
+    table = _cycles(own.pop("as")) if "as" in own else {}
+    return table | {kind: (low, high) for kind, (low, high) in own.items()}
 
-CORES: dict[Core, CoreInfo] = {
-    Core.M0: _SCALAR,
-    Core.M0PLUS: _SCALAR,
-    Core.M3: _SCALAR,
-    Core.M4: CoreInfo((Isa.SCALAR, Isa.DSP), fpu=True),
-    Core.M7: CoreInfo((Isa.SCALAR, Isa.DSP), fpu=True),
-    Core.M23: _SCALAR,
-    Core.M33: CoreInfo((Isa.SCALAR, Isa.DSP), fpu=True),
-    Core.M35P: CoreInfo((Isa.SCALAR, Isa.DSP), fpu=True),
-    Core.M52: CoreInfo((Isa.SCALAR, Isa.DSP, Isa.MVE), fpu=True),
-    Core.M55: CoreInfo((Isa.SCALAR, Isa.DSP, Isa.MVE), fpu=True),
-    Core.M85: CoreInfo((Isa.SCALAR, Isa.DSP, Isa.MVE), fpu=True),
-    Core.ANY: _SCALAR,
-    Core.HOST: _SCALAR,
-}
+
+def _info(row: Mapping[str, Any]) -> CoreInfo:
+    name = row["name"]
+    return CoreInfo(
+        isas=tuple(isa for isa in Isa if isa.value in row["isas"]),
+        least=Isa(row.get("least", "scalar")),
+        boards=tuple(row.get("boards", ())),
+        measured_as=Core(row.get("measured_as", name)),
+        executorch=row.get("executorch", name.removeprefix("cortex-").upper()),
+        cycles=_cycles(name),
+    )
+
+
+CORES: dict[Core, CoreInfo] = {Core(row["name"]): _info(row) for row in _LEDGER["cores"]}
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CMake's table of cores against the tools', and the compiler flags of each."""
+"""The ledgers of cores and boards as CMake and the tools read them, and the compiler flags of each core."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from cortexm_tools.plan.regions import parse_regions
 from cortexm_tools.run.boards import BOARDS, boards_for
 from cortexm_tools.target import CORES, Core, Isa
 
@@ -26,8 +28,10 @@ def script(tmp_path: Path, text: str) -> str:
 def test_same_cores_and_instruction_sets(tmp_path: Path) -> None:
     said = script(
         tmp_path,
-        "foreach(cpu IN LISTS CORTEXM_CPUS)\n"
-        '  message("${cpu}: ${CORTEXM_ISAS_${cpu}}")\n'
+        "get_property(cpus GLOBAL PROPERTY CORTEXM_CPUS)\n"
+        "foreach(cpu IN LISTS cpus)\n"
+        "  get_property(isas GLOBAL PROPERTY CORTEXM_ISAS_${cpu})\n"
+        '  message("${cpu}: ${isas}")\n'
         "endforeach()",
     )
     table = dict(line.split(": ") for line in said.splitlines() if line)
@@ -53,11 +57,11 @@ def test_flags_give_the_instruction_set(tmp_path: Path, core: Core, isa: Isa) ->
     )
     assert done.returncode == 0, done.stderr
     macros = done.stdout
-    assert ("__ARM_FEATURE_MVE " in macros) == (isa is Isa.MVE)
-    # M4 and M7 always have DSP: there is no flag against it.
-    expected = isa is not Isa.SCALAR or core in (Core.M4, Core.M7)
-    assert ("__ARM_FEATURE_DSP " in macros) == expected
-    assert ("__ARM_FP " in macros) == CORES[core].fpu
+    # Where all chips have DSP, there is no flag against it.
+    has = {*isa.runs, *CORES[core].least.runs}
+    for each in Isa:
+        assert (f"{each.macro} " in macros) == (each in has) or not each.macro
+    assert ("__ARM_FP " in macros) == ("-mfloat-abi=hard" in flags)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +76,22 @@ def test_did_you_mean(tmp_path: Path, word: str, hint: str) -> None:
     assert said.strip() == hint
 
 
+def test_ledger_says_nothing_that_nobody_reads() -> None:
+    """A word that is written wrongly would be taken for one that is not there."""
+    ledger = json.loads((ROOT / "cmake" / "cores.json").read_text(encoding="utf-8"))
+    isas = [isa.value for isa in Isa]
+    assert [row["name"] for row in ledger["isas"]] == isas
+    for row in ledger["cores"]:
+        assert {"name", "isas"} <= set(row) <= set(ledger["fields"]), row["name"]
+        assert set(row.get("older_gcc", row["isas"])) == set(row["isas"]) <= set(isas)
+    for board in (ROOT / "boards").glob("*/board.json"):
+        fields = json.loads(board.read_text(encoding="utf-8"))
+        assert set(fields) == {"about", "cpu", "clock_hz", "machine", "regions"}, board
+        parse_regions(fields["regions"])
+
+
 def test_every_core_has_a_board_that_exists() -> None:
-    folders = {path.parent.name for path in (ROOT / "boards").glob("*/board.cmake")}
+    folders = {path.parent.name for path in (ROOT / "boards").glob("*/board.json")}
     assert folders == set(BOARDS)
     for core in CROSS:
         assert set(boards_for(core)) <= folders and boards_for(core)
@@ -82,4 +100,4 @@ def test_every_core_has_a_board_that_exists() -> None:
 @pytest.mark.parametrize("board", BOARDS)
 def test_board_states_its_core(tmp_path: Path, board: str) -> None:
     said = script(tmp_path, f'cortexm_load_board({board})\nmessage("${{CORTEXM_BOARD_CPU}}")')
-    assert said.strip() == BOARDS[board].value
+    assert said.strip() == BOARDS[board].core.value

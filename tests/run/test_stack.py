@@ -140,7 +140,7 @@ def test_mnemonics() -> None:
 @pytest.mark.parametrize("board", BOARDS)
 def test_bound_holds_on_every_core(board: str, tmp_path: Path) -> None:
     """The painted stack never exceeds the bound, and comes close to it."""
-    target = Target.parse(BOARDS[board].value)
+    target = Target.parse(BOARDS[board].core.value)
     program = load_program(PTE, name="digits", target=target)
     data = bench(program, CompileOptions(target), board=board, work=tmp_path)
     bound, measured = data["stack_bound"]["bytes"], data["ram"]["stack"]

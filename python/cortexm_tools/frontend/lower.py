@@ -17,7 +17,7 @@ from ..errors import CortexMError
 from ..ir.types import Layer
 from ..program import Progress, Runner
 from ..quality import Quality
-from ..target import Core, Target
+from ..target import CORES, Target
 from .blame import layer_of_error
 from .buffers import check_initial_values, make_buffers, place_writes, shows_buffers
 from .export import Captured, capture
@@ -161,18 +161,12 @@ def _code(graph: GraphModule) -> str:
 
 
 def target_config(target: Target) -> Any:
-    """ExecuTorch's description of `target`.
-
-    ExecuTorch does not know the Cortex-M52, which computes like the M55; ANY and HOST take the form
-    for plain C, whose linear operators carry a bias rather than a kernel sum.
-    """
+    """ExecuTorch's description of `target`."""
     from executorch.backends.cortex_m.library import cmsis_nn
     from executorch.backends.cortex_m.target_config import CortexM, CortexMTargetConfig
 
-    names = {Core.M52: "M55", Core.ANY: "M0", Core.HOST: "M0"}
-    core = names.get(target.core, target.core.name)
-    backend = getattr(cmsis_nn.Backend, target.isa.name)
-    return CortexMTargetConfig(cpu=CortexM[core], isa=backend)
+    core = CortexM[CORES[target.core].executorch]
+    return CortexMTargetConfig(cpu=core, isa=getattr(cmsis_nn.Backend, target.isa.name))
 
 
 def _lower_once(

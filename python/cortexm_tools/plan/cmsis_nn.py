@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import CortexMError
-from ..target import Core, Isa, Target
+from ..target import CORES, Core, Isa, Target
 
 Facts = Mapping[str, Any]
 
@@ -39,7 +39,7 @@ def compiled_isa(target: Target) -> Isa:
             "CMSIS-NN needs scratch memory by core, CPU any names none",
             hint="name the core, or leave KERNELS out",
         )
-    return Isa.DSP if target.core in (Core.M4, Core.M7) else target.isa
+    return max(CORES[target.core].least, target.isa, key=list(Isa).index)
 
 
 # -- Conditions: `when` of the adapters in kernels.json ---------------------------------------------

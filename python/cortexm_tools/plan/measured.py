@@ -8,17 +8,7 @@ import json
 from functools import cache
 
 from ..paths import data_root
-from ..target import Core, Target
-
-# The measured core whose figures serve for another one, of the same architecture.
-_LIKE = {
-    Core.M0PLUS: Core.M0,
-    Core.M23: Core.M0,
-    Core.M7: Core.M4,
-    Core.M35P: Core.M33,
-    Core.M52: Core.M55,
-    Core.M85: Core.M55,
-}
+from ..target import CORES, Target
 
 
 @cache
@@ -32,6 +22,6 @@ def _instructions() -> dict[tuple[str, str, str], dict[str, int]]:
 
 def is_faster(operator: str, library: str, target: Target) -> bool:
     """Whether `library` needed fewer instructions than our kernels; False where it was not measured."""
-    core = _LIKE.get(target.core, target.core)
+    core = CORES[target.core].measured_as
     found = _instructions().get((core.value, target.isa.value, operator))
     return found is not None and library in found and found[library] < found["builtin"]

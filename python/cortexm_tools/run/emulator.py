@@ -22,7 +22,16 @@ def emulator_command(board: str, image: Path) -> list[str]:
     instruction per virtual nanosecond, which makes the board's clock an instruction counter."""
     return [
         require_program(EMULATOR),
-        *("-machine", board, "-display", "none", "-monitor", "none", "-serial", "none"),
+        *(
+            "-machine",
+            BOARDS[board].machine,
+            "-display",
+            "none",
+            "-monitor",
+            "none",
+            "-serial",
+            "none",
+        ),
         *("-chardev", "stdio,id=console,signal=off"),
         *("-semihosting-config", "enable=on,target=native,chardev=console"),
         *("-icount", "shift=0", "-kernel", str(image)),
