@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of operators that can be read, by their names in the .pte."""
+"""The table of operators that can be read, by their names in the .pte; a module for each family."""
 
 from __future__ import annotations
 
 from ..call import Table
 from . import (
-    adaptive,
+    activation,
     arithmetic,
-    convolution,
-    elementwise,
-    float_layers,
-    floats,
-    indexing,
-    layout,
-    movement,
-    pooling,
+    compare,
+    conv,
+    convert,
+    index,
+    linear,
+    move,
+    norm,
+    pool,
+    reduce,
     resample,
-    states,
 )
 
 CONVERTERS: Table = {
-    **convolution.TABLE,
-    **elementwise.TABLE,
-    **layout.TABLE,
-    **pooling.TABLE,
-    **movement.TABLE,
-    **indexing.TABLE,
+    **activation.TABLE,
     **arithmetic.TABLE,
-    **float_layers.TABLE,
-    **adaptive.TABLE,
-    **floats.TABLE,
+    **compare.TABLE,
+    **conv.TABLE,
+    **convert.TABLE,
+    **index.TABLE,
+    **linear.TABLE,
+    **move.TABLE,
+    **norm.TABLE,
+    **pool.TABLE,
+    **reduce.TABLE,
     **resample.TABLE,
-    **states.TABLE,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Upsampling of images, and running sums. Portable operators.
+"""Upsampling of images; portable.
 
 Where an output pixel falls in the input is decided here, in float32 as PyTorch does it: the IR
 holds the places, so that no later stage has to know the rules.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import ops
-from ...ir.types import DType, Tensor
+from ...ir.types import DType
 from ..call import Call, Table, register
 
 TABLE: Table = {}
@@ -112,20 +112,3 @@ def _bilinear_vector(call: Call) -> None:
 @register(TABLE, "aten::upsample_bilinear2d.out", args=5)
 def _bilinear_single(call: Call) -> None:
     _bilinear(call, _scales(call, None, (3, 4)))
-
-
-@register(TABLE, "aten::cumsum.out", args=3)
-def _cumsum(call: Call) -> None:
-    """The operand is converted to the result's type first."""
-    x = call.tensor(0)
-    info, out = call.info(x), call.out_tensor()
-    call.require(
-        info.dtype is not DType.S8 or out.dtype is not DType.S8, "sums of codes are no codes"
-    )
-    call.require_out(info.shape, DType.F32, DType.S32, DType.S64)
-    call.require(bool(info.shape), "the operand must have a dimension")
-    dim = call.dim(1, len(info.shape))
-    if info.dtype is not out.dtype:
-        wide = Tensor("x", out.dtype, info.shape, info.dim_order)
-        x = call.emit_new(ops.Cast(), wide, x)
-    call.emit(ops.Cumsum(dim), x)

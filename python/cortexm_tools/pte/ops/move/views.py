@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that move or rename elements without computing: transposes, views, copies."""
+"""Operators that move or rename all elements of a tensor: transposes, views, copies."""
 
 from __future__ import annotations
 
-from ...ir import ops
-from ..call import Call, Table, register
+from ....ir import ops
+from ...call import Call, Table, register
+from ...operands import like
 
 TABLE: Table = {}
 
@@ -62,13 +63,10 @@ def _view(call: Call) -> None:
     _same_quant(call, x, result)
 
 
-def _clone(call: Call) -> None:
+def clone(call: Call) -> None:
+    """The same tensor, perhaps in another dim order."""
     x = call.tensor(0)
-    info, result = call.info(x), call.out_tensor()
-    call.require_out(info.shape, result.dtype)
-    if info.dtype is not result.dtype:
-        call.emit(ops.Cast(), x)
-        return
+    call.require_out(call.info(x).shape, call.info(x).dtype)
     (out,) = call.emit(ops.Clone(), x)
     _same_quant(call, x, out)
 
@@ -90,8 +88,39 @@ for _name, _args in (
     ("aten::detach_copy.out", 1),
     ("aten::lift_fresh_copy.out", 1),
     ("aten::clone.out", 2),
-    ("aten::_to_copy.out", 3),
     ("dim_order_ops::_clone_dim_order.out", 3),
-    ("dim_order_ops::_to_dim_order_copy.out", 3),
 ):
-    register(TABLE, _name, args=_args)(_clone)
+    register(TABLE, _name, args=_args)(clone)
+
+
+@register(TABLE, "aten::pixel_shuffle.out", args=2)
+def _pixel_shuffle(call: Call) -> None:
+    x, factor = call.tensor(0), call.integer(1, (1, 2**15))
+    shape = call.info(x).shape
+    call.require(len(shape) >= 3 and shape[-3] % factor**2 == 0, "channels do not fit the factor")
+    *batch, channels, height, width = shape
+    depth, n = channels // factor**2, len(batch)
+    call.require_out((*batch, depth, height * factor, width * factor), call.info(x).dtype)
+    split = (*batch, depth, factor, factor, height, width)
+    perm = (*range(n + 1), n + 3, n + 1, n + 4, n + 2)
+    seen = call.emit_new(ops.View(), like(call, x, split), x)
+    moved = like(call, x, tuple(split[d] for d in perm))
+    call.emit(ops.View(), call.emit_new(ops.Transpose(perm), moved, seen))
+
+
+@register(TABLE, "aten::pixel_unshuffle.out", args=2)
+def _pixel_unshuffle(call: Call) -> None:
+    x, factor = call.tensor(0), call.integer(1, (1, 2**15))
+    shape = call.info(x).shape
+    call.require(
+        len(shape) >= 3 and shape[-2] % factor == shape[-1] % factor == 0,
+        "height and width do not fit the factor",
+    )
+    *batch, channels, height, width = shape
+    h, w, n = height // factor, width // factor, len(batch)
+    call.require_out((*batch, channels * factor**2, h, w), call.info(x).dtype)
+    split = (*batch, channels, h, factor, w, factor)
+    perm = (*range(n + 1), n + 2, n + 4, n + 1, n + 3)
+    seen = call.emit_new(ops.View(), like(call, x, split), x)
+    moved = like(call, x, tuple(split[d] for d in perm))
+    call.emit(ops.View(), call.emit_new(ops.Transpose(perm), moved, seen))

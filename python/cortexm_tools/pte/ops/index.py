@@ -96,13 +96,3 @@ def _embedding(call: Call) -> None:
     call.require(len(info.shape) == 2, "the table must be a matrix")
     call.require_out((*call.info(index).shape, info.shape[1]), info.dtype)
     call.emit(ops.Index((0,)), table, index)
-
-
-@register(TABLE, "aten::where.self_out", args=3)
-def _where(call: Call) -> None:
-    condition, a, b = (call.tensor(number) for number in range(3))
-    call.require_dtype(condition, DType.BOOL)
-    dtype = call.info(a).dtype
-    call.require_dtype(b, dtype)
-    call.require_out(call.broadcast(condition, a, b), dtype)
-    call.emit(ops.Where(), condition, a, b)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...ir import ops
-from ...ir.types import contiguous
-from ..builder import COPY
-from ..call import INT64, Call, Table, register
+from ....ir import ops
+from ....ir.types import contiguous
+from ...builder import COPY
+from ...call import INT64, Call, Table, register
 
 TABLE: Table = {}
 

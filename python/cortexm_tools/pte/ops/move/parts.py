@@ -1,26 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Portable operators that move data: join, cut, repeat, fill. Any element type."""
+"""Operators that join tensors, cut them, or read parts of them. Any element type."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from ...ir import ops
-from ...ir.types import Tensor, contiguous
-from ..call import INT64, Call, Table, register
+from ....ir import ops
+from ....ir.types import contiguous
+from ...call import INT64, Call, Table, register
+from ...operands import SIZE, like
 
 TABLE: Table = {}
-
-_SIZE = (0, 2**31 - 1)
-
-
-def _like(call: Call, x: int, shape: tuple[int, ...]) -> Tensor:
-    """A new contiguous tensor of x's type."""
-    info = call.info(x)
-    return Tensor("x", info.dtype, shape, contiguous(len(shape)), quant=info.quant)
 
 
 def _concat(call: Call, operands: Sequence[int], dim: int) -> None:
@@ -54,7 +45,7 @@ def _stack(call: Call) -> None:
     views = []
     for index in operands:
         call.require(call.info(index).shape == shape, "operands must have one shape")
-        seen = _like(call, index, (*shape[:dim], 1, *shape[dim:]))
+        seen = like(call, index, (*shape[:dim], 1, *shape[dim:]))
         views.append(call.emit_new(ops.View(), seen, index))
     _concat(call, views, dim)
 
@@ -104,7 +95,7 @@ def _split(call: Call, sizes: Sequence[int], dim: int, *, keep: bool = True) -> 
         if keep:
             call.emit_into(attrs, (result,), x)
         else:
-            sliced = call.emit_new(attrs, _like(call, x, part), x)
+            sliced = call.emit_new(attrs, like(call, x, part), x)
             call.emit_into(ops.View(), (result,), sliced)
         begin += size
 
@@ -112,7 +103,7 @@ def _split(call: Call, sizes: Sequence[int], dim: int, *, keep: bool = True) -> 
 @register(TABLE, "aten::split_with_sizes_copy.out", args=3)
 def _split_with_sizes(call: Call) -> None:
     dim = call.dim(2, len(call.info(call.tensor(0)).shape))
-    _split(call, call.integers(1, _SIZE), dim)
+    _split(call, call.integers(1, SIZE), dim)
 
 
 @register(TABLE, "aten::split_copy.Tensor_out", args=3)
@@ -140,7 +131,7 @@ def _select(call: Call) -> None:
     position = call.as_dim(call.integer(2), info.shape[dim])
     before, after = info.shape[:dim], info.shape[dim + 1 :]
     call.require_out((*before, *after), info.dtype)
-    part = _like(call, x, (*before, 1, *after))
+    part = like(call, x, (*before, 1, *after))
     sliced = call.emit_new(_slice_attrs(len(info.shape), dim, position), part, x)
     call.emit(ops.View(), sliced)
 
@@ -156,47 +147,12 @@ def _flip(call: Call) -> None:
     call.emit(ops.Slice(begin, step), x)
 
 
-def _expand_to_out(call: Call, x: int) -> None:
-    """The result is x broadcast to the result's shape."""
-    info, out = call.info(x), call.out_tensor()
-    try:
-        fits = np.broadcast_shapes(info.shape, out.shape) == out.shape
-    except ValueError:
-        fits = False
-    call.require(fits, f"shape {info.shape} does not broadcast to {out.shape}")
-    call.require_out(out.shape, info.dtype)
-    call.emit(ops.Clone() if info.shape == out.shape else ops.Expand(), x)
-
-
-@register(TABLE, "aten::expand_copy.out", args=3)
-def _expand(call: Call) -> None:
-    _expand_to_out(call, call.tensor(0))
-
-
-@register(TABLE, "aten::copy.out", args=3)
-def _copy(call: Call) -> None:
-    """The value of argument 1 in the shape of argument 0, whose value has no influence."""
-    _expand_to_out(call, call.tensor(1))
-
-
-@register(TABLE, "aten::repeat.out", args=2)
-def _repeat(call: Call) -> None:
-    x = call.tensor(0)
-    info = call.info(x)
-    repeats = call.integers(1, (1, 2**31 - 1))
-    call.require(len(repeats) >= len(info.shape), "fewer repeats than dimensions")
-    aligned = (1,) * (len(repeats) - len(info.shape)) + info.shape
-    shape = tuple(size * count for size, count in zip(aligned, repeats, strict=True))
-    call.require_out(shape, info.dtype)
-    call.emit(ops.Tile(), x)
-
-
 @register(TABLE, "aten::as_strided_copy.out", args=4)
 def _as_strided(call: Call) -> None:
     x = call.tensor(0)
     info = call.info(x)
-    sizes, strides = call.integers(1, _SIZE), call.integers(2, _SIZE)
-    offset = 0 if call.is_none(3) else call.integer(3, _SIZE)
+    sizes, strides = call.integers(1, SIZE), call.integers(2, SIZE)
+    offset = 0 if call.is_none(3) else call.integer(3, SIZE)
     call.require(len(sizes) == len(strides), "sizes and strides differ in length")
     call.require(
         info.dim_order == contiguous(len(info.shape)), "the operand must be contiguous in memory"
@@ -218,94 +174,3 @@ def _unfold(call: Call) -> None:
     call.require_out((*info.shape[:dim], count, *info.shape[dim + 1 :], size), info.dtype)
     windows = (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim])
     call.emit(ops.AsStrided(windows, 0), x)
-
-
-@register(TABLE, "aten::pixel_shuffle.out", args=2)
-def _pixel_shuffle(call: Call) -> None:
-    x, factor = call.tensor(0), call.integer(1, (1, 2**15))
-    shape = call.info(x).shape
-    call.require(len(shape) >= 3 and shape[-3] % factor**2 == 0, "channels do not fit the factor")
-    *batch, channels, height, width = shape
-    depth, n = channels // factor**2, len(batch)
-    call.require_out((*batch, depth, height * factor, width * factor), call.info(x).dtype)
-    split = (*batch, depth, factor, factor, height, width)
-    perm = (*range(n + 1), n + 3, n + 1, n + 4, n + 2)
-    seen = call.emit_new(ops.View(), _like(call, x, split), x)
-    moved = _like(call, x, tuple(split[d] for d in perm))
-    call.emit(ops.View(), call.emit_new(ops.Transpose(perm), moved, seen))
-
-
-@register(TABLE, "aten::pixel_unshuffle.out", args=2)
-def _pixel_unshuffle(call: Call) -> None:
-    x, factor = call.tensor(0), call.integer(1, (1, 2**15))
-    shape = call.info(x).shape
-    call.require(
-        len(shape) >= 3 and shape[-2] % factor == shape[-1] % factor == 0,
-        "height and width do not fit the factor",
-    )
-    *batch, channels, height, width = shape
-    h, w, n = height // factor, width // factor, len(batch)
-    call.require_out((*batch, channels * factor**2, h, w), call.info(x).dtype)
-    split = (*batch, channels, h, factor, w, factor)
-    perm = (*range(n + 1), n + 2, n + 4, n + 1, n + 3)
-    seen = call.emit_new(ops.View(), _like(call, x, split), x)
-    moved = _like(call, x, tuple(split[d] for d in perm))
-    call.emit(ops.View(), call.emit_new(ops.Transpose(perm), moved, seen))
-
-
-@register(TABLE, "aten::constant_pad_nd.out", args=3)
-def _constant_pad(call: Call) -> None:
-    """Padding in pairs (before, after), from the last dimension on."""
-    x = call.tensor(0)
-    info = call.info(x)
-    pads, rank = call.integers(1, _SIZE), len(info.shape)
-    call.require(len(pads) % 2 == 0 and len(pads) <= 2 * rank, "padding does not fit the rank")
-    before, after = [0] * rank, [0] * rank
-    for pair in range(len(pads) // 2):
-        before[rank - 1 - pair], after[rank - 1 - pair] = pads[2 * pair], pads[2 * pair + 1]
-    shape = tuple(b + n + a for b, n, a in zip(before, info.shape, after, strict=True))
-    call.require_out(shape, info.dtype)
-    value = call.real(2)
-    call.require(value == int(value), "padding with a fraction is not supported")
-    call.emit(ops.Pad(tuple(before), tuple(after), int(value)), x)
-
-
-# Constants up to this many elements are stored; larger ones are filled in on the device.
-_STORED = 256
-
-
-def _full(call: Call, value: float) -> None:
-    """A result whose elements are all `value`."""
-    out = call.out_tensor()
-    with np.errstate(all="ignore"):
-        data = np.full(out.shape if out.numel <= _STORED else (), value).astype(out.dtype.numpy)
-    constant = call.add_constant("full", data)
-    if data.shape == out.shape:
-        call.bind(constant)
-    else:
-        call.emit(ops.Expand(), constant)
-
-
-@register(TABLE, "aten::full.out", args=2)
-def _full_value(call: Call) -> None:
-    _full(call, call.scalar(1))
-
-
-@register(TABLE, "aten::full_like.out", args=3)
-def _full_like(call: Call) -> None:
-    _full(call, call.scalar(1))
-
-
-@register(TABLE, "aten::scalar_tensor.out", args=1)
-def _scalar_tensor(call: Call) -> None:
-    _full(call, call.scalar(0))
-
-
-@register(TABLE, "aten::zeros.out", args=1)
-def _zeros(call: Call) -> None:
-    _full(call, 0)
-
-
-@register(TABLE, "aten::ones.out", args=1)
-def _ones(call: Call) -> None:
-    _full(call, 1)

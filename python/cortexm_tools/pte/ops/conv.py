@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions, linear and batched matrix product of the cortex_m dialect.
+"""Convolutions, int8 of the cortex_m dialect and portable float32.
 
 The dialect gives most zero points as CMSIS-NN's offsets: input and filter offsets are negated zero
 points, output offsets are zero points. The IR has zero points only.
@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ...ir import ops
-from ...ir.types import Array, DType
+from ...ir.types import DType
 from ..call import INT8, Call, Table, as_rescaling, register
-from .windows import nchw, same_batch, window_padding
+from ..operands import (
+    code_range,
+    float_bias,
+    int32_bias,
+    int32_vector,
+    negated_zero_point,
+    require_float,
+)
+from ..windows import Images, images_of, nchw, same_batch, window_padding
 
 TABLE: Table = {}
 
@@ -37,44 +43,6 @@ class _Conv:
     act_max: int
 
 
-def _negated(call: Call, number: int) -> int:
-    """The int8 zero point whose negation is given."""
-    return -call.integer(number, (-INT8[1], -INT8[0]))
-
-
-def _activation(call: Call, lowest: int, highest: int) -> tuple[int, int]:
-    """The clamp range in int8."""
-    act_min, act_max = call.integer(lowest, INT8), call.integer(highest, INT8)
-    call.require(act_min <= act_max, f"empty output range [{act_min}, {act_max}]")
-    return act_min, act_max
-
-
-def _int32_vector(call: Call, number: int, length: int) -> tuple[int, ...]:
-    """A constant int32 tensor with `length` elements."""
-    data = call.constant_data(number)
-    call.require(
-        data.dtype == np.int32 and data.size == length,
-        f"argument {number} must hold {length} int32 values",
-    )
-    return tuple(int(value) for value in data.reshape(-1))
-
-
-def _bias(call: Call, number: int, length: int) -> int | None:
-    """The int32 bias; an all-zero one is left out."""
-    if call.is_none(number):
-        return None
-    data = call.constant_data(number)
-    call.require(
-        data.dtype == np.int32 and data.size == length,
-        f"the bias must hold {length} int32 values",
-    )
-    if not data.any():
-        return None
-    if data.shape == (length,):
-        return call.constant(number)
-    return call.add_constant("bias", data.reshape(length))
-
-
 def _padding(call: Call, number: int) -> tuple[int, ...]:
     """Rows and columns on both sides; or four values, from ExecuTorch 1.6 on."""
     values = call.integers(number, (0, 2**15))
@@ -89,22 +57,22 @@ def _conv_args(call: Call, dilation: int, offsets: int, out_axis: int) -> _Conv:
     shape = call.info(weight).shape
     call.require(len(shape) == 4 and len(call.info(x).shape) == 4, "operands must have rank 4")
     out_channels = shape[out_axis]
-    act_min, act_max = _activation(call, offsets + 4, offsets + 5)
+    act_min, act_max = code_range(call, offsets + 4, offsets + 5)
     rescalings = tuple(
         map(
             as_rescaling,
-            _int32_vector(call, offsets + 2, out_channels),
-            _int32_vector(call, offsets + 3, out_channels),
+            int32_vector(call, offsets + 2, out_channels),
+            int32_vector(call, offsets + 3, out_channels),
         )
     )
     return _Conv(
         x=x,
         weight=weight,
-        bias=_bias(call, 2, out_channels),
+        bias=int32_bias(call, 2, out_channels),
         stride=call.pair(3, minimum=1),
         padding=_padding(call, 4),
         dilation=call.pair(dilation, minimum=1),
-        in_zero_point=_negated(call, offsets),
+        in_zero_point=negated_zero_point(call, offsets),
         out_zero_point=call.integer(offsets + 1, INT8),
         multipliers=tuple(multiplier for multiplier, _ in rescalings),
         shifts=tuple(shift for _, shift in rescalings),
@@ -208,71 +176,46 @@ for _suffix in ("", "_nhwc"):
     )
 
 
-@register(TABLE, "cortex_m::quantized_linear.out", args=11)
-def _linear(call: Call) -> None:
-    x, weight = call.tensor(0), call.constant(1)
-    call.require_dtype(x, DType.S8)
-    call.require_dtype(weight, DType.S8)
-    x_shape, weight_shape = call.info(x).shape, call.info(weight).shape
-    call.require(
-        len(weight_shape) == 2 and x_shape[-1:] == weight_shape[1:],
-        f"input {x_shape} and weights {weight_shape} do not fit",
-    )
-    call.require_out((*x_shape[:-1], weight_shape[0]), DType.S8)
-    in_zero_point, weight_zero_point = _negated(call, 4), _negated(call, 5)
-    multipliers, shifts = call.integers(7), call.integers(8)
-    call.require(
-        len(multipliers) == len(shifts) == 1, "only one requantization for all outputs is supported"
-    )
-    # activation_max comes before activation_min in this schema.
-    act_min, act_max = _activation(call, 10, 9)
-    attrs = ops.Linear(
-        in_zero_point,
-        weight_zero_point,
-        call.integer(6, INT8),
-        *as_rescaling(multipliers[0], shifts[0]),
-        act_min,
-        act_max,
-    )
-    call.emit(attrs, x, weight, _linear_bias(call, weight, in_zero_point, weight_zero_point))
+def _pair(call: Call, number: int, images: Images, along_height: int) -> tuple[int, int]:
+    """An int[2] argument (height, width), at least `along_height`; of rows, an int[1] of widths."""
+    pair = call.pair(number, minimum=along_height)
+    return (along_height, pair[1]) if images.is_row else pair
 
 
-def _linear_bias(call: Call, weight: int, in_zero_point: int, weight_zero_point: int) -> int | None:
-    """The plain bias, from either of the two forms a program can have.
-
-    A program for MVE carries, instead of the bias, a kernel sum with the input's zero point folded
-    in: ``sum[o] = bias[o] + input_offset * sum_k(w[o, k] + filter_offset)``. With
-    ``offset = -zero_point`` this gives ``bias[o] = sum[o] + in_zp * sum_k(w[o, k] - w_zp)``, in
-    int32 arithmetic that wraps.
-    """
-    length = call.info(weight).shape[0]
-    if call.is_none(3):
-        return _bias(call, 2, length)
-    call.require(call.is_none(2), "both a bias and a kernel sum are given")
-    data = call.info(weight).data
-    assert data is not None
-    kernel_sum = np.array(_int32_vector(call, 3, length), np.int64)
-    weights = data.astype(np.int32).sum(axis=1, dtype=np.int64) - weight_zero_point * data.shape[1]
-    bias: Array = (kernel_sum + in_zero_point * weights).astype(np.int32)
-    return call.add_constant("bias", bias) if bias.any() else None
-
-
-@register(TABLE, "cortex_m::quantized_batch_matmul.out", args=8)
-def _batch_matmul(call: Call) -> None:
-    lhs, rhs = call.tensor(0), call.tensor(2)
-    call.require_dtype(lhs, DType.S8)
-    call.require_dtype(rhs, DType.S8)
-    a, b = call.info(lhs).shape, call.info(rhs).shape
-    call.require(
-        len(a) == len(b) == 3 and a[0] == b[0] and a[2] == b[2],
-        f"operands {a} and {b} (transposed) do not fit",
-    )
-    call.require_out((a[0], a[1], b[1]), DType.S8)
-    # The operator adds these two arguments to the codes: they are negated zero points.
-    attrs = ops.BatchMatmul(
-        _negated(call, 1),
-        _negated(call, 3),
-        call.integer(4, INT8),
-        *call.rescaling(5),
-    )
-    call.emit(attrs, lhs, rhs)
+@register(TABLE, "aten::convolution.out", args=9)
+def _convolution(call: Call) -> None:
+    x = call.tensor(0)
+    images = images_of(call, x, DType.F32, rows=True)
+    weight = call.constant(1)
+    require_float(call, x, weight)
+    shape = call.info(weight).shape
+    if images.is_row and len(shape) == 3:
+        shape = (*shape[:2], 1, shape[2])
+        weight = call.add_constant("weight", call.constant_data(1).reshape(shape))
+    call.require(len(shape) == 4, "the weights do not have the rank of the operand")
+    stride, padding = _pair(call, 3, images, 1), _pair(call, 4, images, 0)
+    dilation, groups = _pair(call, 5, images, 1), call.integer(8, (1, 2**31 - 1))
+    kernel, channels = (shape[2], shape[3]), images.x_shape[1]
+    if call.boolean(6):
+        out_c = shape[1] * groups
+        call.require(
+            shape[0] == channels and channels % groups == 0, "the weights do not fit the channels"
+        )
+        same_batch(call, images, out_c)
+        extra = _pair(call, 7, images, 0)
+        for axis in (0, 1):
+            reach = dilation[axis] * (kernel[axis] - 1) + 1
+            full = (images.x_shape[2 + axis] - 1) * stride[axis] + reach
+            size, have = full - 2 * padding[axis] + extra[axis], images.out_shape[2 + axis]
+            call.require(have == size, f"the result has size {have}, the operands give {size}")
+        attrs: ops.Attrs = ops.FloatTransposeConv2d(stride, padding * 2, dilation, groups)
+    else:
+        out_c = shape[0]
+        call.require(
+            shape[1] * groups == channels and out_c % groups == 0,
+            "the weights do not fit the channels",
+        )
+        same_batch(call, images, out_c)
+        around = window_padding(call, images, kernel, stride, padding, dilation)
+        attrs = ops.FloatConv2d(stride, around, dilation, groups)
+    images.emit(attrs, weight, float_bias(call, 2, out_c))

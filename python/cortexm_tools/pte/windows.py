@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...ir import ops
-from ...ir.types import DType, Tensor, channels_last, contiguous
-from ..call import Call
+from ..advice import advice_on
+from ..ir import ops
+from ..ir.types import DType, Tensor, channels_last, contiguous
+from .call import Call
 
 Padding = tuple[int, int, int, int]
 
@@ -66,6 +67,26 @@ def nchw(call: Call, x: int) -> Images:
         tuple(out.shape[d] for d in order),
         is_nhwc,
     )
+
+
+def images_of(call: Call, x: int, *dtypes: DType, rows: bool = False) -> Images:
+    """Operand and result of rank 4, of one of these types.
+
+    With `rows`, of rank 3 too: [N, C, W] is seen as images of one row.
+    """
+    out, shape = call.out_tensor(), call.info(x).shape
+    call.require(
+        len(shape) == len(out.shape) and (len(shape) == 4 or (rows and len(shape) == 3)),
+        f"only images [N, C, H, W] are supported, not rank {len(shape)}",
+        advice_on("torch.nn.Conv3d"),
+    )
+    call.require_dtype(x, *dtypes)
+    call.require(out.dtype is call.info(x).dtype, "operand and result differ in type")
+    if len(shape) == 3:
+        seen = (*shape[:2], 1, shape[2])
+        x = call.emit_new(ops.View(), Tensor("row", out.dtype, seen, contiguous(4)), x)
+        return Images(call, x, seen, (*out.shape[:2], 1, out.shape[2]), False, is_row=True)
+    return Images(call, x, shape, out.shape, is_nhwc=False)
 
 
 def same_batch(call: Call, images: Images, channels: int) -> None:

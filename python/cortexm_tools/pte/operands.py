@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operands and arguments as several families read them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..ir import ops
+from ..ir.types import DType, Tensor, contiguous
+from .call import INT8, INT16, Call
+
+LIMITS = {DType.S8: INT8, DType.S16: INT16}  # of codes
+SIZE = (0, 2**31 - 1)  # of an extent or a stride
+
+
+def require_float(call: Call, *indices: int) -> None:
+    """Operands must be float32."""
+    for index in indices:
+        dtype = call.info(index).dtype
+        call.require(
+            dtype is not DType.S8,
+            "int8 operands without requantization: the lowering left this operator unfinished",
+            "lower the model again with this project's frontend, or keep the layer in float",
+        )
+        call.require(dtype is DType.F32, f"an operand is {dtype.value}, must be f32")
+
+
+def scalar_operand(call: Call, number: int, dtype: DType) -> int:
+    """A number as a constant operand of type `dtype`, which must hold it exactly."""
+    value = call.scalar(number)
+    with np.errstate(all="ignore"):
+        data = np.array(value).astype(dtype.numpy)
+    exact = dtype is DType.F32 or data.item() == value
+    call.require(exact, f"{value} is not a value of type {dtype.value}")
+    return call.add_constant("scalar", data)
+
+
+def finite(call: Call, number: int) -> float:
+    value = float(call.scalar(number))
+    call.require(math.isfinite(value), f"argument {number} is {value}")
+    return value
+
+
+def positive_scale(call: Call, number: int) -> float:
+    scale = call.real(number)
+    call.require(scale > 0, f"the scale {scale} is not positive")
+    return scale
+
+
+def negated_zero_point(call: Call, number: int) -> int:
+    """The int8 zero point whose negation is given."""
+    return -call.integer(number, (-INT8[1], -INT8[0]))
+
+
+def code_range(call: Call, lowest: int, highest: int) -> tuple[int, int]:
+    """The clamp range in int8."""
+    act_min, act_max = call.integer(lowest, INT8), call.integer(highest, INT8)
+    call.require(act_min <= act_max, f"empty output range [{act_min}, {act_max}]")
+    return act_min, act_max
+
+
+def int32_vector(call: Call, number: int, length: int) -> tuple[int, ...]:
+    """A constant int32 tensor with `length` elements."""
+    data = call.constant_data(number)
+    call.require(
+        data.dtype == np.int32 and data.size == length,
+        f"argument {number} must hold {length} int32 values",
+    )
+    return tuple(int(value) for value in data.reshape(-1))
+
+
+def int32_bias(call: Call, number: int, length: int) -> int | None:
+    """The int32 bias; an all-zero one is left out."""
+    if call.is_none(number):
+        return None
+    data = call.constant_data(number)
+    call.require(
+        data.dtype == np.int32 and data.size == length,
+        f"the bias must hold {length} int32 values",
+    )
+    if not data.any():
+        return None
+    if data.shape == (length,):
+        return call.constant(number)
+    return call.add_constant("bias", data.reshape(length))
+
+
+def float_bias(call: Call, number: int, length: int) -> int | None:
+    bias = call.optional(number)
+    if bias is not None:
+        require_float(call, bias)
+        call.require(call.info(bias).shape == (length,), f"the bias must have {length} elements")
+    return bias
+
+
+def scaled(call: Call, index: int, number: int) -> int:
+    """Tensor `index` times the Scalar argument `number` (alpha), rounded to its type."""
+    if call.scalar(number) == 1:
+        return index
+    info = call.info(index)
+    factor = scalar_operand(call, number, info.dtype)
+    result = Tensor("scaled", info.dtype, info.shape, info.dim_order)
+    return call.emit_new(ops.Binary("mul"), result, index, factor)
+
+
+def like(call: Call, x: int, shape: tuple[int, ...]) -> Tensor:
+    """A new contiguous tensor of x's type."""
+    info = call.info(x)
+    return Tensor("x", info.dtype, shape, contiguous(len(shape)), quant=info.quant)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that repeat elements, or put equal ones around them: expansions, padding, constants."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....ir import ops
+from ....ir.types import DType
+from ...call import INT8, Call, Table, register
+from ...operands import SIZE
+
+TABLE: Table = {}
+
+
+def _expand_to_out(call: Call, x: int) -> None:
+    """The result is x broadcast to the result's shape."""
+    info, out = call.info(x), call.out_tensor()
+    try:
+        fits = np.broadcast_shapes(info.shape, out.shape) == out.shape
+    except ValueError:
+        fits = False
+    call.require(fits, f"shape {info.shape} does not broadcast to {out.shape}")
+    call.require_out(out.shape, info.dtype)
+    call.emit(ops.Clone() if info.shape == out.shape else ops.Expand(), x)
+
+
+@register(TABLE, "aten::expand_copy.out", args=3)
+def _expand(call: Call) -> None:
+    _expand_to_out(call, call.tensor(0))
+
+
+@register(TABLE, "aten::copy.out", args=3)
+def _copy(call: Call) -> None:
+    """The value of argument 1 in the shape of argument 0, whose value has no influence."""
+    _expand_to_out(call, call.tensor(1))
+
+
+@register(TABLE, "aten::repeat.out", args=2)
+def _repeat(call: Call) -> None:
+    x = call.tensor(0)
+    info = call.info(x)
+    repeats = call.integers(1, (1, 2**31 - 1))
+    call.require(len(repeats) >= len(info.shape), "fewer repeats than dimensions")
+    aligned = (1,) * (len(repeats) - len(info.shape)) + info.shape
+    shape = tuple(size * count for size, count in zip(aligned, repeats, strict=True))
+    call.require_out(shape, info.dtype)
+    call.emit(ops.Tile(), x)
+
+
+@register(TABLE, "cortex_m::pad.out", args=4)
+def _pad(call: Call) -> None:
+    x = call.tensor(0)
+    info = call.info(x)
+    rank = len(info.shape)
+    call.require_dtype(x, DType.S8)
+    call.require(1 <= rank <= 4, f"padding of rank {rank} is not supported")
+    before = _logical(call, info.shape, info.dim_order, call.integers(1, (0, 2**31 - 1)))
+    after = _logical(call, info.shape, info.dim_order, call.integers(2, (0, 2**31 - 1)))
+    shape = tuple(
+        low + size + high for low, size, high in zip(before, info.shape, after, strict=True)
+    )
+    call.require_out(shape, DType.S8)
+    call.emit(ops.Pad(before, after, call.integer(3, INT8)), x)
+
+
+def _logical(
+    call: Call, shape: tuple[int, ...], dim_order: tuple[int, ...], pads: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Padding per logical dimension.
+
+    The operator has four entries, aligned at the innermost dimension. For an image that counts as
+    channels_last they are in the order N, H, W, C. An image counts so by its dim order, and also
+    whenever the two layouts are the same (one channel, or one pixel).
+    """
+    call.require(len(pads) == 4, f"padding with {len(pads)} entries, not 4")
+    rank = len(shape)
+    if rank == 4:
+        one = shape[1] == 1 or shape[2] == shape[3] == 1
+        if one or dim_order[:2] == (0, 2):
+            return pads[0], pads[3], pads[1], pads[2]
+    call.require(not any(pads[: 4 - rank]), "padding of dimensions that do not exist")
+    return pads[4 - rank :]
+
+
+@register(TABLE, "aten::constant_pad_nd.out", args=3)
+def _constant_pad(call: Call) -> None:
+    """Padding in pairs (before, after), from the last dimension on."""
+    x = call.tensor(0)
+    info = call.info(x)
+    pads, rank = call.integers(1, SIZE), len(info.shape)
+    call.require(len(pads) % 2 == 0 and len(pads) <= 2 * rank, "padding does not fit the rank")
+    before, after = [0] * rank, [0] * rank
+    for pair in range(len(pads) // 2):
+        before[rank - 1 - pair], after[rank - 1 - pair] = pads[2 * pair], pads[2 * pair + 1]
+    shape = tuple(b + n + a for b, n, a in zip(before, info.shape, after, strict=True))
+    call.require_out(shape, info.dtype)
+    value = call.real(2)
+    call.require(value == int(value), "padding with a fraction is not supported")
+    call.emit(ops.Pad(tuple(before), tuple(after), int(value)), x)
+
+
+# Constants up to this many elements are stored; larger ones are filled in on the device.
+_STORED = 256
+
+
+def _full(call: Call, value: float) -> None:
+    """A result whose elements are all `value`."""
+    out = call.out_tensor()
+    with np.errstate(all="ignore"):
+        data = np.full(out.shape if out.numel <= _STORED else (), value).astype(out.dtype.numpy)
+    constant = call.add_constant("full", data)
+    if data.shape == out.shape:
+        call.bind(constant)
+    else:
+        call.emit(ops.Expand(), constant)
+
+
+@register(TABLE, "aten::full.out", args=2)
+def _full_value(call: Call) -> None:
+    _full(call, call.scalar(1))
+
+
+@register(TABLE, "aten::full_like.out", args=3)
+def _full_like(call: Call) -> None:
+    _full(call, call.scalar(1))
+
+
+@register(TABLE, "aten::scalar_tensor.out", args=1)
+def _scalar_tensor(call: Call) -> None:
+    _full(call, call.scalar(0))
+
+
+@register(TABLE, "aten::zeros.out", args=1)
+def _zeros(call: Call) -> None:
+    _full(call, 0)
+
+
+@register(TABLE, "aten::ones.out", args=1)
+def _ones(call: Call) -> None:
+    _full(call, 1)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pools of the cortex_m dialect and portable ones, int8 and float32.
+
+Adaptive pools are pools of slices whose windows are equal, joined (ir/windows.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...ir import ops
+from ...ir.types import DType, Tensor, contiguous
+from ...ir.windows import Run, runs_of
+from ..call import INT8, Call, Table, register
+from ..operands import code_range, require_float
+from ..windows import images_of, nchw, same_batch, window_padding
+
+TABLE: Table = {}
+
+_UNIT = (1, 1)
+
+_NO_INDICES = "the indices of a max pool are used, but only its values are supported"
+
+
+def _stride(call: Call, number: int, kernel: tuple[int, int]) -> tuple[int, int]:
+    """A pool's stride; an empty list means the kernel size."""
+    return call.pair(number, minimum=1) if call.integers(number) else kernel
+
+
+def _avg_pool2d(call: Call) -> None:
+    # zero_point, multiplier and shift (5 to 7) are not needed: a mean of codes has their scale.
+    images = nchw(call, call.tensor(0))
+    kernel = call.pair(1, minimum=1)
+    stride = _stride(call, 2, kernel)
+    same_batch(call, images, images.x_shape[1])
+    padding = window_padding(call, images, kernel, stride, call.pair(3, minimum=0), _UNIT)
+    images.emit(ops.AvgPool2d(kernel, stride, padding))
+
+
+def _max_pool2d(call: Call) -> None:
+    images = nchw(call, call.tensor(0))
+    kernel = call.pair(1, minimum=1)
+    stride = _stride(call, 2, kernel)
+    dilation = call.pair(4, minimum=1)
+    call.require(
+        call.integer(6) == call.integer(7), "zero points of input and output must be equal"
+    )
+    act_min, act_max = code_range(call, 8, 9)
+    same_batch(call, images, images.x_shape[1])
+    padding = window_padding(call, images, kernel, stride, call.pair(3, minimum=0), dilation)
+    images.emit(ops.MaxPool2d(kernel, stride, padding, dilation, act_min, act_max))
+
+
+for _suffix in ("", "_nhwc"):
+    register(TABLE, f"cortex_m::quantized_avg_pool2d{_suffix}.out", args=9)(_avg_pool2d)
+    register(TABLE, f"cortex_m::quantized_max_pool2d{_suffix}.out", args=10)(_max_pool2d)
+
+
+@register(TABLE, "aten::avg_pool2d.out", args=7)
+def _portable_avg_pool2d(call: Call) -> None:
+    x = call.tensor(0)
+    require_float(call, x)
+    images = images_of(call, x, DType.F32)
+    same_batch(call, images, images.x_shape[1])
+    kernel = call.pair(1, minimum=1)
+    stride = call.pair(2, minimum=1) if call.integers(2) else kernel
+    padding = call.pair(3, minimum=0)
+    attrs = ops.FloatAvgPool2d(
+        kernel,
+        stride,
+        window_padding(call, images, kernel, stride, padding, (1, 1)),
+        declared_padding=padding,
+        count_padding=call.boolean(5),
+        divisor=None if call.is_none(6) else call.integer(6, (1, 2**31 - 1)),
+    )
+    images.emit(attrs)
+
+
+@register(TABLE, "aten::max_pool2d_with_indices.out", args=6, outs=2)
+def _portable_max_pool2d(call: Call) -> None:
+    x = call.tensor(0)
+    images = images_of(call, x, DType.F32, DType.S8)
+    same_batch(call, images, images.x_shape[1])
+    kernel = call.pair(1, minimum=1)
+    stride = call.pair(2, minimum=1) if call.integers(2) else kernel
+    dilation = call.pair(4, minimum=1)
+    padding = window_padding(call, images, kernel, stride, call.pair(3, minimum=0), dilation)
+    attrs: ops.Attrs
+    if call.info(x).dtype is DType.S8:
+        attrs = ops.MaxPool2d(kernel, stride, padding, dilation, *INT8)
+    else:
+        attrs = ops.FloatMaxPool2d(kernel, stride, padding, dilation)
+    call.emit_first(attrs, x)
+    call.drop_result(1, _NO_INDICES)
+
+
+# -- adaptive pools ------------------------------------------------------------------------------
+
+_Pool = Callable[[tuple[int, int], tuple[int, int]], ops.Attrs]
+
+
+def _float_average(kernel: tuple[int, int], stride: tuple[int, int]) -> ops.Attrs:
+    return ops.FloatAvgPool2d(kernel, stride, (0, 0, 0, 0), (0, 0), True, None)
+
+
+def _float_maximum(kernel: tuple[int, int], stride: tuple[int, int]) -> ops.Attrs:
+    return ops.FloatMaxPool2d(kernel, stride, (0, 0, 0, 0), (1, 1))
+
+
+def _maximum(kernel: tuple[int, int], stride: tuple[int, int]) -> ops.Attrs:
+    return ops.MaxPool2d(kernel, stride, (0, 0, 0, 0), (1, 1), *INT8)
+
+
+def _new(call: Call, attrs: ops.Attrs, shape: tuple[int, ...], *inputs: int) -> int:
+    like = call.info(inputs[0])
+    result = Tensor("x", like.dtype, shape, contiguous(4), quant=like.quant)
+    return call.emit_new(attrs, result, *inputs)
+
+
+def _pooled(call: Call, x: int, pool: _Pool, size: tuple[int, int]) -> None:
+    """Adds the pools; the first result of the call is what they give together."""
+    batch, channels, height, width = call.info(x).shape
+    rows, columns = runs_of(height, size[0]), runs_of(width, size[1])
+    if len(rows) == len(columns) == 1:
+        (row,), (column,) = rows, columns
+        call.emit_first(pool((row.size, column.size), (row.stride, column.stride)), x)
+        return
+    bands = []
+    for row in rows:
+        parts = [_part(call, x, pool, row, column) for column in columns]
+        if len(rows) == 1:
+            call.emit_first(ops.Concat(3), *parts)
+            return
+        shape = (batch, channels, row.count, size[1])
+        band = parts[0] if len(parts) == 1 else _new(call, ops.Concat(3), shape, *parts)
+        bands.append(band)
+    call.emit_first(ops.Concat(2), *bands)
+
+
+def _part(call: Call, x: int, pool: _Pool, row: Run, column: Run) -> int:
+    batch, channels, height, width = call.info(x).shape
+    if (row.length, column.length) != (height, width):
+        begin = (0, 0, row.start, column.start)
+        shape = (batch, channels, row.length, column.length)
+        x = _new(call, ops.Slice(begin, (1, 1, 1, 1)), shape, x)
+    attrs = pool((row.size, column.size), (row.stride, column.stride))
+    return _new(call, attrs, (batch, channels, row.count, column.count), x)
+
+
+def _adaptive_operand(call: Call, *dtypes: DType) -> tuple[int, tuple[int, int]]:
+    """Operand and output size; of images."""
+    x = call.tensor(0)
+    info, size = call.info(x), call.pair(1, minimum=1)
+    call.require(len(info.shape) == 4, f"only images [N, C, H, W], not rank {len(info.shape)}")
+    call.require_dtype(x, *dtypes)
+    call.require_out((*info.shape[:2], *size), info.dtype)
+    return x, size
+
+
+@register(TABLE, "aten::_adaptive_avg_pool2d.out", args=2)
+def _adaptive_average(call: Call) -> None:
+    require_float(call, call.tensor(0))
+    x, size = _adaptive_operand(call, DType.F32)
+    _pooled(call, x, _float_average, size)
+
+
+@register(TABLE, "aten::adaptive_max_pool2d.out", args=2, outs=2)
+def _adaptive_maximum(call: Call) -> None:
+    x, size = _adaptive_operand(call, DType.F32, DType.S8)
+    _pooled(call, x, _maximum if call.info(x).dtype is DType.S8 else _float_maximum, size)
+    call.drop_result(1, _NO_INDICES)
