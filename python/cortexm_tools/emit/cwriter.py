@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -19,6 +21,9 @@ _C_TYPES = {
     "bool": "uint8_t",
     "float32": "float",
 }
+
+_COLUMNS = 97  # of 100, behind the indentation
+_BYTES = {value: str(int(value)) for value in range(-128, 256)}
 
 
 def c_type(array: Array) -> str:
@@ -72,20 +77,26 @@ def c_string(text: str) -> str:
 
 def array_lines(values: Array) -> list[str]:
     """The elements of an array, comma separated, at most 100 columns a line."""
-    flat = values.reshape(-1)
-    if values.dtype.kind == "f":
-        words = [c_float(float(value)) for value in flat]
-    else:
-        words = [c_int(value) for value in flat.astype(np.int64).tolist()]
-    lines: list[str] = []
-    line = "   "
-    for word in words:
-        if len(line) + len(word) + 2 > 100:
-            lines.append(line)
-            line = "   "
-        line += f" {word},"
-    lines.append(line)
-    return lines
+    words = _words(values.reshape(-1))
+    text = ", ".join(words) + ", "
+    ends = list(accumulate(len(word) + 2 for word in words))  # of each word in the text
+    lines = []
+    begin = first = 0
+    while first < len(words):
+        first = max(bisect_right(ends, begin + _COLUMNS), first + 1)
+        end = ends[first - 1]
+        lines.append(f"    {text[begin : end - 1]}")
+        begin = end
+    return lines or ["   "]
+
+
+def _words(flat: Array) -> list[str]:
+    """The elements [n] as C constants."""
+    if flat.dtype.kind == "f":
+        return [c_float(value) for value in flat.tolist()]
+    if flat.dtype.itemsize == 1:
+        return [_BYTES[value] for value in flat.tolist()]
+    return [c_int(value) for value in flat.tolist()]
 
 
 def braces(values: Sequence[int]) -> str:
