@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
 
 from cortexm_tools.compile import CompileOptions  # noqa: E402
 from cortexm_tools.errors import CortexMError  # noqa: E402
-from cortexm_tools.plan.kernel_table import KernelChoice  # noqa: E402
+from cortexm_tools.plan.kernels.table import KernelChoice  # noqa: E402
 from cortexm_tools.run.bench import bench  # noqa: E402
 from cortexm_tools.run.classes import CLASSES, EVENTS  # noqa: E402
 from cortexm_tools.run.cycles import Estimate, estimate  # noqa: E402

@@ -26,8 +26,8 @@ from cortexm_tools.errors import CortexMError  # noqa: E402
 from cortexm_tools.ir import Graph  # noqa: E402
 from cortexm_tools.plan import make_plan  # noqa: E402
 from cortexm_tools.program import Program, load_program  # noqa: E402
-from cortexm_tools.report.limits import parse_size  # noqa: E402
 from cortexm_tools.simplify import simplify  # noqa: E402
+from cortexm_tools.sizes import parse_size  # noqa: E402
 from cortexm_tools.target import Optimize, Target  # noqa: E402
 
 from suite.measure import CORES, LARGE, MODELS, lower  # noqa: E402

@@ -327,7 +327,7 @@ function(cortexm_add_model)
       if(section_${memory})
         list(APPEND arena_sections --section-arena "${section_${memory}}")
       endif()
-      # As plan/regions.py: the first that is not fast is the main one.
+      # As plan/memory/regions.py: the first that is not fast is the main one.
       if(NOT main_memory AND NOT region MATCHES ":fast")
         set(main_memory "${memory}")
       else()

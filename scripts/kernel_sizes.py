@@ -6,7 +6,7 @@
     python scripts/kernel_sizes.py --check    # exit 1 if one is more than half off
 
 Scalar and DSP variants are compiled for a Cortex-M4, MVE ones for a Cortex-M55. OPTIMIZE size weighs
-these numbers against one another (python/cortexm_tools/plan/smallest.py), so a few bytes do not matter.
+these numbers against one another (plan/search/least_flash.py), so a few bytes do not matter.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from cortexm_tools.emit.poison import dead_after_call, dead_ranges
 from cortexm_tools.ir import Array, Graph
 from cortexm_tools.paths import data_root
 from cortexm_tools.plan import Plan, make_plan
-from cortexm_tools.plan.kernel_table import kernels
+from cortexm_tools.plan.kernels.table import kernels
 from cortexm_tools.plan.types import Arg, Call, ConstantArg, ScratchArg, TensorArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Isa, Target

@@ -13,9 +13,9 @@ from .compile import CompileOptions, ExecutorchOptions, kernel_choice
 from .errors import CortexMError, printable
 from .naming import check_name, name_of_file
 from .plan import KernelChoice
-from .plan.regions import parse_regions
-from .plan.select import identifier
-from .report.limits import parse_size
+from .plan.lower.context import identifier
+from .plan.memory.regions import parse_regions
+from .sizes import parse_size
 from .target import Core, Optimize, Target
 
 

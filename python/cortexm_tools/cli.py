@@ -28,7 +28,7 @@ from .compile import Compiled, compile_program, write_compiled
 from .emit.files import write_files
 from .errors import CortexMError, printable
 from .naming import name_of_file
-from .plan.regions import section_name
+from .plan.memory.regions import section_name
 from .program import Program, load_program
 from .report import layer_table, quality_table, summary
 from .stages import bundle_bytes, intermediates, nodes_line, nodes_text

@@ -22,11 +22,12 @@ from .ir import Array, Graph, ops
 from .ir.edit import producers
 from .ir.interpreter import run_sequence
 from .plan import KernelChoice, Plan, make_plan
-from .plan.alternatives import smaller_plan
+from .plan.search.alternatives import smaller_plan
 from .plan.types import Region
-from .program import EvaluationSet, Program, run_in_order
+from .program import EvaluationSet, Program
 from .pte.builder import state_values
 from .report import check_limits, float_ops, report_data, report_json
+from .runner import run_in_order
 from .simplify import simplify
 from .target import Optimize, Target
 from .vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, vector_inputs

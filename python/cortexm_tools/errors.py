@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class CortexMError(Exception):
@@ -56,3 +57,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def _likeness(a: str, b: str) -> tuple[float, int]:
     ratio = difflib.SequenceMatcher(None, b, a).ratio()
     return ratio, len(os.path.commonprefix([a, b]))
+
+
+@contextmanager
+def named(source: str) -> Iterator[None]:
+    """Errors that name no place get `source` as theirs."""
+    try:
+        yield
+    except CortexMError as error:
+        if error.where:
+            raise
+        raise CortexMError(error.message, where=source, hint=error.hint) from error

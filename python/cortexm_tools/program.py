@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .builtin import builtin_file, builtin_names
-from .errors import CortexMError, did_you_mean
+from .errors import CortexMError, did_you_mean, named
 from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
 from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
@@ -21,28 +21,11 @@ from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
 from .pte.reader import read_pte
 from .quality import NO_FLOAT_MODEL, NOT_QUANTIZED, stored_quality
+from .runner import Progress, Runner
 from .target import Target
 
 if TYPE_CHECKING:
     from .frontend.model_file import LoadedModel
-
-Progress = Callable[[str], None]
-
-
-class Runner(Protocol):
-    """Runs a model, from logical inputs to outputs. Calls follow one another: each goes on with the
-    state that the one before it left."""
-
-    def __call__(self, inputs: tuple[Array, ...], /) -> tuple[Array, ...]: ...
-
-    def reset(self) -> None:
-        """Make the next call the first one."""
-
-
-def run_in_order(run: Runner, rows: Iterable[tuple[Array, ...]]) -> list[tuple[Array, ...]]:
-    """The outputs for each of `rows`, as one sequence of calls from the first one on."""
-    run.reset()
-    return [run(row) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -187,17 +170,6 @@ def _report_quality(path: Path, pte: bytes) -> dict[str, Any] | None:
         return stored_quality(path.read_bytes(), hashlib.sha256(pte).hexdigest())
     except OSError:
         return None
-
-
-@contextmanager
-def named(source: str) -> Iterator[None]:
-    """Errors that name no place get `source` as theirs."""
-    try:
-        yield
-    except CortexMError as error:
-        if error.where:
-            raise
-        raise CortexMError(error.message, where=source, hint=error.hint) from error
 
 
 def _unknown(path: Path) -> CortexMError:

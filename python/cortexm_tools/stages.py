@@ -9,11 +9,12 @@ from collections import Counter
 from .compile import Compiled
 from .errors import CortexMError
 from .ir.text import graph_text
-from .program import Program, run_in_order
+from .program import Program
 from .pte.bundle import TestVector
 from .pte.program import parse_program
 from .pte.reader import list_operators
 from .report import layer_table, summary, table
+from .runner import run_in_order
 
 _DIALECT = "cortex_m::"
 

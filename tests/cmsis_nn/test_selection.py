@@ -15,8 +15,8 @@ from cortexm_tools.compile import CompileOptions, compile_program, kernel_choice
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.plan import KernelChoice, make_plan, measured
-from cortexm_tools.plan.kernel_table import kernels
-from cortexm_tools.plan.pack import Constants, nn_channels, nn_depthwise
+from cortexm_tools.plan.kernels.packing import Constants, nn_channels, nn_depthwise
+from cortexm_tools.plan.kernels.table import kernels
 from cortexm_tools.plan.types import Call, ScratchArg
 from cortexm_tools.report import layer_table, summary
 from cortexm_tools.run.image import build_image

@@ -26,9 +26,10 @@ from cortexm_tools.frontend.runner import ModuleRunner
 from cortexm_tools.frontend.scatter import say_writes
 from cortexm_tools.frontend.state import Stateless, find_states
 from cortexm_tools.ir.interpreter import run_sequence
-from cortexm_tools.program import load_program, run_in_order
+from cortexm_tools.program import load_program
 from cortexm_tools.pte import read_pte
 from cortexm_tools.run.command import RunRequest, run_program
+from cortexm_tools.runner import run_in_order
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 

@@ -20,7 +20,7 @@ from cortexm_tools.ir.checks import check_graph, has_rule
 from cortexm_tools.ir.exactness import differing, tolerances
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import Plan, make_plan
-from cortexm_tools.plan.select import has_lowering
+from cortexm_tools.plan.lower.context import has_lowering
 from cortexm_tools.simplify import simplify
 from cortexm_tools.simplify.layout import PLACED, assign_layouts
 from cortexm_tools.target import Target

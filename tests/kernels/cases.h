@@ -18,7 +18,7 @@ void seed_cases(uint32_t seed);
 void sweep_cases(int32_t boundary);
 #define SWEEP 297 /* all 33 x 9 of them */
 
-/* By the operator and the form in which the plan packs its constants, plan/pack.py. */
+/* By the operator and the form in which the plan packs its constants, plan/kernels/packing.py. */
 typedef enum {
     CONV_FOURS,
     CONV_GEMM4,
@@ -31,7 +31,7 @@ typedef enum {
     TRANSPOSE_PAIRS
 } conv_kind_t;
 
-/* By the scratch that the variant wants, plan/cases.py. */
+/* By the scratch that the variant wants, plan/kernels/requirements.py. */
 typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
 
 typedef CORTEXM_CONV_S8((*conv_fn));

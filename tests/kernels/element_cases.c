@@ -123,7 +123,7 @@ int minmax_case(minmax_fn variant, minmax_fn ref)
     return finish(&o);
 }
 
-/* Leaves out of scale() what the case `normal_scale` of plan/cases.py does. */
+/* Leaves out of scale() what the case `normal_scale` of plan/kernels/requirements.py does. */
 static int only_normal_scales = 0;
 
 /* A positive float over many magnitudes, at times infinite. */

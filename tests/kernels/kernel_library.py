@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from cortexm_tools.plan.cases import SCRATCH
-from cortexm_tools.plan.kernel_table import kernels
-from cortexm_tools.plan.pack import PACKERS, Constants
+from cortexm_tools.plan.kernels.packing import PACKERS, Constants
+from cortexm_tools.plan.kernels.requirements import SCRATCH
+from cortexm_tools.plan.kernels.table import kernels
 
 Array = npt.NDArray[np.generic]
 Value = int | float | Array | Sequence[int]

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constants in the forms that kernels want, as python/cortexm_tools/plan/pack.py packs them. */
+/* Constants in the forms that kernels want, as python/cortexm_tools/plan/kernels/packing.py packs them. */
 #ifndef CORTEXM_TESTS_PACK_H
 #define CORTEXM_TESTS_PACK_H
 
 #include "cases.h"
 
-/* As gemm4 in plan/pack.py, written the other way round: byte by byte. */
+/* As gemm4 in plan/kernels/packing.py, written the other way round: byte by byte. */
 int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 
-/* As fours in plan/pack.py. */
+/* As fours in plan/kernels/packing.py. */
 int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 
-/* The next two as the functions of their names in plan/pack.py; bytes that need not be zeros are not. */
+/* The next two as the functions of their names in plan/kernels/packing.py; bytes that need not be zeros are not. */
 int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth);
 
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
@@ -23,10 +23,10 @@ int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight
 /* As tap_fours and window_rows. */
 int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int32_t channels);
 
-/* As the cases `shifts_right` and `narrow_sums` of plan/cases.py. */
+/* As the cases `shifts_right` and `narrow_sums` of plan/kernels/requirements.py. */
 void make_narrow(int8_t *shifts, int32_t *bias, int32_t channels);
 
-/* As depthwise8 in plan/pack.py; takes over `weight`. */
+/* As depthwise8 in plan/kernels/packing.py; takes over `weight`. */
 int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps);
 
 #endif

@@ -22,8 +22,9 @@ from cortexm_tools.frontend.lower import lower
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir import Array
 from cortexm_tools.ir.interpreter import run_sequence
-from cortexm_tools.program import Program, Runner, run_in_order
+from cortexm_tools.program import Program
 from cortexm_tools.run.footprint import measure
+from cortexm_tools.runner import Runner, run_in_order
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 

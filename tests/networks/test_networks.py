@@ -14,8 +14,8 @@ import pytest
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.exactness import differing, tolerances
 from cortexm_tools.ir.interpreter import run_sequence
-from cortexm_tools.program import run_in_order
 from cortexm_tools.report import float_ops
+from cortexm_tools.runner import run_in_order
 
 from batches import Done
 from networks import record

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import KernelChoice, make_plan
-from cortexm_tools.plan.alternatives import LEAST_BYTES, LEAST_PART, smaller_plan
+from cortexm_tools.plan.search.alternatives import LEAST_BYTES, LEAST_PART, smaller_plan
 from cortexm_tools.report import alternative_lines, report_data, summary
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target

@@ -12,7 +12,7 @@ import pytest
 from cortexm_tools.ir import Graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.order import peak, smallest_order
+from cortexm_tools.plan.search.order import peak, smallest_order
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 

@@ -20,14 +20,14 @@ from cortexm_tools.emit.model import model_text
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import Chain, Plan, Planner, assemble, make_plan
-from cortexm_tools.plan.arena import fits, lower_bound, place
-from cortexm_tools.plan.bands import is_chain
-from cortexm_tools.plan.checks import check_plan
-from cortexm_tools.plan.choose import choose_chains
-from cortexm_tools.plan.kernel_table import code_sizes, kernels
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.kernels.params import field_types
+from cortexm_tools.plan.kernels.table import code_sizes, kernels
 from cortexm_tools.plan.lower.data import merge_dims
-from cortexm_tools.plan.param_blocks import field_types
-from cortexm_tools.plan.placing import Problem
+from cortexm_tools.plan.memory.offset_search import Problem
+from cortexm_tools.plan.memory.offsets import fits, lower_bound, place
+from cortexm_tools.plan.search.bands import is_chain
+from cortexm_tools.plan.search.choose_bands import choose_chains
 from cortexm_tools.plan.types import Buffer, Call, Step, TensorArg
 from cortexm_tools.report import report_data, summary
 from cortexm_tools.simplify import simplify

@@ -12,10 +12,10 @@ from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import Plan, make_plan
-from cortexm_tools.plan.checks import check_plan
-from cortexm_tools.plan.choose import choose_chains
-from cortexm_tools.plan.planner import Planner
-from cortexm_tools.plan.regions import NoRoom, parse_region, parse_regions
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.memory.regions import NoRoom, parse_region, parse_regions
+from cortexm_tools.plan.search.candidates import Planner
+from cortexm_tools.plan.search.choose_bands import choose_chains
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 

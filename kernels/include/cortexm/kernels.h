@@ -132,7 +132,7 @@ extern "C" {
 /* Convolutions. Weights: conv2d [out_c][kernel_h][kernel_w][in_c / groups],
  * depthwise_conv2d [kernel_h][kernel_w][out_c], transpose_conv2d [out_c][kernel_h][kernel_w][in_c];
  * here and below in the form that the variant's `pack` names in kernels.json, which
- * python/cortexm_tools/plan/pack.py makes of it. */
+ * python/cortexm_tools/plan/kernels/packing.py makes of it. */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_mve);

@@ -4,7 +4,7 @@
  * scratch memory. Shared by the adapters and by the check that a generated NAME_cmsis_nn.c makes of
  * the library it finds.
  *
- * Constants of a convolution, packed by plan/cmsis_nn.py: `multiplier` holds the multipliers of all
+ * Constants of a convolution, packed by plan/kernels/cmsis_nn.py: `multiplier` holds the multipliers of all
  * channels and then their shifts, both in 32 bits and each filled up to a multiple of four; biases do
  * not contain the zero point.
  */

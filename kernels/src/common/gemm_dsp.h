@@ -3,7 +3,7 @@
  * Matrix products of 16-bit inputs and packed 8-bit weights.
  *
  * The plan packs the weights of two channels a and b together: a word holds them at two inputs k and
- * k + 1 as two 16-bit values 256 * b + (a + 128). The form "twos" (plan/pack.py) has one pair of
+ * k + 1 as two 16-bit values 256 * b + (a + 128). The form "twos" (plan/kernels/packing.py) has one pair of
  * channels after another, the last perhaps with zeros for b, "pairs" blocks of two pairs with their words
  * in turn; channels that are left of fours follow there, weights w0, w2, w1, w3 in a word. Inputs come in
  * fours, filled up with zeros. The weights of these may be any: of each pair only words with a weight are

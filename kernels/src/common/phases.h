@@ -6,7 +6,7 @@
  * 0 <= f < stride, are those of which f is the distance from `origin` modulo stride. To them come the
  * taps f, f + stride, f + 2 * stride … only, each from the input before: their windows are pieces of the
  * image, from one output to the next one input further, and the taps, last one first, are a filter.
- * The plan packs a filter and biases for each phase (_phases in python/cortexm_tools/plan/pack.py).
+ * The plan packs a filter and biases for each phase (_phases in python/cortexm_tools/plan/kernels/packing.py).
  */
 #ifndef CORTEXM_COMMON_PHASES_H
 #define CORTEXM_COMMON_PHASES_H

@@ -2,7 +2,7 @@
 /*
  * Products of one row of inputs with eight outputs' weights at a time, four sums in three words.
  *
- * Weights are packed as "fours" (python/cortexm_tools/plan/pack.py): outputs in blocks of four, each
+ * Weights are packed as "fours" (python/cortexm_tools/plan/kernels/packing.py): outputs in blocks of four, each
  * block [k][4] bytes w + 128; up to three outputs that are left follow, [k] bytes each, for
  * cortexm_quads_rest. So four outputs' weights for one input are a word W, and an input times
  * W, W with its bytes reversed, and W with the bytes of each half swapped adds to four sums a, b, c, d

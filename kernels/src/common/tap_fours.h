@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums over the taps of a depthwise window, of four channels at a time. Weights are packed as
- * "tap_fours" (python/cortexm_tools/plan/pack.py): [channel / 4][tap][4], and [tap][rest] for those that
+ * "tap_fours" (python/cortexm_tools/plan/kernels/packing.py): [channel / 4][tap][4], and [tap][rest] for those that
  * are left. */
 #ifndef CORTEXM_COMMON_TAP_FOURS_H
 #define CORTEXM_COMMON_TAP_FOURS_H

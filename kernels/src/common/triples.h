@@ -14,7 +14,7 @@
  * 64 products of codes lie in [-64 * 128 * 127, 64 * 128 * 128]; with CORTEXM_TRIPLE_OFFSET added
  * they are in [0, 2^21). Longer windows are summed in chunks of 64.
  *
- * Weights are packed as "fours" (python/cortexm_tools/plan/pack.py): outputs in blocks of four, each
+ * Weights are packed as "fours" (python/cortexm_tools/plan/kernels/packing.py): outputs in blocks of four, each
  * block [k][4] bytes w + 128. Unsigned bytes with fixed offsets from one pointer are what every core
  * loads with one instruction. Both words start at -128 times the sum of the panel's, so that they end
  * with the sums of the products with w. Up to three outputs that are left follow, [k] bytes each.

@@ -4,7 +4,7 @@
  * Four channels at a time. Nine rows of the image, padding included, are widened to 16 bits and
  * sorted by channel into a band in scratch, words [pair of pixels][row][channel]. So one word holds
  * two neighbouring pixels of a channel, and one multiplication serves two taps. Weights are packed as
- * "window_rows" (plan/pack.py), [channel][9]; they are read by fours, so one byte follows. */
+ * "window_rows" (plan/kernels/packing.py), [channel][9]; they are read by fours, so one byte follows. */
 #if !defined(__ARM_FEATURE_DSP)
 #error "depthwise_conv2d_s8_dsp.c needs the DSP extension"
 #endif

@@ -6,7 +6,7 @@
  * Two pixels and eight channels at a time. A table in scratch points to every tap of both pixels;
  * taps in the padding point to a pixel of zero points, so that borders are nothing special. Products
  * are made of 16-bit lanes in even and odd halves, and VLD2 brings biases and multipliers into the same
- * order. Weights are packed as "depthwise8" (plan/pack.py), [chunk][tap][8]. Where channels are no
+ * order. Weights are packed as "depthwise8" (plan/kernels/packing.py), [chunk][tap][8]. Where channels are no
  * multiple of eight the last chunk holds the last eight, some of them for the second time.
  */
 #if !defined(__ARM_FEATURE_MVE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..ir.text import tensor_text
 from ..plan import Plan
-from ..plan.cmsis_nn import LIBRARY, compiled_isa
+from ..plan.kernels.cmsis_nn import LIBRARY, compiled_isa
 from ..plan.types import Call, Field, ScratchArg, Step
 from ..target import Isa
 from .cwriter import braces, c_comment, c_float, c_int, c_string

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..ir.text import tensor_text
 from ..plan import Plan
-from ..plan.states import initial_bytes, initial_name
+from ..plan.memory.states import initial_bytes, initial_name
 from .cwriter import c_comment
 from .options import EmitOptions
 from .weights import section_attribute, symbol

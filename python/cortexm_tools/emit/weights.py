@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..plan import Plan
-from ..plan.regions import section_name
+from ..plan.memory.regions import section_name
 from ..plan.types import Constant
 from .cwriter import array_lines, c_comment, c_type
 from .options import EmitOptions, preamble

@@ -19,8 +19,8 @@ from ..errors import CortexMError, did_you_mean
 from ..ir import Graph, Layer, Tensor, contiguous, same_layout
 from ..ir.types import QuantParams
 from ..plan import lower
-from ..plan.placing import align_up
-from ..plan.select import Selector
+from ..plan.lower.context import Selector
+from ..plan.memory.offset_search import align_up
 from ..plan.types import Call as KernelCall
 from ..plan.types import Constant, ScratchArg, Step
 from ..pte.builder import COPY, Builder

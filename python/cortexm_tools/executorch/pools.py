@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import CortexMError
-from ..plan.placing import align_up
+from ..plan.memory.offset_search import align_up
 from ..pte.values import (
     Dynamism,
     InstructionKind,

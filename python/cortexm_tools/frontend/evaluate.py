@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..arrays import npz_names, read_npz
 from ..errors import CortexMError
-from ..program import Runner, run_in_order
+from ..runner import Runner, run_in_order
 from .samples import Evaluation
 
 Array = npt.NDArray[np.generic]

@@ -23,8 +23,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
 from ..advice import advice_on
-from ..errors import CortexMError
-from ..program import named
+from ..errors import CortexMError, named
 from .blame import advice_in_line
 from .calls import INDEXING, call_of, user_frames
 from .functional import functional

@@ -15,8 +15,8 @@ from torch.fx import GraphModule
 from ..advice import advice_on
 from ..errors import CortexMError
 from ..ir.types import Layer
-from ..program import Progress, Runner
 from ..quality import Quality
+from ..runner import Progress, Runner
 from ..target import CORES, Target
 from .blame import layer_of_error
 from .buffers import check_initial_values, make_buffers, place_writes, shows_buffers

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ..ir import Array, Graph, Op
 from ..target import Optimize, Target
-from .kernel_table import Kernel
+from .kernels.table import Kernel
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ScratchArg:
 
 @dataclass(frozen=True)
 class Part:
-    """The place of a tensor in `result`, that of a concatenation: see joins.py.
+    """The place of a tensor in `result`, that of a concatenation: see memory/concat_in_place.py.
 
     Attributes:
         offset: bytes from the result's first element to the tensor's.

@@ -11,7 +11,7 @@ from .. import __version__
 from ..ir import DType, Graph, Op, State, ops
 from ..ir.text import tensor_text
 from ..plan import Plan
-from ..plan.alternatives import Alternative
+from ..plan.search.alternatives import Alternative
 from ..plan.types import Buffer, Call, ConstantArg, Step
 
 _MOVEMENT = (

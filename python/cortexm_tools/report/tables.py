@@ -159,7 +159,7 @@ def quality_table(data: dict[str, Any]) -> str:
 
 
 def alternative_lines(data: dict[str, Any]) -> list[str]:
-    """What other plans would give, where that is much: see plan/alternatives.py."""
+    """What other plans would give, where that is much: see plan/search/alternatives.py."""
     return [
         f"{entry['ram_bytes']:,} B RAM instead of {data['arena_bytes'] + data['state_bytes']:,} with "
         f"OPTIMIZE {entry['optimize']}, {_more(entry['instructions'])} (estimate)"

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..compile import CompileOptions
 from ..plan import KernelChoice
-from ..plan.kernel_table import BUILTIN, kernels
+from ..plan.kernels.table import BUILTIN, kernels
 from ..program import Program
 from ..report import table
 from .bench import bench

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..ir import Array
-from ..program import Program, Runner, run_in_order
+from ..program import Program
+from ..runner import Runner, run_in_order
 
 Rows = Sequence[tuple[Array, ...]]
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from ...errors import CortexMError
 from ...ir import Op, Tensor
-from ..select import Selector
 from ..types import Field
+from .context import Selector
 from .data import strides
 
 MAX_RANK = 8  # CORTEXM_BOX_MAX_RANK

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import DType, Op, ops
-from ..select import Selector, lowers
 from ..types import Arg, Call, TensorArg
 from .boxes import box_fields
 from .broadcast import broadcast_fields
+from .context import Selector, lowers
 
 # a > b is b < a.
 _SWAPPED = {"gt": "lt", "ge": "le"}

@@ -11,10 +11,10 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Array, Op, ops
 from ...ir.arithmetic import wrap32
-from ..kernel_table import Kernel
-from ..pack import PACKERS, Constants
-from ..select import Selector, lowers
+from ..kernels.packing import PACKERS, Constants
+from ..kernels.table import Kernel
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
+from .context import Selector, lowers
 
 
 def image_fields(select: Selector, op: Op) -> dict[str, Field]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import DType, Op, Tensor, ops
-from ..select import Selector, lowers
 from ..types import Arg, Call, Field, TensorArg
+from .context import Selector, lowers
 
 MAX_RANK = 8  # CORTEXM_COPY_MAX_RANK
 

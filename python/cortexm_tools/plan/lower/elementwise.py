@@ -10,8 +10,8 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import DType, Op, ops
-from ..select import Selector, lowers
 from ..types import Call, Field, TensorArg
+from .context import Selector, lowers
 from .floats import broadcast_call
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import Op, Tensor, ops
-from ..select import Selector, lowers
 from ..types import Arg, Call, Field, TensorArg
 from .broadcast import broadcast_strides
+from .context import Selector, lowers
 from .data import strides
 
 

@@ -7,9 +7,9 @@ import math
 
 from ...errors import CortexMError
 from ...ir import DType, Op, ops
-from ..select import Selector, lowers
 from ..types import Call, Field, TensorArg
 from .broadcast import broadcast_fields
+from .context import Selector, lowers
 
 
 @lowers(ops.Unary)

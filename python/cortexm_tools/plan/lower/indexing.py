@@ -18,9 +18,9 @@ from ...errors import CortexMError
 from ...ir import DType, Op, Tensor, ops
 from ...ir.interpreter_data import in_range
 from ..budget import check_table
-from ..select import Selector, lowers
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import box_fields, c_strides
+from .context import Selector, lowers
 from .data import copy_call, strides
 
 

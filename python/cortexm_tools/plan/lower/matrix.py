@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import Op, ops
-from ..pack import PACKERS, Constants
-from ..select import Selector, lowers
+from ..kernels.packing import PACKERS, Constants
 from ..types import Arg, Call, TensorArg
+from .context import Selector, lowers
 from .convolution import constant_data, folded_bias, largest_sum
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from ...ir import DType, Op, channels_last, contiguous, ops, same_layout
 from ...ir.interpreter_data import code_weights
 from ..budget import check_table
-from ..select import Selector, lowers
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import box_fields
+from .context import Selector, lowers
 from .data import copy_call, strides
 
 

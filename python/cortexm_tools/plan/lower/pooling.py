@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from ...ir import Op, ops
-from ..select import Selector, lowers
 from ..types import Call
+from .context import Selector, lowers
 from .convolution import image_calls, image_fields
 
 

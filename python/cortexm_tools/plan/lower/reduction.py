@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from ...ir import DType, Op, ops
-from ..select import Selector, lowers
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import box_fields
+from .context import Selector, lowers
 from .data import strides
 
 # On bytes of 0 and 1 a disjunction is the largest, and a conjunction the smallest.

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameter blocks of kernels/include/cortexm/params.h: what each field can hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from ...errors import CortexMError
+from ...ir import Op
+from ...paths import data_root
+from .table import Kernel
+
+_INTEGER = re.compile(r"(u?)int(8|16|32|64)_t")
+
+
+@cache
+def field_types() -> dict[str, dict[str, str]]:
+    """C type of every field of every block; pointers end in ``*``, arrays have their element's."""
+    path = data_root() / "kernels" / "include" / "cortexm" / "params.h"
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
+    blocks: dict[str, dict[str, str]] = {}
+    for body, name in re.findall(r"typedef struct \{(.*?)\}\s*(\w+);", text, flags=re.S):
+        fields = blocks.setdefault(name, {})
+        for declaration in filter(None, map(str.strip, body.split(";"))):
+            c_type, names = re.sub(r"^const\s+", "", declaration).split(None, 1)
+            for field in re.split(r"\s*,\s*", names):
+                pointer = "*" if field.startswith("*") else ""
+                fields[re.sub(r"\[\w+\]$", "", field.lstrip("*"))] = c_type + pointer
+    return blocks
+
+
+def check_ranges(kernel: Kernel, fields: Iterable[tuple[str, object]], op: Op) -> None:
+    """Raises a CortexMError if a parameter of a call does not fit its field."""
+    types = field_types()[kernel.params]
+    for field, value in fields:
+        integer = _INTEGER.fullmatch(types[field])
+        if integer is None:
+            continue
+        bits = int(integer[2])
+        low, high = (0, 2**bits - 1) if integer[1] else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        for number in value if isinstance(value, tuple) else (value,):
+            assert isinstance(number, int), (kernel.symbol, field, value)
+            if not low <= number <= high:
+                limit = f"at most {high}" if number > high else f"at least {low}"
+                raise CortexMError(
+                    f"{op.kind}: {field} is {number}, the kernel takes {limit}",
+                    where=str(op.layer),
+                )

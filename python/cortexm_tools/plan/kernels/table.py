@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of kernels (kernels/kernels.json) and the choice of a library and a variant for a target."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Set
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+from ...errors import CortexMError
+from ...paths import data_root
+from ...target import Isa, Target
+from . import cmsis_nn
+from .faster_library import is_faster
+from .requirements import CASES, Facts
+
+BUILTIN = "builtin"
+
+
+class KernelChoice(Enum):
+    """Which library's kernels a model uses: ours; CMSIS-NN's where it has them; the faster ones."""
+
+    BUILTIN = BUILTIN
+    CMSIS_NN = cmsis_nn.LIBRARY
+    AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel: ``cortexm_<op>_<types>_<isa>`` with its parameter struct; an adapter of another
+    library has that library's name in the place of the instruction set.
+
+    Attributes:
+        when: what it requires of a layer, names in requirements.CASES.
+        pack: the form of its constants, a name in packing.PACKERS.
+        scratch: the memory it needs, a name in requirements.SCRATCH.
+        order: how it walks input and output, see memory/overlap.py; empty where nothing is promised.
+        library: whose code computes.
+    """
+
+    op: str
+    types: str
+    isa: Isa
+    family: str
+    params: str
+    when: tuple[str, ...] = ()
+    pack: str = ""
+    scratch: str = ""
+    order: str = ""
+    library: str = BUILTIN
+
+    @property
+    def symbol(self) -> str:
+        return f"cortexm_{self._name}"
+
+    @property
+    def source(self) -> str:
+        """Path of the C file below kernels/src."""
+        folder = self.family if self.library == BUILTIN else _word(self.library)
+        return f"{folder}/{self._name}.c"
+
+    @property
+    def _name(self) -> str:
+        last = self.isa.value if self.library == BUILTIN else _word(self.library)
+        return f"{self.op}_{self.types}_{last}"
+
+
+def _word(library: str) -> str:
+    return library.replace("-", "_")
+
+
+@cache
+def kernels(part: str = "kernels") -> tuple[Kernel, ...]:
+    """All kernels of our library, in the order of the table; or all ``adapters``."""
+    table = json.loads((data_root() / "kernels" / "kernels.json").read_text(encoding="utf-8"))
+    return tuple(
+        Kernel(
+            row["op"],
+            row["types"],
+            Isa(row["isa"]),
+            row["family"],
+            row["params"],
+            tuple(row.get("when", ())),
+            row.get("pack", ""),
+            row.get("scratch", ""),
+            row.get("order", ""),
+            row.get("library", BUILTIN),
+        )
+        for row in table[part]
+    )
+
+
+@cache
+def code_sizes() -> dict[str, int]:
+    """Bytes of machine code at -Os of every kernel that has variants, by symbol.
+
+    Written by scripts/kernel_sizes.py.
+    """
+    path = data_root() / "kernels" / "code_sizes.json"
+    sizes: dict[str, int] = json.loads(path.read_text(encoding="utf-8"))
+    return sizes
+
+
+def find_kernel(
+    op: str,
+    types: str,
+    target: Target,
+    *,
+    layer: str = "",
+    facts: Facts | None = None,
+    choice: KernelChoice = KernelChoice.BUILTIN,
+    avoid: Set[str] = frozenset(),
+) -> Kernel:
+    """The best variant of a kernel that `target` runs, among those whose requirements `facts` meet:
+    an adapter if `choice` wants it, else ours whose symbol is not in `avoid`.
+
+    Raises:
+        CortexMError: the table has no such kernel for these types.
+    """
+    if choice is not KernelChoice.BUILTIN:
+        adapter = find_adapter(op, types, facts or {})
+        if adapter is not None and (
+            choice is KernelChoice.CMSIS_NN or is_faster(op, adapter.library, target)
+        ):
+            return adapter
+    for isa in target.isa.runs:
+        for kernel in kernels():
+            if (
+                (kernel.op, kernel.types, kernel.isa) == (op, types, isa)
+                and kernel.symbol not in avoid
+                and all(CASES[name](facts or {}) for name in kernel.when)
+            ):
+                return kernel
+    known = sorted({kernel.types for kernel in kernels() if kernel.op == op})
+    raise CortexMError(
+        f"no {op} kernel for element types {types!r}",
+        where=layer,
+        hint=f"{op} exists for: {', '.join(known) or 'none'}; see docs/kernels.md",
+    )
+
+
+def find_adapter(op: str, types: str, facts: Facts) -> Kernel | None:
+    """The adapter for a layer of another library's operator; None where that library has none, or
+    one that would not give our results."""
+    for kernel in kernels("adapters"):
+        if (kernel.op, kernel.types) == (op, types) and all(
+            CASES[name](facts) for name in kernel.when
+        ):
+            return kernel
+    return None

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far below its input the result of a step may begin, so that nothing is lost.
+
+A kernel whose row in kernels.json has an `order` promises how it walks its operands:
+
+* ``pixels:K``: output pixels row by row, left to right. While it writes pixel q, it may still read what
+  pixels q - K + 1 and later need, and nothing that only earlier ones do.
+* ``elements:K``: the same for elements; an operand has one element for each of the result.
+* ``planes``: whole channels one after the other (or in groups), each row by row. Writing a row, it may
+  still read the input rows that this row and later ones need, of those channels and of later ones.
+
+So the output may lie over the input if it begins `distance` bytes below it: every byte is then written
+after its last reader ("diagonal memory optimisation"). Kernels without an order promise nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ...ir import Graph
+from ..types import Call, Field, Step, TensorArg
+
+
+@dataclass(frozen=True)
+class Distance:
+    """The result may begin this many bytes below the operand, or more; the difference of their
+    offsets is a multiple of `modulus`."""
+
+    nbytes: int
+    modulus: int = 1
+
+
+def order_of(call: Call) -> tuple[str, int]:
+    """The order that a kernel promises, and how many pixels or elements it has in work at once."""
+    name, _, ahead = call.kernel.order.partition(":")
+    return name, int(ahead or 1)
+
+
+def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | None:
+    """How far below `operand` the `result` of `step` may begin; None if they must lie apart."""
+    calls = list(_outermost(step, operand, result))
+    later = math.inf  # the lowest byte of the operand that calls after this one read
+    least, modulus = -math.inf, 1
+    for call in reversed(calls):
+        read = [arg for arg in call.tensors if arg.index == operand]
+        target = call.result
+        if target is not None and target.index == result:
+            for arg in read:
+                within = _within(graph, call, arg, target)
+                if within is None:
+                    return None
+                least = max(least, within.nbytes + target.offset - arg.offset)
+                modulus = math.lcm(modulus, within.modulus)
+            if later < math.inf:
+                least = max(least, write_range(graph, call, target)[1] - later)
+        for arg in read:
+            later = min(later, read_range(graph, call, arg)[0])
+    if least == -math.inf:
+        return None
+    return Distance(-(-int(least) // modulus) * modulus, modulus)
+
+
+def _outermost(step: Step, *tensors: int) -> Iterator[Call]:
+    """The calls with one of these tensors in order of execution, of each loop the first two and the last
+    two turns: offsets grow with the turns, so what is needed of the others lies between."""
+    for body, turns in step.loops():
+        for turn in sorted({0, min(1, turns - 1), max(0, turns - 2), turns - 1}):
+            for call in body:
+                if any(arg.index in tensors for arg in call.tensors):
+                    yield call.turn(turn)
+
+
+def read_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
+    """The bytes of a tensor between which a call reads it through one argument."""
+    order, _ = order_of(call)
+    fields = call.int_fields
+    if order in ("pixels", "planes"):
+        first = max(0, fields["in_y0"])
+        reach = (fields["out_h"] - 1) * fields["stride_h"]
+        reach += (fields["kernel_h"] - 1) * fields["dilation_h"] + 1
+        end = min(fields["in_h"], fields["in_y0"] + reach)
+        row = fields["in_row_stride"]
+        return arg.offset + first * row, arg.offset + end * row
+    if order == "elements" or call.kernel.op == "move":
+        size = graph.tensors[arg.index].dtype.size if order else 1
+        return arg.offset, arg.offset + fields["count"] * size
+    return 0, graph.tensors[arg.index].nbytes
+
+
+def write_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
+    """The bytes of its result, `arg`, between which a call writes."""
+    order, _ = order_of(call)
+    fields = call.int_fields
+    if order in ("pixels", "planes"):
+        pixels = fields["out_h"] * fields["out_w"]
+        return arg.offset, arg.offset + (pixels - 1) * fields["out_pixel_stride"] + _made(fields)
+    if order == "elements" or call.kernel.op == "move":
+        size = graph.tensors[arg.index].dtype.size if order else 1
+        return arg.offset, arg.offset + fields["count"] * size
+    return 0, graph.tensors[arg.index].nbytes
+
+
+def _made(fields: Mapping[str, int]) -> int:
+    """Channels that a call of an image kernel makes."""
+    return fields.get("out_c", fields.get("channels", 0))
+
+
+def _within(graph: Graph, call: Call, arg: TensorArg, target: TensorArg) -> Distance | None:
+    """The distance between the operand and the result of one call, from where their pointers point."""
+    order, ahead = order_of(call)
+    fields = call.int_fields
+    if order in ("pixels", "planes"):
+        if fields.get("batches", 1) != 1 or fields.get("groups", 1) != 1:
+            return None
+        return _image_distance(call.fields, 1 if order == "planes" else ahead, order == "planes")
+    if order == "elements":
+        if not _element_for_element(call, arg):
+            return None
+        from_size = graph.tensors[arg.index].dtype.size
+        to_size = graph.tensors[target.index].dtype.size
+        last = fields["count"] - 1
+        points = {min(ahead - 1, last), last}
+        return Distance(max((q + 1) * to_size - max(0, q - ahead + 1) * from_size for q in points))
+    return None
+
+
+def _element_for_element(call: Call, arg: TensorArg) -> bool:
+    """Whether operand `arg` has one element for each of the result."""
+    fields = call.int_fields
+    if "a_period" not in fields:
+        return call.args[0] == arg
+    periods = (fields["a_period"], fields["b_period"])
+    return all(
+        period == fields["count"]
+        for operand, period in zip(call.args[:2], periods, strict=True)
+        if operand == arg
+    )
+
+
+@lru_cache(maxsize=1024)  # the bands of an operator differ in few fields, and most in none
+def _image_distance(
+    all_fields: tuple[tuple[str, Field], ...], ahead: int, planes: bool
+) -> Distance:
+    """Of all pixels q: the end of pixel q, less the first byte that pixels from q - ahead + 1 need.
+
+    That is the first byte of the window of pixel q - ahead + 1, or of the first one in the row below. Along
+    rows and columns the difference is concave, as windows begin at 0 until they leave the padding: so it
+    is largest at the ends, or where they leave it.
+    """
+    fields = {name: value for name, value in all_fields if isinstance(value, int)}
+    in_c = fields.get("in_c", fields.get("channels", 0))
+    out_c, step = _made(fields), fields["out_pixel_stride"]
+    height, width, row = fields["out_h"], fields["out_w"], fields["in_row_stride"]
+
+    def first_row(y: int) -> int:
+        return max(0, fields["in_y0"] + y * fields["stride_h"]) * row
+
+    def first_column(x: int) -> int:
+        return max(0, fields["in_x0"] + x * fields["stride_w"]) * in_c
+
+    rows = _corners(height - 1, -(fields["in_y0"] // fields["stride_h"]))
+    if planes:
+        ends = (((y + 1) * width - 1) * step + out_c - first_row(y) for y in rows)
+        return Distance(max(ends), out_c)
+    pixels = height * width
+    last = max(
+        0, pixels - ahead
+    )  # the last pixel of whose window something is needed after a write
+    columns = _corners(width - 1, -(fields["in_x0"] // fields["stride_w"]))
+    starts = {y * width + x for y in rows for x in columns}
+    starts |= {last // width * width + x for x in (*columns, last % width)}
+    starts |= {(last // width - 1) * width + x for x in columns}
+    least = -math.inf
+    for start in starts:
+        if 0 <= start <= last:
+            y, x = divmod(start, width)
+            needed = first_row(y) + first_column(x)
+            if y + 1 < height:
+                needed = min(needed, first_row(y + 1) + first_column(0))
+            end = min(start + ahead, pixels) - 1
+            least = max(least, end * step + out_c - needed)
+    return Distance(int(least))
+
+
+def _corners(last: int, leaves: int) -> set[int]:
+    """The ends of 0 … `last`, and what is around the place where windows leave the padding."""
+    near = (0, *range(leaves - 2, leaves + 2), last - 1, last)
+    return {place for place in near if 0 <= place <= last}

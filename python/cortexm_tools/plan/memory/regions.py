@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memories: what of a model goes into which.
+
+A target may have a small fast memory beside a large slow one, and flash inside and outside the chip.
+The plan puts what is used most often per byte into the fast memories, as far as it fits, and the rest
+into the others in the order in which they are given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...errors import CortexMError, printable
+from ...sizes import parse_size
+from ..types import Arena, Buffer, Constant, ConstantArg, Region, ScratchArg, Step
+from .offset_search import Distances, align_up
+from .offsets import fits, place, some_buffers
+
+_ALIGN = 16  # of an arena, in bytes
+_ANYWHERE = Region("", 1 << 32, "ram", "")  # for a target whose memories are not given
+_KINDS = ("ram", "fast", "weights")
+_SPEC = re.compile(r"(?P<name>[^=]+)=(?P<size>[^:@]+)(:(?P<kind>[^@]*))?(?P<section>@.*)?")
+
+
+class NoRoom(CortexMError):
+    """The memories are too small for the tensors of a plan."""
+
+
+def parse_region(text: str) -> Region:
+    """``name=size[:ram|fast|weights][@section]``; without a section, one named after the region.
+
+    Raises:
+        CortexMError: the text has another form.
+    """
+    match = _SPEC.fullmatch(text.strip())
+    hint = "write name=size[:ram|fast|weights][@section], as in dtcm=128K:fast"
+    if match is None:
+        raise CortexMError(f"{text!r} describes no memory region", hint=hint)
+    name, kind = match["name"], match["kind"] or "ram"
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise CortexMError(f"region name {name!r} is no C identifier", where=text, hint=hint)
+    if kind not in _KINDS:
+        raise CortexMError(f"unknown kind of region {kind!r}", where=text, hint=hint)
+    size = parse_size(match["size"], text)
+    what = "weights" if kind == "weights" else "arena"
+    section = match["section"][1:] if match["section"] else f".cortexm.{what}.{name}"
+    return Region(name, size, kind, section_name(section, text))
+
+
+def section_name(text: str, where: str = "") -> str:
+    """`text`, which names a linker section, or is empty.
+
+    Raises:
+        CortexMError: it holds characters that assemblers and linker scripts take for something else.
+    """
+    if re.fullmatch(r"[A-Za-z0-9_.$]*", text):
+        return text
+    raise CortexMError(
+        f"{printable(text)!r} cannot name a linker section",
+        where=where,
+        hint="use letters, digits, '_', '.' and '$'",
+    )
+
+
+def parse_regions(texts: Sequence[str]) -> tuple[Region, ...]:
+    """All regions of a target; at least one of kind ram if any holds tensors.
+
+    Raises:
+        CortexMError: a bad description, a name given twice, or fast memory without any other.
+    """
+    regions = tuple(parse_region(text) for text in texts)
+    # Their macros are in capitals.
+    names = [region.name.lower() for region in regions]
+    for name in names:
+        if names.count(name) > 1:
+            raise CortexMError(
+                f"region {name!r} is given twice",
+                hint="give each memory a name of its own, and not only in capitals",
+            )
+    kinds = {region.kind for region in regions}
+    if "fast" in kinds and "ram" not in kinds:
+        raise CortexMError(
+            "all RAM regions are fast: one must hold the inputs and outputs",
+            hint="drop ':fast' from the largest",
+        )
+    return regions
+
+
+@dataclass(frozen=True)
+class Heat:
+    """Bytes read and written in one invocation, estimated: by buffer, and by constant."""
+
+    buffers: dict[int, int]
+    constants: dict[str, int]
+
+
+def measure_heat(
+    steps: tuple[Step, ...], buffer_of: dict[int, int], scratch_of: dict[int, int]
+) -> Heat:
+    """How often each buffer and constant is used.
+
+    A multiply-accumulate reads one weight and one activation; kernels take the activations from
+    scratch where they have some, else from the operand. Everything else is read or written once.
+    """
+    buffers: dict[int, int] = {}
+    constants: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        for call in step.calls:
+            scratch = any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
+            if scratch:
+                piece = scratch_of[number]
+                buffers[piece] = buffers.get(piece, 0) + max(call.macs, 1)
+            for position, index in enumerate(arg.index for arg in call.tensors):
+                multiplied = call.macs if position == 0 and not scratch else 0
+                if index not in buffer_of:
+                    continue  # a state
+                piece = buffer_of[index]
+                buffers[piece] = buffers.get(piece, 0) + multiplied + 1
+            names = [arg.name for arg in call.args if isinstance(arg, ConstantArg)]
+            for position, name in enumerate(names):
+                constants[name] = constants.get(name, 0) + (call.macs if position == 0 else 1)
+    return Heat(buffers, constants)
+
+
+def split_buffers(
+    pieces: tuple[Buffer, ...],
+    heat: Heat,
+    regions: tuple[Region, ...],
+    pinned: set[int],
+    distances: Distances,
+) -> tuple[Buffer, ...]:
+    """Gives every buffer a region: the index of a RAM region, the first of kind ram being 0.
+
+    Args:
+        pinned: buffers that must be in region 0: the model's inputs and outputs.
+        distances: between operands and results that may overlap, see offsets.py.
+
+    Raises:
+        NoRoom: the regions are too small.
+    """
+    rams = ram_regions(regions)
+    if rams == (_ANYWHERE,):
+        return pieces
+    order = sorted(
+        range(len(pieces)),
+        key=lambda i: (i not in pinned, -(heat.buffers.get(i, 0) / max(1, pieces[i].nbytes)), i),
+    )
+    taken: list[list[int]] = [[] for _ in rams]
+    placed: dict[int, Buffer] = {}
+    wanted = [i for i, r in enumerate(rams) if r.kind == "fast"]
+    wanted += [i for i, r in enumerate(rams) if r.kind == "ram"]
+    for index in order:
+        for region in [0] if index in pinned else wanted:
+            together = sorted((*taken[region], index))
+            if _fits(pieces, together, rams[region].size, distances):
+                taken[region].append(index)
+                placed[index] = replace(pieces[index], region=region)
+                break
+        else:
+            raise NoRoom(
+                f"{pieces[index].name} ({pieces[index].nbytes:,} bytes) fits into no memory region",
+                where=", ".join(f"{r.name} {r.size:,} bytes" for r in rams),
+                hint="make a region larger, use IO int8, or make the largest layers smaller",
+            )
+    return tuple(placed[i] for i in range(len(pieces)))
+
+
+def ram_regions(regions: tuple[Region, ...]) -> tuple[Region, ...]:
+    """Those that hold tensors; the main one, for inputs and outputs, is the first."""
+    rams = [region for region in regions if region.kind != "weights"]
+    return tuple(sorted(rams, key=lambda region: region.kind != "ram")) or (_ANYWHERE,)
+
+
+def place_regions(
+    pieces: tuple[Buffer, ...], regions: tuple[Region, ...], distances: Distances
+) -> tuple[tuple[Buffer, ...], tuple[Arena, ...], int]:
+    """Gives every buffer its offset: region after region, each placed by itself.
+
+    Returns:
+        The buffers, the arenas, and the bytes that no placement of these buffers can go below.
+    """
+    bound = 0
+    result = list(pieces)
+    arenas: list[Arena] = []
+    base = 0
+    for number, region in enumerate(ram_regions(regions)):
+        inside = [i for i, piece in enumerate(pieces) if piece.region == number]
+        placement = place(*some_buffers(pieces, distances, inside))
+        for index, piece in zip(inside, placement.buffers, strict=True):
+            result[index] = replace(piece, offset=base + piece.offset)
+        arenas.append(Arena(region, base, align_up(placement.size, _ALIGN)))
+        bound += placement.bound
+        base += arenas[-1].size
+    return tuple(result), tuple(arenas), bound
+
+
+def _fits(pieces: tuple[Buffer, ...], inside: list[int], size: int, distances: Distances) -> bool:
+    if sum(pieces[i].nbytes + pieces[i].align for i in inside) <= size:
+        return True
+    return fits(*some_buffers(pieces, distances, inside), size // _ALIGN * _ALIGN)
+
+
+def split_constants(
+    constants: tuple[Constant, ...], heat: Heat, regions: tuple[Region, ...]
+) -> tuple[Constant, ...]:
+    """Gives every constant the section of a region of kind weights, the most used ones the first.
+
+    Raises:
+        CortexMError: the regions together are too small.
+    """
+    flashes = [region for region in regions if region.kind == "weights"]
+    if not flashes:
+        return constants
+    order = sorted(
+        constants,
+        key=lambda c: (-(heat.constants.get(c.name, 0) / max(1, c.nbytes)), c.name),
+    )
+    used = [0] * len(flashes)
+    sections: dict[str, str] = {}
+    for constant in order:
+        size = -(-constant.nbytes // 8) * 8
+        for number, region in enumerate(flashes):
+            if used[number] + size <= region.size:
+                used[number] += size
+                sections[constant.name] = region.section
+                break
+        else:
+            raise CortexMError(
+                f"constant {constant.name} ({constant.nbytes:,} bytes) fits into no region for weights",
+                where=", ".join(f"{r.name} {r.size:,} bytes" for r in flashes),
+                hint="make a region larger, or add one: qspi=8M:weights",
+            )
+    return tuple(replace(c, section=sections[c.name]) for c in constants)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other plans of a model would give, where that is much.
+
+Bands that save RAM cost instructions, so the default takes only those that cost next to nothing. Who has
+little RAM should hear of the others: OPTIMIZE size is planned beside, and told where it saves at least
+LEAST_PART and LEAST_BYTES of the RAM. The plan in question stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...ir import Graph
+from ...target import Optimize, Target
+from ..kernels.table import KernelChoice
+from ..memory.states import settle
+from ..types import Plan
+from .candidates import Planner
+from .choose_bands import choose_chains
+from .cost import instructions_by_kernel
+from .order import smallest_order
+
+LEAST_PART = 0.2  # of the RAM, as a fraction
+LEAST_BYTES = 1024
+"""An alternative is told of if it saves at least so much."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another plan: the RAM it needs, with states, and its instructions as a multiple of the plan's."""
+
+    optimize: Optimize
+    ram_bytes: int
+    instructions: float
+
+
+def smaller_plan(
+    graph: Graph, target: Target, kernels: KernelChoice, plan: Plan
+) -> Alternative | None:
+    """What OPTIMIZE size would give for the graph of `plan`; None where that saves too little."""
+    worthwhile = min(plan.arena_size - LEAST_BYTES, int(plan.arena_size * (1 - LEAST_PART)))
+    if plan.optimize is Optimize.SIZE or plan.regions or worthwhile < _interface(graph):
+        return None
+    graph = settle(graph)
+    order = smallest_order(graph)
+    best: tuple[int, Planner, float] | None = None
+    for ordered in [graph] if order is None else [graph, replace(graph, ops=order)]:
+        planner = Planner(ordered, target, kernels, Optimize.SIZE)
+        chains = choose_chains(planner, Optimize.SIZE, None)
+        size = planner.smallest(chains)
+        if best is None or size < best[0]:
+            base = instructions_by_kernel([call for calls in planner.calls for call in calls])
+            best = size, planner, base + planner.cost(chains)
+    assert best is not None
+    if best[0] > worthwhile:
+        return None
+    own = instructions_by_kernel([call for step in plan.steps for call in step.calls])
+    return Alternative(Optimize.SIZE, best[0], best[2] / own)
+
+
+def _interface(graph: Graph) -> int:
+    """Bytes that any plan needs at least: all inputs, or all outputs, and the states."""
+    states = sum(graph.tensors[state.before].nbytes for state in graph.states)
+    sides = (graph.inputs, graph.outputs)
+    return states + max(sum(graph.tensors[i].nbytes for i in side) for side in sides)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole plan from what the search has chosen: regions, offsets, states, and the check of it all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..budget import check_arena
+from ..check import check_plan
+from ..memory.regions import (
+    NoRoom,
+    measure_heat,
+    place_regions,
+    ram_regions,
+    split_buffers,
+    split_constants,
+)
+from ..memory.states import add_states, initial_constants, state_bytes
+from ..types import Plan, Region
+from .bands import Chain
+from .candidates import Planner
+
+
+def assemble(
+    planner: Planner,
+    chains: tuple[Chain, ...],
+    regions: tuple[Region, ...] = (),
+    *,
+    fast: float = 1.0,
+) -> Plan:
+    """The plan in which the operators of each chain are computed in bands of rows.
+
+    Args:
+        fast: how much of the fast memories to use at most.
+
+    Raises:
+        NoRoom: a tensor fits into no region.
+    """
+    graph = planner.graph
+    usable = _usable(regions, fast, state_bytes(graph))
+    steps, pieces = planner.pieces(chains)
+    buffer_of = pieces.buffer_of
+    check_arena(
+        graph, max(planner.load(chains)[0], planner.size(chains)), planner.busiest(chains).ops
+    )
+    heat = measure_heat(steps, buffer_of, pieces.scratch_of)
+    outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
+    constants = (*planner.select.constants.values(), *initial_constants(graph))
+    try:
+        split = split_buffers(pieces.buffers, heat, usable, outside, pieces.distances)
+    except NoRoom as error:
+        if not graph.states:
+            raise
+        beside = f"{error.message}, beside {state_bytes(graph):,} bytes of state"
+        raise NoRoom(beside, where=_sizes(regions), hint=error.hint) from None
+    placed, arenas, bound = place_regions(split, regions, pieces.distances)
+    placed, buffer_of, arenas = add_states(
+        graph, placed, buffer_of, arenas, planner.group(chains), len(steps)
+    )
+    return check_plan(
+        Plan(
+            graph=graph,
+            target=planner.target,
+            steps=steps,
+            constants=split_constants(constants, heat, regions),
+            buffers=placed,
+            buffer_of=buffer_of,
+            scratch_of=pieces.scratch_of,
+            arena_size=sum(arena.size for arena in arenas),
+            lower_bound=bound + state_bytes(graph),
+            arenas=arenas,
+            regions=regions,
+            optimize=planner.optimize,
+            spared=len({tensor for tensor, _ in planner.spare}),
+            parts=pieces.parts,
+        )
+    )
+
+
+def _sizes(regions: tuple[Region, ...]) -> str:
+    return ", ".join(f"{r.name} {r.size:,} bytes" for r in ram_regions(regions))
+
+
+def _usable(regions: tuple[Region, ...], fast: float, states: int) -> tuple[Region, ...]:
+    """The regions as far as the arenas may use them: states lie in the main one.
+
+    Raises:
+        NoRoom: the main one is too small for them.
+    """
+    main = ram_regions(regions)[0]
+    if main.size < states:
+        raise NoRoom(
+            f"the model's state ({states:,} bytes) does not fit",
+            where=f"{main.name} {main.size:,} bytes",
+            hint="make the region larger, or keep less from call to call",
+        )
+    sizes = {region.name: int(region.size * fast) for region in regions if region.kind == "fast"}
+    sizes[main.name] = main.size - states
+    return tuple(replace(r, size=sizes.get(r.name, r.size)) for r in regions)

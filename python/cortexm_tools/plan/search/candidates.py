@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps and buffers of a graph, for any choice of operators to compute in bands of rows, and what
+they need: bytes of arena, with those of states, and, roughly, instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...ir import Graph, Op, ops
+from ...target import Optimize, Target
+from ..budget import MOST_PLACES, places, within
+from ..kernels.table import KernelChoice, find_kernel
+from ..lower.context import Selector, Spare
+from ..memory.concat_in_place import Joined, find_parts, into_result, joinable
+from ..memory.lifetimes import Facts, Lives, Pieces, lives_of, pieces_of
+from ..memory.offset_search import align_up
+from ..memory.offsets import estimate, fits, live_bytes, lower_bound, place, savings
+from ..memory.sharing import is_alias, share_memory
+from ..memory.states import state_bytes
+from ..types import Call, Part, Step
+from .bands import Chain, band_step
+from .cost import band_cost, instructions
+from .least_flash import larger_kernels
+
+MOST_OPERANDS = 32  # of concatenations to look at one by one
+
+
+@dataclass(frozen=True)
+class _Outline:
+    """What is the same for all heights of bands.
+
+    Attributes:
+        steps: those of chains in the height that came first.
+        places: of each chain among them, by its first operator.
+    """
+
+    steps: list[Step]
+    places: dict[int, int]
+    lives: Lives
+
+
+class Planner:
+    """The steps and buffers of a graph for any choice of chains."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        target: Target,
+        kernels: KernelChoice = KernelChoice.BUILTIN,
+        optimize: Optimize = Optimize.BALANCED,
+        spare: Spare = frozenset(),
+    ) -> None:
+        self.graph = graph
+        self.target = target
+        self.optimize = optimize
+        self.spare = spare
+        self.select = Selector(graph, target, kernels, spare=spare)
+        self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
+        self._steps: dict[tuple[int, int] | Chain, Step] = {}
+        self._groups: dict[frozenset[int], dict[int, int]] = {}
+        self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
+        self._outlines: dict[tuple[Joined, tuple[tuple[int, int], ...]], _Outline] = {}
+        self._sizes: dict[tuple[Chain, ...], int] = {}
+        self._costs: dict[Chain, float] = {}
+        self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
+        self._moved: dict[tuple[int, tuple[tuple[int, Part], ...]], Step] = {}
+        self._states = state_bytes(graph)
+        group = share_memory(graph)
+        self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+        if optimize is Optimize.SIZE:
+            steps = tuple(map(Step, graph.ops, self.calls))
+            avoid = larger_kernels(self.select, steps)
+            if avoid:
+                self.select = Selector(graph, target, kernels, avoid, spare)
+                self._calls.clear()
+                self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+        self._facts = Facts(self._too_many_places())
+        self.joined: Joined = frozenset()
+        self._choose_joined()
+
+    def _too_many_places(self) -> frozenset[int]:
+        """The results whose overlaps with their operands are not looked at."""
+        looks = {number: places(calls) for number, calls in enumerate(self.calls)}
+        few = within(looks, MOST_PLACES)
+        return frozenset(
+            index
+            for number, op in enumerate(self.graph.ops)
+            if number not in few
+            for index in op.outputs
+        )
+
+    def _choose_joined(self) -> None:
+        """The operands of concatenations to compute in place: all, but for those without which the
+        arena is smaller, by whole concatenations and then one by one."""
+        every = joinable(self.graph)
+        if not every:
+            return
+        by_operator = [
+            frozenset(p for p in every if p[0] == n) for n in sorted({n for n, _ in every})
+        ]
+        loads = {
+            joined: self._load_with(joined) for joined in (frozenset[tuple[int, int]](), every)
+        }
+
+        def best() -> Joined:
+            return min(loads, key=lambda joined: (loads[joined], -len(joined)))
+
+        for some in [*by_operator, *(frozenset({pair}) for pair in sorted(every)[:MOST_OPERANDS])]:
+            for other in (best() - some, best() | some):
+                if other not in loads:
+                    loads[other] = self._load_with(other)
+        chosen = best()
+        sizes = {
+            joined: self._size_with(joined) for joined in (frozenset[tuple[int, int]](), chosen)
+        }
+        self.joined = min(sizes, key=lambda joined: (sizes[joined], -len(joined)))
+        self._sizes.clear()
+
+    def _load_with(self, joined: Joined) -> int:
+        self.joined = joined
+        return self.load(())[0]
+
+    def _size_with(self, joined: Joined) -> int:
+        self.joined = joined
+        return self._size(())
+
+    def pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
+        """Steps and buffers with these chains, none of which may share an operator with another."""
+        key = self.joined, chains
+        if key not in self._pieces:
+            self._pieces[key] = self._find_pieces(chains)
+        return self._pieces[key]
+
+    def _find_pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
+        key = self.joined, tuple((chain.first, chain.last) for chain in chains)
+        if key not in self._outlines:
+            self._outlines[key] = self._outline(chains)
+        outline = self._outlines[key]
+        parts = outline.lives.parts
+        banded = {
+            outline.places[c.first]: self._into_results(self._banded(c), parts) for c in chains
+        }
+        steps = tuple(banded.get(number, step) for number, step in enumerate(outline.steps))
+        return steps, pieces_of(self.graph, steps, outline.lives, self._facts)
+
+    def _outline(self, chains: tuple[Chain, ...]) -> _Outline:
+        group = self.group(chains)
+        inside = {n for chain in chains for n in range(chain.first, chain.last + 1)}
+        starts = {chain.first: chain for chain in chains}
+        steps: list[Step] = []
+        places: dict[int, int] = {}
+        for number in range(len(self.graph.ops)):
+            if number in starts:
+                places[number] = len(steps)
+                steps.append(self._banded(starts[number]))
+            elif number not in inside:
+                steps.append(self._single(number, group))
+        parts = self._parts(group, chains)
+        states = {state.before for state in self.graph.states}
+        with_buffer = {
+            index: root
+            for index, root in group.items()
+            if index not in parts and root not in states
+        }
+        lives = lives_of(self.graph, tuple(steps), with_buffer, parts)
+        return _Outline([self._into_results(step, parts) for step in steps], places, lives)
+
+    def _parts(self, group: dict[int, int], chains: tuple[Chain, ...]) -> dict[int, Part]:
+        """What lies in the results of concatenations."""
+        if not self.joined:
+            return {}
+        banded: set[int] = set()
+        for chain in chains:
+            ops = self.graph.ops[chain.first : chain.last + 1]
+            banded.update(index for op in ops for index in op.inputs)
+            banded.update(index for op in ops[:-1] for index in op.outputs)
+        return find_parts(self.graph, group, self.calls, self.joined, banded)
+
+    def _into_results(self, step: Step, parts: dict[int, Part]) -> Step:
+        if not parts:
+            return step
+        touched = {i for op in step.ops for i in (*op.inputs, *op.outputs)} & parts.keys()
+        around = {i for index in touched for i in _holders(index, parts)}
+        key = id(step), tuple((i, parts[i]) for i in sorted(around))
+        if key not in self._moved:
+            self._moved[key] = into_result(step, parts) if touched else step
+        return self._moved[key]
+
+    def _banded(self, chain: Chain) -> Step:
+        if chain not in self._steps:
+            move = find_kernel("move", "x8", self.target)
+            self._steps[chain] = band_step(self.graph, self.calls, chain, move)
+        return self._steps[chain]
+
+    def _single(self, number: int, group: dict[int, int]) -> Step:
+        calls = self._lower(number, group)
+        key = number, len(calls)
+        if key not in self._steps:
+            self._steps[key] = Step(self.graph.ops[number], calls)
+        return self._steps[key]
+
+    def _lower(self, number: int, group: dict[int, int]) -> tuple[Call, ...]:
+        op: Op = self.graph.ops[number]
+        source, result = op.inputs[0], op.outputs[0]
+        shared = source in group and group[source] == group[result]
+        written = shared and isinstance(op.attrs, ops.IndexPut)
+        nothing = shared and number in self._aliases
+        if (number, nothing or written) not in self._calls:
+            calls = () if nothing else tuple(self.select.calls(op))
+            # The first copies the operand, which lies there already.
+            self._calls[number, nothing or written] = calls[1:] if written else calls
+        return self._calls[number, nothing or written]
+
+    def group(self, chains: tuple[Chain, ...]) -> dict[int, int]:
+        """For every tensor with memory the one whose memory it uses."""
+        inside = frozenset(n for chain in chains for n in range(chain.first, chain.last + 1))
+        if inside not in self._groups:
+            self._groups[inside] = share_memory(self.graph, inside)
+        return self._groups[inside]
+
+    def size(self, chains: tuple[Chain, ...]) -> int:
+        """About the bytes of arena."""
+        if chains not in self._sizes:
+            self._sizes[chains] = self._size(chains)
+        return self._sizes[chains]
+
+    def seems_within(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
+        """Whether the size is at most `nbytes`; most that are larger show it by their bound."""
+        if chains not in self._sizes:
+            _, pieces = self.pieces(chains)
+            if lower_bound(pieces.buffers, pieces.distances) > nbytes - self._states:
+                return False
+        return self.size(chains) <= nbytes
+
+    def _size(self, chains: tuple[Chain, ...]) -> int:
+        _, pieces = self.pieces(chains)
+        return align_up(estimate(pieces.buffers, pieces.distances), 16) + self._states
+
+    def smallest(self, chains: tuple[Chain, ...]) -> int:
+        """Bytes of arena as they will be."""
+        _, pieces = self.pieces(chains)
+        return align_up(place(pieces.buffers, pieces.distances).size, 16) + self._states
+
+    def is_within(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
+        """Whether the arena, as it will be, has at most so many bytes."""
+        _, pieces = self.pieces(chains)
+        return fits(pieces.buffers, pieces.distances, (nbytes - self._states) // 16 * 16)
+
+    def loads(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], list[int]]:
+        """The steps, and the bytes that each needs at least."""
+        steps, pieces = self.pieces(chains)
+        saved = dict(savings(pieces.buffers, pieces.distances))  # of one operand a step
+        live = live_bytes(pieces.buffers, saved, len(steps))
+        return steps, [self._states + nbytes for nbytes in live]
+
+    def busiest(self, chains: tuple[Chain, ...]) -> Step:
+        """The step that needs most memory."""
+        steps, needed = self.loads(chains)
+        return steps[needed.index(max(needed))]
+
+    def load(self, chains: tuple[Chain, ...]) -> tuple[int, int]:
+        """The bytes that the busiest step needs, and how many steps need them."""
+        _, needed = self.loads(chains)
+        return max(needed), needed.count(max(needed))
+
+    def instructions(self) -> float:
+        """Of one inference, without bands; roughly."""
+        return instructions([call for each in self.calls for call in each], self.target.isa)
+
+    def cost(self, chains: tuple[Chain, ...]) -> float:
+        """The instructions that bands add; roughly."""
+        for chain in chains:
+            if chain not in self._costs:
+                self._costs[chain] = band_cost(self._banded(chain), self.target.isa)
+        return sum(self._costs[chain] for chain in chains)
+
+
+def _holders(index: int, parts: dict[int, Part]) -> Iterator[int]:
+    """A part, and the parts in which it lies."""
+    while index in parts:
+        yield index
+        index = parts[index].result

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which operators to compute in bands of rows.
+
+Bands cost calls and moves of rows. ``balanced``, the default, takes them only as far as all of them
+together cost less than TOLERANCE of the instructions and each makes the arena smaller by LEAST_GAIN at
+least; ``size`` as far as the arena becomes smaller, by LARGE_GAIN first; ``speed`` not at all. Given a RAM
+limit, the bands that cost least of those found with which it is met (but for ``size``, which goes as far
+as it can); if no bands meet it, kernels with less scratch are taken, too (less_scratch.py).
+
+Chains are chosen greedily: of those with the operators that need most memory at one time the one with
+which the arena is the smallest, then its bands as high as the arena allows. All figures of cost are
+rough; they choose between plans of equal results.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ...target import Optimize
+from .bands import Chain, is_chain
+from .candidates import Planner
+
+TOLERANCE = 0.004
+LEAST_GAIN = 0.03
+LARGE_GAIN = 0.1
+LONGEST = 4  # operators of a chain
+MOST_CHAINS = 12
+MOST_BANDS = 512  # of a chain: the rows of taller images are not computed one by one
+PATIENCE = 6
+TRIES = 3  # of the chains that promise the smallest arena
+
+
+def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -> tuple[Chain, ...]:
+    """The chains to compute in bands; those of the smallest arena found if none fits `ram_limit`."""
+    chains: tuple[Chain, ...] = ()
+    if optimize is Optimize.BALANCED:
+        allowed = planner.instructions() * TOLERANCE
+        chains = _extend(planner, chains, _Aim(LEAST_GAIN, allowed, 0))
+    elif optimize is Optimize.SIZE:
+        for gain in (LARGE_GAIN, 0.0):  # small ones first take longer, and lead astray
+            chains = _extend(planner, chains, _Aim(gain, math.inf, 0))
+    if ram_limit is not None and not planner.is_within(chains, ram_limit):
+        chains = _extend(planner, chains, _Aim(0.0, math.inf, ram_limit))
+    return _needed(planner, chains, planner.smallest(chains)) if chains else ()
+
+
+def fastest_chains(planner: Planner, optimize: Optimize, ram_limit: int) -> tuple[Chain, ...]:
+    """The chains that cost least of those found with which the arena fits `ram_limit`; without any
+    those of the smallest arena."""
+    found = choose_chains(planner, optimize, ram_limit)
+    if optimize is Optimize.SIZE or not planner.is_within(found, ram_limit):
+        return found
+    direct = _extend(planner, (), _Aim(0.0, math.inf, ram_limit))
+    options = (found, direct, choose_chains(planner, Optimize.SIZE, None))
+    within = [chains for chains in options if planner.is_within(chains, ram_limit)]
+    return min((_relax(planner, chains, ram_limit) for chains in within), key=planner.cost)
+
+
+def _relax(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> tuple[Chain, ...]:
+    """As few of `chains` as the limit allows, the cheapest ones, in the cheapest bands that it allows."""
+    chains = _needed(planner, chains, ram_limit)
+    for position, chain in enumerate(chains):
+        options = [_with_rows(chains, position, rows) for rows in _heights(planner, chain)]
+        for option in sorted(options, key=planner.cost):
+            if planner.cost(option) >= planner.cost(chains) or (
+                planner.seems_within(option, ram_limit) and planner.is_within(option, ram_limit)
+            ):
+                chains = min(chains, option, key=planner.cost)
+                break
+    return chains
+
+
+def _needed(planner: Planner, chains: tuple[Chain, ...], nbytes: int) -> tuple[Chain, ...]:
+    """Those of `chains` without which the arena is larger than `nbytes`; the dearest go first."""
+    for chain in sorted(chains, key=lambda chain: -planner.cost((chain,))):
+        fewer = tuple(other for other in chains if other != chain)
+        if planner.is_within(fewer, nbytes):
+            chains = fewer
+    return chains
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """What a further chain must bring: this part of the arena, at no more instructions than `allowed`
+    for all chains; and the size that is small enough."""
+
+    gain: float
+    allowed: float
+    enough: int
+
+
+def _extend(planner: Planner, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Chain, ...]:
+    """Adds chains as long as they bring what they must. Where several steps need most, only chains
+    for all of them together bring something, so up to PATIENCE may come before they do."""
+    size = planner.size(chains)
+    pending, waiting = chains, 0
+    while size > aim.enough and len(pending) < MOST_CHAINS:
+        options = sorted(
+            (planner.load(option), number, option)
+            for number, option in enumerate(_candidates(planner, pending))
+        )
+        found = []
+        most = size * (1 - aim.gain)
+        for _, number, option in options[:TRIES]:
+            if not planner.seems_within(option, math.floor(most)):
+                continue  # with higher bands it is no smaller
+            option = _cheapen(planner, _widen(planner, option, aim.enough), aim.allowed)
+            after, cost = planner.size(option), planner.cost(option)
+            if after <= most and after < size and cost <= aim.allowed:
+                found.append((max(after, aim.enough), cost, number, option))
+        if found:
+            chains = pending = min(found)[3]
+            size, waiting = planner.size(chains), 0
+        elif options and waiting < PATIENCE and options[0][0] < planner.load(pending):
+            pending, waiting = options[0][2], waiting + 1
+        else:
+            break
+    return chains
+
+
+def _candidates(planner: Planner, chains: tuple[Chain, ...]) -> Iterator[tuple[Chain, ...]]:
+    """`chains` with one more that takes part in the busiest step; it replaces those it touches."""
+    ops = planner.graph.ops
+    places = {op.outputs: number for number, op in enumerate(ops)}
+    busy = [places[op.outputs] for op in planner.busiest(chains).ops]
+    for first in range(max(0, busy[0] - LONGEST + 1), busy[-1] + 1):
+        for last in range(max(first + 1, busy[0]), min(first + LONGEST, len(ops))):
+            if not is_chain(planner.graph, planner.calls, first, last):
+                continue
+            kept = tuple(c for c in chains if c.last < first or c.first > last)
+            lowest = -(-_height(planner, last) // MOST_BANDS)
+            option = tuple(sorted((*kept, Chain(first, last, lowest)), key=lambda c: c.first))
+            if option != chains:
+                yield option
+
+
+def _heights(planner: Planner, chain: Chain) -> list[int]:
+    """Rows a band that divide the last result in 2, 3, … bands, and those of the chain itself."""
+    height = _height(planner, chain.last)
+    most = min(height, MOST_BANDS)
+    return sorted({-(-height // bands) for bands in range(2, most + 1)} | {chain.rows})
+
+
+def _height(planner: Planner, number: int) -> int:
+    """Rows of the result of an operator on images."""
+    return planner.graph.tensors[planner.graph.ops[number].outputs[0]].shape[2]
+
+
+def _with_rows(chains: tuple[Chain, ...], position: int, rows: int) -> tuple[Chain, ...]:
+    chain = replace(chains[position], rows=rows)
+    return (*chains[:position], chain, *chains[position + 1 :])
+
+
+def _widen(planner: Planner, chains: tuple[Chain, ...], enough: int) -> tuple[Chain, ...]:
+    """Higher bands as far as the arena stays as small, or below `enough`."""
+    target = max(planner.size(chains), enough)
+    for position, chain in enumerate(chains):
+        heights = _heights(planner, chain)
+        low, high = heights.index(chain.rows), len(heights)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if planner.seems_within(_with_rows(chains, position, heights[middle]), target):
+                low = middle
+            else:
+                high = middle
+        chains = _with_rows(chains, position, heights[low])
+    return chains
+
+
+def _cheapen(planner: Planner, chains: tuple[Chain, ...], allowed: float) -> tuple[Chain, ...]:
+    """Higher bands, whatever they need, until all together cost no more than `allowed`."""
+    tallest = tuple(replace(chain, rows=_heights(planner, chain)[-1]) for chain in chains)
+    if planner.cost(tallest) > allowed:
+        return chains
+    while planner.cost(chains) > allowed:
+        dearest = max(
+            (
+                position
+                for position, chain in enumerate(chains)
+                if chain.rows < _heights(planner, chain)[-1]
+            ),
+            key=lambda position: planner.cost(chains[position : position + 1]),
+        )
+        heights = _heights(planner, chains[dearest])
+        rows = heights[heights.index(chains[dearest].rows) + 1]
+        chains = _with_rows(chains, dearest, rows)
+    return chains

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions of kernel calls by the instruction set of the kernels, roughly: to compare plans with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...target import Isa
+from ..memory.overlap import order_of
+from ..types import Call, Step
+
+_PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.SCALAR: 3.0}
+_PER_ELEMENT = {Isa.MVE: 0.5, Isa.DSP: 2.0, Isa.SCALAR: 3.0}  # of element-wise results
+_PER_BYTE_MOVED = {Isa.MVE: 0.2, Isa.DSP: 0.6, Isa.SCALAR: 0.6}
+_PER_CALL = 300
+
+
+def instructions(calls: Iterable[Call], isa: Isa) -> float:
+    """Of calls that multiply, as if all kernels were written for `isa`."""
+    return sum(_PER_MAC[isa] * call.macs + _PER_CALL * call.turns for call in calls)
+
+
+def instructions_by_kernel(calls: Iterable[Call]) -> float:
+    """Of calls, each by what its kernel is written for, and with element-wise results counted."""
+    return sum(
+        _PER_MAC[call.kernel.isa] * call.macs
+        + _PER_ELEMENT[call.kernel.isa] * call.turns * _elements(call)
+        + _PER_CALL * call.turns
+        for call in calls
+    )
+
+
+def _elements(call: Call) -> int:
+    return call.int_fields["count"] if order_of(call)[0] == "elements" else 0
+
+
+def band_cost(step: Step, isa: Isa) -> float:
+    """What the bands of a step add to its operators on whole tensors."""
+    total = _PER_CALL * float(sum(call.turns for call in step.calls) - len(step.ops))
+    for call in step.calls:
+        fields = call.int_fields
+        if call.kernel.op == "move":
+            total += call.turns * _PER_BYTE_MOVED[isa] * fields["count"]
+        elif order_of(call)[0] == "planes":
+            total += call.turns * 6 * fields["in_row_stride"]  # sorts two rows again
+        elif order_of(call)[0] == "pixels" and isa is not Isa.SCALAR:
+            pixels = fields["out_h"] * fields["out_w"]
+            total += pixels % order_of(call)[1] * call.macs / pixels * _PER_MAC[isa]
+        elif call.kernel.op == "conv2d" and isa is Isa.SCALAR:
+            pixels = fields["out_h"] * fields["out_w"]
+            total += -pixels % 3 * call.macs / pixels * _PER_MAC[isa]  # three cost as one does
+    return total

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OPTIMIZE size: the kernel variants that give the least flash, code and constants together.
+
+Variants of one kernel differ in code and in how they pack the weights, and a second variant beside
+the first costs its code once more. Which variants an operator's layers use concerns no other
+operator, so all sets of variants of one operator can be tried: there are at most seven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from ...errors import CortexMError
+from ...ir import Op
+from ..kernels.table import Kernel, code_sizes, kernels
+from ..lower.context import Selector
+from ..types import Step
+
+# Bytes that a slower set of variants must save.
+_LEAST_GAIN = 512
+
+
+def larger_kernels(fastest: Selector, steps: Sequence[Step]) -> frozenset[str]:
+    """The kernels not to take, by symbol, for the least flash.
+
+    Args:
+        fastest: what chose the kernels of `steps`.
+    """
+    avoid: set[str] = set()
+    sizes = code_sizes()
+    isas = fastest.target.isa.runs
+    layers: dict[tuple[str, str], list[Op]] = {}
+    for step in steps:
+        for kernel in {call.kernel for call in step.calls if call.kernel.symbol in sizes}:
+            layers.setdefault((kernel.op, kernel.types), []).append(step.op)
+    for (name, types), ops in layers.items():
+        variants = [k for k in kernels() if (k.op, k.types) == (name, types) and k.isa in isas]
+        if len(variants) == 1:
+            continue
+        best: int | None = None
+        choice: frozenset[str] = frozenset()
+        taken: dict[frozenset[str], frozenset[str]] = {}  # kernels, by what is left out
+        for without in _subsets(variants):
+            fewer = (without - {symbol} for symbol in without)
+            alike = next((w for w in fewer if w in taken and not taken[w] & without), None)
+            if alike is not None:
+                taken[without] = taken[alike]
+                continue  # what is left out besides is not taken anyway
+            found = _flash(fastest, ops, without)
+            if found is None:
+                continue
+            flash, taken[without] = found
+            if best is None or flash + _LEAST_GAIN <= best:
+                best, choice = flash, without
+        avoid |= choice
+    return frozenset(avoid)
+
+
+def _subsets(variants: Sequence[Kernel]) -> Iterator[frozenset[str]]:
+    """What to leave out: first nothing, and not everything."""
+    for count in range(len(variants)):
+        for chosen in combinations(variants, count):
+            yield frozenset(kernel.symbol for kernel in chosen)
+
+
+def _flash(
+    fastest: Selector, ops: Sequence[Op], without: frozenset[str]
+) -> tuple[int, frozenset[str]] | None:
+    """Bytes of code and constants of some layers, and their kernels; None if one of them has no other
+    kernel."""
+    select = Selector(fastest.graph, fastest.target, fastest.choice, without)
+    used: set[str] = set()
+    try:
+        for op in ops:
+            used |= {call.kernel.symbol for call in select.calls(op)}
+    except CortexMError:
+        return None
+    code = sum(code_sizes().get(symbol, 0) for symbol in used)
+    return code + sum(c.nbytes for c in select.constants.values()), frozenset(used)

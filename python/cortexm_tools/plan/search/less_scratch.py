@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RAM limits that bands of rows alone do not meet: kernels with less scratch.
+
+A faster variant of a kernel often works through scratch, a slower one without. Operators whose step
+needs more than the limit give up the variant that they have, as long as there is another and until the
+limit is met. Operators below the limit keep their kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..lower.context import Spare
+from ..types import Call, ScratchArg, Step
+from .bands import Chain
+from .candidates import Planner
+
+Choice = tuple[Planner, tuple[Chain, ...]]
+
+_ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
+
+
+def fit(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) -> Choice:
+    """The choice with which the arena has at most `ram_limit` bytes, or the smallest one found.
+
+    If what the limit asks for is not enough, what a limit of nothing asks for is tried too: so a limit
+    of just the smallest arena is met.
+
+    Args:
+        choose: the planner without these kernels for these operators, and its chains for a limit.
+    """
+    if ram_limit is None:
+        return choose(frozenset(), None)
+    best = _spare(choose, ram_limit)
+    if ram_limit > 1 and not _is_within(best, ram_limit):
+        other = _spare(choose, 0)
+        return other if _is_within(other, _size(best)) else best
+    return best
+
+
+def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Choice:
+    spare: Spare = frozenset()
+    best = latest = choose(spare, ram_limit)
+    for _ in range(_ROUNDS):
+        more = _too_large(*latest, ram_limit) - spare
+        if not more or _is_within(best, ram_limit):
+            break
+        spare |= more
+        latest = choose(spare, ram_limit)
+        best = latest if _is_within(latest, _size(best) - 1) else best
+    return best
+
+
+def _size(choice: Choice) -> int:
+    planner, chains = choice
+    return planner.smallest(chains)
+
+
+def _is_within(choice: Choice, nbytes: int) -> bool:
+    planner, chains = choice
+    return planner.is_within(chains, nbytes)
+
+
+def _too_large(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> Spare:
+    """The kernels with scratch in steps above the limit, and in those that need most, that have
+    other variants."""
+    steps, loads = planner.loads(chains)
+    most = min(ram_limit, max(loads, default=0) - 1)
+    with_scratch = {
+        (_made(step, call), call.kernel.symbol)
+        for step, load in zip(steps, loads, strict=True)
+        if load > most
+        for call in step.calls
+        if any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
+    }
+    return frozenset(with_scratch & planner.select.spares)
+
+
+def _made(step: Step, call: Call) -> int:
+    """The tensor that a call computes, which may lie in the result of a concatenation."""
+    made = call.result.index if call.result is not None else step.op.outputs[0]
+    return made if made in step.inside else step.op.outputs[0]

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forms that MVE and DSP kernels read: every weight is found where the kernel's comment says."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from cortexm_tools.plan.kernels.packing import (
+    Constants,
+    _phases,
+    depthwise8,
+    gemm4,
+    pairs,
+    phases_gemm4,
+    phases_pairs,
+)
+
+
+def _constants(weight: np.ndarray, channels: int, groups: int = 1) -> Constants:
+    numbers = np.arange(channels)
+    return Constants(
+        weight,
+        (1000 + numbers).astype(np.int32),
+        (2000 + numbers).astype(np.int32),
+        (-numbers - 1).astype(np.int8),
+        groups,
+    )
+
+
+@pytest.mark.parametrize("depth", [1, 3, 15, 16, 17, 31, 32, 33, 48, 50])
+@pytest.mark.parametrize(
+    ("channels", "groups"), [(1, 1), (4, 1), (5, 1), (8, 1), (6, 2), (10, 2), (4, 4)]
+)
+def test_gemm4(depth: int, channels: int, groups: int) -> None:
+    rng = np.random.default_rng(depth)
+    weight = rng.integers(-128, 128, (channels, depth)).astype(np.int8)
+    packed = gemm4(_constants(weight, channels, groups))
+    per_group = channels // groups
+    whole = per_group // 4 * 4
+    first = (depth - 1) % 16 + 1
+    behind = max(0, 16 - depth * (1 + per_group - whole)) if whole else 0
+    assert packed.weight.size == channels * depth + behind
+    assert packed.bias.size == packed.multiplier.size == packed.shift.size == channels
+    for channel in range(channels):
+        group, o = divmod(channel, per_group)
+        block = packed.weight[(group * per_group + o // 4 * 4) * depth :]
+        for k in range(depth):
+            if o >= whole:
+                place = o % 4 * depth + k
+            elif k < first:
+                place = o % 4 * first + k
+            else:
+                chunk, at = divmod(k - first, 16)
+                place = 4 * (first + 16 * chunk) + o % 4 * 16 + at
+            assert block[place] == weight[channel, k]
+
+
+def test_gemm4_of_a_layer_with_one_multiplier() -> None:
+    none = np.zeros(0, np.int8)
+    packed = gemm4(Constants(np.ones((3, 5), np.int8), np.ones(3, np.int32), none, none))
+    assert packed.bias.tolist() == [1, 1, 1]
+    assert packed.multiplier.size == packed.shift.size == 0
+
+
+@pytest.mark.parametrize("channels", [8, 9, 15, 16, 23, 40])
+def test_depthwise8(channels: int) -> None:
+    rng = np.random.default_rng(channels)
+    weight = rng.integers(-128, 128, (1, 3, 2, channels)).astype(np.int8)
+    packed = depthwise8(_constants(weight, channels))
+    starts = [min(8 * i, channels - 8) for i in range((channels + 7) // 8)]
+    for i, start in enumerate(starts):
+        for lane in range(8):
+            for tap in range(6):
+                expected = weight.reshape(6, channels)[tap, start + lane]
+                assert packed.weight[(i * 6 + tap) * 8 + lane] == expected
+    assert packed.bias.size == packed.multiplier.size == packed.shift.size == channels
+
+
+@pytest.mark.parametrize("kernel", [(1, 1), (2, 2), (3, 3), (2, 5), (4, 1)])
+@pytest.mark.parametrize("stride", [(1, 1), (2, 2), (3, 2), (1, 4)])
+def test_phases_are_convolutions(kernel: tuple[int, int], stride: tuple[int, int]) -> None:
+    """Of each phase, the outputs that a window of 3x3 inputs meets, against the sum over all taps."""
+    rng = np.random.default_rng(kernel[0] + 8 * stride[0])
+    out_c, in_c, zero_point = 5, 3, -7
+    weight = rng.integers(-128, 128, (out_c, *kernel, in_c)).astype(np.int8)
+    plain = rng.integers(-(2**20), 2**20, out_c).astype(np.int32)
+    folded = plain - zero_point * weight.astype(np.int32).sum(axis=(1, 2, 3))
+    channels = np.arange(out_c)
+    constants = Constants(
+        weight, folded, channels + 2000, -channels, 1, plain, stride, zero_point
+    )  # fmt: skip
+    image = rng.integers(-128, 128, (3, 3, in_c)).astype(np.int64) - zero_point
+    extents = [2 * s + k for s, k in zip(stride, kernel, strict=True)]
+    whole = np.zeros((*extents, out_c), np.int64) + plain
+    for y, x, ky, kx in itertools.product(range(3), range(3), *map(range, kernel)):
+        whole[y * stride[0] + ky, x * stride[1] + kx] += image[y, x] @ weight[:, ky, kx].T.astype(
+            np.int64
+        )
+    padded = np.pad(image, [(8, 8), (8, 8), (0, 0)]) + zero_point  # kernels are less than 8 long
+    for number, phase in enumerate(_phases(constants)):
+        rows, cols = phase.weight.shape[1:3]
+        fy, fx = divmod(number, stride[1])
+        for y, x in itertools.product(
+            range((extents[0] - 1 - fy) // stride[0] + 1),
+            range((extents[1] - 1 - fx) // stride[1] + 1),
+        ):
+            top, left = 9 + y - rows, 9 + x - cols
+            window = padded[top : top + rows, left : left + cols]
+            sums = (phase.weight.astype(np.int64) * window).sum(axis=(1, 2, 3)) + phase.bias
+            assert (sums == whole[fy + y * stride[0], fx + x * stride[1]]).all()
+
+
+def test_phases_gemm4() -> None:
+    rng = np.random.default_rng(1)
+    weight = rng.integers(-128, 128, (5, 3, 1, 6)).astype(np.int8)
+    numbers = np.arange(5, dtype=np.int32)
+    constants = Constants(weight, numbers, 2000 + numbers, -1 - numbers, 1, numbers, (2, 2), 0)
+    packed = phases_gemm4(constants)
+    upper = gemm4(_constants(np.ascontiguousarray(weight[:, 2::-2]), 5)).weight[:60]
+    lower = gemm4(_constants(weight[:, 1], 5)).weight[:30]
+    # And two phases without taps; a vector of 16 bytes begins at six of the last.
+    assert packed.weight.tolist() == [*upper, *lower, *[0] * 10]
+    assert packed.bias.tolist() == [0, 1, 2, 3, 4] * 4
+    packed = phases_pairs(constants)
+    parts = (pairs(_constants(weight[:, 2::-2], 5)), pairs(_constants(weight[:, 1], 5)))
+    assert [part.weight.size for part in parts] == [4 * 12 + 12, 4 * 6 + 8]
+    assert packed.weight.tolist() == [*parts[0].weight, *parts[1].weight, *[0] * 8]
+    assert packed.bias.tolist() == [0, 1, 2, 3, 4] * 4
+    assert packed.shift.tolist() == [-1, -2, -3, -4, -5]
