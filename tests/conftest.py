@@ -18,6 +18,17 @@ for name in (".", "cmake", "cmsis_nn", "kernels", "ops_data", "ops_float", "whee
 from plan_executor import PlanExecutor, build_library  # noqa: E402
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests of one group must meet in one worker, or each worker lowers the same models."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or not getattr(config.option, "loadgroup", False):
+        return
+    if any(item.get_closest_marker("xdist_group") and "@" not in item.nodeid for item in items):
+        raise pytest.UsageError(
+            "this pytest-xdist does not group tests on this pytest: install requirements/dev.txt"
+        )
+
+
 @pytest.fixture(scope="session")
 def executor(tmp_path_factory: pytest.TempPathFactory) -> PlanExecutor:
     """Runs plans here; the library is built once for all workers of a session."""
