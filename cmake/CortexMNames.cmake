@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a model is called in C, by the rules of ../python/cortexm_tools/naming.py. Included by
+# What a model is called in C, by the rules of ../python/cortexm_tools/names.py. Included by
 # CortexMModel.cmake; functions only.
 
 set_property(GLOBAL PROPERTY CORTEXM_NAMES_DIR "${CMAKE_CURRENT_LIST_DIR}")

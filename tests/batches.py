@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cortexm_tools.arena import CallerArena
 from cortexm_tools.compile import (
     Compiled,
     CompileOptions,
@@ -77,7 +78,7 @@ def run_batch(
     Cores without DSP or MVE that have no board of their own with room for a batch (the M0) run on
     the next one that executes their code.
     """
-    options = CompileOptions(target=target, kernels=kernels, own_arena=False, poison=poison)
+    options = CompileOptions(target=target, kernels=kernels, arena=CallerArena(), poison=poison)
     batch: dict[str, list[list[bytes]]] = {}
     programs: list[Compiled] = []
     files: dict[str, str | bytes] = {}

@@ -14,7 +14,7 @@ def main() -> int:
             return 130
         return cli.main()
     if sys.argv[1:] == ["doctor"]:
-        from .doctor import examine, listing
+        from .cli.doctor import examine, listing
 
         print(listing(examine()))
         return 1

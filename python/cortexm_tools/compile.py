@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .arena import Arena, OwnArena, SharedArena
 from .emit import EmitOptions, Sample, emit, emit_samples, tie
 from .emit.files import write_files
 from .errors import CortexMError, did_you_mean
@@ -21,6 +22,7 @@ from .executorch.sizes import Sizes
 from .ir import Array, Graph, ops
 from .ir.edit import producers
 from .ir.interpreter import run_sequence
+from .options import ATOL, QTOL, RTOL
 from .plan import KernelChoice, Plan, make_plan
 from .plan.search.alternatives import smaller_plan
 from .plan.types import Region
@@ -30,7 +32,7 @@ from .report import check_limits, float_ops, report_data, report_json
 from .runner import run_in_order
 from .simplify import simplify
 from .target import Optimize, Target
-from .vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, vector_inputs
+from .vectors import check_vectors, fit_input, vector_inputs
 
 
 @dataclass(frozen=True)
@@ -48,18 +50,40 @@ class ExecutorchOptions:
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """What a user can choose about a compiled model."""
+    """What a user can choose about a compiled model; options.py has the words for it.
+
+    Attributes:
+        target: the core and the instruction set to use.
+        kernels: whose kernels.
+        io_int8: inputs and outputs of the model stay quantized: int8 in place of float32.
+        arena: whose memory it computes in.
+        section_arena, section_weights: linker sections (letters, digits, ``_``, ``.``, ``$``); empty
+            for those of the regions, or else the compiler's choice.
+        regions: the memories there are, sizes in bytes; none for one without end.
+        optimize: fewer instructions, or less flash and RAM.
+        bands: compute operators in bands of rows where that saves RAM. Without them every operator is
+            a step, in the program's order.
+        ram_limit: most bytes of arena and state, 0 or more; None for no limit.
+        flash_limit: most bytes of constants, 0 or more; None for no limit.
+        require_int8: refuse operators that compute in float32.
+        embed_pte: write the program itself as C.
+        samples: how many inputs to write with what the reference gives for them, 0 or more, at most as
+            many as the program has.
+        poison: overwrite dead bytes of the arena while the model runs, for tests.
+        profile: call cortexm_profile() before and after every step.
+        command: the command line that the preamble of the generated files names.
+        executorch: for ExecuTorch's own runtime in place of a compiled plan; None for the plan.
+    """
 
     target: Target
     kernels: KernelChoice = KernelChoice.BUILTIN
     io_int8: bool = False
-    own_arena: bool = True
-    shared_arena: str = ""
+    arena: Arena = OwnArena()
     section_arena: str = ""
     section_weights: str = ""
     regions: tuple[Region, ...] = ()
     optimize: Optimize = Optimize.BALANCED
-    bands: bool = True  # of rows; without them every operator is a step, in the program's order
+    bands: bool = True
     ram_limit: int | None = None
     flash_limit: int | None = None
     require_int8: bool = False
@@ -150,8 +174,7 @@ def _emit_options(program: Program, options: CompileOptions) -> EmitOptions:
         name=program.name,
         command=options.command,
         digest=program.digest,
-        own_arena=options.own_arena and not options.shared_arena,
-        shared_arena=options.shared_arena,
+        arena=options.arena,
         section_arena=options.section_arena,
         section_weights=options.section_weights,
         poison=options.poison,
@@ -176,7 +199,7 @@ def _compile_for_executorch(
                 hint="leave it out, or leave out RUNTIME executorch",
             )
     loaded = prepare(program, options.target, runtime.sizes, runtime.external_operators)
-    if options.shared_arena and state_values(loaded.program):
+    if isinstance(options.arena, SharedArena) and state_values(loaded.program):
         raise CortexMError(
             "ExecuTorch's runtime keeps the model's state in its arena, which other models would "
             "overwrite",

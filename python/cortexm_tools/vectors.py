@@ -11,13 +11,8 @@ import numpy.typing as npt
 
 from .errors import CortexMError
 from .ir import Array, DType, Graph, Tensor, ops
+from .options import ATOL, QTOL, RTOL
 from .pte.bundle import TestVector
-
-# What ExecuTorch's arm_executor_runner allows when it verifies a bundle, and one quantization step of
-# the output besides: the bundle's values come from PyTorch, which rounds in float.
-ATOL = 0.01
-RTOL = 0.01
-QTOL = 1
 
 
 @dataclass(frozen=True)

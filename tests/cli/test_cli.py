@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cortexm_tools import cli, doctor
+from cortexm_tools import cli
+from cortexm_tools.cli import doctor
 
 from golden import golden_cases
 
@@ -261,10 +262,10 @@ def test_doctor_says_what_to_install(
 
 def test_without_numpy_there_is_a_sentence() -> None:
     """As a small launcher in another interpreter sees it: -S hides what is installed."""
-    launch = Path(cli.__file__).parents[2] / "cmake" / "launch.py"
+    launch = Path(cli.__file__).parents[3] / "cmake" / "launch.py"
     for words in (["doctor"], ["inspect", "a.pte"]):
         done = subprocess.run(
-            [sys.executable, "-S", str(launch), str(Path(cli.__file__).parent), "cortexm_tools"]
+            [sys.executable, "-S", str(launch), str(Path(cli.__file__).parents[1]), "cortexm_tools"]
             + words,
             capture_output=True,
             text=True,

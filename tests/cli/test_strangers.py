@@ -249,7 +249,7 @@ def test_an_interrupted_run_ends_its_children(
     temporary.mkdir()
     command = [sys.executable, "-m", "cortexm_tools", "run", str(tmp_path / "net.pte"), "--host"]
     path = f"{tools}:{os.environ['PATH']}"
-    package = str(Path(cli.__file__).parents[1])
+    package = str(Path(cli.__file__).parents[2])
     environment = os.environ | {"PATH": path, "TMPDIR": str(temporary), "PYTHONPATH": package}
     child = subprocess.Popen(
         command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cortexm_tools.choices import kernel_library
+from cortexm_tools.cli.settle import kernel_library
 from cortexm_tools.compile import CompileOptions, compile_program, kernel_choice
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cortexm_tools.arena import CallerArena, SharedArena
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.emit.cwriter import c_float, c_int, c_string
 from cortexm_tools.emit.files import write_files
@@ -79,18 +80,18 @@ def test_equal_parameter_blocks_are_one() -> None:
 
 
 def test_sections_and_arena() -> None:
-    files = tiny_files(section_arena=".dtcm", section_weights=".ext", own_arena=True)
+    files = tiny_files(section_arena=".dtcm", section_weights=".ext")
     assert '__attribute__((section(".dtcm"))) static _Alignas' in files["tiny.c"]
     assert files["tiny_weights.c"].count('section(".ext")') == files["tiny_weights.c"].count("= {")
-    assert ".arena = NULL," in tiny_files(own_arena=False)["tiny.c"]
-    shared = tiny_files(own_arena=False, shared_arena="pool")["tiny.c"]
+    assert ".arena = NULL," in tiny_files(arena=CallerArena())["tiny.c"]
+    shared = tiny_files(arena=SharedArena("pool"))["tiny.c"]
     assert "extern uint8_t cortexm_arena_pool_has_128_bytes_for_tiny[];" in shared
     assert ".arena = cortexm_arena_pool_has_128_bytes_for_tiny," in shared
     assert "own_arena" not in shared
 
 
 def test_state_stays_outside_a_shared_arena() -> None:
-    text = stateful_files(own_arena=False, shared_arena="pool", section_arena=".dtcm")["stateful.c"]
+    text = stateful_files(arena=SharedArena("pool"), section_arena=".dtcm")["stateful.c"]
     assert "extern uint8_t cortexm_arena_pool_has_32_bytes_for_stateful[];" in text
     state = "_Alignas(CORTEXM_ARENA_ALIGN) uint8_t stateful_state[STATEFUL_STATE_SIZE];"
     assert f'__attribute__((section(".dtcm"))) {state}' in text

@@ -19,7 +19,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.executorch.emit import kernel_entries, operators_text
 from cortexm_tools.executorch.operators import find_operators
 from cortexm_tools.ir import Graph
-from cortexm_tools.naming import _words, check_name, name_of_file
+from cortexm_tools.names import _words, check_name, name_of_file
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.memory.regions import parse_regions
 from cortexm_tools.pte.program import parse_program

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cortexm_tools.arena import SharedArena
 from cortexm_tools.emit import EmitOptions, Sample, emit
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
@@ -85,7 +86,7 @@ def test_equal_runs_are_one_build() -> None:
 
 
 def test_shared_arena_is_as_large_as_each_model_needs(tmp_path: Path) -> None:
-    shared = {"own_arena": False, "shared_arena": "all"}
+    shared = {"arena": SharedArena("all")}
     small, large = plan_of(3), plan_of(9)
     write_files(tmp_path, files_of(small, "kws", **shared) | files_of(large, "vad", **shared))
     arena = (

@@ -10,6 +10,7 @@ import pytest
 from executorch_host import HOST, Host, Job
 from streams import stored_program, stored_programs
 
+from cortexm_tools.arena import SharedArena
 from cortexm_tools.compile import CompileOptions, ExecutorchOptions, compile_program
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.interpreter import run_sequence
@@ -22,7 +23,7 @@ _CALLS = 5
 
 def test_state_in_a_shared_arena_is_refused(host: Host) -> None:
     runtime = ExecutorchOptions(host.sizes())
-    options = CompileOptions(HOST, shared_arena="pool", executorch=runtime)
+    options = CompileOptions(HOST, arena=SharedArena("pool"), executorch=runtime)
     with pytest.raises(CortexMError, match="keeps the model's state in its arena"):
         compile_program(Program("recurrent", stored_program("recurrent")), options)
 

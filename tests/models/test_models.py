@@ -13,13 +13,13 @@ import pytest
 from lowered import FOLDER
 from lowered import lowered as program
 
+from cortexm_tools.cli.stages import node_counts
 from cortexm_tools.compile import Compiled, CompileOptions, compile_program
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.program import load_program
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.simplify import simplify
-from cortexm_tools.stages import node_counts
 from cortexm_tools.target import Target
 
 from reference import ExactPools

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from cortexm_tools.arena import SharedArena
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
@@ -158,7 +159,7 @@ def test_generated_code_names_the_memories() -> None:
     assert 'section(".cortexm.arena.sram"))) static _Alignas' in source
     named = str(emit(plan, EmitOptions("net", "test", "0" * 64, section_arena=".here"))["net.c"])
     assert 'section(".here"))) static _Alignas' in named and ".cortexm.arena.sram" not in named
-    shared = EmitOptions("net", "test", "0" * 64, own_arena=False, shared_arena="all")
+    shared = EmitOptions("net", "test", "0" * 64, arena=SharedArena("all"))
     text = str(emit(plan, shared)["net.c"])
     size = plan.arenas[1].size
     array = f"cortexm_arena_all__dtcm_has_{size}_bytes_for_net"

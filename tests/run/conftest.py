@@ -9,12 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cortexm_tools.arena import Arena, OwnArena
 from cortexm_tools.compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import load_program
 from cortexm_tools.target import Target
 
 PTE = Path(__file__).parent.parent / "data" / "digits" / "digits.pte"
+
+OWN = OwnArena()
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,10 @@ class Generated:
 def generate(tmp_path_factory: pytest.TempPathFactory):
     """Compiles the digits model for a target."""
 
-    def make(cpu: str = "any", *, own_arena: bool = True, count: int = 3) -> Generated:
+    def make(cpu: str = "any", *, arena: Arena = OWN, count: int = 3) -> Generated:
         target = Target.parse(cpu)
         program = load_program(PTE, name="digits", target=target)
-        compiled = compile_program(program, CompileOptions(target, own_arena=own_arena))
+        compiled = compile_program(program, CompileOptions(target, arena=arena))
         folder = tmp_path_factory.mktemp("model")
         write_compiled(compiled, folder)
         graph = compiled.plan.graph

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cortexm_tools.arena import CallerArena
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.run import BOARDS, boards_for, run_on_board, run_on_core, run_on_host
 from cortexm_tools.run.image import DoesNotFit
@@ -61,7 +62,7 @@ def test_measurements_are_reproducible(digits, tmp_path: Path) -> None:
 
 
 def test_caller_gives_the_arena(generate, tmp_path: Path) -> None:
-    model = generate("cortex-m0", own_arena=False)
+    model = generate("cortex-m0", arena=CallerArena())
     result = run_on_board(model.folder, "digits", "microbit", model.inputs, tmp_path)
     assert result.outputs == model.expected
     assert result.footprint is not None and result.footprint.arena == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cortexm_tools.arena import CallerArena, OwnArena
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.plan import make_plan
@@ -81,8 +82,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     net = Net()
     x = net.conv(net.input((1, 2, 4, 4)), 3)
     plan = make_plan(simplify(net.finish(net.pool(x, (2, 2), largest=True))), Target.parse("host"))
-    for name, own in (("owned", True), ("lent", False)):
-        write_files(folder, emit(plan, EmitOptions(name, "test", "0" * 64, own_arena=own)))
+    for name, own in (("owned", OwnArena()), ("lent", CallerArena())):
+        write_files(folder, emit(plan, EmitOptions(name, "test", "0" * 64, arena=own)))
     (folder / "main.c").write_text(PROGRAM)
     used = {call.kernel.source for step in plan.steps for call in step.calls}
     sources = [ROOT / "kernels" / "src" / name for name in sorted(used)]

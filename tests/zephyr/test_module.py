@@ -13,6 +13,8 @@ import kconfiglib
 import pytest
 import yaml
 
+from cortexm_tools.options import OPTIONS
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 STUB = HERE / "stub"
@@ -315,6 +317,36 @@ def test_applications_set_symbols_that_exist(monkeypatch: pytest.MonkeyPatch, pa
     assert "CORTEXM_MODEL" in names
     for name in names:
         assert config.syms[name].nodes, name
+
+
+def test_symbols_are_those_of_the_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names, defaults and ranges of all that a user can set."""
+    config = kconfig(monkeypatch, STUB_CORE="8.1")
+    symbols = {
+        symbol.name.removeprefix("CORTEXM_"): symbol
+        for symbol in config.unique_defined_syms
+        if symbol.name.startswith("CORTEXM_") and any(node.prompt for node in symbol.nodes)
+    }
+    symbols.pop("LOG_LEVEL", None)  # Zephyr's template
+    symbols = {name: each for name, each in symbols.items() if not name.startswith("LOG_LEVEL")}
+    listed = [name for option in OPTIONS for name in option.kconfig]
+    assert sorted(listed) == sorted(symbols)
+    for option in OPTIONS:
+        if len(option.kconfig) > 1:
+            (choice,) = {symbols[name].choice for name in option.kconfig}
+            assert choice is not None and len(choice.syms) == len(option.kconfig)
+            defaults = [
+                f"`{default.name.removeprefix('CORTEXM_')}`" for default, _ in choice.defaults
+            ]
+            assert defaults in ([option.kconfig_default], [])
+            assert option.kconfig_default == f"`{option.kconfig[0]}`"
+        elif option.kconfig:
+            symbol = symbols[option.kconfig[0]]
+            given = [kconfiglib.expr_str(value) for value, _ in symbol.defaults]
+            of_kind = {kconfiglib.BOOL: "n", kconfiglib.STRING: "none"}.get(symbol.type, "0")
+            assert (given or [of_kind]) == [option.kconfig_default.removesuffix(", none")]
+            ranges = [f"{low.name} to {high.name}" for low, high, _ in symbol.ranges]
+            assert not ranges or ranges == [option.range]
 
 
 def test_every_option_reaches_the_build() -> None:

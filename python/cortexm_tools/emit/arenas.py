@@ -8,6 +8,7 @@ large enough: an array for other models, or for another build of this one, does 
 
 from __future__ import annotations
 
+from ..arena import OwnArena
 from ..plan import Plan
 from ..plan.types import Arena
 from .options import EmitOptions
@@ -27,9 +28,9 @@ def main_arena_symbol(plan: Plan, options: EmitOptions) -> str:
     """What the model's description gives as its arena; NULL for the caller's."""
     if not plan.main_size:
         return "NULL"
-    if options.shared_arena:
+    if options.group:
         return _served_symbol(options, plan.arenas[0], main=True)
-    return f"{options.name}_own_arena" if options.own_arena else "NULL"
+    return f"{options.name}_own_arena" if isinstance(options.arena, OwnArena) else "NULL"
 
 
 def arena_lines(plan: Plan, options: EmitOptions) -> list[str]:
@@ -39,7 +40,7 @@ def arena_lines(plan: Plan, options: EmitOptions) -> list[str]:
 
 def shared_arena_lines(plan: Plan, options: EmitOptions) -> list[str]:
     """For the header: what the shared arrays must be, and the macros that say that they are."""
-    if not options.shared_arena:
+    if not options.group:
         return []
     lines = [
         "/* The arena is defined elsewhere, with this behind the definition: without it, or with what",
@@ -65,7 +66,7 @@ def _working_arenas(plan: Plan) -> list[Arena]:
 
 def _array(options: EmitOptions, arena: Arena, *, main: bool) -> str:
     """The linker name of an array that models share."""
-    return f"cortexm_arena_{options.shared_arena}" + ("" if main else f"__{arena.region.name}")
+    return f"cortexm_arena_{options.group}" + ("" if main else f"__{arena.region.name}")
 
 
 def _served_symbol(options: EmitOptions, arena: Arena, *, main: bool) -> str:
@@ -84,7 +85,7 @@ def _other_arenas(plan: Plan, options: EmitOptions) -> list[str]:
     lines: list[str] = []
     for arena in _working_arenas(plan)[1:]:
         name = _name(plan, options, arena)
-        if arena.size and options.shared_arena:
+        if arena.size and options.group:
             shared = _served_symbol(options, arena, main=False)
             lines += [
                 f"extern uint8_t {shared}[];",
@@ -102,7 +103,7 @@ def _main_arena(plan: Plan, options: EmitOptions) -> list[str]:
     symbol = main_arena_symbol(plan, options)
     if symbol == "NULL":
         return []
-    if options.shared_arena:
+    if options.group:
         return [
             f"/* {_array(options, plan.arenas[0], main=True)}, which the build defines, is as large as the "
             "largest model that shares it. */",

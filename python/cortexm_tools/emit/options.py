@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import __version__
+from ..arena import Arena, OwnArena, SharedArena
 from .cwriter import c_comment
 
 
@@ -17,9 +18,7 @@ class EmitOptions:
         name: C identifier of the model, stem of its files, and beginning of all that they define.
         command: the command line, with relative paths, for the preamble.
         digest: SHA-256 of the .pte, in hex.
-        own_arena: whether the model brings a static arena.
-        shared_arena: the group of models whose common arenas the build defines, in the main region and
-            one in each other; then own_arena is false.
+        arena: whose memory it computes in.
         section_arena, section_weights: linker sections; empty for those of the regions, or else the
             compiler's choice.
         profile: call cortexm_profile() before and after every step.
@@ -30,12 +29,16 @@ class EmitOptions:
     name: str
     command: str
     digest: str
-    own_arena: bool = True
-    shared_arena: str = ""
+    arena: Arena = OwnArena()
     section_arena: str = ""
     section_weights: str = ""
     poison: bool = False
     profile: bool = False
+
+    @property
+    def group(self) -> str:
+        """The group of models that share their arena; empty for other arenas."""
+        return self.arena.group if isinstance(self.arena, SharedArena) else ""
 
     @property
     def macro(self) -> str:

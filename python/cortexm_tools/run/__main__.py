@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..cli.terminal import show
 from ..emit.files import write_files
 from ..errors import CortexMError
 from ..quality import quality_line
-from ..terminal import show
 from .footprint import (
     check_footprint,
     measure,

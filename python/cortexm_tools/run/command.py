@@ -17,12 +17,13 @@ from ..errors import CortexMError, printable
 from ..ir import Array, DType, Graph
 from ..ir.exactness import differing, tolerances
 from ..ir.interpreter import run_sequence
+from ..options import ATOL, QTOL, RTOL
 from ..program import EvaluationSet
 from ..quality import quality_line
 from ..report import alternative_lines, table
 from ..runner import run_in_order
 from ..target import Core
-from ..vectors import ATOL, QTOL, RTOL, check_vectors, fit_input, tolerance_text, vector_inputs
+from ..vectors import check_vectors, fit_input, tolerance_text, vector_inputs
 from . import run_on_board, run_on_core, run_on_host
 from .pytorch import against_pytorch, pytorch_lines
 from .result import RunResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from .errors import printable
+from ..errors import printable
 
 
 def show(text: str, *, error: bool = False, end: str = "\n") -> None:

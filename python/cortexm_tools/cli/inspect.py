@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .ir import Graph
-from .ir.text import tensor_text
-from .plan import has_lowering
-from .program import Program
-from .pte.program import parse_program
-from .pte.reader import Operator, list_operators
-from .report import table
+from ..ir import Graph
+from ..ir.text import tensor_text
+from ..plan import has_lowering
+from ..program import Program
+from ..pte.program import parse_program
+from ..pte.reader import Operator, list_operators
+from ..report import table
 
 
 def inspect_text(program: Program) -> str:

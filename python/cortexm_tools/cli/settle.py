@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 from pathlib import Path
 from typing import Any
 
-from .compile import CompileOptions, ExecutorchOptions, kernel_choice
-from .errors import CortexMError, printable
-from .naming import check_name, name_of_file
-from .plan import KernelChoice
-from .plan.lower.context import identifier
-from .plan.memory.regions import parse_regions
-from .sizes import parse_size
-from .target import Core, Optimize, Target
+from ..compile import CompileOptions, ExecutorchOptions, kernel_choice
+from ..errors import CortexMError, printable
+from ..names import check_name, name_of_file
+from ..plan import KernelChoice
+from ..plan.memory.regions import parse_regions
+from ..sizes import parse_size
+from ..target import Core, Optimize, Target
 
 
 def model_name(args: argparse.Namespace) -> tuple[str, str]:
@@ -43,7 +41,7 @@ def check_paths(args: argparse.Namespace) -> None:
 
 def kernel_library(name: str, target: Target, *, builds: bool) -> KernelChoice:
     """The kernel library. `auto` without CMSIS-NN, for a command that `builds` an image, is ours."""
-    from .run.image import cmsis_nn_root
+    from ..run.image import cmsis_nn_root
 
     choice = kernel_choice(name)
     absent = target.core is Core.ANY or (builds and not cmsis_nn_root())
@@ -84,7 +82,7 @@ def executorch_options(args: argparse.Namespace) -> ExecutorchOptions | None:
     Raises:
         CortexMError: an option is missing, or given without it.
     """
-    from .executorch.sizes import read_sizes
+    from ..executorch.sizes import read_sizes
 
     if args.runtime != "executorch":
         if args.executorch_sizes or args.external_operator:
@@ -137,20 +135,6 @@ def settle_names(args: argparse.Namespace) -> tuple[str, ...]:
             )
         args.program_file, args.out = args.out.name, args.out.parent
     return warnings
-
-
-def arena_group(arena: str) -> str:
-    """The group in ``shared[:GROUP]``; empty for the other kinds."""
-    kind, _, group = arena.partition(":")
-    if kind not in ("own", "caller", "shared") or (group and kind != "shared"):
-        raise CortexMError(f"unknown arena {arena!r}", hint="own, caller or shared[:GROUP]")
-    if kind != "shared":
-        return ""
-    group = group or "shared"
-    plain = re.sub("__+", "_", identifier(group))  # what follows __ is a region
-    if plain != group:
-        raise CortexMError(f"arena group {group!r} is no C identifier", hint=f"use {plain}")
-    return group
 
 
 def command_line(args: argparse.Namespace) -> str:

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .compile import Compiled
-from .errors import CortexMError
-from .ir.text import graph_text
-from .program import Program
-from .pte.bundle import TestVector
-from .pte.program import parse_program
-from .pte.reader import list_operators
-from .report import layer_table, summary, table
-from .runner import run_in_order
+from ..compile import Compiled
+from ..errors import CortexMError
+from ..ir.text import graph_text
+from ..program import Program
+from ..pte.bundle import TestVector
+from ..pte.program import parse_program
+from ..pte.reader import list_operators
+from ..report import layer_table, summary, table
+from ..runner import run_in_order
 
 _DIALECT = "cortex_m::"
 
@@ -70,6 +70,6 @@ def bundle_bytes(program: Program) -> bytes:
         raise CortexMError(
             "--bundleio needs a model file: a .pte has no example inputs", where=program.name
         )
-    from .frontend.bundle import write_bundle
+    from ..frontend.bundle import write_bundle
 
     return write_bundle(program.pte, parse_program(program.pte).method, vectors)

@@ -43,6 +43,11 @@ def check_name(name: str) -> str:
     return name
 
 
+def plain_identifier(text: str) -> str:
+    """What `text` is as a part of a C identifier, with no two ``_`` in a row."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "x"
+
+
 def _objection(name: str, words: str = "words_of_c.txt") -> str:
     """Why an identifier cannot name a model, as the end of a sentence; empty if it can."""
     if name[0].isdigit():

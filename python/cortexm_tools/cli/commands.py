@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: the only module that prints or exits (as does run/__main__.py, for CMake)."""
+"""What each command does."""
 
 from __future__ import annotations
 
@@ -11,10 +11,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .arguments import build_parser
-from .children import ended_by_signals
-from .choices import (
-    arena_group,
+from ..arena import parse_arena
+from ..children import ended_by_signals
+from ..compile import Compiled, compile_program, write_compiled
+from ..emit.files import write_files
+from ..errors import CortexMError, printable
+from ..names import name_of_file
+from ..plan.memory.regions import section_name
+from ..program import Program, load_program
+from ..report import layer_table, quality_table, summary
+from ..target import Target
+from ..vectors import tolerance_text
+from .parser import build_parser
+from .settle import (
     check_paths,
     command_line,
     compile_options,
@@ -24,17 +33,8 @@ from .choices import (
     model_name,
     settle_names,
 )
-from .compile import Compiled, compile_program, write_compiled
-from .emit.files import write_files
-from .errors import CortexMError, printable
-from .naming import name_of_file
-from .plan.memory.regions import section_name
-from .program import Program, load_program
-from .report import layer_table, quality_table, summary
 from .stages import bundle_bytes, intermediates, nodes_line, nodes_text
-from .target import Target
 from .terminal import show
-from .vectors import tolerance_text
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -92,8 +92,7 @@ def _compile(args: argparse.Namespace) -> int:
     options = compile_options(
         args,
         target,
-        own_arena=args.arena == "own",
-        shared_arena=arena_group(args.arena),
+        arena=parse_arena(args.arena),
         section_arena=section_name(args.section_arena, "--section-arena"),
         section_weights=section_name(args.section_weights, "--section-weights"),
         embed_pte=args.embed_pte,
@@ -127,7 +126,7 @@ def _compile(args: argparse.Namespace) -> int:
 
 
 def _summary(report: dict[str, Any]) -> str:
-    from .executorch.compile import summary as executorch_summary
+    from ..executorch.compile import summary as executorch_summary
 
     return executorch_summary(report) if "pools" in report else summary(report)
 
@@ -158,7 +157,7 @@ def _write_for_build_system(args: argparse.Namespace, compiled: Compiled) -> Non
 
 
 def _run(args: argparse.Namespace) -> int:
-    from .run.command import RunRequest, run_program, run_text
+    from ..run.command import RunRequest, run_program, run_text
 
     target = Target.parse("host" if args.host else args.cpu, None if args.host else args.isa)
     options = compile_options(args, target, poison=args.poison)
@@ -180,8 +179,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _bench(args: argparse.Namespace) -> int:
-    from .run.bench import bench, bench_text
-    from .run.libraries import compare, compare_text
+    from ..run.bench import bench, bench_text
+    from ..run.libraries import compare, compare_text
 
     target = Target.parse(args.cpu, args.isa)
     names = (args.kernels or "builtin").split(",")
@@ -200,7 +199,7 @@ def _bench(args: argparse.Namespace) -> int:
 
 
 def _inspect(args: argparse.Namespace) -> int:
-    from .listing import inspect_text
+    from .inspect import inspect_text
 
     program = load_program(
         args.model, name=name_of_file(args.model.stem)[0], target=Target.parse("any")
@@ -249,7 +248,7 @@ def _doctor(args: argparse.Namespace) -> int:
 
 
 def _cmake_dir(args: argparse.Namespace) -> int:
-    from .paths import cmake_dir
+    from ..paths import cmake_dir
 
     show(str(cmake_dir()))
     return 0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be written on the command line, from the ledger of options."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..builtin import model_files
+from ..options import BENCH, COMPILE, GROUPS, OPTIONS, RUN, Option
+
+# Options of aot_arm_compiler that change nothing here.
+_IGNORED = (("-d", "--delegate"), ("--non_strict_export",), ("--enable_qdq_fusion_pass",))
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The commands with their options. `command` in the result is the command's name."""
+    parser = argparse.ArgumentParser(
+        prog="cortexm", description="PyTorch models as static C for Arm Cortex-M."
+    )
+    parser.add_argument("--version", action="version", version=f"cortexm {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    compile_ = commands.add_parser(
+        COMPILE,
+        usage="cortexm compile [options] MODEL",
+        help="write a model's C sources, .pte and report",
+        description="Writes a model's C sources, .pte and report. Takes the options that users of "
+        "ExecuTorch's aot_arm_compiler know.",
+        epilog=f"built-in models: {', '.join(sorted(model_files()))}, and those of "
+        "executorch.examples.models whose packages are there (add, linear, lstm, ds_cnn, …)",
+    )
+    _add_options(compile_, COMPILE, optional=True)
+    for flags in _IGNORED:
+        compile_.add_argument(*flags, action="store_true", help=argparse.SUPPRESS)
+    compile_.set_defaults(command=COMPILE, usage_error=compile_.error)
+
+    run = commands.add_parser(RUN, help="build an image, run it, compare with the reference")
+    _add_options(run, RUN)
+    bench = commands.add_parser(BENCH, help="count instructions, flash and RAM, layer by layer")
+    _add_options(bench, BENCH)
+
+    inspect = commands.add_parser("inspect", help="show what is in a .pte")
+    inspect.add_argument("model", type=Path, help="a .pte or a .bpte")
+    inspect.set_defaults(command="inspect")
+
+    report = commands.add_parser("report", help="show a model's memory layer by layer")
+    report.add_argument("report", type=Path, help="NAME.report.json of a build")
+    report.set_defaults(command="report")
+
+    doctor = commands.add_parser("doctor", help="check the environment")
+    doctor.set_defaults(command="doctor")
+
+    cmake_dir = commands.add_parser("cmake-dir", help="print the folder for CMAKE_PREFIX_PATH")
+    cmake_dir.set_defaults(command="cmake-dir")
+    return parser
+
+
+def _add_options(parser: argparse.ArgumentParser, command: str, *, optional: bool = False) -> None:
+    """The model and all options of a command, under their titles."""
+    options = [option for option in OPTIONS if option.flags and command in option.commands]
+    titles: dict[str, Any] = {
+        title: parser.add_argument_group(title, text or None)
+        for title, text in GROUPS.items()
+        if any(option.group == title for option in options)
+    }
+    titles["model"].add_argument(
+        "model",
+        type=Path,
+        metavar="MODEL",
+        nargs="?" if optional else None,
+        help="a model.py, a .pte or a .bpte, a saved module (.pt), or a built-in model's name",
+    )
+    if optional:
+        titles["model"].add_argument(
+            "-m", "--model_name", type=Path, metavar="MODEL", help="the model, by option"
+        )
+    for option in options:
+        _add(titles.get(option.group, parser), option)
+    parser.set_defaults(command=command)
+
+
+def _add(parser: Any, option: Option) -> None:
+    if option.kind == "flag":
+        parser.add_argument(*option.flags, action="store_true", help=option.help)
+    elif option.kind == "switch":
+        action = argparse.BooleanOptionalAction
+        parser.add_argument(*option.flags, action=action, default=option.initial, help=option.help)
+    else:
+        several = option.kind == "list"
+        parser.add_argument(
+            *option.flags,
+            action="append" if several else "store",
+            default=list(option.initial) if several else option.initial,
+            type=_checked(option) if option.parse else None,
+            choices=option.choices or None,
+            metavar=None if option.choices else option.value,
+            help=option.help,
+        )
+
+
+def _checked(option: Option) -> Any:
+    """`option.parse`, whose sentence a usage error ends with."""
+    assert option.parse is not None
+    parse = option.parse
+    if isinstance(parse, type):
+        return parse
+
+    def convert(text: str) -> Any:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return convert

@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger of options: everything a user can choose, under every name it has.
+
+The parser of the command line and the tables in docs/ (``scripts/option_docs.py``) come from it;
+tests hold the keywords of ``cortexm_add_model()`` and the symbols of ``zephyr/Kconfig`` against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from .target import CORES, Isa, Optimize
+
+Kind = Literal["value", "flag", "list", "switch"]
+
+EVERY = 2**31 - 1  # SAMPLES all
+COMPILE, RUN, BENCH = "compile", "run", "bench"
+MODELS = (COMPILE, RUN, BENCH)
+IMAGES = (RUN, BENCH)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option.
+
+    Attributes:
+        help: what it does, as ``--help`` says it.
+        docs: the same with Markdown and links, for tables; `help` unless given.
+        cmake: keyword of cortexm_add_model(); empty if it is none.
+        flags: on the command line; what the parser calls it comes from the first long one.
+        commands: of the command line that take it.
+        kconfig: symbols of the Zephyr module without ``CONFIG_CORTEXM_``; several are a choice.
+        kind: ``value``; ``flag``, there or not; ``list``, several values; ``switch``, --x or --no-x.
+        value: how the value is written.
+        choices: the only values there are; others are a usage error.
+        unit, range: of numbers, and what else a value must be.
+        default: what holds without it, in words.
+        cmake_default, kconfig_default: where those differ.
+        parse: from text to the parser's value.
+        initial: the parser's value where it is not given.
+        group: the title it stands under in ``--help``.
+        zephyr: `docs` in the table of Kconfig symbols, where that says more.
+    """
+
+    help: str
+    docs: str = ""
+    cmake: str = ""
+    flags: tuple[str, ...] = ()
+    commands: tuple[str, ...] = (COMPILE,)
+    kconfig: tuple[str, ...] = ()
+    kind: Kind = "value"
+    value: str = ""
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    range: str = ""
+    default: str = ""
+    cmake_default: str = ""
+    kconfig_default: str = ""
+    parse: Callable[[str], Any] | None = None
+    initial: Any = None
+    group: str = ""
+    zephyr: str = ""
+
+    @property
+    def written(self) -> str:
+        """How its value is written."""
+        return self.value or "|".join(self.choices)
+
+
+# Titles in --help, with what stands below them.
+GROUPS = {
+    "model": "",
+    "target": "",
+    "output": "",
+    "memory": "",
+    "another runtime": "",
+    "for build systems": "",
+    "test vectors of a .bpte": "allowed: ATOL + RTOL of the value + QTOL quantization steps",
+}
+
+
+def count(text: str) -> int:
+    """``all``, or a number.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if text == "all":
+        return EVERY
+    if not text.isdecimal():
+        raise ValueError(f"{text!r} is neither a number nor 'all'")
+    return int(text)
+
+
+def _names(values: Any) -> tuple[str, ...]:
+    return tuple(each.value for each in values)
+
+
+# What ExecuTorch's arm_executor_runner allows when it verifies a bundle, and one quantization step of
+# the output besides: the bundle's values come from PyTorch, which rounds in float.
+ATOL = 0.01
+RTOL = 0.01
+QTOL = 1
+
+_OF_A_BOARD = "the one for the CPU"
+
+OPTIONS: tuple[Option, ...] = (
+    # -- The model
+    Option(
+        cmake="TARGET", flags=("--name",), commands=MODELS, group="model", value="NAME",
+        range="a C identifier", default="the file's name",
+        help="C identifier of the model; default: from the file's name",
+        docs="what the model is called in C; in CMake its target",
+    ),
+    Option(
+        flags=("-q", "--quantize"), commands=MODELS, group="model", kind="switch", initial=True,
+        default="on", help="quantize the model to int8 (the default), or lower it as it is",
+    ),
+    Option(
+        cmake="CALIBRATION", flags=("--calibration", "--calibration_data"), commands=MODELS,
+        group="model", value="FILE|DIR", parse=Path, range=".npz, .npy or .pt",
+        default="the model file's `CalibrationInputs`",
+        help="samples to take the quantization ranges from: .npz, .npy, .pt",
+        docs="samples to take the quantization ranges of a model.py from",
+    ),
+    Option(
+        flags=("--model_input",), commands=MODELS, group="model", value="FILE", parse=Path,
+        range="of `torch.save`", default="the model file's `ModelInputs`",
+        help="example inputs saved by torch.save",
+    ),
+    # -- The target
+    Option(
+        cmake="CPU", flags=("--cpu", "-t", "--target"), commands=MODELS, group="target",
+        value="CPU", range=", ".join(f"`{core}`" for core in _names(CORES)),
+        default="`cortex-m55`", cmake_default="what the toolchain builds for",
+        initial="cortex-m55", help="default: %(default)s", docs="the core",
+    ),
+    Option(
+        cmake="ISA", flags=("--isa",), commands=MODELS, group="target", value="|".join(_names(Isa)),
+        range="what the CPU has", default="the best the CPU has",
+        help="scalar, dsp or mve; default: the best the CPU has",
+        docs="the best instruction set that kernels may use",
+    ),
+    Option(
+        cmake="IO", flags=("--io",), commands=MODELS, group="target", choices=("float", "int8"),
+        initial="float", default="`float`",
+        help="int8: inputs and outputs of the image stay quantized",
+        docs="`int8`: inputs and outputs stay quantized at the border of the model",
+    ),
+    Option(
+        cmake="OPTIMIZE", flags=("--optimize",), commands=MODELS, group="target",
+        kconfig=("OPTIMIZE_BALANCED", "OPTIMIZE_SIZE", "OPTIMIZE_SPEED"),
+        choices=_names(Optimize), initial=Optimize.BALANCED.value, default="`balanced`",
+        kconfig_default="`OPTIMIZE_BALANCED`",
+        help="fewer instructions, or less flash and RAM; default: %(default)s",
+        docs="fewer instructions, or less flash and RAM: [OPTIMIZE](cmake.md#optimize)",
+        zephyr="the default of [OPTIMIZE](cmake.md#optimize), whatever the application is built with",
+    ),
+    Option(
+        cmake="REGIONS", flags=("--region",), commands=MODELS, group="target", kind="list",
+        kconfig=("REGIONS",), value="NAME=SIZE[:ram|fast|weights][@SECTION]", initial=(),
+        unit="bytes, or with K or M", range="names of C; in CMake also `board`: those of the "
+        "emulated board", default="one memory without end", kconfig_default="none",
+        help="a memory to use; may be repeated",
+        docs="memories to spread the model over: [Memories](cmake.md#memories)",
+        zephyr='memories to spread models over, as in `"ram=64K dtcm=32K:fast ddr4=8M:weights"`: '
+        "regions of the devicetree by name, `ram` and `flash` for where variables and constants "
+        "lie anyhow; see [cmake.md](cmake.md#memories)",
+    ),
+    Option(
+        cmake="KERNELS", flags=("--kernels",), commands=MODELS, group="target", value="builtin|cmsis-nn|auto",
+        kconfig=("KERNELS_BUILTIN", "KERNELS_CMSIS_NN", "KERNELS_AUTO"), default="`builtin`",
+        range="bench compares several, with commas between",
+        kconfig_default="`KERNELS_BUILTIN`",
+        help="builtin (default), cmsis-nn (of the checkout CMSIS_NN_ROOT), or auto: the faster "
+        "ones; bench compares several, with commas between",
+        docs="whose kernels: ours, [CMSIS-NN's](cmake.md#cmsis-nn-as-the-kernel-library), or for "
+        "each operator the faster",
+        zephyr="whose kernels; CMSIS-NN needs the workspace's module cmsis-nn (without it Kconfig "
+        "warns and `KERNELS_BUILTIN` stays), but neither `CONFIG_CMSIS_NN` nor CMSIS-DSP",
+    ),
+    Option(
+        cmake="REQUIRE_INT8", flags=("--require-int8",), commands=MODELS, group="target",
+        kind="flag", kconfig=("REQUIRE_INT8",), default="off", kconfig_default="n",
+        help="refuse operators in float32", docs="an operator that computes in float is an error",
+        zephyr="an operator that computes in float fails the build",
+    ),
+    # -- Memory
+    Option(
+        cmake="ARENA", flags=("--arena",), group="memory", value="own|caller|shared[:GROUP]",
+        kconfig=("ARENA_RAM", "ARENA_CHOSEN", "ARENA_PARTITION", "ARENA_CALLER"),
+        range="GROUP: a C identifier without `__`", initial="own", default="`own`",
+        kconfig_default="`ARENA_RAM`",
+        help="whose the memory is: the model's, the caller's, or one of a group that never run at "
+        "once",
+        docs="whose memory it computes in: a static arena of its own, one that the application "
+        "passes, or [one for all models of a group](cmake.md#shared-arenas), which never run at "
+        "once",
+        zephyr="arenas in RAM, in a memory region, in a partition for "
+        "[user threads](#threads-and-interrupts), or passed by the application",
+    ),
+    Option(
+        cmake="SECTION_ARENA", flags=("--section-arena",), group="memory", value="SECTION",
+        initial="", range="letters, digits, `_`, `.`, `$`",
+        default="the region's, else the compiler's choice",
+        help="linker section of the arena",
+    ),
+    Option(
+        cmake="SECTION_WEIGHTS", flags=("--section-weights",), group="memory", value="SECTION",
+        kconfig=("WEIGHTS_FLASH", "WEIGHTS_CHOSEN"), initial="",
+        range="letters, digits, `_`, `.`, `$`",
+        default="the region's, else the compiler's choice",
+        kconfig_default="`WEIGHTS_FLASH`", help="linker section of the constants",
+        zephyr="weights beside the code, or in a memory region",
+    ),
+    Option(
+        cmake="RAM_LIMIT", flags=("--ram-limit",), group="memory", value="SIZE",
+        kconfig=("RAM_LIMIT",), unit="bytes, or with K or M (1024 based)", default="none",
+        kconfig_default="0, none", help="most bytes of arena; K and M allowed",
+        docs="most RAM: what needs more fails [the build](cmake.md#limits)",
+        zephyr="most bytes of RAM for a model; the build fails with a table of what takes the space",
+    ),
+    Option(
+        cmake="FLASH_LIMIT", flags=("--flash-limit",), group="memory", value="SIZE",
+        kconfig=("FLASH_LIMIT",), unit="bytes, or with K or M (1024 based)", default="none",
+        kconfig_default="0, none", help="most bytes of constants",
+        docs="most flash, in CMake with the code: what needs more fails [the build](cmake.md#limits)",
+        zephyr="most bytes of flash for a model, likewise",
+    ),
+    # -- Output
+    Option(
+        flags=("--out", "-o", "--output"), group="output", value="DIR|FILE", parse=Path,
+        initial=Path("."), default="the current folder",
+        help="folder for the files, or the .pte (.bpte) to write, with the files beside it",
+    ),
+    Option(
+        cmake="EMBED_PTE", flags=("--embed-pte",), group="output", kind="flag", default="off",
+        help="emit the .pte as C as well",
+        docs="the .pte itself as C, `NAME_pte` and `NAME_pte_size`",
+    ),
+    Option(
+        cmake="SAMPLES", flags=("--samples",), group="output", value="N|all", parse=count,
+        initial=0, unit="inputs", range="1 or more, or `all`", default="none; of a .bpte all",
+        help="inputs for a self-check, as C",
+        docs="`NAME_samples.h`: that many inputs with the outputs of the reference, for a "
+        "[self-check](cmake.md#samples)",
+    ),
+    Option(
+        cmake="PROFILE", flags=("--profile",), group="output", kind="flag", default="off",
+        kconfig=("PROFILE_LAYERS",), kconfig_default="n",
+        help="call cortexm_profile() around every layer",
+        docs="calls `cortexm_profile()`, which you define, around every layer",
+        zephyr="with `PROFILE`: each layer reports its cycles to `cortexm_profile_layer_hook()`, "
+        "by default to the log",
+    ),
+    Option(
+        flags=("--bundleio",), group="output", kind="flag", default="off",
+        help="write a .bpte as well: the .pte, the example inputs and what PyTorch gives for them",
+    ),
+    Option(
+        flags=("-i", "--intermediates"), group="output", value="DIR", parse=Path, default="none",
+        help="write the program as text after every stage",
+    ),
+    Option(
+        flags=("--quiet",), group="output", kind="flag", default="off",
+        help="say nothing but warnings and errors",
+    ),
+    # -- Another runtime
+    Option(
+        cmake="RUNTIME", flags=("--runtime",), group="another runtime",
+        choices=("compiled", "executorch"), initial="compiled", default="`compiled`",
+        help="executorch: for ExecuTorch's own runtime, with the operators the program uses",
+        docs="`executorch`: the .pte on [ExecuTorch's own runtime](executorch.md)",
+    ),
+    Option(
+        cmake="EXTERNAL_OPERATORS", flags=("--external-operator",), group="another runtime",
+        kind="list", value="NAME", initial=(), default="none",
+        help="an operator that the application registers with ExecuTorch",
+        docs="with `RUNTIME executorch`: operators that the application registers",
+    ),
+    Option(
+        flags=("--executorch-sizes",), group="another runtime", value="FILE", parse=Path,
+        default="none; needed with `--runtime executorch`",
+        help="the object file of runtime/executorch/sizes.cpp, compiled for the image",
+    ),
+    # -- For build systems
+    Option(
+        cmake="PYTHON", value="PATH", range="Python 3.10 or newer",
+        default="[a search](cmake.md#interpreter)", help="the interpreter that runs these tools",
+    ),
+    Option(
+        cmake="DEPENDS", kind="list", value="FILE", default="none",
+        help="more files whose change rebuilds the model",
+    ),
+    Option(
+        flags=("--depfile",), group="for build systems", value="FILE", parse=Path, default="none",
+        help="write a Make depfile for --stamp",
+    ),
+    Option(
+        flags=("--stamp",), group="for build systems", value="FILE", parse=Path, default="none",
+        help="file to touch when done",
+    ),
+    # -- Running
+    Option(
+        flags=("--host",), commands=(RUN,), kind="flag", default="off",
+        help="compile for this machine and run here",
+    ),
+    Option(
+        flags=("--board",), commands=IMAGES, value="BOARD", default=_OF_A_BOARD,
+        help="emulated board; default: the one for the CPU",
+        docs="the [emulated board](cmake.md#boards-and-toolchains)",
+    ),
+    Option(
+        flags=("--inputs",), commands=(RUN,), value="NPZ", parse=Path, default="those of the model",
+        help="in_0, in_1, … in logical shape",
+    ),
+    Option(
+        flags=("--outputs",), commands=(RUN,), value="NPZ", parse=Path, default="none",
+        help="where to store out_0, out_1, …",
+    ),
+    Option(
+        flags=("--dataset",), commands=(RUN,), value="NPZ", parse=Path, default="none",
+        help="stacked in_0 and labels",
+    ),
+    Option(
+        flags=("--work",), commands=IMAGES, value="DIR", parse=Path, default="a temporary one",
+        help="build folder to use again",
+    ),
+    Option(
+        flags=("--poison",), commands=(RUN,), kind="flag", default="off",
+        help="overwrite dead arena bytes between layers and within bands",
+    ),
+    Option(
+        flags=("--atol",), commands=(RUN,), group="test vectors of a .bpte", value="NUMBER",
+        parse=float, initial=ATOL, unit="the output's", range="0 or more", default="0.01",
+        help="default: %(default)s", docs="absolute difference that is [allowed](#test-vectors)",
+    ),
+    Option(
+        flags=("--rtol",), commands=(RUN,), group="test vectors of a .bpte", value="NUMBER",
+        parse=float, initial=RTOL, unit="1", range="0 or more", default="0.01",
+        help="default: %(default)s", docs="the same, as a share of the value",
+    ),
+    Option(
+        flags=("--qtol",), commands=(RUN,), group="test vectors of a .bpte", value="NUMBER",
+        parse=int, initial=QTOL, unit="quantization steps of the output", range="0 or more",
+        default="1", help="default: %(default)s", docs="the same, on top of these",
+    ),
+    Option(
+        flags=("--json",), commands=IMAGES, kind="flag", default="off",
+        help="print the result as JSON",
+    ),
+    # -- Of the Zephyr module alone
+    Option(
+        kconfig=("MODEL",), kconfig_default="n",
+        help="enables the module; implies `FPU` and `FPU_SHARING`, and makes the main stack 2048 bytes",
+    ),
+    Option(
+        kconfig=("CORE_SOC", "CORE_DSP", "CORE_MVE", "CORE_NO_MORE"), kconfig_default="`CORE_SOC`",
+        help="what instructions an Armv8-M core has beyond what its SoC's Kconfig says; see "
+        "[below](#cores-and-instruction-sets)",
+    ),
+    Option(kconfig=("ASSERT",), kconfig_default="n", help="kernels check their preconditions"),
+    Option(
+        kconfig=("STACK_CHECK",), kconfig_default="y",
+        help="`cortexm_invoke()` refuses to run on less stack than the model may take "
+        "(`CORTEXM_ERR_STACK`); see [below](#stacks)",
+    ),
+    Option(
+        kconfig=("LOG_MEMORY",), kconfig_default="n",
+        help="`cortexm_init()` logs addresses and sizes",
+    ),
+    Option(
+        kconfig=("PROFILE",), kconfig_default="n",
+        help="`cortexm_invoke()` reports its cycles to `cortexm_profile_hook()` "
+        "(`<cortexm/zephyr.h>`), by default to the log, which it implies, or to the console if "
+        "`LOG` is off",
+    ),
+    Option(
+        kconfig=("PROFILE_RUNS",), kconfig_default="8", unit="runs", range="1 to 64",
+        help="most runs at a time that report their layers",
+    ),
+)  # fmt: skip
+
+
+def keywords(kind: Literal["value", "flag", "list"]) -> list[str]:
+    """The keywords of cortexm_add_model() of one kind."""
+    return [option.cmake for option in OPTIONS if option.cmake and option.kind == kind]
