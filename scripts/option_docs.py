@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of options in docs/ from python/cortexm_tools/options.py. `--check` only says
+"""Writes the tables of options in docs/ from python/cortexm_tools/options. `--check` only says
 whether they are up to date."""
 
 from __future__ import annotations

@@ -1,4 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles PyTorch models into static C plans for Arm Cortex-M."""
+"""Compiles PyTorch models into static C plans for Arm Cortex-M.
+
+In Python: `compile_model`, `lower_model` and `inspect_model`, whose results are a `CompiledModel` and a
+`Program`; what goes wrong is a `CortexMError` (api.py, docs/python.md). As a program: ``cortexm`` (cli/).
+
+    api, cli, options   what users call, and what they can choose
+    frontend            PyTorch to .pte; nothing else imports torch
+    pte, ir, simplify   .pte to graph, and rewrites that keep every bit
+    plan, emit          graph to plan, plan to C
+    run, report         images on boards and on this machine; tables
+    executorch          the same program on ExecuTorch's own runtime
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .api import (
+        CompiledModel,
+        CortexMError,
+        Program,
+        compile_model,
+        inspect_model,
+        lower_model,
+    )
 
 __version__ = "0.1.0"
+__all__ = [
+    "CompiledModel",
+    "CortexMError",
+    "Program",
+    "compile_model",
+    "inspect_model",
+    "lower_model",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Looked up when it is used: this file is read by interpreters that have no numpy, too.
+    if name in __all__:
+        from . import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,6 +24,19 @@ _MOST_BYTES = 1 << 31  # of one array
 _KINDS = "biuf"  # bool, integers, real numbers
 
 
+def to_array(value: object) -> Array:
+    """A NumPy array, a tensor of PyTorch, or nested lists of numbers, as an array.
+
+    Raises:
+        CortexMError: it holds something else than numbers.
+    """
+    detach = getattr(value, "detach", None)
+    array = np.asarray(value if detach is None else detach().cpu().contiguous().numpy())
+    if array.dtype.kind not in _KINDS:
+        raise CortexMError(f"a {type(value).__name__} is not an array of numbers")
+    return array
+
+
 def npz_names(path: Path) -> tuple[str, ...]:
     """The names of the arrays in an .npz.
 

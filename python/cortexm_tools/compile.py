@@ -50,7 +50,7 @@ class ExecutorchOptions:
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """What a user can choose about a compiled model; options.py has the words for it.
+    """What a user can choose about a compiled model; options/ has the words for it.
 
     Attributes:
         target: the core and the instruction set to use.

@@ -156,6 +156,31 @@ def load_program(
     )
 
 
+def program_of_module(
+    module: Any,
+    example_inputs: Any,
+    *,
+    name: str,
+    target: Target,
+    calibration: Any = None,
+    evaluation: Any = None,
+    quantize: bool = True,
+    progress: Progress = lambda text: None,
+) -> Program:
+    """Lowers an nn.Module that a program passes; the arguments are those of `given_module`.
+
+    Raises:
+        CortexMError: it cannot be lowered, or an input does not fit.
+    """
+
+    def load() -> LoadedModel:
+        from .frontend.given import given_module
+
+        return given_module(module, example_inputs, calibration, evaluation, name)
+
+    return _lower(name, name, target, quantize, load, progress)
+
+
 def _sidecar_layers(path: Path, pte: bytes) -> tuple[NamedLayer, ...]:
     """The layers that the file beside a .pte names; () if there is none that can be read."""
     try:

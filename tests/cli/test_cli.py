@@ -81,7 +81,7 @@ def test_compile_writes_all_files(
         (["--name", "int"], "is a word of C or its libraries\nhint: use --name model_int"),
         (["--arena", "callers"], "own, caller or shared"),
         (["--arena", "own:a"], "own, caller or shared"),
-        (["--arena", "shared:a-b"], "use a_b"),
+        (["--arena", "shared:a-b"], "use shared:a_b"),
         (["--samples", "1"], "SAMPLES needs a model file"),
         (["--calibration", "x.npz"], "it takes no calibration data"),
     ],

@@ -49,11 +49,8 @@ def test_parser_starts_from_the_ledgers_defaults() -> None:
     for command in ("compile", "run", "bench"):
         args = vars(build_parser().parse_args([command, "x.pte"]))
         for option in OPTIONS:
-            long = [flag for flag in option.flags if flag.startswith("--")]
-            if not long or command not in option.commands:
-                continue
-            initial = {"flag": False, "list": []}.get(option.kind, option.initial)
-            assert args[long[0][2:].replace("-", "_")] == initial, option.flags
+            if option.dest and command in option.commands:
+                assert args[option.dest] == option.value_of(None), option.flags
 
 
 def test_fields_of_the_options_are_documented() -> None:

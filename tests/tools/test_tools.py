@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from cortexm_tools import cli
+from cortexm_tools import CortexMError, cli, compile_model, lower_model
 from cortexm_tools.builtin import builtin_file, builtin_names, model_files
 from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.frontend.examples import load_example
@@ -187,3 +187,32 @@ def test_builtin_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     lstm = load_example("lstm")
     assert len(lstm.example_inputs) == 3
     assert lstm.module(*lstm.example_inputs)[0].shape[:2] == lstm.example_inputs[0].shape[:2]
+
+
+def test_a_module_of_the_caller(tmp_path: Path) -> None:
+    """cortexm_tools.lower_model() and compile_model(): the module stays as it is, wrong inputs are named."""
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(16, 4), torch.nn.Dropout())
+    x = np.zeros((1, 4, 4), np.float32)
+    samples = [(torch.rand(1, 4, 4) - 0.5,) for _ in range(4)]
+    for given, hint in (
+        ({"model": net}, "example_inputs=("),
+        ({"model": lambda x: x, "example_inputs": x}, "nn.Module"),
+    ):
+        with pytest.raises(CortexMError) as caught:
+            compile_model(**given)
+        assert hint in caught.value.hint
+    with pytest.raises(CortexMError, match=r"calibration\[0\], input 0 is 3 float32"):
+        compile_model(net, x, calibration=[torch.zeros(3)])
+    said: list[str] = []
+    labelled = [(sample, 1) for sample in samples]
+    program = lower_model(net, x, calibration=samples, evaluation=labelled, progress=said.append)
+    assert said and net.training and all(p.requires_grad for p in net.parameters())
+    outputs = []
+    for cpu in ("cortex-m55", "cortex-m0"):
+        model = compile_model(program, cpu=cpu)
+        assert "cortexm compile model --cpu " + cpu in str(model.files["model.c"])
+        outputs.append(model(samples[0][0])[0])
+    assert outputs[0].tobytes() == outputs[1].tobytes()
+    wanted = net.eval()(samples[0][0]).detach().numpy()
+    assert np.abs(outputs[0] - wanted).max() < 0.05

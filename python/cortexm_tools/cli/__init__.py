@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line, which prints and exits; nothing below it does (but run/__main__.py, for CMake).
 
-``parser`` says what can be written, from the ledger ``../options.py``, ``settle`` what it comes to,
+``parser`` says what can be written, from the ledger ``../options``, ``settle`` what it comes to,
 ``commands`` does it.
 """
 

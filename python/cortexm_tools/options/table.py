@@ -1,73 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger of options: everything a user can choose, under every name it has.
-
-The parser of the command line and the tables in docs/ (``scripts/option_docs.py``) come from it;
-tests hold the keywords of ``cortexm_add_model()`` and the symbols of ``zephyr/Kconfig`` against it.
-"""
+"""All options, in the order in which ``--help`` and the documentation list them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from .target import CORES, Isa, Optimize
-
-Kind = Literal["value", "flag", "list", "switch"]
+from ..target import CORES, Isa, Optimize
+from .option import BENCH, COMPILE, RUN, Option
 
 EVERY = 2**31 - 1  # SAMPLES all
-COMPILE, RUN, BENCH = "compile", "run", "bench"
 MODELS = (COMPILE, RUN, BENCH)
 IMAGES = (RUN, BENCH)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """One option.
-
-    Attributes:
-        help: what it does, as ``--help`` says it.
-        docs: the same with Markdown and links, for tables; `help` unless given.
-        cmake: keyword of cortexm_add_model(); empty if it is none.
-        flags: on the command line; what the parser calls it comes from the first long one.
-        commands: of the command line that take it.
-        kconfig: symbols of the Zephyr module without ``CONFIG_CORTEXM_``; several are a choice.
-        kind: ``value``; ``flag``, there or not; ``list``, several values; ``switch``, --x or --no-x.
-        value: how the value is written.
-        choices: the only values there are; others are a usage error.
-        unit, range: of numbers, and what else a value must be.
-        default: what holds without it, in words.
-        cmake_default, kconfig_default: where those differ.
-        parse: from text to the parser's value.
-        initial: the parser's value where it is not given.
-        group: the title it stands under in ``--help``.
-        zephyr: `docs` in the table of Kconfig symbols, where that says more.
-    """
-
-    help: str
-    docs: str = ""
-    cmake: str = ""
-    flags: tuple[str, ...] = ()
-    commands: tuple[str, ...] = (COMPILE,)
-    kconfig: tuple[str, ...] = ()
-    kind: Kind = "value"
-    value: str = ""
-    choices: tuple[str, ...] = ()
-    unit: str = ""
-    range: str = ""
-    default: str = ""
-    cmake_default: str = ""
-    kconfig_default: str = ""
-    parse: Callable[[str], Any] | None = None
-    initial: Any = None
-    group: str = ""
-    zephyr: str = ""
-
-    @property
-    def written(self) -> str:
-        """How its value is written."""
-        return self.value or "|".join(self.choices)
 
 
 # Titles in --help, with what stands below them.
@@ -383,8 +327,3 @@ OPTIONS: tuple[Option, ...] = (
         help="most runs at a time that report their layers",
     ),
 )  # fmt: skip
-
-
-def keywords(kind: Literal["value", "flag", "list"]) -> list[str]:
-    """The keywords of cortexm_add_model() of one kind."""
-    return [option.cmake for option in OPTIONS if option.cmake and option.kind == kind]

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger of options: everything a user can choose, under every name it has.
+
+The parser of the command line and the tables in docs/ (``scripts/option_docs.py``) come from it;
+tests hold the keywords of ``cortexm_add_model()`` and the symbols of ``zephyr/Kconfig`` against it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .option import BENCH, COMPILE, RUN, Option
+from .table import ATOL, EVERY, GROUPS, MODELS, OPTIONS, QTOL, RTOL
+
+__all__ = [
+    "ATOL",
+    "BENCH",
+    "COMPILE",
+    "EVERY",
+    "GROUPS",
+    "MODELS",
+    "OPTIONS",
+    "QTOL",
+    "RTOL",
+    "RUN",
+    "Option",
+    "keywords",
+]
+
+
+def keywords(kind: Literal["value", "flag", "list"]) -> list[str]:
+    """The keywords of cortexm_add_model() of one kind."""
+    return [option.cmake for option in OPTIONS if option.cmake and option.kind == kind]
