@@ -27,10 +27,11 @@ from .ir import Array
 from .ir.interpreter import run_sequence
 from .names import check_name, name_of_file
 from .options import COMPILE, OPTIONS, Option
-from .plan.regions import section_name
-from .program import Program, Progress, load_program, program_of_module
+from .plan.memory.regions import section_name
+from .program import Program, load_program, program_of_module
 from .report import layer_table, quality_table, summary
 from .run.command import RunReport, RunRequest, run_program, run_text
+from .runner import Progress
 from .target import Target
 from .vectors import fit_input
 
