@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__
+
 if TYPE_CHECKING:
     from .api import (
         CompiledModel,
@@ -26,11 +28,11 @@ if TYPE_CHECKING:
         lower_model,
     )
 
-__version__ = "0.1.0"
 __all__ = [
     "CompiledModel",
     "CortexMError",
     "Program",
+    "__version__",
     "compile_model",
     "inspect_model",
     "lower_model",

@@ -7,9 +7,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..builtin import model_files
 from ..options import BENCH, COMPILE, GROUPS, OPTIONS, RUN, Option
+from ..version import __version__
 
 # Options of aot_arm_compiler that change nothing here.
 _IGNORED = (("-d", "--delegate"), ("--non_strict_export",), ("--enable_qdq_fusion_pass",))

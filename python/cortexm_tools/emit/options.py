@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .. import __version__
 from ..arena import Arena, OwnArena, SharedArena
+from ..version import __version__
 from .cwriter import c_comment
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import __version__
 from ..emit import EmitOptions
 from ..errors import CortexMError
 from ..plan import Plan
@@ -16,6 +15,7 @@ from ..pte.program import parse_program
 from ..pte.values import PteProgram
 from ..report.tables import quality_lines, table
 from ..target import Target
+from ..version import __version__
 from .emit import border_plan, model_sources
 from .operators import Operators, find_operators
 from .pools import Layout, make_layout

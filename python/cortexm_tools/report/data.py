@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from .. import __version__
 from ..ir import DType, Graph, Op, State, ops
 from ..ir.text import tensor_text
 from ..plan import Plan
 from ..plan.search.alternatives import Alternative
 from ..plan.types import Buffer, Call, ConstantArg, Step
+from ..version import __version__
 
 _MOVEMENT = (
     *(ops.Clone, ops.View, ops.Transpose, ops.Pad, ops.Expand, ops.Concat, ops.Slice, ops.Tile),
