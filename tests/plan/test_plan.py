@@ -23,7 +23,7 @@ from cortexm_tools.plan import Chain, Plan, Planner, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.kernels.params import field_types
 from cortexm_tools.plan.kernels.table import code_sizes, kernels
-from cortexm_tools.plan.lower.data import merge_dims
+from cortexm_tools.plan.lower.copies import merge_dims
 from cortexm_tools.plan.memory.offset_search import Problem
 from cortexm_tools.plan.memory.offsets import fits, lower_bound, place
 from cortexm_tools.plan.search.bands import is_chain

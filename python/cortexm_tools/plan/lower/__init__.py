@@ -1,30 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How each operator becomes kernel calls, by family. Importing this package registers them."""
+"""How each operator becomes kernel calls, a module for each family. Importing this package registers them."""
 
 from . import (
+    activation,
+    arithmetic,
     compare,
-    convolution,
-    data,
-    elementwise,
-    float_layers,
-    floats,
-    indexing,
-    matrix,
-    movement,
-    pooling,
-    reduction,
+    conv,
+    convert,
+    index,
+    linear,
+    move,
+    norm,
+    pool,
+    reduce,
+    resample,
 )
 
 __all__ = [
+    "activation",
+    "arithmetic",
     "compare",
-    "convolution",
-    "data",
-    "elementwise",
-    "float_layers",
-    "floats",
-    "indexing",
-    "matrix",
-    "movement",
-    "pooling",
-    "reduction",
+    "conv",
+    "convert",
+    "index",
+    "linear",
+    "move",
+    "norm",
+    "pool",
+    "reduce",
+    "resample",
 ]

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes that kernels walk in C order: extents, and the strides of every operand."""
+"""Boxes that kernels walk: extents, and the strides of every operand, in elements."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from ...errors import CortexMError
-from ...ir import Op
+from ...ir import Op, Tensor
 from ..types import Field
 
-MAX_RANK = 8  # CORTEXM_BOX_MAX_RANK
+MAX_RANK = 8  # CORTEXM_BOX_MAX_RANK and CORTEXM_COPY_MAX_RANK
 
 
 def c_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -18,6 +18,16 @@ def c_strides(shape: Sequence[int]) -> tuple[int, ...]:
     for dim in reversed(range(len(shape))):
         result[dim] = step
         step *= shape[dim]
+    return tuple(result)
+
+
+def strides(tensor: Tensor) -> tuple[int, ...]:
+    """Elements between neighbours along each logical dimension, in the tensor's memory order."""
+    result = [0] * len(tensor.shape)
+    step = 1
+    for dim in reversed(tensor.dim_order):
+        result[dim] = step
+        step *= tensor.shape[dim]
     return tuple(result)
 
 

@@ -11,18 +11,15 @@ from collections.abc import Mapping
 
 from ...errors import CortexMError
 from ...ir import Op, Tensor
-from ..types import Field
+from ..types import Call, Field, TensorArg
+from .boxes import box_fields, strides
 from .context import Selector
-from .data import strides
-
-MAX_RANK = 8  # CORTEXM_BOX_MAX_RANK
 
 
-def broadcast_strides(x: Tensor, out: Tensor) -> tuple[int, ...]:
-    """Elements of `x` between neighbours along each logical dimension of `out`; 0 repeats."""
-    missing = len(out.shape) - len(x.shape)
+def broadcast_strides(x: Tensor, rank: int) -> tuple[int, ...]:
+    """Elements of `x` between neighbours along each of `rank` logical dimensions; 0 repeats."""
     own = (0 if extent == 1 else step for extent, step in zip(x.shape, strides(x), strict=True))
-    return (0,) * missing + tuple(own)
+    return (0,) * (rank - len(x.shape)) + tuple(own)
 
 
 def broadcast_fields(select: Selector, op: Op, operands: Mapping[str, int]) -> dict[str, Field]:
@@ -31,26 +28,24 @@ def broadcast_fields(select: Selector, op: Op, operands: Mapping[str, int]) -> d
     Dimensions along which all operands go on as the result does are merged.
 
     Raises:
-        CortexMError: more than MAX_RANK dimensions remain.
+        CortexMError: more dimensions remain than kernels take.
     """
     out = select.tensor(op.outputs[0])
-    tables = [broadcast_strides(select.tensor(index), out) for index in operands.values()]
-    box: list[tuple[int, list[int]]] = []
-    for dim in out.dim_order:
-        extent, steps = out.shape[dim], [table[dim] for table in tables]
-        if extent == 1:
-            continue
-        if box and box[-1][1] == [step * extent for step in steps]:
-            box[-1] = (box[-1][0] * extent, steps)
-        else:
-            box.append((extent, steps))
-    box = box or [(1, [0] * len(tables))]
-    if len(box) > MAX_RANK:
-        raise CortexMError(
-            f"{op.kind}: broadcasts over {len(box)} dimensions, kernels take {MAX_RANK}",
-            where=str(op.layer),
-        )
-    fields: dict[str, Field] = {"rank": len(box), "dims": tuple(row[0] for row in box)}
-    for number, name in enumerate(operands):
-        fields[f"{name}_stride"] = tuple(row[1][number] for row in box)
-    return fields
+    tables = {
+        f"{name}_stride": broadcast_strides(select.tensor(index), len(out.shape))
+        for name, index in operands.items()
+    }
+    order = out.dim_order
+    ordered = {name: [table[dim] for dim in order] for name, table in tables.items()}
+    return box_fields(op, out.memory_shape, ordered)
+
+
+def broadcast_call(select: Selector, op: Op, name: str) -> list[Call]:
+    """The kernel `name` for the result's type, on two operands with strides."""
+    out = select.tensor(op.outputs[0])
+    for index in op.inputs:
+        if select.tensor(index).dtype is not out.dtype:
+            raise CortexMError(f"{name}: operands and result differ in type", where=str(op.layer))
+    fields = broadcast_fields(select, op, {"a": op.inputs[0], "b": op.inputs[1]})
+    args = [select.operand(op.inputs[0]), select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
+    return [select.call(select.kernel(name, out.dtype.value, op), fields, args)]

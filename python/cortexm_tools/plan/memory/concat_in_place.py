@@ -17,7 +17,7 @@ from dataclasses import replace
 from ...ir import Graph, Tensor, ops
 from ..budget import MOST_JOINED, within
 from ..kernels.table import BUILTIN
-from ..lower.data import MAX_RANK
+from ..lower.boxes import MAX_RANK
 from ..types import Arg, Call, Field, Part, Step, TensorArg
 from .sharing import last_uses
 

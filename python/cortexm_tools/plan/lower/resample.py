@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joining, cutting, repeating and casting: strided copies, and conversions between types."""
+"""Images in another size."""
 
 from __future__ import annotations
 
@@ -12,87 +12,9 @@ from ...ir import DType, Op, channels_last, contiguous, ops, same_layout
 from ...ir.interpreter_data import code_weights
 from ..budget import check_table
 from ..types import Arg, Call, Field, TensorArg
-from .boxes import box_fields
+from .boxes import box_fields, strides
 from .context import Selector, lowers
-from .data import copy_call, strides
-
-
-@lowers(ops.Concat)
-def _concat(select: Selector, attrs: ops.Concat, op: Op) -> list[Call]:
-    """One copy for each operand, each in its own memory order."""
-    out = select.tensor(op.outputs[0])
-    step = strides(out)[attrs.dim]
-    calls, begin = [], 0
-    for index in op.inputs:
-        x = select.tensor(index)
-        start = begin * step
-        calls.append(
-            copy_call(select, op, index, op.outputs[0], x.shape, strides(x), strides(out), 0, start)
-        )
-        begin += x.shape[attrs.dim]
-    return calls
-
-
-@lowers(ops.Slice)
-def _slice(select: Selector, attrs: ops.Slice, op: Op) -> list[Call]:
-    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-    start = sum(begin * step for begin, step in zip(attrs.begin, strides(x), strict=True))
-    steps = [a * b for a, b in zip(attrs.step, strides(x), strict=True)]
-    step_out = strides(out)
-    return [copy_call(select, op, op.inputs[0], op.outputs[0], out.shape, steps, step_out, start)]
-
-
-@lowers(ops.Tile)
-def _tile(select: Selector, attrs: ops.Tile, op: Op) -> list[Call]:
-    """Every dimension as two: the repetition, in which the operand stands still, and the rest."""
-    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-    missing = len(out.shape) - len(x.shape)
-    sizes, own = (1,) * missing + x.shape, (0,) * missing + strides(x)
-    dims: list[int] = []
-    in_strides: list[int] = []
-    out_strides: list[int] = []
-    for extent, size, step, out_step in zip(out.shape, sizes, own, strides(out), strict=True):
-        dims += [extent // size, size]
-        in_strides += [0, step]
-        out_strides += [size * out_step, out_step]
-    return [copy_call(select, op, op.inputs[0], op.outputs[0], dims, in_strides, out_strides)]
-
-
-@lowers(ops.AsStrided)
-def _as_strided(select: Selector, attrs: ops.AsStrided, op: Op) -> list[Call]:
-    """The operand is in C order (see assign_layouts)."""
-    out = select.tensor(op.outputs[0])
-    dims, steps = out.shape, attrs.strides
-    whole = (op.inputs[0], op.outputs[0], dims, steps, strides(out), attrs.offset)
-    return [copy_call(select, op, *whole)]
-
-
-@lowers(ops.Cast)
-def _cast(select: Selector, attrs: ops.Cast, op: Op) -> list[Call]:
-    """Operand and result lie in one memory order (see assign_layouts).
-
-    To bool is a comparison with 0. An integer that becomes no wider is a copy of its low bytes
-    (memory is little-endian): the result wraps, whether it has a sign or not.
-    """
-    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-    count = out.numel
-    operand, result = select.operand(op.inputs[0]), TensorArg(op.outputs[0])
-    source = DType.U8 if x.dtype is DType.BOOL else x.dtype
-    if out.dtype is DType.BOOL and x.dtype is not DType.BOOL:
-        zero = select.constant(f"zero_{source.value}", np.zeros(1, x.dtype.numpy), needed=0)
-        against = box_fields(op, (count,), {"a_stride": (1,), "b_stride": (0,)})
-        kernel = select.kernel("compare_ne", source.value, op)
-        return [select.call(kernel, against, [operand, zero, result])]
-    floats = DType.F32 in (x.dtype, out.dtype)
-    if x.dtype is out.dtype or (not floats and out.dtype.size <= x.dtype.size):
-        ratio = x.dtype.size // out.dtype.size
-        fields: dict[str, Field] = {
-            "rank": 1, "dims": (count,), "in_stride": (ratio,), "out_stride": (1,),
-        }  # fmt: skip
-        kernel = select.kernel("copy", f"x{8 * out.dtype.size}", op)
-        return [select.call(kernel, fields, [operand, result])]
-    kernel = select.kernel("cast", source.value + out.dtype.value, op)
-    return [select.call(kernel, {"count": count}, [operand, result])]
+from .copies import copy_call
 
 
 @lowers(ops.UpsampleNearest2d)

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""linear, batch_matmul."""
+"""Products of matrices, int8 and float32."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...errors import CortexMError
 from ...ir import Op, ops
 from ..kernels.packing import PACKERS, Constants
-from ..types import Arg, Call, TensorArg
+from ..types import Arg, Call, Field, TensorArg
+from .boxes import strides
+from .broadcast import broadcast_strides
 from .context import Selector, lowers
-from .convolution import constant_data, folded_bias, largest_sum
+from .weights import constant_data, folded_bias, largest_sum, zero_bias
 
 
 @lowers(ops.Linear)
@@ -86,3 +89,64 @@ def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call
     ]
     macs = batches * rows * cols * inner
     return [select.call(kernel, dict(fields), args, macs)]
+
+
+@lowers(ops.FloatLinear)
+def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call]:
+    """Rows of x times the rows of the weights."""
+    x, weight = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
+    cols, inner = weight.shape
+    rows = x.numel // inner
+    has_bias = len(op.inputs) > 2
+    fields: dict[str, Field] = {
+        "batches": 1,
+        "rows": rows,
+        "cols": cols,
+        "inner": inner,
+        "a_row_stride": inner,
+        "a_inner_stride": 1,
+        "b_inner_stride": strides(weight)[1],
+        "b_col_stride": strides(weight)[0],
+        "bias_col_stride": int(has_bias),
+    }
+    return _matmul_call(select, op, fields, has_bias, rows * cols * inner)
+
+
+@lowers(ops.FloatMatmul)
+def _float_matmul(select: Selector, attrs: ops.FloatMatmul, op: Op) -> list[Call]:
+    a, b = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
+    out = select.tensor(op.outputs[0])
+    rows, inner = a.shape[-2:]
+    cols = b.shape[-1]
+    batches = out.numel // (rows * cols)
+    fields: dict[str, Field] = {
+        "batches": batches,
+        "rows": rows,
+        "cols": cols,
+        "inner": inner,
+        "a_batch_stride": rows * inner,
+        "a_row_stride": inner,
+        "a_inner_stride": 1,
+        "b_batch_stride": inner * cols,
+        "b_inner_stride": strides(b)[-2],
+        "b_col_stride": strides(b)[-1],
+    }
+    has_bias = len(op.inputs) > 2
+    if has_bias:
+        step = broadcast_strides(select.tensor(op.inputs[2]), len(out.shape))
+        if any(step[:-2]):
+            raise CortexMError(f"{op.kind}: the bias differs between matrices", where=str(op.layer))
+        fields |= {"bias_row_stride": step[-2], "bias_col_stride": step[-1]}
+    return _matmul_call(select, op, fields, has_bias, batches * rows * cols * inner)
+
+
+def _matmul_call(
+    select: Selector, op: Op, fields: dict[str, Field], has_bias: bool, macs: int
+) -> list[Call]:
+    args: list[Arg] = [
+        select.operand(op.inputs[0]),
+        select.operand(op.inputs[1]),
+        select.operand(op.inputs[2]) if has_bias else zero_bias(select),
+        TensorArg(op.outputs[0]),
+    ]
+    return [select.call(select.kernel("matmul", "f32", op), fields, args, macs)]

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from ...ir import DType, Op, ops
 from ..types import Arg, Call, Field, TensorArg
-from .boxes import box_fields
+from .boxes import box_fields, strides
 from .context import Selector, lowers
-from .data import strides
 
 # On bytes of 0 and 1 a disjunction is the largest, and a conjunction the smallest.
 _KERNELS = {"any": "amax", "all": "amin"}

@@ -1,88 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""conv2d, depthwise_conv2d, transpose_conv2d."""
+"""Convolutions: int8 with packed weights; float32 with the strides of any layout."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
 
 import numpy as np
 
-from ...errors import CortexMError
-from ...ir import Array, Op, ops
-from ...ir.arithmetic import wrap32
+from ...ir import Op, ops
 from ..kernels.packing import PACKERS, Constants
-from ..kernels.table import Kernel
-from ..types import Arg, Call, Field, ScratchArg, TensorArg
+from ..types import Arg, Call, Field, TensorArg
 from .context import Selector, lowers
-
-
-def image_fields(select: Selector, op: Op) -> dict[str, Field]:
-    """Extents and strides of one channels_last image operator on one whole image."""
-    _, in_c, in_h, in_w = select.tensor(op.inputs[0]).shape
-    _, out_c, out_h, out_w = select.tensor(op.outputs[0]).shape
-    return {
-        "in_h": in_h,
-        "in_w": in_w,
-        "out_h": out_h,
-        "out_w": out_w,
-        "in_row_stride": in_w * in_c,
-        "out_pixel_stride": out_c,
-    }
-
-
-def image_calls(
-    select: Selector,
-    op: Op,
-    kernel: Kernel,
-    fields: dict[str, Field],
-    constants: Sequence[Arg],
-    scratch: ScratchArg,
-    macs: int = 0,
-) -> list[Call]:
-    """One call, in a loop over the images if there are several.
-
-    Args:
-        constants: the arguments between input and output.
-        macs: multiply-accumulates of the whole operator.
-    """
-    batches = select.tensor(op.inputs[0]).shape[0]
-
-    def image(index: int) -> TensorArg:
-        size = select.tensor(index).nbytes // batches
-        return TensorArg(index, step=size if batches > 1 else 0)
-
-    args = [image(op.inputs[0]), *constants, image(op.outputs[0]), scratch]
-    return [replace(select.call(kernel, fields, args, macs), turns=batches)]
-
-
-def folded_bias(weight_sums: Array, bias: Array | None, in_zero_point: int) -> Array:
-    """bias - in_zero_point * (sum of the channel's weights), wrapped to int32."""
-    folded = -np.int64(in_zero_point) * weight_sums.astype(np.int64)
-    if bias is not None:
-        folded = folded + bias.astype(np.int64).reshape(-1)
-    return wrap32(folded).astype(np.int32)
-
-
-def largest_sum(weight_sizes: Array, bias: Array) -> int:
-    """A bound of |accumulator| from the sums of a channel's |weights| and its folded bias."""
-    sums = 128 * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
-    return int(sums.max(initial=0))
-
-
-def largest_plain_sum(weight_sizes: Array, bias: Array) -> int:
-    """The same where the zero point is subtracted from every code, which it may be 255 away from."""
-    sums = 255 * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
-    return int(sums.max(initial=0))
-
-
-def constant_data(select: Selector, index: int, op: Op, what: str) -> Array:
-    data = select.tensor(index).data
-    if data is None:
-        raise CortexMError(
-            f"{op.kind}: {what} must be constant, here they are computed", where=str(op.layer)
-        )
-    return data
+from .images import image_calls, image_fields, strided_image_fields
+from .weights import constant_data, folded_bias, largest_plain_sum, largest_sum, zero_bias
 
 
 @lowers(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d)
@@ -164,3 +94,37 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         select.scratch(kernel, fields),
         positions * taps,
     )
+
+
+@lowers(ops.FloatConv2d, ops.FloatTransposeConv2d)
+def _float_convolution(
+    select: Selector, attrs: ops.FloatConv2d | ops.FloatTransposeConv2d, op: Op
+) -> list[Call]:
+    x, weight, out = (select.tensor(i) for i in (op.inputs[0], op.inputs[1], op.outputs[0]))
+    transposed = isinstance(attrs, ops.FloatTransposeConv2d)
+    has_bias = len(op.inputs) > 2
+    fields = strided_image_fields(x, out) | {
+        "batches": x.shape[0],
+        "in_c": x.shape[1],
+        "out_c": out.shape[1],
+        "groups": attrs.groups,
+        "kernel_h": weight.shape[2],
+        "kernel_w": weight.shape[3],
+        "stride_h": attrs.stride[0],
+        "stride_w": attrs.stride[1],
+        "dilation_h": attrs.dilation[0],
+        "dilation_w": attrs.dilation[1],
+        "pad_top": attrs.padding[0],
+        "pad_left": attrs.padding[1],
+        "bias_stride": int(has_bias),
+    }
+    args: list[Arg] = [
+        select.operand(op.inputs[0]),
+        select.operand(op.inputs[1]),
+        select.operand(op.inputs[2]) if has_bias else zero_bias(select),
+        TensorArg(op.outputs[0]),
+    ]
+    taps = math.prod(weight.shape[1:])
+    macs = (x.numel if transposed else out.numel) * taps
+    name = "transpose_conv2d" if transposed else "conv2d"
+    return [select.call(select.kernel(name, "f32", op), fields, args, macs)]

@@ -19,15 +19,10 @@ from ...ir import DType, Op, Tensor, ops
 from ...ir.interpreter_data import in_range
 from ..budget import check_table
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
-from .boxes import box_fields, c_strides
+from .boxes import box_fields, c_strides, strides
+from .broadcast import broadcast_strides
 from .context import Selector, lowers
-from .data import copy_call, strides
-
-
-def _broadcast(shape: tuple[int, ...], own: Sequence[int], rank: int) -> tuple[int, ...]:
-    """Strides of a tensor that broadcasts to `rank` dimensions; 0 where it repeats."""
-    kept = (0 if extent == 1 else step for extent, step in zip(shape, own, strict=True))
-    return (0,) * (rank - len(shape)) + tuple(kept)
+from .copies import copy_call
 
 
 def _offsets(
@@ -51,9 +46,7 @@ def _offsets(
     calls = []
     for number, (index, size, step) in enumerate(parts):
         tensor = select.tensor(index)
-        fields = box_fields(
-            op, joint, {"stride": _broadcast(tensor.shape, strides(tensor), len(joint))}
-        )
+        fields = box_fields(op, joint, {"stride": broadcast_strides(tensor, len(joint))})
         fields |= {"size": size, "step": step, "add": int(number > 0)}
         kernel = select.kernel("index_offsets", tensor.dtype.value, op)
         calls.append(select.call(kernel, fields, [select.operand(index), scratch]))
@@ -160,7 +153,7 @@ def _index_put(select: Selector, attrs: ops.IndexPut, op: Op) -> list[Call]:
         box.shape,
         {
             "offset_stride": box.offset_strides,
-            "value_stride": _broadcast(values.shape, strides(values), len(box.shape)),
+            "value_stride": broadcast_strides(values, len(box.shape)),
             "out_stride": box.strides,
         },
     )

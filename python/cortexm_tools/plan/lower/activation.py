@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of one operand, element by element; softmax; bounds."""
+
+from __future__ import annotations
+
+import math
+
+from ...ir import DType, Op, ops
+from ..types import Call, Field, TensorArg
+from .context import Selector, lowers
+
+
+@lowers(ops.Activation)
+def _activation(select: Selector, attrs: ops.Activation, op: Op) -> list[Call]:
+    args = [select.operand(op.inputs[0]), select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
+    fields: dict[str, Field] = {"count": select.tensor(op.outputs[0]).numel}
+    return [select.call(select.kernel("activation", "s8", op), fields, args)]
+
+
+@lowers(ops.Softmax)
+def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
+    x = select.tensor(op.inputs[0])
+    place = x.dim_order.index(attrs.dim)
+    fields: dict[str, Field] = {
+        "outer": math.prod(x.memory_shape[:place]),
+        "size": x.shape[attrs.dim],
+        "inner": math.prod(x.memory_shape[place + 1 :]),
+        "multiplier": attrs.multiplier,
+        "shift": attrs.shift,
+        "diff_min": attrs.diff_min,
+    }
+    args = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
+    return [select.call(select.kernel("softmax", "s8", op, fields), fields, list(args))]
+
+
+@lowers(ops.FloatSoftmax)
+def _float_softmax(select: Selector, attrs: ops.FloatSoftmax, op: Op) -> list[Call]:
+    x = select.tensor(op.inputs[0])
+    if not x.shape:
+        outer, size, inner = 1, 1, 1
+    else:
+        place = x.dim_order.index(attrs.dim)
+        outer = math.prod(x.memory_shape[:place])
+        size = x.shape[attrs.dim]
+        inner = math.prod(x.memory_shape[place + 1 :])
+    fields: dict[str, Field] = {"outer": outer, "size": size, "inner": inner}
+    kernel = select.kernel("log_softmax" if attrs.log else "softmax", "f32", op)
+    return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
+
+
+@lowers(ops.Unary)
+def _unary(select: Selector, attrs: ops.Unary, op: Op) -> list[Call]:
+    fields: dict[str, Field] = {
+        "count": select.tensor(op.outputs[0]).numel,
+        "alpha": attrs.alpha,
+        "scale": attrs.scale,
+        "input_scale": attrs.input_scale,
+    }
+    kernel = select.kernel(attrs.function, "f32", op)
+    return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
+
+
+@lowers(ops.Clamp)
+def _clamp(select: Selector, attrs: ops.Clamp, op: Op) -> list[Call]:
+    out = select.tensor(op.outputs[0])
+    low, high = attrs.low, attrs.high
+    fields: dict[str, Field] = {"count": out.numel}
+    if out.dtype is DType.F32:
+        fields["low"] = -math.inf if low is None else float(low)
+        fields["high"] = math.inf if high is None else float(high)
+    else:
+        lowest, highest = out.dtype.limits
+        fields["low"] = lowest if low is None else int(low)
+        fields["high"] = highest if high is None else int(high)
+    kernel = select.kernel("clamp", out.dtype.value, op)
+    return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]

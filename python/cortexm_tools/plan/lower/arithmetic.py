@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic on two operands: on codes, and on numbers with strides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import CortexMError
+from ...ir import DType, Op, ops
+from ..types import Call, Field, TensorArg
+from .broadcast import broadcast_call
+from .context import Selector, lowers
+
+
+def _periods(select: Selector, op: Op) -> dict[str, Field]:
+    count = select.tensor(op.outputs[0]).numel
+    a, b = (select.tensor(i).numel for i in op.inputs)
+    return {"count": count, "a_period": a, "b_period": b}
+
+
+def _on_codes(select: Selector, op: Op, fields: dict[str, Field], types: str) -> list[Call]:
+    args = [select.operand(op.inputs[0]), select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
+    return [select.call(select.kernel(op.kind, types, op, fields), fields, args)]
+
+
+def _scalars(attrs: Any) -> dict[str, Field]:
+    return dict(vars(attrs))
+
+
+@lowers(ops.Add, ops.Mul)
+def _add_mul(select: Selector, attrs: ops.Add | ops.Mul, op: Op) -> list[Call]:
+    return _on_codes(select, op, _periods(select, op) | _scalars(attrs), "s8")
+
+
+@lowers(ops.Minimum, ops.Maximum)
+def _minmax(select: Selector, attrs: ops.Minimum | ops.Maximum, op: Op) -> list[Call]:
+    dtype = select.tensor(op.outputs[0]).dtype
+    if dtype in (DType.F32, DType.S32, DType.S64):
+        return broadcast_call(select, op, op.kind)
+    return _on_codes(select, op, _periods(select, op), dtype.value)
+
+
+@lowers(ops.Div)
+def _div(select: Selector, attrs: ops.Div, op: Op) -> list[Call]:
+    out = select.tensor(op.outputs[0])
+    if any(select.tensor(i).shape != out.shape for i in op.inputs):
+        raise CortexMError("div: operands must have one shape", where=str(op.layer))
+    return _on_codes(select, op, {"count": out.numel} | _scalars(attrs), out.dtype.value)
+
+
+@lowers(ops.Binary)
+def _binary(select: Selector, attrs: ops.Binary, op: Op) -> list[Call]:
+    return broadcast_call(select, op, attrs.function)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Movement of elements: strided copies, and fills."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...ir import DType, Op, ops
+from ..types import Call, Field, TensorArg
+from .boxes import strides
+from .broadcast import broadcast_strides
+from .context import Selector, lowers
+from .copies import copy_call
+
+
+@lowers(ops.Clone)
+def _clone(select: Selector, attrs: ops.Clone, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], x.shape, strides(x), strides(out))]
+
+
+@lowers(ops.View)
+def _view(select: Selector, attrs: ops.View, op: Op) -> list[Call]:
+    """Operand and result are in C order (see assign_layouts): a plain copy of all elements."""
+    numel = select.tensor(op.outputs[0]).numel
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], (numel,), (1,), (1,))]
+
+
+@lowers(ops.Transpose)
+def _transpose(select: Selector, attrs: ops.Transpose, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    moved = [strides(x)[dim] for dim in attrs.perm]
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], out.shape, moved, strides(out))]
+
+
+@lowers(ops.Expand)
+def _expand(select: Selector, attrs: ops.Expand, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    own = broadcast_strides(x, len(out.shape))
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], out.shape, own, strides(out))]
+
+
+def _fill(select: Selector, op: Op, value: int) -> Call:
+    """Every element of the result is `value`: up to 32 bits by a fill with their pattern, else by a
+    copy of one element."""
+    out = select.tensor(op.outputs[0])
+    element = np.full(1, value, out.dtype.numpy)
+    result = TensorArg(op.outputs[0])
+    if out.dtype.size == 8:
+        box: dict[str, Field] = {
+            "rank": 1, "dims": (out.numel,), "in_stride": (0,), "out_stride": (1,),
+        }  # fmt: skip
+        source = select.constant("fill", element, needed=0)
+        return select.call(select.kernel("copy", "x64", op), box, [source, result])
+    pattern = element.view(np.int32).item() if out.dtype is DType.F32 else value
+    fields: dict[str, Field] = {"count": out.numel, "value": pattern}
+    return select.call(select.kernel("fill", f"x{8 * out.dtype.size}", op), fields, [result])
+
+
+@lowers(ops.Pad)
+def _pad(select: Selector, attrs: ops.Pad, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    begin = sum(before * step for before, step in zip(attrs.before, strides(out), strict=True))
+    steps = (strides(x), strides(out))
+    inside = copy_call(select, op, op.inputs[0], op.outputs[0], x.shape, *steps, 0, begin)
+    return [_fill(select, op, attrs.value), inside]
+
+
+@lowers(ops.Concat)
+def _concat(select: Selector, attrs: ops.Concat, op: Op) -> list[Call]:
+    """One copy for each operand, each in its own memory order."""
+    out = select.tensor(op.outputs[0])
+    step = strides(out)[attrs.dim]
+    calls, begin = [], 0
+    for index in op.inputs:
+        x = select.tensor(index)
+        start = begin * step
+        calls.append(
+            copy_call(select, op, index, op.outputs[0], x.shape, strides(x), strides(out), 0, start)
+        )
+        begin += x.shape[attrs.dim]
+    return calls
+
+
+@lowers(ops.Slice)
+def _slice(select: Selector, attrs: ops.Slice, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    start = sum(begin * step for begin, step in zip(attrs.begin, strides(x), strict=True))
+    steps = [a * b for a, b in zip(attrs.step, strides(x), strict=True)]
+    step_out = strides(out)
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], out.shape, steps, step_out, start)]
+
+
+@lowers(ops.Tile)
+def _tile(select: Selector, attrs: ops.Tile, op: Op) -> list[Call]:
+    """Every dimension as two: the repetition, in which the operand stands still, and the rest."""
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    missing = len(out.shape) - len(x.shape)
+    sizes, own = (1,) * missing + x.shape, (0,) * missing + strides(x)
+    dims: list[int] = []
+    in_strides: list[int] = []
+    out_strides: list[int] = []
+    for extent, size, step, out_step in zip(out.shape, sizes, own, strides(out), strict=True):
+        dims += [extent // size, size]
+        in_strides += [0, step]
+        out_strides += [size * out_step, out_step]
+    return [copy_call(select, op, op.inputs[0], op.outputs[0], dims, in_strides, out_strides)]
+
+
+@lowers(ops.AsStrided)
+def _as_strided(select: Selector, attrs: ops.AsStrided, op: Op) -> list[Call]:
+    """The operand is in C order (see assign_layouts)."""
+    out = select.tensor(op.outputs[0])
+    dims, steps = out.shape, attrs.strides
+    whole = (op.inputs[0], op.outputs[0], dims, steps, strides(out), attrs.offset)
+    return [copy_call(select, op, *whole)]

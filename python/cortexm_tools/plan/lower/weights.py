@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weights and biases of convolutions and matrix products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import CortexMError
+from ...ir import Array, Op
+from ...ir.arithmetic import wrap32
+from ..types import Arg
+from .context import Selector
+
+
+def folded_bias(weight_sums: Array, bias: Array | None, in_zero_point: int) -> Array:
+    """bias - in_zero_point * (sum of the channel's weights), wrapped to int32."""
+    folded = -np.int64(in_zero_point) * weight_sums.astype(np.int64)
+    if bias is not None:
+        folded = folded + bias.astype(np.int64).reshape(-1)
+    return wrap32(folded).astype(np.int32)
+
+
+def largest_sum(weight_sizes: Array, bias: Array) -> int:
+    """A bound of |accumulator| from the sums of a channel's |weights| and its folded bias."""
+    sums = 128 * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
+    return int(sums.max(initial=0))
+
+
+def largest_plain_sum(weight_sizes: Array, bias: Array) -> int:
+    """The same where the zero point is subtracted from every code, which it may be 255 away from."""
+    sums = 255 * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
+    return int(sums.max(initial=0))
+
+
+def constant_data(select: Selector, index: int, op: Op, what: str) -> Array:
+    data = select.tensor(index).data
+    if data is None:
+        raise CortexMError(
+            f"{op.kind}: {what} must be constant, here they are computed", where=str(op.layer)
+        )
+    return data
+
+
+def zero_bias(select: Selector) -> Arg:
+    """What sums without a bias begin with."""
+    return select.constant("zero", np.zeros(1, np.float32), needed=0)
