@@ -8,7 +8,9 @@ result of a float operator with the dequantized result of the operator that has 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -195,8 +197,13 @@ def _noise(want: torch.Tensor, got: torch.Tensor) -> Noise:
     if want.shape != got.shape:
         return Noise()
     real, coded = want.detach().double(), got.detach().double()
+    found = _sums(real, coded)
+    if math.isfinite(found.signal + found.noise):
+        return found
     finite = torch.isfinite(real) & torch.isfinite(coded)
     left_out = int(finite.numel() - finite.sum())
-    if left_out:
-        real, coded = real[finite], coded[finite]
-    return Noise(float(real.square().sum()), float((real - coded).square().sum()), left_out)
+    return replace(_sums(real[finite], coded[finite]), left_out=left_out)
+
+
+def _sums(real: torch.Tensor, coded: torch.Tensor) -> Noise:
+    return Noise(float(real.square().sum()), float((real - coded).square().sum()))
