@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Op, Tensor, contiguous, ops
-from cortexm_tools.ir.arithmetic import (
+from cortexm_tools.ir.checks import check_graph
+from cortexm_tools.ir.fixed_point import (
     count_leading_zeros,
     exp_on_negative,
     one_over_one_plus,
     requantize,
     rounding_shift,
 )
-from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.text import graph_text
 

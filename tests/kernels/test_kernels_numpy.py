@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cortexm_tools.ir import arithmetic
+from cortexm_tools.ir import fixed_point
 
 from kernel_library import KernelLibrary
 
@@ -93,7 +93,7 @@ def _conv2d(p: Any, x: I8, weight: I8, bias: npt.NDArray[np.int32]) -> I8:
             outs = slice(g * width, (g + 1) * width)
             taps = weight[outs, ky, kx].astype(np.int64)
             acc[..., outs] += view[..., g * depth : (g + 1) * depth] @ taps.T
-    scaled = arithmetic.requantize(acc, p["multiplier"].astype(np.int64), p["shift"])
+    scaled = fixed_point.requantize(acc, p["multiplier"].astype(np.int64), p["shift"])
     return _saturate(scaled + p["out_zero_point"], p["act_min"], p["act_max"])
 
 
@@ -226,14 +226,14 @@ def test_linear_and_batch_matmul(
         p = {**common, "rows": rows, "in_features": depth, "out_features": width,
              "weight_zero_point": zero_points[0], "act_min": -100, "act_max": 110}  # fmt: skip
         got = kernels(f"linear_s8_{isa}", p, [x, weight, bias], np.zeros((rows, width), np.int8))
-        scaled = arithmetic.requantize(product + bias, multiplier, shift) + zero_points[1]
+        scaled = fixed_point.requantize(product + bias, multiplier, shift) + zero_points[1]
         np.testing.assert_array_equal(got, _saturate(scaled, -100, 110))
 
         p = {**common, "batches": 1, "rows": rows, "cols": width, "inner": depth,
              "lhs_zero_point": zero_points[1], "rhs_zero_point": zero_points[0]}  # fmt: skip
         got = kernels(f"batch_matmul_s8_{isa}", p, [x, weight], np.zeros((rows, width), np.int8))
         both = (x.astype(np.int64) - zero_points[1]) @ (weight.astype(np.int64) - zero_points[0]).T
-        scaled = arithmetic.requantize(both, multiplier, shift) + zero_points[1]
+        scaled = fixed_point.requantize(both, multiplier, shift) + zero_points[1]
         np.testing.assert_array_equal(got, _saturate(scaled))
 
 
@@ -316,12 +316,12 @@ def test_elementwise(
         "out_multiplier": mo, "out_shift": shift, "multiplier": ma, "shift": shift,
         "act_min": -120, "act_max": 119,
     }  # fmt: skip
-    total = arithmetic.requantize((a - za) << 20, ma, -1) + arithmetic.requantize(
+    total = fixed_point.requantize((a - za) << 20, ma, -1) + fixed_point.requantize(
         (b - zb) << 20, mb, -2
     )
     expected = {
-        "add": _saturate(arithmetic.requantize(total, mo, shift) + zo, -120, 119),
-        "mul": _saturate(arithmetic.requantize((a - za) * (b - zb), ma, shift) + zo),
+        "add": _saturate(fixed_point.requantize(total, mo, shift) + zo, -120, 119),
+        "mul": _saturate(fixed_point.requantize((a - za) * (b - zb), ma, shift) + zo),
         "minimum": np.minimum(a, b).astype(np.int8),
         "maximum": np.maximum(a, b).astype(np.int8),
     }
@@ -379,7 +379,7 @@ def test_softmax(
 ) -> None:
     x = _codes(np.random.default_rng(seed), outer, size, inner)
     last = np.moveaxis(x.astype(np.int64), 1, -1)
-    result = arithmetic.softmax_s8(last, multiplier, shift, diff_min)
+    result = fixed_point.softmax_s8(last, multiplier, shift, diff_min)
     expected = np.moveaxis(result, -1, 1).astype(np.int8)
     p = {"outer": outer, "size": size, "inner": inner, "multiplier": multiplier, "shift": shift,
          "diff_min": diff_min}  # fmt: skip

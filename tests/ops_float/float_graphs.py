@@ -9,11 +9,13 @@ from collections.abc import Callable
 import numpy as np
 
 from cortexm_tools.ir import Array, DType, Graph, channels_last, contiguous, ops
+from cortexm_tools.ir.exactness import is_exact
 
 from graphs import Net
 
 F32 = DType.F32
 INTEGERS = (DType.S32, DType.S64)
+INEXACT_UNARY = tuple(name for name in ops.UNARY_FUNCTIONS if not is_exact(ops.Unary(name)))
 
 # Values at which functions have poles, kinks, ties or no value.
 SPECIAL = np.array(

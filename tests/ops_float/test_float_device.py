@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from cortexm_tools.ir import DType, Graph, ops
-from cortexm_tools.ir.exactness import INEXACT_UNARY, differing, tolerances
+from cortexm_tools.ir.exactness import differing, tolerances
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
 
 from batches import Job, run_jobs
-from float_graphs import LAYERS, binary, clamp, unary, values
+from float_graphs import INEXACT_UNARY, LAYERS, binary, clamp, unary, values
 
 
 def _graphs() -> list[Graph]:

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir.arithmetic import high_mul, requantize
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.exactness import differing, tolerances
+from cortexm_tools.ir.fixed_point import high_mul, requantize
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.types import Graph
 from cortexm_tools.plan import Plan, make_plan

@@ -6,7 +6,6 @@ from __future__ import annotations
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import interpreter_float, interpreter_more, ops  # noqa: F401
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.pte import read_pte

@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from ..ir import ops
 from ..plan import Plan
 from ..plan.types import Call, ScratchArg
-
-_BY_INDEX = (ops.Gather, ops.Index, ops.IndexPut)
 
 
 def dead_ranges(plan: Plan, number: int) -> list[tuple[int, int]]:
@@ -32,7 +29,7 @@ def dead_after_call(plan: Plan, number: int, call: Call) -> list[tuple[int, int]
     next call needs; and, where it moved the last rows of a band to the front of their buffer, the rest
     of that buffer."""
     dead: list[tuple[int, int]] = []
-    offsets = isinstance(plan.steps[number].op.attrs, _BY_INDEX)
+    offsets = any(other.kernel.op == "index_offsets" for other in plan.steps[number].calls)
     if not offsets and any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args):
         scratch = plan.buffers[plan.scratch_of[number]]
         dead.append((scratch.offset, scratch.offset + scratch.nbytes))

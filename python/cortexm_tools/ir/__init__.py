@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The intermediate representation: frozen values between the .pte and the plan. No torch here."""
 
-from . import interpreter_data, interpreter_elementwise, interpreter_float, interpreter_more, ops
-from .attrs import Attrs
+from . import ops
+from .attrs import Attrs, Layout, Operands, Work
 from .types import (
     Array,
     DType,
@@ -23,16 +23,15 @@ __all__ = [
     "DType",
     "Graph",
     "Layer",
+    "Layout",
     "Op",
+    "Operands",
     "QuantParams",
     "State",
     "Tensor",
+    "Work",
     "channels_last",
     "contiguous",
-    "interpreter_data",
-    "interpreter_elementwise",
-    "interpreter_float",
-    "interpreter_more",
     "ops",
     "same_layout",
 ]

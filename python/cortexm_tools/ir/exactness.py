@@ -17,51 +17,18 @@ from __future__ import annotations
 import numpy as np
 
 from . import ops
+from .attrs import Attrs
 from .edit import producers
 from .types import Array, DType, Graph
 
 # 2^-16. One library function errs by a few units of 2^-24; layers behind it can amplify that.
 RELATIVE_TOLERANCE = 2.0**-16
 
-# The functions that call the C library.
-INEXACT_UNARY = frozenset(
-    {
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atan",
-        "atanh",
-        "cos",
-        "cosh",
-        "elu",
-        "erf",
-        "exp",
-        "expm1",
-        "gelu",
-        "gelu_tanh",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "sigmoid",
-        "silu",
-        "sin",
-        "sinh",
-        "tan",
-        "tanh",
-    }
-)
-INEXACT_BINARY = frozenset({"atan2", "pow"})
 
-
-def is_exact(attrs: ops.Attrs) -> bool:
+def is_exact(attrs: Attrs) -> bool:
     """Whether an operator gives the same bits everywhere for the same operands."""
-    if isinstance(attrs, ops.Unary):
-        return attrs.function not in INEXACT_UNARY
-    if isinstance(attrs, ops.Binary):
-        return attrs.function not in INEXACT_BINARY
-    return not isinstance(attrs, ops.FloatSoftmax)
+    exact = attrs.traits.exact
+    return exact if isinstance(exact, bool) else exact(attrs)
 
 
 def inexact_tensors(graph: Graph) -> frozenset[int]:

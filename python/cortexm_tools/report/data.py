@@ -7,18 +7,12 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ..ir import DType, Graph, Op, State, ops
+from ..ir import DType, Graph, Op, State, Work, ops
 from ..ir.text import tensor_text
 from ..plan import Plan
 from ..plan.search.alternatives import Alternative
 from ..plan.types import Buffer, Call, ConstantArg, Step
 from ..version import __version__
-
-_MOVEMENT = (
-    *(ops.Clone, ops.View, ops.Transpose, ops.Pad, ops.Expand, ops.Concat, ops.Slice, ops.Tile),
-    *(ops.AsStrided, ops.Gather, ops.Index, ops.IndexPut, ops.UpsampleNearest2d),
-)
-_CONVERSION = (ops.Quantize, ops.Dequantize, ops.Cast)
 
 
 def precision(op: Op, graph: Graph) -> str:
@@ -26,9 +20,10 @@ def precision(op: Op, graph: Graph) -> str:
 
     ``int8``, ``int16``, ``float``, ``integer`` (indices, conditions), ``convert`` or ``move``.
     """
-    if isinstance(op.attrs, _MOVEMENT):
+    work = op.attrs.traits.work
+    if work is Work.MOVE:
         return "move"
-    if isinstance(op.attrs, _CONVERSION):
+    if work is Work.CONVERT:
         return "convert"
     types = {graph.tensors[i].dtype for i in (*op.inputs, *op.outputs)}
     if DType.F32 in types:

@@ -14,18 +14,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ..ir import Array, Graph, Op, Tensor, contiguous, ops
+from ..ir import Array, Graph, Op, Tensor, Work, contiguous, ops
 from ..ir.edit import GraphBuilder
 from ..ir.exactness import is_exact
 from ..ir.interpreter import run_graph
 
 _SMALL = 64  # bytes that a result may have whatever its operands
 _MOST_WORK = 1 << 24  # elements that the interpreter goes through; more is left to the device
-_SUMS = (
-    *(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d, ops.Linear, ops.BatchMatmul),
-    *(ops.AvgPool2d, ops.MaxPool2d, ops.FloatAvgPool2d, ops.FloatMaxPool2d),
-    *(ops.FloatConv2d, ops.FloatTransposeConv2d, ops.FloatLinear, ops.FloatMatmul),
-)
 
 
 def fold_constants(graph: Graph) -> Graph:
@@ -57,7 +52,7 @@ def _worthwhile(op: Op, operands: list[Tensor], results: list[Tensor]) -> bool:
 def _work(op: Op, operands: list[Tensor], results: list[Tensor]) -> int:
     """Elements that the interpreter reads and makes; at least."""
     elements = sum(tensor.numel for tensor in (*operands, *results))
-    if not isinstance(op.attrs, _SUMS):
+    if op.attrs.traits.work is not Work.SUMS:
         return elements
     kernel = math.prod(getattr(op.attrs, "kernel", (1,)))
     terms = max([kernel, *(weight.numel for weight in operands[1:2])])

@@ -2,10 +2,8 @@
 """Chooses the memory layout of every tensor and inserts the copies that remain.
 
 A dim order has no influence on a logical value, so any choice is exact; inputs, outputs and
-constants keep theirs. Image operators work on channels_last, matrix operators and views on C order;
-element-wise operators take the layout of their first full-sized operand. An operand in another
-layout is cloned into the wanted one, once per layout. Strided copies write any layout: they write the
-one that their readers want.
+constants keep theirs. Operators say which layouts they take (Layout in ir/attrs.py). An operand in
+another layout is cloned into the wanted one, once per layout.
 """
 
 from __future__ import annotations
@@ -15,60 +13,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import CortexMError
-from ..ir import Graph, Op, Tensor, channels_last, contiguous, ops, same_layout
+from ..ir import Graph, Layout, Op, Tensor, channels_last, contiguous, ops, same_layout
 from ..ir.edit import GraphBuilder
 
-_MOST_EXPANDED = (
-    1 << 20
-)  # bytes of a constant that repeats another one; larger ones are filled in RAM
+# Bytes of a constant that repeats another one; larger ones are filled in RAM.
+_MOST_EXPANDED = 1 << 20
 
-# Images, in channels_last.
-_IMAGE = (
-    *(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d),
-    *(ops.AvgPool2d, ops.MaxPool2d),
-)
-# Operands and results in C order; weights and biases as they are.
-_MATRIX = (ops.Linear, ops.BatchMatmul, ops.View, ops.AsStrided)
-# Two operands in the layout of the result, or repeated end to end in it.
-_BINARY = (ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum)
-# Results in the first operand's layout, from operands in any layout: strides do the rest.
-_FOLLOW = (
-    *(ops.Expand, ops.Tile, ops.Slice, ops.IndexPut),
-    *(ops.Cast, ops.LogicalNot, ops.Cumsum, ops.UpsampleNearest2d),
-)
-# Those of them that are strided copies.
-_COPIES = (ops.Expand, ops.Tile, ops.Slice, ops.UpsampleNearest2d)
-# Results in the layout of an operand of their shape; operands in any layout.
-_STRIDED = (ops.Concat, ops.Compare, ops.Logical, ops.Where, ops.Binary)
-# Results in the layout of the first operand, which is walked as it lies.
-_SAME = (
-    *(ops.Activation, ops.Quantize, ops.Dequantize, ops.Softmax, ops.Pad),
-    *(ops.Unary, ops.Clamp, ops.FloatSoftmax, ops.FloatConv2d, ops.FloatTransposeConv2d),
-    *(ops.FloatAvgPool2d, ops.FloatMaxPool2d),
-)
-# All in C order, but matrices of weights, which are read in either order.
-_FLOAT_MATRIX = (ops.FloatLinear, ops.FloatMatmul, ops.FloatLayerNorm)
-# Images in C order or channels_last.
-_EITHER = (ops.UpsampleBilinear2d, ops.FloatGroupNorm)
-# Operands and results in any layout: both stay as they are.
-_ANY = (
-    *(ops.Transpose, ops.Clone, ops.Gather, ops.Index),
-    *(ops.Reduce, ops.ArgReduce, ops.TopK),
-)
-
-PLACED = frozenset(
-    {*_IMAGE, *_MATRIX, *_BINARY, *_FOLLOW, *_STRIDED, *_SAME, *_FLOAT_MATRIX, *_EITHER, *_ANY}
-)
+# What follows an operand.
+_FOLLOWING = (Layout.FOLLOW, Layout.COPY)
 
 
 def assign_layouts(graph: Graph) -> Graph:
-    """`graph` with a layout for every tensor.
-
-    Raises:
-        CortexMError: an operator is of no kind above.
-    """
+    """`graph` with a layout for every tensor."""
     return _Assigner(graph).run()
+
+
+def _is_image(op: Op) -> bool:
+    return op.attrs.traits.layout is Layout.IMAGE
 
 
 class _Assigner:
@@ -92,47 +53,43 @@ class _Assigner:
 
     def _place(self, op: Op) -> None:
         rank = len(self._tensor(op.inputs[0]).shape)
-        if isinstance(op.attrs, _IMAGE):
-            order = channels_last(rank)
-            self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
-        elif isinstance(op.attrs, _MATRIX):
-            data = 2 if isinstance(op.attrs, ops.BatchMatmul) else 1
-            inputs = tuple(
-                self._in_order(i, contiguous(len(self._tensor(i).shape)), op)
-                for i in op.inputs[:data]
-            )
-            out_rank = len(self._tensor(op.outputs[0]).shape)
-            self._emit(op, (*inputs, *op.inputs[data:]), contiguous(out_rank))
-        elif isinstance(op.attrs, _SAME):
-            self._emit(op, op.inputs, self._tensor(op.inputs[0]).dim_order)
-        elif isinstance(op.attrs, _FLOAT_MATRIX):
-            # The kernels read a plain matrix in either order.
-            inputs = tuple(
-                i
-                if place == 1 and len(self._tensor(i).shape) == 2
-                else self._in_order(i, contiguous(len(self._tensor(i).shape)), op)
-                for place, i in enumerate(op.inputs)
-            )
-            self._emit(op, inputs, contiguous(len(self._tensor(op.outputs[0]).shape)))
-        elif isinstance(op.attrs, _BINARY):
-            self._place_binary(op)
-        elif isinstance(op.attrs, _EITHER):
-            order = self._tensor(op.inputs[0]).dim_order
-            order = order if order == channels_last(rank) else contiguous(rank)
-            self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
-        elif isinstance(op.attrs, _FOLLOW + _STRIDED):
-            self._emit(op, op.inputs, self._common_order(op))
-        elif isinstance(op.attrs, _ANY):
-            self._build.add(op)
-        else:
-            raise CortexMError(f"no layout is known for {op.kind!r}", where=str(op.layer))
+        out_order = contiguous(len(self._tensor(op.outputs[0]).shape))
+        match op.attrs.traits.layout:
+            case Layout.IMAGE:
+                order = channels_last(rank)
+                self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
+            case Layout.EITHER_IMAGE:
+                order = self._tensor(op.inputs[0]).dim_order
+                order = order if order == channels_last(rank) else contiguous(rank)
+                self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
+            case Layout.ROWS:
+                self._emit(op, (self._in_c_order(op.inputs[0], op), *op.inputs[1:]), out_order)
+            case Layout.MATRICES:
+                self._emit(op, tuple(self._in_c_order(i, op) for i in op.inputs), out_order)
+            case Layout.WEIGHTS:
+                inputs = tuple(
+                    i if place == 1 and len(self._tensor(i).shape) == 2 else self._in_c_order(i, op)
+                    for place, i in enumerate(op.inputs)
+                )
+                self._emit(op, inputs, out_order)
+            case Layout.REPEATED:
+                self._place_repeated(op)
+            case Layout.SAME:
+                self._emit(op, op.inputs, self._tensor(op.inputs[0]).dim_order)
+            case Layout.FOLLOW | Layout.COPY | Layout.STRIDED:
+                self._emit(op, op.inputs, self._common_order(op))
+            case Layout.ANY:
+                self._build.add(op)
+            case unknown:
+                raise AssertionError(unknown)
 
     def _common_order(self, op: Op) -> tuple[int, ...]:
         """The layout of the operand that goes on in the result, or the result's own."""
         out = self._tensor(op.outputs[0])
-        if isinstance(op.attrs, _COPIES) and self._is_wanted_as_image(op.outputs[0]):
+        layout = op.attrs.traits.layout
+        if layout is Layout.COPY and self._is_wanted_as_image(op.outputs[0]):
             return channels_last(len(out.shape))
-        if isinstance(op.attrs, _FOLLOW):
+        if layout in _FOLLOWING:
             first = self._tensor(op.inputs[0])
             return first.dim_order if len(first.shape) == len(out.shape) else out.dim_order
         for index in reversed(op.inputs):
@@ -148,7 +105,7 @@ class _Assigner:
         return (
             bool(readers)
             and index not in self._graph.kept
-            and all(isinstance(op.attrs, _IMAGE) or self._joins_images(op) for op in readers)
+            and all(_is_image(op) or self._joins_images(op) for op in readers)
         )
 
     def _joins_images(self, op: Op) -> bool:
@@ -156,9 +113,9 @@ class _Assigner:
         if not isinstance(op.attrs, ops.Concat):
             return False
         last = next(i for i in reversed(op.inputs) if not self._graph.tensors[i].is_constant)
-        return last in self._maker and isinstance(self._maker[last].attrs, _IMAGE)
+        return last in self._maker and _is_image(self._maker[last])
 
-    def _place_binary(self, op: Op) -> None:
+    def _place_repeated(self, op: Op) -> None:
         shape = self._tensor(op.outputs[0]).shape
         full = [i for i in op.inputs if self._tensor(i).shape == shape]
         if not full:
@@ -197,6 +154,9 @@ class _Assigner:
         if data is None:
             self._build.add(Op(ops.Expand(), (index,), (result,), op.layer))
         return result
+
+    def _in_c_order(self, index: int, op: Op) -> int:
+        return self._in_order(index, contiguous(len(self._tensor(index).shape)), op)
 
     def _in_order(self, index: int, order: tuple[int, ...], op: Op) -> int:
         """`index` or a copy of it in `order`."""

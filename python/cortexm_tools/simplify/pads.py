@@ -74,11 +74,7 @@ def _takes(reader: ops.Attrs, pad: ops.Pad, lowest: int, size: tuple[int, ...]) 
 
 def _lowest(op: Op | None) -> int:
     """The least code that an operator gives, as far as its parameters say."""
-    if op is not None and isinstance(
-        op.attrs, ops.ConvAttrs | ops.Linear | ops.Add | ops.MaxPool2d
-    ):
-        return op.attrs.act_min
-    return -128
+    return -128 if op is None else int(getattr(op.attrs, "act_min", -128))
 
 
 def _sum(padding: tuple[int, int, int, int], pad: ops.Pad) -> tuple[int, int, int, int]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of the IR, one frozen dataclass each, in the module of its family.
+"""The operators of the IR, each declared once, in the module of its family: a frozen dataclass with its
+traits, its check and what it computes (ir/attrs.py).
 
 Fields that a device kernel needs are plain integers in CMSIS-NN's conventions: a requantization is a
 Q31 multiplier and a shift (positive is left), see docs/numerics.md. Operand order is stated in each
@@ -11,7 +12,7 @@ terms one after another in the C order of the logical indices they go over; see 
 what is exact.
 """
 
-from ..attrs import Attrs
+from ..attrs import OPERATORS, Attrs, require_all_declared
 from .activation import UNARY_FUNCTIONS, Activation, Clamp, FloatSoftmax, Softmax, Unary
 from .arithmetic import (
     BINARY_FUNCTIONS,
@@ -44,6 +45,7 @@ from .resample import Between, UpsampleBilinear2d, UpsampleNearest2d
 
 __all__ = [
     "Attrs",
+    "OPERATORS",
     "Activation",
     "Add",
     "ArgReduce",
@@ -105,3 +107,5 @@ __all__ = [
     "View",
     "Where",
 ]
+
+require_all_declared()

@@ -3,60 +3,43 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ..attrs import Attrs
+import numpy as np
 
-UNARY_FUNCTIONS = (
-    "abs",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "ceil",
-    "cos",
-    "cosh",
-    "elu",
-    "erf",
-    "exp",
-    "expm1",
-    "floor",
-    "gelu",
-    "gelu_tanh",
-    "hardsigmoid",
-    "hardswish",
-    "leaky_relu",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "neg",
-    "reciprocal",
-    "relu",
-    "round",
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "silu",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "trunc",
-)
+from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..fixed_point import softmax_s8
+from ..floats import F32, Floats, sequential_sum
+from ..functions import UNARY
+from ..rules import INT32, MULTIPLIER, NUMBERS, Subject
+from ..types import Array, DType, Tensor
+
+UNARY_FUNCTIONS = tuple(UNARY)
+
+# A sum of as many exponentials in Q19 fits in 32 bits: kernels/src/activation.
+_SOFTMAX_SIZE = 2**13 - 1
 
 
+@operator(layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Activation(Attrs):
     """x s8, table [256] s8 -> table[x + 128]."""
 
     kind: ClassVar[str] = "activation"
 
+    def check(self, op: Subject) -> None:
+        op.counts(2)
+        op.types(DType.S8)
+        op.require(op.ins[1].numel == 256, "the table must have 256 entries")
+        op.same_shape()
 
+    def compute(self, results: tuple[Tensor, ...], x: Array, table: Array) -> Array:
+        return np.asarray(table.reshape(256)[x.astype(np.int64) + 128])
+
+
+@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Softmax(Attrs):
     """x s8 -> s8 with scale 1/256 and zero point -128, along `dim` (non-negative)."""
@@ -67,7 +50,32 @@ class Softmax(Attrs):
     shift: int
     diff_min: int
 
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.types(DType.S8)
+        op.same_shape()
+        op.dimension(self.dim, len(op.x.shape))
+        op.require(
+            op.x.shape[self.dim] <= _SOFTMAX_SIZE,
+            f"goes over {op.x.shape[self.dim]} elements, at most {_SOFTMAX_SIZE} are exact in int8",
+        )
+        op.within(MULTIPLIER, multiplier=self.multiplier)
+        op.within((0, 31), shift=self.shift)
+        # The largest element has the difference 0, and with it a part in the sum: it is not 0.
+        op.within((INT32[0], 0), diff_min=self.diff_min)
+        least = max(self.diff_min, -255) * 2**self.shift
+        op.require(
+            least >= INT32[0],
+            f"differences of {max(self.diff_min, -255)} shifted by {self.shift} exceed 32 bits",
+        )
 
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        rows = np.moveaxis(x.astype(np.int64), self.dim, -1)
+        soft = softmax_s8(rows, self.multiplier, self.shift, self.diff_min)
+        return np.moveaxis(soft, -1, self.dim)
+
+
+@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.PASS, exact=False)
 @dataclass(frozen=True)
 class FloatSoftmax(Attrs):
     """x f32 -> softmax along `dim`, or its logarithm."""
@@ -76,7 +84,27 @@ class FloatSoftmax(Attrs):
     dim: int
     log: bool
 
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.types(DType.F32)
+        op.same_shape()
+        op.dimension(self.dim, max(len(op.x.shape), 1))
 
+    def compute(self, results: tuple[Tensor, ...], x: Floats) -> Array:
+        below = x - x.max(axis=self.dim, keepdims=True)
+        exponential = np.exp(below.astype(np.float64)).astype(F32)
+        total = sequential_sum(exponential, self.dim)
+        if self.log:
+            return np.asarray(below - np.log(total.astype(np.float64)).astype(F32))
+        return np.asarray(exponential / total)
+
+
+@operator(
+    layout=Layout.SAME,
+    overwrites=Operands.ALL,
+    work=Work.PASS,
+    exact=lambda attrs: UNARY[attrs.function].exact,
+)
 @dataclass(frozen=True)
 class Unary(Attrs):
     """x f32 -> f32; `function` is one of UNARY_FUNCTIONS (gelu in its exact form).
@@ -91,11 +119,52 @@ class Unary(Attrs):
     scale: float = 1.0
     input_scale: float = 1.0
 
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.types(DType.F32)
+        op.same_shape()
+        op.one_of(self.function, UNARY_FUNCTIONS)
+        op.real(alpha=self.alpha, scale=self.scale, input_scale=self.input_scale)
 
+    def compute(self, results: tuple[Tensor, ...], x: Floats) -> Array:
+        function = UNARY[self.function]
+        parameters = (F32(self.alpha), F32(self.scale), F32(self.input_scale))
+        return np.asarray(function.compute(x, *parameters if function.parametrized else ()), F32)
+
+
+@operator(layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Clamp(Attrs):
-    """x -> min(max(x, low), high), in x's type; a bound that is None does not act."""
+    """x -> min(max(x, low), high), in x's type; a bound that is None does not act.
+
+    A zero stays what it is beside a bound of zero, whatever its sign, and so does a NaN.
+    """
 
     kind: ClassVar[str] = "clamp"
     low: float | None
     high: float | None
+
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.types(*NUMBERS)
+        op.same_shape()
+        for name, bound in (("low", self.low), ("high", self.high)):
+            if bound is None:
+                continue
+            if op.x.dtype is DType.F32:
+                if not math.isinf(bound):
+                    op.real(**{name: bound})
+            else:
+                op.require(float(bound).is_integer(), f"{name} is {bound}, must be an integer")
+                op.within(op.x.dtype.limits, **{name: int(bound)})
+        if self.low is not None and self.high is not None:
+            op.require(self.low <= self.high, f"the range [{self.low}, {self.high}] is empty")
+
+    def compute(self, results: tuple[Tensor, ...], x: Any) -> Array:
+        if self.low is not None:
+            low = np.array(self.low, x.dtype)
+            x = np.where(x < low, low, x)
+        if self.high is not None:
+            high = np.array(self.high, x.dtype)
+            x = np.where(x > high, high, x)
+        return np.asarray(x)

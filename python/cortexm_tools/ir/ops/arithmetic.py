@@ -4,26 +4,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ..attrs import Attrs
+import numpy as np
 
-BINARY_FUNCTIONS = (
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "pow",
-    "fmod",
-    "remainder",
-    "floor_divide",
-    "trunc_divide",
-    "atan2",
-)
-INTEGER_DIVISIONS = ("fmod", "remainder", "floor_divide", "trunc_divide")
-INTEGER_FUNCTIONS = ("add", "sub", "mul", *INTEGER_DIVISIONS)
+from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..fixed_point import requantize, wrap32
+from ..floats import F32
+from ..functions import BINARY
+from ..rules import INT8, INT16, MULTIPLIER, SHIFT, SIGNED_MULTIPLIER, Subject
+from ..types import Array, DType, Tensor
+
+BINARY_FUNCTIONS = tuple(BINARY)
+INTEGER_FUNCTIONS = tuple(name for name, function in BINARY.items() if function.integers)
+INTEGER_DIVISIONS = tuple(name for name, function in BINARY.items() if function.divides)
 
 
+@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Add(Attrs):
     """a s8, b s8 (broadcastable) -> s8. Both operands are raised by 2**20 before rescaling."""
@@ -41,7 +38,31 @@ class Add(Attrs):
     act_min: int
     act_max: int
 
+    def check(self, op: Subject) -> None:
+        _check_two(op, DType.S8)
+        op.within(
+            INT8,
+            a_zero_point=self.a_zero_point,
+            b_zero_point=self.b_zero_point,
+            out_zero_point=self.out_zero_point,
+        )
+        # A difference is a sum with a negative factor.
+        op.within(SIGNED_MULTIPLIER, a_multiplier=self.a_multiplier, b_multiplier=self.b_multiplier)
+        op.within(MULTIPLIER, out_multiplier=self.out_multiplier)
+        op.within(SHIFT, a_shift=self.a_shift, b_shift=self.b_shift, out_shift=self.out_shift)
+        op.clamp(self.act_min, self.act_max)
 
+    def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
+        raised_a = (a.astype(np.int64) - self.a_zero_point) << 20
+        raised_b = (b.astype(np.int64) - self.b_zero_point) << 20
+        total = requantize(raised_a, self.a_multiplier, self.a_shift) + requantize(
+            raised_b, self.b_multiplier, self.b_shift
+        )
+        result = requantize(wrap32(total), self.out_multiplier, self.out_shift)
+        return np.clip(result + self.out_zero_point, self.act_min, self.act_max)
+
+
+@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Mul(Attrs):
     """a s8, b s8 (broadcastable) -> s8."""
@@ -53,7 +74,23 @@ class Mul(Attrs):
     multiplier: int
     shift: int
 
+    def check(self, op: Subject) -> None:
+        _check_two(op, DType.S8)
+        # ExecuTorch gives an operand of few values a zero point beyond the codes.
+        op.within(INT16, a_zero_point=self.a_zero_point, b_zero_point=self.b_zero_point)
+        op.within(INT8, out_zero_point=self.out_zero_point)
+        op.within(MULTIPLIER, multiplier=self.multiplier)
+        op.within(SHIFT, shift=self.shift)
 
+    def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
+        product = (a.astype(np.int64) - self.a_zero_point) * (
+            b.astype(np.int64) - self.b_zero_point
+        )
+        result = requantize(product, self.multiplier, self.shift) + self.out_zero_point
+        return np.clip(result, *INT8)
+
+
+@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Div(Attrs):
     """a, b of one shape, both s8 or s16 -> same type. `scale` is s_a / (s_b * s_out), in float32."""
@@ -64,21 +101,59 @@ class Div(Attrs):
     out_zero_point: int
     scale: float
 
+    def check(self, op: Subject) -> None:
+        _check_two(op, DType.S8, DType.S16)
+        op.require(op.ins[0].shape == op.ins[1].shape, "the operands must have one shape")
+        op.within(
+            op.out.dtype.limits,
+            a_zero_point=self.a_zero_point,
+            b_zero_point=self.b_zero_point,
+            out_zero_point=self.out_zero_point,
+        )
+        op.positive(scale=self.scale)
 
+    def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
+        dividend = (a.astype(np.int64) - self.a_zero_point).astype(F32)
+        divisor = (b.astype(np.int64) - self.b_zero_point).astype(F32)
+        quotient = np.divide(dividend, divisor, out=np.zeros_like(dividend), where=divisor != 0)
+        result = np.rint(quotient * F32(self.scale)).astype(np.float64) + self.out_zero_point
+        return np.asarray(np.clip(result, *results[0].dtype.limits))
+
+
+@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Minimum(Attrs):
     """a, b (broadcastable, one type) -> the smaller, element by element."""
 
     kind: ClassVar[str] = "minimum"
 
+    def check(self, op: Subject) -> None:
+        _check_two(op, *DType)
 
+    def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
+        return np.asarray(np.minimum(a, b))
+
+
+@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Maximum(Attrs):
     """a, b (broadcastable, one type) -> the larger, element by element."""
 
     kind: ClassVar[str] = "maximum"
 
+    def check(self, op: Subject) -> None:
+        _check_two(op, *DType)
 
+    def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
+        return np.asarray(np.maximum(a, b))
+
+
+@operator(
+    layout=Layout.STRIDED,
+    overwrites=Operands.ALL,
+    work=Work.PASS,
+    exact=lambda attrs: BINARY[attrs.function].exact,
+)
 @dataclass(frozen=True)
 class Binary(Attrs):
     """a, b (broadcastable) -> the same type; `function` is one of BINARY_FUNCTIONS.
@@ -90,3 +165,25 @@ class Binary(Attrs):
 
     kind: ClassVar[str] = "binary"
     function: str
+
+    def check(self, op: Subject) -> None:
+        op.one_of(self.function, BINARY_FUNCTIONS)
+        integers = self.function in INTEGER_FUNCTIONS
+        _check_two(op, DType.F32, *((DType.S32, DType.S64) if integers else ()))
+        if op.out.dtype is not DType.F32 and self.function in INTEGER_DIVISIONS:
+            divisor = op.ins[1].data
+            op.require(divisor is not None, "integers are divided by a constant only")
+            op.require(divisor is not None and bool(divisor.all()), "division by zero")
+
+    def compute(self, results: tuple[Tensor, ...], a: Any, b: Any) -> Array:
+        function = BINARY[self.function]
+        of_type = function.floats if a.dtype == F32 else function.integers
+        assert of_type is not None
+        return np.asarray(of_type(a, b))
+
+
+def _check_two(op: Subject, *dtypes: DType) -> None:
+    """Two operands of one type that broadcast to the result."""
+    op.counts(2)
+    op.types(*dtypes)
+    op.shape_of(op.out, *op.broadcast(*op.ins))

@@ -6,9 +6,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..attrs import Attrs
+import numpy as np
+
+from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..fixed_point import I64
+from ..floats import F32
+from ..rules import Subject
+from ..types import Array, DType, Tensor
+
+_CODES = (DType.S8, DType.S16)
 
 
+@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)
 @dataclass(frozen=True)
 class Quantize(Attrs):
     """x f32 -> s8 or s16: clamp(round_half_even(x * (1/scale)) + zero_point)."""
@@ -19,7 +28,30 @@ class Quantize(Attrs):
     qmin: int
     qmax: int
 
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.type_of(op.x, DType.F32)
+        op.type_of(op.out, *_CODES)
+        op.same_shape()
+        op.positive(scale=self.scale)
+        # What the kernels multiply by.
+        inverse = 1.0 / self.scale
+        op.require(
+            inverse <= float(np.finfo(np.float32).max),
+            f"the scale {self.scale} is too small: its inverse is not a float32",
+        )
+        limits = op.out.dtype.limits
+        op.within(limits, zero_point=self.zero_point, qmin=self.qmin, qmax=self.qmax)
+        op.require(self.qmin <= self.qmax, f"the codes [{self.qmin}, {self.qmax}] are empty")
 
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        scaled = x.astype(F32) * F32(1.0 / self.scale)
+        rounded = np.rint(np.nan_to_num(scaled, nan=0.0, posinf=2.0**30, neginf=-(2.0**30)))
+        codes = np.clip(rounded, -(2.0**30), 2.0**30).astype(np.int64) + self.zero_point
+        return np.clip(codes, self.qmin, self.qmax)
+
+
+@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)
 @dataclass(frozen=True)
 class Dequantize(Attrs):
     """x s8 or s16 -> f32: (x - zero_point) * scale."""
@@ -28,7 +60,20 @@ class Dequantize(Attrs):
     scale: float
     zero_point: int
 
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.type_of(op.x, *_CODES)
+        op.type_of(op.out, DType.F32)
+        op.same_shape()
+        op.positive(scale=self.scale)
+        op.within(op.x.dtype.limits, zero_point=self.zero_point)
 
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        centred = (x.astype(np.int64) - self.zero_point).astype(F32)
+        return np.asarray(centred * F32(self.scale))
+
+
+@operator(layout=Layout.FOLLOW, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)
 @dataclass(frozen=True)
 class Cast(Attrs):
     """x -> x in the result's element type; nonzero is true.
@@ -38,3 +83,22 @@ class Cast(Attrs):
     """
 
     kind: ClassVar[str] = "cast"
+
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.same_shape()
+
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        to = results[0].dtype.numpy
+        if x.dtype == np.float32 and to.kind in "iu":
+            return _whole(x, np.iinfo(np.int64 if to.itemsize == 8 else np.int32)).astype(to)
+        return x.astype(to)
+
+
+def _whole(x: Array, limits: np.iinfo[np.signedinteger]) -> I64:  # type: ignore[type-arg]
+    """Floats cut towards zero and saturated; a NaN gives 0."""
+    cut = np.trunc(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=2.0**70, neginf=-(2.0**70)))
+    result = np.full(x.shape, limits.max, np.int64)
+    inside = cut < float(limits.max)
+    result[inside] = np.maximum(cut[inside], float(limits.min)).astype(np.int64)
+    return result

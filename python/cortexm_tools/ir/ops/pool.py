@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..attrs import Attrs
+import numpy as np
+import numpy.typing as npt
+
+from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..floats import F32, Floats
+from ..geometry import Geometry, check_extents, check_kernel, check_pixels, span, windows
+from ..rules import INT8, INT32, Subject
+from ..types import Array, DType, Tensor
 
 
+@operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class AvgPool2d(Attrs):
     """x [N,C,H,W] s8 -> s8; padding (top, left, bottom, right) does not count."""
@@ -18,7 +28,23 @@ class AvgPool2d(Attrs):
     stride: tuple[int, int]
     padding: tuple[int, int, int, int]
 
+    def check(self, op: Subject) -> None:
+        _check_pool(self, self.kernel, op, DType.S8)
+        pixels = math.prod(map(min, self.kernel, op.x.shape[2:]))
+        # A sum of codes, with half the divisor for the rounding.
+        largest = 128 * pixels + pixels // 2
+        op.require(largest <= INT32[1], f"the sum of {pixels} codes does not fit in 32 bits")
 
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        _, _, out_h, out_w = results[0].shape
+        args = (self.kernel, self.stride, self.padding, (1, 1), (out_h, out_w), 0)
+        total = windows(x.astype(np.int64), *args).sum(axis=(4, 5))
+        count = windows(np.ones((1, 1, *x.shape[2:]), np.int64), *args).sum(axis=(4, 5))
+        magnitude = (np.abs(total) + count // 2) // count
+        return np.clip(np.where(total < 0, -magnitude, magnitude), *INT8)
+
+
+@operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class MaxPool2d(Attrs):
     """x [N,C,H,W] s8 -> s8; padding (top, left, bottom, right) never wins."""
@@ -31,7 +57,25 @@ class MaxPool2d(Attrs):
     act_min: int
     act_max: int
 
+    def check(self, op: Subject) -> None:
+        _check_pool(self, self.kernel, op, DType.S8)
+        op.clamp(self.act_min, self.act_max)
 
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        _, _, out_h, out_w = results[0].shape
+        found = windows(
+            x.astype(np.int64),
+            self.kernel,
+            self.stride,
+            self.padding,
+            self.dilation,
+            (out_h, out_w),
+            INT8[0] - 1,
+        )
+        return np.asarray(np.clip(found.max(axis=(4, 5)), self.act_min, self.act_max))
+
+
+@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class FloatAvgPool2d(Attrs):
     """x [N,C,H,W] f32 -> f32; window sums divided by `divisor`.
@@ -48,13 +92,64 @@ class FloatAvgPool2d(Attrs):
     count_padding: bool
     divisor: int | None
 
+    def check(self, op: Subject) -> None:
+        _check_pool(self, self.kernel, op, DType.F32)
+        op.require(len(self.declared_padding) == 2, "the declared padding is a pair")
+        op.within((0, 2**15), declared_padding=self.declared_padding)
+        if self.divisor is not None:
+            op.within((1, INT32[1]), divisor=self.divisor)
 
+    def compute(self, results: tuple[Tensor, ...], x: Floats) -> Array:
+        total = np.zeros(results[0].shape, F32)
+        for ky, kx in itertools.product(range(self.kernel[0]), range(self.kernel[1])):
+            to_y, from_y = span(total.shape[2], x.shape[2], self.stride[0], ky - self.padding[0])
+            to_x, from_x = span(total.shape[3], x.shape[3], self.stride[1], kx - self.padding[1])
+            total[:, :, to_y, to_x] += x[:, :, from_y, from_x]
+        if self.divisor is not None:
+            return np.asarray(total / F32(self.divisor))
+        counts = [self._counts(axis, total.shape[2 + axis], x.shape[2 + axis]) for axis in (0, 1)]
+        return np.asarray(total / np.outer(counts[0], counts[1]).astype(F32))
+
+    def _counts(self, axis: int, out: int, extent: int) -> npt.NDArray[np.int64]:
+        """For each window along one axis its positions that count."""
+        around = self.declared_padding[axis] if self.count_padding else 0
+        first = np.arange(out) * self.stride[axis] - self.padding[axis]
+        end = np.minimum(first + self.kernel[axis], extent + around)
+        return np.asarray(end - np.maximum(first, -around))
+
+
+@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class FloatMaxPool2d(Attrs):
-    """x [N,C,H,W] f32 -> f32; padding never wins."""
+    """x [N,C,H,W] f32 -> f32; padding never wins, and a NaN always does."""
 
     kind: ClassVar[str] = "float_max_pool2d"
     kernel: tuple[int, int]
     stride: tuple[int, int]
     padding: tuple[int, int, int, int]
     dilation: tuple[int, int]
+
+    def check(self, op: Subject) -> None:
+        _check_pool(self, self.kernel, op, DType.F32)
+
+    def compute(self, results: tuple[Tensor, ...], x: Floats) -> Array:
+        best = np.full(results[0].shape, -np.inf, F32)
+        for ky, kx in itertools.product(range(self.kernel[0]), range(self.kernel[1])):
+            first = ky * self.dilation[0] - self.padding[0]
+            to_y, from_y = span(best.shape[2], x.shape[2], self.stride[0], first)
+            first = kx * self.dilation[1] - self.padding[1]
+            to_x, from_x = span(best.shape[3], x.shape[3], self.stride[1], first)
+            value, old = x[:, :, from_y, from_x], best[:, :, to_y, to_x]
+            best[:, :, to_y, to_x] = np.where((value > old) | np.isnan(value), value, old)
+        return best
+
+
+def _check_pool(attrs: Geometry, kernel: tuple[int, int], op: Subject, dtype: DType) -> None:
+    op.counts(1)
+    op.types(dtype)
+    for tensor in (op.x, op.out):
+        op.rank(tensor, 4)
+    op.require(op.x.shape[:2] == op.out.shape[:2], "batch or channels differ")
+    check_kernel(attrs, kernel, op)
+    check_extents(attrs, kernel, op)
+    check_pixels(attrs, kernel, op)

@@ -6,9 +6,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..attrs import Attrs
+import numpy as np
+
+from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..fixed_point import I64
+from ..floats import F32, Floats
+from ..rules import INT8, Subject
+from ..types import Array, DType, Tensor
+
+WEIGHT_UNIT = 2048  # weights of int8 interpolation are multiples of 1 / WEIGHT_UNIT
 
 
+@operator(layout=Layout.COPY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
 @dataclass(frozen=True)
 class UpsampleNearest2d(Attrs):
     """x [N,C,H,W] of any type -> out[n,c,i,j] = x[n,c,rows[i],cols[j]]."""
@@ -16,6 +25,15 @@ class UpsampleNearest2d(Attrs):
     kind: ClassVar[str] = "upsample_nearest2d"
     rows: tuple[int, ...]
     cols: tuple[int, ...]
+
+    def check(self, op: Subject) -> None:
+        _check_image(op, len(self.rows), len(self.cols))
+        op.types(*DType)
+        for places, extent in ((self.rows, op.x.shape[2]), (self.cols, op.x.shape[3])):
+            _check_inside(op, places, extent)
+
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        return x[:, :, list(self.rows)][:, :, :, list(self.cols)]
 
 
 @dataclass(frozen=True)
@@ -27,6 +45,7 @@ class Between:
     weight: float
 
 
+@operator(layout=Layout.EITHER_IMAGE, overwrites=Operands.NONE, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class UpsampleBilinear2d(Attrs):
     """x [N,C,H,W] f32 or s8 -> the same, interpolated between rows, and between columns first.
@@ -39,3 +58,46 @@ class UpsampleBilinear2d(Attrs):
     rows: tuple[Between, ...]
     cols: tuple[Between, ...]
     zero_point: int = 0
+
+    def check(self, op: Subject) -> None:
+        _check_image(op, len(self.rows), len(self.cols))
+        op.types(DType.F32, DType.S8)
+        for places, extent in ((self.rows, op.x.shape[2]), (self.cols, op.x.shape[3])):
+            _check_inside(op, tuple(place.low for place in places), extent)
+            _check_inside(op, tuple(place.high for place in places), extent)
+            inside = all(0.0 <= place.weight <= 1.0 for place in places)
+            op.require(inside, "a weight lies outside of [0, 1]")
+        op.within(INT8, zero_point=self.zero_point)
+
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        above, below = [place.low for place in self.rows], [place.high for place in self.rows]
+        before, after = [place.low for place in self.cols], [place.high for place in self.cols]
+        if x.dtype == np.float32:
+            real: Floats = x.astype(F32)
+            right = np.array([place.weight for place in self.cols], F32)
+            down = np.array([place.weight for place in self.rows], F32)[:, None]
+            wide = real[..., before] * (F32(1) - right) + real[..., after] * right
+            return np.asarray(wide[:, :, above] * (F32(1) - down) + wide[:, :, below] * down)
+        codes = x.astype(np.int64) - self.zero_point
+        to_right, to_below = code_weights(self.cols), code_weights(self.rows)[:, None]
+        rows = codes[..., before] * (WEIGHT_UNIT - to_right) + codes[..., after] * to_right
+        total = rows[:, :, above] * (WEIGHT_UNIT - to_below) + rows[:, :, below] * to_below
+        # Exact in float64: below 2**31 over 2**22.
+        rounded = np.rint(total / float(WEIGHT_UNIT**2)).astype(np.int64)
+        return np.asarray(rounded + self.zero_point)
+
+
+def code_weights(places: tuple[Between, ...]) -> I64:
+    """Weights of int8 interpolation, in units of 2**-11."""
+    weights = np.array([place.weight for place in places], np.float64)
+    return np.asarray(np.rint(weights * WEIGHT_UNIT), np.int64)
+
+
+def _check_image(op: Subject, rows: int, cols: int) -> None:
+    op.counts(1)
+    op.rank(op.x, 4)
+    op.shape_of(op.out, *op.x.shape[:2], rows, cols)
+
+
+def _check_inside(op: Subject, places: tuple[int, ...], extent: int) -> None:
+    op.require(all(0 <= place < extent for place in places), "a place lies outside of the image")

@@ -4,14 +4,9 @@
 from __future__ import annotations
 
 from ...errors import CortexMError
-from ...ir import Graph, State, ops, same_layout
+from ...ir import Graph, Operands, State, same_layout
 from ..types import Plan, Step
 from .overlap import overwrites_unread
-
-_ELEMENTWISE = (
-    *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
-    *(ops.Unary, ops.Binary, ops.Clamp),
-)
 
 
 def check_states(plan: Plan) -> None:
@@ -74,7 +69,7 @@ def _element_by_element(graph: Graph, step: Step, operand: int) -> bool:
     x, out = graph.tensors[operand], graph.tensors[step.op.outputs[0]]
     return (
         not step.fused
-        and isinstance(step.op.attrs, _ELEMENTWISE)
+        and step.op.attrs.traits.overwrites is Operands.ALL
         and (x.dtype, x.shape) == (out.dtype, out.shape)
         and same_layout(x.shape, x.dim_order, out.dim_order)
     )

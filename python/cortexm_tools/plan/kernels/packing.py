@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...ir import Array
-from ...ir.arithmetic import wrap32
+from ...ir.fixed_point import wrap32
 
 
 @dataclass(frozen=True)

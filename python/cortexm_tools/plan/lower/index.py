@@ -16,7 +16,7 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import DType, Op, Tensor, ops
-from ...ir.interpreter_data import in_range
+from ...ir.ops.index import in_range
 from ..budget import check_table
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import box_fields, c_strides, strides

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...ir import DType, Op, channels_last, contiguous, ops, same_layout
-from ...ir.interpreter_data import code_weights
+from ...ir.ops.resample import code_weights
 from ..budget import check_table
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import box_fields, strides

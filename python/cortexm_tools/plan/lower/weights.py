@@ -7,7 +7,7 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import Array, Op
-from ...ir.arithmetic import wrap32
+from ...ir.fixed_point import wrap32
 from ..types import Arg
 from .context import Selector
 

@@ -3,12 +3,7 @@
 
 from __future__ import annotations
 
-from ...ir import Graph, Op, Tensor, ops, same_layout
-
-_IN_PLACE = (
-    *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum, ops.Activation),
-    *(ops.Unary, ops.Binary, ops.Clamp),
-)
+from ...ir import Graph, Op, Operands, Tensor, ops, same_layout
 
 
 def is_alias(op: Op, graph: Graph) -> bool:
@@ -60,7 +55,7 @@ def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int
             pass
         elif is_alias(op, graph) and _may_alias(op, graph, group):
             group[op.outputs[0]] = group[op.inputs[0]]
-        elif isinstance(op.attrs, (*_IN_PLACE, ops.IndexPut)):
+        elif op.attrs.traits.overwrites is not Operands.NONE:
             target = _dying_operand(op, graph, group, last, step)
             if target is not None:
                 group[op.outputs[0]] = target
@@ -88,10 +83,10 @@ def overwrites_in_place(op: Op, graph: Graph, operand: int) -> bool:
     x, out = graph.tensors[operand], graph.tensors[op.outputs[0]]
     if is_alias(op, graph):
         return True
-    if isinstance(op.attrs, ops.IndexPut) and operand in op.inputs[1:]:
+    if op.attrs.traits.overwrites is Operands.FIRST and operand in op.inputs[1:]:
         return False
     return (
-        isinstance(op.attrs, (*_IN_PLACE, ops.IndexPut))
+        op.attrs.traits.overwrites is not Operands.NONE
         and x.nbytes == out.nbytes
         and x.dtype is out.dtype
         and _same_place(x, out)
@@ -110,7 +105,7 @@ def _dying_operand(
         same = [i for i in op.inputs if group.get(i) == root]
         if not all(_same_place(graph.tensors[i], out) for i in same):
             continue
-        if isinstance(op.attrs, ops.IndexPut) and len(same) > 1:
+        if op.attrs.traits.overwrites is Operands.FIRST and len(same) > 1:
             continue
         if last[root] == step and _root_size(graph, group, root) == out.nbytes:
             return root
@@ -118,8 +113,8 @@ def _dying_operand(
 
 
 def _replaceable(op: Op) -> tuple[int, ...]:
-    """The operands over which the result may be written: of a write by index the one that is kept."""
-    return op.inputs[:1] if isinstance(op.attrs, ops.IndexPut) else op.inputs
+    """The operands over which the result may be written."""
+    return op.inputs[:1] if op.attrs.traits.overwrites is Operands.FIRST else op.inputs
 
 
 def _same_place(tensor: Tensor, out: Tensor) -> bool:

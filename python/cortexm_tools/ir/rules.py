@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the operators: their registry, and the words that they are written in.
+"""The words that the checks of operators are written in.
 
-A rule says what an operator is defined on: how many operands and results, of which types and shapes,
+A check says what an operator is defined on: how many operands and results, of which types and shapes,
 and which values its fields can have so that every kernel computes what docs/numerics.md says.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...errors import CortexMError
-from ..ops import Attrs
-from ..types import DType, Op, Tensor
+from ..errors import CortexMError
+from .attrs import is_operator
+from .types import DType, Op, Tensor
 
 INT8 = DType.S8.limits
 INT16 = DType.S16.limits
@@ -148,39 +147,15 @@ def _is_float32(value: float) -> bool:
     return math.isfinite(value) and abs(value) <= float(np.finfo(np.float32).max)
 
 
-Rule = Callable[[Any, Subject], None]
-
-_RULES: dict[type[Attrs], Rule] = {}
-
-
-def rule(*kinds: type[Attrs]) -> Callable[[Rule], Rule]:
-    """Registers the rule of operators: a function of their attributes and a Subject."""
-
-    def register(function: Rule) -> Rule:
-        for kind in kinds:
-            assert kind not in _RULES, kind
-            _RULES[kind] = function
-        return function
-
-    return register
-
-
-def has_rule(kind: type[Attrs]) -> bool:
-    return kind in _RULES
-
-
 def check_op(op: Op, tensors: tuple[Tensor, ...]) -> None:
-    """Applies the operator's rule.
+    """Applies the operator's check.
 
     Raises:
-        CortexMError: it is broken, or there is none.
+        CortexMError: it is broken, or the operator is not declared.
     """
     subject = Subject(
         op, tuple(tensors[i] for i in op.inputs), tuple(tensors[i] for i in op.outputs)
     )
-    found = _RULES.get(type(op.attrs))
-    if found is None:
-        name = op.kind or type(op.attrs).__name__
-        raise CortexMError(f"operator {name!r} has no rule in ir/checks", where=str(op.layer))
+    subject.require(is_operator(op.attrs), "is not declared as an operator")
     subject.require(bool(op.inputs and op.outputs), "needs operands and a result")
-    found(op.attrs, subject)
+    op.attrs.check(subject)

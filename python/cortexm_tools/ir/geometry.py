@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What convolutions and pools share: windows over images, and how many there are."""
+"""Windows over images, which convolutions and pools share: how many there are, and what is in them."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from .rules import Subject
 
@@ -66,3 +69,37 @@ def check_pixels(attrs: Geometry, kernel: tuple[int, int], op: Subject) -> None:
         last = (op.out.shape[2 + axis] - 1) * attrs.stride[axis] - attrs.padding[axis]
         before = attrs.padding[axis] >= reach(kernel[axis], dilation(attrs)[axis])
         op.require(not before and last < op.x.shape[2 + axis], "a window lies outside the image")
+
+
+def windows(
+    x: npt.NDArray[Any],
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    padding: tuple[int, int, int, int],
+    dilation: tuple[int, int],
+    out_hw: tuple[int, int],
+    fill: float,
+) -> npt.NDArray[Any]:
+    """All windows of x [N,C,H,W] as [N,C,H',W',KH,KW], `fill` outside the image."""
+    n, c, h, w = x.shape
+    reach_h = (out_hw[0] - 1) * stride[0] + reach(kernel[0], dilation[0])
+    reach_w = (out_hw[1] - 1) * stride[1] + reach(kernel[1], dilation[1])
+    padded = np.full(
+        (n, c, max(reach_h, padding[0] + h), max(reach_w, padding[1] + w)), fill, x.dtype
+    )
+    padded[:, :, padding[0] : padding[0] + h, padding[1] : padding[1] + w] = x
+    sn, sc, sh, sw = padded.strides
+    return np.lib.stride_tricks.as_strided(
+        padded,
+        (n, c, *out_hw, *kernel),
+        (sn, sc, sh * stride[0], sw * stride[1], sh * dilation[0], sw * dilation[1]),
+        writeable=False,
+    )
+
+
+def span(out: int, extent: int, stride: int, first: int) -> tuple[slice, slice]:
+    """Along one axis: the outputs o whose tap o * stride + first is inside, and those positions."""
+    begin = max(0, -(first // stride))
+    end = max(begin, min(out, (extent - 1 - first) // stride + 1))
+    start = begin * stride + first
+    return slice(begin, end), slice(start, start + (end - begin) * stride, stride)

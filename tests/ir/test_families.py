@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators are declared once, whole, in the module of their family; each floor has the same families."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+import cortexm_tools
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import Attrs, DType, Graph, Layout, Op, Operands, Tensor, Work, ops
+from cortexm_tools.ir import attrs as declarations
+from cortexm_tools.ir.attrs import Traits, operator, require_all_declared
+from cortexm_tools.ir.checks import check_graph
+from cortexm_tools.ir.exactness import is_exact
+
+ROOT = Path(__file__).parents[2]
+TOOLS = Path(cortexm_tools.__file__).parent
+FAMILIES = frozenset(
+    {
+        *("conv", "linear", "pool", "activation", "norm", "arithmetic", "compare", "convert"),
+        *("move", "index", "reduce", "resample"),
+    }
+)
+
+# The rooms that have one module, or one folder, for each family.
+FLOORS = [TOOLS / "ir" / "ops"]
+
+
+def named(folder: Path) -> frozenset[str]:
+    """The modules, files and folders of sources in a folder by their names."""
+    files = (path for path in folder.iterdir() if path.suffix in (".py", ".c") or path.is_dir())
+    return frozenset(path.stem for path in files if path.name[0] not in "._")
+
+
+@pytest.mark.parametrize("folder", FLOORS, ids=lambda path: "-".join(path.parts[-2:]))
+def test_every_floor_has_the_same_families(folder: Path) -> None:
+    assert named(folder) - {"__init__"} == FAMILIES
+
+
+def test_operators_are_declared_with_all_traits() -> None:
+    assert len(ops.OPERATORS) > 40
+    types = {"family": str, "layout": Layout, "overwrites": Operands, "work": Work}
+    for kind, cls in ops.OPERATORS.items():
+        declared = cls.declared
+        assert declared is not None and cls.kind == kind
+        assert {field.name for field in fields(Traits)} == {*types, "exact"}
+        for name, of_type in types.items():
+            assert isinstance(getattr(declared, name), of_type), (kind, name)
+        assert isinstance(declared.exact, bool) or callable(declared.exact), kind
+        assert cls.__module__ == f"cortexm_tools.ir.ops.{declared.family}"
+        assert getattr(ops, cls.__name__) is cls and cls.__name__ in ops.__all__
+        assert cls.__doc__ and not cls.__doc__.startswith(f"{cls.__name__}("), kind
+    assert {cls.declared.family for cls in ops.OPERATORS.values() if cls.declared} == FAMILIES
+
+
+def half_declared(**changes: object) -> type[Attrs]:
+    """An operator as a module of a family would declare it."""
+    body = {
+        "kind": "unheard",
+        "check": lambda self, op: None,
+        "compute": lambda self, results, x: x,
+        "__module__": "cortexm_tools.ir.ops.move",
+    }
+    return type("Unheard", (Attrs,), {k: v for k, v in (body | changes).items() if v is not None})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": None}, "has no kind"),
+        ({"check": None}, "has no check"),
+        ({"compute": None}, "has no compute"),
+        ({"kind": "add"}, "two operators are called add"),
+        ({"__module__": "cortexm_tools.ir.checks"}, "not in cortexm_tools.ir.ops"),
+    ],
+)
+def test_what_is_declared_by_half_fails_at_import(
+    changes: dict[str, object], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(declarations, "OPERATORS", dict(ops.OPERATORS))
+    declare = operator(layout=Layout.ANY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+    with pytest.raises(TypeError, match=message):
+        declare(half_declared(**changes))
+    assert declare(half_declared()).declared is not None
+    assert declarations.OPERATORS.keys() == {*ops.OPERATORS, "unheard"}
+
+
+def test_a_trait_has_no_default() -> None:
+    whole = {"layout": Layout.ANY, "overwrites": Operands.NONE, "work": Work.MOVE, "exact": True}
+    for name in whole:
+        with pytest.raises(TypeError, match=name):
+            operator(**{k: v for k, v in whole.items() if k != name})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Unheard(Attrs):
+    """An operator that is not declared."""
+
+    kind: ClassVar[str] = "unheard"
+
+
+def test_an_operator_that_is_not_declared_is_refused() -> None:
+    with pytest.raises(TypeError, match="is not declared"):
+        require_all_declared()
+    tensors = tuple(Tensor(name, DType.S8, (2,), (0,)) for name in "xy")
+    graph = Graph("g", tensors, (Op(Unheard(), (0,), (1,)),), (0,), (1,))
+    with pytest.raises(CortexMError, match="unheard: is not declared"):
+        check_graph(graph)
+    with pytest.raises(CortexMError, match="'unheard' is not declared"):
+        is_exact(Unheard())
+
+
+def class_lists(path: Path) -> list[int]:
+    """The lines of a module with a collection, or a union, of more than three operators."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.BinOp):
+            names = {
+                part.attr
+                for part in ast.walk(node)
+                if isinstance(part, ast.Attribute)
+                and isinstance(part.value, ast.Name)
+                and part.value.id == "ops"
+                and part.attr in ops.__all__
+                and part.attr[0].isupper()
+                and not part.attr.isupper()
+            }
+            if len(names) > 3:
+                found.append(node.lineno)
+    return found
+
+
+def test_no_stage_keeps_a_list_of_operators() -> None:
+    """A trait that a stage asks for stands in the declaration."""
+    kept = {
+        str(path.relative_to(TOOLS)): lines
+        for path in sorted(TOOLS.rglob("*.py"))
+        if path.parent.name != "models" and (lines := class_lists(path))
+    }
+    assert not kept
