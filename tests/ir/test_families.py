@@ -28,7 +28,7 @@ FAMILIES = frozenset(
 )
 
 # The rooms that have one module, or one folder, for each family.
-FLOORS = [TOOLS / "ir" / "ops"]
+FLOORS = [TOOLS / "ir" / "ops", TOOLS / "pte" / "ops"]
 
 
 def named(folder: Path) -> frozenset[str]:
