@@ -17,7 +17,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # The workers share the cores; threads of PyTorch that wait for each other would keep them busy.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-for name in (".", "cmake", "cmsis_nn", "kernels", "ops_data", "ops_float", "wheel"):
+for name in (".", "cmake", "cmsis_nn", "kernels", "ops", "wheel"):
     sys.path.insert(0, str(_HERE / name))
 
 from plan_executor import PlanExecutor, build_library  # noqa: E402

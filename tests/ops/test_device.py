@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators on emulated cores and, under sanitizers, on this machine, many in one image: what the
+interpreter says.
+
+Data operators in random graphs, float operators one by one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cortexm_tools.ir import Array, DType, Graph, ops
+from cortexm_tools.ir.exactness import differing, tolerances
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.program import Program
+from cortexm_tools.target import Core, Target
+
+from batches import Job, run_jobs
+from data_graphs import STEPS, data_graph, data_inputs
+from float_graphs import INEXACT_UNARY, LAYERS, binary, clamp, unary, values
+
+# Every operator first, seven times: once for each element type.
+COUNT = 7 * len(STEPS)
+
+Case = tuple[Graph, list[list[Array]]]
+
+
+def data_cases(share: int) -> list[Case]:
+    """Every operator with every `share`-th type, however many operators there are."""
+    seeds = [seed for seed in range(COUNT) if sum(divmod(seed, len(STEPS))) % share == share // 4]
+    graphs = [graph for graph in map(data_graph, seeds) if graph.outputs]
+    return [(graph, [data_inputs(graph, k) for k in range(2)]) for graph in graphs]
+
+
+def float_cases() -> list[Case]:
+    graphs = [unary(seed, name) for seed, name in enumerate(ops.UNARY_FUNCTIONS)]
+    for seed, name in enumerate(ops.BINARY_FUNCTIONS):
+        graphs += [binary(100 + seed, ops.Binary(name)), binary(200 + seed, ops.Binary(name))]
+    for seed, dtype in enumerate((DType.S32, DType.S64)):
+        graphs += [binary(300 + seed, ops.Binary(name), dtype) for name in ops.INTEGER_FUNCTIONS]
+    graphs += [clamp(400 + n, dtype) for n, dtype in enumerate((DType.F32, DType.S8, DType.S32))]
+    graphs += [layer(500 + seed) for layer in LAYERS.values() for seed in range(4)]
+    return [
+        (graph, [values(graph, 1), values(graph, 2, special=graph.name not in INEXACT_UNARY)])
+        for graph in graphs
+    ]
+
+
+CASES = {
+    "host": lambda: [*data_cases(2), *float_cases()],
+    "cortex-m0": float_cases,
+    "cortex-m3": lambda: data_cases(4),
+    "cortex-m33": float_cases,
+    "cortex-m55": lambda: [*data_cases(4), *float_cases()],
+}
+GRAPHS: list[Graph] = []
+
+
+class GraphProgram(Program):
+    """A program that was never a .pte: the number of one of GRAPHS."""
+
+    def graph(self) -> Graph:
+        return GRAPHS[int(self.pte)]
+
+
+@pytest.mark.parametrize("cpu", CASES)
+def test_operators(cpu: str, tmp_path: Path) -> None:
+    target, cases = Target.parse(cpu), CASES[cpu]()
+    GRAPHS[:] = [graph for graph, _ in cases]
+    jobs = [Job(GraphProgram("net", str(n).encode()), row) for n, (_, row) in enumerate(cases)]
+    results = run_jobs(jobs, target, tmp_path, sanitize=target.core is Core.HOST)
+    for (graph, invocations), got in zip(cases, results, strict=True):
+        allowed = tolerances(graph)
+        for inputs, outputs in zip(invocations, got, strict=True):
+            expected = run_graph(graph, inputs)
+            for value, wanted, tolerance in zip(outputs, expected, allowed, strict=True):
+                assert differing(value, wanted, tolerance) == 0, (graph.name, value, wanted)
