@@ -17,6 +17,7 @@ from cortexm_tools.ir import attrs as declarations
 from cortexm_tools.ir.attrs import Traits, operator, require_all_declared
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.exactness import is_exact
+from cortexm_tools.plan.lower import context
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(cortexm_tools.__file__).parent
@@ -27,8 +28,14 @@ FAMILIES = frozenset(
     }
 )
 
-# The rooms that have one module, or one folder, for each family.
-FLOORS = [TOOLS / "ir" / "ops", TOOLS / "pte" / "ops"]
+# The rooms that have one module, or one folder, for each family, and what may stand beside these.
+FLOORS = {
+    TOOLS / "ir" / "ops": frozenset(),
+    TOOLS / "pte" / "ops": frozenset(),
+    TOOLS / "plan" / "lower": frozenset(
+        {"context", "boxes", "broadcast", "copies", "images", "weights"}
+    ),
+}
 
 
 def named(folder: Path) -> frozenset[str]:
@@ -39,7 +46,18 @@ def named(folder: Path) -> frozenset[str]:
 
 @pytest.mark.parametrize("folder", FLOORS, ids=lambda path: "-".join(path.parts[-2:]))
 def test_every_floor_has_the_same_families(folder: Path) -> None:
-    assert named(folder) - {"__init__"} == FAMILIES
+    assert named(folder) - {"__init__"} == FAMILIES | FLOORS[folder]
+
+
+def test_every_family_has_its_tests() -> None:
+    assert {f"test_{family}" for family in FAMILIES} <= named(ROOT / "tests" / "ops")
+
+
+def test_operators_are_lowered_in_the_module_of_their_family() -> None:
+    for kind, cls in ops.OPERATORS.items():
+        assert cls.declared is not None
+        module = context._LOWERINGS[cls].__module__
+        assert module == f"cortexm_tools.plan.lower.{cls.declared.family}", kind
 
 
 def test_operators_are_declared_with_all_traits() -> None:
