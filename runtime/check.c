@@ -20,7 +20,7 @@ int cortexm_check_sample(const cortexm_model_t *model, void *arena, const cortex
         memcpy(input.data, bytes, input.info->size);
         bytes += input.info->size;
     }
-    const int status = cortexm_invoke(model, arena);
+    const cortexm_status_t status = cortexm_invoke(model, arena);
     if (status != CORTEXM_OK) {
         return status;
     }

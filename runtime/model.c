@@ -14,7 +14,7 @@ static uint8_t *arena_of(const cortexm_model_t *model, void *arena)
     return (uint8_t *)(arena != NULL ? arena : model->arena);
 }
 
-int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size)
+cortexm_status_t cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size)
 {
     uint8_t *const base = arena_of(model, arena);
 
@@ -37,7 +37,7 @@ int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size)
     return model->status != NULL ? model->status(base) : CORTEXM_OK;
 }
 
-int cortexm_invoke(const cortexm_model_t *model, void *arena)
+cortexm_status_t cortexm_invoke(const cortexm_model_t *model, void *arena)
 {
     uint8_t *const base = arena_of(model, arena);
 

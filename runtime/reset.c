@@ -2,7 +2,7 @@
 /* The beginning of a new sequence of calls; linked only where it is called. */
 #include "cortexm/model.h"
 
-int cortexm_reset(const cortexm_model_t *model, void *arena)
+cortexm_status_t cortexm_reset(const cortexm_model_t *model, void *arena)
 {
     if (model == NULL || (arena == NULL && model->arena == NULL)) {
         return CORTEXM_ERR_ARGUMENT;

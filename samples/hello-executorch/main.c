@@ -47,8 +47,9 @@ int main(void)
 {
     int different = 0, right = 0;
 
-    if (cortexm_init(&model, NULL, 0) != CORTEXM_OK) {
-        printf("cortexm_init failed\n");
+    cortexm_status_t status = cortexm_init(&model, NULL, 0);
+    if (status != CORTEXM_OK) {
+        printf("cortexm_init: %s\n", cortexm_status_text(status));
         return 1;
     }
     const cortexm_tensor_t input = cortexm_input(&model, NULL, 0);
@@ -61,8 +62,9 @@ int main(void)
         if (n < SHOWN) {
             draw(input.data);
         }
-        if (cortexm_invoke(&model, NULL) != CORTEXM_OK) {
-            printf("cortexm_invoke failed\n");
+        status = cortexm_invoke(&model, NULL);
+        if (status != CORTEXM_OK) {
+            printf("cortexm_invoke: %s\n", cortexm_status_text(status));
             return 1;
         }
         const float *const probability = output.data;

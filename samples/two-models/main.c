@@ -70,8 +70,10 @@ int main(void)
     struct answer answer;
     int equal = 0;
 
-    if (cortexm_init(&strokes, NULL, 0) != CORTEXM_OK) {
-        printf("cortexm_init failed\n");
+    const cortexm_status_t status = cortexm_init(&strokes, NULL, 0);
+
+    if (status != CORTEXM_OK) {
+        printf("cortexm_init: %s\n", cortexm_status_text(status));
         return 0;
     }
     for (int n = 0; n < STROKES_SAMPLE_COUNT; n++) {

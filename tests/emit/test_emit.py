@@ -205,8 +205,9 @@ def test_a_plan_for_another_instruction_set_does_not_compile(
     x = net.conv(net.input((1, 8, 6, 6)), 8)
     plan = make_plan(simplify(net.finish(x)), Target.parse(planned))
     write_files(tmp_path, emit(plan, EmitOptions("net", "test", "0" * 64)))
-    include = Path(__file__).parents[2] / "kernels" / "include"
-    command = ["arm-none-eabi-gcc", "-std=c11", "-mthumb", *built, f"-I{include}", "-c", "net.c"]
+    root = Path(__file__).parents[2]
+    include = [f"-I{root}/{folder}/include" for folder in ("runtime", "kernels")]
+    command = ["arm-none-eabi-gcc", "-std=c11", "-mthumb", *built, *include, "-c", "net.c"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode == 0) == fits
     assert fits or "planned for a core with" in done.stderr

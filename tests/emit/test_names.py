@@ -75,7 +75,8 @@ def test_every_name_compiles(tmp_path: Path) -> None:
         assert not re.findall(rf"static void (?!{name}_)", body)
     system = "".join(f"#include <{header}.h>\n" for header in HEADERS)
     write_files(tmp_path, {unit: system + text for unit, text in units.items()})
-    include = [f"-I{ROOT}/kernels/include", f"-I{ROOT}/runtime/executorch/include", "-I."]
+    folders = ("runtime/include", "kernels/include", "runtime/executorch/include")
+    include = [*(f"-I{ROOT}/{folder}" for folder in folders), "-I."]
     warnings = ["-Wall", "-Wextra", "-Wshadow", "-Wno-unused-function", "-Werror"]
     for unit in units:
         compiler = ["c++", "-std=c++17"] if unit.endswith("pp") else ["cc", "-std=gnu11"]

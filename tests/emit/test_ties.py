@@ -37,7 +37,8 @@ def files_of(plan: Plan, name: str = "net", **options: object) -> dict[str, str]
 
 def compiled(folder: Path, *sources: str) -> str:
     """What the compiler says; each source becomes an object."""
-    include = ["-I.", f"-I{ROOT}/kernels/include", "-std=c11", "-Wall", "-Wextra", "-Os"]
+    include = ["-I.", f"-I{ROOT}/runtime/include", f"-I{ROOT}/kernels/include"]
+    include += ["-std=c11", "-Wall", "-Wextra", "-Os"]
     command = ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", *include, "-c", *sources]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True).stderr
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -70,6 +71,9 @@ int main(void)
     expected[0] ^= 1U;
     expected[sizeof expected - 1] ^= 1U;
     SHOW(cortexm_check_sample(&owned, space, &sample));
+    for (int status = 1; status >= -7; status--) {
+        printf("status %d = %s\\n", status, cortexm_status_text(status));
+    }
     return 0;
 }
 """
@@ -98,7 +102,10 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "-fwrapv",
     ]
     command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
-    command += [f"-I{ROOT}/kernels/include", f"-I{ROOT}/kernels/src", f"-I{folder}"]
+    command += [
+        f"-I{ROOT}/{name}" for name in ("runtime/include", "kernels/include", "kernels/src")
+    ]
+    command += [f"-I{folder}"]
     command += [
         str(path) for path in [*folder.glob("*.c"), *(ROOT / "runtime").glob("*.c"), *sources]
     ]
@@ -143,3 +150,12 @@ def test_result(expression: str, result: int, said: dict[str, str]) -> None:
 def test_a_lent_arena_gives_the_same_bytes(said: dict[str, str]) -> None:
     (compared,) = (value for key, value in said.items() if key.startswith("memcmp"))
     assert compared == "0"
+
+
+def test_every_status_has_a_sentence_of_its_own(said: dict[str, str]) -> None:
+    header = (ROOT / "runtime/include/cortexm/model.h").read_text(encoding="utf-8")
+    stated = {int(n) for n in re.findall(r"^    CORTEXM_(?:OK|ERR_\w+) = (-?\d+)", header, re.M)}
+    texts = {int(k.split()[1]): v for k, v in said.items() if k.startswith("status ")}
+    assert stated == set(range(-6, 1))
+    assert len({texts[status] for status in stated}) == len(stated)
+    assert [n for n, text in sorted(texts.items()) if text == "unknown status"] == [-7, 1]

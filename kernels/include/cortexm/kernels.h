@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernels. kernels.json lists them; params.h says what the parameters mean.
+ * Internal: generated code calls them, applications include runtime/include/cortexm/model.h alone.
  *
  * All variants of a kernel have one prototype and give the same bytes. They read nothing but their
  * arguments, write nothing but `out` and `scratch`, and cannot fail: the plan has proved that shapes

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parameter blocks of the kernels. One block serves every variant of a family: scalar, DSP, MVE and
- * the reference read the same fields with the same meaning and give the same bytes.
+ * the reference read the same fields with the same meaning and give the same bytes. Internal, as
+ * kernels.h.
  *
  * Conventions
  *   - Images lie in memory as rows of pixels of channels (NHWC). Strides are in elements.

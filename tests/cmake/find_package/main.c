@@ -5,6 +5,10 @@
 
 #include "digits.h"
 
+#if !__has_include("cortexm/model.h") || __has_include("cortexm/kernels.h")
+#error "an application sees the public header and no internal one"
+#endif
+
 int main(void)
 {
     if (cortexm_init(&digits, NULL, 0) != CORTEXM_OK) {

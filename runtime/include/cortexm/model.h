@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an application sees of a compiled model: an immutable description and a few functions.
+ * What an application sees of a compiled model: an immutable description and a few functions. This is
+ * the only public header; the generated NAME.h includes it. What lies in kernels/include is for
+ * generated code and kernels, and may change with every version.
  *
  * A model works in its arena alone, so it may run in several threads at once if each brings an arena of
  * its own. A model built with ARENA own (the default) has a static arena; pass NULL for `arena` to use it.
@@ -19,7 +21,9 @@
 extern "C" {
 #endif
 
-/* Return values; negative is an error. */
+/* What the functions below return: CORTEXM_OK, or a negative error. */
+typedef int cortexm_status_t;
+
 enum {
     CORTEXM_OK = 0,
     CORTEXM_ERR_ARGUMENT = -1,    /* a null model, or a null arena for a model without its own */
@@ -94,20 +98,25 @@ typedef struct {
     int32_t label;            /* class index, or -1 if the model file gives none */
 } cortexm_sample_t;
 
+/* What a status means, as a sentence without a full stop, in English; "unknown status" for numbers that
+ * are none. Never NULL. The texts are linked only if this is called. */
+const char *cortexm_status_text(cortexm_status_t status);
+
 /* Checks that `arena` serves `model`, and prepares it; gives a model with state the initial one. Call
  * once per arena before the first invoke. Returns CORTEXM_OK or a negative error. */
-int cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size);
+cortexm_status_t cortexm_init(const cortexm_model_t *model, void *arena, size_t arena_size);
 
 /* Gives a model its initial state, for a new sequence of calls. `arena` as for cortexm_invoke(). Does
  * nothing to a model without state. Returns CORTEXM_OK or a negative error. */
-int cortexm_reset(const cortexm_model_t *model, void *arena);
+cortexm_status_t cortexm_reset(const cortexm_model_t *model, void *arena);
 
 /* Runs the model once. Inputs must be written before each call: the plan reuses their memory.
- * Returns CORTEXM_OK or CORTEXM_ERR_ARGUMENT. */
-int cortexm_invoke(const cortexm_model_t *model, void *arena);
+ * Returns CORTEXM_OK or a negative error. */
+cortexm_status_t cortexm_invoke(const cortexm_model_t *model, void *arena);
 
-/* For models compiled with --profile: defined by the application, called before the first step (0)
- * and after each step (1, 2, …), whose numbers are those in the generated code and the report. */
+/* For models compiled with PROFILE (--profile): defined by the application, called before the first
+ * step (0) and after each step (1, 2, …), whose numbers are those in the generated code and the
+ * report. */
 void cortexm_profile(const cortexm_model_t *model, uint32_t step);
 
 /* The index-th input or output. `data` is NULL if there is no such tensor or no arena. */
