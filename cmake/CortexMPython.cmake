@@ -2,8 +2,8 @@
 # The Python interpreter that the tools run in. Included by CortexMModel.cmake; functions only.
 
 # The interpreter that runs the tools: PYTHON of the call, CORTEXM_PYTHON as variable or in the
-# environment, the environment the package itself lies in (a wheel's, or a checkout's .venv), what CMake finds. Checked once each.
-function(_cortexm_find_python out requested is_pytorch)
+# environment, the environment the package itself lies in (a wheel's, or a checkout's .venv), what CMake finds.
+function(_cortexm_find_python out requested)
   get_property(package GLOBAL PROPERTY CORTEXM_PACKAGE_DIR)
   get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
   set(python "${requested}")
@@ -38,22 +38,45 @@ function(_cortexm_find_python out requested is_pytorch)
     unset(_cortexm_python_found CACHE)
   endif()
 
-  # One run tells what is missing, and the versions whose change must rebuild.
+  set(${out} "${python}" PARENT_SCOPE)
+endfunction()
+
+# _cortexm_settle(<out> <python> <words>): code that sets SETTLED_<key> to what the arguments of a
+# cortexm_add_model() come to; ../python/cortexm_tools/cli/configure.py says what the words are, a
+# line each. The first call of an interpreter also tells what it has: packages, and the versions whose change must
+# rebuild.
+function(_cortexm_settle out python words)
+  get_property(package GLOBAL PROPERTY CORTEXM_PACKAGE_DIR)
+  get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
   string(MD5 key "${python}")
   get_property(report GLOBAL PROPERTY CORTEXM_PYTHON_${key})
+  set(what settle)
   if(NOT report)
-    execute_process(
-      COMMAND "${python}" "${root}/cmake/environment.py"
-      RESULT_VARIABLE status
-      OUTPUT_VARIABLE report
-      ERROR_VARIABLE errors
-      OUTPUT_STRIP_TRAILING_WHITESPACE)
-    if(NOT status EQUAL 0)
-      string(STRIP "${errors}" errors)
-      message(FATAL_ERROR "the Python interpreter '${python}' cannot be used: ${errors} (${status})\nhint: set CORTEXM_PYTHON to a Python 3.10 or newer")
-    endif()
+    set(what both)
+  endif()
+  execute_process(
+    COMMAND "${python}" "${root}/cmake/environment.py" ${what} "${package}" "${words}"
+    RESULT_VARIABLE status
+    OUTPUT_VARIABLE said
+    ERROR_VARIABLE errors)
+  string(STRIP "${errors}" errors)
+  if(status EQUAL 3)
+    message(FATAL_ERROR "cortexm_add_model: ${errors}")
+  elseif(NOT status EQUAL 0)
+    message(FATAL_ERROR "the Python interpreter '${python}' cannot be used: ${errors} (${status})\nhint: set CORTEXM_PYTHON to a Python 3.10 or newer")
+  endif()
+  if(NOT report)
+    string(REGEX REPLACE "(^|\n)--\r?\n.*" "" report "${said}")
     set_property(GLOBAL PROPERTY CORTEXM_PYTHON_${key} "${report}")
   endif()
+  string(REGEX REPLACE "^(.*\n)?--\r?\n(set\\(SETTLED_)" "\\2" said "${said}")
+  set(${out} "${said}" PARENT_SCOPE)
+endfunction()
+
+# Stops unless the interpreter has the packages that it needs.
+function(_cortexm_check_packages python is_pytorch)
+  string(MD5 key "${python}")
+  get_property(report GLOBAL PROPERTY CORTEXM_PYTHON_${key})
   string(REGEX MATCH "missing=([^\n]*)" _ "${report}")
   set(missing "${CMAKE_MATCH_1}")
   string(REGEX MATCH "missing-torch=([^\n]*)" _ "${report}")
@@ -68,5 +91,4 @@ function(_cortexm_find_python out requested is_pytorch)
     endif()
     message(FATAL_ERROR "${python} lacks: ${missing}\nhint: ${remedy}, or set CORTEXM_PYTHON to an interpreter that has them")
   endif()
-  set(${out} "${python}" PARENT_SCOPE)
 endfunction()

@@ -15,9 +15,10 @@ import sys
 from pathlib import Path
 
 
-def _load_package(folder: Path) -> None:
+def load_package(folder: str) -> None:
+    """Makes the package in `folder` the one called cortexm_tools."""
     spec = importlib.util.spec_from_file_location(
-        "cortexm_tools", folder / "__init__.py", submodule_search_locations=[str(folder)]
+        "cortexm_tools", Path(folder) / "__init__.py", submodule_search_locations=[folder]
     )
     if spec is None or spec.loader is None:
         sys.exit(f"error: {folder} is not a Python package")
@@ -32,7 +33,7 @@ def main() -> None:
     # The folder of a script is put first on the path; this one has nothing to import.
     sys.path.pop(0)
     sys.argv = [module, *arguments]
-    _load_package(Path(package))
+    load_package(package)
     runpy.run_module(module, run_name="__main__")
 
 

@@ -25,9 +25,9 @@ from .compile import Compiled, compile_program, write_compiled
 from .errors import CortexMError, did_you_mean
 from .ir import Array
 from .ir.interpreter import run_sequence
+from .memories import section_name
 from .names import check_name, name_of_file
 from .options import COMPILE, OPTIONS, Option
-from .plan.memory.regions import section_name
 from .program import Program, load_program, program_of_module
 from .report import layer_table, quality_table, summary
 from .run.command import RunReport, RunRequest, run_program, run_text

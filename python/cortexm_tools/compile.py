@@ -22,10 +22,10 @@ from .executorch.sizes import Sizes
 from .ir import Array, Graph, ops
 from .ir.edit import producers
 from .ir.interpreter import run_sequence
+from .memories import Region
 from .options import ATOL, QTOL, RTOL
 from .plan import KernelChoice, Plan, make_plan
 from .plan.search.alternatives import smaller_plan
-from .plan.types import Region
 from .program import EvaluationSet, Program
 from .pte.builder import state_values
 from .report import check_limits, float_ops, report_data, report_json

@@ -44,14 +44,14 @@ def printable(text: str, keep: str = "") -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the closest of `known`, or all of them if none is close."""
-    choices = sorted(known)
+    choices = {each.lower(): each for each in sorted(known)}
     lower = word.lower()
     close = difflib.get_close_matches(lower, choices, n=3)
     if close:
         # Of words that are as close, the one that begins alike.
         likeness = [_likeness(lower, choice) for choice in close]
-        return f"did you mean {close[likeness.index(max(likeness))]!r}?"
-    return "known: " + ", ".join(choices)
+        return f"did you mean {choices[close[likeness.index(max(likeness))]]!r}?"
+    return "known: " + ", ".join(choices.values())
 
 
 def _likeness(a: str, b: str) -> tuple[float, int]:

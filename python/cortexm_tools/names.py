@@ -2,7 +2,6 @@
 """What a model is called in C: its symbol, its header and the prefix of its macros.
 
 The words that are taken are listed in ``cmake/words_of_c.txt`` and ``cmake/words_of_cmake.txt``.
-``cmake/CortexMNames.cmake`` has the same rules.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from .paths import data_root
 
 PREFIX = "model_"
 
+_TARGET = re.compile(r"[A-Za-z0-9_.+-]+")  # what CMake allows
+
 
 def name_of_file(stem: str) -> tuple[str, str]:
     """The name of the model in a file called `stem`, and why it is not simply that; empty if it is.
@@ -23,7 +24,7 @@ def name_of_file(stem: str) -> tuple[str, str]:
     prefix ``model_``.
     """
     name = re.sub(r"[^A-Za-z0-9_]+", "_", stem).strip("_") or "model"
-    reason = _objection(name) or _objection(name, "words_of_cmake.txt")
+    reason = objection(name) or objection(name, "words_of_cmake.txt")
     return (PREFIX + name, reason) if reason else (name, "")
 
 
@@ -34,11 +35,39 @@ def check_name(name: str) -> str:
         CortexMError: C, C++ or this project's libraries cannot take it.
     """
     plain = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_") or "model"
-    reason = _objection(name) if re.fullmatch(r"\w+", name, re.ASCII) else "is no C identifier"
+    reason = objection(name) if re.fullmatch(r"\w+", name, re.ASCII) else "is no C identifier"
     if reason:
         raise CortexMError(
             f"a model cannot be called {printable(name)!r}: that {reason}",
-            hint=f"use --name {plain if plain != name and not _objection(plain) else PREFIX + plain}",
+            hint=f"use --name {plain if plain != name and not objection(plain) else PREFIX + plain}",
+        )
+    return name
+
+
+def name_of_target(stem: str) -> tuple[str, str, str]:
+    """The CMake target of the model in a file called `stem`, its name in C, and why it is not simply
+    the file's; empty if it is."""
+    name, reason = name_of_file(stem)
+    return (name if reason or not _TARGET.fullmatch(stem) else stem), name, reason
+
+
+def check_target(target: str) -> str:
+    """The name in C of a model whose target the user chose.
+
+    Raises:
+        CortexMError: CMake, C, C++ or this project's libraries cannot take it.
+    """
+    if not _TARGET.fullmatch(target):
+        raise CortexMError(
+            f"CMake allows no target named '{printable(target)}'",
+            hint=f"use TARGET {name_of_file(target)[0]}",
+        )
+    name = re.sub(r"[^A-Za-z0-9_]", "_", target)
+    reason = objection(name) or objection(target, "words_of_cmake.txt")
+    if reason:
+        raise CortexMError(
+            f"TARGET {target}: a model cannot be called '{name}': that {reason}",
+            hint=f"use TARGET {PREFIX}{name}",
         )
     return name
 
@@ -48,7 +77,7 @@ def plain_identifier(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "x"
 
 
-def _objection(name: str, words: str = "words_of_c.txt") -> str:
+def objection(name: str, words: str = "words_of_c.txt") -> str:
     """Why an identifier cannot name a model, as the end of a sentence; empty if it can."""
     if name[0].isdigit():
         return "begins with a digit"

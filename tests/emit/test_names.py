@@ -9,19 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortexm_tools.builtin import builtin_names
+from cortexm_tools.cli.configure import cmake_code
 from cortexm_tools.emit import EmitOptions, Sample, emit, tie
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.executorch.emit import kernel_entries, operators_text
 from cortexm_tools.executorch.operators import find_operators
 from cortexm_tools.ir import Graph
-from cortexm_tools.names import _words, check_name, name_of_file
+from cortexm_tools.memories import parse_regions
+from cortexm_tools.names import _words, check_name, check_target, name_of_file, name_of_target
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.memory.regions import parse_regions
 from cortexm_tools.pte.program import parse_program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
@@ -126,27 +127,38 @@ def test_words_of_the_compiler_and_its_library() -> None:
     assert not missing
 
 
-@settings(max_examples=2, deadline=None, phases=[Phase.explicit, Phase.generate])
-@given(st.lists(st.text(st.characters(exclude_characters="/\0\n\r", codec="utf-8"), max_size=9)))
-def test_cmake_derives_the_same_names(
-    tmp_path_factory: pytest.TempPathFactory, stems: list[str]
-) -> None:
-    """One start of CMake; the stems come from files, as lists would be split at semicolons."""
-    folder = tmp_path_factory.mktemp("names")
-    stems = [stem for stem in (*stems, *HOSTILE, *(f"{name}_" for name in HOSTILE)) if stem]
-    lines = [
-        "cmake_minimum_required(VERSION 3.20)",
-        f'include("{ROOT}/cmake/CortexMNames.cmake")',
-    ]
-    for number, stem in enumerate(stems):
-        (folder / f"{number}.txt").write_bytes(stem.encode())
+def test_every_file_gives_a_target_and_a_name() -> None:
+    for stem in (*HOSTILE, "a.b-c", "a+b", "x y"):
+        target, name, reason = name_of_target(stem)
+        assert (name, reason) == name_of_file(stem)
+        assert target == name or (target == stem and not reason)
+        assert re.fullmatch(r"[A-Za-z0-9_.+-]+", target)
+    for target in ("two words", "", "é", "case", "3d", "install", "cortexm"):
+        with pytest.raises(CortexMError) as caught:
+            check_target(target)
+        check_target(caught.value.hint.removeprefix("use TARGET "))
+
+
+def test_cmake_gets_the_values_as_they_are(tmp_path: Path) -> None:
+    """Brackets, quotes, variables, backslashes: code that CMake runs must set nothing else."""
+    values = [*HOSTILE, "a]]b", "]=]", "${x} $ENV{x}", "a\\b", '"', "#", "]=]==]"]
+    lines = ["cmake_minimum_required(VERSION 3.20)"]
+    for number, value in enumerate(values):
+        (tmp_path / f"{number}.txt").write_bytes(value.encode())
+        (tmp_path / f"{number}.code").write_bytes(cmake_code({"v": value}).encode())
         lines += [
-            f'file(READ "{folder}/{number}.txt" stem)',
-            '_cortexm_name_of_file(name reason "${stem}")',
-            'message("${name}|${reason}")',
+            f'file(READ "{tmp_path}/{number}.txt" value)',
+            f'file(READ "{tmp_path}/{number}.code" code)',
+            'cmake_language(EVAL CODE "${code}")',
+            'if(NOT "_${SETTLED_v}" STREQUAL "_${value}")',
+            f'  message(SEND_ERROR "{number}: ${{SETTLED_v}}")',
+            "endif()",
         ]
-    (folder / "names.cmake").write_text("\n".join(lines))
-    command = ["cmake", "-P", str(folder / "names.cmake")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines() == ["|".join(name_of_file(stem)) for stem in stems]
+    (tmp_path / "values.cmake").write_text("\n".join(lines))
+    done = subprocess.run(
+        ["cmake", "-P", str(tmp_path / "values.cmake")], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert cmake_code({"a": True, "b": ["x", "y"]}) == (
+        "set(SETTLED_a [=[TRUE]=])\nset(SETTLED_b [=[x;y]=])\n"
+    )

@@ -12,9 +12,10 @@ from cortexm_tools.arena import SharedArena
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
+from cortexm_tools.memories import parse_region, parse_regions
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.memory.regions import NoRoom, parse_region, parse_regions
+from cortexm_tools.plan.memory.regions import NoRoom
 from cortexm_tools.plan.search.candidates import Planner
 from cortexm_tools.plan.search.choose_bands import choose_chains
 from cortexm_tools.simplify import simplify

@@ -12,9 +12,10 @@ from streams import random_stream
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.memories import parse_regions
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.memory.regions import NoRoom, parse_regions
+from cortexm_tools.plan.memory.regions import NoRoom
 from cortexm_tools.plan.memory.states import settle
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target

@@ -16,8 +16,8 @@ from ..children import ended_by_signals
 from ..compile import Compiled, compile_program, write_compiled
 from ..emit.files import write_files
 from ..errors import CortexMError, printable
+from ..memories import section_name
 from ..names import name_of_file
-from ..plan.memory.regions import section_name
 from ..program import Program, load_program
 from ..report import layer_table, quality_table, summary
 from ..target import Target

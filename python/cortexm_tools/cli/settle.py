@@ -10,9 +10,9 @@ from typing import Any
 
 from ..compile import CompileOptions, ExecutorchOptions, kernel_choice
 from ..errors import CortexMError, printable
+from ..memories import parse_regions
 from ..names import check_name, name_of_file
 from ..plan import KernelChoice
-from ..plan.memory.regions import parse_regions
 from ..sizes import parse_size
 from ..target import Core, Optimize, Target
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..memories import section_name
 from ..plan import Plan
-from ..plan.memory.regions import section_name
 from ..plan.types import Constant
 from .cwriter import array_lines, c_comment, c_type
 from .options import EmitOptions, preamble

@@ -8,24 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..ir import Array, Graph, Op
+from ..memories import Region
 from ..target import Optimize, Target
 from .kernels.table import Kernel
-
-
-@dataclass(frozen=True)
-class Region:
-    """A memory of the target.
-
-    Attributes:
-        size: bytes of it that the model may use.
-        kind: ``ram`` for tensors, ``fast`` for the tensors used most, ``weights`` for constants.
-        section: linker section of what is placed there; empty for the compiler's choice.
-    """
-
-    name: str
-    size: int
-    kind: str
-    section: str
 
 
 @dataclass(frozen=True)

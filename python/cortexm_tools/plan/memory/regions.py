@@ -8,84 +8,20 @@ into the others in the order in which they are given.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...errors import CortexMError, printable
-from ...sizes import parse_size
-from ..types import Arena, Buffer, Constant, ConstantArg, Region, ScratchArg, Step
+from ...errors import CortexMError
+from ...memories import Region
+from ..types import Arena, Buffer, Constant, ConstantArg, ScratchArg, Step
 from .offset_search import Distances, align_up
 from .offsets import fits, place, some_buffers
 
 _ALIGN = 16  # of an arena, in bytes
 _ANYWHERE = Region("", 1 << 32, "ram", "")  # for a target whose memories are not given
-_KINDS = ("ram", "fast", "weights")
-_SPEC = re.compile(r"(?P<name>[^=]+)=(?P<size>[^:@]+)(:(?P<kind>[^@]*))?(?P<section>@.*)?")
 
 
 class NoRoom(CortexMError):
     """The memories are too small for the tensors of a plan."""
-
-
-def parse_region(text: str) -> Region:
-    """``name=size[:ram|fast|weights][@section]``; without a section, one named after the region.
-
-    Raises:
-        CortexMError: the text has another form.
-    """
-    match = _SPEC.fullmatch(text.strip())
-    hint = "write name=size[:ram|fast|weights][@section], as in dtcm=128K:fast"
-    if match is None:
-        raise CortexMError(f"{text!r} describes no memory region", hint=hint)
-    name, kind = match["name"], match["kind"] or "ram"
-    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise CortexMError(f"region name {name!r} is no C identifier", where=text, hint=hint)
-    if kind not in _KINDS:
-        raise CortexMError(f"unknown kind of region {kind!r}", where=text, hint=hint)
-    size = parse_size(match["size"], text)
-    what = "weights" if kind == "weights" else "arena"
-    section = match["section"][1:] if match["section"] else f".cortexm.{what}.{name}"
-    return Region(name, size, kind, section_name(section, text))
-
-
-def section_name(text: str, where: str = "") -> str:
-    """`text`, which names a linker section, or is empty.
-
-    Raises:
-        CortexMError: it holds characters that assemblers and linker scripts take for something else.
-    """
-    if re.fullmatch(r"[A-Za-z0-9_.$]*", text):
-        return text
-    raise CortexMError(
-        f"{printable(text)!r} cannot name a linker section",
-        where=where,
-        hint="use letters, digits, '_', '.' and '$'",
-    )
-
-
-def parse_regions(texts: Sequence[str]) -> tuple[Region, ...]:
-    """All regions of a target; at least one of kind ram if any holds tensors.
-
-    Raises:
-        CortexMError: a bad description, a name given twice, or fast memory without any other.
-    """
-    regions = tuple(parse_region(text) for text in texts)
-    # Their macros are in capitals.
-    names = [region.name.lower() for region in regions]
-    for name in names:
-        if names.count(name) > 1:
-            raise CortexMError(
-                f"region {name!r} is given twice",
-                hint="give each memory a name of its own, and not only in capitals",
-            )
-    kinds = {region.kind for region in regions}
-    if "fast" in kinds and "ram" not in kinds:
-        raise CortexMError(
-            "all RAM regions are fast: one must hold the inputs and outputs",
-            hint="drop ':fast' from the largest",
-        )
-    return regions
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...ir import Array, Graph, Op, State, Tensor, ops
-from ..types import Arena, Buffer, Constant, Region
+from ...memories import Region
+from ..types import Arena, Buffer, Constant
 from .sharing import overwrites_in_place
 
 KIND = "state"  # of the region that stands for it

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...memories import Region
 from ..budget import check_arena
 from ..check import check_plan
 from ..memory.regions import (
@@ -16,7 +17,7 @@ from ..memory.regions import (
     split_constants,
 )
 from ..memory.states import add_states, initial_constants, state_bytes
-from ..types import Plan, Region
+from ..types import Plan
 from .bands import Chain
 from .candidates import Planner
 

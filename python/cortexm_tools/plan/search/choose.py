@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import cache
 
 from ...ir import Graph
+from ...memories import Region
 from ...target import Optimize, Target
 from ..budget import check_sizes
 from ..kernels.table import KernelChoice
 from ..lower.context import Spare
 from ..memory.regions import NoRoom
 from ..memory.states import settle
-from ..types import Plan, Region
+from ..types import Plan
 from .assemble import assemble
 from .candidates import Planner
 from .choose_bands import choose_chains, fastest_chains

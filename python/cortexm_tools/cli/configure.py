@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the arguments of one cortexm_add_model() come to, while CMake configures.
+
+CMake says what it knows in words ``KEY=VALUE``: the keywords of the call in capitals, and what it has
+found out itself (`Facts`). It gets back CMake code that sets a variable ``SETTLED_<key>`` for every
+value it goes on with. Nothing here imports numpy: configuring takes no longer for it, and works where
+packages are missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..arena import SharedArena, parse_arena
+from ..errors import CortexMError, did_you_mean
+from ..memories import parse_regions, section_name
+from ..names import check_target, name_of_target
+from ..options import OPTIONS, keywords
+from ..sizes import parse_size
+from ..target import CORES, Target
+
+Value = str | bool | list[str]
+
+# What is generated for a model ends in these; its neighbours' names must not.
+_ENDINGS = ("weights", "pte", "samples", "state", "program", "operators", "kernels", "cmsis_nn")
+_NO_VALUE = "give one, or leave the word out"
+
+
+class Facts:
+    """The words of CMake.
+
+    Besides keywords: ``model`` as written, its ``path``, the ``folder`` that paths are relative to,
+    ``generated`` where another rule makes it, ``calibration`` and ``calibration_generated`` likewise;
+    ``unknown`` and ``missing`` words of the call; ``taken`` names of other models; the toolchain's
+    ``toolchain_cpu`` and ``toolchain_isa``, its ``processor``, ``pointer`` size in bytes, ``compiler``
+    and whether it builds for ``another`` machine; the ``platform`` with ``platform_cpu`` and
+    ``platform_isa``.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._values: dict[str, list[str]] = {}
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals:
+                continue
+            self._values.setdefault(key, []).append(value)
+
+    def __getitem__(self, key: str) -> str:
+        """The value; empty where there is none."""
+        return self._values.get(key, [""])[0]
+
+    def all(self, key: str) -> list[str]:
+        """All values of the key."""
+        return self._values.get(key, [])
+
+
+def settle(facts: Facts) -> dict[str, Value]:
+    """The values that CMake goes on with.
+
+    Raises:
+        CortexMError: the call says something that cannot be.
+    """
+    _check_words(facts)
+    suffix = _check_model(facts)
+    name, settled = _names(facts)
+    target = _target(facts)
+    executorch = _choice(facts, "RUNTIME") == "executorch"
+    if facts.all("EXTERNAL_OPERATORS") and not executorch:
+        raise CortexMError(
+            "EXTERNAL_OPERATORS is for RUNTIME executorch",
+            hint="leave it out, or add RUNTIME executorch",
+        )
+    arena = parse_arena(facts["ARENA"] or "own")
+    options = [
+        *("--name", name, "--cpu", target.core.value, "--isa", target.isa.value),
+        *("--io", _choice(facts, "IO"), "--arena", facts["ARENA"] or "own"),
+        *("--optimize", _choice(facts, "OPTIMIZE")),
+    ]
+    limits: list[str] = []
+    for keyword in ("RAM_LIMIT", "FLASH_LIMIT"):
+        if facts.all(keyword):
+            size = parse_size(facts[keyword], keyword)
+            limits += ["--" + keyword.lower().replace("_", "-"), str(size)]
+    sections = [section_name(facts[key], key) for key in ("SECTION_ARENA", "SECTION_WEIGHTS")]
+    options += limits
+    for flag, section in zip(("--section-arena", "--section-weights"), sections, strict=True):
+        options += [flag, section] if section else []
+    memories = _memories(facts, sections[0])
+    options += [word for region in facts.all("REGIONS") for word in ("--region", region)]
+    options += _calibration(facts, suffix)
+    options += [
+        flag
+        for keyword, flag in (("REQUIRE_INT8", "--require-int8"), ("PROFILE", "--profile"))
+        if facts[keyword]
+    ]
+    embeds = executorch or bool(facts["EMBED_PTE"])
+    options += ["--embed-pte"] if embeds and not executorch else []
+    samples, warning = _samples(facts, suffix)
+    options += ["--samples", samples] if samples else []
+    settled |= {
+        "warning": warning,
+        "is_pytorch": suffix == ".py",
+        "cpu": target.core.value,
+        "isa": target.isa.value,
+        "optimize": _choice(facts, "OPTIMIZE"),
+        "executorch": executorch,
+        "group": arena.group if isinstance(arena, SharedArena) else "",
+        "options": options,
+        "measure": [*memories.pop("arena_sections"), *limits],
+        **memories,
+    }
+    return settled | _products(name, executorch, embeds, bool(samples))
+
+
+def _check_words(facts: Facts) -> None:
+    known = {kind: keywords(kind) for kind in ("flag", "value", "list")}
+    if unknown := facts["unknown"]:
+        words = [word for each in known.values() for word in each]
+        raise CortexMError(f"unknown argument {unknown!r}", hint=did_you_mean(unknown, words))
+    missing = facts.all("missing")
+    missing += [word for word in known["value"] if facts[word] in known["flag"]]
+    if missing:
+        raise CortexMError(f"no value after {', '.join(missing)}", hint=_NO_VALUE)
+
+
+def _check_model(facts: Facts) -> str:
+    """The suffix of the model's file."""
+    path = Path(facts["path"])
+    if path.suffix not in (".py", ".pte", ".bpte"):
+        raise CortexMError(
+            f"'{facts['model']}' is neither a .py nor a .pte or .bpte file",
+            hint="give a PyTorch model file, or a program that ExecuTorch wrote",
+        )
+    # A .pte may be made by another rule of the build; then it need not exist yet.
+    if not facts["generated"] and not path.exists():
+        hint = f"paths are relative to {facts['folder']}"
+        if siblings := [
+            file.name for kind in ("py", "pte", "bpte") for file in path.parent.glob(f"*.{kind}")
+        ]:
+            hint = did_you_mean(path.name, siblings)
+        raise CortexMError(f"{path} does not exist", hint=hint)
+    return path.suffix
+
+
+def _names(facts: Facts) -> tuple[str, dict[str, Value]]:
+    """The model's name in C; its target in CMake, and a line for the user if they are not the file's."""
+    path = Path(facts["path"])
+    if facts["TARGET"]:
+        target, note = facts["TARGET"], ""
+        name = check_target(target)
+    else:
+        target, name, reason = name_of_target(path.stem)
+        said = f"the model in {path.name} is called {name}, since '{path.stem}' {reason}"
+        note = said if reason else ""
+    lower = name.lower()
+    for other in facts.all("taken"):
+        clash = ""
+        if lower == other.lower() and name != other:
+            clash = (
+                f"the models {other} and {name} differ only in capitals, so they would have macros "
+                "of the same names"
+            )
+        for a, b in ((lower, other.lower()), (other.lower(), lower)):
+            if a in [f"{b}_{ending}" for ending in _ENDINGS]:
+                clash = (
+                    f"the model {other} and the model {name} would have generated files of the same "
+                    "names"
+                )
+        if clash:
+            raise CortexMError(clash, hint="add TARGET <another name> to one of the two")
+    return name, {"name": name, "target": target, "note": note}
+
+
+def _target(facts: Facts) -> Target:
+    """The core and the instruction set: of the call, the platform, or the toolchain."""
+    cpu, isa, given = facts["CPU"].lower(), facts["ISA"].lower(), facts["CPU"]
+    platform, core = facts["platform"], facts["platform_cpu"]
+    toolchain = facts["toolchain_cpu"]
+    if core:
+        if cpu not in ("", "any", core):
+            Target.parse(cpu)
+            raise CortexMError(
+                f"CPU {cpu} contradicts {platform}, which is a {core}",
+                hint="leave CPU out, or choose another board",
+            )
+        may = [each.value for each in CORES[Target.parse(core).core].isas]
+        if isa == "mve" and isa in may and facts["platform_isa"] != "mve":
+            raise CortexMError(
+                f"ISA mve, but {platform} is configured without MVE", hint="set CONFIG_FPU=y"
+            )
+        cpu = cpu or core
+        if cpu == core:
+            isa = isa or facts["platform_isa"]
+    elif not cpu:
+        if toolchain:
+            cpu, isa = toolchain, isa or facts["toolchain_isa"]
+        elif facts["processor"].startswith("cortex-m"):
+            cpu = facts["processor"]
+        elif not facts["another"]:
+            cpu = "host"
+        else:
+            raise CortexMError(
+                "the toolchain does not say which core it builds for",
+                hint="add CPU <core>, or set CORTEXM_CPU",
+            )
+    Target.parse(cpu, isa or None)
+    if given and toolchain and cpu not in ("any", toolchain):
+        raise CortexMError(
+            f"CPU {cpu} contradicts the toolchain, which builds for {toolchain}",
+            hint="leave CPU out, or set CORTEXM_CPU or CORTEXM_BOARD accordingly",
+        )
+    if cpu.startswith("cortex-m") and not core and facts["pointer"] == "8":
+        raise CortexMError(
+            f"CPU {cpu}, but {facts['compiler']} builds for {facts['processor']}",
+            hint=f"configure an empty build folder with -DCORTEXM_CPU={cpu}, which selects "
+            "arm-none-eabi-gcc, with -DCORTEXM_BOARD=<board>, or with a toolchain file of your own; "
+            "see docs/cmake.md",
+        )
+    if not isa and cpu == toolchain:
+        isa = facts["toolchain_isa"]
+    return Target.parse(cpu, isa or None)
+
+
+def _choice(facts: Facts, keyword: str) -> str:
+    """A keyword's value, one of its choices."""
+    (option,) = (option for option in OPTIONS if option.cmake == keyword)
+    value = facts[keyword] or str(option.initial)
+    if value not in option.choices:
+        raise CortexMError(f"unknown {keyword} {value!r}", hint=did_you_mean(value, option.choices))
+    return value
+
+
+def _memories(facts: Facts, section: str) -> dict[str, list[str] | str]:
+    """Where arenas lie: the main one, and one in each other memory."""
+    given = facts.all("REGIONS")
+    if given == ["board"]:
+        raise CortexMError(
+            "REGIONS board, but no board says what memories it has",
+            hint="set CORTEXM_BOARD, or list them: REGIONS dtcm=128K:fast sram=2M",
+        )
+    regions = [region for region in parse_regions(given) if region.kind != "weights"]
+    main = next((region for region in regions if region.kind == "ram"), None)
+    others = [region for region in regions if region is not main]
+    every = [section, *(region.section for region in regions)]
+    return {
+        "arena_sections": [word for each in every if each for word in ("--section-arena", each)],
+        "section": section or (main.section if main else ""),
+        "other_memories": [region.name for region in others],
+        **{f"section_{region.name}": region.section for region in others},
+    }
+
+
+def _calibration(facts: Facts, suffix: str) -> list[str]:
+    path = facts["calibration"]
+    if not path:
+        return []
+    if not facts["calibration_generated"] and not Path(path).exists():
+        raise CortexMError(
+            f"CALIBRATION {path} does not exist", hint=f"paths are relative to {facts['folder']}"
+        )
+    if suffix != ".py":
+        raise CortexMError(
+            f"CALIBRATION is for a model.py; {Path(facts['path']).name} is already quantized",
+            hint="leave CALIBRATION out",
+        )
+    return ["--calibration", path]
+
+
+def _samples(facts: Facts, suffix: str) -> tuple[str, str]:
+    """How many samples; and a warning if there will be fewer."""
+    path = Path(facts["path"])
+    if not facts.all("SAMPLES"):
+        # The test vectors of a bundled program are there to be run.
+        return "all" if suffix == ".bpte" else "", ""
+    count = facts["SAMPLES"]
+    if not re.fullmatch("[1-9][0-9]*|all", count):
+        raise CortexMError(
+            f"SAMPLES {count!r} is no positive number", hint="write how many samples, or all"
+        )
+    if suffix == ".pte":
+        raise CortexMError(
+            f"SAMPLES, but {path.name} has no inputs to take samples from",
+            hint="leave SAMPLES out, or give the model file, or a .bpte with test vectors",
+        )
+    if suffix == ".py" and count != "1" and path.exists():
+        # It may come from elsewhere under this name only by a star.
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if not re.search("EvaluationInputs|import +[*]", text):
+            return count, (
+                f"SAMPLES {count}, but {path.name} defines no EvaluationInputs: there will be one "
+                "sample, of its ModelInputs\nhint: define EvaluationInputs (docs/pipeline.md), or "
+                "write SAMPLES 1"
+            )
+    return count, ""
+
+
+def _products(name: str, executorch: bool, embeds: bool, samples: bool) -> dict[str, Value]:
+    """The generated files: sources to compile, and all."""
+    kinds = ["_operators.c", "_kernels.cpp"] if executorch else ["_weights.c"]
+    kinds += ["_pte.c"] if embeds else []
+    kinds += ["_samples.c"] if samples else []
+    sources = [f"{name}.c", *(name + kind for kind in kinds)]
+    others = [f"{name}.h", f"{name}.pte", f"{name}.report.json"]
+    others += [f"{name}_samples.h"] if samples else []
+    return {"sources": sources, "products": [*sources, *others]}
+
+
+def cmake_code(settled: Mapping[str, Value]) -> str:
+    """Code that sets the variables."""
+    lines = []
+    for key, value in settled.items():
+        if isinstance(value, bool):
+            value = "TRUE" if value else "FALSE"
+        text = ";".join(value) if isinstance(value, list) else value
+        fence = "=" * next(n for n in range(1, 99) if f"]{'=' * n}]" not in text)
+        lines.append(f"set(SETTLED_{key} [{fence}[{text}]{fence}])")
+    return "\n".join(lines) + "\n"
