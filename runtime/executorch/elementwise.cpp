@@ -2,6 +2,7 @@
 /* Quantization, arithmetic of two operands, tables and softmax of the cortex_m dialect. */
 #include "args.h"
 #include "cortexm/executorch_operators.h"
+#include "schemas.h"
 #include "walk.h"
 
 #include <cfloat>
@@ -23,17 +24,18 @@ struct Codes {
     int32_t zero_point, lowest, highest;
 };
 
-/* Scale, zero point and range: arguments 1 to 4; argument 5 names the type of the codes. */
+/* Scale, zero point and range, of codes of this type; S is the operator. */
+template <typename S>
 Codes codes(Args &args, ScalarType type)
 {
     const bool is_byte = type == ScalarType::Char;
     const int32_t low = is_byte ? INT8_MIN : INT16_MIN;
     const int32_t high = is_byte ? INT8_MAX : INT16_MAX;
-    const Codes c = {args.real(1), args.integer(2, low, high), args.integer(3, low, high),
-                     args.integer(4, low, high)};
+    const Codes c = {args.real(S::scale), args.integer(S::zero_point, low, high),
+                     args.integer(S::quant_min, low, high), args.integer(S::quant_max, low, high)};
 
     args.require((is_byte || type == ScalarType::Short) && c.scale > 0 &&
-                 args.integer(5) == static_cast<int32_t>(type));
+                 args.integer(S::dtype) == static_cast<int32_t>(type));
     return c;
 }
 
@@ -86,10 +88,11 @@ void extremum(const Operands &o, void (*kernel)(const cortexm_binary_t *, const 
 
 void quantize_per_tensor_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 7);
-    const View in = args.tensor(0, ScalarType::Float);
-    const View out = args.tensor(6);
-    const Codes c = codes(args, out.type);
+    using S = schema::quantize_per_tensor;
+    Args args(context, values, S::kCount);
+    const View in = args.tensor(S::input, ScalarType::Float);
+    const View out = args.tensor(S::out);
+    const Codes c = codes<S>(args, out.type);
     const Walk walk = make_walk(args, out, in, in);
     cortexm_quantize_t params = {};
 
@@ -115,10 +118,11 @@ void quantize_per_tensor_out(KernelRuntimeContext &context, Span<EValue *> value
 
 void dequantize_per_tensor_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 7);
-    const View in = args.tensor(0);
-    const View out = args.tensor(6, ScalarType::Float);
-    const Codes c = codes(args, in.type);
+    using S = schema::dequantize_per_tensor;
+    Args args(context, values, S::kCount);
+    const View in = args.tensor(S::input);
+    const View out = args.tensor(S::out, ScalarType::Float);
+    const Codes c = codes<S>(args, in.type);
     const Walk walk = make_walk(args, out, in, in);
     cortexm_dequantize_t params = {};
 
@@ -142,22 +146,23 @@ void dequantize_per_tensor_out(KernelRuntimeContext &context, Span<EValue *> val
 
 void quantized_add_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 14);
-    const Operands o(args, 0, 4, 13);
+    using S = schema::quantized_add;
+    Args args(context, values, S::kCount);
+    const Operands o(args, S::self, S::other, S::out);
     cortexm_add_s8_t p = {};
 
     args.require(o.out.type == ScalarType::Char);
-    args.put(p.a_zero_point, args.code(1));
-    args.put(p.a_multiplier, args.integer(2));
-    args.put(p.a_shift, args.integer(3));
-    args.put(p.b_zero_point, args.code(5));
-    args.put(p.b_multiplier, args.integer(6));
-    args.put(p.b_shift, args.integer(7));
-    args.put(p.out_zero_point, args.code(8));
-    args.put(p.out_multiplier, args.integer(9));
-    args.put(p.out_shift, args.integer(10));
-    args.put(p.act_min, args.code(11));
-    args.put(p.act_max, args.code(12));
+    args.put(p.a_zero_point, args.code(S::self_zero_point));
+    args.put(p.a_multiplier, args.integer(S::self_multiplier));
+    args.put(p.a_shift, args.integer(S::self_shift));
+    args.put(p.b_zero_point, args.code(S::other_zero_point));
+    args.put(p.b_multiplier, args.integer(S::other_multiplier));
+    args.put(p.b_shift, args.integer(S::other_shift));
+    args.put(p.out_zero_point, args.code(S::output_zero_point));
+    args.put(p.out_multiplier, args.integer(S::output_multiplier));
+    args.put(p.out_shift, args.integer(S::output_shift));
+    args.put(p.act_min, args.code(S::activation_min));
+    args.put(p.act_max, args.code(S::activation_max));
     check_requantization(args, p.a_multiplier, p.a_shift);
     check_requantization(args, p.b_multiplier, p.b_shift);
     check_requantization(args, p.out_multiplier, p.out_shift);
@@ -168,16 +173,17 @@ void quantized_add_out(KernelRuntimeContext &context, Span<EValue *> values)
 
 void quantized_mul_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 8);
-    const Operands o(args, 0, 2, 7);
+    using S = schema::quantized_mul;
+    Args args(context, values, S::kCount);
+    const Operands o(args, S::self, S::other, S::out);
     cortexm_mul_s8_t p = {};
 
     args.require(o.out.type == ScalarType::Char);
-    args.put(p.a_zero_point, args.integer(1, INT16_MIN, INT16_MAX));
-    args.put(p.b_zero_point, args.integer(3, INT16_MIN, INT16_MAX));
-    args.put(p.out_zero_point, args.code(4));
-    args.put(p.multiplier, args.integer(5));
-    args.put(p.shift, args.integer(6));
+    args.put(p.a_zero_point, args.integer(S::self_zero_point, INT16_MIN, INT16_MAX));
+    args.put(p.b_zero_point, args.integer(S::other_zero_point, INT16_MIN, INT16_MAX));
+    args.put(p.out_zero_point, args.code(S::output_zero_point));
+    args.put(p.multiplier, args.integer(S::output_multiplier));
+    args.put(p.shift, args.integer(S::output_shift));
     check_requantization(args, p.multiplier, p.shift);
     if (args.ok()) {
         o.run<int8_t>(cortexm_mul_s8_scalar, p);
@@ -186,17 +192,18 @@ void quantized_mul_out(KernelRuntimeContext &context, Span<EValue *> values)
 
 void quantized_div_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 7);
-    const Operands o(args, 0, 2, 6);
-    const double scale = args.real(5);
+    using S = schema::quantized_div;
+    Args args(context, values, S::kCount);
+    const Operands o(args, S::self, S::other, S::out);
+    const double scale = args.real(S::output_scale);
     cortexm_div_t p = {};
 
     args.require((o.out.type == ScalarType::Char || o.out.type == ScalarType::Short) && scale > 0 &&
                  scale <= static_cast<double>(FLT_MAX) && o.a.count == o.out.count &&
                  o.b.count == o.out.count);
-    args.put(p.a_zero_point, args.integer(1, INT16_MIN, INT16_MAX));
-    args.put(p.b_zero_point, args.integer(3, INT16_MIN, INT16_MAX));
-    args.put(p.out_zero_point, args.integer(4, INT16_MIN, INT16_MAX));
+    args.put(p.a_zero_point, args.integer(S::self_zero_point, INT16_MIN, INT16_MAX));
+    args.put(p.b_zero_point, args.integer(S::other_zero_point, INT16_MIN, INT16_MAX));
+    args.put(p.out_zero_point, args.integer(S::output_zero_point, INT16_MIN, INT16_MAX));
     p.scale = static_cast<float>(scale);
     if (!args.ok()) {
         return;
@@ -211,8 +218,9 @@ void quantized_div_out(KernelRuntimeContext &context, Span<EValue *> values)
 #define CORTEXM_ET_EXTREMUM(name)                                                                  \
     void name##_out(KernelRuntimeContext &context, Span<EValue *> values)                          \
     {                                                                                              \
-        Args args(context, values, 3);                                                             \
-        const Operands o(args, 0, 1, 2);                                                           \
+        using S = schema::name;                                                                    \
+        Args args(context, values, S::kCount);                                                     \
+        const Operands o(args, S::self, S::other, S::out);                                         \
                                                                                                    \
         if (!args.ok()) {                                                                          \
             return;                                                                                \
@@ -240,10 +248,11 @@ CORTEXM_ET_EXTREMUM(maximum)
 
 void quantized_activation_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 3);
-    const View in = args.tensor(0, ScalarType::Char);
-    const View table = args.tensor(1, ScalarType::Char);
-    const View out = args.tensor(2, ScalarType::Char);
+    using S = schema::quantized_activation;
+    Args args(context, values, S::kCount);
+    const View in = args.tensor(S::input, ScalarType::Char);
+    const View table = args.tensor(S::lut, ScalarType::Char);
+    const View out = args.tensor(S::out, ScalarType::Char);
     const Walk walk = make_walk(args, out, in, in);
 
     args.require(in.count == out.count && table.count == 256 && table.is_contiguous());
@@ -260,13 +269,14 @@ void quantized_activation_out(KernelRuntimeContext &context, Span<EValue *> valu
 
 void softmax_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 8);
-    const View in = args.tensor(0, ScalarType::Char);
-    const View out = args.tensor(7, ScalarType::Char);
-    const int32_t dim = args.integer(1, -in.rank, in.rank - 1);
+    using S = schema::softmax;
+    Args args(context, values, S::kCount);
+    const View in = args.tensor(S::input, ScalarType::Char);
+    const View out = args.tensor(S::out, ScalarType::Char);
+    const int32_t dim = args.integer(S::dim, -in.rank, in.rank - 1);
     cortexm_softmax_s8_t params = {};
 
-    args.require(in.rank >= 1 && in.rank == out.rank && in.count > 0 && args.code(3) == INT8_MIN);
+    args.require(in.rank >= 1 && in.rank == out.rank && in.count > 0 && args.code(S::output_zero_point) == INT8_MIN);
     if (!args.ok()) {
         return;
     }
@@ -282,9 +292,9 @@ void softmax_out(KernelRuntimeContext &context, Span<EValue *> values)
     args.put(params.size, size);
     args.put(params.inner, inner);
     args.put(params.outer, in.count / (size * inner));
-    args.put(params.multiplier, args.integer(4));
-    args.put(params.shift, args.integer(5, 0, 31));
-    args.put(params.diff_min, args.integer(6, INT32_MIN, 0));
+    args.put(params.multiplier, args.integer(S::input_multiplier));
+    args.put(params.shift, args.integer(S::input_shift, 0, 31));
+    args.put(params.diff_min, args.integer(S::diff_min, INT32_MIN, 0));
     args.require(params.multiplier >= 0 && size < 1 << 13);
     if (args.ok()) {
         cortexm_softmax_s8_scalar(&params, in.as<const int8_t>(), out.as<int8_t>());

@@ -2,6 +2,7 @@
 /* Matrix products of the cortex_m dialect. */
 #include "args.h"
 #include "cortexm/executorch_operators.h"
+#include "schemas.h"
 #include "unpacked.h"
 
 #include "cortexm/kernels.h"
@@ -15,10 +16,11 @@ namespace cortexm_et {
  */
 void quantized_linear_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 12);
-    const View in = args.tensor(0, ScalarType::Char);
-    const View weight = args.tensor(1, ScalarType::Char);
-    const View out = args.tensor(11, ScalarType::Char);
+    using S = schema::quantized_linear;
+    Args args(context, values, S::kCount);
+    const View in = args.tensor(S::input, ScalarType::Char);
+    const View weight = args.tensor(S::weights, ScalarType::Char);
+    const View out = args.tensor(S::out, ScalarType::Char);
     cortexm_et_linear_t l = {};
 
     args.require(weight.rank == 2 && in.rank >= 1 && in.rank == out.rank && weight.sizes[1] >= 1 &&
@@ -28,7 +30,7 @@ void quantized_linear_out(KernelRuntimeContext &context, Span<EValue *> values)
     if (!args.ok()) {
         return;
     }
-    const bool has_sum = !args.is_none(3);
+    const bool has_sum = !args.is_none(S::kernel_sum);
 
     l.in = in.as<const int8_t>();
     l.weight = weight.as<const int8_t>();
@@ -36,17 +38,17 @@ void quantized_linear_out(KernelRuntimeContext &context, Span<EValue *> values)
     l.in_features = weight.sizes[1];
     l.out_features = weight.sizes[0];
     l.rows = in.count / l.in_features;
-    args.require(args.is_none(2) || !has_sum);
+    args.require(args.is_none(S::bias) || !has_sum);
     args.require(static_cast<int64_t>(l.rows) * l.out_features == out.count);
-    l.base = args.words(has_sum ? 3 : 2, l.out_features, true);
-    l.in_offset = args.integer(4, -INT8_MAX, -INT8_MIN);
-    l.weight_offset = args.integer(5, -INT8_MAX, -INT8_MIN);
-    l.out_offset = args.code(6);
-    args.require(args.integers(7, &l.multiplier, 1) == 1 && args.integers(8, &l.shift, 1) == 1);
+    l.base = args.words(has_sum ? S::kernel_sum : S::bias, l.out_features, true);
+    l.in_offset = args.integer(S::input_offset, -INT8_MAX, -INT8_MIN);
+    l.weight_offset = args.integer(S::filter_offset, -INT8_MAX, -INT8_MIN);
+    l.out_offset = args.code(S::output_offset);
+    args.require(args.integers(S::requantize_multipliers, &l.multiplier, 1) == 1 &&
+                 args.integers(S::requantize_shifts, &l.shift, 1) == 1);
     args.require(l.multiplier >= 0 && l.shift >= -31 && l.shift <= 30);
-    /* The schema has the upper bound first. */
-    l.act_max = args.code(9);
-    l.act_min = args.code(10);
+    l.act_max = args.code(S::activation_max);
+    l.act_min = args.code(S::activation_min);
     if (has_sum) {
         l.in_offset = 0;
     }
@@ -57,10 +59,11 @@ void quantized_linear_out(KernelRuntimeContext &context, Span<EValue *> values)
 
 void quantized_batch_matmul_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 9);
-    const View lhs = args.tensor(0, ScalarType::Char);
-    const View rhs = args.tensor(2, ScalarType::Char);
-    const View out = args.tensor(8, ScalarType::Char);
+    using S = schema::quantized_batch_matmul;
+    Args args(context, values, S::kCount);
+    const View lhs = args.tensor(S::lhs, ScalarType::Char);
+    const View rhs = args.tensor(S::rhs_transposed, ScalarType::Char);
+    const View out = args.tensor(S::out, ScalarType::Char);
     cortexm_batch_matmul_s8_t p = {};
 
     args.require(lhs.rank == 3 && rhs.rank == 3 && out.rank == 3 && lhs.sizes[0] == rhs.sizes[0] &&
@@ -72,11 +75,11 @@ void quantized_batch_matmul_out(KernelRuntimeContext &context, Span<EValue *> va
     args.put(p.cols, out.sizes[2]);
     args.put(p.inner, lhs.sizes[2]);
     /* The operator adds these two to the codes: they are negated zero points. */
-    args.put(p.lhs_zero_point, -args.integer(1, -INT8_MAX, -INT8_MIN));
-    args.put(p.rhs_zero_point, -args.integer(3, -INT8_MAX, -INT8_MIN));
-    args.put(p.out_zero_point, args.code(4));
-    args.put(p.multiplier, args.integer(5));
-    args.put(p.shift, args.integer(6, -31, 30));
+    args.put(p.lhs_zero_point, -args.integer(S::lhs_zero_point, -INT8_MAX, -INT8_MIN));
+    args.put(p.rhs_zero_point, -args.integer(S::rhs_zero_point, -INT8_MAX, -INT8_MIN));
+    args.put(p.out_zero_point, args.code(S::output_zero_point));
+    args.put(p.multiplier, args.integer(S::output_multiplier));
+    args.put(p.shift, args.integer(S::output_shift, -31, 30));
     args.require(p.multiplier >= 0);
     if (args.ok()) {
         cortexm_batch_matmul_s8_scalar(&p, lhs.as<const int8_t>(), rhs.as<const int8_t>(),

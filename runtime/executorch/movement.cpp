@@ -2,6 +2,7 @@
 /* Transposition and padding of the cortex_m dialect: strided copies. */
 #include "args.h"
 #include "cortexm/executorch_operators.h"
+#include "schemas.h"
 
 #include "cortexm/kernels.h"
 
@@ -31,14 +32,15 @@ void copy(Args &args, ScalarType type, const cortexm_copy_t &box, const void *in
 
 void transpose_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 3);
-    const View in = args.tensor(0);
-    const View out = args.tensor(2, in.type);
+    using S = schema::transpose;
+    Args args(context, values, S::kCount);
+    const View in = args.tensor(S::input);
+    const View out = args.tensor(S::out, in.type);
     int32_t perm[kMaxRank] = {};
     cortexm_copy_t box = {};
     uint32_t seen = 0;
 
-    args.require(args.integers(1, perm, kMaxRank) == in.rank && in.rank == out.rank);
+    args.require(args.integers(S::perm, perm, kMaxRank) == in.rank && in.rank == out.rank);
     args.put(box.rank, in.rank);
     for (int32_t d = 0; args.ok() && d < in.rank; ++d) {
         const int32_t from = perm[d] < 0 ? perm[d] + in.rank : perm[d];
@@ -65,17 +67,19 @@ void transpose_out(KernelRuntimeContext &context, Span<EValue *> values)
  */
 void pad_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
-    Args args(context, values, 5);
-    const View in = args.tensor(0, ScalarType::Char);
-    const View out = args.tensor(4, ScalarType::Char);
+    using S = schema::pad;
+    Args args(context, values, S::kCount);
+    const View in = args.tensor(S::input, ScalarType::Char);
+    const View out = args.tensor(S::out, ScalarType::Char);
     int32_t before[4] = {};
     int32_t after[4] = {};
     cortexm_copy_t box = {};
     int32_t start = 0;
 
-    args.require(args.integers(1, before, 4) == 4 && args.integers(2, after, 4) == 4);
+    args.require(args.integers(S::pre_pad, before, 4) == 4 &&
+                 args.integers(S::post_pad, after, 4) == 4);
     args.require(in.rank >= 1 && in.rank <= 4 && in.rank == out.rank);
-    const int32_t value = args.code(3);
+    const int32_t value = args.code(S::pad_value);
 
     if (!args.ok()) {
         return;

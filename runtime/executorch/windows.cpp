@@ -2,6 +2,7 @@
 /* Convolutions and pools of the cortex_m dialect. */
 #include "args.h"
 #include "cortexm/executorch_operators.h"
+#include "schemas.h"
 #include "unpacked.h"
 
 namespace cortexm_et {
@@ -64,33 +65,51 @@ void check_windows(Args &args, const cortexm_et_windows_t &w, bool meet)
 
 enum class Kind { plain, depthwise, transposed };
 
+/* Where the arguments of a convolution stand, by its schema. */
+struct Places {
+    uint8_t input, weight, bias, stride, padding, dilation, input_offset, output_offset;
+    uint8_t multipliers, shifts, act_min, act_max, out, count;
+};
+
+template <typename S>
+constexpr Places places()
+{
+    return {S::input, S::weight, S::bias, S::stride, S::padding, S::dilation, S::input_offset,
+            S::output_offset, S::requantize_multipliers, S::requantize_shifts, S::activation_min,
+            S::activation_max, S::out, S::kCount};
+}
+
+using Depthwise = schema::quantized_depthwise_conv2d;
+
+/* By kind. */
+constexpr Places kPlaces[] = {places<schema::quantized_conv2d>(), places<Depthwise>(),
+                              places<schema::quantized_transpose_conv2d>()};
+
 void convolution(KernelRuntimeContext &context, Span<EValue *> values, Kind kind, bool nhwc)
 {
-    const size_t result = kind == Kind::plain ? 13 : kind == Kind::depthwise ? 14 : 15;
-    const size_t dilation = kind == Kind::transposed ? 6 : 5;
-    const size_t offsets = kind == Kind::plain ? 6 : 7;
-    Args args(context, values, result + 1);
-    const Image in = args.image(0, nhwc);
-    const Image out = args.image(result, nhwc);
-    const View weight = args.tensor(1, ScalarType::Char);
+    const Places &at = kPlaces[static_cast<size_t>(kind)];
+    Args args(context, values, at.count);
+    const Image in = args.image(at.input, nhwc);
+    const Image out = args.image(at.out, nhwc);
+    const View weight = args.tensor(at.weight, ScalarType::Char);
     const int32_t out_c = out.sizes[3];
     cortexm_et_conv_t c = {};
 
     args.require(weight.rank == 4 && weight.is_contiguous());
     c.weight = weight.as<const int8_t>();
-    c.bias = args.words(2, out_c, true);
-    set_windows(args, c.windows, in, out, {weight.sizes[1], weight.sizes[2]}, args.pair(3, 1),
-                args.pair(4, 0), args.pair(dilation, 1));
-    c.in_offset = args.integer(offsets, -INT8_MAX, -INT8_MIN);
-    c.out_offset = args.code(offsets + 1);
-    c.multiplier = args.words(offsets + 2, out_c);
-    c.shift = args.words(offsets + 3, out_c);
-    c.act_min = args.code(offsets + 4);
-    c.act_max = args.code(offsets + 5);
+    c.bias = args.words(at.bias, out_c, true);
+    set_windows(args, c.windows, in, out, {weight.sizes[1], weight.sizes[2]}, args.pair(at.stride, 1),
+                args.pair(at.padding, 0), args.pair(at.dilation, 1));
+    c.in_offset = args.integer(at.input_offset, -INT8_MAX, -INT8_MIN);
+    c.out_offset = args.code(at.output_offset);
+    c.multiplier = args.words(at.multipliers, out_c);
+    c.shift = args.words(at.shifts, out_c);
+    c.act_min = args.code(at.act_min);
+    c.act_max = args.code(at.act_max);
     check_windows(args, c.windows, false);
     if (kind == Kind::depthwise) {
         args.require(weight.sizes[0] == 1 && weight.sizes[3] == out_c &&
-                     out_c == in.sizes[3] * args.integer(6, 1, 1 << 16));
+                     out_c == in.sizes[3] * args.integer(Depthwise::depth_multiplier, 1, 1 << 16));
     } else {
         c.depth = weight.sizes[3];
         args.require(weight.sizes[0] == out_c && c.depth >= 1);
@@ -129,13 +148,15 @@ Pair pool_stride(Args &args, size_t index, Pair kernel)
 
 void avg_pool(KernelRuntimeContext &context, Span<EValue *> values, bool nhwc)
 {
-    Args args(context, values, 10);
-    const Pair kernel = args.pair(1, 1);
-    const Image in = args.image(0, nhwc);
-    const Image out = args.image(9, nhwc);
+    using S = schema::quantized_avg_pool2d;
+    Args args(context, values, S::kCount);
+    const Pair kernel = args.pair(S::kernel_size, 1);
+    const Image in = args.image(S::input, nhwc);
+    const Image out = args.image(S::out, nhwc);
     cortexm_et_windows_t w;
 
-    set_windows(args, w, in, out, kernel, pool_stride(args, 2, kernel), args.pair(3, 0), {1, 1});
+    set_windows(args, w, in, out, kernel, pool_stride(args, S::stride, kernel),
+                args.pair(S::padding, 0), {1, 1});
     args.require(in.sizes[3] == out.sizes[3]);
     check_windows(args, w, true);
     if (args.ok()) {
@@ -145,17 +166,19 @@ void avg_pool(KernelRuntimeContext &context, Span<EValue *> values, bool nhwc)
 
 void max_pool(KernelRuntimeContext &context, Span<EValue *> values, bool nhwc)
 {
-    Args args(context, values, 11);
-    const Pair kernel = args.pair(1, 1);
-    const Image in = args.image(0, nhwc);
-    const Image out = args.image(10, nhwc);
-    const int32_t act_min = args.code(8);
-    const int32_t act_max = args.code(9);
+    using S = schema::quantized_max_pool2d;
+    Args args(context, values, S::kCount);
+    const Pair kernel = args.pair(S::kernel_size, 1);
+    const Image in = args.image(S::input, nhwc);
+    const Image out = args.image(S::out, nhwc);
+    const int32_t act_min = args.code(S::activation_min);
+    const int32_t act_max = args.code(S::activation_max);
     cortexm_et_windows_t w;
 
-    set_windows(args, w, in, out, kernel, pool_stride(args, 2, kernel), args.pair(3, 0),
-                args.pair(4, 1));
-    args.require(in.sizes[3] == out.sizes[3] && args.integer(6) == args.integer(7));
+    set_windows(args, w, in, out, kernel, pool_stride(args, S::stride, kernel),
+                args.pair(S::padding, 0), args.pair(S::dilation, 1));
+    args.require(in.sizes[3] == out.sizes[3] &&
+                 args.integer(S::input_zero_point) == args.integer(S::output_zero_point));
     check_windows(args, w, true);
     if (args.ok()) {
         cortexm_et_max_pool2d(&w, act_min, act_max);

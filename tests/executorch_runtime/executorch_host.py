@@ -19,7 +19,7 @@ from cortexm_tools.emit import EmitOptions
 from cortexm_tools.emit.ties import tie
 from cortexm_tools.executorch.compile import Loaded, operator_temp, prepare
 from cortexm_tools.executorch.emit import kernel_entries, operators_text
-from cortexm_tools.executorch.operators import WRAPPERS, Operators
+from cortexm_tools.executorch.operators import WRAPPED, Operators
 from cortexm_tools.executorch.pools import Pool, make_layout
 from cortexm_tools.executorch.sizes import Sizes, read_sizes
 from cortexm_tools.ir import Array
@@ -134,7 +134,7 @@ class Host:
         operators = merge([one.operators for one in loaded])
         if name == "wrappers":
             assert not operators.variants
-            operators = Operators({f"cortex_m::{w}.out": f"{w}_out" for w in WRAPPERS}, (), ())
+            operators = Operators(WRAPPED, (), ())
         runner = self.runner(name, operators)
         temp = operator_temp(operators, sizes)
         lines = [str(len(jobs))]

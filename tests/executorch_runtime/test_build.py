@@ -15,7 +15,7 @@ from cortexm_tools.cli import main
 from cortexm_tools.compile import CompileOptions, ExecutorchOptions, compile_program
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.executorch.compile import prepare
-from cortexm_tools.executorch.operators import WRAPPERS, find_operators
+from cortexm_tools.executorch.operators import find_operators
 from cortexm_tools.executorch.sizes import read_sizes
 from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program
@@ -153,16 +153,6 @@ def test_other_formats_are_refused(host: Host) -> None:
         prepare(Program("case", bytes(data)), HOST, host.sizes())
     with pytest.raises(CortexMError, match="no table of ExecuTorch's sizes"):
         read_sizes(b"an object file of something else")
-
-
-def test_wrappers_are_those_of_the_library() -> None:
-    header = ROOT / "runtime/executorch/include/cortexm/executorch_operators.h"
-    listed = [
-        line.strip()[2:].split(")")[0]
-        for line in header.read_text().splitlines()
-        if line.startswith("    X(")
-    ]
-    assert tuple(listed) == WRAPPERS
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

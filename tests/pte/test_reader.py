@@ -284,7 +284,7 @@ def test_arithmetic_on_raw_int8_codes_is_refused() -> None:
 
 def test_the_number_of_arguments_is_checked() -> None:
     program = _with_operator("portable_int8-alias_copy", "aten::cat.out")
-    with pytest.raises(CortexMError, match="argument 0 is not a list of tensors"):
+    with pytest.raises(CortexMError, match="argument 'tensors' is not a list of tensors"):
         read_program(program, name="test")
     program = _with_operator("portable_int8-alias_copy", "cortex_m::quantized_add.out")
     with pytest.raises(CortexMError, match="3 arguments, expected 14"):

@@ -24,9 +24,10 @@ from ..plan.memory.offset_search import align_up
 from ..plan.types import Call as KernelCall
 from ..plan.types import Constant, ScratchArg, Step
 from ..pte.builder import COPY, Builder
-from ..pte.call import Call, Entry
+from ..pte.call import Call
 from ..pte.ops import CONVERTERS
 from ..pte.reader import convert_call
+from ..pte.schemas import SCHEMAS, Schema
 from ..pte.values import (
     Dynamism,
     InstructionKind,
@@ -45,32 +46,11 @@ from ..target import Target
 assert lower  # importing it registers the lowerings
 
 # Wrappers in runtime/executorch/include/cortexm/executorch_operators.h: cortex_m::<name>.out.
-WRAPPERS = (
-    "dequantize_per_tensor",
-    "maximum",
-    "minimum",
-    "pad",
-    "quantize_per_tensor",
-    "quantized_activation",
-    "quantized_add",
-    "quantized_avg_pool2d",
-    "quantized_avg_pool2d_nhwc",
-    "quantized_batch_matmul",
-    "quantized_conv2d",
-    "quantized_conv2d_nhwc",
-    "quantized_depthwise_conv2d",
-    "quantized_depthwise_conv2d_nhwc",
-    "quantized_div",
-    "quantized_linear",
-    "quantized_max_pool2d",
-    "quantized_max_pool2d_nhwc",
-    "quantized_mul",
-    "quantized_transpose_conv2d",
-    "quantized_transpose_conv2d_nhwc",
-    "softmax",
-    "transpose",
-)
-_WRAPPED = {f"cortex_m::{name}.out": f"{name}_out" for name in WRAPPERS}
+WRAPPED = {
+    operator: operator.removeprefix("cortex_m::").replace(".", "_")
+    for operator in SCHEMAS
+    if operator.startswith("cortex_m::")
+}
 
 # What ExecuTorch's runtime always brings (kernels/prim_ops there).
 _PRIMITIVE = ("executorch_prim::", "aten::sym_", "aten::_local_scalar_dense")
@@ -161,9 +141,9 @@ def find_operators(
         if name in external:
             _check_external(program, instruction, layer)
             seen_external.add(name)
-        elif name in _WRAPPED:
+        elif name in WRAPPED:
             _check_padding(program, instruction, layer)
-            wrapped[name] = _WRAPPED[name]
+            wrapped[name] = WRAPPED[name]
         elif not name.startswith(_PRIMITIVE):
             variant = _variant(program, instruction, number, layer, target, known_quants)
             variants.setdefault((name, variant.signature, variant.constants), variant)
@@ -184,9 +164,10 @@ def find_operators(
 
 def _check_padding(program: PteProgram, instruction: PteInstruction, layer: Layer) -> None:
     """The operators in C++ know padding that is the same on opposite sides."""
-    if "conv2d" not in instruction.operator or len(instruction.args) < 5:
+    place = SCHEMAS[instruction.operator].positions.get("padding")
+    if "conv2d" not in instruction.operator or place is None or len(instruction.args) <= place:
         return
-    padding = program.values[instruction.args[4]]
+    padding = program.values[instruction.args[place]]
     if isinstance(padding, PteList) and len(padding.items) == 4:
         raise CortexMError(
             "a convolution's padding with four values, as ExecuTorch 1.6 fuses it, is not supported "
@@ -199,9 +180,10 @@ def _check_padding(program: PteProgram, instruction: PteInstruction, layer: Laye
 def _check_external(program: PteProgram, instruction: PteInstruction, layer: Layer) -> None:
     """ExecuTorch's own quantized_linear computes nonsense on the other kind of core."""
     if instruction.operator == "cortex_m::quantized_linear.out":
+        kernel_sum = SCHEMAS[instruction.operator].positions["kernel_sum"]
         form = (
             "a core with MVE"
-            if program.values[instruction.args[3]] is not None
+            if program.values[instruction.args[kernel_sum]] is not None
             else "a core without MVE"
         )
         raise CortexMError(
@@ -263,7 +245,7 @@ class _Quants:
             quant = self._builder.quant(index)
             if quant is not None:
                 found[index] = quant
-        call = Call(self._program, instruction, number, Layer(), self._builder, 0, 0)
+        call = Call(self._program, instruction, number, Layer(), self._builder)
         self._attempt(lambda: convert_call(call))
         if instruction.operator == "executorch_prim::et_view.default":
             self._attempt(
@@ -316,20 +298,20 @@ def _variant(
 ) -> Variant:
     name = instruction.operator
     where = str(layer) if layer != Layer() else f"instruction {number}"
-    entry = CONVERTERS.get(name)
-    if entry is None:
+    if name not in CONVERTERS:
         raise CortexMError(
             f"operator {name} has no kernel here",
             where=where,
             hint="if the application registers one with ExecuTorch (its portable kernels, …), name "
             f"the operator: EXTERNAL_OPERATORS {name}",
         )
+    schema = SCHEMAS[name]
     failure: CortexMError | None = None
     # Constants as plain arguments, if the operator can do without knowing them; and without the
     # results that it cannot compute, which then nothing may read.
     for keep_constants in (False, True):
-        for results in range(entry.out_count, 0, -1):
-            if results < entry.out_count and _is_read(program, instruction, entry, results):
+        for results in range(schema.out_count, 0, -1):
+            if results < schema.out_count and _is_read(program, instruction, schema, results):
                 continue
             try:
                 return _compile(
@@ -337,7 +319,7 @@ def _variant(
                     instruction,
                     number,
                     layer,
-                    entry,
+                    schema,
                     target,
                     quants,
                     keep_constants,
@@ -354,8 +336,10 @@ def _variant(
     )
 
 
-def _is_read(program: PteProgram, instruction: PteInstruction, entry: Entry, results: int) -> bool:
-    dropped = instruction.args[entry.arg_count + results : entry.arg_count + entry.out_count]
+def _is_read(
+    program: PteProgram, instruction: PteInstruction, schema: Schema, results: int
+) -> bool:
+    dropped = instruction.args[schema.arg_count + results : schema.arg_count + schema.out_count]
     users = [i for i in program.instructions if i is not instruction]
     return any(
         index in program.outputs or any(index in _flatten(program, user.args) for user in users)
@@ -368,20 +352,20 @@ def _compile(
     instruction: PteInstruction,
     number: int,
     layer: Layer,
-    entry: Entry,
+    schema: Schema,
     target: Target,
     quants: dict[int, QuantParams],
     keep_constants: bool,
     results: int,
 ) -> Variant:
     """The call as a program of one instruction, planned with its tensors outside."""
-    count = entry.arg_count + entry.out_count
+    count = schema.arg_count + schema.out_count
     arguments = _flatten(program, instruction.args[:count])
     described = instruction.args[:count]
     if instruction.operator == COPY:
         program, instruction = _to_new_result(program, instruction)
-    outs = _flatten(program, instruction.args[entry.arg_count : entry.arg_count + results])
-    inputs = list(dict.fromkeys(_flatten(program, instruction.args[: entry.arg_count])))
+    outs = _flatten(program, instruction.args[schema.arg_count : schema.arg_count + results])
+    inputs = list(dict.fromkeys(_flatten(program, instruction.args[: schema.arg_count])))
     values: list[PteValue] = list(program.values)
     embedded: list[int] = []
     for index in set(arguments):
@@ -408,12 +392,12 @@ def _compile(
         builder.add_input(index, position)
         if index in quants:
             builder.set_quant(builder.read(index), quants[index])
-    convert_call(Call(single, instruction, number, layer, builder, 0, 0))
+    convert_call(Call(single, instruction, number, layer, builder))
     graph = assign_layouts(own_outputs(builder.finish("call")))
     tensors = {
         tensor: arguments.index(index) for tensor, index in zip(graph.inputs, inputs, strict=True)
     }
-    first_out = len(_flatten(program, instruction.args[: entry.arg_count]))
+    first_out = len(_flatten(program, instruction.args[: schema.arg_count]))
     for position, tensor in enumerate(graph.outputs):
         tensors[tensor] = first_out + position
     select = Selector(graph, target)
@@ -453,7 +437,7 @@ def _to_new_result(
     program: PteProgram, instruction: PteInstruction
 ) -> tuple[PteProgram, PteInstruction]:
     """A copy to a state as an operator with a result of its own: here, nothing outlives the call."""
-    *others, state = instruction.args[: CONVERTERS[COPY].arg_count + 1]
+    *others, state = instruction.args[: SCHEMAS[COPY].arg_count + 1]
     result = len(program.values)
     return (
         replace(program, values=(*program.values, program.values[state])),

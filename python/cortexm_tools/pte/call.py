@@ -14,6 +14,7 @@ from ..errors import CortexMError
 from ..ir import ops
 from ..ir.types import Array, DType, Layer, QuantParams, Tensor
 from .builder import Builder
+from .schemas import SCHEMAS, Schema
 from .values import PteFloats, PteInstruction, PteList, PteProgram, PteValue
 
 T = TypeVar("T")
@@ -35,15 +36,17 @@ def as_rescaling(multiplier: int, shift: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Call:
-    """A call under conversion. Argument numbers are positions in the operator's schema."""
+    """A call under conversion. Arguments go by their names in the operator's schema."""
 
     program: PteProgram
     instruction: PteInstruction
     number: int
     layer: Layer
     builder: Builder
-    out_count: int
-    arg_count: int
+
+    @property
+    def schema(self) -> Schema:
+        return SCHEMAS[self.instruction.operator]
 
     @property
     def where(self) -> str:
@@ -64,129 +67,152 @@ class Call:
         if not condition:
             raise self.error(message, hint)
 
-    def _value(self, number: int) -> PteValue:
-        return self.program.values[self.instruction.args[number]]
+    def _index(self, name: str) -> int:
+        """Which value of the program is the argument."""
+        return self.instruction.args[self.schema.positions[name]]
+
+    def _value(self, name: str) -> PteValue:
+        return self.program.values[self._index(name)]
 
     # -- numbers ----------------------------------------------------------------------------------
 
-    def is_none(self, number: int) -> bool:
-        return self._value(number) is None
+    def is_none(self, name: str) -> bool:
+        return self._value(name) is None
 
-    def integer(self, number: int, limits: tuple[int, int] = INT32) -> int:
+    def integer(self, name: str, limits: tuple[int, int] = INT32) -> int:
         """An int argument within `limits` (inclusive)."""
-        return self._integer(self._value(number), number, limits)
+        return self._integer(self._value(name), name, limits)
 
-    def _integer(self, value: PteValue, number: int, limits: tuple[int, int]) -> int:
+    def _integer(self, value: PteValue, name: str, limits: tuple[int, int]) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise self.error(f"argument {number} is not an integer known at build time")
+            raise self.error(f"argument {name!r} is not an integer known at build time")
         if not limits[0] <= value <= limits[1]:
-            raise self.error(f"argument {number} is {value}, outside of {list(limits)}")
+            raise self.error(f"argument {name!r} is {value}, outside of {list(limits)}")
         return value
 
-    def rescaling(self, number: int) -> tuple[int, int]:
-        """The Q31 multiplier in argument `number` and the shift behind it: see `as_rescaling`."""
-        return as_rescaling(self.integer(number), self.integer(number + 1))
+    def rescaling(self, multiplier: str, shift: str) -> tuple[int, int]:
+        """The Q31 multiplier and the shift in two arguments: see `as_rescaling`."""
+        return as_rescaling(self.integer(multiplier), self.integer(shift))
 
-    def real(self, number: int) -> float:
+    def real(self, name: str) -> float:
         """A float (or int) argument; must be finite."""
-        value = self._value(number)
+        value = self._value(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(f"argument {number} is not a number known at build time")
+            raise self.error(f"argument {name!r} is not a number known at build time")
         result = float(value)
         if not math.isfinite(result):
-            raise self.error(f"argument {number} is {result}")
+            raise self.error(f"argument {name!r} is {result}")
         return result
 
-    def scalar(self, number: int) -> int | float | bool:
+    def scalar(self, name: str) -> int | float | bool:
         """A Scalar argument; infinities are allowed."""
-        value = self._value(number)
+        value = self._value(name)
         if not isinstance(value, bool | int | float):
-            raise self.error(f"argument {number} is not a number known at build time")
+            raise self.error(f"argument {name!r} is not a number known at build time")
         return value
 
-    def boolean(self, number: int) -> bool:
-        value = self._value(number)
+    def text(self, name: str) -> str:
+        """A str argument."""
+        value = self._value(name)
+        if not isinstance(value, str):
+            raise self.error(f"argument {name!r} is not a text known at build time")
+        return value
+
+    def boolean(self, name: str) -> bool:
+        value = self._value(name)
         if not isinstance(value, bool):
-            raise self.error(f"argument {number} is not a boolean known at build time")
+            raise self.error(f"argument {name!r} is not a boolean known at build time")
         return value
 
-    def integers(self, number: int, limits: tuple[int, int] = INT32) -> tuple[int, ...]:
-        """An int[] argument."""
-        value = self._value(number)
-        if not isinstance(value, PteList) or value.of_tensors:
-            raise self.error(f"argument {number} is not a list of integers")
-        return tuple(
-            self._integer(self.program.values[item], number, limits) for item in value.items
-        )
+    def is_integer(self, name: str) -> bool:
+        """Whether the argument is one number, where a list may stand."""
+        return isinstance(self._value(name), int)
 
-    def reals(self, number: int) -> tuple[float, ...]:
-        value = self._value(number)
+    def integers(self, name: str, limits: tuple[int, int] = INT32) -> tuple[int, ...]:
+        """An int[] argument."""
+        value = self._value(name)
+        if not isinstance(value, PteList) or value.of_tensors:
+            raise self.error(f"argument {name!r} is not a list of integers")
+        return tuple(self._integer(self.program.values[item], name, limits) for item in value.items)
+
+    def reals(self, name: str) -> tuple[float, ...]:
+        value = self._value(name)
         if not isinstance(value, PteFloats):
-            raise self.error(f"argument {number} is not a list of numbers")
+            raise self.error(f"argument {name!r} is not a list of numbers")
         return value.items
 
-    def pair(self, number: int, *, minimum: int) -> tuple[int, int]:
+    def pair(self, name: str, *, minimum: int) -> tuple[int, int]:
         """An int[2] argument (height, width); one entry stands for both."""
-        values = self.integers(number, (minimum, 2**15))
+        values = self.integers(name, (minimum, 2**15))
         if len(values) == 1:
             values = values * 2
-        self.require(len(values) == 2, f"argument {number} has {len(values)} entries, not 2")
+        self.require(len(values) == 2, f"argument {name!r} has {len(values)} entries, not 2")
         return values[0], values[1]
 
-    def dim(self, number: int, rank: int) -> int:
+    def dim(self, name: str, rank: int) -> int:
         """A dimension, made non-negative."""
-        return self.as_dim(self.integer(number), rank)
+        return self.as_dim(self.integer(name), rank)
 
     def as_dim(self, dim: int, rank: int) -> int:
         self.require(-rank <= dim < rank, f"dimension {dim} does not exist in rank {rank}")
         return dim % rank
 
-    def dims(self, number: int, rank: int) -> tuple[int, ...]:
+    def dims(self, name: str, rank: int) -> tuple[int, ...]:
         """Dimensions, made non-negative; all different."""
-        dims = tuple(self.as_dim(dim, rank) for dim in self.integers(number))
-        self.require(len(set(dims)) == len(dims), f"argument {number} names a dimension twice")
+        dims = tuple(self.as_dim(dim, rank) for dim in self.integers(name))
+        self.require(len(set(dims)) == len(dims), f"argument {name!r} names a dimension twice")
         return dims
 
     # -- tensors ----------------------------------------------------------------------------------
 
-    def tensor(self, number: int) -> int:
+    def tensor(self, name: str) -> int:
         """The IR tensor of a Tensor argument, by index."""
-        return self._guard(self.builder.read, self.instruction.args[number])
+        return self._guard(self.builder.read, self._index(name))
 
-    def optional(self, number: int) -> int | None:
-        return None if self.is_none(number) else self.tensor(number)
+    def operand(self) -> int:
+        """The IR tensor of the first argument."""
+        return self._guard(self.builder.read, self.instruction.args[0])
 
-    def tensor_list(self, number: int) -> tuple[int, ...]:
+    def optional(self, name: str) -> int | None:
+        return None if self.is_none(name) else self.tensor(name)
+
+    def tensor_list(self, name: str) -> tuple[int, ...]:
         """The IR tensors of a Tensor[] argument."""
-        return tuple(self._guard(self.builder.read, item) for item in self._list_items(number))
+        return tuple(self._guard(self.builder.read, item) for item in self._list_items(name))
 
-    def optional_tensor_list(self, number: int) -> tuple[int | None, ...]:
+    def optional_tensor_list(self, name: str) -> tuple[int | None, ...]:
         """The IR tensors of a Tensor?[] argument."""
         return tuple(
             None if self._is_absent(item) else self._guard(self.builder.read, item)
-            for item in self._list_items(number, lowest=-1)
+            for item in self._list_items(name, lowest=-1)
         )
 
     def _is_absent(self, item: int) -> bool:
         return item < 0 or self.program.values[item] is None
 
-    def _list_items(self, number: int, lowest: int = 0) -> tuple[int, ...]:
-        value = self._value(number)
+    def _list_items(self, name: str, lowest: int = 0) -> tuple[int, ...]:
+        return self._items(self._value(name), name, lowest)
+
+    def _result_items(self) -> tuple[int, ...]:
+        value = self.program.values[self.instruction.args[self.schema.arg_count]]
+        return self._items(value, self.schema.results[0], 0)
+
+    def _items(self, value: PteValue, name: str, lowest: int) -> tuple[int, ...]:
         if not isinstance(value, PteList) or not value.of_tensors:
-            raise self.error(f"argument {number} is not a list of tensors")
-        self.require(min(value.items, default=0) >= lowest, f"argument {number} lacks a tensor")
+            raise self.error(f"argument {name!r} is not a list of tensors")
+        self.require(min(value.items, default=0) >= lowest, f"argument {name!r} lacks a tensor")
         return value.items
 
-    def constant(self, number: int) -> int:
+    def constant(self, name: str) -> int:
         """The IR tensor of an argument that must be constant, in contiguous order."""
-        index = self._guard(self.builder.read_contiguous, self.instruction.args[number])
+        index = self._guard(self.builder.read_contiguous, self._index(name))
         self.require(
-            self.builder.tensors[index].is_constant, f"argument {number} must be a constant"
+            self.builder.tensors[index].is_constant, f"argument {name!r} must be a constant"
         )
         return index
 
-    def constant_data(self, number: int) -> Array:
-        data = self.builder.tensors[self.constant(number)].data
+    def constant_data(self, name: str) -> Array:
+        data = self.builder.tensors[self.constant(name)].data
         assert data is not None
         return data
 
@@ -200,7 +226,7 @@ class Call:
 
     def out_tensor(self, number: int = 0) -> Tensor:
         """Type and shape of result `number`."""
-        index = self.instruction.args[self.arg_count + number]
+        index = self.instruction.args[self.schema.arg_count + number]
         value = self._guard(self.builder.value, index)
         return Tensor("", DType[value.scalar_type.name], value.shape, value.dim_order)
 
@@ -218,20 +244,20 @@ class Call:
     def emit(self, attrs: ops.Attrs, *inputs: int | None) -> tuple[int, ...]:
         """Adds the operator with all of the call's results; returns their indices."""
         outputs = tuple(
-            self._guard(self.builder.define, self.instruction.args[self.arg_count + number])
-            for number in range(self.out_count)
+            self._guard(self.builder.define, self.instruction.args[self.schema.arg_count + number])
+            for number in range(self.schema.out_count)
         )
         self._add(attrs, inputs, outputs)
         return outputs
 
     def define_list(self) -> tuple[int, ...]:
         """The results of an operator that returns a list, to be computed by `emit_into`."""
-        items = self._list_items(self.arg_count)
+        items = self._result_items()
         return tuple(self._guard(self.builder.define, item) for item in items)
 
     def out_list(self) -> tuple[Tensor, ...]:
         """Types and shapes of the results of an operator that returns a list."""
-        items = self._list_items(self.arg_count)
+        items = self._result_items()
         values = [self._guard(self.builder.value, item) for item in items]
         return tuple(
             Tensor("", DType[value.scalar_type.name], value.shape, value.dim_order)
@@ -251,25 +277,25 @@ class Call:
 
     def bind(self, tensor: int) -> None:
         """Makes an existing tensor the result."""
-        index = self.instruction.args[self.arg_count]
+        index = self.instruction.args[self.schema.arg_count]
         self._guard(lambda value: self.builder.bind(value, tensor), index)
 
     def writes_state(self) -> bool:
         """Whether the result is what the program keeps from call to call."""
-        return self.builder.is_state(self.instruction.args[self.arg_count])
+        return self.builder.is_state(self.instruction.args[self.schema.arg_count])
 
     def overwrite(self, tensor: int) -> None:
         """Gives the result, which is a state, the value of a tensor."""
-        index = self.instruction.args[self.arg_count]
+        index = self.instruction.args[self.schema.arg_count]
         self._guard(lambda value: self.builder.overwrite(value, tensor), index)
 
     def drop_result(self, number: int, why: str) -> None:
         """Leaves out result `number`: an operator that reads it is refused with `why`."""
-        self.builder.refuse(self.instruction.args[self.arg_count + number], why)
+        self.builder.refuse(self.instruction.args[self.schema.arg_count + number], why)
 
     def emit_first(self, attrs: ops.Attrs, *inputs: int | None) -> None:
         """Like `emit`, with the first result only."""
-        index = self.instruction.args[self.arg_count]
+        index = self.instruction.args[self.schema.arg_count]
         self._add(attrs, inputs, (self._guard(self.builder.define, index),))
 
     def _add(
@@ -312,29 +338,17 @@ class Call:
 Converter = Callable[[Call], None]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """How an operator is read.
-
-    Attributes:
-        convert: adds the IR operators of one call.
-        arg_count: arguments before the results.
-        out_count: results that are arguments; a list of results counts as one.
-    """
-
-    convert: Converter
-    arg_count: int
-    out_count: int = 1
+# How operators are read, by their names in the .pte.
+CONVERTERS: dict[str, Converter] = {}
 
 
-Table = dict[str, Entry]
+def reads(*operators: str) -> Callable[[Converter], Converter]:
+    """Registers what adds the IR operators of one call; the operators' schemas are in the ledger."""
 
-
-def register(table: Table, name: str, args: int, outs: int = 1) -> Callable[[Converter], Converter]:
-    """Registers the converter of operator `name` with `args` arguments before its results."""
-
-    def add(convert: Converter) -> Converter:
-        table[name] = Entry(convert, args, outs)
+    def register(convert: Converter) -> Converter:
+        for operator in operators:
+            assert operator not in CONVERTERS, operator
+            CONVERTERS[operator] = convert
         return convert
 
-    return add
+    return register

@@ -27,9 +27,9 @@ def require_float(call: Call, *indices: int) -> None:
         call.require(dtype is DType.F32, f"an operand is {dtype.value}, must be f32")
 
 
-def scalar_operand(call: Call, number: int, dtype: DType) -> int:
+def scalar_operand(call: Call, name: str, dtype: DType) -> int:
     """A number as a constant operand of type `dtype`, which must hold it exactly."""
-    value = call.scalar(number)
+    value = call.scalar(name)
     with np.errstate(all="ignore"):
         data = np.array(value).astype(dtype.numpy)
     exact = dtype is DType.F32 or data.item() == value
@@ -37,45 +37,47 @@ def scalar_operand(call: Call, number: int, dtype: DType) -> int:
     return call.add_constant("scalar", data)
 
 
-def finite(call: Call, number: int) -> float:
-    value = float(call.scalar(number))
-    call.require(math.isfinite(value), f"argument {number} is {value}")
+def finite(call: Call, name: str) -> float:
+    """A Scalar argument that is no infinity."""
+    value = float(call.scalar(name))
+    call.require(math.isfinite(value), f"argument {name!r} is {value}")
     return value
 
 
-def positive_scale(call: Call, number: int) -> float:
-    scale = call.real(number)
+def positive_scale(call: Call, name: str) -> float:
+    """A float argument above zero."""
+    scale = call.real(name)
     call.require(scale > 0, f"the scale {scale} is not positive")
     return scale
 
 
-def negated_zero_point(call: Call, number: int) -> int:
+def negated_zero_point(call: Call, name: str) -> int:
     """The int8 zero point whose negation is given."""
-    return -call.integer(number, (-INT8[1], -INT8[0]))
+    return -call.integer(name, (-INT8[1], -INT8[0]))
 
 
-def code_range(call: Call, lowest: int, highest: int) -> tuple[int, int]:
+def code_range(call: Call) -> tuple[int, int]:
     """The clamp range in int8."""
-    act_min, act_max = call.integer(lowest, INT8), call.integer(highest, INT8)
+    act_min, act_max = call.integer("activation_min", INT8), call.integer("activation_max", INT8)
     call.require(act_min <= act_max, f"empty output range [{act_min}, {act_max}]")
     return act_min, act_max
 
 
-def int32_vector(call: Call, number: int, length: int) -> tuple[int, ...]:
+def int32_vector(call: Call, name: str, length: int) -> tuple[int, ...]:
     """A constant int32 tensor with `length` elements."""
-    data = call.constant_data(number)
+    data = call.constant_data(name)
     call.require(
         data.dtype == np.int32 and data.size == length,
-        f"argument {number} must hold {length} int32 values",
+        f"argument {name!r} must hold {length} int32 values",
     )
     return tuple(int(value) for value in data.reshape(-1))
 
 
-def int32_bias(call: Call, number: int, length: int) -> int | None:
+def int32_bias(call: Call, length: int) -> int | None:
     """The int32 bias; an all-zero one is left out."""
-    if call.is_none(number):
+    if call.is_none("bias"):
         return None
-    data = call.constant_data(number)
+    data = call.constant_data("bias")
     call.require(
         data.dtype == np.int32 and data.size == length,
         f"the bias must hold {length} int32 values",
@@ -83,24 +85,25 @@ def int32_bias(call: Call, number: int, length: int) -> int | None:
     if not data.any():
         return None
     if data.shape == (length,):
-        return call.constant(number)
+        return call.constant("bias")
     return call.add_constant("bias", data.reshape(length))
 
 
-def float_bias(call: Call, number: int, length: int) -> int | None:
-    bias = call.optional(number)
+def float_bias(call: Call, length: int) -> int | None:
+    """The float32 bias, if there is one."""
+    bias = call.optional("bias")
     if bias is not None:
         require_float(call, bias)
         call.require(call.info(bias).shape == (length,), f"the bias must have {length} elements")
     return bias
 
 
-def scaled(call: Call, index: int, number: int) -> int:
-    """Tensor `index` times the Scalar argument `number` (alpha), rounded to its type."""
-    if call.scalar(number) == 1:
+def scaled(call: Call, index: int, name: str) -> int:
+    """Tensor `index` times a Scalar argument (alpha), rounded to its type."""
+    if call.scalar(name) == 1:
         return index
     info = call.info(index)
-    factor = scalar_operand(call, number, info.dtype)
+    factor = scalar_operand(call, name, info.dtype)
     result = Tensor("scaled", info.dtype, info.shape, info.dim_order)
     return call.emit_new(ops.Binary("mul"), result, index, factor)
 

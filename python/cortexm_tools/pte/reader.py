@@ -89,7 +89,7 @@ def read_program(program: PteProgram, *, name: str, layers: Sequence[Layer] | No
     builder.add_states()
     for number, (instruction, layer) in enumerate(_with_layers(program, layers)):
         if instruction.kind is not InstructionKind.FREE:
-            convert_call(Call(program, instruction, number, layer, builder, 0, 0))
+            convert_call(Call(program, instruction, number, layer, builder))
     return builder.finish(name)
 
 
@@ -112,22 +112,12 @@ def convert_call(call: Call) -> None:
     instruction = call.instruction
     if instruction.kind is not InstructionKind.KERNEL:
         raise CortexMError(_REFUSALS[instruction.kind], where=call.where)
-    entry = CONVERTERS.get(instruction.operator)
-    if entry is None:
+    convert = CONVERTERS.get(instruction.operator)
+    if convert is None:
         raise no_kernel(instruction.operator, call.layer, call.where)
     # The value an operator returns is repeated behind its results.
-    expected = entry.arg_count + entry.out_count
+    expected = call.schema.arg_count + call.schema.out_count
     have = len(instruction.args)
     if have not in (expected, expected + 1):
         raise call.error(f"{have} arguments, expected {expected}")
-    entry.convert(
-        Call(
-            call.program,
-            instruction,
-            call.number,
-            call.layer,
-            call.builder,
-            entry.out_count,
-            entry.arg_count,
-        )
-    )
+    convert(call)

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of operators that can be read, by their names in the .pte; a module for each family."""
+"""How operators are read, a module for each family. Importing this package registers them."""
 
-from __future__ import annotations
-
-from ..call import Table
+from ..call import CONVERTERS
 from . import (
     activation,
     arithmetic,
@@ -19,17 +17,18 @@ from . import (
     resample,
 )
 
-CONVERTERS: Table = {
-    **activation.TABLE,
-    **arithmetic.TABLE,
-    **compare.TABLE,
-    **conv.TABLE,
-    **convert.TABLE,
-    **index.TABLE,
-    **linear.TABLE,
-    **move.TABLE,
-    **norm.TABLE,
-    **pool.TABLE,
-    **reduce.TABLE,
-    **resample.TABLE,
-}
+__all__ = [
+    "CONVERTERS",
+    "activation",
+    "arithmetic",
+    "compare",
+    "conv",
+    "convert",
+    "index",
+    "linear",
+    "move",
+    "norm",
+    "pool",
+    "reduce",
+    "resample",
+]

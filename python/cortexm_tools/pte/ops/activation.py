@@ -9,17 +9,15 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import DType
-from ..call import Call, Converter, Table, register
+from ..call import Call, Converter, reads
 from ..operands import finite, require_float
-
-TABLE: Table = {}
 
 _SOFTMAX_ZERO_POINT = -128
 
 
-@register(TABLE, "cortex_m::quantized_activation.out", args=2)
+@reads("cortex_m::quantized_activation.out")
 def _activation(call: Call) -> None:
-    x, table = call.tensor(0), call.constant(1)
+    x, table = call.tensor("input"), call.constant("lut")
     call.require_dtype(x, DType.S8)
     call.require_dtype(table, DType.S8)
     call.require(call.info(table).shape == (256,), "the table must have 256 entries")
@@ -27,46 +25,47 @@ def _activation(call: Call) -> None:
     call.emit(ops.Activation(), x, table)
 
 
-@register(TABLE, "cortex_m::softmax.out", args=7)
+@reads("cortex_m::softmax.out")
 def _softmax(call: Call) -> None:
-    # The input's zero point (argument 2) has no influence: only differences matter.
-    x = call.tensor(0)
+    # The input's zero point has no influence: only differences matter.
+    x = call.tensor("input")
     call.require_dtype(x, DType.S8)
     shape = call.info(x).shape
     call.require_out(shape, DType.S8)
     call.require(
-        call.integer(3) == _SOFTMAX_ZERO_POINT, "the zero point of the result must be -128"
+        call.integer("output_zero_point") == _SOFTMAX_ZERO_POINT,
+        "the zero point of the result must be -128",
     )
     attrs = ops.Softmax(
-        dim=call.dim(1, len(shape)),
-        multiplier=call.integer(4),
-        shift=call.integer(5),
-        diff_min=call.integer(6),
+        dim=call.dim("dim", len(shape)),
+        multiplier=call.integer("input_multiplier"),
+        shift=call.integer("input_shift"),
+        diff_min=call.integer("diff_min"),
     )
     call.emit(attrs, x)
 
 
 def _emit_softmax(call: Call, log: bool) -> None:
-    x = call.tensor(0)
+    x = call.operand()
     require_float(call, x)
     shape = call.info(x).shape
     call.require_out(shape, DType.F32)
-    call.require(not call.boolean(2), "half precision is not supported")
-    call.emit(ops.FloatSoftmax(call.dim(1, len(shape)), log), x)
+    call.require(not call.boolean("half_to_float"), "half precision is not supported")
+    call.emit(ops.FloatSoftmax(call.dim("dim", len(shape)), log), x)
 
 
-@register(TABLE, "aten::_softmax.out", args=3)
+@reads("aten::_softmax.out")
 def _plain_softmax(call: Call) -> None:
     _emit_softmax(call, log=False)
 
 
-@register(TABLE, "aten::_log_softmax.out", args=3)
+@reads("aten::_log_softmax.out")
 def _log_softmax(call: Call) -> None:
     _emit_softmax(call, log=True)
 
 
 def emit_unary(call: Call, attrs: ops.Unary) -> None:
-    x = call.tensor(0)
+    x = call.operand()
     require_float(call, x)
     call.require_out(call.info(x).shape, DType.F32)
     call.emit(attrs, x)
@@ -78,60 +77,66 @@ def _unary(function: str) -> Converter:
 
 for _function in ops.UNARY_FUNCTIONS:
     if _function not in ("elu", "gelu", "gelu_tanh", "leaky_relu"):
-        register(TABLE, f"aten::{_function}.out", args=1)(_unary(_function))
+        reads(f"aten::{_function}.out")(_unary(_function))
 
 
-@register(TABLE, "aten::round.decimals_out", args=2)
+@reads("aten::round.decimals_out")
 def _round_decimals(call: Call) -> None:
-    call.require(call.integer(1) == 0, "rounding to decimals is not supported")
+    call.require(call.integer("decimals") == 0, "rounding to decimals is not supported")
     emit_unary(call, ops.Unary("round"))
 
 
-@register(TABLE, "aten::gelu.out", args=2)
+@reads("aten::gelu.out")
 def _gelu(call: Call) -> None:
-    approximate = call.program.values[call.instruction.args[1]]
+    approximate = call.text("approximate")
     call.require(
         approximate in ("none", "tanh"), f"gelu with approximate={approximate!r} is not supported"
     )
     emit_unary(call, ops.Unary("gelu" if approximate == "none" else "gelu_tanh"))
 
 
-@register(TABLE, "aten::leaky_relu.out", args=2)
+@reads("aten::leaky_relu.out")
 def _leaky_relu(call: Call) -> None:
-    emit_unary(call, ops.Unary("leaky_relu", alpha=finite(call, 1)))
+    emit_unary(call, ops.Unary("leaky_relu", alpha=finite(call, "negative_slope")))
 
 
-@register(TABLE, "aten::elu.out", args=4)
+@reads("aten::elu.out")
 def _elu(call: Call) -> None:
-    alpha, scale, input_scale = (finite(call, number) for number in (1, 2, 3))
+    alpha, scale, input_scale = (finite(call, name) for name in ("alpha", "scale", "input_scale"))
     emit_unary(call, ops.Unary("elu", alpha=alpha, scale=scale, input_scale=input_scale))
 
 
+@reads("aten::clamp.out")
 def _clamp(call: Call) -> None:
-    x = call.tensor(0)
+    _emit_clamp(call, "min", "max")
+
+
+@reads("aten::hardtanh.out")
+def _hardtanh(call: Call) -> None:
+    _emit_clamp(call, "min_val", "max_val")
+
+
+def _emit_clamp(call: Call, lowest: str, highest: str) -> None:
+    x = call.operand()
     dtype = call.info(x).dtype
     call.require_dtype(x, DType.F32, DType.S8, DType.S16, DType.S32)
     call.require_out(call.info(x).shape, dtype)
-    low, high = _bound(call, 1, dtype), _bound(call, 2, dtype)
+    low, high = _bound(call, lowest, dtype), _bound(call, highest, dtype)
     call.require(low is not None or high is not None, "neither of the bounds is given")
     if low is not None and high is not None:
         call.require(low <= high, f"empty range [{low}, {high}]")
     call.emit(ops.Clamp(low, high), x)
 
 
-def _bound(call: Call, number: int, dtype: DType) -> float | None:
+def _bound(call: Call, name: str, dtype: DType) -> float | None:
     """A bound as the operator applies it; None if it is absent or cannot act."""
-    if call.is_none(number):
+    if call.is_none(name):
         return None
-    value = call.scalar(number)
-    call.require(not math.isnan(value), f"argument {number} is not a number")
+    value = call.scalar(name)
+    call.require(not math.isnan(value), f"argument {name!r} is not a number")
     if dtype is DType.F32:
         return float(np.float32(value)) if math.isfinite(value) else None
     limit = 1 << (8 * dtype.size - 1)
     whole = min(max(value, -limit), limit - 1)
     call.require(whole == int(whole), f"the bound {value} is no value of type {dtype.value}")
     return int(whole)
-
-
-register(TABLE, "aten::clamp.out", args=3)(_clamp)
-register(TABLE, "aten::hardtanh.out", args=3)(_clamp)

@@ -5,22 +5,20 @@ from __future__ import annotations
 
 from ...ir import ops
 from ...ir.types import DType
-from ..call import Call, Table, register
+from ..call import Call, reads
 from ..operands import scalar_operand
-
-TABLE: Table = {}
 
 
 def _compare(function: str) -> None:
     def tensors(call: Call) -> None:
-        _emit_compare(call, function, call.tensor(0), call.tensor(1))
+        _emit_compare(call, function, call.tensor("self"), call.tensor("other"))
 
     def scalar(call: Call) -> None:
-        x = call.tensor(0)
-        _emit_compare(call, function, x, scalar_operand(call, 1, call.info(x).dtype))
+        x = call.tensor("self")
+        _emit_compare(call, function, x, scalar_operand(call, "other", call.info(x).dtype))
 
-    register(TABLE, f"aten::{function}.Tensor_out", args=2)(tensors)
-    register(TABLE, f"aten::{function}.Scalar_out", args=2)(scalar)
+    reads(f"aten::{function}.Tensor_out")(tensors)
+    reads(f"aten::{function}.Scalar_out")(scalar)
 
 
 def _emit_compare(call: Call, function: str, a: int, b: int) -> None:
@@ -35,34 +33,30 @@ for _function in ops.COMPARISONS:
 
 def _logical(function: str) -> None:
     def convert(call: Call) -> None:
-        a, b = call.tensor(0), call.tensor(1)
+        a, b = call.tensor("self"), call.tensor("other")
         call.require_dtype(a, DType.BOOL)
         call.require_dtype(b, DType.BOOL)
         call.require_out(call.broadcast(a, b), DType.BOOL)
         call.emit(ops.Logical(function), a, b)
 
-    register(TABLE, f"aten::logical_{function}.out", args=2)(convert)
-    register(TABLE, f"aten::bitwise_{function}.Tensor_out", args=2)(convert)
+    reads(f"aten::logical_{function}.out", f"aten::bitwise_{function}.Tensor_out")(convert)
 
 
 for _function in ops.LOGICAL_FUNCTIONS:
     _logical(_function)
 
 
+@reads("aten::logical_not.out", "aten::bitwise_not.out")
 def _not(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.tensor("self")
     call.require_dtype(x, DType.BOOL)
     call.require_out(call.info(x).shape, DType.BOOL)
     call.emit(ops.LogicalNot(), x)
 
 
-register(TABLE, "aten::logical_not.out", args=1)(_not)
-register(TABLE, "aten::bitwise_not.out", args=1)(_not)
-
-
-@register(TABLE, "aten::where.self_out", args=3)
+@reads("aten::where.self_out")
 def _where(call: Call) -> None:
-    condition, a, b = (call.tensor(number) for number in range(3))
+    condition, a, b = (call.tensor(name) for name in ("condition", "self", "other"))
     call.require_dtype(condition, DType.BOOL)
     dtype = call.info(a).dtype
     call.require_dtype(b, dtype)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...ir import ops
 from ...ir.types import DType
-from ..call import INT8, Call, Table, as_rescaling, register
+from ..call import INT8, Call, as_rescaling, reads
 from ..operands import (
     code_range,
     float_bias,
@@ -21,8 +21,6 @@ from ..operands import (
     require_float,
 )
 from ..windows import Images, images_of, nchw, same_batch, window_padding
-
-TABLE: Table = {}
 
 
 @dataclass(frozen=True)
@@ -43,37 +41,37 @@ class _Conv:
     act_max: int
 
 
-def _padding(call: Call, number: int) -> tuple[int, ...]:
+def _padding(call: Call) -> tuple[int, ...]:
     """Rows and columns on both sides; or four values, from ExecuTorch 1.6 on."""
-    values = call.integers(number, (0, 2**15))
-    return tuple(values) if len(values) == 4 else call.pair(number, minimum=0)
+    values = call.integers("padding", (0, 2**15))
+    return tuple(values) if len(values) == 4 else call.pair("padding", minimum=0)
 
 
-def _conv_args(call: Call, dilation: int, offsets: int, out_axis: int) -> _Conv:
-    """Reads the shared arguments; `dilation` and `offsets` say where they stand."""
-    x, weight = call.tensor(0), call.constant(1)
+def _conv_args(call: Call, out_axis: int) -> _Conv:
+    """Reads the shared arguments; the weights have their output channels along `out_axis`."""
+    x, weight = call.tensor("input"), call.constant("weight")
     call.require_dtype(x, DType.S8)
     call.require_dtype(weight, DType.S8)
     shape = call.info(weight).shape
     call.require(len(shape) == 4 and len(call.info(x).shape) == 4, "operands must have rank 4")
     out_channels = shape[out_axis]
-    act_min, act_max = code_range(call, offsets + 4, offsets + 5)
+    act_min, act_max = code_range(call)
     rescalings = tuple(
         map(
             as_rescaling,
-            int32_vector(call, offsets + 2, out_channels),
-            int32_vector(call, offsets + 3, out_channels),
+            int32_vector(call, "requantize_multipliers", out_channels),
+            int32_vector(call, "requantize_shifts", out_channels),
         )
     )
     return _Conv(
         x=x,
         weight=weight,
-        bias=int32_bias(call, 2, out_channels),
-        stride=call.pair(3, minimum=1),
-        padding=_padding(call, 4),
-        dilation=call.pair(dilation, minimum=1),
-        in_zero_point=negated_zero_point(call, offsets),
-        out_zero_point=call.integer(offsets + 1, INT8),
+        bias=int32_bias(call, out_channels),
+        stride=call.pair("stride", minimum=1),
+        padding=_padding(call),
+        dilation=call.pair("dilation", minimum=1),
+        in_zero_point=negated_zero_point(call, "input_offset"),
+        out_zero_point=call.integer("output_offset", INT8),
         multipliers=tuple(multiplier for multiplier, _ in rescalings),
         shifts=tuple(shift for _, shift in rescalings),
         act_min=act_min,
@@ -81,8 +79,9 @@ def _conv_args(call: Call, dilation: int, offsets: int, out_axis: int) -> _Conv:
     )
 
 
+@reads("cortex_m::quantized_conv2d.out", "cortex_m::quantized_conv2d_nhwc.out")
 def _conv2d(call: Call) -> None:
-    args = _conv_args(call, dilation=5, offsets=6, out_axis=0)
+    args = _conv_args(call, out_axis=0)
     images = nchw(call, args.x)
     out_c, kernel_h, kernel_w, group_c = call.info(args.weight).shape
     channels = images.x_shape[1]
@@ -108,13 +107,17 @@ def _conv2d(call: Call) -> None:
     images.emit(attrs, args.weight, args.bias)
 
 
+@reads("cortex_m::quantized_depthwise_conv2d.out", "cortex_m::quantized_depthwise_conv2d_nhwc.out")
 def _depthwise_conv2d(call: Call) -> None:
-    args = _conv_args(call, dilation=5, offsets=7, out_axis=3)
+    args = _conv_args(call, out_axis=3)
     images = nchw(call, args.x)
     one, kernel_h, kernel_w, out_c = call.info(args.weight).shape
     channels = images.x_shape[1]
     call.require(one == 1, "depthwise weights must have the shape [1, height, width, channels]")
-    call.require(channels * call.integer(6) == out_c, "channels do not agree with depth_multiplier")
+    call.require(
+        channels * call.integer("depth_multiplier") == out_c,
+        "channels do not agree with depth_multiplier",
+    )
     same_batch(call, images, out_c)
     padding = window_padding(
         call, images, (kernel_h, kernel_w), args.stride, args.padding, args.dilation
@@ -133,9 +136,10 @@ def _depthwise_conv2d(call: Call) -> None:
     images.emit(attrs, args.weight, args.bias)
 
 
+@reads("cortex_m::quantized_transpose_conv2d.out", "cortex_m::quantized_transpose_conv2d_nhwc.out")
 def _transpose_conv2d(call: Call) -> None:
-    args = _conv_args(call, dilation=6, offsets=7, out_axis=0)
-    extra = call.pair(5, minimum=0)
+    args = _conv_args(call, out_axis=0)
+    extra = call.pair("output_padding", minimum=0)
     images = nchw(call, args.x)
     out_c, kernel_h, kernel_w, in_c = call.info(args.weight).shape
     call.require(
@@ -166,43 +170,33 @@ def _transpose_conv2d(call: Call) -> None:
     images.emit(attrs, args.weight, args.bias)
 
 
-for _suffix in ("", "_nhwc"):
-    register(TABLE, f"cortex_m::quantized_conv2d{_suffix}.out", args=13)(_conv2d)
-    register(TABLE, f"cortex_m::quantized_depthwise_conv2d{_suffix}.out", args=14)(
-        _depthwise_conv2d
-    )
-    register(TABLE, f"cortex_m::quantized_transpose_conv2d{_suffix}.out", args=15)(
-        _transpose_conv2d
-    )
-
-
-def _pair(call: Call, number: int, images: Images, along_height: int) -> tuple[int, int]:
+def _pair(call: Call, name: str, images: Images, along_height: int) -> tuple[int, int]:
     """An int[2] argument (height, width), at least `along_height`; of rows, an int[1] of widths."""
-    pair = call.pair(number, minimum=along_height)
+    pair = call.pair(name, minimum=along_height)
     return (along_height, pair[1]) if images.is_row else pair
 
 
-@register(TABLE, "aten::convolution.out", args=9)
+@reads("aten::convolution.out")
 def _convolution(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.tensor("input")
     images = images_of(call, x, DType.F32, rows=True)
-    weight = call.constant(1)
+    weight = call.constant("weight")
     require_float(call, x, weight)
     shape = call.info(weight).shape
     if images.is_row and len(shape) == 3:
         shape = (*shape[:2], 1, shape[2])
-        weight = call.add_constant("weight", call.constant_data(1).reshape(shape))
+        weight = call.add_constant("weight", call.constant_data("weight").reshape(shape))
     call.require(len(shape) == 4, "the weights do not have the rank of the operand")
-    stride, padding = _pair(call, 3, images, 1), _pair(call, 4, images, 0)
-    dilation, groups = _pair(call, 5, images, 1), call.integer(8, (1, 2**31 - 1))
+    stride, padding = _pair(call, "stride", images, 1), _pair(call, "padding", images, 0)
+    dilation, groups = _pair(call, "dilation", images, 1), call.integer("groups", (1, 2**31 - 1))
     kernel, channels = (shape[2], shape[3]), images.x_shape[1]
-    if call.boolean(6):
+    if call.boolean("transposed"):
         out_c = shape[1] * groups
         call.require(
             shape[0] == channels and channels % groups == 0, "the weights do not fit the channels"
         )
         same_batch(call, images, out_c)
-        extra = _pair(call, 7, images, 0)
+        extra = _pair(call, "output_padding", images, 0)
         for axis in (0, 1):
             reach = dilation[axis] * (kernel[axis] - 1) + 1
             full = (images.x_shape[2 + axis] - 1) * stride[axis] + reach
@@ -218,4 +212,4 @@ def _convolution(call: Call) -> None:
         same_batch(call, images, out_c)
         around = window_padding(call, images, kernel, stride, padding, dilation)
         attrs = ops.FloatConv2d(stride, around, dilation, groups)
-    images.emit(attrs, weight, float_bias(call, 2, out_c))
+    images.emit(attrs, weight, float_bias(call, out_c))

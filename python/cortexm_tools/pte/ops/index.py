@@ -9,19 +9,17 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import DType, Tensor
-from ..call import Call, Table, register
-
-TABLE: Table = {}
+from ..call import Call, reads
 
 _INDICES = (DType.S64, DType.S32)
 
 
-@register(TABLE, "aten::gather.out", args=4)
+@reads("aten::gather.out")
 def _gather(call: Call) -> None:
-    x, index = call.tensor(0), call.tensor(2)
+    x, index = call.tensor("self"), call.tensor("index")
     info, shape = call.info(x), call.info(index).shape
     call.require_dtype(index, *_INDICES)
-    dim = call.dim(1, len(info.shape))
+    dim = call.dim("dim", len(info.shape))
     fits = len(shape) == len(info.shape) and all(
         d == dim or size <= info.shape[d] for d, size in enumerate(shape)
     )
@@ -40,9 +38,9 @@ def _indexed_shape(call: Call, x: int, axes: tuple[int, ...], indices: Sequence[
     return [*rest[:position], *joint, *rest[position:]]
 
 
-def _index_operands(call: Call, number: int, x: int) -> tuple[tuple[int, ...], list[int]]:
+def _index_operands(call: Call, x: int) -> tuple[tuple[int, ...], list[int]]:
     """Indexed axes and their index tensors."""
-    given = call.optional_tensor_list(number)
+    given = call.optional_tensor_list("indices")
     pairs = [(axis, index) for axis, index in enumerate(given) if index is not None]
     rank = len(call.info(x).shape)
     call.require(bool(pairs) and len(given) <= rank, "the indices do not fit the rank")
@@ -51,18 +49,18 @@ def _index_operands(call: Call, number: int, x: int) -> tuple[tuple[int, ...], l
     return tuple(axis for axis, _ in pairs), [index for _, index in pairs]
 
 
-@register(TABLE, "aten::index.Tensor_out", args=2)
+@reads("aten::index.Tensor_out")
 def _index(call: Call) -> None:
-    x = call.tensor(0)
-    axes, indices = _index_operands(call, 1, x)
+    x = call.tensor("self")
+    axes, indices = _index_operands(call, x)
     call.require_out(tuple(_indexed_shape(call, x, axes, indices)), call.info(x).dtype)
     call.emit(ops.Index(axes), x, *indices)
 
 
-@register(TABLE, "aten::index_put.out", args=4)
+@reads("aten::index_put.out")
 def _index_put(call: Call) -> None:
-    x, values = call.tensor(0), call.tensor(2)
-    axes, indices = _index_operands(call, 1, x)
+    x, values = call.tensor("self"), call.tensor("values")
+    axes, indices = _index_operands(call, x)
     info = call.info(x)
     call.require_dtype(values, info.dtype)
     target = tuple(_indexed_shape(call, x, axes, indices))
@@ -72,25 +70,25 @@ def _index_put(call: Call) -> None:
         fits = False
     call.require(fits, f"values do not broadcast to {target}")
     call.require_out(info.shape, info.dtype)
-    call.emit(ops.IndexPut(axes, call.boolean(3)), x, values, *indices)
+    call.emit(ops.IndexPut(axes, call.boolean("accumulate")), x, values, *indices)
 
 
-@register(TABLE, "aten::index_select.out", args=3)
+@reads("aten::index_select.out")
 def _index_select(call: Call) -> None:
-    x, index = call.tensor(0), call.tensor(2)
+    x, index = call.tensor("self"), call.tensor("index")
     info, count = call.info(x), call.info(index)
     call.require_dtype(index, *_INDICES)
     call.require(len(count.shape) <= 1, "the index must be a vector")
-    dim = call.dim(1, len(info.shape))
+    dim = call.dim("dim", len(info.shape))
     call.require_out((*info.shape[:dim], count.numel, *info.shape[dim + 1 :]), info.dtype)
     if not count.shape:
         index = call.emit_new(ops.View(), Tensor("x", count.dtype, (1,), (0,)), index)
     call.emit(ops.Index((dim,)), x, index)
 
 
-@register(TABLE, "aten::embedding.out", args=5)
+@reads("aten::embedding.out")
 def _embedding(call: Call) -> None:
-    table, index = call.tensor(0), call.tensor(1)
+    table, index = call.tensor("weight"), call.tensor("indices")
     call.require_dtype(index, *_INDICES)
     info = call.info(table)
     call.require(len(info.shape) == 2, "the table must be a matrix")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import Array, DType, Tensor
-from ..call import INT8, Call, Table, as_rescaling, register
+from ..call import INT8, Call, as_rescaling, reads
 from ..operands import (
     code_range,
     finite,
@@ -22,12 +22,10 @@ from ..operands import (
     scaled,
 )
 
-TABLE: Table = {}
 
-
-@register(TABLE, "cortex_m::quantized_linear.out", args=11)
+@reads("cortex_m::quantized_linear.out")
 def _linear(call: Call) -> None:
-    x, weight = call.tensor(0), call.constant(1)
+    x, weight = call.tensor("input"), call.constant("weights")
     call.require_dtype(x, DType.S8)
     call.require_dtype(weight, DType.S8)
     x_shape, weight_shape = call.info(x).shape, call.info(weight).shape
@@ -36,17 +34,19 @@ def _linear(call: Call) -> None:
         f"input {x_shape} and weights {weight_shape} do not fit",
     )
     call.require_out((*x_shape[:-1], weight_shape[0]), DType.S8)
-    in_zero_point, weight_zero_point = negated_zero_point(call, 4), negated_zero_point(call, 5)
-    multipliers, shifts = call.integers(7), call.integers(8)
+    in_zero_point, weight_zero_point = (
+        negated_zero_point(call, name) for name in ("input_offset", "filter_offset")
+    )
+    multipliers = call.integers("requantize_multipliers")
+    shifts = call.integers("requantize_shifts")
     call.require(
         len(multipliers) == len(shifts) == 1, "only one requantization for all outputs is supported"
     )
-    # activation_max comes before activation_min in this schema.
-    act_min, act_max = code_range(call, 10, 9)
+    act_min, act_max = code_range(call)
     attrs = ops.Linear(
         in_zero_point,
         weight_zero_point,
-        call.integer(6, INT8),
+        call.integer("output_offset", INT8),
         *as_rescaling(multipliers[0], shifts[0]),
         act_min,
         act_max,
@@ -63,20 +63,20 @@ def _linear_bias(call: Call, weight: int, in_zero_point: int, weight_zero_point:
     int32 arithmetic that wraps.
     """
     length = call.info(weight).shape[0]
-    if call.is_none(3):
-        return int32_bias(call, 2, length)
-    call.require(call.is_none(2), "both a bias and a kernel sum are given")
+    if call.is_none("kernel_sum"):
+        return int32_bias(call, length)
+    call.require(call.is_none("bias"), "both a bias and a kernel sum are given")
     data = call.info(weight).data
     assert data is not None
-    kernel_sum = np.array(int32_vector(call, 3, length), np.int64)
+    kernel_sum = np.array(int32_vector(call, "kernel_sum", length), np.int64)
     weights = data.astype(np.int32).sum(axis=1, dtype=np.int64) - weight_zero_point * data.shape[1]
     bias: Array = (kernel_sum + in_zero_point * weights).astype(np.int32)
     return call.add_constant("bias", bias) if bias.any() else None
 
 
-@register(TABLE, "cortex_m::quantized_batch_matmul.out", args=8)
+@reads("cortex_m::quantized_batch_matmul.out")
 def _batch_matmul(call: Call) -> None:
-    lhs, rhs = call.tensor(0), call.tensor(2)
+    lhs, rhs = call.tensor("lhs"), call.tensor("rhs_transposed")
     call.require_dtype(lhs, DType.S8)
     call.require_dtype(rhs, DType.S8)
     a, b = call.info(lhs).shape, call.info(rhs).shape
@@ -87,26 +87,27 @@ def _batch_matmul(call: Call) -> None:
     call.require_out((a[0], a[1], b[1]), DType.S8)
     # The operator adds these two arguments to the codes: they are negated zero points.
     attrs = ops.BatchMatmul(
-        negated_zero_point(call, 1),
-        negated_zero_point(call, 3),
-        call.integer(4, INT8),
-        *call.rescaling(5),
+        negated_zero_point(call, "lhs_zero_point"),
+        negated_zero_point(call, "rhs_zero_point"),
+        call.integer("output_zero_point", INT8),
+        *call.rescaling("output_multiplier", "output_shift"),
     )
     call.emit(attrs, lhs, rhs)
 
 
-@register(TABLE, "aten::linear.out", args=3)
+@reads("aten::linear.out")
 def _float_linear(call: Call) -> None:
-    x, weight = call.tensor(0), call.tensor(1)
+    x, weight = call.tensor("input"), call.tensor("weight")
     require_float(call, x, weight)
     a, w = call.info(x).shape, call.info(weight).shape
     call.require(len(w) == 2 and a[-1:] == w[1:], f"input {a} and weights {w} do not fit")
     call.require_out((*a[:-1], w[0]), DType.F32)
-    call.emit(ops.FloatLinear(), x, weight, float_bias(call, 2, w[0]))
+    call.emit(ops.FloatLinear(), x, weight, float_bias(call, w[0]))
 
 
+@reads("aten::bmm.out", "aten::mm.out")
 def _matmul(call: Call) -> None:
-    a, b = call.tensor(0), call.tensor(1)
+    a, b = call.tensor("self"), call.tensor("mat2")
     require_float(call, a, b)
     left, right = call.info(a).shape, call.info(b).shape
     call.require(
@@ -117,14 +118,10 @@ def _matmul(call: Call) -> None:
     call.emit(ops.FloatMatmul(), a, b)
 
 
-register(TABLE, "aten::bmm.out", args=2)(_matmul)
-register(TABLE, "aten::mm.out", args=2)(_matmul)
-
-
-@register(TABLE, "aten::addmm.out", args=5)
+@reads("aten::addmm.out")
 def _addmm(call: Call) -> None:
     """beta * bias + alpha * (a @ b): the product with the bias where both factors are 1."""
-    bias, a, b = (call.tensor(number) for number in (0, 1, 2))
+    bias, a, b = (call.tensor(name) for name in ("self", "mat1", "mat2"))
     require_float(call, bias, a, b)
     left, right = call.info(a).shape, call.info(b).shape
     call.require(
@@ -138,10 +135,10 @@ def _addmm(call: Call) -> None:
     )
     call.require(fits, f"a bias of shape {have} does not fit a result of shape {shape}")
     call.require_out(shape, DType.F32)
-    beta, alpha = finite(call, 3), finite(call, 4)
+    beta, alpha = finite(call, "beta"), finite(call, "alpha")
     if beta == 1.0 and alpha == 1.0:
         call.emit(ops.FloatMatmul(), a, b, bias)
         return
     full = Tensor("product", DType.F32, shape, (0, 1))
-    product = scaled(call, call.emit_new(ops.FloatMatmul(), full, a, b), 4)
-    call.emit(ops.Binary("add"), product, scaled(call, bias, 3))
+    product = scaled(call, call.emit_new(ops.FloatMatmul(), full, a, b), "alpha")
+    call.emit(ops.Binary("add"), product, scaled(call, bias, "beta"))

@@ -9,86 +9,92 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import DType, Tensor
-from ..call import Call, Table, register
+from ..call import Call, reads
 from ..operands import require_float
-
-TABLE: Table = {}
 
 _MOST_DEFAULTS = 1 << 20  # weights or biases of a normalization that has none
 
 _STATISTICS = "the statistics of a normalization are used, but only its result is supported"
 
 
-def _affine(call: Call, number: int, shape: tuple[int, ...], default: float) -> int:
+def _affine(call: Call, name: str, shape: tuple[int, ...], default: float) -> int:
     """A weight or bias of `shape`, or a constant where it is absent."""
-    index = call.optional(number)
+    index = call.optional(name)
     if index is None:
-        name = "ones" if default else "zeros"
+        kind = "ones" if default else "zeros"
         call.require(math.prod(shape) <= _MOST_DEFAULTS, "normalizes too many elements at a time")
-        return call.add_constant(name, np.full(shape, default, np.float32))
+        return call.add_constant(kind, np.full(shape, default, np.float32))
     require_float(call, index)
-    call.require(call.info(index).shape == shape, f"argument {number} must have shape {shape}")
+    call.require(call.info(index).shape == shape, f"argument {name!r} must have shape {shape}")
     return index
 
 
-@register(TABLE, "aten::native_layer_norm.out", args=5, outs=3)
+@reads("aten::native_layer_norm.out")
 def _layer_norm(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.tensor("input")
     require_float(call, x)
-    shape, rows = call.info(x).shape, call.integers(1)
+    shape, rows = call.info(x).shape, call.integers("normalized_shape")
     call.require(
         bool(rows) and shape[-len(rows) :] == rows, f"{rows} are not the last extents of {shape}"
     )
-    weight, bias = _affine(call, 2, rows, 1.0), _affine(call, 3, rows, 0.0)
+    weight, bias = _affine(call, "weight", rows, 1.0), _affine(call, "bias", rows, 0.0)
     call.require_out(shape, DType.F32)
-    call.emit_first(ops.FloatLayerNorm(math.prod(rows), call.real(4)), x, weight, bias)
+    call.emit_first(ops.FloatLayerNorm(math.prod(rows), call.real("eps")), x, weight, bias)
     call.drop_result(1, _STATISTICS)
     call.drop_result(2, _STATISTICS)
 
 
-@register(TABLE, "aten::native_group_norm.out", args=8, outs=3)
+@reads("aten::native_group_norm.out")
 def _group_norm(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.tensor("input")
     require_float(call, x)
-    shape, groups = call.info(x).shape, call.integer(6, (1, 2**31 - 1))
+    shape, groups = call.info(x).shape, call.integer("group", (1, 2**31 - 1))
     call.require(
         len(shape) >= 2 and shape[1] % groups == 0, f"{shape} cannot be split in {groups} groups"
     )
-    weight, bias = _affine(call, 1, shape[1:2], 1.0), _affine(call, 2, shape[1:2], 0.0)
+    weight, bias = (
+        _affine(call, name, shape[1:2], default)
+        for name, default in (("weight", 1.0), ("bias", 0.0))
+    )
     call.require_out(shape, DType.F32)
-    call.emit_first(ops.FloatGroupNorm(groups, call.real(7)), x, weight, bias)
+    call.emit_first(ops.FloatGroupNorm(groups, call.real("eps")), x, weight, bias)
     call.drop_result(1, _STATISTICS)
     call.drop_result(2, _STATISTICS)
 
 
-@register(TABLE, "aten::_native_batch_norm_legit_no_training.out", args=7, outs=3)
+@reads("aten::_native_batch_norm_legit_no_training.out")
 def _batch_norm(call: Call) -> None:
     """(x - mean) * (weight / sqrt(variance + epsilon)) + bias, with the factor made here."""
-    x = call.tensor(0)
+    x = call.tensor("input")
     require_float(call, x)
     info = call.info(x)
     call.require(len(info.shape) >= 2, "the operand must have channels")
     mean, variance = (
-        call.constant_data(number).astype(np.float32).reshape(-1) for number in (3, 4)
+        call.constant_data(name).astype(np.float32).reshape(-1)
+        for name in ("running_mean", "running_var")
     )
     channels = info.shape[1]
     call.require(mean.size == variance.size == channels, "the statistics do not fit the channels")
-    weight = np.ones(channels, np.float32) if call.is_none(1) else call.constant_data(1).reshape(-1)
+    weight = (
+        np.ones(channels, np.float32)
+        if call.is_none("weight")
+        else call.constant_data("weight").reshape(-1)
+    )
     call.require(weight.size == channels, "the weights do not fit the channels")
     call.require_out(info.shape, DType.F32)
     per_channel = (channels, *(1,) * (len(info.shape) - 2))
     with np.errstate(all="ignore"):
-        root = np.sqrt(variance + np.float32(call.real(6)))
+        root = np.sqrt(variance + np.float32(call.real("eps")))
         factor = (weight * (np.float32(1.0) / root)).astype(np.float32)
     like = Tensor("normalized", DType.F32, info.shape, info.dim_order)
     shift = call.add_constant("mean", mean.reshape(per_channel))
     scale = call.add_constant("factor", factor.reshape(per_channel))
     centred = call.emit_new(ops.Binary("sub"), like, x, shift)
     product = ops.Binary("mul")
-    if call.is_none(2):
+    if call.is_none("bias"):
         call.emit_first(product, centred, scale)
     else:
-        bias = call.constant_data(2).reshape(-1)
+        bias = call.constant_data("bias").reshape(-1)
         call.require(bias.size == channels, "the bias does not fit the channels")
         scaled = call.emit_new(product, like, centred, scale)
         added = call.add_constant("bias", bias.reshape(per_channel))

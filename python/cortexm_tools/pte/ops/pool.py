@@ -11,80 +11,84 @@ from collections.abc import Callable
 from ...ir import ops
 from ...ir.types import DType, Tensor, contiguous
 from ...ir.windows import Run, runs_of
-from ..call import INT8, Call, Table, register
+from ..call import INT8, Call, reads
 from ..operands import code_range, require_float
 from ..windows import images_of, nchw, same_batch, window_padding
-
-TABLE: Table = {}
 
 _UNIT = (1, 1)
 
 _NO_INDICES = "the indices of a max pool are used, but only its values are supported"
 
 
-def _stride(call: Call, number: int, kernel: tuple[int, int]) -> tuple[int, int]:
+def _stride(call: Call, kernel: tuple[int, int]) -> tuple[int, int]:
     """A pool's stride; an empty list means the kernel size."""
-    return call.pair(number, minimum=1) if call.integers(number) else kernel
+    return call.pair("stride", minimum=1) if call.integers("stride") else kernel
 
 
+@reads("cortex_m::quantized_avg_pool2d.out", "cortex_m::quantized_avg_pool2d_nhwc.out")
 def _avg_pool2d(call: Call) -> None:
-    # zero_point, multiplier and shift (5 to 7) are not needed: a mean of codes has their scale.
-    images = nchw(call, call.tensor(0))
-    kernel = call.pair(1, minimum=1)
-    stride = _stride(call, 2, kernel)
+    # zero_point, multiplier and shift are not needed: a mean of codes has their scale.
+    images = nchw(call, call.operand())
+    kernel = call.pair("kernel_size", minimum=1)
+    stride = _stride(call, kernel)
     same_batch(call, images, images.x_shape[1])
-    padding = window_padding(call, images, kernel, stride, call.pair(3, minimum=0), _UNIT)
+    padding = window_padding(call, images, kernel, stride, call.pair("padding", minimum=0), _UNIT)
     images.emit(ops.AvgPool2d(kernel, stride, padding))
 
 
+@reads("cortex_m::quantized_max_pool2d.out", "cortex_m::quantized_max_pool2d_nhwc.out")
 def _max_pool2d(call: Call) -> None:
-    images = nchw(call, call.tensor(0))
-    kernel = call.pair(1, minimum=1)
-    stride = _stride(call, 2, kernel)
-    dilation = call.pair(4, minimum=1)
+    images = nchw(call, call.operand())
+    kernel = call.pair("kernel_size", minimum=1)
+    stride = _stride(call, kernel)
+    dilation = call.pair("dilation", minimum=1)
     call.require(
-        call.integer(6) == call.integer(7), "zero points of input and output must be equal"
+        call.integer("input_zero_point") == call.integer("output_zero_point"),
+        "zero points of input and output must be equal",
     )
-    act_min, act_max = code_range(call, 8, 9)
+    act_min, act_max = code_range(call)
     same_batch(call, images, images.x_shape[1])
-    padding = window_padding(call, images, kernel, stride, call.pair(3, minimum=0), dilation)
+    padding = window_padding(
+        call, images, kernel, stride, call.pair("padding", minimum=0), dilation
+    )
     images.emit(ops.MaxPool2d(kernel, stride, padding, dilation, act_min, act_max))
 
 
-for _suffix in ("", "_nhwc"):
-    register(TABLE, f"cortex_m::quantized_avg_pool2d{_suffix}.out", args=9)(_avg_pool2d)
-    register(TABLE, f"cortex_m::quantized_max_pool2d{_suffix}.out", args=10)(_max_pool2d)
-
-
-@register(TABLE, "aten::avg_pool2d.out", args=7)
+@reads("aten::avg_pool2d.out")
 def _portable_avg_pool2d(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.operand()
     require_float(call, x)
     images = images_of(call, x, DType.F32)
     same_batch(call, images, images.x_shape[1])
-    kernel = call.pair(1, minimum=1)
-    stride = call.pair(2, minimum=1) if call.integers(2) else kernel
-    padding = call.pair(3, minimum=0)
+    kernel = call.pair("kernel_size", minimum=1)
+    stride = _stride(call, kernel)
+    padding = call.pair("padding", minimum=0)
     attrs = ops.FloatAvgPool2d(
         kernel,
         stride,
         window_padding(call, images, kernel, stride, padding, (1, 1)),
         declared_padding=padding,
-        count_padding=call.boolean(5),
-        divisor=None if call.is_none(6) else call.integer(6, (1, 2**31 - 1)),
+        count_padding=call.boolean("count_include_pad"),
+        divisor=(
+            None
+            if call.is_none("divisor_override")
+            else call.integer("divisor_override", (1, 2**31 - 1))
+        ),
     )
     images.emit(attrs)
 
 
-@register(TABLE, "aten::max_pool2d_with_indices.out", args=6, outs=2)
+@reads("aten::max_pool2d_with_indices.out")
 def _portable_max_pool2d(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.operand()
     images = images_of(call, x, DType.F32, DType.S8)
     same_batch(call, images, images.x_shape[1])
-    kernel = call.pair(1, minimum=1)
-    stride = call.pair(2, minimum=1) if call.integers(2) else kernel
-    dilation = call.pair(4, minimum=1)
-    padding = window_padding(call, images, kernel, stride, call.pair(3, minimum=0), dilation)
+    kernel = call.pair("kernel_size", minimum=1)
+    stride = _stride(call, kernel)
+    dilation = call.pair("dilation", minimum=1)
+    padding = window_padding(
+        call, images, kernel, stride, call.pair("padding", minimum=0), dilation
+    )
     attrs: ops.Attrs
     if call.info(x).dtype is DType.S8:
         attrs = ops.MaxPool2d(kernel, stride, padding, dilation, *INT8)
@@ -149,22 +153,22 @@ def _part(call: Call, x: int, pool: _Pool, row: Run, column: Run) -> int:
 
 def _adaptive_operand(call: Call, *dtypes: DType) -> tuple[int, tuple[int, int]]:
     """Operand and output size; of images."""
-    x = call.tensor(0)
-    info, size = call.info(x), call.pair(1, minimum=1)
+    x = call.operand()
+    info, size = call.info(x), call.pair("output_size", minimum=1)
     call.require(len(info.shape) == 4, f"only images [N, C, H, W], not rank {len(info.shape)}")
     call.require_dtype(x, *dtypes)
     call.require_out((*info.shape[:2], *size), info.dtype)
     return x, size
 
 
-@register(TABLE, "aten::_adaptive_avg_pool2d.out", args=2)
+@reads("aten::_adaptive_avg_pool2d.out")
 def _adaptive_average(call: Call) -> None:
-    require_float(call, call.tensor(0))
+    require_float(call, call.operand())
     x, size = _adaptive_operand(call, DType.F32)
     _pooled(call, x, _float_average, size)
 
 
-@register(TABLE, "aten::adaptive_max_pool2d.out", args=2, outs=2)
+@reads("aten::adaptive_max_pool2d.out")
 def _adaptive_maximum(call: Call) -> None:
     x, size = _adaptive_operand(call, DType.F32, DType.S8)
     _pooled(call, x, _maximum if call.info(x).dtype is DType.S8 else _float_maximum, size)

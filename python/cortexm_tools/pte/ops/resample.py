@@ -11,24 +11,22 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import DType
-from ..call import Call, Table, register
-
-TABLE: Table = {}
+from ..call import Call, reads
 
 F32 = np.float32
 
 
-def _scales(call: Call, vector: int | None, singles: tuple[int, int] | None) -> list[float | None]:
+def _scales(call: Call) -> list[float | None]:
     """The scale factors of rows and columns, where the program states them."""
-    if vector is not None:
-        if call.is_none(vector):
+    if "scale_factors" in call.schema.types:
+        if call.is_none("scale_factors"):
             return [None, None]
-        values = call.reals(vector)
+        values = call.reals("scale_factors")
         call.require(len(values) == 2, "needs two scale factors")
         scales: list[float | None] = list(values)
     else:
-        assert singles is not None
-        scales = [None if call.is_none(n) else call.real(n) for n in singles]
+        names = ("scales_h", "scales_w")
+        scales = [None if call.is_none(name) else call.real(name) for name in names]
     call.require(all(s is None or s > 0 for s in scales), "scale factors must be positive")
     return scales
 
@@ -73,42 +71,24 @@ def linear_places(
     return tuple(places)
 
 
-def _nearest(call: Call, scales: list[float | None]) -> None:
-    x = call.tensor(0)
+@reads("aten::upsample_nearest2d.vec_out", "aten::upsample_nearest2d.out")
+def _nearest(call: Call) -> None:
+    x, scales = call.operand(), _scales(call)
     (height, width), (out_h, out_w) = _image(call, x)
     rows = nearest_places(height, out_h, scales[0])
     call.emit(ops.UpsampleNearest2d(rows, nearest_places(width, out_w, scales[1])), x)
 
 
-def _bilinear(call: Call, scales: list[float | None]) -> None:
-    x = call.tensor(0)
+@reads("aten::upsample_bilinear2d.vec_out", "aten::upsample_bilinear2d.out")
+def _bilinear(call: Call) -> None:
+    x, scales = call.operand(), _scales(call)
     info = call.info(x)
     call.require_dtype(x, DType.F32, DType.S8)
     (height, width), (out_h, out_w) = _image(call, x)
-    align = call.boolean(2)
+    align = call.boolean("align_corners")
     attrs = ops.UpsampleBilinear2d(
         linear_places(height, out_h, scales[0], align),
         linear_places(width, out_w, scales[1], align),
         info.quant.zero_point if info.quant is not None and info.dtype is DType.S8 else 0,
     )
     call.emit(attrs, x)
-
-
-@register(TABLE, "aten::upsample_nearest2d.vec_out", args=3)
-def _nearest_vector(call: Call) -> None:
-    _nearest(call, _scales(call, 2, None))
-
-
-@register(TABLE, "aten::upsample_nearest2d.out", args=4)
-def _nearest_single(call: Call) -> None:
-    _nearest(call, _scales(call, None, (2, 3)))
-
-
-@register(TABLE, "aten::upsample_bilinear2d.vec_out", args=4)
-def _bilinear_vector(call: Call) -> None:
-    _bilinear(call, _scales(call, 3, None))
-
-
-@register(TABLE, "aten::upsample_bilinear2d.out", args=5)
-def _bilinear_single(call: Call) -> None:
-    _bilinear(call, _scales(call, None, (3, 4)))

@@ -7,10 +7,8 @@ import numpy as np
 
 from ....ir import ops
 from ....ir.types import DType
-from ...call import INT8, Call, Table, register
+from ...call import INT8, Call, reads
 from ...operands import SIZE
-
-TABLE: Table = {}
 
 
 def _expand_to_out(call: Call, x: int) -> None:
@@ -25,22 +23,22 @@ def _expand_to_out(call: Call, x: int) -> None:
     call.emit(ops.Clone() if info.shape == out.shape else ops.Expand(), x)
 
 
-@register(TABLE, "aten::expand_copy.out", args=3)
+@reads("aten::expand_copy.out")
 def _expand(call: Call) -> None:
-    _expand_to_out(call, call.tensor(0))
+    _expand_to_out(call, call.tensor("self"))
 
 
-@register(TABLE, "aten::copy.out", args=3)
+@reads("aten::copy.out")
 def _copy(call: Call) -> None:
-    """The value of argument 1 in the shape of argument 0, whose value has no influence."""
-    _expand_to_out(call, call.tensor(1))
+    """The value of `src` in the shape of `self`, whose value has no influence."""
+    _expand_to_out(call, call.tensor("src"))
 
 
-@register(TABLE, "aten::repeat.out", args=2)
+@reads("aten::repeat.out")
 def _repeat(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.operand()
     info = call.info(x)
-    repeats = call.integers(1, (1, 2**31 - 1))
+    repeats = call.integers("repeats", (1, 2**31 - 1))
     call.require(len(repeats) >= len(info.shape), "fewer repeats than dimensions")
     aligned = (1,) * (len(repeats) - len(info.shape)) + info.shape
     shape = tuple(size * count for size, count in zip(aligned, repeats, strict=True))
@@ -48,20 +46,20 @@ def _repeat(call: Call) -> None:
     call.emit(ops.Tile(), x)
 
 
-@register(TABLE, "cortex_m::pad.out", args=4)
+@reads("cortex_m::pad.out")
 def _pad(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.operand()
     info = call.info(x)
     rank = len(info.shape)
     call.require_dtype(x, DType.S8)
     call.require(1 <= rank <= 4, f"padding of rank {rank} is not supported")
-    before = _logical(call, info.shape, info.dim_order, call.integers(1, (0, 2**31 - 1)))
-    after = _logical(call, info.shape, info.dim_order, call.integers(2, (0, 2**31 - 1)))
+    before = _logical(call, info.shape, info.dim_order, call.integers("pre_pad", SIZE))
+    after = _logical(call, info.shape, info.dim_order, call.integers("post_pad", SIZE))
     shape = tuple(
         low + size + high for low, size, high in zip(before, info.shape, after, strict=True)
     )
     call.require_out(shape, DType.S8)
-    call.emit(ops.Pad(before, after, call.integer(3, INT8)), x)
+    call.emit(ops.Pad(before, after, call.integer("pad_value", INT8)), x)
 
 
 def _logical(
@@ -83,19 +81,19 @@ def _logical(
     return pads[4 - rank :]
 
 
-@register(TABLE, "aten::constant_pad_nd.out", args=3)
+@reads("aten::constant_pad_nd.out")
 def _constant_pad(call: Call) -> None:
     """Padding in pairs (before, after), from the last dimension on."""
-    x = call.tensor(0)
+    x = call.operand()
     info = call.info(x)
-    pads, rank = call.integers(1, SIZE), len(info.shape)
+    pads, rank = call.integers("pad", SIZE), len(info.shape)
     call.require(len(pads) % 2 == 0 and len(pads) <= 2 * rank, "padding does not fit the rank")
     before, after = [0] * rank, [0] * rank
     for pair in range(len(pads) // 2):
         before[rank - 1 - pair], after[rank - 1 - pair] = pads[2 * pair], pads[2 * pair + 1]
     shape = tuple(b + n + a for b, n, a in zip(before, info.shape, after, strict=True))
     call.require_out(shape, info.dtype)
-    value = call.real(2)
+    value = call.real("value")
     call.require(value == int(value), "padding with a fraction is not supported")
     call.emit(ops.Pad(tuple(before), tuple(after), int(value)), x)
 
@@ -116,26 +114,21 @@ def _full(call: Call, value: float) -> None:
         call.emit(ops.Expand(), constant)
 
 
-@register(TABLE, "aten::full.out", args=2)
+@reads("aten::full.out", "aten::full_like.out")
 def _full_value(call: Call) -> None:
-    _full(call, call.scalar(1))
+    _full(call, call.scalar("fill_value"))
 
 
-@register(TABLE, "aten::full_like.out", args=3)
-def _full_like(call: Call) -> None:
-    _full(call, call.scalar(1))
-
-
-@register(TABLE, "aten::scalar_tensor.out", args=1)
+@reads("aten::scalar_tensor.out")
 def _scalar_tensor(call: Call) -> None:
-    _full(call, call.scalar(0))
+    _full(call, call.scalar("s"))
 
 
-@register(TABLE, "aten::zeros.out", args=1)
+@reads("aten::zeros.out")
 def _zeros(call: Call) -> None:
     _full(call, 0)
 
 
-@register(TABLE, "aten::ones.out", args=1)
+@reads("aten::ones.out")
 def _ones(call: Call) -> None:
     _full(call, 1)

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 
 from ....ir import ops
 from ....ir.types import contiguous
-from ...call import INT64, Call, Table, register
+from ...call import INT64, Call, reads
 from ...operands import SIZE, like
-
-TABLE: Table = {}
 
 
 def _concat(call: Call, operands: Sequence[int], dim: int) -> None:
@@ -29,19 +27,19 @@ def _concat(call: Call, operands: Sequence[int], dim: int) -> None:
     call.emit(ops.Concat(dim), *operands)
 
 
-@register(TABLE, "aten::cat.out", args=2)
+@reads("aten::cat.out")
 def _cat(call: Call) -> None:
-    operands = call.tensor_list(0)
+    operands = call.tensor_list("tensors")
     call.require(bool(operands), "nothing to join")
-    _concat(call, operands, call.dim(1, len(call.info(operands[0]).shape)))
+    _concat(call, operands, call.dim("dim", len(call.info(operands[0]).shape)))
 
 
-@register(TABLE, "aten::stack.out", args=2)
+@reads("aten::stack.out")
 def _stack(call: Call) -> None:
-    operands = call.tensor_list(0)
+    operands = call.tensor_list("tensors")
     call.require(bool(operands), "nothing to join")
     shape = call.info(operands[0]).shape
-    dim = call.dim(1, len(shape) + 1)
+    dim = call.dim("dim", len(shape) + 1)
     views = []
     for index in operands:
         call.require(call.info(index).shape == shape, "operands must have one shape")
@@ -57,15 +55,15 @@ def _slice_attrs(rank: int, dim: int, begin: int, step: int = 1) -> ops.Slice:
     return ops.Slice(tuple(begins), tuple(steps))
 
 
-@register(TABLE, "aten::slice_copy.Tensor_out", args=5)
+@reads("aten::slice_copy.Tensor_out")
 def _slice(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.tensor("self")
     info = call.info(x)
-    dim = call.dim(1, len(info.shape))
+    dim = call.dim("dim", len(info.shape))
     size = info.shape[dim]
-    begin = 0 if call.is_none(2) else call.integer(2, INT64)
-    end = size if call.is_none(3) else call.integer(3, INT64)
-    step = call.integer(4, (1, 2**31 - 1))
+    begin = 0 if call.is_none("start") else call.integer("start", INT64)
+    end = size if call.is_none("end") else call.integer("end", INT64)
+    step = call.integer("step", (1, 2**31 - 1))
     begin, end, step = slice(begin, end, step).indices(size)
     count = len(range(begin, end, step))
     call.require_out((*info.shape[:dim], count, *info.shape[dim + 1 :]), info.dtype)
@@ -73,8 +71,8 @@ def _slice(call: Call) -> None:
 
 
 def _split(call: Call, sizes: Sequence[int], dim: int, *, keep: bool = True) -> None:
-    """Cuts argument 0 along `dim`; the dimension vanishes unless `keep`."""
-    x = call.tensor(0)
+    """Cuts the operand along `dim`; the dimension vanishes unless `keep`."""
+    x = call.tensor("self")
     info = call.info(x)
     outs = call.out_list()
     call.require(
@@ -100,35 +98,35 @@ def _split(call: Call, sizes: Sequence[int], dim: int, *, keep: bool = True) -> 
         begin += size
 
 
-@register(TABLE, "aten::split_with_sizes_copy.out", args=3)
+@reads("aten::split_with_sizes_copy.out")
 def _split_with_sizes(call: Call) -> None:
-    dim = call.dim(2, len(call.info(call.tensor(0)).shape))
-    _split(call, call.integers(1, SIZE), dim)
+    dim = call.dim("dim", len(call.info(call.tensor("self")).shape))
+    _split(call, call.integers("split_sizes", SIZE), dim)
 
 
-@register(TABLE, "aten::split_copy.Tensor_out", args=3)
+@reads("aten::split_copy.Tensor_out")
 def _split_evenly(call: Call) -> None:
-    shape = call.info(call.tensor(0)).shape
-    dim, part = call.dim(2, len(shape)), call.integer(1, (1, 2**31 - 1))
+    shape = call.info(call.tensor("self")).shape
+    dim, part = call.dim("dim", len(shape)), call.integer("split_size", (1, 2**31 - 1))
     call.require(shape[dim] // part < 2**16, "too many parts")
     sizes = [min(part, shape[dim] - begin) for begin in range(0, shape[dim], part)]
     _split(call, sizes, dim)
 
 
-@register(TABLE, "aten::unbind_copy.int_out", args=2)
+@reads("aten::unbind_copy.int_out")
 def _unbind(call: Call) -> None:
-    shape = call.info(call.tensor(0)).shape
-    dim = call.dim(1, len(shape))
+    shape = call.info(call.tensor("self")).shape
+    dim = call.dim("dim", len(shape))
     call.require(shape[dim] < 2**16, "too many parts")
     _split(call, [1] * shape[dim], dim, keep=False)
 
 
-@register(TABLE, "aten::select_copy.int_out", args=3)
+@reads("aten::select_copy.int_out")
 def _select(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.tensor("self")
     info = call.info(x)
-    dim = call.dim(1, len(info.shape))
-    position = call.as_dim(call.integer(2), info.shape[dim])
+    dim = call.dim("dim", len(info.shape))
+    position = call.as_dim(call.integer("index"), info.shape[dim])
     before, after = info.shape[:dim], info.shape[dim + 1 :]
     call.require_out((*before, *after), info.dtype)
     part = like(call, x, (*before, 1, *after))
@@ -136,23 +134,23 @@ def _select(call: Call) -> None:
     call.emit(ops.View(), sliced)
 
 
-@register(TABLE, "aten::flip.out", args=2)
+@reads("aten::flip.out")
 def _flip(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.tensor("self")
     info = call.info(x)
-    dims = call.dims(1, len(info.shape))
+    dims = call.dims("dims", len(info.shape))
     call.require_out(info.shape, info.dtype)
     begin = tuple(size - 1 if d in dims else 0 for d, size in enumerate(info.shape))
     step = tuple(-1 if d in dims else 1 for d in range(len(info.shape)))
     call.emit(ops.Slice(begin, step), x)
 
 
-@register(TABLE, "aten::as_strided_copy.out", args=4)
+@reads("aten::as_strided_copy.out")
 def _as_strided(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.tensor("self")
     info = call.info(x)
-    sizes, strides = call.integers(1, SIZE), call.integers(2, SIZE)
-    offset = 0 if call.is_none(3) else call.integer(3, SIZE)
+    sizes, strides = call.integers("size", SIZE), call.integers("stride", SIZE)
+    offset = 0 if call.is_none("storage_offset") else call.integer("storage_offset", SIZE)
     call.require(len(sizes) == len(strides), "sizes and strides differ in length")
     call.require(
         info.dim_order == contiguous(len(info.shape)), "the operand must be contiguous in memory"
@@ -163,12 +161,13 @@ def _as_strided(call: Call) -> None:
     call.emit(ops.AsStrided(strides, offset), x)
 
 
-@register(TABLE, "aten::unfold_copy.out", args=4)
+@reads("aten::unfold_copy.out")
 def _unfold(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.tensor("self")
     info = call.info(x)
-    dim = call.dim(1, len(info.shape))
-    size, step = call.integer(2, (1, info.shape[dim])), call.integer(3, (1, 2**31 - 1))
+    dim = call.dim("dimension", len(info.shape))
+    size = call.integer("size", (1, info.shape[dim]))
+    step = call.integer("step", (1, 2**31 - 1))
     strides = [math.prod(info.shape[d + 1 :]) for d in range(len(info.shape))]
     count = (info.shape[dim] - size) // step + 1
     call.require_out((*info.shape[:dim], count, *info.shape[dim + 1 :], size), info.dtype)

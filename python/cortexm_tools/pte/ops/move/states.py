@@ -8,19 +8,17 @@ from dataclasses import replace
 from ....ir import ops
 from ....ir.types import contiguous
 from ...builder import COPY
-from ...call import INT64, Call, Table, register
-
-TABLE: Table = {}
+from ...call import INT64, Call, reads
 
 
-@register(TABLE, COPY, args=3)
+@reads(COPY)
 def _write_state(call: Call) -> None:
     """Writes a state; the result is the state itself."""
-    source, target = call.tensor(1), call.out_tensor()
+    source, target = call.tensor("src"), call.out_tensor()
     call.require_dtype(source, target.dtype)
     if call.info(source).shape != target.shape:
         call.require(
-            call.broadcast(source, call.tensor(0)) == target.shape,
+            call.broadcast(source, call.tensor("self")) == target.shape,
             f"shape {call.info(source).shape} does not broadcast to {target.shape}",
         )
         source = call.emit_new(ops.Expand(), target, source)
@@ -30,26 +28,26 @@ def _write_state(call: Call) -> None:
         call.emit(ops.Clone(), source)
 
 
-@register(TABLE, "aten::slice_scatter.out", args=6)
+@reads("aten::slice_scatter.out")
 def _slice_scatter(call: Call) -> None:
-    shape = call.info(call.tensor(0)).shape
-    dim = call.dim(2, len(shape))
-    begin = 0 if call.is_none(3) else call.integer(3, INT64)
-    end = shape[dim] if call.is_none(4) else call.integer(4, INT64)
+    shape = call.info(call.tensor("self")).shape
+    dim = call.dim("dim", len(shape))
+    begin = 0 if call.is_none("start") else call.integer("start", INT64)
+    end = shape[dim] if call.is_none("end") else call.integer("end", INT64)
     begin, end, _ = slice(begin, end).indices(shape[dim])
-    call.require(call.integer(5) == 1, "only parts without gaps can be replaced (step 1)")
+    call.require(call.integer("step") == 1, "only parts without gaps can be replaced (step 1)")
     part = (*shape[:dim], max(0, end - begin), *shape[dim + 1 :])
-    source = call.tensor(1)
+    source = call.tensor("src")
     call.require(call.info(source).shape == part, f"the part replaced has shape {part}")
     _replace(call, source, dim, begin)
 
 
-@register(TABLE, "aten::select_scatter.out", args=4)
+@reads("aten::select_scatter.out")
 def _select_scatter(call: Call) -> None:
-    shape = call.info(call.tensor(0)).shape
-    dim = call.dim(2, len(shape))
-    position = call.as_dim(call.integer(3), shape[dim])
-    source = call.tensor(1)
+    shape = call.info(call.tensor("self")).shape
+    dim = call.dim("dim", len(shape))
+    position = call.as_dim(call.integer("index"), shape[dim])
+    source = call.tensor("src")
     call.require(
         call.info(source).shape == (*shape[:dim], *shape[dim + 1 :]),
         f"the part replaced has shape {(*shape[:dim], *shape[dim + 1 :])}",
@@ -60,8 +58,8 @@ def _select_scatter(call: Call) -> None:
 
 
 def _replace(call: Call, source: int, dim: int, begin: int) -> None:
-    """Argument 0 with `source` from `begin` on along `dim`: what is before, that, and what is behind."""
-    x = call.tensor(0)
+    """The operand with `source` from `begin` on along `dim`: what is before, that, and what is behind."""
+    x = call.tensor("self")
     info = call.info(x)
     call.require_dtype(source, info.dtype)
     call.require_out(info.shape, info.dtype)

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from ....ir import ops
-from ...call import Call, Table, register
+from ...call import Call, reads
 from ...operands import like
-
-TABLE: Table = {}
 
 
 def _permute(call: Call, x: int, perm: tuple[int, ...]) -> None:
@@ -24,36 +22,49 @@ def _same_quant(call: Call, x: int, out: int) -> None:
         call.set_quant(out, quant.scale, quant.zero_point)
 
 
+@reads("aten::permute_copy.out")
+def _permute_copy(call: Call) -> None:
+    x = call.operand()
+    _permute(call, x, call.dims("dims", len(call.info(x).shape)))
+
+
+@reads("cortex_m::transpose.out")
 def _transpose(call: Call) -> None:
-    x = call.tensor(0)
-    _permute(call, x, call.dims(1, len(call.info(x).shape)))
+    x = call.operand()
+    _permute(call, x, call.dims("perm", len(call.info(x).shape)))
 
 
-register(TABLE, "cortex_m::transpose.out", args=2)(_transpose)
-register(TABLE, "aten::permute_copy.out", args=2)(_transpose)
-
-
-@register(TABLE, "aten::transpose_copy.int_out", args=3)
+@reads("aten::transpose_copy.int_out")
 def _swap(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.operand()
     rank = len(call.info(x).shape)
     perm = list(range(rank))
-    a, b = call.dim(1, rank), call.dim(2, rank)
+    a, b = call.dim("dim0", rank), call.dim("dim1", rank)
     perm[a], perm[b] = perm[b], perm[a]
     _permute(call, x, tuple(perm))
 
 
-@register(TABLE, "aten::t_copy.out", args=1)
+@reads("aten::t_copy.out")
 def _matrix_transpose(call: Call) -> None:
-    x = call.tensor(0)
+    x = call.operand()
     rank = len(call.info(x).shape)
     call.require(rank <= 2, f"only matrices can be transposed, not rank {rank}")
     _permute(call, x, tuple(reversed(range(rank))))
 
 
+@reads(
+    "executorch_prim::et_view.default",
+    "aten::view_copy.out",
+    "aten::_unsafe_view.out",
+    "aten::_reshape_copy.out",
+    "aten::squeeze_copy.out",
+    "aten::squeeze_copy.dim_out",
+    "aten::squeeze_copy.dims_out",
+    "aten::unsqueeze_copy.out",
+)
 def _view(call: Call) -> None:
     """The result's shape says everything; dimensions and sizes in the arguments agree with it."""
-    x = call.tensor(0)
+    x = call.operand()
     info, out = call.info(x), call.out_tensor()
     call.require(
         info.numel == out.numel and info.dtype is out.dtype,
@@ -63,39 +74,24 @@ def _view(call: Call) -> None:
     _same_quant(call, x, result)
 
 
+@reads(
+    "aten::alias_copy.out",
+    "aten::detach_copy.out",
+    "aten::lift_fresh_copy.out",
+    "aten::clone.out",
+    "dim_order_ops::_clone_dim_order.out",
+)
 def clone(call: Call) -> None:
     """The same tensor, perhaps in another dim order."""
-    x = call.tensor(0)
+    x = call.operand()
     call.require_out(call.info(x).shape, call.info(x).dtype)
     (out,) = call.emit(ops.Clone(), x)
     _same_quant(call, x, out)
 
 
-for _name, _args in (
-    ("executorch_prim::et_view.default", 2),
-    ("aten::view_copy.out", 2),
-    ("aten::_unsafe_view.out", 2),
-    ("aten::_reshape_copy.out", 2),
-    ("aten::squeeze_copy.out", 1),
-    ("aten::squeeze_copy.dim_out", 2),
-    ("aten::squeeze_copy.dims_out", 2),
-    ("aten::unsqueeze_copy.out", 2),
-):
-    register(TABLE, _name, args=_args)(_view)
-
-for _name, _args in (
-    ("aten::alias_copy.out", 1),
-    ("aten::detach_copy.out", 1),
-    ("aten::lift_fresh_copy.out", 1),
-    ("aten::clone.out", 2),
-    ("dim_order_ops::_clone_dim_order.out", 3),
-):
-    register(TABLE, _name, args=_args)(clone)
-
-
-@register(TABLE, "aten::pixel_shuffle.out", args=2)
+@reads("aten::pixel_shuffle.out")
 def _pixel_shuffle(call: Call) -> None:
-    x, factor = call.tensor(0), call.integer(1, (1, 2**15))
+    x, factor = call.operand(), call.integer("upscale_factor", (1, 2**15))
     shape = call.info(x).shape
     call.require(len(shape) >= 3 and shape[-3] % factor**2 == 0, "channels do not fit the factor")
     *batch, channels, height, width = shape
@@ -108,9 +104,9 @@ def _pixel_shuffle(call: Call) -> None:
     call.emit(ops.View(), call.emit_new(ops.Transpose(perm), moved, seen))
 
 
-@register(TABLE, "aten::pixel_unshuffle.out", args=2)
+@reads("aten::pixel_unshuffle.out")
 def _pixel_unshuffle(call: Call) -> None:
-    x, factor = call.tensor(0), call.integer(1, (1, 2**15))
+    x, factor = call.operand(), call.integer("downscale_factor", (1, 2**15))
     shape = call.info(x).shape
     call.require(
         len(shape) >= 3 and shape[-2] % factor == shape[-1] % factor == 0,
