@@ -14,7 +14,8 @@ from cortexm_tools.cli.settle import kernel_library
 from cortexm_tools.compile import CompileOptions, compile_program, kernel_choice
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
-from cortexm_tools.plan import KernelChoice, make_plan, measured
+from cortexm_tools.plan import KernelChoice, make_plan
+from cortexm_tools.plan.kernels import faster_library
 from cortexm_tools.plan.kernels.packing import Constants, nn_channels, nn_depthwise
 from cortexm_tools.plan.kernels.table import kernels
 from cortexm_tools.plan.types import Call, ScratchArg
@@ -154,7 +155,7 @@ def test_constants_are_plain_and_filled_up_to_fours() -> None:
     assert packed.multiplier[8:].tolist() == [-5, -4, -3, -2, -1, 0, 0, 0]
     assert packed.shift.size == 0
     assert packed.weight is constants.weight
-    flat = nn_depthwise(constants).weight
+    flat = nn_depthwise(constants)
     assert flat[:30].tolist() == list(range(30)) and flat[30:].tolist() == [0, 0, 0]
 
 
@@ -244,7 +245,7 @@ def test_auto_takes_what_was_measured_to_be_faster(monkeypatch: pytest.MonkeyPat
         ("cortex-m55", "mve", "linear"): {"builtin": 100, "cmsis-nn": 90},
         ("cortex-m4", "dsp", "linear"): {"builtin": 90, "cmsis-nn": 100},
     }
-    monkeypatch.setattr(measured, "_instructions", lambda: found)
+    monkeypatch.setattr(faster_library, "_instructions", lambda: found)
     layer = random_layer("linear", 0)
     chosen = {
         cpu: first_call(layer, cpu, KernelChoice.AUTO).kernel.library
@@ -312,7 +313,7 @@ def test_auto_without_cmsis_nn_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_recorded_figures_are_of_every_adapter_and_core() -> None:
-    found = measured._instructions()
+    found = faster_library._instructions()
     cores = {(cpu, isa) for cpu, isa, _ in found}
     assert len(cores) == 5 and ("cortex-m55", "mve") in cores
     for cpu, isa in cores:
@@ -321,8 +322,8 @@ def test_recorded_figures_are_of_every_adapter_and_core() -> None:
         }
     # What auto is for: the M55's average pools; and what it must leave alone.
     target = Target.parse("cortex-m55")
-    assert measured.is_faster("avg_pool2d", "cmsis-nn", target)
-    assert not measured.is_faster("conv2d", "cmsis-nn", target)
+    assert faster_library.is_faster("avg_pool2d", "cmsis-nn", target)
+    assert not faster_library.is_faster("conv2d", "cmsis-nn", target)
 
 
 def test_adapters_promise_no_order_of_access() -> None:

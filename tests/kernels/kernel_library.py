@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from cortexm_tools.plan.kernels.packing import PACKERS, Constants
+from cortexm_tools.plan.kernels.packing import Constants, pack
 from cortexm_tools.plan.kernels.requirements import SCRATCH
 from cortexm_tools.plan.kernels.table import kernels
 
@@ -151,8 +151,8 @@ def _packed(
     plain = bias
     if kernel.op == "transpose_conv2d":
         plain = bias + params["in_zero_point"] * weight.astype(np.int32).sum(axis=(1, 2, 3))
-    constants = PACKERS[kernel.pack](
-        Constants(weight, bias, none, none, groups, plain.astype(np.int32))
+    constants = pack(
+        kernel.pack, Constants(weight, bias, none, none, groups, plain.astype(np.int32))
     )
     scratch = np.zeros(SCRATCH[kernel.scratch](params), np.uint8)
     return [x, constants.weight, constants.bias], _Buffer(scratch)

@@ -14,7 +14,7 @@ from ownership import replay
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
-from cortexm_tools.plan import Chain, KernelChoice, Plan, Planner, assemble, make_plan
+from cortexm_tools.plan import Candidates, Chain, KernelChoice, Lowerings, Plan, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.memory.concat_in_place import joinable
 from cortexm_tools.plan.search.bands import is_chain
@@ -35,15 +35,15 @@ def copies(plan: Plan) -> list[int]:
 
 
 def without_joins(graph: Graph) -> Plan:
-    planner = Planner(graph, M55)
-    planner.joined = frozenset()
-    return assemble(planner, ())
+    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates.joined = frozenset()
+    return assemble(candidates, ())
 
 
 def with_joins(graph: Graph) -> Plan:
-    planner = Planner(graph, M55)
-    assert planner.joined
-    return assemble(planner, ())
+    candidates = Candidates(graph, Lowerings(graph, M55))
+    assert candidates.joined
+    return assemble(candidates, ())
 
 
 def fire() -> Net:
@@ -107,7 +107,7 @@ def test_what_cannot_lie_in_the_result_is_copied(make: object) -> None:
 def test_kernels_of_other_libraries_leave_no_gaps() -> None:
     net = fire()
     graph = simplify(net.finish(len(net.tensors) - 1))
-    plan = assemble(Planner(graph, M55, KernelChoice.CMSIS_NN), ())
+    plan = assemble(Candidates(graph, Lowerings(graph, M55, KernelChoice.CMSIS_NN)), ())
     assert copies(plan) == [2, 2]
 
 
@@ -119,13 +119,13 @@ def test_a_result_that_would_live_too_long_is_copied() -> None:
     late = net.conv(net.conv(x, 64), 64, (3, 3), (2, 2))
     late = net.conv(net.conv(late, 80, **_POINTWISE), 60, **_POINTWISE)  # type: ignore[arg-type]
     graph = simplify(net.finish(net.pool(net.concat([early, late], 1), (4, 4), largest=True)))
-    planner = Planner(graph, M55)
-    (operand,) = planner.joined
+    candidates = Candidates(graph, Lowerings(graph, M55))
+    (operand,) = candidates.joined
     assert graph.tensors[operand[1]].shape[1] == 60
-    size = planner.smallest(())
-    planner = Planner(graph, M55)
-    planner.joined = joinable(graph)
-    assert size < planner.smallest(())
+    size = candidates.smallest(())
+    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates.joined = joinable(graph)
+    assert size < candidates.smallest(())
 
 
 def test_a_limit_reaches_kernels_that_write_into_a_result() -> None:
@@ -153,13 +153,14 @@ def test_no_byte_is_lost(cpu: str) -> None:
 
 def banded(seed: int) -> Iterator[Plan]:
     """Plans with one band each, of those that write into a joined result."""
-    planner = Planner(simplify(random_branches(seed)), M55)
-    count = len(planner.graph.ops)
+    graph = simplify(random_branches(seed))
+    candidates = Candidates(graph, Lowerings(graph, M55))
+    count = len(candidates.graph.ops)
     for first in range(count):
         for last in range(first + 1, min(first + 3, count)):
-            if is_chain(planner.graph, planner.calls, first, last):
-                plan = assemble(planner, (Chain(first, last, 2),))
-                if planner.graph.ops[last].outputs[0] in plan.parts:
+            if is_chain(candidates.graph, candidates.calls, first, last):
+                plan = assemble(candidates, (Chain(first, last, 2),))
+                if candidates.graph.ops[last].outputs[0] in plan.parts:
                     yield plan
 
 

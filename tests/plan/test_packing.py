@@ -8,15 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from cortexm_tools.plan.kernels.packing import (
-    Constants,
-    _phases,
-    depthwise8,
-    gemm4,
-    pairs,
-    phases_gemm4,
-    phases_pairs,
-)
+from cortexm_tools.plan.kernels.packing import FORMS, Constants, _phases, pack
 
 
 def _constants(weight: np.ndarray, channels: int, groups: int = 1) -> Constants:
@@ -37,7 +29,7 @@ def _constants(weight: np.ndarray, channels: int, groups: int = 1) -> Constants:
 def test_gemm4(depth: int, channels: int, groups: int) -> None:
     rng = np.random.default_rng(depth)
     weight = rng.integers(-128, 128, (channels, depth)).astype(np.int8)
-    packed = gemm4(_constants(weight, channels, groups))
+    packed = pack("gemm4", _constants(weight, channels, groups))
     per_group = channels // groups
     whole = per_group // 4 * 4
     first = (depth - 1) % 16 + 1
@@ -60,7 +52,7 @@ def test_gemm4(depth: int, channels: int, groups: int) -> None:
 
 def test_gemm4_of_a_layer_with_one_multiplier() -> None:
     none = np.zeros(0, np.int8)
-    packed = gemm4(Constants(np.ones((3, 5), np.int8), np.ones(3, np.int32), none, none))
+    packed = pack("gemm4", Constants(np.ones((3, 5), np.int8), np.ones(3, np.int32), none, none))
     assert packed.bias.tolist() == [1, 1, 1]
     assert packed.multiplier.size == packed.shift.size == 0
 
@@ -69,7 +61,7 @@ def test_gemm4_of_a_layer_with_one_multiplier() -> None:
 def test_depthwise8(channels: int) -> None:
     rng = np.random.default_rng(channels)
     weight = rng.integers(-128, 128, (1, 3, 2, channels)).astype(np.int8)
-    packed = depthwise8(_constants(weight, channels))
+    packed = pack("depthwise8", _constants(weight, channels))
     starts = [min(8 * i, channels - 8) for i in range((channels + 7) // 8)]
     for i, start in enumerate(starts):
         for lane in range(8):
@@ -118,15 +110,39 @@ def test_phases_gemm4() -> None:
     weight = rng.integers(-128, 128, (5, 3, 1, 6)).astype(np.int8)
     numbers = np.arange(5, dtype=np.int32)
     constants = Constants(weight, numbers, 2000 + numbers, -1 - numbers, 1, numbers, (2, 2), 0)
-    packed = phases_gemm4(constants)
-    upper = gemm4(_constants(np.ascontiguousarray(weight[:, 2::-2]), 5)).weight[:60]
-    lower = gemm4(_constants(weight[:, 1], 5)).weight[:30]
+    packed = pack("phases_gemm4", constants)
+    upper = pack("gemm4", _constants(np.ascontiguousarray(weight[:, 2::-2]), 5)).weight[:60]
+    lower = pack("gemm4", _constants(weight[:, 1], 5)).weight[:30]
     # And two phases without taps; a vector of 16 bytes begins at six of the last.
     assert packed.weight.tolist() == [*upper, *lower, *[0] * 10]
     assert packed.bias.tolist() == [0, 1, 2, 3, 4] * 4
-    packed = phases_pairs(constants)
-    parts = (pairs(_constants(weight[:, 2::-2], 5)), pairs(_constants(weight[:, 1], 5)))
+    packed = pack("phases_pairs", constants)
+    parts = (
+        pack("pairs", _constants(weight[:, 2::-2], 5)),
+        pack("pairs", _constants(weight[:, 1], 5)),
+    )
     assert [part.weight.size for part in parts] == [4 * 12 + 12, 4 * 6 + 8]
     assert packed.weight.tolist() == [*parts[0].weight, *parts[1].weight, *[0] * 8]
     assert packed.bias.tolist() == [0, 1, 2, 3, 4] * 4
     assert packed.shift.tolist() == [-1, -2, -3, -4, -5]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sizes_are_those_of_packed_weights(form: str) -> None:
+    """Plans are compared by them; weights are packed for the one that is taken."""
+    rng = np.random.default_rng(0)
+    depthwise = form in ("depthwise8", "tap_fours", "window_rows", "nn_depthwise")
+    for _ in range(60):
+        height, width, in_c, per_group = (int(n) for n in rng.integers(1, 8, 4))
+        groups = int(rng.integers(1, 4)) if form in ("gemm4", "fours") else 1
+        if form == "window_rows":
+            height = width = 3
+        out_c = 8 + in_c * per_group if depthwise else groups * per_group
+        shape = (1, height, width, out_c) if depthwise else (out_c, height, width, in_c)
+        weight = rng.integers(-128, 128, shape).astype(np.int8)
+        tables = rng.integers(-99, 99, (4, out_c)).astype(np.int32)
+        stride = (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
+        constants = Constants(
+            weight, *tables[:2], tables[2].astype(np.int8), groups, tables[3], stride
+        )
+        assert FORMS[form].weights(constants).nbytes == FORMS[form].size(constants)

@@ -19,7 +19,7 @@ from cortexm_tools.emit import EmitOptions
 from cortexm_tools.emit.model import model_text
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
-from cortexm_tools.plan import Chain, Plan, Planner, assemble, make_plan
+from cortexm_tools.plan import Candidates, Chain, Lowerings, Plan, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.kernels.params import field_types
 from cortexm_tools.plan.kernels.table import code_sizes, kernels
@@ -212,14 +212,14 @@ def test_every_kernel_with_an_order_is_among_the_networks() -> None:
     assert {kernel.symbol for kernel in kernels() if kernel.order} <= used
 
 
-def chains_of(planner: Planner, rows: int) -> list[Chain]:
+def chains_of(candidates: Candidates, rows: int) -> list[Chain]:
     """All that the graph allows, of up to four operators."""
-    count = len(planner.graph.ops)
+    count = len(candidates.graph.ops)
     return [
         Chain(first, last, rows)
         for first in range(count)
         for last in range(first + 1, min(first + 4, count))
-        if is_chain(planner.graph, planner.calls, first, last)
+        if is_chain(candidates.graph, candidates.calls, first, last)
     ]
 
 
@@ -228,10 +228,11 @@ def chains_of(planner: Planner, rows: int) -> list[Chain]:
 def test_bands_hold_the_rows_they_need(seed: int, cpu: str) -> None:
     """Every chain of a network, in bands of one and three rows: bytes are never lost, no row is
     computed twice, and a buffer one row shorter is refused."""
-    planner = Planner(simplify(random_tower(seed)), Target.parse(cpu))
+    graph = simplify(random_tower(seed))
+    candidates = Candidates(graph, Lowerings(graph, Target.parse(cpu)))
     for rows in (1, 3):
-        for chain in chains_of(planner, rows):
-            plan = assemble(planner, (chain,))
+        for chain in chains_of(candidates, rows):
+            plan = assemble(candidates, (chain,))
             replay(plan)
             (step,) = (step for step in plan.steps if step.fused)
             for op in step.ops:
@@ -242,7 +243,7 @@ def test_bands_hold_the_rows_they_need(seed: int, cpu: str) -> None:
                 ]
                 out = plan.graph.tensors[op.outputs[0]]
                 assert sum(made) <= out.shape[2]  # type: ignore[arg-type]
-            total = sum(call.macs for single in planner.calls for call in single)
+            total = sum(call.macs for single in candidates.calls for call in single)
             assert sum(call.macs for step in plan.steps for call in step.calls) <= total
             number = plan.buffer_of[step.inside[0]]
             row = plan.graph.tensors[step.inside[0]]
@@ -277,9 +278,10 @@ def call_with(call: Call, name: str, by: int) -> Call:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_mutated_bands_are_noticed(seed: int) -> None:
-    planner = Planner(simplify(random_tower(seed)), M55)
-    for chain in chains_of(planner, 2):
-        plan = assemble(planner, (chain,))
+    graph = simplify(random_tower(seed))
+    candidates = Candidates(graph, Lowerings(graph, M55))
+    for chain in chains_of(candidates, 2):
+        plan = assemble(candidates, (chain,))
         number = next(i for i, step in enumerate(plan.steps) if step.fused)
         for step in mutations(plan.steps[number]):
             mutated = replace(plan, steps=(*plan.steps[:number], step, *plan.steps[number + 1 :]))
@@ -293,9 +295,10 @@ def test_bands_are_there_for_a_smaller_arena(
     make: Callable[[int], Graph], optimize: Optimize
 ) -> None:
     for seed in range(24):
-        planner = Planner(simplify(make(seed)), M55, optimize=optimize)
-        chains = choose_chains(planner, optimize, None)
-        assert not chains or planner.smallest(chains) < planner.smallest(())
+        graph = simplify(make(seed))
+        candidates = Candidates(graph, Lowerings(graph, M55), optimize)
+        chains = choose_chains(candidates, optimize, None)
+        assert not chains or candidates.smallest(chains) < candidates.smallest(())
 
 
 def _moved_bytes(plan: Plan) -> int:

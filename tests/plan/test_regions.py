@@ -13,10 +13,9 @@ from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.memories import parse_region, parse_regions
-from cortexm_tools.plan import Plan, make_plan
+from cortexm_tools.plan import Candidates, Lowerings, Plan, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.memory.regions import NoRoom
-from cortexm_tools.plan.search.candidates import Planner
 from cortexm_tools.plan.search.choose_bands import choose_chains
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
@@ -85,8 +84,8 @@ def test_a_region_of_just_the_size_is_enough(seed: int) -> None:
     whole = plan_of(seed)
     assert plan_of(seed, f"sram={whole.arena_size}").arena_size <= whole.arena_size
     graph = simplify(random_tower(seed))
-    planner = Planner(graph, M55)
-    limit = planner.smallest(choose_chains(planner, Optimize.SIZE, None))
+    candidates = Candidates(graph, Lowerings(graph, M55))
+    limit = candidates.smallest(choose_chains(candidates, Optimize.SIZE, None))
     regions = parse_regions([f"sram={max(limit, 256)}"])
     assert make_plan(graph, M55, regions).arena_size <= max(limit, 256)
 

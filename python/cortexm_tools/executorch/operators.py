@@ -19,10 +19,11 @@ from ..errors import CortexMError, did_you_mean
 from ..ir import Graph, Layer, Tensor, contiguous, same_layout
 from ..ir.types import QuantParams
 from ..plan import lower
-from ..plan.lower.context import Selector
+from ..plan.lower.constants import pack_constants, with_names
+from ..plan.lower.context import Lowerings
 from ..plan.memory.offset_search import align_up
 from ..plan.types import Call as KernelCall
-from ..plan.types import Constant, ScratchArg, Step
+from ..plan.types import Constant, ScratchArg
 from ..pte.builder import COPY, Builder
 from ..pte.call import Call
 from ..pte.ops import CONVERTERS
@@ -400,8 +401,10 @@ def _compile(
     first_out = len(_flatten(program, instruction.args[: schema.arg_count]))
     for position, tensor in enumerate(graph.outputs):
         tensors[tensor] = first_out + position
-    select = Selector(graph, target)
-    steps = tuple(Step(op, tuple(select.calls(op))) for op in graph.ops)
+    lowerings = Lowerings(graph, target)
+    lowered = [lowerings.lower(op) for op in graph.ops]
+    sources = {key: source for each in lowered for key, source in each.sources.items()}
+    constants, names = pack_constants(sources)
     offsets: dict[int, int] = {}
     size = 0
     for op in graph.ops:
@@ -409,7 +412,7 @@ def _compile(
             if index not in graph.outputs:
                 offsets[index] = size
                 size += align_up(graph.tensors[index].nbytes, 16)
-    calls = tuple(call for step in steps for call in step.calls)
+    calls = tuple(with_names(call, names) for each in lowered for call in each.calls)
     scratch = max(
         (arg.nbytes for call in calls for arg in call.args if isinstance(arg, ScratchArg)),
         default=0,
@@ -425,7 +428,7 @@ def _compile(
         graph=graph,
         tensors=tensors,
         calls=tuple((call, size) for call in calls),
-        data=tuple(select.constants.values()),
+        data=constants,
         offsets=offsets,
         temp=size + align_up(scratch, 16),
         tensor_count=len(arguments),

@@ -8,18 +8,19 @@ many). `check` proves of a finished plan what the others promise; it knows `type
 
 from . import lower
 from .kernels.table import KernelChoice
-from .lower.context import has_lowering
+from .lower.context import Lowerings, has_lowering
 from .search.assemble import assemble
 from .search.bands import Chain
-from .search.candidates import Planner
+from .search.candidates import Candidates
 from .search.choose import make_plan
 from .types import Plan
 
 __all__ = [
+    "Candidates",
     "Chain",
     "KernelChoice",
+    "Lowerings",
     "Plan",
-    "Planner",
     "assemble",
     "has_lowering",
     "lower",

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants in the form that a kernel variant reads: `pack` in kernels.json names the function.
+"""Constants in the form that a kernel variant reads: `pack` in kernels.json names it.
 
-A function takes and returns the constants of a layer; arrays per channel that it does not change
-it returns as they are. Kernels without `pack` read the plain form that kernels.h documents.
+A form has three functions of the constants of a layer: its weights packed, the bytes that they take,
+and the arrays per channel, which are small. So kernels can be compared without packing any weights.
+Kernels without `pack` read the plain form that kernels.h documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +40,22 @@ class Constants:
     plain_bias: Array = field(default_factory=lambda: np.zeros(0, np.int32))
     stride: tuple[int, int] = (1, 1)
     in_zero_point: int = 0
+
+    @cached_property
+    def content(self) -> tuple[object, ...]:
+        """Equal for weights that are packed to equal bytes in one form."""
+        weight = np.ascontiguousarray(self.weight)
+        return weight.shape, self.groups, self.stride, weight.tobytes()
+
+    @property
+    def channels(self) -> int:
+        """Output channels."""
+        return len(self.bias)
+
+    @property
+    def rows(self) -> Array:
+        """The weights of every channel: [out_c, depth]."""
+        return self.weight.reshape(self.weight.shape[0], -1)
 
 
 def pad_fours(array: Array) -> Array:
@@ -80,19 +98,27 @@ def _filled_up(parts: Sequence[Array], behind: int) -> Array:
     return np.pad(np.concatenate(parts), (0, max(0, behind)))
 
 
-def gemm4(constants: Constants) -> Constants:
+def _behind_gemm4(constants: Constants) -> int:
+    """Bytes that are read behind the last block."""
+    channels = constants.weight.shape[0] // constants.groups
+    depth = constants.weight.size // constants.weight.shape[0]
+    return max(0, 16 - depth * (1 + channels % 4)) if channels >= 4 else 0
+
+
+def gemm4(constants: Constants) -> Array:
     """Blocks of four channels, each in chunks along the depth: see kernels/src/common/gemm_mve.h.
 
     The first chunk takes 1 … 16 bytes of each channel, so that the others have 16. It is read in
     whole vectors, which may need bytes behind the last block.
     """
-    channels = constants.weight.shape[0] // constants.groups
-    depth = constants.weight.size // constants.weight.shape[0]
-    behind = 16 - depth * (1 + channels % 4) if channels >= 4 else 0
-    return replace(constants, weight=_filled_up([_gemm4(constants)], behind))
+    return _filled_up([_gemm4(constants)], _behind_gemm4(constants))
 
 
-def plain_bias(constants: Constants) -> Constants:
+def _gemm4_size(constants: Constants) -> int:
+    return constants.weight.size + _behind_gemm4(constants)
+
+
+def _plain_bias(constants: Constants) -> Constants:
     """Biases without the zero point, for kernels that subtract it from every code."""
     return replace(constants, bias=constants.plain_bias)
 
@@ -112,44 +138,71 @@ def _phases(constants: Constants) -> Iterator[Constants]:
             yield replace(constants, weight=weight, bias=bias.astype(np.int32))
 
 
-def phases_gemm4(constants: Constants) -> Constants:
+def _phase_biases(constants: Constants) -> Constants:
+    """The biases of each phase, one after the other."""
+    biases = [phase.bias for phase in _phases(constants)]
+    return replace(constants, bias=np.concatenate(biases))
+
+
+def _taps(constants: Constants) -> list[Constants]:
+    """The phases that have any."""
+    return [phase for phase in _phases(constants) if phase.weight.size]
+
+
+def _phase_depths(constants: Constants) -> list[int]:
+    """Weights of a channel in each phase that has any, without taking them."""
+    _, height, width, in_c = constants.weight.shape
+    stride_h, stride_w = constants.stride
+    rows = [len(range(y, height, stride_h)) for y in range(stride_h)]
+    columns = [len(range(x, width, stride_w)) for x in range(stride_w)]
+    return [count * n * in_c for count in rows for n in columns if count * n * in_c]
+
+
+def _behind_phases_gemm4(constants: Constants) -> int:
+    # Phases without taps read the last one's again.
+    return max(0, 16 - min(_phase_depths(constants))) if constants.weight.shape[0] >= 4 else 0
+
+
+def phases_gemm4(constants: Constants) -> Array:
     """gemm4 of each phase of a transposed convolution, one after the other."""
-    parts = list(_phases(constants))
-    taps = [phase for phase in parts if phase.weight.size]
-    channels = constants.weight.shape[0]
-    least = min(phase.weight.size // channels for phase in taps)
-    behind = 16 - least if channels >= 4 else 0  # phases without taps read the last one's again
-    weight = _filled_up([_gemm4(phase) for phase in taps], behind)
-    return replace(constants, weight=weight, bias=np.concatenate([phase.bias for phase in parts]))
+    parts = [_gemm4(phase) for phase in _taps(constants)]
+    return _filled_up(parts, _behind_phases_gemm4(constants))
 
 
-def depthwise8(constants: Constants) -> Constants:
+def _phases_gemm4_size(constants: Constants) -> int:
+    return constants.weight.size + _behind_phases_gemm4(constants)
+
+
+def depthwise8(constants: Constants) -> Array:
     """Weights in chunks of eight channels, [chunk][tap][8].
 
     Where channels are no multiple of eight the last chunk takes the last eight of them.
     """
-    channels = len(constants.bias)
+    channels = constants.channels
     starts = [min(start, channels - 8) for start in range(0, channels, 8)]
     chunks = np.array([range(start, start + 8) for start in starts])
     taps = constants.weight.reshape(-1, channels)
-    weight = np.ascontiguousarray(taps[:, chunks].transpose(1, 0, 2)).reshape(-1)
-    return replace(constants, weight=weight)
+    return np.ascontiguousarray(taps[:, chunks].transpose(1, 0, 2)).reshape(-1)
 
 
-def fours(constants: Constants) -> Constants:
+def _depthwise8_size(constants: Constants) -> int:
+    channels = constants.channels
+    return int(constants.weight.size // channels * 8 * -(-channels // 8))
+
+
+def fours(constants: Constants) -> Array:
     """Bytes w + 128, in blocks of four channels [k][4]: see triples.h and quads.h in common/."""
     packed = in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1))
     raised = packed.view(np.uint8) + np.uint8(128)  # wraps
-    return replace(constants, weight=raised.view(np.int8))
+    return raised.view(np.int8)
 
 
-def tap_fours(constants: Constants) -> Constants:
+def tap_fours(constants: Constants) -> Array:
     """Depthwise weights [height][width][out] as [out / 4][tap][4], and [tap][rest] of what is left."""
     taps = constants.weight.reshape(-1, constants.weight.shape[-1])
     whole = taps.shape[1] // 4 * 4
     blocks = taps[:, :whole].reshape(len(taps), -1, 4).transpose(1, 0, 2)
-    parts = [blocks.reshape(-1), taps[:, whole:].reshape(-1)]
-    return replace(constants, weight=np.concatenate(parts))
+    return np.concatenate([blocks.reshape(-1), taps[:, whole:].reshape(-1)])
 
 
 def _words(rows: Array) -> Array:
@@ -158,15 +211,25 @@ def _words(rows: Array) -> Array:
     return (256 * codes[1::2] + codes[0::2] + 128).astype("<i2")
 
 
-def twos(constants: Constants) -> Constants:
+def _ends_early(depth: int) -> bool:
+    """Whether inputs that are read in fours go on behind the words of a row."""
+    return depth % 4 in (1, 2)
+
+
+def twos(constants: Constants) -> Array:
     """Channels in twos, an odd number filled up with zeros: see kernels/src/common/gemm_dsp.h.
 
     Inputs are read in fours, so that a word behind the last two channels may be needed.
     """
-    rows = constants.weight.reshape(constants.weight.shape[0], -1)
-    behind = 4 if rows.shape[1] % 4 in (1, 2) else 0
+    rows = constants.rows
     words = _words(rows).reshape(-1).view(np.int8)
-    return replace(constants, weight=_filled_up([words], behind))
+    return _filled_up([words], 4 if _ends_early(rows.shape[1]) else 0)
+
+
+def _twos_size(constants: Constants) -> int:
+    channels, depth = constants.rows.shape
+    size = 4 * -(-channels // 2) * -(-depth // 2) + (4 if _ends_early(depth) else 0)
+    return int(size)
 
 
 def _pairs(rows: Array) -> tuple[Array, Array]:
@@ -179,32 +242,51 @@ def _pairs(rows: Array) -> tuple[Array, Array]:
     return blocks, fours.transpose(0, 2, 1).reshape(-1)
 
 
-def pairs(constants: Constants) -> Constants:
+def _pairs_sizes(channels: int, depth: int) -> tuple[int, int]:
+    """The bytes of both."""
+    return channels // 4 * 4 * 2 * -(-depth // 2), channels % 4 * 4 * -(-depth // 4)
+
+
+def _behind_pairs(constants: Constants) -> int:
+    """Bytes that are read behind the last block, less those of the channels that are left."""
+    channels, depth = constants.rows.shape
+    needed = 8 if channels >= 4 and _ends_early(depth) else 0
+    return max(0, needed - _pairs_sizes(channels, depth)[1])
+
+
+def pairs(constants: Constants) -> Array:
     """Blocks of two times two channels, whose words take turns: see gemm_dsp.h.
 
     Channels that are left follow one after another, inputs in fours w0, w2, w1, w3, filled up with
     zeros. The last block is read in fours of inputs, too, and may need words behind it.
     """
-    rows = constants.weight.reshape(constants.weight.shape[0], -1)
-    blocks, rest = _pairs(rows)
-    behind = 8 - rest.size if blocks.size and rows.shape[1] % 4 in (1, 2) else 0
-    return replace(constants, weight=_filled_up([blocks, rest], behind))
+    return _filled_up(_pairs(constants.rows), _behind_pairs(constants))
 
 
-def phases_pairs(constants: Constants) -> Constants:
+def _all_pairs_size(constants: Constants) -> int:
+    return sum(_pairs_sizes(*constants.rows.shape)) + _behind_pairs(constants)
+
+
+def _behind_phases_pairs(constants: Constants) -> int:
+    early = any(_ends_early(depth) for depth in _phase_depths(constants))
+    return 8 if early and constants.weight.shape[0] >= 4 else 0
+
+
+def phases_pairs(constants: Constants) -> Array:
     """pairs of each phase of a transposed convolution, one after the other."""
-    parts = list(_phases(constants))
+    parts = [part for phase in _taps(constants) for part in _pairs(phase.rows)]
+    return _filled_up(parts, _behind_phases_pairs(constants))
+
+
+def _phases_pairs_size(constants: Constants) -> int:
     channels = constants.weight.shape[0]
-    taps = [phase.weight.reshape(channels, -1) for phase in parts if phase.weight.size]
-    behind = 8 if channels >= 4 and any(rows.shape[1] % 4 in (1, 2) for rows in taps) else 0
-    weight = _filled_up([part for rows in taps for part in _pairs(rows)], behind)
-    return replace(constants, weight=weight, bias=np.concatenate([phase.bias for phase in parts]))
+    sizes = (sum(_pairs_sizes(channels, depth)) for depth in _phase_depths(constants))
+    return sum(sizes) + _behind_phases_pairs(constants)
 
 
-def window_rows(constants: Constants) -> Constants:
+def window_rows(constants: Constants) -> Array:
     """Depthwise weights of 3x3 windows as [out][9], and a byte that is read with the last ones."""
-    rows = constants.weight.reshape(9, -1).T.reshape(-1)
-    return replace(constants, weight=np.pad(rows, (0, 1)))
+    return np.pad(constants.weight.reshape(9, -1).T.reshape(-1), (0, 1))
 
 
 def nn_channels(constants: Constants) -> Constants:
@@ -221,24 +303,49 @@ def nn_channels(constants: Constants) -> Constants:
     )
 
 
-def nn_depthwise(constants: Constants) -> Constants:
-    """The same, and three more weights, as the last ones are read by fours, too."""
-    weight = np.pad(constants.weight.reshape(-1), (0, 3))
-    return replace(nn_channels(constants), weight=weight)
+def nn_depthwise(constants: Constants) -> Array:
+    """Three more weights, as the last ones are read by fours, too."""
+    return np.pad(constants.weight.reshape(-1), (0, 3))
 
 
-PACKERS: dict[str, Callable[[Constants], Constants]] = {
-    "": lambda constants: constants,
-    "depthwise8": depthwise8,
-    "fours": fours,
-    "gemm4": gemm4,
-    "nn_channels": nn_channels,
-    "nn_depthwise": nn_depthwise,
-    "pairs": pairs,
-    "phases_gemm4": phases_gemm4,
-    "phases_pairs": phases_pairs,
-    "plain_bias": plain_bias,
-    "tap_fours": tap_fours,
-    "twos": twos,
-    "window_rows": window_rows,
+def _same_size(constants: Constants) -> int:
+    return constants.weight.size
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a kernel wants the constants of a layer.
+
+    Attributes:
+        weights: the weights as it reads them.
+        size: bytes of these.
+        tables: the constants with the arrays per channel as it reads them.
+    """
+
+    weights: Callable[[Constants], Array] = lambda constants: constants.weight
+    size: Callable[[Constants], int] = _same_size
+    tables: Callable[[Constants], Constants] = lambda constants: constants
+
+
+FORMS: dict[str, Form] = {
+    "": Form(),
+    "depthwise8": Form(depthwise8, _depthwise8_size),
+    "fours": Form(fours),
+    "gemm4": Form(gemm4, _gemm4_size),
+    "nn_channels": Form(tables=nn_channels),
+    "nn_depthwise": Form(nn_depthwise, lambda c: c.weight.size + 3, nn_channels),
+    "pairs": Form(pairs, _all_pairs_size),
+    "phases_gemm4": Form(phases_gemm4, _phases_gemm4_size, _phase_biases),
+    "phases_pairs": Form(phases_pairs, _phases_pairs_size, _phase_biases),
+    "plain_bias": Form(tables=_plain_bias),
+    "tap_fours": Form(tap_fours),
+    "twos": Form(twos, _twos_size),
+    "window_rows": Form(window_rows, lambda c: c.weight.size + 1),
 }
+"""By the name that `pack` has in kernels.json."""
+
+
+def pack(form: str, constants: Constants) -> Constants:
+    """All constants of a layer in a form."""
+    weight = FORMS[form].weights(constants)
+    return replace(FORMS[form].tables(constants), weight=weight)

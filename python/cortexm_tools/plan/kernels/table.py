@@ -34,7 +34,7 @@ class Kernel:
 
     Attributes:
         when: what it requires of a layer, names in requirements.CASES.
-        pack: the form of its constants, a name in packing.PACKERS.
+        pack: the form of its constants, a name in packing.FORMS.
         scratch: the memory it needs, a name in requirements.SCRATCH.
         order: how it walks input and output, see memory/overlap.py; empty where nothing is promised.
         library: whose code computes.
@@ -101,6 +101,12 @@ def code_sizes() -> dict[str, int]:
     path = data_root() / "kernels" / "code_sizes.json"
     sizes: dict[str, int] = json.loads(path.read_text(encoding="utf-8"))
     return sizes
+
+
+@cache
+def symbols(op: str, types: str) -> frozenset[str]:
+    """All kernels of ours that compute an operator on these element types."""
+    return frozenset(k.symbol for k in kernels() if (k.op, k.types) == (op, types))
 
 
 def find_kernel(

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,13 +17,13 @@ from ...target import Target
 from ..kernels.cmsis_nn import compiled_isa
 from ..kernels.params import check_ranges
 from ..kernels.requirements import SCRATCH, Facts
-from ..kernels.table import Kernel, KernelChoice, find_kernel
-from ..types import Arg, Call, Constant, ConstantArg, Field, ScratchArg, TensorArg
+from ..kernels.table import Kernel, KernelChoice, find_kernel, symbols
+from ..types import Arg, Call, ConstantArg, Field, ScratchArg, TensorArg
+from .constants import Source, Weights
+
+_Fact = TypeVar("_Fact")
 
 Lowering = Callable[["Selector", Any, Op], list[Call]]
-
-# Kernels that an operator does without: the tensor that it makes, and the kernel's symbol.
-Spare = frozenset[tuple[int, str]]
 
 _LOWERINGS: dict[type[Attrs], Lowering] = {}
 
@@ -43,40 +43,49 @@ def has_lowering(attrs: Attrs) -> bool:
     return type(attrs) in _LOWERINGS
 
 
-class Selector:
-    """Turns operators into calls and collects the constants they need.
+@dataclass(frozen=True)
+class Lowered:
+    """An operator as kernel calls.
 
-    Kernels of ours in `avoid` are not taken, nor those in `spare`. `spares` are the kernels it has taken
-    for which there are others.
+    Attributes:
+        calls: their constants have the keys of `sources` for names.
+        others: the symbols of its kernels that could be others.
+    """
+
+    calls: tuple[Call, ...]
+    sources: Mapping[str, Source]
+    others: frozenset[str]
+
+
+class Lowerings:
+    """The operators of a graph as kernel calls, each lowered once for every set of kernels to do without.
+
+    Whoever compares plans of one graph, also in another order, shares one of these.
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        target: Target,
-        choice: KernelChoice = KernelChoice.BUILTIN,
-        avoid: Set[str] = frozenset(),
-        spare: Spare = frozenset(),
+        self, graph: Graph, target: Target, choice: KernelChoice = KernelChoice.BUILTIN
     ) -> None:
-        self.graph = graph
+        self.tensors = graph.tensors
         self.target = target
         self.choice = choice
-        self.avoid = avoid
-        self._spared: dict[int, Set[str]] = {
-            tensor: {symbol for other, symbol in spare if other == tensor} for tensor, _ in spare
-        }
-        self.spares: set[tuple[int, str]] = set()
         # What the code of other libraries is compiled for.
-        self._isa = target.isa if choice is KernelChoice.BUILTIN else compiled_isa(target)
-        self.constants: dict[str, Constant] = {}
-        self._by_content: dict[tuple[str, bytes], str] = {}
+        self.isa = target.isa if choice is KernelChoice.BUILTIN else compiled_isa(target)
+        # By the first result of an operator, which no other one makes.
+        self._lowered: dict[tuple[int, frozenset[str]], Lowered] = {}
+        self._variants: dict[int, frozenset[str]] = {}
+        self._facts: dict[int, Any] = {}
 
-    def calls(self, op: Op) -> list[Call]:
-        """The kernel calls that compute `op`.
+    def lower(self, op: Op, without: Set[str] = frozenset()) -> Lowered:
+        """The kernel calls that compute `op`, with none of our kernels in `without`, given by symbol.
 
         Raises:
             CortexMError: no kernel serves it, or a parameter is out of its field's range.
         """
+        made = op.outputs[0]
+        known = self._variants.get(made)
+        if known is not None and (made, known & without) in self._lowered:
+            return self._lowered[made, known & without]
         lowering = _LOWERINGS.get(type(op.attrs))
         if lowering is None:
             raise CortexMError(
@@ -84,13 +93,48 @@ class Selector:
                 where=str(op.layer),
                 hint=advice_on(op.layer.call),
             )
-        calls = lowering(self, op.attrs, op)
+        select = Selector(self, op, without)
+        calls = tuple(lowering(select, op.attrs, op))
         for call in calls:
             check_ranges(call.kernel, call.fields, op)
-        return calls
+        variants = (known or frozenset()) | select.variants
+        found = Lowered(calls, select.sources, frozenset(select.others))
+        self._variants[made] = variants
+        self._lowered[made, variants & without] = found
+        return found
+
+    def once(self, op: Op, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives the first time that it is asked for an operator."""
+        if op.outputs[0] not in self._facts:
+            self._facts[op.outputs[0]] = find()
+        found: _Fact = self._facts[op.outputs[0]]
+        return found
+
+
+class Selector:
+    """Turns an operator into calls and collects the constants they need.
+
+    Attributes:
+        sources: of constants, by the name that calls have for them.
+        others: symbols of the kernels it has taken for which there are others.
+        variants: symbols of all that it might have taken.
+    """
+
+    def __init__(self, lowerings: Lowerings, op: Op, without: Set[str]) -> None:
+        self.target = lowerings.target
+        self.sources: dict[str, Source] = {}
+        self.others: set[str] = set()
+        self.variants: frozenset[str] = frozenset()
+        self._lowerings = lowerings
+        self._op = op
+        self._without = without
 
     def tensor(self, index: int) -> Tensor:
-        return self.graph.tensors[index]
+        return self._lowerings.tensors[index]
+
+    def once(self, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives, which is the same whatever kernels are taken."""
+        return self._lowerings.once(self._op, find)
 
     def kernel(self, name: str, types: str, op: Op, facts: Facts | None = None) -> Kernel:
         find = partial(
@@ -99,21 +143,21 @@ class Selector:
             types,
             self.target,
             layer=str(op.layer),
-            facts={"isa": self._isa, **(facts or {})},
-            choice=self.choice,
+            facts={"isa": self._lowerings.isa, **(facts or {})},
+            choice=self._lowerings.choice,
         )
-        avoid = self.avoid | self._spared.get(op.outputs[0], set())
-        kernel = find(avoid=avoid)
+        self.variants |= symbols(name, types)
+        kernel = find(avoid=self._without)
         try:
-            if find(avoid=avoid | {kernel.symbol}) != kernel:
-                self.spares.add((op.outputs[0], kernel.symbol))
+            if find(avoid=self._without | {kernel.symbol}) != kernel:
+                self.others.add(kernel.symbol)
         except CortexMError:
             pass  # it is the last
         return kernel
 
     def scratch(self, kernel: Kernel, fields: Facts) -> ScratchArg:
         """The memory that a call of `kernel` with this parameter block needs."""
-        return ScratchArg(SCRATCH[kernel.scratch]({"isa": self._isa, **fields}))
+        return ScratchArg(SCRATCH[kernel.scratch]({"isa": self._lowerings.isa, **fields}))
 
     def call(
         self, kernel: Kernel, fields: dict[str, Field], args: list[Arg], macs: int = 0
@@ -129,33 +173,14 @@ class Selector:
         return self.constant("c_" + tensor.name, data, f"{tensor.name} {tensor.shape}")
 
     def constant(
-        self, name: str, data: Array, comment: str = "", *, needed: int | None = None
+        self, name: str, data: Array | Weights, comment: str = "", *, needed: int | None = None
     ) -> ConstantArg:
-        """Adds a constant array; equal arrays are stored once.
+        """A constant; equal ones are stored once.
 
         Args:
+            name: that it gets in the code if no other one has it.
             needed: bytes of it that the model brings; default: all.
         """
-        data = np.ascontiguousarray(data)
-        key = (data.dtype.str, data.tobytes())
-        if key in self._by_content:
-            return ConstantArg(self._by_content[key])
-        name = unique(identifier(name), self.constants)
-        self.constants[name] = Constant(
-            name, data, comment, needed=data.nbytes if needed is None else needed
-        )
-        self._by_content[key] = name
-        return ConstantArg(name)
-
-
-def identifier(text: str) -> str:
-    """`text` as a C identifier."""
-    return re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or "x"
-
-
-def unique(name: str, taken: dict[str, Constant]) -> str:
-    candidate, number = name, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}_{number}"
-    return candidate
+        key = f"{self._op.outputs[0]}.{len(self.sources)}"
+        self.sources[key] = Source(name, data, comment, data.nbytes if needed is None else needed)
+        return ConstantArg(key)

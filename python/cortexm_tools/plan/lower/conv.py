@@ -4,27 +4,67 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...ir import Op, ops
-from ..kernels.packing import PACKERS, Constants
+from ..kernels.packing import FORMS, Constants
 from ..types import Arg, Call, Field, TensorArg
+from .constants import Weights
 from .context import Selector, lowers
 from .images import image_calls, image_fields, strided_image_fields
 from .weights import constant_data, folded_bias, largest_plain_sum, largest_sum, zero_bias
 
 
+@dataclass(frozen=True)
+class _Layer:
+    """What is known of a convolution whatever kernel computes it.
+
+    Attributes:
+        kind: the operator whose kernels do.
+        largest_sum: a bound of |accumulator|; largest_plain_sum: see `largest_plain_sum`.
+    """
+
+    kind: str
+    constants: Constants
+    largest_sum: int
+    largest_plain_sum: int
+
+
+def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
+    weight = constant_data(select, op.inputs[1], op, "weights")
+    bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
+    depthwise, kind = isinstance(attrs, ops.DepthwiseConv2d), op.kind
+    wide = weight.astype(np.int64)
+    axes = (0, 1, 2) if depthwise else (1, 2, 3)
+    sums, sizes = wide.sum(axis=axes), np.abs(wide).sum(axis=axes)
+    if depthwise and select.tensor(op.inputs[0]).shape[1] == 1:
+        # One input channel for all outputs: a plain convolution, which has the faster kernels.
+        _, kernel_h, kernel_w, out_c = weight.shape
+        kind, weight = "conv2d", weight.reshape(-1, out_c).T.reshape(out_c, kernel_h, kernel_w, 1)
+    folded, plain = folded_bias(sums, bias, attrs.in_zero_point), folded_bias(sums, bias, 0)
+    constants = Constants(
+        weight,
+        folded,
+        np.array(attrs.multipliers, np.int32),
+        np.array(attrs.shifts, np.int8),
+        attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
+        plain,
+        attrs.stride,
+        attrs.in_zero_point,
+    )
+    return _Layer(kind, constants, largest_sum(sizes, folded), largest_plain_sum(sizes, plain))
+
+
 @lowers(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d)
 def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-    weight = constant_data(select, op.inputs[1], op, "weights")
-    bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
-    depthwise = isinstance(attrs, ops.DepthwiseConv2d)
-    kernel_h, kernel_w = weight.shape[1], weight.shape[2]
-    sums = weight.astype(np.int64).sum(axis=(0, 1, 2) if depthwise else (1, 2, 3))
+    layer = select.once(lambda: _layer(select, attrs, op))
+    shape = select.tensor(op.inputs[1]).shape
+    _, kernel_h, kernel_w, _ = shape
     out_c = out.shape[1]
-    taps = weight.size // out_c
+    taps = math.prod(shape) // out_c
     positions = (
         out.numel if not isinstance(attrs, ops.TransposeConv2d) else x.numel // x.shape[1] * out_c
     )
@@ -47,36 +87,16 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "act_min": attrs.act_min,
         "act_max": attrs.act_max,
     }
-    kind = op.kind
-    shape = "x".join(map(str, weight.shape))
-    if depthwise and x.shape[1] == 1:
-        # One input channel for all outputs: a plain convolution, which has the faster kernels.
-        kind, weight = "conv2d", weight.reshape(-1, out_c).T.reshape(out_c, kernel_h, kernel_w, 1)
-    folded = folded_bias(sums, bias, attrs.in_zero_point)
-    sizes = np.abs(weight.astype(np.int64)).sum(
-        axis=(0, 1, 2) if weight.shape[0] == 1 and kind == "depthwise_conv2d" else (1, 2, 3)
-    )
-    plain = folded_bias(sums, bias, 0)
     facts = {
         **fields,
         "shifts": attrs.shifts,
-        "largest_sum": largest_sum(sizes, folded),
-        "largest_plain_sum": largest_plain_sum(sizes, plain),
+        "largest_sum": layer.largest_sum,
+        "largest_plain_sum": layer.largest_plain_sum,
     }
-    kernel = select.kernel(kind, "s8", op, facts)
-    constants = PACKERS[kernel.pack](
-        Constants(
-            weight,
-            folded,
-            np.array(attrs.multipliers, np.int32),
-            np.array(attrs.shifts, np.int8),
-            attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
-            plain,
-            attrs.stride,
-            attrs.in_zero_point,
-        )
-    )
-    tables = {"multiplier": constants.multiplier, "shift": constants.shift}
+    kernel = select.kernel(layer.kind, "s8", op, facts)
+    constants = layer.constants
+    packed = FORMS[kernel.pack].tables(constants)
+    tables = {"multiplier": packed.multiplier, "shift": packed.shift}
     named: dict[str, Field] = {
         name: select.constant(f"{name[0]}_{label}", table, needed=out_c * table.itemsize).name
         for name, table in tables.items()
@@ -88,8 +108,13 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         kernel,
         named | fields,
         [
-            select.constant("w_" + label, constants.weight, shape, needed=weight.nbytes),
-            select.constant("b_" + label, constants.bias, needed=folded.nbytes),
+            select.constant(
+                "w_" + label,
+                Weights(kernel.pack, constants),
+                "x".join(map(str, shape)),
+                needed=constants.weight.nbytes,
+            ),
+            select.constant("b_" + label, packed.bias, needed=constants.bias.nbytes),
         ],
         select.scratch(kernel, fields),
         positions * taps,

@@ -7,23 +7,32 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import Op, ops
-from ..kernels.packing import PACKERS, Constants
+from ..kernels.packing import FORMS, Constants
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
+from .constants import Weights
 from .context import Selector, lowers
 from .weights import constant_data, folded_bias, largest_sum, zero_bias
+
+
+def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int]:
+    """The constants of a linear layer, and a bound of |accumulator|."""
+    weight = constant_data(select, op.inputs[1], op, "weights")
+    bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
+    values = weight.astype(np.int64) - attrs.weight_zero_point
+    folded = folded_bias(values.sum(axis=1), bias, attrs.in_zero_point)
+    none = np.zeros(0, np.int32)
+    constants = Constants(weight, folded, none, none.astype(np.int8))
+    return constants, largest_sum(np.abs(values).sum(axis=1), folded)
 
 
 @lowers(ops.Linear)
 def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     x = select.tensor(op.inputs[0])
-    weight = constant_data(select, op.inputs[1], op, "weights")
-    bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
-    values = weight.astype(np.int64) - attrs.weight_zero_point
-    sums = values.sum(axis=1)
+    constants, bound = select.once(lambda: _layer(select, attrs, op))
     label = op.layer.path or op.kind
-    out_features, in_features = weight.shape
+    out_features, in_features = constants.weight.shape
     rows = x.numel // in_features
     fields = {
         "rows": rows,
@@ -36,9 +45,6 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "act_min": attrs.act_min,
         "act_max": attrs.act_max,
     }
-    folded = folded_bias(sums, bias, attrs.in_zero_point)
-    sizes = np.abs(values).sum(axis=1)
-    bound = largest_sum(sizes, folded)
     facts = {
         **fields,
         "shifts": (attrs.shift,),
@@ -46,17 +52,16 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "largest_plain_sum": bound,
     }
     kernel = select.kernel("linear", "s8", op, facts)
-    none = np.zeros(0, np.int32)
-    constants = PACKERS[kernel.pack](Constants(weight, folded, none, none.astype(np.int8)))
+    packed = FORMS[kernel.pack].tables(constants)
     args: list[Arg] = [
         TensorArg(op.inputs[0]),
         select.constant(
             "w_" + label,
-            constants.weight,
-            "x".join(map(str, weight.shape)),
-            needed=weight.nbytes,
+            Weights(kernel.pack, constants),
+            "x".join(map(str, constants.weight.shape)),
+            needed=constants.weight.nbytes,
         ),
-        select.constant("b_" + label, constants.bias, needed=folded.nbytes),
+        select.constant("b_" + label, packed.bias, needed=packed.bias.nbytes),
         TensorArg(op.outputs[0]),
         select.scratch(kernel, fields),
     ]

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ...ir import Graph
 from ..types import Buffer, Part, Step
@@ -31,40 +32,36 @@ class Pieces:
     distances: dict[tuple[int, int], int]
 
 
-@dataclass
-class Facts:
-    """What was found out about steps, by their id, so that many choices of steps can be compared.
+class KnownStep:
+    """A step, and what was found out about it, so that many choices of steps can be compared.
 
-    `apart` are results that never overlap an operand, because the proof would take too long.
+    It is itself alone that it equals, whatever calls another one has.
     """
 
-    apart: frozenset[int] = frozenset()
-    steps: dict[int, Step] = field(default_factory=dict)
-    distances: dict[tuple[int, int], Distance | None] = field(default_factory=dict)
-    bands: dict[int, dict[int, int]] = field(default_factory=dict)
-    own: dict[tuple[int, int, int], tuple[_Own, Lives, Step]] = field(default_factory=dict)
+    def __init__(self, graph: Graph, step: Step) -> None:
+        self.step = step
+        self._graph = graph
+        self._distances: dict[int, Distance | None] = {}
 
-    def distance(self, graph: Graph, step: Step, operand: int) -> Distance | None:
-        key = id(step), operand
-        if key not in self.distances:
-            self.steps[id(step)] = step  # lives as long as its id is used
-            self.distances[key] = distance(graph, step, operand, step.op.outputs[0])
-        return self.distances[key]
+    def distance(self, operand: int) -> Distance | None:
+        """How far below `operand` its result may begin; None if they must lie apart."""
+        if operand not in self._distances:
+            made = self.step.op.outputs[0]
+            self._distances[operand] = distance(self._graph, self.step, operand, made)
+        return self._distances[operand]
 
-    def band_sizes(self, graph: Graph, step: Step) -> dict[int, int]:
-        if not step.fused:
-            return {}
-        if id(step) not in self.bands:
-            self.steps[id(step)] = step
-            self.bands[id(step)] = _band_sizes(graph, step)
-        return self.bands[id(step)]
-
-    def own_of(self, graph: Graph, lives: Lives, number: int, step: Step) -> _Own:
-        key = id(lives), number, id(step)
-        if key not in self.own:
-            own = _own_of(graph, lives, number, step, self)
-            self.own[key] = own, lives, step  # live as long as their ids are used
-        return self.own[key][0]
+    @cached_property
+    def band_sizes(self) -> dict[int, int]:
+        """Bytes of each tensor of which only bands exist."""
+        sizes: dict[int, int] = {}
+        inside = set(self.step.inside)
+        for call in self.step.calls if inside else ():
+            target = call.result
+            if target is not None and target.index in inside:
+                end = write_range(self._graph, call, target)[1]
+                end += max(0, (call.turns - 1) * target.step)
+                sizes[target.index] = max(sizes.get(target.index, 0), end)
+        return sizes
 
 
 @dataclass(frozen=True)
@@ -75,15 +72,17 @@ class Lives:
         buffers: in the size of whole tensors, without scratch.
         buffer_of: for every tensor in the arena, the index of its buffer.
         parts: those that lie in the result of a concatenation instead.
+        own: what steps were found to bring into the arena, by their place and the step.
     """
 
     buffers: tuple[Buffer, ...]
     buffer_of: dict[int, int]
     parts: dict[int, Part]
+    own: dict[tuple[int, KnownStep], _Own] = field(default_factory=dict, compare=False)
 
 
 def lives_of(
-    graph: Graph, steps: tuple[Step, ...], group: dict[int, int], parts: dict[int, Part]
+    graph: Graph, steps: Sequence[Step], group: dict[int, int], parts: dict[int, Part]
 ) -> Lives:
     """When the pieces of the arena live, and which one holds each tensor.
 
@@ -138,13 +137,19 @@ class _Own:
     aligns: dict[int, int]
 
 
-def pieces_of(graph: Graph, steps: tuple[Step, ...], lives: Lives, facts: Facts) -> Pieces:
-    """The pieces of the arena, and which one holds each tensor and each step's scratch."""
+def pieces_of(steps: Sequence[KnownStep], lives: Lives, apart: Set[int]) -> Pieces:
+    """The pieces of the arena, and which one holds each tensor and each step's scratch.
+
+    Args:
+        apart: results that never overlap an operand, because the proof would take too long.
+    """
     result = list(lives.buffers)
     scratch_of: dict[int, int] = {}
     distances: dict[tuple[int, int], int] = {}
     for number, step in enumerate(steps):
-        own = facts.own_of(graph, lives, number, step)
+        if (number, step) not in lives.own:
+            lives.own[number, step] = _own_of(number, step, lives, apart)
+        own = lives.own[number, step]
         for place, buffer in own.bands.items():
             result[place] = buffer
         for place, align in own.aligns.items():
@@ -156,44 +161,32 @@ def pieces_of(graph: Graph, steps: tuple[Step, ...], lives: Lives, facts: Facts)
     return Pieces(tuple(result), lives.buffer_of, scratch_of, lives.parts, distances)
 
 
-def _own_of(graph: Graph, lives: Lives, number: int, step: Step, facts: Facts) -> _Own:
+def _own_of(number: int, known: KnownStep, lives: Lives, apart: Set[int]) -> _Own:
     bands = {
         place: replace(lives.buffers[place], nbytes=nbytes)
-        for index, nbytes in facts.band_sizes(graph, step).items()
+        for index, nbytes in known.band_sizes.items()
         for place in [lives.buffer_of[index]]
     }
     scratch = None
-    if step.scratch:
-        scratch = Buffer(f"scratch of step {number}", step.scratch, 8, number, number)
+    if known.step.scratch:
+        scratch = Buffer(f"scratch of step {number}", known.step.scratch, 8, number, number)
     distances: dict[tuple[int, int], int] = {}
     aligns: dict[int, int] = {}
-    for pair, found in _overlaps(graph, number, step, lives, facts):
+    for pair, found in _overlaps(number, known, lives, apart):
         distances[pair] = found.nbytes
         for place in pair if found.modulus > 1 else ():
             aligns[place] = math.lcm(aligns.get(place, 1), found.modulus)
     return _Own(bands, scratch, distances, aligns)
 
 
-def _band_sizes(graph: Graph, step: Step) -> dict[int, int]:
-    """Bytes of each tensor of which only bands exist."""
-    sizes: dict[int, int] = {}
-    inside = set(step.inside)
-    for call in step.calls:
-        target = call.result
-        if target is not None and target.index in inside:
-            end = write_range(graph, call, target)[1] + max(0, (call.turns - 1) * target.step)
-            sizes[target.index] = max(sizes.get(target.index, 0), end)
-    return sizes
-
-
 def _overlaps(
-    graph: Graph, number: int, step: Step, lives: Lives, facts: Facts
+    number: int, known: KnownStep, lives: Lives, apart: Set[int]
 ) -> Iterator[tuple[tuple[int, int], Distance]]:
     """Which operands that die in a step its result may overlap, as pairs (operand, result)."""
-    buffers, buffer_of = lives.buffers, lives.buffer_of
+    buffers, buffer_of, step = lives.buffers, lives.buffer_of, known.step
     if len(step.op.outputs) != 1 or not step.calls or step.op.outputs[0] not in buffer_of:
         return
-    if facts.apart and any(index in facts.apart for op in step.ops for index in op.outputs):
+    if apart and any(index in apart for op in step.ops for index in op.outputs):
         return
     result = buffer_of[step.op.outputs[0]]
     if buffers[result].first != number:
@@ -202,8 +195,8 @@ def _overlaps(
     if result in read:
         return  # it is written over an input, which lies apart from all others
     for operand in sorted(place for place in read if buffers[place].last == number):
-        each = [facts.distance(graph, step, i) for i in step.inputs if buffer_of.get(i) == operand]
-        known = [d for d in each if d is not None]
-        if len(known) == len(each):
-            modulus = math.lcm(*(d.modulus for d in known))
-            yield (operand, result), Distance(max(d.nbytes for d in known), modulus)
+        each = [known.distance(i) for i in step.inputs if buffer_of.get(i) == operand]
+        found = [d for d in each if d is not None]
+        if len(found) == len(each):
+            modulus = math.lcm(*(d.modulus for d in found))
+            yield (operand, result), Distance(max(d.nbytes for d in found), modulus)

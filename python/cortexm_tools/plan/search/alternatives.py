@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from ...ir import Graph
 from ...target import Optimize, Target
 from ..kernels.table import KernelChoice
+from ..lower.context import Lowerings
 from ..memory.states import settle
 from ..types import Plan
-from .candidates import Planner
+from .candidates import Candidates
 from .choose_bands import choose_chains
 from .cost import instructions_by_kernel
 from .order import smallest_order
@@ -42,15 +43,16 @@ def smaller_plan(
     if plan.optimize is Optimize.SIZE or plan.regions or worthwhile < _interface(graph):
         return None
     graph = settle(graph)
+    lowerings = Lowerings(graph, target, kernels)
     order = smallest_order(graph)
-    best: tuple[int, Planner, float] | None = None
+    best: tuple[int, Candidates, float] | None = None
     for ordered in [graph] if order is None else [graph, replace(graph, ops=order)]:
-        planner = Planner(ordered, target, kernels, Optimize.SIZE)
-        chains = choose_chains(planner, Optimize.SIZE, None)
-        size = planner.smallest(chains)
+        candidates = Candidates(ordered, lowerings, Optimize.SIZE)
+        chains = choose_chains(candidates, Optimize.SIZE, None)
+        size = candidates.smallest(chains)
         if best is None or size < best[0]:
-            base = instructions_by_kernel([call for calls in planner.calls for call in calls])
-            best = size, planner, base + planner.cost(chains)
+            base = instructions_by_kernel([call for calls in candidates.calls for call in calls])
+            best = size, candidates, base + candidates.cost(chains)
     assert best is not None
     if best[0] > worthwhile:
         return None

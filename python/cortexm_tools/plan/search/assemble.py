@@ -8,6 +8,7 @@ from dataclasses import replace
 from ...memories import Region
 from ..budget import check_arena
 from ..check import check_plan
+from ..lower.constants import pack_constants, with_names
 from ..memory.regions import (
     NoRoom,
     measure_heat,
@@ -19,11 +20,11 @@ from ..memory.regions import (
 from ..memory.states import add_states, initial_constants, state_bytes
 from ..types import Plan
 from .bands import Chain
-from .candidates import Planner
+from .candidates import Candidates
 
 
 def assemble(
-    planner: Planner,
+    candidates: Candidates,
     chains: tuple[Chain, ...],
     regions: tuple[Region, ...] = (),
     *,
@@ -37,16 +38,23 @@ def assemble(
     Raises:
         NoRoom: a tensor fits into no region.
     """
-    graph = planner.graph
+    graph = candidates.graph
     usable = _usable(regions, fast, state_bytes(graph))
-    steps, pieces = planner.pieces(chains)
+    steps, pieces = candidates.pieces(chains)
+    calls = [call for step in steps for call in step.calls]
+    constants, names = pack_constants(candidates.sources(calls))
+    steps = tuple(
+        replace(step, calls=tuple(with_names(call, names) for call in step.calls)) for step in steps
+    )
     buffer_of = pieces.buffer_of
     check_arena(
-        graph, max(planner.load(chains)[0], planner.size(chains)), planner.busiest(chains).ops
+        graph,
+        max(candidates.load(chains)[0], candidates.size(chains)),
+        candidates.busiest(chains).ops,
     )
     heat = measure_heat(steps, buffer_of, pieces.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
-    constants = (*planner.select.constants.values(), *initial_constants(graph))
+    constants += initial_constants(graph)
     try:
         split = split_buffers(pieces.buffers, heat, usable, outside, pieces.distances)
     except NoRoom as error:
@@ -56,12 +64,12 @@ def assemble(
         raise NoRoom(beside, where=_sizes(regions), hint=error.hint) from None
     placed, arenas, bound = place_regions(split, regions, pieces.distances)
     placed, buffer_of, arenas = add_states(
-        graph, placed, buffer_of, arenas, planner.group(chains), len(steps)
+        graph, placed, buffer_of, arenas, candidates.group(chains), len(steps)
     )
     return check_plan(
         Plan(
             graph=graph,
-            target=planner.target,
+            target=candidates.target,
             steps=steps,
             constants=split_constants(constants, heat, regions),
             buffers=placed,
@@ -71,8 +79,8 @@ def assemble(
             lower_bound=bound + state_bytes(graph),
             arenas=arenas,
             regions=regions,
-            optimize=planner.optimize,
-            spared=len({tensor for tensor, _ in planner.spare}),
+            optimize=candidates.optimize,
+            spared=len({tensor for tensor, _ in candidates.spare}),
             parts=pieces.parts,
         )
     )

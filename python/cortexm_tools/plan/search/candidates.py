@@ -4,16 +4,17 @@ they need: bytes of arena, with those of states, and, roughly, instructions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ...ir import Graph, Op, ops
-from ...target import Optimize, Target
+from ...target import Optimize
 from ..budget import MOST_PLACES, places, within
-from ..kernels.table import KernelChoice, find_kernel
-from ..lower.context import Selector, Spare
+from ..kernels.table import find_kernel
+from ..lower.constants import Source, constants_of
+from ..lower.context import Lowered, Lowerings
 from ..memory.concat_in_place import Joined, find_parts, into_result, joinable
-from ..memory.lifetimes import Facts, Lives, Pieces, lives_of, pieces_of
+from ..memory.lifetimes import KnownStep, Lives, Pieces, lives_of, pieces_of
 from ..memory.offset_search import align_up
 from ..memory.offsets import estimate, fits, live_bytes, lower_bound, place, savings
 from ..memory.sharing import is_alias, share_memory
@@ -22,6 +23,9 @@ from ..types import Call, Part, Step
 from .bands import Chain, band_step
 from .cost import band_cost, instructions
 from .least_flash import larger_kernels
+
+# Kernels that an operator does without: the tensor that it makes, and the kernel's symbol.
+Spare = frozenset[tuple[int, str]]
 
 MOST_OPERANDS = 32  # of concatenations to look at one by one
 
@@ -35,49 +39,57 @@ class _Outline:
         places: of each chain among them, by its first operator.
     """
 
-    steps: list[Step]
+    steps: list[KnownStep]
     places: dict[int, int]
     lives: Lives
 
 
-class Planner:
-    """The steps and buffers of a graph for any choice of chains."""
+class Candidates:
+    """The steps and buffers of a graph for any choice of chains.
+
+    Args:
+        lowerings: of its operators, in whatever order.
+        spare: kernels to do without.
+    """
 
     def __init__(
         self,
         graph: Graph,
-        target: Target,
-        kernels: KernelChoice = KernelChoice.BUILTIN,
+        lowerings: Lowerings,
         optimize: Optimize = Optimize.BALANCED,
         spare: Spare = frozenset(),
     ) -> None:
         self.graph = graph
-        self.target = target
+        self.target = lowerings.target
         self.optimize = optimize
         self.spare = spare
-        self.select = Selector(graph, target, kernels, spare=spare)
-        self._calls: dict[tuple[int, bool], tuple[Call, ...]] = {}
-        self._steps: dict[tuple[int, int] | Chain, Step] = {}
+        self._lowerings = lowerings
+        self._without: dict[int, frozenset[str]] = {}
+        for tensor, symbol in spare:
+            self._without[tensor] = self._without.get(tensor, frozenset()) | {symbol}
+        self._avoid: frozenset[str] = frozenset()
+        self._steps: dict[tuple[int, int] | Chain, KnownStep] = {}
         self._groups: dict[frozenset[int], dict[int, int]] = {}
         self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
         self._outlines: dict[tuple[Joined, tuple[tuple[int, int], ...]], _Outline] = {}
         self._sizes: dict[tuple[Chain, ...], int] = {}
         self._costs: dict[Chain, float] = {}
         self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
-        self._moved: dict[tuple[int, tuple[tuple[int, Part], ...]], Step] = {}
+        self._moved: dict[tuple[KnownStep, tuple[tuple[int, Part], ...]], KnownStep] = {}
         self._states = state_bytes(graph)
         group = share_memory(graph)
-        self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
+        self.calls = self._all_calls(group)
         if optimize is Optimize.SIZE:
             steps = tuple(map(Step, graph.ops, self.calls))
-            avoid = larger_kernels(self.select, steps)
-            if avoid:
-                self.select = Selector(graph, target, kernels, avoid, spare)
-                self._calls.clear()
-                self.calls = [self._lower(number, group) for number in range(len(graph.ops))]
-        self._facts = Facts(self._too_many_places())
+            self._avoid = larger_kernels(lowerings, steps)
+            if self._avoid:
+                self.calls = self._all_calls(group)
+        self._apart = self._too_many_places()
         self.joined: Joined = frozenset()
         self._choose_joined()
+
+    def _all_calls(self, group: dict[int, int]) -> list[tuple[Call, ...]]:
+        return [self._lower(number, group) for number in range(len(self.graph.ops))]
 
     def _too_many_places(self) -> frozenset[int]:
         """The results whose overlaps with their operands are not looked at."""
@@ -141,14 +153,14 @@ class Planner:
         banded = {
             outline.places[c.first]: self._into_results(self._banded(c), parts) for c in chains
         }
-        steps = tuple(banded.get(number, step) for number, step in enumerate(outline.steps))
-        return steps, pieces_of(self.graph, steps, outline.lives, self._facts)
+        known = [banded.get(number, step) for number, step in enumerate(outline.steps)]
+        return tuple(each.step for each in known), pieces_of(known, outline.lives, self._apart)
 
     def _outline(self, chains: tuple[Chain, ...]) -> _Outline:
         group = self.group(chains)
         inside = {n for chain in chains for n in range(chain.first, chain.last + 1)}
         starts = {chain.first: chain for chain in chains}
-        steps: list[Step] = []
+        steps: list[KnownStep] = []
         places: dict[int, int] = {}
         for number in range(len(self.graph.ops)):
             if number in starts:
@@ -163,7 +175,7 @@ class Planner:
             for index, root in group.items()
             if index not in parts and root not in states
         }
-        lives = lives_of(self.graph, tuple(steps), with_buffer, parts)
+        lives = lives_of(self.graph, [each.step for each in steps], with_buffer, parts)
         return _Outline([self._into_results(step, parts) for step in steps], places, lives)
 
     def _parts(self, group: dict[int, int], chains: tuple[Chain, ...]) -> dict[int, Part]:
@@ -177,40 +189,62 @@ class Planner:
             banded.update(index for op in ops[:-1] for index in op.outputs)
         return find_parts(self.graph, group, self.calls, self.joined, banded)
 
-    def _into_results(self, step: Step, parts: dict[int, Part]) -> Step:
+    def _into_results(self, known: KnownStep, parts: dict[int, Part]) -> KnownStep:
         if not parts:
-            return step
+            return known
+        step = known.step
         touched = {i for op in step.ops for i in (*op.inputs, *op.outputs)} & parts.keys()
+        if not touched:
+            return known
         around = {i for index in touched for i in _holders(index, parts)}
-        key = id(step), tuple((i, parts[i]) for i in sorted(around))
+        key = known, tuple((i, parts[i]) for i in sorted(around))
         if key not in self._moved:
-            self._moved[key] = into_result(step, parts) if touched else step
+            moved = into_result(step, parts)
+            self._moved[key] = known if moved is step else KnownStep(self.graph, moved)
         return self._moved[key]
 
-    def _banded(self, chain: Chain) -> Step:
+    def _banded(self, chain: Chain) -> KnownStep:
         if chain not in self._steps:
             move = find_kernel("move", "x8", self.target)
-            self._steps[chain] = band_step(self.graph, self.calls, chain, move)
+            step = band_step(self.graph, self.calls, chain, move)
+            self._steps[chain] = KnownStep(self.graph, step)
         return self._steps[chain]
 
-    def _single(self, number: int, group: dict[int, int]) -> Step:
+    def _single(self, number: int, group: dict[int, int]) -> KnownStep:
         calls = self._lower(number, group)
         key = number, len(calls)
         if key not in self._steps:
-            self._steps[key] = Step(self.graph.ops[number], calls)
+            self._steps[key] = KnownStep(self.graph, Step(self.graph.ops[number], calls))
         return self._steps[key]
 
     def _lower(self, number: int, group: dict[int, int]) -> tuple[Call, ...]:
         op: Op = self.graph.ops[number]
         source, result = op.inputs[0], op.outputs[0]
         shared = source in group and group[source] == group[result]
-        written = shared and isinstance(op.attrs, ops.IndexPut)
-        nothing = shared and number in self._aliases
-        if (number, nothing or written) not in self._calls:
-            calls = () if nothing else tuple(self.select.calls(op))
-            # The first copies the operand, which lies there already.
-            self._calls[number, nothing or written] = calls[1:] if written else calls
-        return self._calls[number, nothing or written]
+        if shared and number in self._aliases:
+            return ()
+        calls = self._lowered(op).calls
+        # The first copies the operand, which lies there already.
+        return calls[1:] if shared and isinstance(op.attrs, ops.IndexPut) else calls
+
+    def _lowered(self, op: Op) -> Lowered:
+        return self._lowerings.lower(
+            op, self._avoid | self._without.get(op.outputs[0], frozenset())
+        )
+
+    def sources(self, calls: Iterable[Call]) -> dict[str, Source]:
+        """What the constants of these calls are made from, in the order of the operators."""
+        used = constants_of(calls)
+        return {
+            key: source
+            for op in self.graph.ops
+            for key, source in self._lowered(op).sources.items()
+            if key in used
+        }
+
+    def others(self, op: Op) -> frozenset[str]:
+        """The symbols of an operator's kernels that could be others."""
+        return self._lowered(op).others
 
     def group(self, chains: tuple[Chain, ...]) -> dict[int, int]:
         """For every tensor with memory the one whose memory it uses."""
@@ -272,7 +306,7 @@ class Planner:
         """The instructions that bands add; roughly."""
         for chain in chains:
             if chain not in self._costs:
-                self._costs[chain] = band_cost(self._banded(chain), self.target.isa)
+                self._costs[chain] = band_cost(self._banded(chain).step, self.target.isa)
         return sum(self._costs[chain] for chain in chains)
 
 

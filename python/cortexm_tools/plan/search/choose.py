@@ -12,12 +12,12 @@ from ...memories import Region
 from ...target import Optimize, Target
 from ..budget import check_sizes
 from ..kernels.table import KernelChoice
-from ..lower.context import Spare
+from ..lower.context import Lowerings
 from ..memory.regions import NoRoom
 from ..memory.states import settle
 from ..types import Plan
 from .assemble import assemble
-from .candidates import Planner
+from .candidates import Candidates, Spare
 from .choose_bands import choose_chains, fastest_chains
 from .less_scratch import Choice, fit
 from .order import smallest_order
@@ -47,30 +47,33 @@ def make_plan(
     """
     graph = settle(graph)
     check_sizes(graph)
+    lowerings = Lowerings(graph, target, kernels)
     if not bands:
-        return assemble(Planner(graph, target, kernels, optimize), (), regions)
+        return assemble(Candidates(graph, lowerings, optimize), (), regions)
     rooms = [region.size for region in regions if region.kind != "weights"]
     order = smallest_order(graph)
     orders = [graph] if order is None else [graph, replace(graph, ops=order)]
 
     @cache
-    def planners(spare: Spare) -> list[Planner]:
-        return [Planner(ordered, target, kernels, optimize, spare) for ordered in orders]
+    def candidates_without(spare: Spare) -> list[Candidates]:
+        return [Candidates(ordered, lowerings, optimize, spare) for ordered in orders]
 
     def choose(spare: Spare, limit: int | None) -> Choice:
         """Within the RAM limit what costs least; else the order with the smaller arena, the program's if
         they are equal."""
         if limit is not None and limit == ram_limit and not rooms:
-            options = [(p, fastest_chains(p, optimize, limit)) for p in planners(spare)]
+            options = [(p, fastest_chains(p, optimize, limit)) for p in candidates_without(spare)]
             within = [(p, chains) for p, chains in options if p.is_within(chains, limit)]
             if within and optimize is not Optimize.SIZE:
                 return min(within, key=lambda option: option[0].cost(option[1]))
             best, *others = options
         else:
-            best, *others = [(p, choose_chains(p, optimize, limit)) for p in planners(spare)]
-        for planner, chains in others:
-            if planner.is_within(chains, best[0].smallest(best[1]) - 1):
-                best = planner, chains
+            best, *others = [
+                (p, choose_chains(p, optimize, limit)) for p in candidates_without(spare)
+            ]
+        for candidates, chains in others:
+            if candidates.is_within(chains, best[0].smallest(best[1]) - 1):
+                best = candidates, chains
         return best
 
     if not rooms:
@@ -99,12 +102,12 @@ def _spread(
     plans: list[Plan] = []
     smallest, failure = 0, NoRoom("")
     for limit in dict.fromkeys((whole, (whole + most) // 2, most, 1)):
-        planner, chains = fit(choose, limit)
+        candidates, chains = fit(choose, limit)
         for part in _PARTS:
             try:
-                plan = assemble(planner, chains, regions, fast=part)
+                plan = assemble(candidates, chains, regions, fast=part)
             except NoRoom as error:
-                smallest, failure = planner.smallest(chains), error
+                smallest, failure = candidates.smallest(chains), error
                 break
             if ram_limit is None or plan.arena_size <= ram_limit:
                 return plan

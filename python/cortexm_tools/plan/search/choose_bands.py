@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from ...target import Optimize
 from .bands import Chain, is_chain
-from .candidates import Planner
+from .candidates import Candidates
 
 TOLERANCE = 0.004
 LEAST_GAIN = 0.03
@@ -32,51 +32,54 @@ PATIENCE = 6
 TRIES = 3  # of the chains that promise the smallest arena
 
 
-def choose_chains(planner: Planner, optimize: Optimize, ram_limit: int | None) -> tuple[Chain, ...]:
+def choose_chains(
+    candidates: Candidates, optimize: Optimize, ram_limit: int | None
+) -> tuple[Chain, ...]:
     """The chains to compute in bands; those of the smallest arena found if none fits `ram_limit`."""
     chains: tuple[Chain, ...] = ()
     if optimize is Optimize.BALANCED:
-        allowed = planner.instructions() * TOLERANCE
-        chains = _extend(planner, chains, _Aim(LEAST_GAIN, allowed, 0))
+        allowed = candidates.instructions() * TOLERANCE
+        chains = _extend(candidates, chains, _Aim(LEAST_GAIN, allowed, 0))
     elif optimize is Optimize.SIZE:
         for gain in (LARGE_GAIN, 0.0):  # small ones first take longer, and lead astray
-            chains = _extend(planner, chains, _Aim(gain, math.inf, 0))
-    if ram_limit is not None and not planner.is_within(chains, ram_limit):
-        chains = _extend(planner, chains, _Aim(0.0, math.inf, ram_limit))
-    return _needed(planner, chains, planner.smallest(chains)) if chains else ()
+            chains = _extend(candidates, chains, _Aim(gain, math.inf, 0))
+    if ram_limit is not None and not candidates.is_within(chains, ram_limit):
+        chains = _extend(candidates, chains, _Aim(0.0, math.inf, ram_limit))
+    return _needed(candidates, chains, candidates.smallest(chains)) if chains else ()
 
 
-def fastest_chains(planner: Planner, optimize: Optimize, ram_limit: int) -> tuple[Chain, ...]:
+def fastest_chains(candidates: Candidates, optimize: Optimize, ram_limit: int) -> tuple[Chain, ...]:
     """The chains that cost least of those found with which the arena fits `ram_limit`; without any
     those of the smallest arena."""
-    found = choose_chains(planner, optimize, ram_limit)
-    if optimize is Optimize.SIZE or not planner.is_within(found, ram_limit):
+    found = choose_chains(candidates, optimize, ram_limit)
+    if optimize is Optimize.SIZE or not candidates.is_within(found, ram_limit):
         return found
-    direct = _extend(planner, (), _Aim(0.0, math.inf, ram_limit))
-    options = (found, direct, choose_chains(planner, Optimize.SIZE, None))
-    within = [chains for chains in options if planner.is_within(chains, ram_limit)]
-    return min((_relax(planner, chains, ram_limit) for chains in within), key=planner.cost)
+    direct = _extend(candidates, (), _Aim(0.0, math.inf, ram_limit))
+    options = (found, direct, choose_chains(candidates, Optimize.SIZE, None))
+    within = [chains for chains in options if candidates.is_within(chains, ram_limit)]
+    return min((_relax(candidates, chains, ram_limit) for chains in within), key=candidates.cost)
 
 
-def _relax(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> tuple[Chain, ...]:
+def _relax(candidates: Candidates, chains: tuple[Chain, ...], ram_limit: int) -> tuple[Chain, ...]:
     """As few of `chains` as the limit allows, the cheapest ones, in the cheapest bands that it allows."""
-    chains = _needed(planner, chains, ram_limit)
+    chains = _needed(candidates, chains, ram_limit)
     for position, chain in enumerate(chains):
-        options = [_with_rows(chains, position, rows) for rows in _heights(planner, chain)]
-        for option in sorted(options, key=planner.cost):
-            if planner.cost(option) >= planner.cost(chains) or (
-                planner.seems_within(option, ram_limit) and planner.is_within(option, ram_limit)
+        options = [_with_rows(chains, position, rows) for rows in _heights(candidates, chain)]
+        for option in sorted(options, key=candidates.cost):
+            if candidates.cost(option) >= candidates.cost(chains) or (
+                candidates.seems_within(option, ram_limit)
+                and candidates.is_within(option, ram_limit)
             ):
-                chains = min(chains, option, key=planner.cost)
+                chains = min(chains, option, key=candidates.cost)
                 break
     return chains
 
 
-def _needed(planner: Planner, chains: tuple[Chain, ...], nbytes: int) -> tuple[Chain, ...]:
+def _needed(candidates: Candidates, chains: tuple[Chain, ...], nbytes: int) -> tuple[Chain, ...]:
     """Those of `chains` without which the arena is larger than `nbytes`; the dearest go first."""
-    for chain in sorted(chains, key=lambda chain: -planner.cost((chain,))):
+    for chain in sorted(chains, key=lambda chain: -candidates.cost((chain,))):
         fewer = tuple(other for other in chains if other != chain)
-        if planner.is_within(fewer, nbytes):
+        if candidates.is_within(fewer, nbytes):
             chains = fewer
     return chains
 
@@ -91,61 +94,63 @@ class _Aim:
     enough: int
 
 
-def _extend(planner: Planner, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Chain, ...]:
+def _extend(candidates: Candidates, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Chain, ...]:
     """Adds chains as long as they bring what they must. Where several steps need most, only chains
     for all of them together bring something, so up to PATIENCE may come before they do."""
-    size = planner.size(chains)
+    size = candidates.size(chains)
     pending, waiting = chains, 0
     while size > aim.enough and len(pending) < MOST_CHAINS:
         options = sorted(
-            (planner.load(option), number, option)
-            for number, option in enumerate(_candidates(planner, pending))
+            (candidates.load(option), number, option)
+            for number, option in enumerate(_with_one_more(candidates, pending))
         )
         found = []
         most = size * (1 - aim.gain)
         for _, number, option in options[:TRIES]:
-            if not planner.seems_within(option, math.floor(most)):
+            if not candidates.seems_within(option, math.floor(most)):
                 continue  # with higher bands it is no smaller
-            option = _cheapen(planner, _widen(planner, option, aim.enough), aim.allowed)
-            after, cost = planner.size(option), planner.cost(option)
+            option = _cheapen(candidates, _widen(candidates, option, aim.enough), aim.allowed)
+            after, cost = candidates.size(option), candidates.cost(option)
             if after <= most and after < size and cost <= aim.allowed:
                 found.append((max(after, aim.enough), cost, number, option))
         if found:
             chains = pending = min(found)[3]
-            size, waiting = planner.size(chains), 0
-        elif options and waiting < PATIENCE and options[0][0] < planner.load(pending):
+            size, waiting = candidates.size(chains), 0
+        elif options and waiting < PATIENCE and options[0][0] < candidates.load(pending):
             pending, waiting = options[0][2], waiting + 1
         else:
             break
     return chains
 
 
-def _candidates(planner: Planner, chains: tuple[Chain, ...]) -> Iterator[tuple[Chain, ...]]:
+def _with_one_more(
+    candidates: Candidates, chains: tuple[Chain, ...]
+) -> Iterator[tuple[Chain, ...]]:
     """`chains` with one more that takes part in the busiest step; it replaces those it touches."""
-    ops = planner.graph.ops
+    ops = candidates.graph.ops
     places = {op.outputs: number for number, op in enumerate(ops)}
-    busy = [places[op.outputs] for op in planner.busiest(chains).ops]
+    busy = [places[op.outputs] for op in candidates.busiest(chains).ops]
     for first in range(max(0, busy[0] - LONGEST + 1), busy[-1] + 1):
         for last in range(max(first + 1, busy[0]), min(first + LONGEST, len(ops))):
-            if not is_chain(planner.graph, planner.calls, first, last):
+            if not is_chain(candidates.graph, candidates.calls, first, last):
                 continue
             kept = tuple(c for c in chains if c.last < first or c.first > last)
-            lowest = -(-_height(planner, last) // MOST_BANDS)
+            lowest = -(-_height(candidates, last) // MOST_BANDS)
             option = tuple(sorted((*kept, Chain(first, last, lowest)), key=lambda c: c.first))
             if option != chains:
                 yield option
 
 
-def _heights(planner: Planner, chain: Chain) -> list[int]:
+def _heights(candidates: Candidates, chain: Chain) -> list[int]:
     """Rows a band that divide the last result in 2, 3, … bands, and those of the chain itself."""
-    height = _height(planner, chain.last)
+    height = _height(candidates, chain.last)
     most = min(height, MOST_BANDS)
     return sorted({-(-height // bands) for bands in range(2, most + 1)} | {chain.rows})
 
 
-def _height(planner: Planner, number: int) -> int:
+def _height(candidates: Candidates, number: int) -> int:
     """Rows of the result of an operator on images."""
-    return planner.graph.tensors[planner.graph.ops[number].outputs[0]].shape[2]
+    return candidates.graph.tensors[candidates.graph.ops[number].outputs[0]].shape[2]
 
 
 def _with_rows(chains: tuple[Chain, ...], position: int, rows: int) -> tuple[Chain, ...]:
@@ -153,15 +158,15 @@ def _with_rows(chains: tuple[Chain, ...], position: int, rows: int) -> tuple[Cha
     return (*chains[:position], chain, *chains[position + 1 :])
 
 
-def _widen(planner: Planner, chains: tuple[Chain, ...], enough: int) -> tuple[Chain, ...]:
+def _widen(candidates: Candidates, chains: tuple[Chain, ...], enough: int) -> tuple[Chain, ...]:
     """Higher bands as far as the arena stays as small, or below `enough`."""
-    target = max(planner.size(chains), enough)
+    target = max(candidates.size(chains), enough)
     for position, chain in enumerate(chains):
-        heights = _heights(planner, chain)
+        heights = _heights(candidates, chain)
         low, high = heights.index(chain.rows), len(heights)
         while high - low > 1:
             middle = (low + high) // 2
-            if planner.seems_within(_with_rows(chains, position, heights[middle]), target):
+            if candidates.seems_within(_with_rows(chains, position, heights[middle]), target):
                 low = middle
             else:
                 high = middle
@@ -169,21 +174,23 @@ def _widen(planner: Planner, chains: tuple[Chain, ...], enough: int) -> tuple[Ch
     return chains
 
 
-def _cheapen(planner: Planner, chains: tuple[Chain, ...], allowed: float) -> tuple[Chain, ...]:
+def _cheapen(
+    candidates: Candidates, chains: tuple[Chain, ...], allowed: float
+) -> tuple[Chain, ...]:
     """Higher bands, whatever they need, until all together cost no more than `allowed`."""
-    tallest = tuple(replace(chain, rows=_heights(planner, chain)[-1]) for chain in chains)
-    if planner.cost(tallest) > allowed:
+    tallest = tuple(replace(chain, rows=_heights(candidates, chain)[-1]) for chain in chains)
+    if candidates.cost(tallest) > allowed:
         return chains
-    while planner.cost(chains) > allowed:
+    while candidates.cost(chains) > allowed:
         dearest = max(
             (
                 position
                 for position, chain in enumerate(chains)
-                if chain.rows < _heights(planner, chain)[-1]
+                if chain.rows < _heights(candidates, chain)[-1]
             ),
-            key=lambda position: planner.cost(chains[position : position + 1]),
+            key=lambda position: candidates.cost(chains[position : position + 1]),
         )
-        heights = _heights(planner, chains[dearest])
+        heights = _heights(candidates, chains[dearest])
         rows = heights[heights.index(chains[dearest].rows) + 1]
         chains = _with_rows(chains, dearest, rows)
     return chains

@@ -14,22 +14,22 @@ from itertools import combinations
 from ...errors import CortexMError
 from ...ir import Op
 from ..kernels.table import Kernel, code_sizes, kernels
-from ..lower.context import Selector
+from ..lower.context import Lowerings
 from ..types import Step
 
 # Bytes that a slower set of variants must save.
 _LEAST_GAIN = 512
 
 
-def larger_kernels(fastest: Selector, steps: Sequence[Step]) -> frozenset[str]:
+def larger_kernels(lowerings: Lowerings, steps: Sequence[Step]) -> frozenset[str]:
     """The kernels not to take, by symbol, for the least flash.
 
     Args:
-        fastest: what chose the kernels of `steps`.
+        steps: with the fastest kernels.
     """
     avoid: set[str] = set()
     sizes = code_sizes()
-    isas = fastest.target.isa.runs
+    isas = lowerings.target.isa.runs
     layers: dict[tuple[str, str], list[Op]] = {}
     for step in steps:
         for kernel in {call.kernel for call in step.calls if call.kernel.symbol in sizes}:
@@ -47,7 +47,7 @@ def larger_kernels(fastest: Selector, steps: Sequence[Step]) -> frozenset[str]:
             if alike is not None:
                 taken[without] = taken[alike]
                 continue  # what is left out besides is not taken anyway
-            found = _flash(fastest, ops, without)
+            found = _flash(lowerings, ops, without)
             if found is None:
                 continue
             flash, taken[without] = found
@@ -65,16 +65,15 @@ def _subsets(variants: Sequence[Kernel]) -> Iterator[frozenset[str]]:
 
 
 def _flash(
-    fastest: Selector, ops: Sequence[Op], without: frozenset[str]
+    lowerings: Lowerings, ops: Sequence[Op], without: frozenset[str]
 ) -> tuple[int, frozenset[str]] | None:
     """Bytes of code and constants of some layers, and their kernels; None if one of them has no other
     kernel."""
-    select = Selector(fastest.graph, fastest.target, fastest.choice, without)
-    used: set[str] = set()
     try:
-        for op in ops:
-            used |= {call.kernel.symbol for call in select.calls(op)}
+        lowered = [lowerings.lower(op, without) for op in ops]
     except CortexMError:
         return None
+    used = frozenset(call.kernel.symbol for each in lowered for call in each.calls)
     code = sum(code_sizes().get(symbol, 0) for symbol in used)
-    return code + sum(c.nbytes for c in select.constants.values()), frozenset(used)
+    stored = {source.content: source.nbytes for each in lowered for source in each.sources.values()}
+    return code + sum(stored.values()), used

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..lower.context import Spare
+from ...ir import Op
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
-from .candidates import Planner
+from .candidates import Candidates, Spare
 
-Choice = tuple[Planner, tuple[Chain, ...]]
+Choice = tuple[Candidates, tuple[Chain, ...]]
 
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
 
@@ -52,31 +52,32 @@ def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Cho
 
 
 def _size(choice: Choice) -> int:
-    planner, chains = choice
-    return planner.smallest(chains)
+    candidates, chains = choice
+    return candidates.smallest(chains)
 
 
 def _is_within(choice: Choice, nbytes: int) -> bool:
-    planner, chains = choice
-    return planner.is_within(chains, nbytes)
+    candidates, chains = choice
+    return candidates.is_within(chains, nbytes)
 
 
-def _too_large(planner: Planner, chains: tuple[Chain, ...], ram_limit: int) -> Spare:
+def _too_large(candidates: Candidates, chains: tuple[Chain, ...], ram_limit: int) -> Spare:
     """The kernels with scratch in steps above the limit, and in those that need most, that have
     other variants."""
-    steps, loads = planner.loads(chains)
+    steps, loads = candidates.loads(chains)
     most = min(ram_limit, max(loads, default=0) - 1)
-    with_scratch = {
-        (_made(step, call), call.kernel.symbol)
+    return frozenset(
+        (op.outputs[0], call.kernel.symbol)
         for step, load in zip(steps, loads, strict=True)
         if load > most
         for call in step.calls
         if any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
-    }
-    return frozenset(with_scratch & planner.select.spares)
+        for op in [_maker(step, call)]
+        if call.kernel.symbol in candidates.others(op)
+    )
 
 
-def _made(step: Step, call: Call) -> int:
-    """The tensor that a call computes, which may lie in the result of a concatenation."""
-    made = call.result.index if call.result is not None else step.op.outputs[0]
-    return made if made in step.inside else step.op.outputs[0]
+def _maker(step: Step, call: Call) -> Op:
+    """The operator of a step that a call serves; its result may lie in that of a concatenation."""
+    made = call.result.index if call.result is not None else None
+    return next((op for op in step.fused if made in op.outputs), step.op)
