@@ -153,7 +153,9 @@ def pieces_of(steps: Sequence[KnownStep], lives: Lives, apart: Set[int]) -> Piec
         for place, buffer in own.bands.items():
             result[place] = buffer
         for place, align in own.aligns.items():
-            result[place] = replace(result[place], align=math.lcm(result[place].align, align))
+            buffer = result[place]
+            if buffer.align % align:
+                result[place] = replace(buffer, align=math.lcm(buffer.align, align))
         distances.update(own.distances)
         if own.scratch is not None:
             scratch_of[number] = len(result)

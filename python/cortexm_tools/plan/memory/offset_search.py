@@ -222,6 +222,7 @@ class _Node:
 
     def tighten(self, size: int) -> bool:
         """Draws all conclusions; False if no arena below `size` is left."""
+        heads, tails, apart = self.heads, self.tails, self.problem.apart
         while True:
             for low, high in self.fresh:
                 self.above[low] += (high,)
@@ -230,10 +231,12 @@ class _Node:
             if changed is None:
                 return False
             self.fresh = []
+            again = size == self.checked
             for i, j in self.open:
-                if size == self.checked and i not in changed and j not in changed:
+                if again and i not in changed and j not in changed:
                     continue
-                up, down = self.cost(i, j) < size, self.cost(j, i) < size
+                up = heads[i] + apart[i][j] + tails[j] < size
+                down = heads[j] + apart[j][i] + tails[i] < size
                 if not (up or down):
                     return False
                 if up != down:
@@ -273,12 +276,13 @@ class _Node:
 
     def worst_pair(self) -> tuple[int, int] | None:
         """The open pair whose buffers would collide at their lowest offsets and that costs most."""
-        apart, heads = self.problem.apart, self.heads
+        apart, heads, tails = self.problem.apart, self.heads, self.tails
         worst: tuple[int, int, tuple[int, int]] | None = None
         for i, j in self.open:
-            if heads[j] - heads[i] >= apart[i][j] or heads[i] - heads[j] >= apart[j][i]:
+            below, above = heads[i] + apart[i][j], heads[j] + apart[j][i]
+            if below <= heads[j] or above <= heads[i]:
                 continue
-            up, down = self.cost(i, j), self.cost(j, i)
+            up, down = below + tails[j], above + tails[i]
             costs = (up, down) if up < down else (down, up)
             if worst is None or costs > worst[:2]:
                 worst = (*costs, (i, j))
