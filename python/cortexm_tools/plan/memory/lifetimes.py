@@ -155,7 +155,8 @@ def pieces_of(steps: Sequence[KnownStep], lives: Lives, apart: Set[int]) -> Piec
         for place, align in own.aligns.items():
             buffer = result[place]
             if buffer.align % align:
-                result[place] = replace(buffer, align=math.lcm(buffer.align, align))
+                align = math.lcm(buffer.align, align)
+                result[place] = Buffer(buffer.name, buffer.nbytes, align, buffer.first, buffer.last)
         distances.update(own.distances)
         if own.scratch is not None:
             scratch_of[number] = len(result)
@@ -193,11 +194,12 @@ def _overlaps(
     result = buffer_of[step.op.outputs[0]]
     if buffers[result].first != number:
         return
-    read = {buffer_of[i] for i in step.inputs if i in buffer_of}
-    if result in read:
+    read = {i: buffer_of[i] for i in step.inputs if i in buffer_of}
+    if result in read.values():
         return  # it is written over an input, which lies apart from all others
-    for operand in sorted(place for place in read if buffers[place].last == number):
-        each = [known.distance(i) for i in step.inputs if buffer_of.get(i) == operand]
+    dying = {place for place in read.values() if buffers[place].last == number}
+    for operand in sorted(dying):
+        each = [known.distance(i) for i, place in read.items() if place == operand]
         found = [d for d in each if d is not None]
         if len(found) == len(each):
             modulus = math.lcm(*(d.modulus for d in found))

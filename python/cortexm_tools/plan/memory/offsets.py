@@ -44,11 +44,13 @@ def savings(buffers: tuple[Buffer, ...], distances: Distances) -> Iterator[tuple
 
 def live_bytes(buffers: tuple[Buffer, ...], saved: Mapping[int, int], steps: int) -> list[int]:
     """By step, the bytes of the buffers that live there, less those saved."""
-    grows = [0] * (steps + 1)
+    grows = [0] * steps
     for buffer in buffers:
-        grows[min(buffer.first, steps)] += buffer.nbytes
-        grows[min(buffer.last + 1, steps)] -= buffer.nbytes
-    return [total - saved.get(step, 0) for step, total in enumerate(accumulate(grows[:steps]))]
+        if buffer.first < steps:
+            grows[buffer.first] += buffer.nbytes
+        if buffer.last + 1 < steps:
+            grows[buffer.last + 1] -= buffer.nbytes
+    return [total - saved.get(step, 0) for step, total in enumerate(accumulate(grows))]
 
 
 def lower_bound(buffers: tuple[Buffer, ...], distances: Distances | None = None) -> int:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ...ir import Graph
 from ..types import Call, Field, Step, TensorArg
@@ -35,7 +35,12 @@ class Distance:
 
 def order_of(call: Call) -> tuple[str, int]:
     """The order that a kernel promises, and how many pixels or elements it has in work at once."""
-    name, _, ahead = call.kernel.order.partition(":")
+    return _order(call.kernel.order)
+
+
+@cache
+def _order(text: str) -> tuple[str, int]:
+    name, _, ahead = text.partition(":")
     return name, int(ahead or 1)
 
 

@@ -4,7 +4,7 @@ they need: bytes of arena, with those of states, and, roughly, instructions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...ir import Graph, Op, ops
@@ -68,7 +68,7 @@ class Candidates:
         for tensor, symbol in spare:
             self._without[tensor] = self._without.get(tensor, frozenset()) | {symbol}
         self._avoid: frozenset[str] = frozenset()
-        self._steps: dict[tuple[int, int] | Chain, KnownStep] = {}
+        self._steps: dict[tuple[int, bool] | Chain, KnownStep] = {}
         self._groups: dict[frozenset[int], dict[int, int]] = {}
         self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
         self._outlines: dict[tuple[Joined, tuple[tuple[int, int], ...]], _Outline] = {}
@@ -89,7 +89,10 @@ class Candidates:
         self._choose_joined()
 
     def _all_calls(self, group: dict[int, int]) -> list[tuple[Call, ...]]:
-        return [self._lower(number, group) for number in range(len(self.graph.ops))]
+        return [
+            self._calls_of(number, self._is_in_place(op, group))
+            for number, op in enumerate(self.graph.ops)
+        ]
 
     def _too_many_places(self) -> frozenset[int]:
         """The results whose overlaps with their operands are not looked at."""
@@ -211,21 +214,25 @@ class Candidates:
         return self._steps[chain]
 
     def _single(self, number: int, group: dict[int, int]) -> KnownStep:
-        calls = self._lower(number, group)
-        key = number, len(calls)
-        if key not in self._steps:
-            self._steps[key] = KnownStep(self.graph, Step(self.graph.ops[number], calls))
-        return self._steps[key]
+        op = self.graph.ops[number]
+        in_place = self._is_in_place(op, group)
+        if (number, in_place) not in self._steps:
+            step = Step(op, self._calls_of(number, in_place))
+            self._steps[number, in_place] = KnownStep(self.graph, step)
+        return self._steps[number, in_place]
 
-    def _lower(self, number: int, group: dict[int, int]) -> tuple[Call, ...]:
-        op: Op = self.graph.ops[number]
+    def _is_in_place(self, op: Op, group: Mapping[int, int]) -> bool:
+        """Whether the result has the memory of the first operand."""
         source, result = op.inputs[0], op.outputs[0]
-        shared = source in group and group[source] == group[result]
-        if shared and number in self._aliases:
+        return source in group and group[source] == group[result]
+
+    def _calls_of(self, number: int, in_place: bool) -> tuple[Call, ...]:
+        op = self.graph.ops[number]
+        if in_place and number in self._aliases:
             return ()
         calls = self._lowered(op).calls
         # The first copies the operand, which lies there already.
-        return calls[1:] if shared and isinstance(op.attrs, ops.IndexPut) else calls
+        return calls[1:] if in_place and isinstance(op.attrs, ops.IndexPut) else calls
 
     def _lowered(self, op: Op) -> Lowered:
         return self._lowerings.lower(
