@@ -12,6 +12,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import ops
 from cortexm_tools.ir.types import Graph, Layer, QuantParams, same_layout
 from cortexm_tools.pte import list_operators, parse_program, read_program, read_pte
+from cortexm_tools.pte.call import Call
 from cortexm_tools.pte.ops import CONVERTERS
 from cortexm_tools.pte.values import (
     Dynamism,
@@ -77,6 +78,41 @@ def test_every_operator_becomes_its_kind() -> None:
         for index, array in zip(graph.outputs, case.expected, strict=True):
             assert graph.tensors[index].shape == array.shape
             assert graph.tensors[index].dtype.numpy == array.dtype
+
+
+# Operators of another family than that in which people look for them: a normalization by constants
+# is a product and a sum; a conversion to the type that the operand has is a copy.
+ELSEWHERE = {
+    "aten::_native_batch_norm_legit_no_training.out": "arithmetic",
+    "dim_order_ops::_to_dim_order_copy.out": "move",
+}
+
+
+def test_operators_are_read_in_the_module_of_their_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a reader adds is of its module's family, perhaps among operators that help."""
+    added: dict[str, set[str]] = {}
+    add = Call._add
+
+    def record(call: Call, attrs: ops.Attrs, *more: tuple[int, ...]) -> None:
+        assert attrs.declared is not None
+        added.setdefault(call.instruction.operator, set()).add(attrs.declared.family)
+        add(call, attrs, *more)
+
+    monkeypatch.setattr(Call, "_add", record)
+    smallest: dict[str, bytes] = {}
+    for case in golden_cases(CONVERTERS):
+        for operator in case.operators:
+            if operator not in smallest or len(case.pte) < len(smallest[operator]):
+                smallest[operator] = case.pte
+    for pte in set(smallest.values()):
+        read_pte(pte, name="test")
+    families = {}
+    for operator in added:
+        parts = CONVERTERS[operator].__module__.split(".")
+        families[operator] = parts[parts.index("ops") + 1]
+    assert len(added) > 70
+    strangers = {o: added[o] for o, family in families.items() if family not in added[o]}
+    assert strangers == {o: {family} for o, family in ELSEWHERE.items() if o in added}
 
 
 def test_a_kernel_sum_and_a_bias_give_the_same_linear_layer() -> None:
