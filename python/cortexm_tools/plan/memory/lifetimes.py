@@ -14,7 +14,7 @@ from .overlap import Distance, distance, write_range
 
 
 @dataclass(frozen=True)
-class Pieces:
+class Unplaced:
     """The buffers of an arena, without offsets.
 
     Attributes:
@@ -84,7 +84,7 @@ class Lives:
 def lives_of(
     graph: Graph, steps: Sequence[Step], group: dict[int, int], parts: dict[int, Part]
 ) -> Lives:
-    """When the pieces of the arena live, and which one holds each tensor.
+    """When the buffers of the arena live, and which one holds each tensor.
 
     Args:
         group: for every tensor with a buffer the one whose memory it uses.
@@ -127,7 +127,7 @@ class _Own:
     Attributes:
         bands: by index, the buffers of which only bands exist.
         scratch: its scratch, if it has any.
-        distances: operands that its result may overlap, as in Pieces.
+        distances: operands that its result may overlap, as in Unplaced.
         aligns: what that needs, by buffer.
     """
 
@@ -137,8 +137,8 @@ class _Own:
     aligns: dict[int, int]
 
 
-def pieces_of(steps: Sequence[KnownStep], lives: Lives, apart: Set[int]) -> Pieces:
-    """The pieces of the arena, and which one holds each tensor and each step's scratch.
+def unplaced_of(steps: Sequence[KnownStep], lives: Lives, apart: Set[int]) -> Unplaced:
+    """The buffers of the arena, and which one holds each tensor and each step's scratch.
 
     Args:
         apart: results that never overlap an operand, because the proof would take too long.
@@ -161,7 +161,7 @@ def pieces_of(steps: Sequence[KnownStep], lives: Lives, apart: Set[int]) -> Piec
         if own.scratch is not None:
             scratch_of[number] = len(result)
             result.append(own.scratch)
-    return Pieces(tuple(result), lives.buffer_of, scratch_of, lives.parts, distances)
+    return Unplaced(tuple(result), lives.buffer_of, scratch_of, lives.parts, distances)
 
 
 def _own_of(number: int, known: KnownStep, lives: Lives, apart: Set[int]) -> _Own:

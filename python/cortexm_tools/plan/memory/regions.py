@@ -46,14 +46,14 @@ def measure_heat(
         for call in step.calls:
             scratch = any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
             if scratch:
-                piece = scratch_of[number]
-                buffers[piece] = buffers.get(piece, 0) + max(call.macs, 1)
+                buffer = scratch_of[number]
+                buffers[buffer] = buffers.get(buffer, 0) + max(call.macs, 1)
             for position, index in enumerate(arg.index for arg in call.tensors):
                 multiplied = call.macs if position == 0 and not scratch else 0
                 if index not in buffer_of:
                     continue  # a state
-                piece = buffer_of[index]
-                buffers[piece] = buffers.get(piece, 0) + multiplied + 1
+                buffer = buffer_of[index]
+                buffers[buffer] = buffers.get(buffer, 0) + multiplied + 1
             names = [arg.name for arg in call.args if isinstance(arg, ConstantArg)]
             for position, name in enumerate(names):
                 constants[name] = constants.get(name, 0) + (call.macs if position == 0 else 1)
@@ -61,7 +61,7 @@ def measure_heat(
 
 
 def split_buffers(
-    pieces: tuple[Buffer, ...],
+    buffers: tuple[Buffer, ...],
     heat: Heat,
     regions: tuple[Region, ...],
     pinned: set[int],
@@ -78,10 +78,10 @@ def split_buffers(
     """
     rams = ram_regions(regions)
     if rams == (_ANYWHERE,):
-        return pieces
+        return buffers
     order = sorted(
-        range(len(pieces)),
-        key=lambda i: (i not in pinned, -(heat.buffers.get(i, 0) / max(1, pieces[i].nbytes)), i),
+        range(len(buffers)),
+        key=lambda i: (i not in pinned, -(heat.buffers.get(i, 0) / max(1, buffers[i].nbytes)), i),
     )
     taken: list[list[int]] = [[] for _ in rams]
     placed: dict[int, Buffer] = {}
@@ -90,17 +90,17 @@ def split_buffers(
     for index in order:
         for region in [0] if index in pinned else wanted:
             together = sorted((*taken[region], index))
-            if _fits(pieces, together, rams[region].size, distances):
+            if _fits(buffers, together, rams[region].size, distances):
                 taken[region].append(index)
-                placed[index] = replace(pieces[index], region=region)
+                placed[index] = replace(buffers[index], region=region)
                 break
         else:
             raise NoRoom(
-                f"{pieces[index].name} ({pieces[index].nbytes:,} bytes) fits into no memory region",
+                f"{buffers[index].name} ({buffers[index].nbytes:,} bytes) fits into no memory region",
                 where=", ".join(f"{r.name} {r.size:,} bytes" for r in rams),
                 hint="make a region larger, use IO int8, or make the largest layers smaller",
             )
-    return tuple(placed[i] for i in range(len(pieces)))
+    return tuple(placed[i] for i in range(len(buffers)))
 
 
 def ram_regions(regions: tuple[Region, ...]) -> tuple[Region, ...]:
@@ -110,7 +110,7 @@ def ram_regions(regions: tuple[Region, ...]) -> tuple[Region, ...]:
 
 
 def place_regions(
-    pieces: tuple[Buffer, ...], regions: tuple[Region, ...], distances: Distances
+    buffers: tuple[Buffer, ...], regions: tuple[Region, ...], distances: Distances
 ) -> tuple[tuple[Buffer, ...], tuple[Arena, ...], int]:
     """Gives every buffer its offset: region after region, each placed by itself.
 
@@ -118,24 +118,24 @@ def place_regions(
         The buffers, the arenas, and the bytes that no placement of these buffers can go below.
     """
     bound = 0
-    result = list(pieces)
+    result = list(buffers)
     arenas: list[Arena] = []
     base = 0
     for number, region in enumerate(ram_regions(regions)):
-        inside = [i for i, piece in enumerate(pieces) if piece.region == number]
-        placement = place(*some_buffers(pieces, distances, inside))
-        for index, piece in zip(inside, placement.buffers, strict=True):
-            result[index] = replace(piece, offset=base + piece.offset)
+        inside = [i for i, buffer in enumerate(buffers) if buffer.region == number]
+        placement = place(*some_buffers(buffers, distances, inside))
+        for index, buffer in zip(inside, placement.buffers, strict=True):
+            result[index] = replace(buffer, offset=base + buffer.offset)
         arenas.append(Arena(region, base, align_up(placement.size, _ALIGN)))
         bound += placement.bound
         base += arenas[-1].size
     return tuple(result), tuple(arenas), bound
 
 
-def _fits(pieces: tuple[Buffer, ...], inside: list[int], size: int, distances: Distances) -> bool:
-    if sum(pieces[i].nbytes + pieces[i].align for i in inside) <= size:
+def _fits(buffers: tuple[Buffer, ...], inside: list[int], size: int, distances: Distances) -> bool:
+    if sum(buffers[i].nbytes + buffers[i].align for i in inside) <= size:
         return True
-    return fits(*some_buffers(pieces, distances, inside), size // _ALIGN * _ALIGN)
+    return fits(*some_buffers(buffers, distances, inside), size // _ALIGN * _ALIGN)
 
 
 def split_constants(

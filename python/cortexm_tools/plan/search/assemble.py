@@ -40,29 +40,29 @@ def assemble(
     """
     graph = candidates.graph
     usable = _usable(regions, fast, state_bytes(graph))
-    steps, pieces = candidates.pieces(chains)
+    steps, unplaced = candidates.unplaced(chains)
     calls = [call for step in steps for call in step.calls]
     constants, names = pack_constants(candidates.sources(calls))
     steps = tuple(
         replace(step, calls=tuple(with_names(call, names) for call in step.calls)) for step in steps
     )
-    buffer_of = pieces.buffer_of
+    buffer_of = unplaced.buffer_of
     check_arena(
         graph,
         max(candidates.load(chains)[0], candidates.size(chains)),
         candidates.busiest(chains).ops,
     )
-    heat = measure_heat(steps, buffer_of, pieces.scratch_of)
+    heat = measure_heat(steps, buffer_of, unplaced.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
     constants += initial_constants(graph)
     try:
-        split = split_buffers(pieces.buffers, heat, usable, outside, pieces.distances)
+        split = split_buffers(unplaced.buffers, heat, usable, outside, unplaced.distances)
     except NoRoom as error:
         if not graph.states:
             raise
         beside = f"{error.message}, beside {state_bytes(graph):,} bytes of state"
         raise NoRoom(beside, where=_sizes(regions), hint=error.hint) from None
-    placed, arenas, bound = place_regions(split, regions, pieces.distances)
+    placed, arenas, bound = place_regions(split, regions, unplaced.distances)
     placed, buffer_of, arenas = add_states(
         graph, placed, buffer_of, arenas, candidates.group(chains), len(steps)
     )
@@ -74,14 +74,14 @@ def assemble(
             constants=split_constants(constants, heat, regions),
             buffers=placed,
             buffer_of=buffer_of,
-            scratch_of=pieces.scratch_of,
+            scratch_of=unplaced.scratch_of,
             arena_size=sum(arena.size for arena in arenas),
             lower_bound=bound + state_bytes(graph),
             arenas=arenas,
             regions=regions,
             optimize=candidates.optimize,
             spared=len({tensor for tensor, _ in candidates.spare}),
-            parts=pieces.parts,
+            parts=unplaced.parts,
         )
     )
 

@@ -14,7 +14,7 @@ from ..kernels.table import find_kernel
 from ..lower.constants import Source, constants_of
 from ..lower.context import Lowered, Lowerings
 from ..memory.concat_in_place import Joined, find_parts, into_result, joinable
-from ..memory.lifetimes import KnownStep, Lives, Pieces, lives_of, pieces_of
+from ..memory.lifetimes import KnownStep, Lives, Unplaced, lives_of, unplaced_of
 from ..memory.offset_search import align_up
 from ..memory.offsets import estimate, fits, live_bytes, lower_bound, place, savings
 from ..memory.sharing import is_alias, share_memory
@@ -70,7 +70,9 @@ class Candidates:
         self._avoid: frozenset[str] = frozenset()
         self._steps: dict[tuple[int, bool] | Chain, KnownStep] = {}
         self._groups: dict[frozenset[int], dict[int, int]] = {}
-        self._pieces: dict[tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Pieces]] = {}
+        self._unplaced: dict[
+            tuple[Joined, tuple[Chain, ...]], tuple[tuple[Step, ...], Unplaced]
+        ] = {}
         self._outlines: dict[tuple[Joined, tuple[tuple[int, int], ...]], _Outline] = {}
         self._sizes: dict[tuple[Chain, ...], int] = {}
         self._costs: dict[Chain, float] = {}
@@ -140,14 +142,14 @@ class Candidates:
         self.joined = joined
         return self._size(())
 
-    def pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
+    def unplaced(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Unplaced]:
         """Steps and buffers with these chains, none of which may share an operator with another."""
         key = self.joined, chains
-        if key not in self._pieces:
-            self._pieces[key] = self._find_pieces(chains)
-        return self._pieces[key]
+        if key not in self._unplaced:
+            self._unplaced[key] = self._find_unplaced(chains)
+        return self._unplaced[key]
 
-    def _find_pieces(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Pieces]:
+    def _find_unplaced(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Unplaced]:
         key = self.joined, tuple((chain.first, chain.last) for chain in chains)
         if key not in self._outlines:
             self._outlines[key] = self._outline(chains)
@@ -157,7 +159,7 @@ class Candidates:
             outline.places[c.first]: self._into_results(self._banded(c), parts) for c in chains
         }
         known = [banded.get(number, step) for number, step in enumerate(outline.steps)]
-        return tuple(each.step for each in known), pieces_of(known, outline.lives, self._apart)
+        return tuple(each.step for each in known), unplaced_of(known, outline.lives, self._apart)
 
     def _outline(self, chains: tuple[Chain, ...]) -> _Outline:
         group = self.group(chains)
@@ -269,30 +271,30 @@ class Candidates:
     def seems_within(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
         """Whether the size is at most `nbytes`; most that are larger show it by their bound."""
         if chains not in self._sizes:
-            _, pieces = self.pieces(chains)
-            if lower_bound(pieces.buffers, pieces.distances) > nbytes - self._states:
+            _, unplaced = self.unplaced(chains)
+            if lower_bound(unplaced.buffers, unplaced.distances) > nbytes - self._states:
                 return False
         return self.size(chains) <= nbytes
 
     def _size(self, chains: tuple[Chain, ...]) -> int:
-        _, pieces = self.pieces(chains)
-        return align_up(estimate(pieces.buffers, pieces.distances), 16) + self._states
+        _, unplaced = self.unplaced(chains)
+        return align_up(estimate(unplaced.buffers, unplaced.distances), 16) + self._states
 
     def smallest(self, chains: tuple[Chain, ...]) -> int:
         """Bytes of arena as they will be."""
-        _, pieces = self.pieces(chains)
-        return align_up(place(pieces.buffers, pieces.distances).size, 16) + self._states
+        _, unplaced = self.unplaced(chains)
+        return align_up(place(unplaced.buffers, unplaced.distances).size, 16) + self._states
 
     def is_within(self, chains: tuple[Chain, ...], nbytes: int) -> bool:
         """Whether the arena, as it will be, has at most so many bytes."""
-        _, pieces = self.pieces(chains)
-        return fits(pieces.buffers, pieces.distances, (nbytes - self._states) // 16 * 16)
+        _, unplaced = self.unplaced(chains)
+        return fits(unplaced.buffers, unplaced.distances, (nbytes - self._states) // 16 * 16)
 
     def loads(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], list[int]]:
         """The steps, and the bytes that each needs at least."""
-        steps, pieces = self.pieces(chains)
-        saved = dict(savings(pieces.buffers, pieces.distances))  # of one operand a step
-        live = live_bytes(pieces.buffers, saved, len(steps))
+        steps, unplaced = self.unplaced(chains)
+        saved = dict(savings(unplaced.buffers, unplaced.distances))  # of one operand a step
+        live = live_bytes(unplaced.buffers, saved, len(steps))
         return steps, [self._states + nbytes for nbytes in live]
 
     def busiest(self, chains: tuple[Chain, ...]) -> Step:
