@@ -41,7 +41,7 @@ def npz_names(path: Path) -> tuple[str, ...]:
     """The names of the arrays in an .npz.
 
     Raises:
-        CortexMError: it cannot be read, or is no .npz.
+        CortexMError: it cannot be read, or is not a .npz.
     """
     return _reading(path, lambda: _names(path))
 
@@ -50,7 +50,7 @@ def read_npz(path: Path, names: Iterable[str]) -> dict[str, Array]:
     """Those arrays of an .npz that are among `names`.
 
     Raises:
-        CortexMError: it cannot be read, is no .npz, or one of them is no plain array, or too large.
+        CortexMError: it cannot be read, is not a .npz, or one of them is not a plain array, or too large.
     """
     wanted = set(names)
 
@@ -97,7 +97,7 @@ def _reading(path: Path, read: Callable[[], _T]) -> _T:
         raise
     except Exception:  # numpy parses headers as Python's source, which fails in many ways
         kind = ".npz of plain arrays" if path.suffix.lower() == ".npz" else ".npy of a plain array"
-        raise CortexMError(f"is no {kind}", where=str(path)) from None
+        raise CortexMError(f"is not a {kind}", where=str(path)) from None
 
 
 def _array(file: IO[bytes], size: int, where: str) -> Array:

@@ -30,7 +30,7 @@ class CortexMError(Exception):
 
 
 def printable(text: str, keep: str = "") -> str:
-    """`text` with escapes for what is no printable character and not in `keep`.
+    """`text` with escapes for what is not a printable character and not in `keep`.
 
     Names from files can hold anything: line ends that forge a message, sequences that a terminal
     obeys, halves of surrogate pairs that no encoding takes.

@@ -31,5 +31,5 @@ def parse_size(text: str, where: str = "") -> int:
     match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text.strip())
     if match is None or match[2].upper() not in _UNITS:
         hint = "write bytes, or a number with K or M: 64K"
-        raise CortexMError(f"{text!r} is no size", where=where, hint=hint)
+        raise CortexMError(f"{text!r} is not a size", where=where, hint=hint)
     return int(match[1]) * _UNITS[match[2].upper()]

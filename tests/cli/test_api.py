@@ -45,7 +45,7 @@ def test_a_program_is_compiled_looked_at_and_written(tmp_path: Path) -> None:
         ({"io": "int16"}, "io cannot be 'int16'", "did you mean 'int8'?"),
         ({"optimize": "fast"}, "optimize cannot be 'fast'", "known: balanced, size"),
         ({"ram_limit": 10}, "RAM_LIMIT is 10", ""),
-        ({"flash_limit": "lots"}, "'lots' is no size", "64K"),
+        ({"flash_limit": "lots"}, "'lots' is not a size", "64K"),
         ({"samples": "some"}, "samples: 'some' is neither a number nor 'all'", ""),
         ({"arena": "shared:a-b"}, "'a-b'", "use shared:a_b"),
         ({"region": "dtcm"}, "'dtcm' describes no memory region", "dtcm=128K:fast"),

@@ -75,8 +75,8 @@ def test_compile_writes_all_files(
         (["--isa", "sve"], "unknown ISA 'sve'"),
         (["--ram-limit", "7"], "RAM_LIMIT is 7"),
         (["--flash-limit", "7"], "FLASH_LIMIT is 7"),
-        (["--ram-limit", "lots"], "--ram-limit: 'lots' is no size"),
-        (["--region", "dtcm=1Q"], "dtcm=1Q: '1Q' is no size"),
+        (["--ram-limit", "lots"], "--ram-limit: 'lots' is not a size"),
+        (["--region", "dtcm=1Q"], "dtcm=1Q: '1Q' is not a size"),
         (["--name", "9net"], "begins with a digit\nhint: use --name model_9net"),
         (["--name", "int"], "is a word of C or its libraries\nhint: use --name model_int"),
         (["--arena", "callers"], "own, caller or shared"),
@@ -233,7 +233,7 @@ def test_run_with_wrong_inputs(
     assert status == 1 and message in err
     (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04nonsense")
     status, _, err = run(capsys, "run", pte, "--host", "--inputs", tmp_path / "bad.npz")
-    assert status == 1 and "is no .npz" in err
+    assert status == 1 and "is not a .npz" in err
 
 
 @pytest.mark.parametrize("missing", ["arm-none-eabi-gcc", "qemu-system-arm", "cmake"])

@@ -169,7 +169,7 @@ def test_arrays_are_read_as_numpy_reads_them(tmp_path: Path) -> None:
     with pytest.raises(CortexMError, match="and no more than 2,147,483,648 are read"):
         read_npz(tmp_path / "b.npz", ["other"])
     (tmp_path / "b.npz").write_bytes(npz(in_0=LIE))
-    with pytest.raises(CortexMError, match="is no .npz of plain arrays"):
+    with pytest.raises(CortexMError, match="is not a .npz of plain arrays"):
         read_npz(tmp_path / "b.npz", ["in_0"])
 
 

@@ -46,7 +46,7 @@ def test_round_trip(tmp_path: Path) -> None:
     assert np.array_equal(back.inputs[0], SET.inputs[0])
     assert np.array_equal(back.labels, SET.labels)
     path.write_bytes(b"nonsense")
-    with pytest.raises(CortexMError, match="is no .npz of plain arrays"):
+    with pytest.raises(CortexMError, match="is not a .npz of plain arrays"):
         load_evaluation(path)
     np.savez(path, in_0=SET.inputs[0])
     with pytest.raises(CortexMError, match="not an evaluation set"):

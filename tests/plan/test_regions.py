@@ -47,9 +47,9 @@ def test_forms_of_a_region() -> None:
     ("texts", "message"),
     [
         (["dtcm"], "describes no memory region"),
-        (["dtcm=lots"], "is no size"),
+        (["dtcm=lots"], "is not a size"),
         (["dtcm=1K:quick"], "unknown kind of region 'quick'"),
-        (["2nd=1K"], "is no C identifier"),
+        (["2nd=1K"], "is not a C identifier"),
         (["a=1K", "a=2K"], "given twice"),
         (["a=1K:fast"], "all RAM regions are fast"),
     ],

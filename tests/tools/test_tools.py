@@ -145,7 +145,7 @@ def test_options_of_aot_arm_compiler(tmp_path: Path, capsys: pytest.CaptureFixtu
     ("words", "message"),
     [
         (["mv4"], "did you mean 'mv"),
-        (["mv2", "-t", "ethos-u55-128"], "is no Cortex-M core"),
+        (["mv2", "-t", "ethos-u55-128"], "is not a Cortex-M core"),
         (["mv2", "-t", "cortex-m56"], "unknown CPU 'cortex-m56'"),
         (["mv2", "-o", "x.bpte"], "contradicts the lack of --bundleio"),
         (["mv2", "-o", "x.pte", "--bundleio"], "contradicts --bundleio"),

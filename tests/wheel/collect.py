@@ -67,7 +67,7 @@ class LeftOut:
 
 
 class _Bound(torch.nn.Module):
-    """`module` with those of its arguments fixed that are no tensors."""
+    """`module` with those of its arguments fixed that are not tensors."""
 
     def __init__(self, module: torch.nn.Module, arguments: tuple[Any, ...]) -> None:
         super().__init__()

@@ -220,7 +220,7 @@ def _report(args: argparse.Namespace) -> int:
         raise CortexMError(f"cannot read: {error.strerror}", where=str(args.report)) from None
     except (ValueError, KeyError, TypeError):
         raise CortexMError(
-            "is no report of this tool", where=str(args.report), hint="give a NAME.report.json"
+            "is not a report of this tool", where=str(args.report), hint="give a NAME.report.json"
         ) from None
     show(text)
     return 0

@@ -121,7 +121,7 @@ def settle_names(args: argparse.Namespace) -> tuple[str, ...]:
     args.cpu = args.cpu.removesuffix("+int8")
     if args.cpu.startswith(("ethos-u", "TOSA", "vgf")):
         raise CortexMError(
-            f"{args.cpu} is no Cortex-M core: delegates are not compiled",
+            f"{args.cpu} is not a Cortex-M core: delegates are not compiled",
             hint="name the core that runs the rest, for example -t cortex-m55",
         )
     warnings = ("--delegate is ignored: Cortex-M targets do not delegate",) if args.delegate else ()

@@ -68,7 +68,7 @@ def _stage(folder: Path, data: bytes) -> Path:
 
 
 def _remove_stale(folder: Path) -> None:
-    """Removes the temporaries of processes that are no more; others may be writing here as well."""
+    """Removes the temporaries of processes that have ended; others may be writing here as well."""
     for path in folder.glob(f"{_PREFIX}*"):
         number = re.match(rf"{re.escape(_PREFIX)}(\d+)-", path.name)
         if number is None or not _runs(int(number[1])):

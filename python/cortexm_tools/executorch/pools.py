@@ -130,7 +130,7 @@ def make_layout(program: PteProgram, sizes: Sizes, operator_temp: int) -> Layout
         operator_temp: temporary bytes of the operator that wants most.
 
     Raises:
-        CortexMError: an input or output is no tensor.
+        CortexMError: an input or output is not a tensor.
     """
     end = 0
 
@@ -151,7 +151,7 @@ def make_layout(program: PteProgram, sizes: Sizes, operator_temp: int) -> Layout
         if role == "input" and isinstance(value, bool | int | float | str):
             return Pool(0, 0)
         if not isinstance(value, PteTensor):
-            raise CortexMError(f"an {role} of the program is no tensor", where=program.method)
+            raise CortexMError(f"an {role} of the program is not a tensor", where=program.method)
         if value.place is None:
             return pool(value.nbytes)
         area, offset = value.place

@@ -128,7 +128,7 @@ def _graph(program: ExportedProgram) -> GraphModule:
 
 def _rename_keywords(program: ExportedProgram) -> None:
     """Gives weights of modules with names like ``class`` others: torch.fx writes their paths down as
-    Python code, which only copes with names that are no identifiers at all."""
+    Python code, which only copes with names that are not identifiers at all."""
     stores = (program.state_dict, program.constants)
     taken = {name for store in stores for name in store}
     renamed: dict[str, str] = {}
@@ -261,7 +261,7 @@ def _export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
 
 
 def _check_type(node: Node, loaded: LoadedModel) -> None:
-    """Raises if `node`, which is no constant, computes in another type of real numbers."""
+    """Raises if `node`, which is not a constant, computes in another type of real numbers."""
     for value in _values(node.meta.get("val")):
         if isinstance(value, torch.Tensor) and is_other_float(value.dtype):
             raise CortexMError(
@@ -288,7 +288,7 @@ def _check_unchanged(node: Node, fixed: dict[str, str], loaded: LoadedModel) -> 
             continue
         name = fixed[owner.name].removeprefix("module.")
         raise CortexMError(
-            "the model changes a tensor while it runs that is no attribute of a module"
+            "the model changes a tensor while it runs that is not an attribute of a module"
             if name.startswith("lifted_tensor")
             else f"the model changes its parameter {name!r} while it runs",
             where=str(layer_of(node, loaded.path.parent)),

@@ -29,7 +29,7 @@ def given_module(
         name: for messages.
 
     Raises:
-        CortexMError: it is no module, or an input does not fit.
+        CortexMError: it is not a module, or an input does not fit.
     """
     if not isinstance(module, torch.nn.Module):
         raise CortexMError(

@@ -21,7 +21,7 @@ def load_saved(path: Path, model_input: Path | None, calibration: Path | None) -
     """A module saved whole with ``torch.save(model, path)``. Loading one executes its code.
 
     Raises:
-        CortexMError: it cannot be loaded, is no module, or comes without example inputs.
+        CortexMError: it cannot be loaded, is not a module, or comes without example inputs.
     """
     if model_input is None:
         raise CortexMError(

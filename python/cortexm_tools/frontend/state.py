@@ -134,7 +134,7 @@ def _is_kept(value: object, new: bool) -> bool:
 
 
 def _tensors(module: torch.nn.Module) -> dict[Place, torch.Tensor]:
-    """All tensors that are no parameters."""
+    """All tensors that are not parameters."""
     return {
         (path, name): value
         for path, owner in module.named_modules()

@@ -129,7 +129,7 @@ def pass_list() -> list[Any]:
 
 
 def _name(node: object) -> str:
-    """``aten::clamp`` for a call of that operator; "" for what is no operator call."""
+    """``aten::clamp`` for a call of that operator; "" for what is not an operator call."""
     schema = getattr(getattr(node, "target", None), "_schema", None)
     return schema.name if schema is not None else ""
 

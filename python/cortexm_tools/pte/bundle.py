@@ -67,7 +67,7 @@ def parse_bundle(data: bytes) -> Bundle:
     """Parses a .bpte file.
 
     Raises:
-        CortexMError: the bytes are no BundledProgram, or are damaged.
+        CortexMError: the bytes are not a BundledProgram, or are damaged.
     """
     if len(data) < 8 or not is_bundle(data):
         raise CortexMError(
@@ -85,7 +85,7 @@ def _parse(root: Table) -> Bundle:
     version = root.u32(0)
     if version > _VERSION:
         raise CortexMError(
-            f"the .bpte file has schema version {version}, known is up to {_VERSION}"
+            f"the .bpte file has schema version {version}, at most {_VERSION} is known"
         )
     suites: dict[str, tuple[TestVector, ...]] = {}
     for table in root.tables(1):

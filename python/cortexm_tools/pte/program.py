@@ -55,7 +55,7 @@ def parse_program(data: bytes, *, method: str | None = None) -> PteProgram:
     version = root.u32(0)
     if version != _SCHEMA_VERSION:
         raise CortexMError(
-            f"the .pte file has schema version {version}, known is 0",
+            f"the .pte file has schema version {version}, only 0 is known",
             hint="write the file with ExecuTorch 1.x",
         )
     segments = _segments(root, view, segment_base)

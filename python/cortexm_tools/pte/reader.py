@@ -30,7 +30,7 @@ class Operator:
     """One operator call of a program, for listings.
 
     Attributes:
-        name: ``namespace::name.overload``; the kind of instruction where it is no operator call.
+        name: ``namespace::name.overload``; the kind of instruction where it is not an operator call.
         number: the instruction's number.
         layer: where it comes from, if known.
         supported: whether `read_pte` knows the operator.

@@ -81,7 +81,7 @@ def _report(path: Path) -> dict[str, Any]:
         quality_line(report["quality"])
     except (OSError, ValueError, KeyError, TypeError):
         raise CortexMError(
-            "is no report of this tool", where=str(path), hint="build the model again"
+            "is not a report of this tool", where=str(path), hint="build the model again"
         ) from None
     return report
 

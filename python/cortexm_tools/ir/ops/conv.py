@@ -80,7 +80,7 @@ class Conv2d(ConvAttrs):
         out_c, kernel_h, kernel_w, group_c = _check_operands(op)
         self.check_channels(op, out_c)
         op.within((1, out_c), groups=self.groups)
-        op.require(out_c % self.groups == 0, "output channels are no multiple of the groups")
+        op.require(out_c % self.groups == 0, "output channels are not a multiple of the groups")
         op.require(
             group_c * self.groups == op.x.shape[1], "input channels differ from the weights'"
         )
@@ -125,7 +125,7 @@ class DepthwiseConv2d(ConvAttrs):
         one, kernel_h, kernel_w, out_c = _check_operands(op)
         self.check_channels(op, out_c)
         op.require(one == 1, "depthwise weights must have shape [1, height, width, channels]")
-        op.require(out_c % op.x.shape[1] == 0, "output channels are no multiple of the input's")
+        op.require(out_c % op.x.shape[1] == 0, "output channels are not a multiple of the input's")
         check_extents(self, (kernel_h, kernel_w), op)
 
     def compute(
@@ -280,7 +280,7 @@ def _check_float(
     op.within((1, max(in_c, 1)), groups=attrs.groups)
     op.require(op.x.shape[1] == in_c, "input channels differ from the weights'")
     fits = in_c % attrs.groups == 0 and out_c % attrs.groups == 0
-    op.require(fits, "channels are no multiple of the groups")
+    op.require(fits, "channels are not a multiple of the groups")
     check_geometry(attrs, op)
 
 

@@ -126,7 +126,7 @@ class Concat(Attrs):
         for x in op.ins:
             op.rank(x, len(shape))
             fits = x.shape[:dim] == shape[:dim] and x.shape[dim + 1 :] == shape[dim + 1 :]
-            op.require(fits, f"{x.name!r} of shape {x.shape} is no part of {shape} along {dim}")
+            op.require(fits, f"{x.name!r} of shape {x.shape} is not part of {shape} along {dim}")
         joined = sum(x.shape[dim] for x in op.ins)
         op.require(joined == shape[dim], f"the result has size {shape[dim]}, the operands {joined}")
 
@@ -180,7 +180,7 @@ class Tile(Attrs):
         op.require(missing >= 0, "the result has fewer dimensions than the operand")
         sizes = zip(op.out.shape[missing:], op.x.shape, strict=True)
         whole = all(extent % size == 0 for extent, size in sizes)
-        op.require(whole, f"{op.out.shape} is no multiple of {op.x.shape}")
+        op.require(whole, f"{op.out.shape} is not a multiple of {op.x.shape}")
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
         shape = results[0].shape

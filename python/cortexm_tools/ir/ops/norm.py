@@ -60,7 +60,7 @@ class FloatGroupNorm(Attrs):
         op.require(len(op.x.shape) >= 2, "the operand has no channels")
         channels = op.x.shape[1]
         op.within((1, channels), groups=self.groups)
-        op.require(channels % self.groups == 0, "channels are no multiple of the groups")
+        op.require(channels % self.groups == 0, "channels are not a multiple of the groups")
         for tensor in op.ins[1:]:
             op.shape_of(tensor, channels)
 

@@ -80,7 +80,7 @@ def _through(part: Part, places: Places) -> Places:
 def _check_places(plan: Plan, op: Op) -> None:
     """Whether every operand that is a part lies where numpy puts it."""
     if not isinstance(op.attrs, ops.Concat):
-        raise _error(plan, op, op.outputs[0], "is no concatenation")
+        raise _error(plan, op, op.outputs[0], "is not a concatenation")
     result = plan.graph.tensors[op.outputs[0]]
     shape = tuple(result.shape[dim] for dim in result.dim_order)
     numbers = np.arange(result.numel).reshape(shape).transpose(np.argsort(result.dim_order))

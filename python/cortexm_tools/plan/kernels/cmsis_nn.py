@@ -36,7 +36,7 @@ def compiled_isa(target: Target) -> Isa:
     """
     if target.core is Core.ANY:
         raise CortexMError(
-            "CMSIS-NN needs scratch memory by core, CPU any names none",
+            "CMSIS-NN's scratch memory depends on the core, and CPU any names none",
             hint="name the core, or leave KERNELS out",
         )
     return max(CORES[target.core].least, target.isa, key=list(Isa).index)
@@ -127,7 +127,7 @@ def _conv2d(facts: Facts) -> bool:
 
 
 def _transpose(facts: Facts) -> bool:
-    """Padding that is less than a window; version 18 loses a row where it is no multiple of the stride.
+    """Padding that is less than a window; version 18 loses a row where it is not a multiple of the stride.
     Rows and columns of the result end where those of the last input pixel do."""
     for side in "hw":
         pad = -facts["in_y0" if side == "h" else "in_x0"]

@@ -176,7 +176,7 @@ def _phases_gemm4_size(constants: Constants) -> int:
 def depthwise8(constants: Constants) -> Array:
     """Weights in chunks of eight channels, [chunk][tap][8].
 
-    Where channels are no multiple of eight the last chunk takes the last eight of them.
+    Where channels are not a multiple of eight the last chunk takes the last eight of them.
     """
     channels = constants.channels
     starts = [min(start, channels - 8) for start in range(0, channels, 8)]

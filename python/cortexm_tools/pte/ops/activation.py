@@ -138,5 +138,5 @@ def _bound(call: Call, name: str, dtype: DType) -> float | None:
         return float(np.float32(value)) if math.isfinite(value) else None
     limit = 1 << (8 * dtype.size - 1)
     whole = min(max(value, -limit), limit - 1)
-    call.require(whole == int(whole), f"the bound {value} is no value of type {dtype.value}")
+    call.require(whole == int(whole), f"the bound {value} is not a value of type {dtype.value}")
     return int(whole)

@@ -85,9 +85,9 @@ def _conv2d(call: Call) -> None:
     images = nchw(call, args.x)
     out_c, kernel_h, kernel_w, group_c = call.info(args.weight).shape
     channels = images.x_shape[1]
-    call.require(channels % group_c == 0, "input channels are no multiple of the weights'")
+    call.require(channels % group_c == 0, "input channels are not a multiple of the weights'")
     groups = channels // group_c
-    call.require(out_c % groups == 0, "output channels are no multiple of the groups")
+    call.require(out_c % groups == 0, "output channels are not a multiple of the groups")
     same_batch(call, images, out_c)
     padding = window_padding(
         call, images, (kernel_h, kernel_w), args.stride, args.padding, args.dilation

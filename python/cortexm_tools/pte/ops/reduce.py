@@ -30,7 +30,7 @@ def _reduce_dims(call: Call, rank: int) -> tuple[int, ...]:
 
 
 def _as_s64(call: Call, x: int) -> int:
-    """Integers and booleans are summed in int64; codes are no integers."""
+    """Integers and booleans are summed in int64; codes are not integers."""
     info = call.info(x)
     call.require_dtype(x, DType.S64, DType.S32, DType.S16, DType.U8, DType.BOOL)
     if info.dtype is DType.S64:
@@ -141,7 +141,7 @@ def _cumsum(call: Call) -> None:
     x = call.tensor("self")
     info, out = call.info(x), call.out_tensor()
     call.require(
-        info.dtype is not DType.S8 or out.dtype is not DType.S8, "sums of codes are no codes"
+        info.dtype is not DType.S8 or out.dtype is not DType.S8, "sums of codes are not codes"
     )
     call.require_out(info.shape, DType.F32, DType.S32, DType.S64)
     call.require(bool(info.shape), "the operand must have a dimension")
