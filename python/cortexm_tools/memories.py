@@ -42,7 +42,7 @@ def parse_region(text: str) -> Region:
         raise CortexMError(f"{text!r} describes no memory region", hint=hint)
     name, kind = match["name"], match["kind"] or "ram"
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise CortexMError(f"region name {name!r} is no C identifier", where=text, hint=hint)
+        raise CortexMError(f"region name {name!r} is not a C identifier", where=text, hint=hint)
     if kind not in _KINDS:
         raise CortexMError(f"unknown kind of region {kind!r}", where=text, hint=hint)
     size = parse_size(match["size"], text)

@@ -35,7 +35,7 @@ def check_name(name: str) -> str:
         CortexMError: C, C++ or this project's libraries cannot take it.
     """
     plain = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_") or "model"
-    reason = objection(name) if re.fullmatch(r"\w+", name, re.ASCII) else "is no C identifier"
+    reason = objection(name) if re.fullmatch(r"\w+", name, re.ASCII) else "is not a C identifier"
     if reason:
         raise CortexMError(
             f"a model cannot be called {printable(name)!r}: that {reason}",

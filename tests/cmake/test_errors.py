@@ -44,10 +44,10 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte ARENA callers", "unknown arena 'callers'", "own, caller or shared"),
         ("digits.pte ARENA shared:a-b", "'a-b' is not a plain C identifier", "shared:a_b"),
         ("digits.pte ARENA shared:a__b", "'a__b' is not a plain C identifier", "shared:a_b"),
-        ("digits.pte RAM_LIMIT lots", "RAM_LIMIT: 'lots' is no size", "64K"),
+        ("digits.pte RAM_LIMIT lots", "RAM_LIMIT: 'lots' is not a size", "64K"),
         ("digits.pte REGIONS dtcm", "'dtcm' describes no memory region", "dtcm=128K:fast"),
         ("digits.pte SAMPLES 2", "digits.pte has no inputs to take samples", "leave SAMPLES out"),
-        ("digits.pte SAMPLES 0", "SAMPLES '0' is no positive number", "or all"),
+        ("digits.pte SAMPLES 0", "SAMPLES '0' is not a positive number", "or all"),
         (
             "digits.pte CPU cortex-m4 KERNELS cmsis",
             "unknown KERNELS 'cmsis'",
@@ -101,7 +101,7 @@ def test_interpreter_from_the_environment(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_folder_that_is_no_checkout_of_cmsis_nn(tmp_path: Path) -> None:
     call = "cortexm_add_model(digits.pte CPU cortex-m4 KERNELS cmsis-nn)"
     said = refuse(configure(tmp_path, call, CMSIS_NN_ROOT=str(tmp_path)))
-    assert f"CMSIS_NN_ROOT: {tmp_path} is no checkout of CMSIS-NN" in said
+    assert f"CMSIS_NN_ROOT: {tmp_path} is not a checkout of CMSIS-NN" in said
     assert "git clone" in said
 
 

@@ -277,7 +277,7 @@ def _samples(facts: Facts, suffix: str) -> tuple[str, str]:
     count = facts["SAMPLES"]
     if not re.fullmatch("[1-9][0-9]*|all", count):
         raise CortexMError(
-            f"SAMPLES {count!r} is no positive number", hint="write how many samples, or all"
+            f"SAMPLES {count!r} is not a positive number", hint="write how many samples, or all"
         )
     if suffix == ".pte":
         raise CortexMError(
