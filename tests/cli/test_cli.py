@@ -184,7 +184,7 @@ def test_inspect_and_report(pte: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert "not known: recursion" in run(capsys, "report", tmp_path / "net.report.json")[1]
     (tmp_path / "no.json").write_text("[]")
     status, _, err = run(capsys, "report", tmp_path / "no.json")
-    assert status == 1 and "is no report" in err
+    assert status == 1 and "is not a report" in err
 
 
 def test_inspect_names_operators_without_kernel(

@@ -21,7 +21,7 @@ def tracked(*patterns: str) -> list[Path]:
     return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
 
 
-@pytest.mark.parametrize("name", ["kernel_docs.py", "operator_docs.py"])
+@pytest.mark.parametrize("name", ["kernel_docs.py", "operator_docs.py", "pictures.py"])
 def test_generated_pages_are_up_to_date(name: str) -> None:
     script = ROOT / "scripts" / name
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
@@ -51,6 +51,22 @@ def test_files_that_pages_name_exist(page: Path) -> None:
     )
     for name in names:
         assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_prose_fits_100_columns(page: Path) -> None:
+    """But tables, code, recorded output, what a script wrote, and links that cannot be broken."""
+    text = page.read_text(encoding="utf-8")
+    if re.search(r"^<!-- (Generated|Written) by ", text, re.M) or page.name == "CHANGELOG.md":
+        return
+    text = re.sub(r"^( *)```.*?^ *```$", "", text, flags=re.M | re.S)
+    text = re.sub(r"<!-- [\w ]+: begin -->.*?<!-- [\w ]+: end -->", "", text, flags=re.S)
+    wide = [
+        line
+        for line in text.splitlines()
+        if len(line) > 100 and not line.startswith(("|", "    ")) and " " in line.strip(" *")
+    ]
+    assert not wide, wide[0]
 
 
 def test_every_source_has_a_licence_line() -> None:

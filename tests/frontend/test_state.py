@@ -429,7 +429,7 @@ def test_refused(name: str) -> None:
 
 
 def test_stateless_models_stay_what_they_are() -> None:
-    """Lazily made constants and a module that was called before are no state."""
+    """Lazily made constants and a module that was called before are not state."""
 
     def function(net: Any, x: torch.Tensor) -> torch.Tensor:
         if net.table is None:
