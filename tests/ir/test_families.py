@@ -33,7 +33,7 @@ FLOORS = {
     TOOLS / "ir" / "ops": frozenset(),
     TOOLS / "pte" / "ops": frozenset(),
     TOOLS / "plan" / "lower": frozenset(
-        {"context", "boxes", "broadcast", "copies", "images", "weights"}
+        {"context", "boxes", "broadcast", "constants", "copies", "images", "weights"}
     ),
 }
 
