@@ -10,14 +10,16 @@ from ...errors import CortexMError
 from ..types import ConstantArg, Plan, ScratchArg, Step, TensorArg
 from .bands import check_bands
 from .concat import check_joins
+from .in_place import check_views, overwrites_in_place
 from .overlap import overwrites_unread
 from .states import check_states
 
 
 def check_plan(plan: Plan) -> Plan:
     """Returns `plan` if every tensor lies aligned inside the arena and every argument exists, and if no
-    two tensors that are live at one step share a byte, unless one is the other's view or in-place
-    result, or the result of a step that writes each shared byte after its last reader (overlap.py).
+    two tensors that are live at one step share a byte, unless one is the other's view or written over
+    it element by element (in_place.py), or the result of a step that writes each shared byte after
+    its last reader (overlap.py).
     Where only bands of a tensor exist, every reader finds the rows that it needs (bands.py).
     What lies in the result of a concatenation is where it belongs (concat.py). States have memory
     of their own, and their old values are read before the new ones are written (states.py).
@@ -47,6 +49,7 @@ def check_plan(plan: Plan) -> Plan:
         _check_args(plan, number, step, set(names))
         check_bands(plan, step)
     check_joins(plan)
+    check_views(plan)
     check_states(plan)
     _check_overlaps(plan)
     return plan
@@ -97,7 +100,7 @@ def _check_overlaps(plan: Plan) -> None:
             if high <= other_low or other_high <= low:
                 continue
             shared = a >= 0 and b >= 0 and plan.buffer_of[a] == plan.buffer_of[b]
-            if shared and (other_first == last or _same_bytes(plan, a, b)):
+            if shared and (_same_bytes(plan, a, b) or _replaces(plan, uses, a, b)):
                 continue
             if a >= 0 and b >= 0 and _hand_over(plan, uses, a, b):
                 continue
@@ -122,6 +125,15 @@ def _hand_over(plan: Plan, uses: dict[int, list[int]], a: int, b: int) -> bool:
             gap = plan.offset(operand) - plan.offset(result)
             return not overwrites_unread(plan.graph, plan.steps[number], operand, result, gap)
     return False
+
+
+def _replaces(plan: Plan, uses: dict[int, list[int]], operand: int, result: int) -> bool:
+    """Whether the step that reads the one for the last time writes the other over it."""
+    number = max(uses[operand])
+    if number != min(uses[result]) or not 0 <= number < len(plan.steps):
+        return False
+    step = plan.steps[number]
+    return operand in step.inputs and overwrites_in_place(plan.graph, step, operand, result)
 
 
 def _name(plan: Plan, index: int) -> str:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from ...errors import CortexMError
-from ...ir import Graph, Operands, State, same_layout
-from ..types import Plan, Step
+from ...ir import State
+from ..types import Plan
+from .in_place import overwrites_in_place
 from .overlap import overwrites_unread
 
 
@@ -56,20 +57,9 @@ def _check_state(plan: Plan, state: State) -> None:
         if state.after in step.op.outputs:
             written = True
             for index in read if step.calls else ():
-                if _element_by_element(graph, step, index):
+                if overwrites_in_place(graph, step, index, state.after):
                     continue
                 if overwrites_unread(graph, step, index, state.after, 0):
                     raise CortexMError("is overwritten before it was read", where=state.name)
     if not written:
         raise CortexMError("its new value is never written", where=state.name)
-
-
-def _element_by_element(graph: Graph, step: Step, operand: int) -> bool:
-    """Whether each element of the result needs the element in its place alone, which kernels read first."""
-    x, out = graph.tensors[operand], graph.tensors[step.op.outputs[0]]
-    return (
-        not step.fused
-        and step.op.attrs.traits.overwrites is Operands.ALL
-        and (x.dtype, x.shape) == (out.dtype, out.shape)
-        and same_layout(x.shape, x.dim_order, out.dim_order)
-    )
