@@ -95,6 +95,11 @@ class Attrs:
             raise CortexMError(f"operator {self.kind or type(self).__name__!r} is not declared")
         return self.declared
 
+    def is_view(self, x: Any, out: Any) -> bool:
+        """Whether the result, the tensor `out`, has the bytes of the operand `x` in their order, so that
+        no copy is needed."""
+        return False
+
 
 OPERATORS: dict[str, type[Attrs]] = {}
 """The operators of the IR by their names."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..attrs import Attrs, Layout, Operands, Work, operator
 from ..rules import INT32, Subject
-from ..types import Array, DType, Tensor
+from ..types import Array, DType, Tensor, same_layout
 
 
 @operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
@@ -58,6 +58,10 @@ class Transpose(Attrs):
         )
         op.shape_of(op.out, *(op.x.shape[d] for d in self.perm))
 
+    def is_view(self, x: Tensor, out: Tensor) -> bool:
+        order = tuple(self.perm[dim] for dim in out.dim_order)
+        return same_layout(x.shape, x.dim_order, order)
+
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
         return x.transpose(self.perm)
 
@@ -76,6 +80,9 @@ class View(Attrs):
             f"{op.x.shape} to {op.out.shape} changes the number of elements",
         )
 
+    def is_view(self, x: Tensor, out: Tensor) -> bool:
+        return True  # both are in C order
+
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
         return x.reshape(results[0].shape)
 
@@ -90,6 +97,9 @@ class Clone(Attrs):
     def check(self, op: Subject) -> None:
         _check_one(op)
         op.same_shape()
+
+    def is_view(self, x: Tensor, out: Tensor) -> bool:
+        return same_layout(x.shape, x.dim_order, out.dim_order)
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
         return x

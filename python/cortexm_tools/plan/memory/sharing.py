@@ -3,22 +3,13 @@
 
 from __future__ import annotations
 
-from ...ir import Graph, Op, Operands, Tensor, ops, same_layout
+from ...ir import Graph, Op, Operands, Tensor, same_layout
 
 
 def is_alias(op: Op, graph: Graph) -> bool:
     """Whether the result has the operand's bytes in the operand's order, so that no copy is needed."""
     x, out = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
-    if x.is_constant:
-        return False
-    if isinstance(op.attrs, ops.View):
-        return True
-    if isinstance(op.attrs, ops.Clone):
-        return same_layout(x.shape, x.dim_order, out.dim_order)
-    if isinstance(op.attrs, ops.Transpose):
-        order = tuple(op.attrs.perm[dim] for dim in out.dim_order)
-        return same_layout(x.shape, x.dim_order, order)
-    return False
+    return not x.is_constant and op.attrs.is_view(x, out)
 
 
 def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int, int]:
