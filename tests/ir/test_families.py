@@ -49,8 +49,10 @@ def test_every_floor_has_the_same_families(folder: Path) -> None:
     assert named(folder) - {"__init__"} == FAMILIES | FLOORS[folder]
 
 
-def test_every_family_has_its_tests() -> None:
+def test_every_family_has_its_tests_and_its_page() -> None:
     assert {f"test_{family}" for family in FAMILIES} <= named(ROOT / "tests" / "ops")
+    page = (ROOT / "docs" / "numerics.md").read_text().splitlines()
+    assert {line[4:] for line in page if line.startswith("### ")} == FAMILIES
 
 
 def test_operators_are_lowered_in_the_module_of_their_family() -> None:
