@@ -5,7 +5,7 @@
     CMSIS_NN_ROOT=/path/to/CMSIS-NN python benchmarks/libraries.py [--cpu CPU]... [--record] [model.pte]...
 
 Prints a table of every core, and with --record writes kernels/cmsis_nn.json, from which KERNELS auto
-and docs/kernels.md (scripts/kernel_docs.py) take it. Models are compared as wholes, besides.
+and docs/kernels.md (scripts/kernel_files.py) take it. Models are compared as wholes, besides.
 """
 
 from __future__ import annotations

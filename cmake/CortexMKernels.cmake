@@ -6,7 +6,7 @@
 # report is <report>, calls to it. One library serves all models of a build.
 #
 # Which kernels they call is known when they have been compiled, long after CMake wrote the build down.
-# So the library has one source file, which names them; its compiler launcher (kernels.py) compiles each
+# So the library has one source file, which names them; its compiler launcher (python/cortexm_tools/kernel_build.py) compiles each
 # of them as it, into an object of its own, and the archiver takes these as well. Generators that know
 # no launchers, or several configurations at once, get the library of all kernels; so do folders whose
 # names CMake does not quote for the archiver.
@@ -34,21 +34,24 @@ endfunction()
 # Defines <library> for models, with the options of <whole>, the library of all kernels.
 function(_cortexm_add_model_kernels library whole optimize python)
   get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
+  get_property(package GLOBAL PROPERTY CORTEXM_PACKAGE_DIR)
+  set(tool "${python}" "${root}/cmake/launch.py" "${package}" cortexm_tools.kernel_build)
+  set(parts "${package}/kernel_build.py" "${package}/kernel_rows.py")
   set(folder "${CMAKE_BINARY_DIR}/cortexm-library/${library}")
   set(list "${folder}/kernels.c")
   set(objects "${folder}/objects.rsp")
   set(reports "$<TARGET_PROPERTY:${library},CORTEXM_REPORTS>")
   add_custom_command(
     OUTPUT "${list}"
-    COMMAND "${python}" "${root}/cmake/kernels.py" list "${list}" "${reports}"
-    DEPENDS "${reports}" "${root}/cmake/kernels.py"
+    COMMAND ${tool} list "${list}" "${reports}"
+    DEPENDS "${reports}" ${parts}
     COMMENT "Choosing kernels"
     COMMAND_EXPAND_LISTS
     VERBATIM)
   add_library("${library}" STATIC EXCLUDE_FROM_ALL "${list}")
   # A kernel is compiled anew when the table changes what it is compiled with.
   set_source_files_properties("${list}" PROPERTIES
-    OBJECT_DEPENDS "${root}/kernels/kernels.json;${root}/cmake/kernels.py")
+    OBJECT_DEPENDS "${root}/kernels/kernels.json;${parts}")
   foreach(property IN ITEMS C_STANDARD C_STANDARD_REQUIRED C_EXTENSIONS COMPILE_OPTIONS
           COMPILE_DEFINITIONS INCLUDE_DIRECTORIES INTERFACE_INCLUDE_DIRECTORIES LINK_LIBRARIES
           INTERFACE_LINK_LIBRARIES)
@@ -58,7 +61,7 @@ function(_cortexm_add_model_kernels library whole optimize python)
     endif()
   endforeach()
   set_target_properties("${library}" PROPERTIES
-    C_COMPILER_LAUNCHER "${python};${root}/cmake/kernels.py;compile;${root}/kernels;${optimize};${objects};${CORTEXM_KERNEL_OPTIMIZE};--;${CMAKE_C_COMPILER_LAUNCHER}"
+    C_COMPILER_LAUNCHER "${tool};compile;${root}/kernels;${optimize};${objects};${CORTEXM_KERNEL_OPTIMIZE};--;${CMAKE_C_COMPILER_LAUNCHER}"
     STATIC_LIBRARY_OPTIONS "@${objects}")
   get_property(depends GLOBAL PROPERTY CORTEXM_PLATFORM_DEPENDS)
   if(depends)

@@ -17,25 +17,29 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "python"))
+
+from cortexm_tools.kernel_rows import Row, expand, source  # noqa: E402
+
 KERNELS = ROOT / "kernels"
 SIZES = KERNELS / "code_sizes.json"
 CORE = {"scalar": "cortex-m4", "dsp": "cortex-m4", "mve": "cortex-m55"}
 OPTIONS = ["-mthumb", "-mfloat-abi=hard", "-Os", "-std=c11", "-fwrapv", "-ffp-contract=off"]
 
 
-def code_size(row: dict[str, str], folder: Path) -> int:
+def code_size(row: Row, table: dict[str, Any], folder: Path) -> int:
     """Bytes of code and constants of one kernel."""
-    name = f"{row['op']}_{row['types']}_{row['isa']}"
-    source = KERNELS / "src" / row["family"] / f"{name}.c"
-    output = folder / f"{name}.o"
+    file = source(row, table, KERNELS, folder)
+    output = folder / f"{row['name']}.o"
     core = [f"-mcpu={CORE[row['isa']]}"]
     if row["isa"] != "mve":
         core.append("-mfpu=fpv4-sp-d16")
     includes = [f"-I{ROOT / 'kernels' / 'include'}", f"-I{ROOT / 'kernels' / 'src'}"]
     subprocess.run(
-        ["arm-none-eabi-gcc", *core, *OPTIONS, *includes, "-c", str(source), "-o", str(output)],
+        ["arm-none-eabi-gcc", *core, *OPTIONS, *includes, "-c", str(file), "-o", str(output)],
         check=True,
     )
     sizes = subprocess.run(
@@ -45,12 +49,13 @@ def code_size(row: dict[str, str], folder: Path) -> int:
 
 
 def main() -> int:
-    rows = json.loads((KERNELS / "kernels.json").read_text(encoding="utf-8"))["kernels"]
+    table = json.loads((KERNELS / "kernels.json").read_text(encoding="utf-8"))
+    rows = list(expand(table["kernels"]))
     variants = Counter((row["op"], row["types"]) for row in rows)
     known = json.loads(SIZES.read_text(encoding="utf-8")) if SIZES.is_file() else {}
     with tempfile.TemporaryDirectory() as folder:
         sizes = {
-            f"cortexm_{row['op']}_{row['types']}_{row['isa']}": code_size(row, Path(folder))
+            f"cortexm_{row['name']}": code_size(row, table, Path(folder))
             for row in rows
             if variants[row["op"], row["types"]] > 1
         }

@@ -22,6 +22,7 @@ import numpy as np
 from cortexm_tools.compile import from_memory, memory_bytes
 from cortexm_tools.emit.poison import dead_after_call, dead_ranges
 from cortexm_tools.ir import Array, Graph
+from cortexm_tools.kernel_rows import sources as sources_of
 from cortexm_tools.paths import data_root
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.kernels.table import kernels
@@ -50,7 +51,8 @@ _C_TYPES: dict[str, Any] = {
 
 def build_library(folder: Path) -> Path:
     """Compiles every scalar kernel into one shared library; returns its path."""
-    sources = [_KERNELS / "src" / k.source for k in kernels() if k.isa is Isa.SCALAR]
+    files = sources_of(_KERNELS, folder / "stamps")
+    sources = [files[k.symbol] for k in kernels() if k.isa is Isa.SCALAR]
     parts = [sources[start::8] for start in range(8)]
 
     def compile_part(number: int) -> list[Path]:

@@ -16,7 +16,7 @@ int fill_case(fill_fn variant, fill_fn ref, int32_t element_size)
 }
 
 /* Within one buffer, by any number of bytes; the source remains where it is not overwritten. */
-int move_case(move_fn variant, move_fn ref)
+int move_x8_case(move_fn variant, move_fn ref)
 {
     const cortexm_move_t p = {one_in(8) ? 0 : length()};
     const int32_t by = one_in(2) ? 4 * between(0, 12) : between(0, 40);

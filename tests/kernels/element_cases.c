@@ -65,17 +65,17 @@ static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
     return finish(&o) && equal;
 }
 
-int add_case(add_fn variant, add_fn ref)
+int add_s8_case(add_fn variant, add_fn ref)
 {
     return any_add_case(variant, ref, 0);
 }
 
-int add_shifts_right_case(add_fn variant, add_fn ref)
+int add_shifts_right_s8_case(add_fn variant, add_fn ref)
 {
     return any_add_case(variant, ref, 1);
 }
 
-int mul_case(mul_fn variant, mul_fn ref)
+int mul_s8_case(mul_fn variant, mul_fn ref)
 {
     cortexm_mul_s8_t p;
     int8_t *a;
@@ -105,7 +105,7 @@ int mul_case(mul_fn variant, mul_fn ref)
     return finish(&o) && equal;
 }
 
-int minmax_case(minmax_fn variant, minmax_fn ref)
+int minmax_s8_case(minmax_fn variant, minmax_fn ref)
 {
     cortexm_minmax_t p;
     int8_t *a;
@@ -179,7 +179,7 @@ int div_s16_case(div_s16_fn variant, div_s16_fn ref)
     return finish(&o);
 }
 
-int activation_case(activation_fn variant, activation_fn ref)
+int activation_s8_case(activation_fn variant, activation_fn ref)
 {
     const cortexm_activation_s8_t p = {length() * between(1, 5)};
     int8_t *in = random_bytes(p.count);
@@ -197,7 +197,7 @@ int activation_case(activation_fn variant, activation_fn ref)
     return finish(&o) && equal;
 }
 
-int softmax_case(softmax_fn variant, softmax_fn ref)
+int softmax_s8_case(softmax_fn variant, softmax_fn ref)
 {
     cortexm_softmax_s8_t p;
     int32_t count;
@@ -257,7 +257,7 @@ static cortexm_quantize_t quantize_params(int32_t low, int32_t high)
     return p;
 }
 
-int quantize_s8_case(quantize_s8_fn variant, quantize_s8_fn ref)
+int quantize_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref)
 {
     const cortexm_quantize_t p = quantize_params(INT8_MIN, INT8_MAX);
     float *in = random_floats(p.count);
@@ -269,7 +269,7 @@ int quantize_s8_case(quantize_s8_fn variant, quantize_s8_fn ref)
     return finish(&o);
 }
 
-int quantize_s16_case(quantize_s16_fn variant, quantize_s16_fn ref)
+int quantize_f32s16_case(quantize_s16_fn variant, quantize_s16_fn ref)
 {
     const cortexm_quantize_t p = quantize_params(INT16_MIN, INT16_MAX);
     float *in = random_floats(p.count);
@@ -281,7 +281,7 @@ int quantize_s16_case(quantize_s16_fn variant, quantize_s16_fn ref)
     return finish(&o);
 }
 
-int dequantize_s8_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
+int dequantize_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
 {
     const cortexm_dequantize_t p = {length(), scale(), (int16_t)code()};
     int8_t *in = random_bytes(p.count);
@@ -293,27 +293,27 @@ int dequantize_s8_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
     return finish(&o);
 }
 
-int quantize_s8_normal_case(quantize_s8_fn variant, quantize_s8_fn ref)
+int quantize_normal_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref)
 {
     int equal;
 
     only_normal_scales = 1;
-    equal = quantize_s8_case(variant, ref);
+    equal = quantize_f32s8_case(variant, ref);
     only_normal_scales = 0;
     return equal;
 }
 
-int dequantize_s8_normal_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
+int dequantize_normal_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
 {
     int equal;
 
     only_normal_scales = 1;
-    equal = dequantize_s8_case(variant, ref);
+    equal = dequantize_s8f32_case(variant, ref);
     only_normal_scales = 0;
     return equal;
 }
 
-int dequantize_s16_case(dequantize_s16_fn variant, dequantize_s16_fn ref)
+int dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref)
 {
     const cortexm_dequantize_t p = {length(), scale(),
                                     (int16_t)between(INT16_MIN, INT16_MAX)};

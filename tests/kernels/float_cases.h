@@ -25,7 +25,8 @@ typedef CORTEXM_SOFTMAX_F32((*softmax_f32_fn));
 typedef CORTEXM_POOL_F32((*pool_f32_fn));
 typedef CORTEXM_GROUP_NORM_F32((*group_norm_f32_fn));
 
-int unary_case(unary_fn variant, unary_fn ref);
+int unary_f32_case(unary_fn variant, unary_fn ref);
+int unary_close_f32_case(unary_fn variant, unary_fn ref);
 int clamp_f32_case(clamp_f32_fn variant, clamp_f32_fn ref);
 int clamp_s8_case(clamp_s8_fn variant, clamp_s8_fn ref);
 int clamp_u8_case(clamp_u8_fn variant, clamp_u8_fn ref);
@@ -33,6 +34,8 @@ int clamp_s16_case(clamp_s16_fn variant, clamp_s16_fn ref);
 int clamp_s32_case(clamp_s32_fn variant, clamp_s32_fn ref);
 int clamp_s64_case(clamp_s64_fn variant, clamp_s64_fn ref);
 int binary_f32_case(binary_f32_fn variant, binary_f32_fn ref);
+int divide_f32_case(binary_f32_fn variant, binary_f32_fn ref);
+int binary_close_f32_case(binary_f32_fn variant, binary_f32_fn ref);
 int binary_s32_case(binary_s32_fn variant, binary_s32_fn ref);
 int binary_s64_case(binary_s64_fn variant, binary_s64_fn ref);
 int divide_s32_case(binary_s32_fn variant, binary_s32_fn ref);

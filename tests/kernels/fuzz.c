@@ -12,90 +12,40 @@
 
 #include "cases.h"
 #include "data_kernels.h"
-#include "float_kernels.h"
+#include "float_cases.h"
 #include "ref.h"
+#include "table.h"
 
-#define conv_case_conv(variant, ref) conv_case(variant, ref, CONV_FOURS)
-#define conv_case_gemm4(variant, ref) conv_case(variant, ref, CONV_GEMM4)
-#define conv_case_twos(variant, ref) conv_case(variant, ref, CONV_TWOS)
-#define conv_case_depthwise(variant, ref) conv_case(variant, ref, DEPTHWISE_TAP_FOURS)
-#define conv_case_window_rows(variant, ref) conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
-#define conv_case_depthwise8(variant, ref) conv_case(variant, ref, DEPTHWISE8)
-#define conv_case_transpose(variant, ref) conv_case(variant, ref, TRANSPOSE)
-#define conv_case_phases_gemm4(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4)
-#define conv_case_phases_pairs(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS)
-#define batch_matmul_plain_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
-#define batch_matmul_sums_case(variant, ref)                                                       \
+/* What table.h calls by other names. */
+#define conv_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_FOURS)
+#define conv_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_TWOS)
+#define conv_gemm4_s8_case(variant, ref) conv_case(variant, ref, CONV_GEMM4)
+#define depthwise_tap_fours_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_TAP_FOURS)
+#define depthwise_window_rows_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
+#define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
+#define transpose_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE)
+#define transpose_pairs_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS)
+#define transpose_gemm4_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4)
+#define batch_matmul_plain_s8_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
+#define batch_matmul_sums_s8_case(variant, ref)                                                    \
     batch_matmul_case(variant, ref, BATCH_MATMUL_COLUMN_SUMS)
-#define batch_matmul_widened_case(variant, ref)                                                    \
+#define batch_matmul_widened_s8_case(variant, ref)                                                 \
     batch_matmul_case(variant, ref, BATCH_MATMUL_WIDENED)
-#define fill_case_1(variant, ref) fill_case(variant, ref, 1)
-#define fill_case_2(variant, ref) fill_case(variant, ref, 2)
-#define fill_case_4(variant, ref) fill_case(variant, ref, 4)
-#define copy_case_1(variant, ref) copy_case(variant, ref, 1)
-#define copy_case_2(variant, ref) copy_case(variant, ref, 2)
-#define copy_case_4(variant, ref) copy_case(variant, ref, 4)
-#define copy_case_8(variant, ref) copy_case(variant, ref, 8)
+#define fill_x8_case(variant, ref) fill_case(variant, ref, 1)
+#define fill_x16_case(variant, ref) fill_case(variant, ref, 2)
+#define fill_x32_case(variant, ref) fill_case(variant, ref, 4)
+#define copy_x8_case(variant, ref) copy_case(variant, ref, 1)
+#define copy_x16_case(variant, ref) copy_case(variant, ref, 2)
+#define copy_x32_case(variant, ref) copy_case(variant, ref, 4)
+#define copy_x64_case(variant, ref) copy_case(variant, ref, 8)
 
-/* The kernels, and how a random case of each is run. */
-#define SCALAR_KERNELS(K)                                                                          \
-    K(conv2d_s8, scalar, conv_case_conv)                                                           \
-    K(depthwise_conv2d_s8, scalar, conv_case_depthwise)                                            \
-    K(transpose_conv2d_s8, scalar, conv_case_transpose)                                            \
-    K(linear_s8, scalar, linear_fours_case)                                                        \
-    K(batch_matmul_s8, scalar, batch_matmul_plain_case)                                            \
-    K(avg_pool2d_s8, scalar, pool_case)                                                            \
-    K(max_pool2d_s8, scalar, pool_case)                                                            \
-    K(add_s8, scalar, add_case)                                                                    \
-    K(mul_s8, scalar, mul_case)                                                                    \
-    K(div_s8, scalar, div_s8_case)                                                                 \
-    K(div_s16, scalar, div_s16_case)                                                               \
-    K(minimum_s8, scalar, minmax_case)                                                             \
-    K(maximum_s8, scalar, minmax_case)                                                             \
-    K(activation_s8, scalar, activation_case)                                                      \
-    K(softmax_s8, scalar, softmax_case)                                                            \
-    K(quantize_f32s8, scalar, quantize_s8_case)                                                    \
-    K(quantize_f32s16, scalar, quantize_s16_case)                                                  \
-    K(dequantize_s8f32, scalar, dequantize_s8_case)                                                \
-    K(dequantize_s16f32, scalar, dequantize_s16_case)                                              \
-    K(fill_x8, scalar, fill_case_1)                                                                \
-    K(fill_x16, scalar, fill_case_2)                                                               \
-    K(fill_x32, scalar, fill_case_4)                                                               \
-    K(move_x8, scalar, move_case)                                                                  \
-    K(copy_x8, scalar, copy_case_1)                                                                \
-    K(copy_x16, scalar, copy_case_2)                                                               \
-    K(copy_x32, scalar, copy_case_4)                                                               \
-    K(copy_x64, scalar, copy_case_8)
-
-#ifdef FUZZ_DSP
-#define DSP_KERNELS(K)                                                                             \
-    K(conv2d_s8, dsp, conv_case_twos)                                                             \
-    K(depthwise_conv2d_s8, dsp, conv_case_window_rows)                                             \
-    K(transpose_conv2d_s8, dsp, conv_case_phases_pairs)                                            \
-    K(linear_s8, dsp, linear_pairs_case)                                                           \
-    K(batch_matmul_s8, dsp, batch_matmul_widened_case)                                             \
-    K(add_s8, dsp, add_shifts_right_case)
-#else
+/* Built for a core without DSP or MVE these variants do not exist. */
+#ifndef FUZZ_DSP
+#undef DSP_KERNELS
 #define DSP_KERNELS(K)
 #endif
-
-#ifdef FUZZ_MVE
-#define MVE_KERNELS(K)                                                                             \
-    K(conv2d_s8, mve, conv_case_gemm4)                                                             \
-    K(depthwise_conv2d_s8, mve, conv_case_depthwise8)                                              \
-    K(transpose_conv2d_s8, mve, conv_case_phases_gemm4)                                            \
-    K(move_x8, mve, move_case)                                                                     \
-    K(mul_s8, mve, mul_case)                                                                       \
-    K(minimum_s8, mve, minmax_case)                                                                \
-    K(maximum_s8, mve, minmax_case)                                                                \
-    K(avg_pool2d_s8, mve, pool_4_case)                                                             \
-    K(max_pool2d_s8, mve, pool_16_case)                                                            \
-    K(linear_s8, mve, linear_gemm4_case)                                                           \
-    K(batch_matmul_s8, mve, batch_matmul_sums_case)                                                \
-    K(add_s8, mve, add_shifts_right_case)                                                          \
-    K(quantize_f32s8, mve, quantize_s8_normal_case)                                                \
-    K(dequantize_s8f32, mve, dequantize_s8_normal_case)
-#else
+#ifndef FUZZ_MVE
+#undef MVE_KERNELS
 #define MVE_KERNELS(K)
 #endif
 
@@ -107,16 +57,13 @@
 #define ENTRY(name, isa, case_fn) {#name "_" #isa, name##_##isa},
 
 SCALAR_KERNELS(DEFINE_RUN)
-DATA_KERNELS(DEFINE_RUN)
-FLOAT_KERNELS(DEFINE_RUN)
 DSP_KERNELS(DEFINE_RUN)
 MVE_KERNELS(DEFINE_RUN)
 
 static const struct {
     const char *name;
     int (*run)(void);
-} kernels[] = {SCALAR_KERNELS(ENTRY) DATA_KERNELS(ENTRY) FLOAT_KERNELS(ENTRY)
-                   DSP_KERNELS(ENTRY) MVE_KERNELS(ENTRY)};
+} kernels[] = {SCALAR_KERNELS(ENTRY) DSP_KERNELS(ENTRY) MVE_KERNELS(ENTRY)};
 
 /* Whether a kernel computes several outputs, pixels or inputs in one step. */
 static int has_tiles(const char *name)

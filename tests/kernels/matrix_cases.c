@@ -52,17 +52,17 @@ static int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
     return finish(&o);
 }
 
-int linear_fours_case(linear_fn variant, linear_fn ref)
+int linear_fours_s8_case(linear_fn variant, linear_fn ref)
 {
     return linear_case(variant, ref, LINEAR_FOURS);
 }
 
-int linear_pairs_case(linear_fn variant, linear_fn ref)
+int linear_pairs_s8_case(linear_fn variant, linear_fn ref)
 {
     return linear_case(variant, ref, LINEAR_PAIRS);
 }
 
-int linear_gemm4_case(linear_fn variant, linear_fn ref)
+int linear_gemm4_s8_case(linear_fn variant, linear_fn ref)
 {
     return linear_case(variant, ref, LINEAR_GEMM4);
 }
@@ -136,17 +136,17 @@ static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
     return finish(&o);
 }
 
-int pool_case(pool_fn variant, pool_fn ref)
+int pool_s8_case(pool_fn variant, pool_fn ref)
 {
     return any_pool_case(variant, ref, 1);
 }
 
-int pool_4_case(pool_fn variant, pool_fn ref)
+int pool_4_s8_case(pool_fn variant, pool_fn ref)
 {
     return any_pool_case(variant, ref, 4);
 }
 
-int pool_16_case(pool_fn variant, pool_fn ref)
+int pool_16_s8_case(pool_fn variant, pool_fn ref)
 {
     return any_pool_case(variant, ref, 16);
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cortexm_tools.kernel_rows import expand, sources, stamp, written
 from cortexm_tools.run.disassembly import disassemble, find_objdump
 from cortexm_tools.run.elf import parse_elf
 from cortexm_tools.run.image import require_program
@@ -19,8 +20,12 @@ from cortexm_tools.run.stack import STACK_BUDGET, CallGraph, read_usage
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parents[1] / "kernels"
 DATA = json.loads((KERNELS / "kernels.json").read_text())
-TABLE = DATA["kernels"]
-NAMES = [f"{k['op']}_{k['types']}_{k['isa']}" for k in TABLE]
+TABLE = list(expand(DATA["kernels"]))
+ADAPTERS = list(expand(DATA["adapters"]))
+NAMES = [kernel["name"] for kernel in TABLE]
+FAMILIES = (
+    "conv linear pool activation norm arithmetic compare convert move index reduce resample"
+).split()
 ISAS = ["scalar", "dsp", "mve"]
 PLAN_STACK = 64  # cortexm_invoke and the generated function above a kernel
 
@@ -32,21 +37,53 @@ CORES = {
 }
 
 
-def _sources() -> dict[str, Path]:
-    files = [*KERNELS.glob("src/*/*.c")]
-    return {file.stem: file for file in files if file.parent.name != "cmsis_nn"}
-
-
-def test_table_lists_every_file_once() -> None:
+def test_table_lists_every_kernel_once_and_every_file() -> None:
     assert len(set(NAMES)) == len(NAMES)
-    assert sorted(_sources()) == sorted(NAMES)
-    for kernel, name in zip(TABLE, NAMES, strict=True):
-        assert _sources()[name].parent.name == kernel["family"]
+    files = {str(file.relative_to(KERNELS / "src")) for file in KERNELS.glob("src/*/*.[ci]*")}
+    assert files == {written(row) for row in [*TABLE, *ADAPTERS]}
 
 
-def test_every_kernel_has_a_reference() -> None:
-    references = {file.stem for file in KERNELS.glob("ref/*.c")}
-    assert references == {f"{k['op']}_{k['types']}_ref" for k in TABLE}
+def test_every_operator_is_of_one_of_the_families() -> None:
+    families = {kernel["op"]: kernel["family"] for kernel in TABLE}
+    assert all(families[row["op"]] == row["family"] for row in [*TABLE, *ADAPTERS])
+    assert sorted(FAMILIES) == sorted(set(families.values()))
+    assert sorted(FAMILIES) == sorted(file.stem for file in KERNELS.glob("ref/*.c"))
+    headings = re.findall(r"^## (\w+)", (KERNELS / "README.md").read_text(), re.MULTILINE)
+    assert headings == ["floats", *FAMILIES, "cmsis_nn"]
+
+
+def test_references_share_nothing_with_what_they_judge() -> None:
+    for file in KERNELS.glob("ref/*"):
+        included = re.findall(r'#include "(.*)"', file.read_text())
+        assert included == ["cortexm/kernels.h" if file.name == "ref.h" else "ref.h"], file
+    shared = re.findall(r"#include .*", (KERNELS / "include/cortexm/kernels.h").read_text())
+    assert shared == ['#include "cortexm/params.h"']
+
+
+def test_cmake_and_the_tools_write_the_same_stamps(tmp_path: Path) -> None:
+    """And find the same files, in the same order."""
+    script = tmp_path / "list.cmake"
+    script.write_text(
+        f"""cmake_minimum_required(VERSION 3.19)
+        include("{KERNELS.parent}/cmake/CortexMKernelSources.cmake")
+        set(CMAKE_CURRENT_BINARY_DIR "{tmp_path}")
+        cortexm_kernel_sources(kernels mve)
+        cortexm_adapter_sources(adapters)
+        cortexm_kernel_sources(few dsp cortexm_abs_f32_scalar cortexm_add_s8_mve)
+        file(WRITE "{tmp_path}/list.txt" "${{kernels}}\n${{adapters}}\n${{kernels_SPEED}}\n${{few}}")
+        """
+    )
+    subprocess.run(["cmake", "-P", str(script)], check=True)
+    stamps = tmp_path / "stamps"
+    texts = {file.stem: file.read_text() for file in stamps.iterdir()}
+    rows = [*TABLE, *ADAPTERS]
+    assert texts == {row["name"]: stamp(row, DATA) for row in rows if "template" in row}
+    kernels, adapters, speeds, few = (tmp_path / "list.txt").read_text().split("\n")
+    assert kernels.split(";") == [*map(str, sources(KERNELS, stamps).values())]
+    assert adapters.split(";") == [*map(str, sources(KERNELS, stamps, "adapters").values())]
+    level = DATA["optimize"]["speed"]
+    assert speeds.split(";") == [kernel.get("speed", level) for kernel in TABLE]
+    assert few == str(stamps / "abs_f32_scalar.c")
 
 
 def test_header_declares_every_kernel_and_no_other() -> None:
@@ -56,17 +93,15 @@ def test_header_declares_every_kernel_and_no_other() -> None:
 
 
 def test_table_and_header_list_every_adapter() -> None:
-    rows = DATA["adapters"]
-    names = [f"{k['op']}_{k['types']}_{k['library'].replace('-', '_')}" for k in rows]
-    assert sorted(names) == sorted(file.stem for file in KERNELS.glob("src/cmsis_nn/*.c"))
+    names = [row["name"] for row in ADAPTERS]
     header = (KERNELS / "include/cortexm/kernels.h").read_text()
     assert sorted(names) == sorted(re.findall(r"\bcortexm_(\w+_cmsis_nn)\b", header))
     ours = {(k["op"], k["types"]): k["params"] for k in TABLE}
-    assert all(ours[k["op"], k["types"]] == k["params"] for k in rows)
+    assert all(ours[k["op"], k["types"]] == k["params"] for k in ADAPTERS)
 
 
 def test_fuzz_driver_runs_every_kernel() -> None:
-    driver = "".join(file.read_text() for file in [HERE / "fuzz.c", *HERE.glob("*_kernels.h")])
+    driver = (HERE / "table.h").read_text()
     fuzzed = {f"{name}_{isa}" for name, isa in re.findall(r"K\((\w+), (\w+), \w+\)", driver)}
     assert fuzzed == set(NAMES)
 
@@ -75,11 +110,6 @@ def test_params_struct_of_every_kernel_exists() -> None:
     params = (KERNELS / "include/cortexm/params.h").read_text()
     for kernel in TABLE:
         assert f"}} {kernel['params']};" in params
-
-
-def test_every_family_has_a_readme() -> None:
-    for family in {k["family"] for k in TABLE}:
-        assert (KERNELS / "src" / family / "README.md").read_text().startswith("# ")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +128,8 @@ def test_cross_compiles_without_warnings_within_the_stack(
     compiler = require_program("arm-none-eabi-gcc")
     isa, flags = CORES[core]
     runs = ISAS[: ISAS.index(isa) + 1]
-    files = [_sources()[n] for k, n in zip(TABLE, NAMES, strict=True) if k["isa"] in runs]
+    found = sources(KERNELS, tmp_path / "stamps")
+    files = [found[f"cortexm_{k['name']}"] for k in TABLE if k["isa"] in runs]
     files = [file for file in files if file.stem.endswith(only)]
     assert files
     warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
@@ -139,10 +170,11 @@ def _check_stack(compiler: list[str], names: list[str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("isa", ["dsp", "mve"])
-def test_variants_refuse_cores_without_their_instructions(isa: str, tmp_path: Path) -> None:
-    for kernel, name in zip(TABLE, NAMES, strict=True):
+def test_variants_refuse_cores_without_their_instructions(isa: str) -> None:
+    for kernel in TABLE:
         if kernel["isa"] == isa:
-            text = _sources()[name].read_text()
+            name = written(kernel)
+            text = (KERNELS / "src" / name).read_text()
             code = re.sub(r"/\*.*?\*/", "", text, flags=re.S).strip()
             assert re.match(r"#if !?\(?(!?defined|__ARM)", code), f"{name} has no guard"
             assert "#error" in code.split("#endif")[0]

@@ -12,6 +12,7 @@ import pytest
 from cortexm_tools.arena import CallerArena, OwnArena
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.emit.files import write_files
+from cortexm_tools.kernel_rows import sources as sources_of
 from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
@@ -89,8 +90,9 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for name, own in (("owned", OwnArena()), ("lent", CallerArena())):
         write_files(folder, emit(plan, EmitOptions(name, "test", "0" * 64, arena=own)))
     (folder / "main.c").write_text(PROGRAM)
-    used = {call.kernel.source for step in plan.steps for call in step.calls}
-    sources = [ROOT / "kernels" / "src" / name for name in sorted(used)]
+    used = {call.kernel.symbol for step in plan.steps for call in step.calls}
+    files = sources_of(ROOT / "kernels", folder / "stamps")
+    sources = [files[symbol] for symbol in sorted(used)]
     command = [
         "cc",
         "-std=c11",

@@ -20,12 +20,18 @@
 extern "C" {
 #endif
 
-/* The prototype of each family, so that no variant can differ from the others. */
+/* The prototypes, so that no variant can differ from the others. Those of kernels with several types
+ * take the types of their elements, `from` and `to`, or `type` of both. */
 
+/* Convolutions. Weights: conv2d [out_c][kernel_h][kernel_w][in_c / groups],
+ * depthwise_conv2d [kernel_h][kernel_w][out_c], transpose_conv2d [out_c][kernel_h][kernel_w][in_c];
+ * here and below in the form that the variant's `pack` names in kernels.json, which
+ * python/cortexm_tools/plan/kernels/packing.py makes of it. */
 #define CORTEXM_CONV_S8(name)                                                                      \
     void name(const cortexm_conv_s8_t *params, const int8_t *in, const int8_t *weight,             \
               const int32_t *bias, int8_t *out, void *scratch)
 
+/* Matrix products. linear's weights are [out_features][in_features]. */
 #define CORTEXM_LINEAR_S8(name)                                                                    \
     void name(const cortexm_linear_s8_t *params, const int8_t *in, const int8_t *weight,           \
               const int32_t *bias, int8_t *out, void *scratch)
@@ -34,9 +40,12 @@ extern "C" {
     void name(const cortexm_batch_matmul_s8_t *params, const int8_t *lhs, const int8_t *rhs,       \
               int8_t *out, void *scratch)
 
+/* Pools. Padding counts neither in an average nor in a maximum. A maximum over no pixel at all is
+ * act_min; an average always has at least one. */
 #define CORTEXM_POOL_S8(name)                                                                      \
     void name(const cortexm_pool_s8_t *params, const int8_t *in, int8_t *out, void *scratch)
 
+/* Codes, element by element. `out` may equal an operand whose period is count. */
 #define CORTEXM_ADD_S8(name)                                                                       \
     void name(const cortexm_add_s8_t *params, const int8_t *a, const int8_t *b, int8_t *out)
 
@@ -46,9 +55,7 @@ extern "C" {
 #define CORTEXM_DIV(name, type)                                                                    \
     void name(const cortexm_div_t *params, const type *a, const type *b, type *out)
 
-#define CORTEXM_MINMAX_S8(name)                                                                    \
-    void name(const cortexm_minmax_t *params, const int8_t *a, const int8_t *b, int8_t *out)
-
+/* Activations. `out` may equal `in`. */
 #define CORTEXM_ACTIVATION_S8(name)                                                                \
     void name(const cortexm_activation_s8_t *params, const int8_t *in, const int8_t *table,        \
               int8_t *out)
@@ -56,24 +63,32 @@ extern "C" {
 #define CORTEXM_SOFTMAX_S8(name)                                                                   \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, int8_t *out)
 
-#define CORTEXM_QUANTIZE(name, type)                                                               \
-    void name(const cortexm_quantize_t *params, const float *in, type *out)
+/* Between float and codes. An infinity saturates; a NaN becomes the zero point (clamped). */
+#define CORTEXM_QUANTIZE(name, to)                                                                 \
+    void name(const cortexm_quantize_t *params, const float *in, to *out)
 
-#define CORTEXM_DEQUANTIZE(name, type)                                                             \
-    void name(const cortexm_dequantize_t *params, const type *in, float *out)
+#define CORTEXM_DEQUANTIZE(name, from)                                                             \
+    void name(const cortexm_dequantize_t *params, const from *in, float *out)
 
+/* Moving elements of 1, 2, 4 and 8 bytes, whatever they mean. Where a stride of copy is negative,
+ * `in` and `out` point to the element of index 0, which is then not the lowest address. */
 #define CORTEXM_FILL(name) void name(const cortexm_fill_t *params, void *out)
 
 #define CORTEXM_MOVE(name) void name(const cortexm_move_t *params, const void *in, void *out)
 
 #define CORTEXM_COPY(name) void name(const cortexm_copy_t *params, const void *in, void *out)
 
+/* Functions of every element. `out` may equal `in`. */
 #define CORTEXM_UNARY(name, params_type, type)                                                     \
     void name(const params_type *params, const type *in, type *out)
 
+/* Functions of two operands that broadcast; integers wrap and are not divided by 0. `out` may equal
+ * an operand that has the result's elements in the result's order. */
 #define CORTEXM_BINARY(name, type)                                                                 \
     void name(const cortexm_binary_t *params, const type *a, const type *b, type *out)
 
+/* Float layers. Weights: conv2d [out_c][in_c / groups][kernel_h][kernel_w], transpose_conv2d
+ * [in_c][out_c / groups][kernel_h][kernel_w]. */
 #define CORTEXM_CONV_F32(name)                                                                     \
     void name(const cortexm_conv_f32_t *params, const float *in, const float *weight,              \
               const float *bias, float *out)
@@ -95,45 +110,55 @@ extern "C" {
 #define CORTEXM_MINMAX(name, type)                                                                 \
     void name(const cortexm_minmax_t *params, const type *a, const type *b, type *out)
 
+/* Comparisons. A NaN is equal to nothing. `out` may not equal an operand. */
 #define CORTEXM_COMPARE(name, type)                                                                \
     void name(const cortexm_binary_t *params, const type *a, const type *b, uint8_t *out)
 
+/* Selection by a condition of 0 and not 0, of elements of any type. */
 #define CORTEXM_WHERE(name)                                                                        \
     void name(const cortexm_where_t *params, const uint8_t *condition, const void *a,              \
               const void *b, void *out)
 
+/* Reductions, element after element in C order; the first NaN wins in amax and amin. */
 #define CORTEXM_REDUCE(name, type)                                                                 \
     void name(const cortexm_reduce_t *params, const type *in, type *out)
 
+/* The number of the first extreme element, or of the first NaN. */
 #define CORTEXM_ARG_REDUCE(name, type)                                                             \
     void name(const cortexm_reduce_t *params, const type *in, int64_t *out)
 
+/* Running sums. */
 #define CORTEXM_CUMSUM(name, type)                                                                 \
     void name(const cortexm_cumsum_t *params, const type *in, type *out)
 
+/* The largest or smallest elements in order, with their numbers; the lowest number first where they
+ * are equal, and a NaN counts as the largest. */
 #define CORTEXM_TOPK(name, type)                                                                   \
     void name(const cortexm_topk_t *params, const type *in, type *values, int64_t *index)
 
+/* Conversions. Floats are cut towards zero, saturated to 32 bits (64 for int64; a NaN gives 0), and
+ * wrap to narrower integers. Narrowing integers is a copy of their low bytes. */
 #define CORTEXM_CAST(name, from, to)                                                               \
     void name(const cortexm_cast_t *params, const from *in, to *out)
 
-/* `offsets` are int32_t. */
+/* Indices that come from the input become offsets (int32_t) that lie inside the tensor, whatever
+ * they are. */
 #define CORTEXM_INDEX_OFFSETS(name, type)                                                          \
     void name(const cortexm_index_offsets_t *params, const type *index, void *offsets)
 
+/* Elements picked and stored by such offsets. Where offsets meet, the last value in C order stays. */
 #define CORTEXM_GATHER(name)                                                                       \
     void name(const cortexm_gather_t *params, const void *in, const void *offsets, void *out)
 
 #define CORTEXM_SCATTER(name)                                                                      \
     void name(const cortexm_scatter_t *params, const void *offsets, const void *values, void *out)
 
+/* Bilinear interpolation of images; `low`, `high` and weights of every row and column are tables. */
 #define CORTEXM_BILINEAR(name, params_type, type)                                                  \
     void name(const params_type *params, const type *in, type *out)
 
-/* Convolutions. Weights: conv2d [out_c][kernel_h][kernel_w][in_c / groups],
- * depthwise_conv2d [kernel_h][kernel_w][out_c], transpose_conv2d [out_c][kernel_h][kernel_w][in_c];
- * here and below in the form that the variant's `pack` names in kernels.json, which
- * python/cortexm_tools/plan/kernels/packing.py makes of it. */
+/* kernels: begin; written by scripts/kernel_files.py */
+/* conv */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_mve);
@@ -143,67 +168,29 @@ CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_mve);
+CORTEXM_CONV_F32(cortexm_conv2d_f32_scalar);
+CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_scalar);
 
-/* Matrix products. linear's weights are [out_features][in_features]. */
+/* linear */
 CORTEXM_LINEAR_S8(cortexm_linear_s8_scalar);
-CORTEXM_LINEAR_S8(cortexm_linear_s8_mve);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_dsp);
+CORTEXM_LINEAR_S8(cortexm_linear_s8_mve);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_scalar);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_dsp);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_mve);
+CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
 
-/* Pools. Padding counts neither in an average nor in a maximum. A maximum over no pixel at all is
- * act_min; an average always has at least one. */
+/* pool */
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_scalar);
-CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_scalar);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_mve);
+CORTEXM_POOL_F32(cortexm_avg_pool2d_f32_scalar);
+CORTEXM_POOL_F32(cortexm_max_pool2d_f32_scalar);
 
-/* Element by element. `out` may equal an operand whose period is count. */
-CORTEXM_ADD_S8(cortexm_add_s8_scalar);
-CORTEXM_ADD_S8(cortexm_add_s8_dsp);
-CORTEXM_ADD_S8(cortexm_add_s8_mve);
-CORTEXM_MUL_S8(cortexm_mul_s8_scalar);
-CORTEXM_MUL_S8(cortexm_mul_s8_mve);
-CORTEXM_DIV(cortexm_div_s8_scalar, int8_t);
-CORTEXM_DIV(cortexm_div_s16_scalar, int16_t);
-CORTEXM_MINMAX_S8(cortexm_minimum_s8_scalar);
-CORTEXM_MINMAX_S8(cortexm_maximum_s8_scalar);
-CORTEXM_MINMAX_S8(cortexm_minimum_s8_mve);
-CORTEXM_MINMAX_S8(cortexm_maximum_s8_mve);
-
-/* Activations. `out` may equal `in`. */
+/* activation */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_scalar);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);
-
-/* Between float and codes. An infinity saturates; a NaN becomes the zero point (clamped). */
-CORTEXM_QUANTIZE(cortexm_quantize_f32s8_scalar, int8_t);
-CORTEXM_QUANTIZE(cortexm_quantize_f32s8_mve, int8_t);
-CORTEXM_QUANTIZE(cortexm_quantize_f32s16_scalar, int16_t);
-CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_scalar, int8_t);
-CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_mve, int8_t);
-CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_scalar, int16_t);
-
-/* Moving elements of 1, 2, 4 and 8 bytes, whatever they mean. Where a stride of copy is negative,
- * `in` and `out` point to the element of index 0, which is then not the lowest address. */
-CORTEXM_FILL(cortexm_fill_x8_scalar);
-CORTEXM_FILL(cortexm_fill_x16_scalar);
-CORTEXM_FILL(cortexm_fill_x32_scalar);
-CORTEXM_MOVE(cortexm_move_x8_scalar);
-CORTEXM_MOVE(cortexm_move_x8_mve);
-
-CORTEXM_COPY(cortexm_copy_x8_scalar);
-CORTEXM_COPY(cortexm_copy_x16_scalar);
-CORTEXM_COPY(cortexm_copy_x32_scalar);
-CORTEXM_COPY(cortexm_copy_x64_scalar);
-
-/* Functions of every element. `out` may equal `in`. */
-CORTEXM_UNARY(cortexm_clamp_f32_scalar, cortexm_clamp_f32_t, float);
-CORTEXM_UNARY(cortexm_clamp_s8_scalar, cortexm_clamp_t, int8_t);
-CORTEXM_UNARY(cortexm_clamp_s16_scalar, cortexm_clamp_t, int16_t);
-CORTEXM_UNARY(cortexm_clamp_s32_scalar, cortexm_clamp_t, int32_t);
-CORTEXM_UNARY(cortexm_clamp_s64_scalar, cortexm_clamp_t, int64_t);
-CORTEXM_UNARY(cortexm_clamp_u8_scalar, cortexm_clamp_t, uint8_t);
 CORTEXM_UNARY(cortexm_abs_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_ceil_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_floor_f32_scalar, cortexm_unary_f32_t, float);
@@ -242,52 +229,66 @@ CORTEXM_UNARY(cortexm_sin_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sinh_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_tan_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_tanh_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_clamp_f32_scalar, cortexm_clamp_f32_t, float);
+CORTEXM_UNARY(cortexm_clamp_s8_scalar, cortexm_clamp_t, int8_t);
+CORTEXM_UNARY(cortexm_clamp_s16_scalar, cortexm_clamp_t, int16_t);
+CORTEXM_UNARY(cortexm_clamp_s32_scalar, cortexm_clamp_t, int32_t);
+CORTEXM_UNARY(cortexm_clamp_s64_scalar, cortexm_clamp_t, int64_t);
+CORTEXM_UNARY(cortexm_clamp_u8_scalar, cortexm_clamp_t, uint8_t);
+CORTEXM_SOFTMAX_F32(cortexm_softmax_f32_scalar);
+CORTEXM_SOFTMAX_F32(cortexm_log_softmax_f32_scalar);
 
-/* Functions of two operands that broadcast; integers wrap and are not divided by 0. `out` may equal
- * an operand that has the result's elements in the result's order. */
-CORTEXM_BINARY(cortexm_add_f32_scalar, float);
+/* norm */
+CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_scalar);
+
+/* arithmetic */
+CORTEXM_ADD_S8(cortexm_add_s8_scalar);
+CORTEXM_ADD_S8(cortexm_add_s8_dsp);
+CORTEXM_ADD_S8(cortexm_add_s8_mve);
+CORTEXM_MUL_S8(cortexm_mul_s8_scalar);
+CORTEXM_MUL_S8(cortexm_mul_s8_mve);
+CORTEXM_DIV(cortexm_div_s8_scalar, int8_t);
+CORTEXM_DIV(cortexm_div_s16_scalar, int16_t);
+CORTEXM_MINMAX(cortexm_minimum_s8_scalar, int8_t);
+CORTEXM_MINMAX(cortexm_minimum_s16_scalar, int16_t);
+CORTEXM_MINMAX(cortexm_minimum_u8_scalar, uint8_t);
+CORTEXM_MINMAX(cortexm_maximum_s8_scalar, int8_t);
+CORTEXM_MINMAX(cortexm_maximum_s16_scalar, int16_t);
+CORTEXM_MINMAX(cortexm_maximum_u8_scalar, uint8_t);
+CORTEXM_MINMAX(cortexm_minimum_s8_mve, int8_t);
+CORTEXM_MINMAX(cortexm_maximum_s8_mve, int8_t);
 CORTEXM_BINARY(cortexm_minimum_f32_scalar, float);
 CORTEXM_BINARY(cortexm_minimum_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_minimum_s64_scalar, int64_t);
 CORTEXM_BINARY(cortexm_maximum_f32_scalar, float);
 CORTEXM_BINARY(cortexm_maximum_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_maximum_s64_scalar, int64_t);
-CORTEXM_BINARY(cortexm_sub_f32_scalar, float);
-CORTEXM_BINARY(cortexm_mul_f32_scalar, float);
-CORTEXM_BINARY(cortexm_div_f32_scalar, float);
-CORTEXM_BINARY(cortexm_fmod_f32_scalar, float);
-CORTEXM_BINARY(cortexm_remainder_f32_scalar, float);
-CORTEXM_BINARY(cortexm_floor_divide_f32_scalar, float);
-CORTEXM_BINARY(cortexm_trunc_divide_f32_scalar, float);
-CORTEXM_BINARY(cortexm_pow_f32_scalar, float);
-CORTEXM_BINARY(cortexm_atan2_f32_scalar, float);
+CORTEXM_BINARY(cortexm_add_f32_scalar, float);
 CORTEXM_BINARY(cortexm_add_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_add_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_sub_f32_scalar, float);
 CORTEXM_BINARY(cortexm_sub_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_sub_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_mul_f32_scalar, float);
 CORTEXM_BINARY(cortexm_mul_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_mul_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_div_f32_scalar, float);
+CORTEXM_BINARY(cortexm_fmod_f32_scalar, float);
 CORTEXM_BINARY(cortexm_fmod_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_fmod_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_remainder_f32_scalar, float);
 CORTEXM_BINARY(cortexm_remainder_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_remainder_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_floor_divide_f32_scalar, float);
 CORTEXM_BINARY(cortexm_floor_divide_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_floor_divide_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_trunc_divide_f32_scalar, float);
 CORTEXM_BINARY(cortexm_trunc_divide_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_trunc_divide_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_pow_f32_scalar, float);
+CORTEXM_BINARY(cortexm_atan2_f32_scalar, float);
 
-/* Float layers. Weights: conv2d [out_c][in_c / groups][kernel_h][kernel_w], transpose_conv2d
- * [in_c][out_c / groups][kernel_h][kernel_w]. */
-CORTEXM_CONV_F32(cortexm_conv2d_f32_scalar);
-CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_scalar);
-CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
-CORTEXM_SOFTMAX_F32(cortexm_softmax_f32_scalar);
-CORTEXM_SOFTMAX_F32(cortexm_log_softmax_f32_scalar);
-CORTEXM_POOL_F32(cortexm_avg_pool2d_f32_scalar);
-CORTEXM_POOL_F32(cortexm_max_pool2d_f32_scalar);
-CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_scalar);
-
-/* Comparisons. A NaN is equal to nothing. `out` may not equal an operand. */
+/* compare */
 CORTEXM_COMPARE(cortexm_compare_eq_s8_scalar, int8_t);
 CORTEXM_COMPARE(cortexm_compare_eq_s16_scalar, int16_t);
 CORTEXM_COMPARE(cortexm_compare_eq_s32_scalar, int32_t);
@@ -312,66 +313,18 @@ CORTEXM_COMPARE(cortexm_compare_le_s32_scalar, int32_t);
 CORTEXM_COMPARE(cortexm_compare_le_s64_scalar, int64_t);
 CORTEXM_COMPARE(cortexm_compare_le_u8_scalar, uint8_t);
 CORTEXM_COMPARE(cortexm_compare_le_f32_scalar, float);
-
-/* Selection by a condition of 0 and not 0, of elements of any type. */
 CORTEXM_WHERE(cortexm_where_x8_scalar);
 CORTEXM_WHERE(cortexm_where_x16_scalar);
 CORTEXM_WHERE(cortexm_where_x32_scalar);
 CORTEXM_WHERE(cortexm_where_x64_scalar);
 
-/* As minimum_s8 and maximum_s8; uint8 serves bool too. */
-CORTEXM_MINMAX(cortexm_minimum_s16_scalar, int16_t);
-CORTEXM_MINMAX(cortexm_minimum_u8_scalar, uint8_t);
-CORTEXM_MINMAX(cortexm_maximum_s16_scalar, int16_t);
-CORTEXM_MINMAX(cortexm_maximum_u8_scalar, uint8_t);
-
-/* Reductions, element after element in C order; the first NaN wins in amax and amin. */
-CORTEXM_REDUCE(cortexm_amax_s8_scalar, int8_t);
-CORTEXM_REDUCE(cortexm_amax_s16_scalar, int16_t);
-CORTEXM_REDUCE(cortexm_amax_s32_scalar, int32_t);
-CORTEXM_REDUCE(cortexm_amax_s64_scalar, int64_t);
-CORTEXM_REDUCE(cortexm_amax_u8_scalar, uint8_t);
-CORTEXM_REDUCE(cortexm_amax_f32_scalar, float);
-CORTEXM_REDUCE(cortexm_amin_s8_scalar, int8_t);
-CORTEXM_REDUCE(cortexm_amin_s16_scalar, int16_t);
-CORTEXM_REDUCE(cortexm_amin_s32_scalar, int32_t);
-CORTEXM_REDUCE(cortexm_amin_s64_scalar, int64_t);
-CORTEXM_REDUCE(cortexm_amin_u8_scalar, uint8_t);
-CORTEXM_REDUCE(cortexm_amin_f32_scalar, float);
-CORTEXM_REDUCE(cortexm_sum_f32_scalar, float);
-CORTEXM_REDUCE(cortexm_mean_f32_scalar, float);
-CORTEXM_REDUCE(cortexm_sum_s64_scalar, int64_t);
-
-/* The number of the first extreme element, or of the first NaN. */
-CORTEXM_ARG_REDUCE(cortexm_argmax_s8_scalar, int8_t);
-CORTEXM_ARG_REDUCE(cortexm_argmax_s16_scalar, int16_t);
-CORTEXM_ARG_REDUCE(cortexm_argmax_s32_scalar, int32_t);
-CORTEXM_ARG_REDUCE(cortexm_argmax_s64_scalar, int64_t);
-CORTEXM_ARG_REDUCE(cortexm_argmax_u8_scalar, uint8_t);
-CORTEXM_ARG_REDUCE(cortexm_argmax_f32_scalar, float);
-CORTEXM_ARG_REDUCE(cortexm_argmin_s8_scalar, int8_t);
-CORTEXM_ARG_REDUCE(cortexm_argmin_s16_scalar, int16_t);
-CORTEXM_ARG_REDUCE(cortexm_argmin_s32_scalar, int32_t);
-CORTEXM_ARG_REDUCE(cortexm_argmin_s64_scalar, int64_t);
-CORTEXM_ARG_REDUCE(cortexm_argmin_u8_scalar, uint8_t);
-CORTEXM_ARG_REDUCE(cortexm_argmin_f32_scalar, float);
-
-/* Running sums. */
-CORTEXM_CUMSUM(cortexm_cumsum_s32_scalar, int32_t);
-CORTEXM_CUMSUM(cortexm_cumsum_s64_scalar, int64_t);
-CORTEXM_CUMSUM(cortexm_cumsum_f32_scalar, float);
-
-/* The largest or smallest elements in order, with their numbers; the lowest number first where they
- * are equal, and a NaN counts as the largest. */
-CORTEXM_TOPK(cortexm_topk_s8_scalar, int8_t);
-CORTEXM_TOPK(cortexm_topk_s16_scalar, int16_t);
-CORTEXM_TOPK(cortexm_topk_s32_scalar, int32_t);
-CORTEXM_TOPK(cortexm_topk_s64_scalar, int64_t);
-CORTEXM_TOPK(cortexm_topk_u8_scalar, uint8_t);
-CORTEXM_TOPK(cortexm_topk_f32_scalar, float);
-
-/* Conversions. Floats are cut towards zero, saturated to 32 bits (64 for int64; a NaN gives 0), and
- * wrap to narrower integers. Narrowing integers is a copy of their low bytes. */
+/* convert */
+CORTEXM_QUANTIZE(cortexm_quantize_f32s8_scalar, int8_t);
+CORTEXM_QUANTIZE(cortexm_quantize_f32s8_mve, int8_t);
+CORTEXM_QUANTIZE(cortexm_quantize_f32s16_scalar, int16_t);
+CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_scalar, int8_t);
+CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_mve, int8_t);
+CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_scalar, int16_t);
 CORTEXM_CAST(cortexm_cast_s8s16_scalar, int8_t, int16_t);
 CORTEXM_CAST(cortexm_cast_s8s32_scalar, int8_t, int32_t);
 CORTEXM_CAST(cortexm_cast_s8s64_scalar, int8_t, int64_t);
@@ -392,11 +345,20 @@ CORTEXM_CAST(cortexm_cast_f32s16_scalar, float, int16_t);
 CORTEXM_CAST(cortexm_cast_f32s32_scalar, float, int32_t);
 CORTEXM_CAST(cortexm_cast_f32s64_scalar, float, int64_t);
 
-/* Indices that come from the input become offsets that lie inside the tensor, whatever they are. */
+/* move */
+CORTEXM_FILL(cortexm_fill_x8_scalar);
+CORTEXM_FILL(cortexm_fill_x16_scalar);
+CORTEXM_FILL(cortexm_fill_x32_scalar);
+CORTEXM_MOVE(cortexm_move_x8_scalar);
+CORTEXM_MOVE(cortexm_move_x8_mve);
+CORTEXM_COPY(cortexm_copy_x8_scalar);
+CORTEXM_COPY(cortexm_copy_x16_scalar);
+CORTEXM_COPY(cortexm_copy_x32_scalar);
+CORTEXM_COPY(cortexm_copy_x64_scalar);
+
+/* index */
 CORTEXM_INDEX_OFFSETS(cortexm_index_offsets_s32_scalar, int32_t);
 CORTEXM_INDEX_OFFSETS(cortexm_index_offsets_s64_scalar, int64_t);
-
-/* Elements picked and stored by such offsets. Where offsets meet, the last value in C order stays. */
 CORTEXM_GATHER(cortexm_gather_x8_scalar);
 CORTEXM_GATHER(cortexm_gather_x16_scalar);
 CORTEXM_GATHER(cortexm_gather_x32_scalar);
@@ -412,11 +374,49 @@ CORTEXM_SCATTER(cortexm_scatter_add_s64_scalar);
 CORTEXM_SCATTER(cortexm_scatter_add_u8_scalar);
 CORTEXM_SCATTER(cortexm_scatter_add_f32_scalar);
 
-/* Bilinear interpolation of images; `low`, `high` and weights of every row and column are tables. */
+/* reduce */
+CORTEXM_REDUCE(cortexm_amax_s8_scalar, int8_t);
+CORTEXM_REDUCE(cortexm_amax_s16_scalar, int16_t);
+CORTEXM_REDUCE(cortexm_amax_s32_scalar, int32_t);
+CORTEXM_REDUCE(cortexm_amax_s64_scalar, int64_t);
+CORTEXM_REDUCE(cortexm_amax_u8_scalar, uint8_t);
+CORTEXM_REDUCE(cortexm_amax_f32_scalar, float);
+CORTEXM_REDUCE(cortexm_amin_s8_scalar, int8_t);
+CORTEXM_REDUCE(cortexm_amin_s16_scalar, int16_t);
+CORTEXM_REDUCE(cortexm_amin_s32_scalar, int32_t);
+CORTEXM_REDUCE(cortexm_amin_s64_scalar, int64_t);
+CORTEXM_REDUCE(cortexm_amin_u8_scalar, uint8_t);
+CORTEXM_REDUCE(cortexm_amin_f32_scalar, float);
+CORTEXM_ARG_REDUCE(cortexm_argmax_s8_scalar, int8_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_s16_scalar, int16_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_s32_scalar, int32_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_s64_scalar, int64_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_u8_scalar, uint8_t);
+CORTEXM_ARG_REDUCE(cortexm_argmax_f32_scalar, float);
+CORTEXM_ARG_REDUCE(cortexm_argmin_s8_scalar, int8_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_s16_scalar, int16_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_s32_scalar, int32_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_s64_scalar, int64_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_u8_scalar, uint8_t);
+CORTEXM_ARG_REDUCE(cortexm_argmin_f32_scalar, float);
+CORTEXM_REDUCE(cortexm_sum_f32_scalar, float);
+CORTEXM_REDUCE(cortexm_sum_s64_scalar, int64_t);
+CORTEXM_REDUCE(cortexm_mean_f32_scalar, float);
+CORTEXM_CUMSUM(cortexm_cumsum_s32_scalar, int32_t);
+CORTEXM_CUMSUM(cortexm_cumsum_s64_scalar, int64_t);
+CORTEXM_CUMSUM(cortexm_cumsum_f32_scalar, float);
+CORTEXM_TOPK(cortexm_topk_s8_scalar, int8_t);
+CORTEXM_TOPK(cortexm_topk_s16_scalar, int16_t);
+CORTEXM_TOPK(cortexm_topk_s32_scalar, int32_t);
+CORTEXM_TOPK(cortexm_topk_s64_scalar, int64_t);
+CORTEXM_TOPK(cortexm_topk_u8_scalar, uint8_t);
+CORTEXM_TOPK(cortexm_topk_f32_scalar, float);
+
+/* resample */
 CORTEXM_BILINEAR(cortexm_bilinear_s8_scalar, cortexm_bilinear_s8_t, int8_t);
 CORTEXM_BILINEAR(cortexm_bilinear_f32_scalar, cortexm_bilinear_f32_t, float);
 
-/* Adapters of CMSIS-NN (src/cmsis_nn), linked where KERNELS chooses it. */
+/* Adapters of other libraries, linked where KERNELS chooses one */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_cmsis_nn);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_cmsis_nn);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_cmsis_nn);
@@ -424,11 +424,12 @@ CORTEXM_LINEAR_S8(cortexm_linear_s8_cmsis_nn);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_cmsis_nn);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_cmsis_nn);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_cmsis_nn);
+CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_cmsis_nn);
 CORTEXM_ADD_S8(cortexm_add_s8_cmsis_nn);
 CORTEXM_MUL_S8(cortexm_mul_s8_cmsis_nn);
-CORTEXM_MINMAX_S8(cortexm_minimum_s8_cmsis_nn);
-CORTEXM_MINMAX_S8(cortexm_maximum_s8_cmsis_nn);
-CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_cmsis_nn);
+CORTEXM_MINMAX(cortexm_minimum_s8_cmsis_nn, int8_t);
+CORTEXM_MINMAX(cortexm_maximum_s8_cmsis_nn, int8_t);
+/* kernels: end */
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include <arm_mve.h>
 #include <stdint.h>
 
+#include "common/box.h"
 #include "cortexm/requantize.h"
 
 /* The last steps of a layer: clamp before the zero point is added, so that no sum can wrap. */
@@ -61,6 +62,96 @@ static inline void cortexm_store_mve(int8_t *out, int32x4_t value, int32_t count
                      :
                      : [count] "r"(count), [value] "w"(value), [out] "l"(out)
                      : "memory");
+}
+
+/* Short copies, fills and sums: loops that take the last vector's remainder by themselves, which GCC 12
+ * does not generate. */
+
+static inline void cortexm_copy_mve(int8_t *to, const int8_t *from, int32_t size)
+{
+    int8x16_t t;
+
+    __asm__ volatile("wlstp.8   lr, %[size], 2f\n"
+                     "1:\n\t"
+                     "vldrb.u8  %q[t], [%[from]], #16\n\t"
+                     "vstrb.8   %q[t], [%[to]], #16\n\t"
+                     "letp      lr, 1b\n"
+                     "2:\n\t"
+                     : [t] "=&w"(t), [from] "+r"(from), [to] "+r"(to)
+                     : [size] "r"(size)
+                     : "lr", "memory");
+}
+
+static inline void cortexm_fill_mve(int8_t *to, int8_t value, int32_t size)
+{
+    const int8x16_t t = vdupq_n_s8(value);
+
+    __asm__ volatile("wlstp.8   lr, %[size], 2f\n"
+                     "1:\n\t"
+                     "vstrb.8   %q[t], [%[to]], #16\n\t"
+                     "letp      lr, 1b\n"
+                     "2:\n\t"
+                     : [to] "+r"(to)
+                     : [t] "w"(t), [size] "r"(size)
+                     : "lr", "memory");
+}
+
+/* sum of a[0..size) */
+static inline int32_t cortexm_sum_mve(const int8_t *a, int32_t size)
+{
+    int32_t sum = 0;
+    int8x16_t t;
+
+    __asm__ volatile("wlstp.8   lr, %[size], 2f\n"
+                     "1:\n\t"
+                     "vldrb.u8  %q[t], [%[a]], #16\n\t"
+                     "vaddva.s8 %[sum], %q[t]\n\t"
+                     "letp      lr, 1b\n"
+                     "2:\n\t"
+                     : [t] "=&w"(t), [a] "+r"(a), [sum] "+Te"(sum)
+                     : [size] "r"(size)
+                     : "lr", "memory");
+    return sum;
+}
+
+/* Operands that repeat with their periods (broadcast.h), for loops that read both as vectors. */
+
+/* Vectors of an operand of one element. */
+#define CORTEXM_REPEAT 64
+
+/* `count` results of operands that lie side by side. */
+typedef void cortexm_run_t(const void *params, const int8_t *a, const int8_t *b, int8_t *out,
+                           int32_t count);
+
+static inline void cortexm_broadcast_mve(cortexm_run_t *run, const void *params, int32_t count,
+                                         int32_t a_period, int32_t b_period, const int8_t *a,
+                                         const int8_t *b, int8_t *out)
+{
+    cortexm_broadcast_t walk = cortexm_broadcast(count, a_period, b_period);
+    int8_t repeated[CORTEXM_REPEAT];
+    int32_t longest = count;
+
+    if (walk.a_step + walk.b_step == 0) {
+        /* All results are one. */
+        run(params, a, b, out, 1);
+        cortexm_fill_mve(out, *out, count);
+        return;
+    }
+    if (walk.a_step + walk.b_step == 1) {
+        longest = CORTEXM_REPEAT;
+        if (walk.a_step == 0) {
+            cortexm_fill_mve(repeated, *a, CORTEXM_REPEAT);
+            a = repeated;
+        } else {
+            cortexm_fill_mve(repeated, *b, CORTEXM_REPEAT);
+            b = repeated;
+        }
+    }
+    while (walk.run > 0) {
+        walk.run = cortexm_min(walk.run, longest);
+        run(params, a + walk.a, b + walk.b, out + walk.done, walk.run);
+        cortexm_broadcast_next(&walk);
+    }
 }
 
 #endif

@@ -32,4 +32,35 @@ static inline int32_t cortexm_taps_count(cortexm_taps_t taps)
     return taps.end - taps.begin;
 }
 
+/*
+ * A transposed convolution without dilation as one convolution for each phase of the stride.
+ *
+ * Along one axis, tap t of input i reaches output origin + i * stride + t. The outputs of phase f, with
+ * 0 <= f < stride, are those of which f is the distance from `origin` modulo stride. To them come the
+ * taps f, f + stride, f + 2 * stride … only, each from the input before: their windows are pieces of the
+ * image, from one output to the next one input further, and the taps, last one first, are a filter.
+ * The plan packs a filter and biases for each phase (_phases in python/cortexm_tools/plan/kernels/packing.py).
+ */
+
+typedef struct {
+    int32_t taps;  /* may be none */
+    int32_t first; /* the first output position that is not negative … */
+    int32_t start; /* … and where its window begins; below 0 is padding */
+} cortexm_phase_t;
+
+static inline cortexm_phase_t cortexm_phase_of(int32_t phase, int32_t origin, int32_t stride,
+                                               int32_t kernel)
+{
+    cortexm_phase_t p = {0, (origin + phase) % stride, 0};
+
+    if (kernel > phase) {
+        p.taps = (kernel - phase - 1) / stride + 1;
+    }
+    if (p.first < 0) {
+        p.first += stride;
+    }
+    p.start = (p.first - origin - phase) / stride - p.taps + 1;
+    return p;
+}
+
 #endif

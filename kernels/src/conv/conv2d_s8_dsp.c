@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conv2d, int8, DSP instructions. See README.md for the formula.
+/* conv2d, int8, DSP instructions. See kernels/README.md for the formula.
  *
  * Four pixels at a time: their windows are widened to 16 bits into a panel in scratch, words
  * [k / 2][pixel], and multiplied with two channels at once. The pixels that remain at the end are
@@ -8,8 +8,8 @@
 #error "conv2d_s8_dsp.c needs the DSP extension"
 #endif
 
-#include "common/clamp.h"
-#include "common/gemm_dsp.h"
+#include "common/rows.h"
+#include "common/dsp.h"
 #include "common/taps.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
@@ -17,7 +17,7 @@
 #define PANEL 4
 
 /* Two inputs of four pixels times two channels: r0 points to the panel, r1 to the weights; r4 to r7
- * are the sums U of the pixels, r8 to r11 the sums S (gemm_dsp.h). */
+ * are the sums U of the pixels, r8 to r11 the sums S (dsp.h). */
 #define MULTIPLY_STEP                                                                              \
     "ldr    r2, [r1], #4\n"                                                                        \
     "ldrd   r12, lr, [r0], #8\n"                                                                   \

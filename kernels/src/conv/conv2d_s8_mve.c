@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conv2d, int8, MVE. See README.md for the formula.
+ * conv2d, int8, MVE. See kernels/README.md for the formula.
  *
  * Two pixels at a time are multiplied with all channels of a group (gemm_mve.h). Their windows are
  * brought into one piece in scratch first, padding filled in, unless they are one pixel anyway: then
@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "common/gemm_mve.h"
-#include "common/memory_mve.h"
+#include "common/mve.h"
 #include "common/taps.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conv2d, int8, portable C. See README.md for the formula.
+/* conv2d, int8, portable C. See kernels/README.md for the formula.
  *
  * The windows of three pixels are gathered in scratch, two words per input, and multiplied with the
  * weights of four outputs at a time: see common/triples.h. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* depthwise_conv2d, int8, DSP instructions: 3x3 taps, stride 1 or 2. See README.md for the formula.
+/* depthwise_conv2d, int8, DSP instructions: 3x3 taps, stride 1 or 2. See kernels/README.md for the formula.
  *
  * Four channels at a time. Nine rows of the image, padding included, are widened to 16 bits and
  * sorted by channel into a band in scratch, words [pair of pixels][row][channel]. So one word holds
@@ -9,7 +9,7 @@
 #error "depthwise_conv2d_s8_dsp.c needs the DSP extension"
 #endif
 
-#include "common/clamp.h"
+#include "common/rows.h"
 #include "common/dsp.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"

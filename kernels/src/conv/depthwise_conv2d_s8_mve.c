@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_conv2d, int8, MVE: one output channel for each of at least eight input channels. See
- * README.md for the formula.
+ * kernels/README.md for the formula.
  *
  * Two pixels and eight channels at a time. A table in scratch points to every tap of both pixels;
  * taps in the padding point to a pixel of zero points, so that borders are nothing special. Products
@@ -13,7 +13,7 @@
 #error "depthwise_conv2d_s8_mve.c needs MVE"
 #endif
 
-#include "common/memory_mve.h"
+#include "common/mve.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 

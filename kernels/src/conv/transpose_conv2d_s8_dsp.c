@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transpose_conv2d, int8, DSP instructions: one convolution for each phase of the stride (phases.h).
+/* transpose_conv2d, int8, DSP instructions: one convolution for each phase of the stride (taps.h).
  *
  * The window of a pixel is widened to 16 bits in scratch and multiplied with four channels at once
- * (gemm_dsp.h). */
+ * (dsp.h). */
 #if !defined(__ARM_FEATURE_DSP)
 #error "transpose_conv2d_s8_dsp.c needs the DSP extension"
 #endif
 
 #include "common/apart.h"
-#include "common/clamp.h"
-#include "common/gemm_dsp.h"
-#include "common/phases.h"
+#include "common/rows.h"
+#include "common/dsp.h"
+#include "common/taps.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_conv2d, int8, MVE: one convolution for each phase of the stride (phases.h), of two windows
+ * transpose_conv2d, int8, MVE: one convolution for each phase of the stride (taps.h), of two windows
  * with all channels at a time (gemm_mve.h). A window that is one piece of the image is read there,
  * others are brought into one piece in scratch, padding filled in.
  */
@@ -9,8 +9,8 @@
 #endif
 
 #include "common/gemm_mve.h"
-#include "common/memory_mve.h"
-#include "common/phases.h"
+#include "common/mve.h"
+#include "common/taps.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch_matmul, int8, DSP instructions. See README.md for the formula.
+/* batch_matmul, int8, DSP instructions. See kernels/README.md for the formula.
  *
  * Four rows of rhs at a time are widened to 16 bits in scratch, less their zero point: for four inputs
  * the pairs (0, 2) and (1, 3) of each row. Rows of lhs are widened as they are read. */

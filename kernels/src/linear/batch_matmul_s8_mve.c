@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch_matmul, int8, MVE: two rows of lhs times four of rhs. See README.md for the formula. */
+/* batch_matmul, int8, MVE: two rows of lhs times four of rhs. See kernels/README.md for the formula. */
 #if !defined(__ARM_FEATURE_MVE)
 #error "batch_matmul_s8_mve.c needs MVE"
 #endif
 
-#include "common/memory_mve.h"
+#include "common/mve.h"
 #include "cortexm/kernels.h"
 
 /* Lanes 0 and 1 (half e) or 2 and 3 (f) of u and v: products of rows x and y with the rows w and next.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linear, int8, DSP instructions. See README.md for the formula.
+/* linear, int8, DSP instructions. See kernels/README.md for the formula.
  *
  * A row of inputs is widened to 16 bits in scratch once and multiplied with the weights of eight
  * outputs at a time, at last of four and of single ones. Weights are packed as "pairs". */
@@ -7,8 +7,8 @@
 #error "linear_s8_dsp.c needs the DSP extension"
 #endif
 
-#include "common/clamp.h"
-#include "common/gemm_dsp.h"
+#include "common/rows.h"
+#include "common/dsp.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 
@@ -44,7 +44,7 @@ typedef struct {
     int32_t sum[8];
 } sums_t;
 
-/* Two inputs times the four outputs of a block, whose sums are U, S, U, S (gemm_dsp.h). */
+/* Two inputs times the four outputs of a block, whose sums are U, S, U, S (dsp.h). */
 #define MULTIPLY_BLOCK(w, u0, s0, u1, s1)                                                          \
     "ldrd   r12, lr, [" w "], #8\n"                                                                \
     "smlad  " s0 ", r3, r12, " s0 "\n"                                                             \

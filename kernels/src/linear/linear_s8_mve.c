@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linear, int8, MVE: four outputs at a time, at last single ones (gemm_mve.h). See README.md for the formula. */
+/* linear, int8, MVE: four outputs at a time, at last single ones (gemm_mve.h). See kernels/README.md
+ * for the formula. */
 #if !defined(__ARM_FEATURE_MVE)
 #error "linear_s8_mve.c needs MVE"
 #endif
 
 #include "common/gemm_mve.h"
-#include "common/memory_mve.h"
+#include "common/mve.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 

@@ -124,7 +124,7 @@ def _plain_bias(constants: Constants) -> Constants:
 
 
 def _phases(constants: Constants) -> Iterator[Constants]:
-    """A convolution for each phase of a transposed one: kernels/src/common/phases.h.
+    """A convolution for each phase of a transposed one: kernels/src/common/taps.h.
 
     Phase (y, x) has the taps y, y + stride_h, … of x, x + stride_w, … in reverse, maybe none. The
     others meet no input, so its biases contain the zero point times the sum of its own weights only.
@@ -191,7 +191,7 @@ def _depthwise8_size(constants: Constants) -> int:
 
 
 def fours(constants: Constants) -> Array:
-    """Bytes w + 128, in blocks of four channels [k][4]: see triples.h and quads.h in common/."""
+    """Bytes w + 128, in blocks of four channels [k][4]: see common/triples.h and linear_s8_scalar.c."""
     packed = in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1))
     raised = packed.view(np.uint8) + np.uint8(128)  # wraps
     return raised.view(np.int8)
@@ -217,7 +217,7 @@ def _ends_early(depth: int) -> bool:
 
 
 def twos(constants: Constants) -> Array:
-    """Channels in twos, an odd number filled up with zeros: see kernels/src/common/gemm_dsp.h.
+    """Channels in twos, an odd number filled up with zeros: see kernels/src/common/dsp.h.
 
     Inputs are read in fours, so that a word behind the last two channels may be needed.
     """
@@ -255,7 +255,7 @@ def _behind_pairs(constants: Constants) -> int:
 
 
 def pairs(constants: Constants) -> Array:
-    """Blocks of two times two channels, whose words take turns: see gemm_dsp.h.
+    """Blocks of two times two channels, whose words take turns: see common/dsp.h.
 
     Channels that are left follow one after another, inputs in fours w0, w2, w1, w3, filled up with
     zeros. The last block is read in fours of inputs, too, and may need words behind it.

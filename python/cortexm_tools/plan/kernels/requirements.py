@@ -123,7 +123,7 @@ def _two_windows(facts: Facts) -> int:
 
 
 def _phase_depth(facts: Facts) -> int:
-    """Inputs of a window of the largest phase of a transposed convolution: kernels/src/common/phases.h."""
+    """Inputs of a window of the largest phase of a transposed convolution: kernels/src/common/taps.h."""
     rows = -(-facts["kernel_h"] // facts["stride_h"])
     return int(rows * -(-facts["kernel_w"] // facts["stride_w"]) * facts["in_c"])
 
@@ -174,7 +174,7 @@ def _widened_row(facts: Facts) -> int:
 
 
 def _quad_sums(facts: Facts) -> int:
-    """The sum of every chunk of 512 inputs of a linear layer: see kernels/src/common/quads.h."""
+    """The sum of every chunk of 512 inputs of a linear layer: see kernels/src/linear/linear_s8_scalar.c."""
     return int(4 * -(-facts["in_features"] // 512))
 
 

@@ -10,6 +10,7 @@ from enum import Enum
 from functools import cache
 
 from ...errors import CortexMError
+from ...kernel_rows import expand
 from ...paths import data_root
 from ...target import Isa, Target
 from . import cmsis_nn
@@ -53,22 +54,8 @@ class Kernel:
 
     @property
     def symbol(self) -> str:
-        return f"cortexm_{self._name}"
-
-    @property
-    def source(self) -> str:
-        """Path of the C file below kernels/src."""
-        folder = self.family if self.library == BUILTIN else _word(self.library)
-        return f"{folder}/{self._name}.c"
-
-    @property
-    def _name(self) -> str:
-        last = self.isa.value if self.library == BUILTIN else _word(self.library)
-        return f"{self.op}_{self.types}_{last}"
-
-
-def _word(library: str) -> str:
-    return library.replace("-", "_")
+        last = self.isa.value if self.library == BUILTIN else self.library.replace("-", "_")
+        return f"cortexm_{self.op}_{self.types}_{last}"
 
 
 @cache
@@ -88,7 +75,7 @@ def kernels(part: str = "kernels") -> tuple[Kernel, ...]:
             row.get("order", ""),
             row.get("library", BUILTIN),
         )
-        for row in table[part]
+        for row in expand(table[part])
     )
 
 

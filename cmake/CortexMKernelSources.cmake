@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+# The source lists of the kernel library, from kernels.json. No targets; stamps, which are the sources
+# of kernels that have a template, are written into the binary directory.
+
+get_filename_component(CORTEXM_KERNELS_DIR "${CMAKE_CURRENT_LIST_DIR}/../kernels" ABSOLUTE)
+
+# cortexm_kernel_sources(<variable> <isa> [<symbol>...])
+#
+# Sets <variable> to the absolute paths of the kernels that a core with instruction set <isa>
+# (scalar, dsp or mve) executes, and <variable>_SPEED to the optimization of each for OPTIMIZE speed.
+# With symbols (cortexm_conv2d_s8_mve …), only of these. Adapters of other libraries are not among
+# them: see cortexm_adapter_sources.
+function(cortexm_kernel_sources variable isa)
+    set(known scalar dsp mve)
+    list(FIND known "${isa}" level)
+    if(level EQUAL -1)
+        message(FATAL_ERROR "unknown CORTEXM_ISA '${isa}'; it is one of scalar, dsp, mve")
+    endif()
+    math(EXPR after "${level} + 1")
+    list(SUBLIST known 0 ${after} runs)
+
+    cortexm_kernel_options(options)
+    set(speeds)
+    _cortexm_kernel_rows(kernels "${ARGN}" "${runs}")
+    foreach(speed IN LISTS kernels_SPEED)
+        if(speed STREQUAL "-")
+            set(speed "${options_speed}")
+        endif()
+        list(APPEND speeds "${speed}")
+    endforeach()
+    set(${variable} "${kernels}" PARENT_SCOPE)
+    set(${variable}_SPEED "${speeds}" PARENT_SCOPE)
+endfunction()
+
+# cortexm_adapter_sources(<variable>): the absolute paths of the adapters of all other libraries.
+function(cortexm_adapter_sources variable)
+    _cortexm_kernel_rows(adapters "" scalar)
+    set(${variable} "${adapters}" PARENT_SCOPE)
+endfunction()
+
+# cortexm_kernel_options(<variable>)
+#
+# Sets <variable> to the compiler options of every kernel, and <variable>_balanced, _size and _speed to
+# the optimization for these values of OPTIMIZE.
+function(cortexm_kernel_options variable)
+    file(READ "${CORTEXM_KERNELS_DIR}/kernels.json" table)
+    _cortexm_words(options "${table}" options)
+    set(${variable} "${options}" PARENT_SCOPE)
+    foreach(level IN ITEMS balanced size speed)
+        string(JSON option GET "${table}" optimize ${level})
+        set(${variable}_${level} "${option}" PARENT_SCOPE)
+    endforeach()
+endfunction()
+
+# Sets <part> (kernels or adapters) to the sources of the table's part of that name, and <part>_SPEED to
+# what their rows say for OPTIMIZE speed, or -: of <symbols>, or of all if there are none, as far as the
+# instruction sets <runs> have them. python/cortexm_tools/kernel_rows.py does the same.
+function(_cortexm_kernel_rows part symbols runs)
+    file(READ "${CORTEXM_KERNELS_DIR}/kernels.json" table)
+    string(JSON count LENGTH "${table}" stamp)
+    set(stamp "")
+    foreach(line RANGE 1 ${count})
+        math(EXPR line "${line} - 1")
+        string(JSON text GET "${table}" stamp ${line})
+        string(APPEND stamp "${text}\n")
+    endforeach()
+    set(sources)
+    set(speeds)
+    string(JSON rows GET "${table}" "${part}")
+    string(JSON count LENGTH "${rows}")
+    math(EXPR count "${count} - 1")
+    foreach(index RANGE ${count})
+        string(JSON row GET "${rows}" ${index})
+        foreach(key IN ITEMS isa family params library template speed)
+            string(JSON ${key} ERROR_VARIABLE missing GET "${row}" ${key})
+            if(missing)
+                set(${key} "")
+            endif()
+        endforeach()
+        if(NOT isa IN_LIST runs)
+            continue()
+        endif()
+        if(library)
+            string(REPLACE "-" "_" isa "${library}")
+            set(family "${isa}")
+        endif()
+        if(NOT speed)
+            set(speed -)
+        endif()
+        _cortexm_words(ops "${row}" op)
+        _cortexm_words(all_types "${row}" types)
+        foreach(op IN LISTS ops)
+            foreach(types IN LISTS all_types)
+                set(name "${op}_${types}_${isa}")
+                if(symbols AND NOT "cortexm_${name}" IN_LIST symbols)
+                    continue()
+                endif()
+                set(source "${CORTEXM_KERNELS_DIR}/src/${family}/${name}.c")
+                if(template)
+                    set(source "${CMAKE_CURRENT_BINARY_DIR}/stamps/${name}.c")
+                    _cortexm_stamp("${source}")
+                endif()
+                list(APPEND sources "${source}")
+                list(APPEND speeds "${speed}")
+            endforeach()
+        endforeach()
+    endforeach()
+    set(${part} "${sources}" PARENT_SCOPE)
+    set(${part}_SPEED "${speeds}" PARENT_SCOPE)
+endfunction()
+
+# Writes <path>, the source of a kernel that has a template, from the variables of the caller.
+function(_cortexm_stamp path)
+    set(NAME "cortexm_${name}")
+    set(TEMPLATE "${family}/${template}_${isa}.inc")
+    set(OP "${op}")
+    set(TYPES "${types}")
+    string(REGEX MATCH "^[a-z][0-9]+" FROM "${types}")
+    string(REGEX MATCH "[a-z][0-9]+$" TO "${types}")
+    set(ISA "${isa}")
+    set(PARAMS "${params}")
+    file(CONFIGURE OUTPUT "${path}" CONTENT "${stamp}" @ONLY)
+endfunction()
+
+# Sets <variable> to the words that <key> of a JSON object has: one, or an array of them.
+function(_cortexm_words variable object key)
+    string(JSON value GET "${object}" "${key}")
+    string(REGEX MATCHALL "[^][\", \t\r\n]+" words "${value}")
+    set(${variable} "${words}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "ref.h"
+
+void cortexm_activation_s8_ref(const cortexm_activation_s8_t *p, const int8_t *in,
+                               const int8_t *table, int8_t *out)
+{
+    for (int i = 0; i < p->count; ++i) {
+        out[i] = table[in[i] + 128];
+    }
+}
+
+/* exp(x / 2^26) * 2^31 for x <= 0: x = r - quarters / 4 with r in [-1/4, 0), a Taylor polynomial of
+ * exp around -1/8, and a factor exp(-2^bit / 4) for every bit of quarters. */
+static int64_t exp_q31(int64_t x)
+{
+    static const int64_t factors[7] = {1672461947, 1302514674, 790015084, 290630308,
+                                       39332535,   720401,     242};
+    const int64_t quarter = ref_power_of_two(24);
+    const int64_t r = x - ref_floor_div(x, quarter) * quarter - quarter;
+    const int64_t quarters = (r - x) / quarter;
+    int64_t t = r * 32 + ref_power_of_two(28); /* r + 1/8 in Q31 */
+    int64_t t2, t3, t4, result;
+
+    if (x == 0) {
+        return INT32_MAX;
+    }
+    t2 = ref_high_mul(t, t);
+    t3 = ref_high_mul(t2, t);
+    t4 = ref_high_mul(t2, t2);
+    t += ref_round_div(ref_high_mul(ref_round_div(t4, 4) + t3, 715827883) + t2, 2);
+    result = 1895147668 + ref_high_mul(t, 1895147668);
+    for (int bit = 0; bit < 7; ++bit) {
+        if ((quarters >> bit) % 2 != 0) {
+            result = ref_high_mul(result, factors[bit]);
+        }
+    }
+    return result;
+}
+
+/* 2^31 / (1 + x / 2^31) by Newton's method on half the denominator, in Q29 */
+static int64_t reciprocal_q31(int64_t x)
+{
+    const int64_t half = (x + ref_power_of_two(31)) / 2;
+    int64_t y = 1515870810 + ref_high_mul(half, -1010580540);
+
+    for (int i = 0; i < 3; ++i) {
+        const int64_t step = ref_high_mul(y, ref_power_of_two(29) - ref_high_mul(half, y));
+
+        y += ref_clamp(step * 4, INT32_MIN, INT32_MAX);
+    }
+    return ref_clamp(y * 2, INT32_MIN, INT32_MAX);
+}
+
+void cortexm_softmax_s8_ref(const cortexm_softmax_s8_t *p, const int8_t *in, int8_t *out)
+{
+    for (int o = 0; o < p->outer; ++o)
+    for (int i = 0; i < p->inner; ++i) {
+        const int first = o * p->size * p->inner + i;
+        int largest = INT8_MIN;
+        int64_t sum = 0; /* Q19 */
+        int leading_zeros = 0;
+        int64_t reciprocal;
+
+        for (int k = 0; k < p->size; ++k) {
+            largest = in[first + k * p->inner] > largest ? in[first + k * p->inner] : largest;
+        }
+        for (int k = 0; k < p->size; ++k) {
+            const int64_t diff = in[first + k * p->inner] - largest;
+            const int64_t scaled =
+                ref_high_mul(ref_wrap32(diff * ref_power_of_two(p->shift)), p->multiplier);
+
+            sum += diff >= p->diff_min ? ref_round_div(exp_q31(scaled), 4096) : 0;
+        }
+        while (sum * ref_power_of_two(leading_zeros) < ref_power_of_two(31)) {
+            ++leading_zeros;
+        }
+        reciprocal = reciprocal_q31(sum * ref_power_of_two(leading_zeros) - ref_power_of_two(31));
+        for (int k = 0; k < p->size; ++k) {
+            const int64_t diff = in[first + k * p->inner] - largest;
+            const int64_t scaled =
+                ref_high_mul(ref_wrap32(diff * ref_power_of_two(p->shift)), p->multiplier);
+            const int64_t code = ref_round_div(ref_high_mul(reciprocal, exp_q31(scaled)),
+                                               ref_power_of_two(35 - leading_zeros));
+
+            out[first + k * p->inner] =
+                (int8_t)(diff >= p->diff_min ? ref_clamp(code - 128, -128, 127) : -128);
+        }
+    }
+}
+
+#define SOFTMAX(op, LOG)                                                                           \
+    CORTEXM_SOFTMAX_F32(cortexm_##op##_f32_ref)                                                    \
+    {                                                                                              \
+        for (int i = 0; i < params->outer * params->inner; ++i) {                                  \
+            const int inner = params->inner;                                                       \
+            const int first = i / inner * params->size * inner + i % inner;                        \
+            float largest = -INFINITY;                                                             \
+            float sum = 0.0f;                                                                      \
+                                                                                                   \
+            for (int k = 0; k < params->size; ++k) {                                               \
+                largest = fmaxf(largest, in[first + k * inner]);                                   \
+            }                                                                                      \
+            for (int k = 0; k < params->size; ++k) {                                               \
+                sum += expf(in[first + k * inner] - largest);                                      \
+            }                                                                                      \
+            for (int k = 0; k < params->size; ++k) {                                               \
+                const float x = in[first + k * inner] - largest;                                   \
+                                                                                                   \
+                out[first + k * inner] = LOG ? x - logf(sum) : expf(x) / sum;                      \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+SOFTMAX(softmax, 0)
+SOFTMAX(log_softmax, 1)
+
+#define CLAMP(types, type, params_type)                                                            \
+    void cortexm_clamp_##types##_ref(const params_type *params, const type *in, type *out)         \
+    {                                                                                              \
+        for (int i = 0; i < params->count; ++i) {                                                  \
+            out[i] = in[i];                                                                        \
+            if (out[i] < params->low) {                                                            \
+                out[i] = (type)params->low;                                                        \
+            }                                                                                      \
+            if (out[i] > params->high) {                                                           \
+                out[i] = (type)params->high;                                                       \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+CLAMP(f32, float, cortexm_clamp_f32_t)
+CLAMP(s8, int8_t, cortexm_clamp_t)
+CLAMP(s16, int16_t, cortexm_clamp_t)
+CLAMP(s32, int32_t, cortexm_clamp_t)
+CLAMP(s64, int64_t, cortexm_clamp_t)
+CLAMP(u8, uint8_t, cortexm_clamp_t)
+
+/*
+ * Functions of every float x, in double and rounded once. What the kernels' documentation calls
+ * exact rounds after every operation: FLOAT() does that here, which for a sum, product, quotient or
+ * square root of floats gives what the operation on floats would give.
+ */
+#define FLOAT(value) ((double)(float)(value))
+
+#define UNARY(op, VALUE)                                                                           \
+    void cortexm_##op##_f32_ref(const cortexm_unary_f32_t *p, const float *in, float *out)         \
+    {                                                                                              \
+        for (int i = 0; i < p->count; ++i) {                                                       \
+            const double x = in[i];                                                                \
+                                                                                                   \
+            out[i] = (float)(VALUE);                                                               \
+        }                                                                                          \
+    }
+
+static double within(double x, double low, double high)
+{
+    return fmin(fmax(x, low), high);
+}
+
+UNARY(abs, x < 0.0 ? -x : x)
+UNARY(ceil, ceil(x))
+UNARY(floor, floor(x))
+UNARY(hardsigmoid, within(FLOAT(x + 3.0), 0.0, 6.0) / 6.0)
+UNARY(hardswish, FLOAT(x * within(FLOAT(x + 3.0), 0.0, 6.0)) / 6.0)
+UNARY(leaky_relu, x > 0.0 ? x : x * p->alpha)
+UNARY(neg, -x)
+UNARY(reciprocal, 1.0 / x)
+UNARY(relu, x > 0.0 ? x : 0.0)
+UNARY(round, rint(x))
+UNARY(rsqrt, 1.0 / FLOAT(sqrt(x)))
+UNARY(sign, (x > 0.0) - (x < 0.0))
+UNARY(sqrt, sqrt(x))
+UNARY(trunc, trunc(x))
+
+UNARY(acos, acos(x))
+UNARY(acosh, acosh(x))
+UNARY(asin, asin(x))
+UNARY(asinh, asinh(x))
+UNARY(atan, atan(x))
+UNARY(atanh, atanh(x))
+UNARY(cos, cos(x))
+UNARY(cosh, cosh(x))
+UNARY(elu, (x > 0.0 ? x : (exp(x * p->input_scale) - 1.0) * p->alpha) * p->scale)
+UNARY(erf, erf(x))
+UNARY(exp, exp(x))
+UNARY(expm1, expm1(x))
+UNARY(gelu, x * 0.5 * erfc(-x * sqrt(0.5)))
+UNARY(gelu_tanh, x / (1.0 + exp(-2.0 * sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x))))
+UNARY(log, log(x))
+UNARY(log10, log10(x))
+UNARY(log1p, log1p(x))
+UNARY(log2, log2(x))
+UNARY(sigmoid, 1.0 / (1.0 + exp(-x)))
+UNARY(silu, x / (1.0 + exp(-x)))
+UNARY(sin, sin(x))
+UNARY(sinh, sinh(x))
+UNARY(tan, tan(x))
+UNARY(tanh, tanh(x))

@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION cortexm_argmin_f32_ref
-#define ELEMENT float
-#define RELATION <
-#include "arg_ref.inc"

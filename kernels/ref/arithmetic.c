@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "ref.h"
+
+void cortexm_add_s8_ref(const cortexm_add_s8_t *p, const int8_t *a, const int8_t *b, int8_t *out)
+{
+    for (int i = 0; i < p->count; ++i) {
+        const int64_t x = (a[i % p->a_period] - p->a_zero_point) * ref_power_of_two(20);
+        const int64_t y = (b[i % p->b_period] - p->b_zero_point) * ref_power_of_two(20);
+        const int64_t sum = ref_requantize(x, p->a_multiplier, p->a_shift) +
+                            ref_requantize(y, p->b_multiplier, p->b_shift);
+
+        out[i] = (int8_t)ref_clamp(
+            ref_requantize(sum, p->out_multiplier, p->out_shift) + p->out_zero_point, p->act_min,
+            p->act_max);
+    }
+}
+
+void cortexm_mul_s8_ref(const cortexm_mul_s8_t *p, const int8_t *a, const int8_t *b, int8_t *out)
+{
+    for (int i = 0; i < p->count; ++i) {
+        const int x = a[i % p->a_period] - p->a_zero_point;
+        const int y = b[i % p->b_period] - p->b_zero_point;
+
+        const int64_t code = ref_requantize(x * y, p->multiplier, p->shift) + p->out_zero_point;
+
+        out[i] = (int8_t)ref_clamp(code, INT8_MIN, INT8_MAX);
+    }
+}
+
+/* rintf() rounds ties to even in the default rounding mode. */
+#define DIV(types, type, low, high)                                                                \
+    void cortexm_div_##types##_ref(const cortexm_div_t *p, const type *a, const type *b,           \
+                                   type *out)                                                      \
+    {                                                                                              \
+        for (int i = 0; i < p->count; ++i) {                                                       \
+            const float x = (float)(a[i] - p->a_zero_point);                                       \
+            const float y = (float)(b[i] - p->b_zero_point);                                       \
+            const float quotient = y != 0.0f ? x / y : 0.0f;                                       \
+            const double code = (double)rintf(quotient * p->scale) + p->out_zero_point;            \
+                                                                                                   \
+            out[i] = (type)fmin(fmax(code, low), high);                                            \
+        }                                                                                          \
+    }
+
+DIV(s8, int8_t, INT8_MIN, INT8_MAX)
+DIV(s16, int16_t, INT16_MIN, INT16_MAX)
+
+#define MINMAX(op, RELATION, types, type)                                                          \
+    void cortexm_##op##_##types##_ref(const cortexm_minmax_t *p, const type *a, const type *b,     \
+                                      type *out)                                                   \
+    {                                                                                              \
+        for (int i = 0; i < p->count; ++i) {                                                       \
+            const type x = a[i % p->a_period];                                                     \
+            const type y = b[i % p->b_period];                                                     \
+                                                                                                   \
+            out[i] = x RELATION y ? x : y;                                                         \
+        }                                                                                          \
+    }
+
+MINMAX(minimum, <, s8, int8_t)
+MINMAX(minimum, <, s16, int16_t)
+MINMAX(minimum, <, u8, uint8_t)
+MINMAX(maximum, >, s8, int8_t)
+MINMAX(maximum, >, s16, int16_t)
+MINMAX(maximum, >, u8, uint8_t)
+
+/*
+ * Functions of two operands a and b that broadcast. Of floats in double, rounded once: for a sum,
+ * difference, product or quotient that is what the operation on floats gives. Of integers in 64
+ * bits (-fwrapv), cut to the type; without a division by -1, which `/` and `%` do not have for the
+ * lowest number.
+ */
+#define BINARY(op, VALUE, wide, types, type)                                                       \
+    void cortexm_##op##_##types##_ref(const cortexm_binary_t *p, const type *a_data,               \
+                                      const type *b_data, type *out)                               \
+    {                                                                                              \
+        for (int i = 0; i < box_size(p->rank, p->dims); ++i) {                                     \
+            const wide a = a_data[box_offset(i, p->rank, p->dims, p->a_stride)];                   \
+            const wide b = b_data[box_offset(i, p->rank, p->dims, p->b_stride)];                   \
+                                                                                                   \
+            out[i] = (type)(VALUE);                                                                \
+        }                                                                                          \
+    }
+
+#define FLOATS(op, VALUE) BINARY(op, VALUE, double, f32, float)
+#define INTEGERS(op, VALUE)                                                                        \
+    BINARY(op, VALUE, int64_t, s32, int32_t)                                                       \
+    BINARY(op, VALUE, int64_t, s64, int64_t)
+
+FLOATS(minimum, fmin(a, b))
+FLOATS(maximum, fmax(a, b))
+FLOATS(add, a + b)
+FLOATS(sub, a - b)
+FLOATS(mul, a * b)
+FLOATS(div, a / b)
+FLOATS(fmod, fmod(a, b))
+/* The remainder with the sign of the divisor. */
+FLOATS(remainder, fmod(a, b) * b < 0.0 ? fmod(a, b) + b : fmod(a, b))
+/* A quotient of floats that are not far apart is no integer in double unless it is one. */
+FLOATS(floor_divide, floor(a / b))
+FLOATS(trunc_divide, trunc((float)(a / b)))
+FLOATS(pow, pow(a, b))
+FLOATS(atan2, atan2(a, b))
+
+INTEGERS(minimum, a < b ? a : b)
+INTEGERS(maximum, a > b ? a : b)
+INTEGERS(add, a + b)
+INTEGERS(sub, a - b)
+INTEGERS(mul, a * b)
+INTEGERS(fmod, b == -1 ? 0 : a % b)
+INTEGERS(remainder, b == -1 ? 0 : a % b != 0 && (a < 0) != (b < 0) ? a % b + b : a % b)
+INTEGERS(floor_divide, b == -1 ? -a : a / b - (a % b != 0 && (a < 0) != (b < 0)))
+INTEGERS(trunc_divide, b == -1 ? -a : a / b)

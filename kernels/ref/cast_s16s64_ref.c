@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION cortexm_cast_s16s64_ref
-#define FROM int16_t
-#define TO int64_t
-#include "cast_ref.inc"

@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION cortexm_cast_s8s32_ref
-#define FROM int8_t
-#define TO int32_t
-#include "cast_ref.inc"

@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION cortexm_cast_u8s16_ref
-#define FROM uint8_t
-#define TO int16_t
-#include "cast_ref.inc"

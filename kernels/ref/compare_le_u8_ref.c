@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION cortexm_compare_le_u8_ref
-#define ELEMENT uint8_t
-#define RELATION <=
-#include "compare_ref.inc"

@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION cortexm_compare_lt_f32_ref
-#define ELEMENT float
-#define RELATION <
-#include "compare_ref.inc"

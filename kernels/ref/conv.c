@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ref.h"
+
+static int8_t input_at(const cortexm_conv_s8_t *p, const int8_t *in, int y, int x, int c)
+{
+    if (y < 0 || y >= p->in_h || x < 0 || x >= p->in_w) {
+        return p->in_zero_point;
+    }
+    return in[y * p->in_row_stride + x * p->in_c + c];
+}
+
+void cortexm_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
+                           const int32_t *bias, int8_t *out, void *scratch)
+{
+    const int depth = p->in_c / p->groups;
+
+    (void)scratch;
+    for (int oy = 0; oy < p->out_h; ++oy)
+    for (int ox = 0; ox < p->out_w; ++ox)
+    for (int o = 0; o < p->out_c; ++o) {
+        const int group = o / (p->out_c / p->groups);
+        int64_t acc = bias[o];
+
+        for (int ky = 0; ky < p->kernel_h; ++ky)
+        for (int kx = 0; kx < p->kernel_w; ++kx)
+        for (int c = 0; c < depth; ++c) {
+            const int y = p->in_y0 + oy * p->stride_h + ky * p->dilation_h;
+            const int x = p->in_x0 + ox * p->stride_w + kx * p->dilation_w;
+
+            acc += input_at(p, in, y, x, group * depth + c) *
+                   weight[((o * p->kernel_h + ky) * p->kernel_w + kx) * depth + c];
+        }
+        out[(oy * p->out_w + ox) * p->out_pixel_stride + o] = (int8_t)ref_clamp(
+            ref_requantize(acc, p->multiplier[o], p->shift[o]) + p->out_zero_point, p->act_min,
+            p->act_max);
+    }
+}
+
+void cortexm_depthwise_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                     const int8_t *weight, const int32_t *bias, int8_t *out,
+                                     void *scratch)
+{
+    (void)scratch;
+    for (int oy = 0; oy < p->out_h; ++oy)
+    for (int ox = 0; ox < p->out_w; ++ox)
+    for (int o = 0; o < p->out_c; ++o) {
+        const int channel = o / (p->out_c / p->in_c);
+        int64_t acc = bias[o];
+
+        for (int ky = 0; ky < p->kernel_h; ++ky)
+        for (int kx = 0; kx < p->kernel_w; ++kx) {
+            const int y = p->in_y0 + oy * p->stride_h + ky * p->dilation_h;
+            const int x = p->in_x0 + ox * p->stride_w + kx * p->dilation_w;
+
+            acc += input_at(p, in, y, x, channel) *
+                   weight[(ky * p->kernel_w + kx) * p->out_c + o];
+        }
+        out[(oy * p->out_w + ox) * p->out_pixel_stride + o] = (int8_t)ref_clamp(
+            ref_requantize(acc, p->multiplier[o], p->shift[o]) + p->out_zero_point, p->act_min,
+            p->act_max);
+    }
+}
+
+/* The input that reaches an output position through a tap `distance` = (output position - position
+ * of tap 0 of input 0 - tap * dilation) away, or -1. */
+static int input_index(int distance, int stride, int extent)
+{
+    if (distance < 0 || distance % stride != 0 || distance / stride >= extent) {
+        return -1;
+    }
+    return distance / stride;
+}
+
+void cortexm_transpose_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                     const int8_t *weight, const int32_t *bias, int8_t *out,
+                                     void *scratch)
+{
+    (void)scratch;
+    for (int oy = 0; oy < p->out_h; ++oy)
+    for (int ox = 0; ox < p->out_w; ++ox)
+    for (int o = 0; o < p->out_c; ++o) {
+        int64_t acc = bias[o];
+
+        for (int ky = 0; ky < p->kernel_h; ++ky)
+        for (int kx = 0; kx < p->kernel_w; ++kx)
+        for (int c = 0; c < p->in_c; ++c) {
+            const int y = input_index(oy - p->in_y0 - ky * p->dilation_h, p->stride_h, p->in_h);
+            const int x = input_index(ox - p->in_x0 - kx * p->dilation_w, p->stride_w, p->in_w);
+            int code = p->in_zero_point;
+
+            if (y >= 0 && x >= 0) {
+                code = in[y * p->in_row_stride + x * p->in_c + c];
+            }
+            acc += code * weight[((o * p->kernel_h + ky) * p->kernel_w + kx) * p->in_c + c];
+        }
+        out[(oy * p->out_w + ox) * p->out_pixel_stride + o] = (int8_t)ref_clamp(
+            ref_requantize(acc, p->multiplier[o], p->shift[o]) + p->out_zero_point, p->act_min,
+            p->act_max);
+    }
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_f32_ref)
+{
+    const cortexm_conv_f32_t *p = params;
+    const int group_in = p->in_c / p->groups;
+    const int outputs = p->batches * p->out_c * p->out_h * p->out_w;
+
+    for (int i = 0; i < outputs; ++i) {
+        const int x = i % p->out_w;
+        const int y = i / p->out_w % p->out_h;
+        const int o = i / p->out_w / p->out_h % p->out_c;
+        const int n = i / p->out_w / p->out_h / p->out_c;
+        float sum = bias[o * p->bias_stride];
+
+        for (int tap = 0; tap < group_in * p->kernel_h * p->kernel_w; ++tap) {
+            const int kx = tap % p->kernel_w;
+            const int ky = tap / p->kernel_w % p->kernel_h;
+            const int c = tap / p->kernel_w / p->kernel_h + o / (p->out_c / p->groups) * group_in;
+            const int from_y = y * p->stride_h - p->pad_top + ky * p->dilation_h;
+            const int from_x = x * p->stride_w - p->pad_left + kx * p->dilation_w;
+
+            if (from_y >= 0 && from_y < p->in_h && from_x >= 0 && from_x < p->in_w) {
+                sum += in[n * p->in_strides[0] + c * p->in_strides[1] + from_y * p->in_strides[2] +
+                          from_x * p->in_strides[3]] *
+                       weight[o * group_in * p->kernel_h * p->kernel_w + tap];
+            }
+        }
+        out[n * p->out_strides[0] + o * p->out_strides[1] + y * p->out_strides[2] +
+            x * p->out_strides[3]] = sum;
+    }
+}
+
+/* Scatters every input channel by channel and tap by tap, so that each output gets its terms in the
+ * order of the weights. */
+CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_ref)
+{
+    const cortexm_conv_f32_t *p = params;
+    const int group_in = p->in_c / p->groups;
+    const int group_out = p->out_c / p->groups;
+    const int32_t *const si = p->in_strides;
+    const int32_t *const so = p->out_strides;
+
+    for (int n = 0; n < p->batches; ++n) {
+        for (int o = 0; o < p->out_c; ++o) {
+            float *to = out + n * so[0] + o * so[1];
+
+            for (int i = 0; i < p->out_h * p->out_w; ++i) {
+                to[i / p->out_w * so[2] + i % p->out_w * so[3]] = bias[o * p->bias_stride];
+            }
+            for (int k = 0; k < group_in * p->kernel_h * p->kernel_w; ++k) {
+                const int kx = k % p->kernel_w;
+                const int ky = k / p->kernel_w % p->kernel_h;
+                const int c = k / p->kernel_w / p->kernel_h + o / group_out * group_in;
+                const float w =
+                    weight[((c * group_out + o % group_out) * p->kernel_h + ky) * p->kernel_w + kx];
+
+                for (int i = 0; i < p->in_h * p->in_w; ++i) {
+                    const int y = i / p->in_w * p->stride_h + ky * p->dilation_h - p->pad_top;
+                    const int x = i % p->in_w * p->stride_w + kx * p->dilation_w - p->pad_left;
+
+                    if (y >= 0 && y < p->out_h && x >= 0 && x < p->out_w) {
+                        to[y * so[2] + x * so[3]] +=
+                            in[n * si[0] + c * si[1] + i / p->in_w * si[2] + i % p->in_w * si[3]] *
+                            w;
+                    }
+                }
+            }
+        }
+    }
+}

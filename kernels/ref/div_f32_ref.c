@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION div
-#define TYPES f32
-#define ELEMENT float
-#include "binary_ref.inc"

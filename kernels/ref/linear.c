@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ref.h"
+
+void cortexm_linear_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in, const int8_t *weight,
+                           const int32_t *bias, int8_t *out, void *scratch)
+{
+    (void)scratch;
+    for (int r = 0; r < p->rows; ++r)
+    for (int o = 0; o < p->out_features; ++o) {
+        int64_t acc = bias[o];
+
+        for (int k = 0; k < p->in_features; ++k) {
+            acc += in[r * p->in_features + k] *
+                   (weight[o * p->in_features + k] - p->weight_zero_point);
+        }
+        out[r * p->out_features + o] = (int8_t)ref_clamp(
+            ref_requantize(acc, p->multiplier, p->shift) + p->out_zero_point, p->act_min,
+            p->act_max);
+    }
+}
+
+void cortexm_batch_matmul_s8_ref(const cortexm_batch_matmul_s8_t *p, const int8_t *lhs,
+                                 const int8_t *rhs, int8_t *out, void *scratch)
+{
+    (void)scratch;
+    for (int n = 0; n < p->batches; ++n)
+    for (int r = 0; r < p->rows; ++r)
+    for (int c = 0; c < p->cols; ++c) {
+        int64_t acc = 0;
+
+        for (int k = 0; k < p->inner; ++k) {
+            acc += (lhs[(n * p->rows + r) * p->inner + k] - p->lhs_zero_point) *
+                   (rhs[(n * p->cols + c) * p->inner + k] - p->rhs_zero_point);
+        }
+        out[(n * p->rows + r) * p->cols + c] = (int8_t)ref_clamp(
+            ref_requantize(acc, p->multiplier, p->shift) + p->out_zero_point, INT8_MIN, INT8_MAX);
+    }
+}
+
+CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref)
+{
+    const cortexm_matmul_f32_t *p = params;
+
+    for (int i = 0; i < p->batches * p->rows * p->cols; ++i) {
+        const int c = i % p->cols;
+        const int r = i / p->cols % p->rows;
+        const int n = i / p->cols / p->rows;
+
+        out[i] = bias[n * p->bias_batch_stride + r * p->bias_row_stride + c * p->bias_col_stride];
+        for (int k = 0; k < p->inner; ++k) {
+            out[i] +=
+                a[n * p->a_batch_stride + r * p->a_row_stride + k * p->a_inner_stride] *
+                b[n * p->b_batch_stride + k * p->b_inner_stride + c * p->b_col_stride];
+        }
+    }
+}

@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION cortexm_minimum_u8_ref
-#define ELEMENT uint8_t
-#define OP <
-#include "minmax_ref.inc"

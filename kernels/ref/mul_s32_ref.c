@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION mul
-#define TYPES s32
-#define ELEMENT int32_t
-#include "binary_ref.inc"

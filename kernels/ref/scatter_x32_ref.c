@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define FUNCTION cortexm_scatter_x32_ref
-#define ELEMENT uint32_t
-#define ADD(old, x) (x)
-#include "scatter_ref.inc"

@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* cast, int32 to int64, portable C. */
-#define FUNCTION cortexm_cast_s32s64_scalar
-#define FROM int32_t
-#define TO int64_t
-#define CONVERT(x) CORTEXM_SAME(x)
-#include "cast_scalar.inc"

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a template (.inc) makes of the macros that a stamp defines before it. A stamp is the source file
+ * of one kernel, generated from a row of kernels.json; it defines
+ *   OP         what the kernel computes, e.g. clamp
+ *   TYPES      its element types, e.g. f32 or s8f32
+ *   FROM, TO   the types of operand and result: both TYPES, or its two halves
+ *   ISA        the last part of its name, e.g. scalar
+ *   PARAMS     its parameter struct
+ */
+#ifndef CORTEXM_COMMON_STAMP_H
+#define CORTEXM_COMMON_STAMP_H
+
+#include <stdint.h>
+
+/* Pastes names after macros in them are expanded. */
+#define CORTEXM_JOIN(a, b) CORTEXM_PASTE(a, b)
+#define CORTEXM_PASTE(a, b) a##b
+#define CORTEXM_NAME(op, types, isa) CORTEXM_PASTE_NAME(op, types, isa)
+#define CORTEXM_PASTE_NAME(op, types, isa) cortexm_##op##_##types##_##isa
+
+/* The kernel's name, and the C types of its elements. */
+#define KERNEL CORTEXM_NAME(OP, TYPES, ISA)
+#define ELEMENT CORTEXM_JOIN(CORTEXM_TYPE_, FROM)
+#define RESULT CORTEXM_JOIN(CORTEXM_TYPE_, TO)
+
+#define CORTEXM_TYPE_s8 int8_t
+#define CORTEXM_TYPE_s16 int16_t
+#define CORTEXM_TYPE_s32 int32_t
+#define CORTEXM_TYPE_s64 int64_t
+#define CORTEXM_TYPE_u8 uint8_t
+#define CORTEXM_TYPE_f32 float
+
+/* Elements that are moved without looking at their type, e.g. floats as 4 bytes. may_alias: the
+ * compiler must not conclude from these types that no float lies there. */
+typedef uint8_t cortexm_x8_t;
+typedef uint16_t __attribute__((may_alias)) cortexm_x16_t;
+typedef uint32_t __attribute__((may_alias)) cortexm_x32_t;
+typedef uint64_t __attribute__((may_alias)) cortexm_x64_t;
+
+#define CORTEXM_TYPE_x8 cortexm_x8_t
+#define CORTEXM_TYPE_x16 cortexm_x16_t
+#define CORTEXM_TYPE_x32 cortexm_x32_t
+#define CORTEXM_TYPE_x64 cortexm_x64_t
+
+#endif

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* a == b, int16, portable C. */
-#define FUNCTION cortexm_compare_eq_s16_scalar
-#define ELEMENT int16_t
-#define RELATION ==
-#include "compare_scalar.inc"

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* a < b, int32, portable C. */
-#define FUNCTION cortexm_compare_lt_s32_scalar
-#define ELEMENT int32_t
-#define RELATION <
-#include "compare_scalar.inc"

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* clamp of float, portable C. */
-#define TYPES f32
-#define ELEMENT float
-#define PARAMS cortexm_clamp_f32_t
-#include "clamp_scalar.inc"

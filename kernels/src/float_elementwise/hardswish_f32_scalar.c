@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* hardswish of float, portable C. */
-#define FUNCTION hardswish
-#define TYPES f32
-#define ELEMENT float
-#define PARAMS cortexm_unary_f32_t
-#include "unary_scalar.inc"

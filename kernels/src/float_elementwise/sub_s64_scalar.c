@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* sub of int64_t, portable C. */
-#define FUNCTION sub
-#define TYPES s64
-#define ELEMENT int64_t
-#include "binary_scalar.inc"

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of kernels/kernels.json, one for each kernel, and the source file of each.
+
+A row with lists stands for several kernels. A row with a template has no file of its own: its source is
+a stamp, a few definitions in front of the template, and is generated where it is compiled. CMake does
+the same for the library of all kernels (cmake/CortexMKernelSources.cmake).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def expand(rows: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+    """One row for each kernel: ``op``, ``types`` and ``isa`` are words, and ``name`` is what follows
+    ``cortexm_`` in its symbol."""
+    for row in rows:
+        last = _word(row["library"]) if "library" in row else row["isa"]
+        for op in _list(row["op"]):
+            for types in _list(row["types"]):
+                yield {**row, "op": op, "types": types, "name": f"{op}_{types}_{last}"}
+
+
+def _list(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def _word(library: str) -> str:
+    return library.replace("-", "_")
+
+
+def written(row: Row) -> str:
+    """The file below kernels/src that a kernel's code stands in: its own, or its template."""
+    last = _word(row["library"]) if "library" in row else row["isa"]
+    folder = last if "library" in row else row["family"]
+    if "template" in row:
+        return f"{folder}/{row['template']}_{last}.inc"
+    return f"{folder}/{row['name']}.c"
+
+
+def source(row: Row, table: Mapping[str, Any], kernels: Path, stamps: Path) -> Path:
+    """The file to compile for a kernel. A stamp is written into `stamps`, if it is not there yet.
+
+    Args:
+        table: the content of kernels.json.
+        kernels: the folder of kernels.json.
+    """
+    if "template" not in row:
+        return kernels / "src" / written(row)
+    path = stamps / f"{row['name']}.c"
+    text = stamp(row, table)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        stamps.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def sources(kernels: Path, stamps: Path, part: str = "kernels") -> dict[str, Path]:
+    """The file to compile for each kernel of a table, or each of its ``adapters``, by symbol.
+
+    Args:
+        kernels: the folder of kernels.json.
+        stamps: where the stamps are written.
+    """
+    table = json.loads((kernels / "kernels.json").read_text(encoding="utf-8"))
+    return {
+        f"cortexm_{row['name']}": source(row, table, kernels, stamps) for row in expand(table[part])
+    }
+
+
+def stamp(row: Row, table: Mapping[str, Any]) -> str:
+    """The source of a kernel that has a template."""
+    halves = re.findall(r"[a-z]\d+", row["types"])
+    values = {
+        "NAME": f"cortexm_{row['name']}",
+        "TEMPLATE": written(row),
+        "OP": row["op"],
+        "TYPES": row["types"],
+        "FROM": halves[0],
+        "TO": halves[-1],
+        "ISA": row["name"].removeprefix(f"{row['op']}_{row['types']}_"),
+        "PARAMS": row["params"],
+    }
+    text = "\n".join(table["stamp"]) + "\n"
+    return re.sub(r"@(\w+)@", lambda found: values[found[1]], text)
