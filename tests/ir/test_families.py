@@ -35,6 +35,8 @@ FLOORS = {
     TOOLS / "plan" / "lower": frozenset(
         {"context", "boxes", "broadcast", "constants", "copies", "images", "weights"}
     ),
+    ROOT / "kernels" / "src": frozenset({"cmsis_nn", "common"}),
+    ROOT / "kernels" / "ref": frozenset(),
 }
 
 
