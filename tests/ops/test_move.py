@@ -61,7 +61,7 @@ def test_concat() -> None:
         (ops.Concat(0), [int8s(2)], (3,), "size 3, the operands 2"),
         (ops.Slice((1,), (2,)), [int8s(4)], (3,), "leads out"),
         (ops.AsStrided((2,), 1), [int8s(4)], (3,), "leads out"),
-        (ops.Tile(), [int8s(2)], (3,), "no multiple"),
+        (ops.Tile(), [int8s(2)], (3,), "not a multiple"),
         (ops.Expand(), [int8s(2)], (3,), "does not broadcast"),
         (ops.Transpose((0, 0)), [int8s(2, 2)], (2, 2), "does not permute"),
         (ops.Pad((1,), (0,), 300), [int8s(2)], (3,), "value is 300"),
