@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds the estimate of cycles against published latencies: the tables of docs/cycles.md.
 
-    python benchmarks/cycles.py                 # print them
-    python benchmarks/cycles.py --record        # write them into docs/cycles.md
-    python benchmarks/cycles.py --measure --record    # count CMSIS-NN's instructions anew; needs
+    python -m benchmarks.cycles                 # print them
+    python -m benchmarks.cycles --record        # write them into docs/cycles.md
+    python -m benchmarks.cycles --measure --record    # count CMSIS-NN's instructions anew; needs
                                                       # CMSIS_NN_ROOT
 
 benchmarks/cycles.json has the published figures with their sources, and the mixes of instructions of
@@ -21,20 +20,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cortexm_tools.compile import CompileOptions
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.plan.kernels.table import KernelChoice
+from cortexm_tools.run.bench import bench
+from cortexm_tools.run.classes import CLASSES, EVENTS
+from cortexm_tools.run.cycles import Estimate, estimate
+from cortexm_tools.target import CORES as ALL_CORES
+from cortexm_tools.target import Core, Target
+
+from benchmarks.suite.measure import lower
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
-
-from cortexm_tools.compile import CompileOptions  # noqa: E402
-from cortexm_tools.errors import CortexMError  # noqa: E402
-from cortexm_tools.plan.kernels.table import KernelChoice  # noqa: E402
-from cortexm_tools.run.bench import bench  # noqa: E402
-from cortexm_tools.run.classes import CLASSES, EVENTS  # noqa: E402
-from cortexm_tools.run.cycles import Estimate, estimate  # noqa: E402
-from cortexm_tools.target import CORES as ALL_CORES  # noqa: E402
-from cortexm_tools.target import Core, Target  # noqa: E402
-
-from suite.measure import lower  # noqa: E402
-
 DATA = ROOT / "benchmarks" / "cycles.json"
 PAGE = ROOT / "docs" / "cycles.md"
 MODELS = ("ds_cnn", "resnet8", "mobilenet_v1_025", "deep_autoencoder")

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Our kernels and CMSIS-NN's side by side: the same layers, with instructions counted by the emulator.
 
-    CMSIS_NN_ROOT=/path/to/CMSIS-NN python benchmarks/libraries.py [--cpu CPU]... [--record] [model.pte]...
+    CMSIS_NN_ROOT=/path/to/CMSIS-NN python -m benchmarks.libraries [--cpu CPU]... [--record] [model.pte]...
 
 Prints a table of every core, and with --record writes kernels/cmsis_nn.json, from which KERNELS auto
 and docs/kernels.md (scripts/kernel_files.py) take it. Models are compared as wholes, besides.
@@ -20,12 +19,9 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "python"))
-
-from cortexm_tools.compile import CompileOptions  # noqa: E402
-from cortexm_tools.errors import CortexMError  # noqa: E402
-from cortexm_tools.ir import (  # noqa: E402
+from cortexm_tools.compile import CompileOptions
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import (
     Attrs,
     DType,
     Graph,
@@ -36,13 +32,14 @@ from cortexm_tools.ir import (  # noqa: E402
     contiguous,
     ops,
 )
-from cortexm_tools.ir.checks import check_graph  # noqa: E402
-from cortexm_tools.plan import KernelChoice  # noqa: E402
-from cortexm_tools.program import Program, load_program  # noqa: E402
-from cortexm_tools.run.image import cmsis_nn_root  # noqa: E402
-from cortexm_tools.run.libraries import compare, compare_text  # noqa: E402
-from cortexm_tools.target import Target  # noqa: E402
+from cortexm_tools.ir.checks import check_graph
+from cortexm_tools.plan import KernelChoice
+from cortexm_tools.program import Program, load_program
+from cortexm_tools.run.image import cmsis_nn_root
+from cortexm_tools.run.libraries import compare, compare_text
+from cortexm_tools.target import Target
 
+ROOT = Path(__file__).resolve().parents[1]
 CPUS = ("cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0")
 RECORD = ROOT / "kernels" / "cmsis_nn.json"
 CHOICES = (KernelChoice.BUILTIN, KernelChoice.CMSIS_NN)

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Measures what OPTIMIZE size, balanced and speed give.
 
-python benchmarks/optimize.py                   # the tables of docs/optimize.md
-python benchmarks/optimize.py --record          # write optimize.json and docs/optimize.md
+python -m benchmarks.optimize                   # the tables of docs/optimize.md
+python -m benchmarks.optimize --record          # write optimize.json and docs/optimize.md
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import run
-
 from cortexm_tools.compile import CompileOptions
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.program import Program
 from cortexm_tools.run.bench import bench
 from cortexm_tools.target import Optimize, Target
+
+from benchmarks import run
 
 MODELS = ("ds_cnn", "resnet8", "deep_autoencoder")
 CORES = ("cortex-m55", "cortex-m4", "cortex-m0")
@@ -56,8 +55,8 @@ def page(results: Table) -> str:
         "<!-- Written by benchmarks/optimize.py --record. -->",
         "# OPTIMIZE, measured",
         "",
-        "What the choice does is said in [cmake.md](cmake.md#optimize). `python "
-        "benchmarks/optimize.py` prints these tables; the columns are those of "
+        "What the choice does is said in [cmake.md](cmake.md#optimize). `python -m "
+        "benchmarks.optimize` prints these tables; the columns are those of "
         "[benchmarks.md](benchmarks.md).",
         "",
     ]

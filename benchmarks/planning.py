@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Measures how long the planner takes, by model and core.
 
-    python benchmarks/planning.py                               # the benchmark models, lowered first
-    python benchmarks/planning.py build/model.pte --optimize size --ram-limit 64K --int8
+    python -m benchmarks.planning                               # the benchmark models, lowered first
+    python -m benchmarks.planning build/model.pte --optimize size --ram-limit 64K --int8
 
 CPU time, the best of several processes that plan once, without start-up: it depends on the machine. It
 is that of the plan, and of the look at what OPTIMIZE size would save (plan/search/alternatives.py), which
@@ -21,20 +20,18 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import Graph
+from cortexm_tools.plan import KernelChoice, make_plan
+from cortexm_tools.plan.search.alternatives import smaller_plan
+from cortexm_tools.program import Program, load_program
+from cortexm_tools.simplify import simplify
+from cortexm_tools.sizes import parse_size
+from cortexm_tools.target import Optimize, Target
+
+from benchmarks.suite.measure import CORES, LARGE, MODELS, lower
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
-
-from cortexm_tools.errors import CortexMError  # noqa: E402
-from cortexm_tools.ir import Graph  # noqa: E402
-from cortexm_tools.plan import KernelChoice, make_plan  # noqa: E402
-from cortexm_tools.plan.search.alternatives import smaller_plan  # noqa: E402
-from cortexm_tools.program import Program, load_program  # noqa: E402
-from cortexm_tools.simplify import simplify  # noqa: E402
-from cortexm_tools.sizes import parse_size  # noqa: E402
-from cortexm_tools.target import Optimize, Target  # noqa: E402
-
-from suite.measure import CORES, LARGE, MODELS, lower  # noqa: E402
-
 REPEATS = 3
 
 

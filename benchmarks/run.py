@@ -1,14 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Measures the benchmark models on emulated cores and shows them beside the baseline.
 
-    python benchmarks/run.py                        # the tables of docs/benchmarks.md
-    python benchmarks/run.py --check                # print what differs from recorded.json; exit 1
+    python -m benchmarks.run                        # the tables of docs/benchmarks.md
+    python -m benchmarks.run --check                # print what differs from recorded.json; exit 1
                                                     # if a number became worse
-    python benchmarks/run.py --record               # write recorded.json, docs/benchmarks.md and
+    python -m benchmarks.run --record               # write recorded.json, docs/benchmarks.md and
                                                     # the table of README.md
-    python benchmarks/run.py --record --models ds_cnn --cpus cortex-m4    # only these rows
-    python benchmarks/run.py --tables --record      # measure nothing; write the tables anew
+    python -m benchmarks.run --record --models ds_cnn --cpus cortex-m4    # only these rows
+    python -m benchmarks.run --tables --record      # measure nothing; write the tables anew
 
 Instructions are exact counts of the emulator, not cycles; they do not depend on the machine.
 """
@@ -20,12 +19,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
+from cortexm_tools.errors import CortexMError, did_you_mean
 
-from cortexm_tools.errors import CortexMError, did_you_mean  # noqa: E402
-
-from suite.measure import (  # noqa: E402
+from benchmarks.suite.measure import (
     CONFIGURATIONS,
     CORES,
     LARGE,
@@ -35,9 +31,10 @@ from suite.measure import (  # noqa: E402
     lower,
     measure,
 )
-from suite.page import page, with_table  # noqa: E402
-from suite.record import Record, changes, load, merge, missing, save  # noqa: E402
+from benchmarks.suite.page import page, with_table
+from benchmarks.suite.record import Record, changes, load, merge, missing, save
 
+ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
 

@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the helpers beside the tests importable; the kernels as a shared library."""
+"""One thread of PyTorch in each worker; the kernels as a shared library."""
 
 from __future__ import annotations
 
 import fcntl
 import os
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-_HERE = Path(__file__).parent
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # The workers share the cores; threads of PyTorch that wait for each other would keep them busy.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-for name in (".", "cmake", "cmsis_nn", "kernels", "ops", "wheel"):
-    sys.path.insert(0, str(_HERE / name))
-
-from plan_executor import PlanExecutor, build_library  # noqa: E402
+from tests.support.plan_executor import PlanExecutor, build_library
 
 
 @pytest.hookimpl(optionalhook=True)

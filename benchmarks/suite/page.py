@@ -26,7 +26,7 @@ def page(record: Record) -> str:
         "<!-- Written by benchmarks/run.py --record. -->",
         "# Benchmarks",
         "",
-        "`python benchmarks/run.py` prints these tables; `--check` compares with the recorded "
+        "`python -m benchmarks.run` prints these tables; `--check` compares with the recorded "
         "numbers, `--record` writes both; `--models`, `--cpus` and `--configurations` choose some "
         "rows. Instructions are exact counts of the emulator per inference, not cycles; "
         "[cycles.md](cycles.md) has estimates of these. Sizes are bytes of the linked image. "

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,9 @@ from cortexm_tools.run.cycles import Estimate, estimate
 from cortexm_tools.run.disassembly import disassemble, find_objdump
 from cortexm_tools.target import CORES, Core
 
+from benchmarks import cycles
+
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "benchmarks"))
-
-import cycles  # noqa: E402
-
 DATA = json.loads(cycles.DATA.read_text())
 M55 = ["arm-none-eabi-gcc", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"]
 KINDS = """

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,9 @@ from cortexm_tools.program import load_program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
+from benchmarks import planning
+
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "benchmarks"))
-
-import planning  # noqa: E402
-
 DIGITS = ROOT / "tests" / "data" / "digits" / "digits.pte"
 
 

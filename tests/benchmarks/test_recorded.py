@@ -3,17 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from pathlib import Path
 
 import pytest
-from lowered import lowered
 
-ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "benchmarks"))
-
-from suite.measure import (  # noqa: E402
+from benchmarks.suite.measure import (
     CONFIGURATIONS,
     CORES,
     compiler_version,
@@ -21,8 +16,11 @@ from suite.measure import (  # noqa: E402
     measure,
     ram_of,
 )
-from suite.page import BASELINE, page, with_table  # noqa: E402
-from suite.record import Record, changes, load, merge, missing, save  # noqa: E402
+from benchmarks.suite.page import BASELINE, page, with_table
+from benchmarks.suite.record import Record, changes, load, merge, missing, save
+from tests.support.lowered import lowered
+
+ROOT = Path(__file__).parents[2]
 
 # The others take minutes; benchmarks/run.py --check compares all.
 MODELS = ("ds_cnn", "resnet8", "deep_autoencoder")

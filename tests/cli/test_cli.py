@@ -15,7 +15,7 @@ import pytest
 from cortexm_tools import cli
 from cortexm_tools.cli import doctor
 
-from golden import golden_cases
+from tests.support.golden import golden_cases
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from cortexm_tools.arrays import npz_names, read_npy, read_npz
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
 
-from golden import golden_case
+from tests.support.golden import golden_case
 
 CASE = golden_case("conv-conv2d")
 QUICK = settings(

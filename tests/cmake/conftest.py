@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from projects import HERE, MODEL, ROOT, Project, run, succeed  # noqa: E402
+from tests.cmake.projects import HERE, MODEL, ROOT, Project, run, succeed
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from projects import HERE, ROOT, emulate, refuse, succeed
+from tests.cmake.projects import HERE, ROOT, emulate, refuse, succeed
 
 BUNDLE = HERE.parent / "data" / "bundle" / "net.bpte"
 

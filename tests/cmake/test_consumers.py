@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from projects import MODEL, ROOT, emulate, environment, run, succeed
+from tests.cmake.projects import MODEL, ROOT, emulate, environment, run, succeed
 
 
 def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Path) -> None:

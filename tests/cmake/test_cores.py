@@ -13,7 +13,7 @@ from cortexm_tools.memories import parse_regions
 from cortexm_tools.run.boards import BOARDS, boards_for
 from cortexm_tools.target import CORES, Core, Isa
 
-from projects import ROOT, run, succeed
+from tests.cmake.projects import ROOT, run, succeed
 
 CROSS = [core for core in Core if core not in (Core.ANY, Core.HOST)]
 

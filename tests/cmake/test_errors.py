@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from projects import MODEL, ROOT, refuse, run, succeed
+from tests.cmake.projects import MODEL, ROOT, refuse, run, succeed
 
 
 def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from projects import MODEL, ROOT, Project, run, succeed
+from tests.cmake.projects import MODEL, ROOT, Project, run, succeed
 
 MODEL_FILE = """
 import numpy as np

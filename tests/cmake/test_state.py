@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streams import STORED, stored_program
 
 from cortexm_tools.ir import Array
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.pte import read_pte
 
-from projects import ROOT, emulate, run, succeed
+from tests.cmake.projects import ROOT, emulate, run, succeed
+from tests.support.streams import STORED, stored_program
 
 
 def _input(shape: tuple[int, ...], call: int) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from cortexm_tools.ir import Array, DType, Graph, contiguous, ops
 from cortexm_tools.program import Program
 
-from graphs import Net
+from tests.support.graphs import Net
 
 FAMILIES = (
     "conv2d", "conv2d_row", "depthwise_conv2d", "transpose_conv2d", "linear", "batch_matmul",

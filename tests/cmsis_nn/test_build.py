@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from projects import HERE, MODEL, ROOT, Project, emulate, succeed
+from tests.cmake.projects import HERE, MODEL, ROOT, Project, emulate, succeed
 
 OWN_TARGET = """
 add_subdirectory("{checkout}" cmsis-nn)

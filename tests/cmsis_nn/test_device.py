@@ -22,9 +22,9 @@ from cortexm_tools.program import Program, load_program
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Target
 
-from batches import Job, run_jobs
-from golden import GoldenCase, golden_cases, mismatch, output_step
-from nn_layers import FAMILIES, layer_inputs, layer_program, random_layer
+from tests.cmsis_nn.nn_layers import FAMILIES, layer_inputs, layer_program, random_layer
+from tests.support.batches import Job, run_jobs
+from tests.support.golden import GoldenCase, golden_cases, mismatch, output_step
 
 CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m33", "cortex-m55")
 NN = KernelChoice.CMSIS_NN

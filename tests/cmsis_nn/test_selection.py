@@ -23,8 +23,8 @@ from cortexm_tools.report import layer_table, summary
 from cortexm_tools.run.image import build_image
 from cortexm_tools.target import Isa, Target
 
-from graphs import Net
-from nn_layers import FAMILIES, layer_program, random_layer
+from tests.cmsis_nn.nn_layers import FAMILIES, layer_program, random_layer
+from tests.support.graphs import Net
 
 NN = KernelChoice.CMSIS_NN
 CPUS = {Isa.SCALAR: "cortex-m3", Isa.DSP: "cortex-m4", Isa.MVE: "cortex-m55"}

@@ -13,8 +13,8 @@ from cortexm_tools.program import Program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from batches import Job, run_jobs
-from golden import GoldenCase, golden_cases, mismatch, output_step
+from tests.support.batches import Job, run_jobs
+from tests.support.golden import GoldenCase, golden_cases, mismatch, output_step
 
 CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
 PARTS = 4

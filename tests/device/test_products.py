@@ -17,8 +17,8 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
 
-from batches import Job, run_jobs
-from graphs import Net, random_inputs
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import Net, random_inputs
 
 CPUS = ("cortex-m3", "cortex-m4", "cortex-m55")
 SEEDS = range(60)

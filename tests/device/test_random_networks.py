@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streams import random_stream
 
 from cortexm_tools.ir import Graph
 from cortexm_tools.ir.interpreter import run_sequence
@@ -24,8 +23,8 @@ from cortexm_tools.program import Program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Core, Target
 
-from batches import Job, run_jobs
-from graphs import (
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import (
     random_branches,
     random_inputs,
     random_layer,
@@ -33,6 +32,7 @@ from graphs import (
     random_network,
     random_tower,
 )
+from tests.support.streams import random_stream
 
 GRAPHS = [
     *((random_network, seed) for seed in range(40)),

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streams import stored_program, stored_programs
 
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
 
-from batches import Job, run_jobs
-from graphs import random_inputs
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import random_inputs
+from tests.support.streams import stored_program, stored_programs
 
 _CALLS = 6
 

@@ -24,7 +24,7 @@ from cortexm_tools.plan.types import ScratchArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
-from graphs import Net, random_tower
+from tests.support.graphs import Net, random_tower
 
 GOLDEN = Path(__file__).parent / "golden"
 

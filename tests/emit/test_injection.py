@@ -31,8 +31,8 @@ from cortexm_tools.pte.program import parse_program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from golden import golden_case
-from graphs import Net
+from tests.support.golden import golden_case
+from tests.support.graphs import Net
 
 # What ends comments, strings and lines, with every way to splice lines; and anything else.
 _ENDS = (

@@ -27,8 +27,8 @@ from cortexm_tools.pte.program import parse_program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from golden import golden_case
-from graphs import Net
+from tests.support.golden import golden_case
+from tests.support.graphs import Net
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = (

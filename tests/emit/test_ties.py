@@ -18,7 +18,7 @@ from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from graphs import Net
+from tests.support.graphs import Net
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = [Sample(bytes(64), bytes(64), 1)]

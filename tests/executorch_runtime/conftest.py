@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from executorch_host import Host  # noqa: E402
+from tests.executorch_runtime.executorch_host import Host
 
 
 @pytest.fixture(scope="session")

@@ -16,10 +16,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from executorch_host import ROOT, cmake, succeed
-from lowered import lowered
 
-from golden import golden_case
+from tests.executorch_runtime.executorch_host import ROOT, cmake, succeed
+from tests.support.golden import golden_case
+from tests.support.lowered import lowered
 
 BOARDS = {"cortex-m4": "mps2-an386", "cortex-m55": "mps3-an547"}
 MIXED = "nn_functional-conv_relu6_avgpool"

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from executorch_host import HOST, ROOT, Host, Job, cmake, executorch_dir
 
 from cortexm_tools.cli import main
 from cortexm_tools.compile import CompileOptions, ExecutorchOptions, compile_program
@@ -27,7 +26,8 @@ from cortexm_tools.pte.values import (
     ScalarType,
 )
 
-from golden import golden_case
+from tests.executorch_runtime.executorch_host import HOST, ROOT, Host, Job, cmake, executorch_dir
+from tests.support.golden import golden_case
 
 pytestmark = pytest.mark.xdist_group("executorch")
 

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from executorch_host import ROOT, cmake, succeed
+
+from tests.executorch_runtime.executorch_host import ROOT, cmake, succeed
 
 BOARDS = {"scalar": "mps2-an385", "dsp": "mps2-an386", "mve": "mps3-an547"}
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from executorch_host import HOST, Host, Job
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.executorch.compile import prepare
 from cortexm_tools.program import Program
 
-from golden import GoldenCase, golden_cases, mismatch, output_step
-from plan_executor import PlanExecutor
+from tests.executorch_runtime.executorch_host import HOST, Host, Job
+from tests.support.golden import GoldenCase, golden_cases, mismatch, output_step
+from tests.support.plan_executor import PlanExecutor
 
 # Programs without a kernel for an operator; a plan cannot be compiled for them either.
 REFUSED = {"conv-conv3d": "not rank 5", "portable_int8-where_default": "nonzero"}

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from executorch_host import HOST, Host, Job
-from streams import stored_program, stored_programs
 
 from cortexm_tools.arena import SharedArena
 from cortexm_tools.compile import CompileOptions, ExecutorchOptions, compile_program
@@ -16,7 +14,9 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.program import Program
 
-from graphs import random_inputs
+from tests.executorch_runtime.executorch_host import HOST, Host, Job
+from tests.support.graphs import random_inputs
+from tests.support.streams import stored_program, stored_programs
 
 _CALLS = 5
 

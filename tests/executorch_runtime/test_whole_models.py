@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from executorch_host import Host, Job
-from lowered import lowered
 
-from plan_executor import PlanExecutor
+from tests.executorch_runtime.executorch_host import Host, Job
+from tests.support.lowered import lowered
+from tests.support.plan_executor import PlanExecutor
 
 # In the groups of tests/models: lowered once.
 MODELS = (

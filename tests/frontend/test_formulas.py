@@ -27,7 +27,7 @@ from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from plan_executor import PlanExecutor
+from tests.support.plan_executor import PlanExecutor
 
 Function = Callable[..., Any]
 IMAGE, ROW, MATRIX = (1, 4, 8, 6), (1, 4, 14), (5, 8)

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from image_networks import SHAPES, Apply, Each, random_image_network
-from quick import quick_ranges
 from torch import nn
 
 from cortexm_tools.frontend.export import capture
@@ -27,7 +25,9 @@ from cortexm_tools.pte import read_pte
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from reference import ExactPools
+from tests.support.image_networks import SHAPES, Apply, Each, random_image_network
+from tests.support.quick import quick_ranges
+from tests.support.reference import ExactPools
 
 M55 = Target.parse("cortex-m55")
 

@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import state_models
 import torch
-from state_models import CASES, VECTOR, Net, linear, load
 from torch import nn
 
 from cortexm_tools.compile import CompileOptions, compile_program
@@ -32,6 +30,9 @@ from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.runner import run_in_order
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
+
+from tests.support import state_models
+from tests.support.state_models import CASES, VECTOR, Net, linear, load
 
 HERE = Path(__file__)
 M55 = Target.parse("cortex-m55")

@@ -20,7 +20,7 @@ from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from plan_executor import PlanExecutor
+from tests.support.plan_executor import PlanExecutor
 
 
 class Best(nn.Module):

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from quick import quick_ranges
 from torch import nn
 from torch.fx import GraphModule, Node
 
@@ -17,6 +16,8 @@ from cortexm_tools.frontend.export import capture
 from cortexm_tools.frontend.model_file import LoadedModel
 from cortexm_tools.frontend.quantize import quantize
 from cortexm_tools.frontend.quiet import import_executorch
+
+from tests.support.quick import quick_ranges
 
 _aten = torch.ops.aten
 PER_CHANNEL = {_aten.conv2d.default: 0, _aten.conv_transpose2d.input: 1}

@@ -23,12 +23,12 @@ from cortexm_tools.plan.lower.context import has_lowering
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from data_graphs import random_values
-from graphs import Net
-from isolated import each_returns
-from mutants import Mutant, mutants
-from operator_examples import examples, kinds
-from plan_executor import PlanExecutor
+from tests.support.data_graphs import random_values
+from tests.support.graphs import Net
+from tests.support.isolated import each_returns
+from tests.support.mutants import Mutant, mutants
+from tests.support.operator_examples import examples, kinds
+from tests.support.plan_executor import PlanExecutor
 
 OPERATORS = sorted(ops.OPERATORS.values(), key=lambda kind: kind.kind)
 

@@ -8,7 +8,7 @@ import numpy as np
 from cortexm_tools.ir import DType, ops
 from cortexm_tools.ir.exactness import differing, inexact_tensors, tolerances
 
-from graphs import Net
+from tests.support.graphs import Net
 
 
 def test_library_functions_make_what_follows_inexact() -> None:

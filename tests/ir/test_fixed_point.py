@@ -15,7 +15,7 @@ from cortexm_tools.ir.fixed_point import (
     rounding_shift,
 )
 
-from single_operator import requantize_one
+from tests.support.single_operator import requantize_one
 
 int32s = st.integers(-(2**31), 2**31 - 1)
 

@@ -12,7 +12,7 @@ from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.text import graph_text
 
-from graphs import Net
+from tests.support.graphs import Net
 
 
 def test_wrong_inputs_are_refused() -> None:

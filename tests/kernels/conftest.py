@@ -4,17 +4,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from kernel_library import KernelLibrary
+from tests.kernels.kernel_library import KernelLibrary
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))  # for kernel_library, which lies beside the tests
 
 
 def _build(directory: Path, target: str, *flags: str) -> Path:
@@ -30,8 +26,6 @@ def _build(directory: Path, target: str, *flags: str) -> Path:
 @pytest.fixture(scope="session")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
     """Every scalar kernel and every reference, callable."""
-    from kernel_library import KernelLibrary
-
     directory = _build(tmp_path_factory.mktemp("kernels"), "cortexm_all")
     return KernelLibrary(directory / "libcortexm_all.so")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cortexm_tools.ir import fixed_point
 
-from kernel_library import KernelLibrary
+from tests.kernels.kernel_library import KernelLibrary
 
 # The library fixture is built once per session; no example changes it.
 relaxed = settings(

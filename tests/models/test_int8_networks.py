@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lowered import lowered
 
 from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Target
 
-from reference import ExactPools
+from tests.support.lowered import lowered
+from tests.support.reference import ExactPools
 
 M55 = Target.parse("cortex-m55")
 

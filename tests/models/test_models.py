@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lowered import FOLDER
-from lowered import lowered as program
 
 from cortexm_tools.cli.stages import node_counts
 from cortexm_tools.compile import Compiled, CompileOptions, compile_program
@@ -22,7 +20,9 @@ from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from reference import ExactPools
+from tests.support.lowered import FOLDER
+from tests.support.lowered import lowered as program
+from tests.support.reference import ExactPools
 
 MODELS = (
     "ds_cnn",

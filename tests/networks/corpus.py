@@ -76,7 +76,7 @@ def network(
 def networks() -> dict[str, Network]:
     """All of them, by name."""
     for kind in KINDS:
-        importlib.import_module(f"networks.{kind}")
+        importlib.import_module(f"{__package__}.{kind}")
     return NETWORKS
 
 

@@ -16,7 +16,7 @@ from .measured import Row, other_core
 
 RECORD = Path(__file__).parent / "recorded.json"
 PAGE = Path(__file__).parents[2] / "docs" / "networks.md"
-REFRESH = "scripts/network_table.py --record writes the new numbers, if they are meant to be so"
+REFRESH = "python -m tests.networks --record writes the new numbers, if they are meant to be so"
 
 # The clock by which the boards count is read to within eight instructions (board_measure.c).
 _CLOCK = 16
@@ -26,7 +26,7 @@ _OTHER_PROGRAM = 0.02
 _DECIBELS = 0.5, 2.0
 
 _HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
-<!-- Written by scripts/network_table.py --record. -->
+<!-- Written by python -m tests.networks --record. -->
 # Networks
 
 {count} small networks of the kinds that people bring, as they would write them in PyTorch: `tests/networks`.
@@ -42,7 +42,7 @@ the interpreter. The numbers are those of the M55 with float inputs and outputs:
   {samples} inputs, of the output where it is lowest. Weights are seeded and mostly not trained, so
   this says little about accuracy.
 
-Compiler: {compiler}. `scripts/network_table.py --check` compares with the recorded numbers,
+Compiler: {compiler}. `python -m tests.networks --check` compares with the recorded numbers,
 `--record` writes `tests/networks/recorded.json` and this page.
 """
 

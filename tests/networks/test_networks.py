@@ -17,11 +17,11 @@ from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.report import float_ops
 from cortexm_tools.runner import run_in_order
 
-from batches import Done
-from networks import record
-from networks.corpus import networks
-from networks.measured import CALLS, CPU, Subject, other_core, row, run, subject
-from reference import ExactPools
+from tests.networks import record
+from tests.networks.corpus import networks
+from tests.networks.measured import CALLS, CPU, Subject, other_core, row, run, subject
+from tests.support.batches import Done
+from tests.support.reference import ExactPools
 
 NAMES = tuple(networks())
 PARTS = 2  # of the list, one for each worker

@@ -15,10 +15,10 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from float_graphs import INEXACT_UNARY, LAYERS, clamp, unary
-from graphs import Net
-from plan_executor import PlanExecutor
-from single_operator import compare_with_kernels, run, seeds
+from tests.support.float_graphs import INEXACT_UNARY, LAYERS, clamp, unary
+from tests.support.graphs import Net
+from tests.support.plan_executor import PlanExecutor
+from tests.support.single_operator import compare_with_kernels, run, seeds
 
 
 def test_softmax_is_near_the_real_one() -> None:

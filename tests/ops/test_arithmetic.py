@@ -13,10 +13,10 @@ from cortexm_tools.ir import DType, ops
 from cortexm_tools.ir.exactness import is_exact
 from cortexm_tools.ir.interpreter import run_graph
 
-from float_graphs import binary
-from graphs import Net
-from plan_executor import PlanExecutor
-from single_operator import compare_with_kernels, seeds
+from tests.support.float_graphs import binary
+from tests.support.graphs import Net
+from tests.support.plan_executor import PlanExecutor
+from tests.support.single_operator import compare_with_kernels, seeds
 
 
 def divided(function: str, a: int, b: int) -> int:

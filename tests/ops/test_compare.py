@@ -10,7 +10,7 @@ import pytest
 
 from cortexm_tools.ir import Attrs, DType, ops
 
-from single_operator import check_refused, int8s, run, same
+from tests.support.single_operator import check_refused, int8s, run, same
 
 FLOATS = np.array([-np.inf, -1.0, -0.0, 0.0, 2.5, np.inf, np.nan], np.float32)
 

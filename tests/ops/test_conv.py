@@ -11,9 +11,9 @@ from hypothesis import given, settings
 
 from cortexm_tools.ir import ops
 
-from float_graphs import LAYERS
-from plan_executor import PlanExecutor
-from single_operator import compare_with_kernels, requantize_one, run, seeds
+from tests.support.float_graphs import LAYERS
+from tests.support.plan_executor import PlanExecutor
+from tests.support.single_operator import compare_with_kernels, requantize_one, run, seeds
 
 CONVOLUTIONS = list(
     itertools.product(

@@ -8,7 +8,7 @@ import pytest
 
 from cortexm_tools.ir import DType, ops
 
-from single_operator import run
+from tests.support.single_operator import run
 
 
 def test_quantize_survives_every_float() -> None:

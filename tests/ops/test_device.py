@@ -17,9 +17,9 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
 
-from batches import Job, run_jobs
-from data_graphs import STEPS, data_graph, data_inputs
-from float_graphs import INEXACT_UNARY, LAYERS, binary, clamp, unary, values
+from tests.support.batches import Job, run_jobs
+from tests.support.data_graphs import STEPS, data_graph, data_inputs
+from tests.support.float_graphs import INEXACT_UNARY, LAYERS, binary, clamp, unary, values
 
 # Every operator first, seven times: once for each element type.
 COUNT = 7 * len(STEPS)

@@ -13,8 +13,8 @@ from cortexm_tools.pte import read_pte
 from cortexm_tools.pte.ops import CONVERTERS
 from cortexm_tools.report import float_ops
 
-from golden import GoldenCase, golden_cases
-from plan_executor import PlanExecutor
+from tests.support.golden import GoldenCase, golden_cases
+from tests.support.plan_executor import PlanExecutor
 
 
 def _computes_in_float(case: GoldenCase) -> bool:

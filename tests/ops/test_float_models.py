@@ -24,7 +24,7 @@ from cortexm_tools.pte import read_pte
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Target
 
-from plan_executor import PlanExecutor
+from tests.support.plan_executor import PlanExecutor
 
 # Of the largest magnitude: PyTorch sums in another order.
 TOLERANCE = 1e-5

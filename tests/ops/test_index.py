@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from cortexm_tools.ir import DType, ops
 
-from data_graphs import TYPES, DataNet, random_values
-from single_operator import dtype_of, indices, quick, run, same, seeds
+from tests.support.data_graphs import TYPES, DataNet, random_values
+from tests.support.single_operator import dtype_of, indices, quick, run, same, seeds
 
 
 def bring(index: int, size: int) -> int:

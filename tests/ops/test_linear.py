@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from float_graphs import LAYERS
-from plan_executor import PlanExecutor
-from single_operator import compare_with_kernels, seeds
+from tests.support.float_graphs import LAYERS
+from tests.support.plan_executor import PlanExecutor
+from tests.support.single_operator import compare_with_kernels, seeds
 
 
 @pytest.mark.parametrize("layer", ["linear", "matmul"])

@@ -10,7 +10,7 @@ import pytest
 
 from cortexm_tools.ir import Array, Attrs, DType, ops
 
-from single_operator import check_refused, indices, int8s, run, same
+from tests.support.single_operator import check_refused, indices, int8s, run, same
 
 Place = tuple[int, ...]
 X = int8s(3, 4)

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 from cortexm_tools.ir import ops
 
-from float_graphs import LAYERS
-from plan_executor import PlanExecutor
-from single_operator import compare_with_kernels, run, seeds
+from tests.support.float_graphs import LAYERS
+from tests.support.plan_executor import PlanExecutor
+from tests.support.single_operator import compare_with_kernels, run, seeds
 
 
 def test_average_pool_rounds_ties_away_from_zero_and_skips_padding() -> None:

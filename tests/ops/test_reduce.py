@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cortexm_tools.ir import Attrs, DType, Tensor, ops
 
-from data_graphs import DataNet, random_values
-from single_operator import check_refused, indices, int8s, quick, run, same, seeds
+from tests.support.data_graphs import DataNet, random_values
+from tests.support.single_operator import check_refused, indices, int8s, quick, run, same, seeds
 
 TWO = Tensor("two", DType.S8, (1, 2), (0, 1))
 

@@ -8,8 +8,8 @@ from hypothesis import given
 
 from cortexm_tools.ir import DType, ops
 
-from data_graphs import DataNet, random_values
-from single_operator import quick, run, same, seeds
+from tests.support.data_graphs import DataNet, random_values
+from tests.support.single_operator import quick, run, same, seeds
 
 
 @quick

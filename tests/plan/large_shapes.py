@@ -9,23 +9,19 @@ from __future__ import annotations
 import json
 import math
 import re
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
+from cortexm_tools.emit import EmitOptions, emit
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import DType, ops
+from cortexm_tools.plan import make_plan
+from cortexm_tools.report import report_data, summary
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
 
-from cortexm_tools.emit import EmitOptions, emit  # noqa: E402
-from cortexm_tools.errors import CortexMError  # noqa: E402
-from cortexm_tools.ir import DType, ops  # noqa: E402
-from cortexm_tools.plan import make_plan  # noqa: E402
-from cortexm_tools.report import report_data, summary  # noqa: E402
-from cortexm_tools.simplify import simplify  # noqa: E402
-from cortexm_tools.target import Target  # noqa: E402
-
-from graphs import Net  # noqa: E402
+from tests.support.graphs import Net
 
 SHAPES = (
     *((20_000, 3, 8, 8), (1_000_000, 3, 8, 8), (1_000_000, 1, 1, 1)),

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from ownership import replay
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.plan import Candidates, Chain, Lowerings, assemble, make_plan
@@ -17,7 +16,8 @@ from cortexm_tools.plan.types import Call, Step, TensorArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
-from graphs import Net, random_tower
+from tests.support.graphs import Net, random_tower
+from tests.support.ownership import replay
 
 M55 = Target.parse("cortex-m55")
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from ownership import replay
 
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import Candidates, Lowerings, Plan, make_plan
@@ -15,7 +14,8 @@ from cortexm_tools.report import report_data, summary
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Isa, Optimize, Target
 
-from graphs import Net, random_network, random_tower
+from tests.support.graphs import Net, random_network, random_tower
+from tests.support.ownership import replay
 
 M55 = Target.parse("cortex-m55")
 

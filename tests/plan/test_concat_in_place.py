@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from ownership import replay
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
@@ -22,7 +21,8 @@ from cortexm_tools.plan.types import Step
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from graphs import Net, random_branches
+from tests.support.graphs import Net, random_branches
+from tests.support.ownership import replay
 
 CPUS = ("cortex-m55", "cortex-m4", "cortex-m0")
 M55 = Target.parse("cortex-m55")

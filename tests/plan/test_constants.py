@@ -11,7 +11,7 @@ from cortexm_tools.plan.types import ConstantArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from graphs import Net
+from tests.support.graphs import Net
 
 CORES = ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0")
 

@@ -15,8 +15,8 @@ from cortexm_tools.plan.check import check_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from graphs import Net
-from operator_examples import examples
+from tests.support.graphs import Net
+from tests.support.operator_examples import examples
 
 ANY = Target.parse("any")
 

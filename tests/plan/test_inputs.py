@@ -8,15 +8,15 @@ from itertools import product
 
 import numpy as np
 import pytest
-from ownership import replay
 
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
-from graphs import Net, random_inputs, random_mixture
-from plan_executor import PlanExecutor
+from tests.support.graphs import Net, random_inputs, random_mixture
+from tests.support.ownership import replay
+from tests.support.plan_executor import PlanExecutor
 
 M55 = Target.parse("cortex-m55")
 

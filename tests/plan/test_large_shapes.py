@@ -18,7 +18,9 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from graphs import Net
+from tests.support.graphs import Net
+
+ROOT = Path(__file__).parents[2]
 
 SECONDS = 5.0  # of CPU time, for each program
 PEAK = 1 << 30  # bytes, of all programs in one process
@@ -26,8 +28,8 @@ CODE = 20_000  # bytes of C
 
 
 def test_large_shapes_are_planned_or_refused() -> None:
-    command = [sys.executable, str(Path(__file__).parent / "large_shapes.py")]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [sys.executable, "-m", "tests.plan.large_shapes"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["peak"] < PEAK

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ownership import replay
 
 from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.exactness import differing
@@ -15,9 +14,10 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from data_graphs import STEPS, data_graph, data_inputs
-from graphs import Net
-from plan_executor import PlanExecutor
+from tests.support.data_graphs import STEPS, data_graph, data_inputs
+from tests.support.graphs import Net
+from tests.support.ownership import replay
+from tests.support.plan_executor import PlanExecutor
 
 ANY = Target.parse("any")
 

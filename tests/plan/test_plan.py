@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ownership import replay
 
 from cortexm_tools.emit import EmitOptions
 from cortexm_tools.emit.model import model_text
@@ -21,7 +20,8 @@ from cortexm_tools.plan.types import Buffer
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from graphs import Net, random_layer, random_network
+from tests.support.graphs import Net, random_layer, random_network
+from tests.support.ownership import replay
 
 M55 = Target.parse("cortex-m55")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from imports import imported_modules
-
 import cortexm_tools.plan
+
+from tests.support.imports import imported_modules
 
 PLAN = Path(cortexm_tools.plan.__file__).parent
 ORDER = ("kernels", "types", "budget", "lower", "memory", "search")

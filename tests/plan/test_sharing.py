@@ -8,7 +8,7 @@ from cortexm_tools.plan.types import TensorArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from graphs import Net
+from tests.support.graphs import Net
 
 M55 = Target.parse("cortex-m55")
 

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ownership import replay
-from streams import random_stream
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
@@ -20,7 +18,9 @@ from cortexm_tools.plan.memory.states import settle
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from graphs import Net
+from tests.support.graphs import Net
+from tests.support.ownership import replay
+from tests.support.streams import random_stream
 
 M55 = Target.parse("cortex-m55")
 

@@ -19,7 +19,7 @@ from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.target import Target
 from cortexm_tools.vectors import check_vectors, vector_inputs
 
-from golden import golden_case
+from tests.support.golden import golden_case
 
 # See data/bundle/README.md: a golden case, the same with other inputs, and once with an output that
 # is off by eight.

@@ -28,10 +28,10 @@ from cortexm_tools.pte.values import PteFloats, PteProgram, PteTensor, ScalarTyp
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from data_graphs import random_values
-from golden import golden_cases
-from isolated import each_returns
-from plan_executor import PlanExecutor
+from tests.support.data_graphs import random_values
+from tests.support.golden import golden_cases
+from tests.support.isolated import each_returns
+from tests.support.plan_executor import PlanExecutor
 
 INTEGERS = (
     *(-(2**63), -(2**31), -129, -128, -32, -1, 0, 1, 2, 31, 32, 128, 255, 8192, 65536),

@@ -14,7 +14,7 @@ from cortexm_tools.pte import parse_program, read_program
 from cortexm_tools.pte.values import PteInstruction, PteList, PteProgram
 from cortexm_tools.target import Target
 
-from golden import golden_cases
+from tests.support.golden import golden_cases
 
 CONVOLUTIONS = ("cortex_m::quantized_conv2d.out", "cortex_m::quantized_depthwise_conv2d.out")
 KINDS = dict.fromkeys(

@@ -10,7 +10,7 @@ from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.pte import read_pte
 
-from golden import GoldenCase, golden_cases, mismatch, output_step
+from tests.support.golden import GoldenCase, golden_cases, mismatch, output_step
 
 # What cannot be compiled, and the part of the message that says why.
 _REFUSED = {

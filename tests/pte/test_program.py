@@ -10,7 +10,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.pte.program import parse_program
 from cortexm_tools.pte.values import Dynamism, InstructionKind, PteList, PteTensor, ScalarType
 
-from golden import golden_case, golden_cases
+from tests.support.golden import golden_case, golden_cases
 
 
 def test_a_linear_layer() -> None:

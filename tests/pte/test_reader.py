@@ -23,7 +23,7 @@ from cortexm_tools.pte.values import (
     ScalarType,
 )
 
-from golden import golden_case, golden_cases
+from tests.support.golden import golden_case, golden_cases
 
 KINDS = {
     "cortex_m::quantize_per_tensor.out": "quantize",

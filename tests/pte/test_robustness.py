@@ -6,13 +6,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from streams import stored_program
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.types import Graph
 from cortexm_tools.pte import list_operators, parse_program, read_pte
 
-from golden import golden_case
+from tests.support.golden import golden_case
+from tests.support.streams import stored_program
 
 # A linear layer with constants in a segment; a pool with an elided view and no constants; a
 # convolution; padding of an image; indexing and lists of tensors; state with initial values.

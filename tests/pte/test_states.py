@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from streams import stored_program
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType
@@ -16,6 +15,8 @@ from cortexm_tools.pte import read_pte
 from cortexm_tools.pte.program import parse_program
 from cortexm_tools.pte.reader import read_program
 from cortexm_tools.pte.values import PteProgram, PteTensor
+
+from tests.support.streams import stored_program
 
 
 def _program(name: str) -> PteProgram:

@@ -12,7 +12,7 @@ from cortexm_tools.program import Program
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Optimize, Target
 
-from golden import golden_case
+from tests.support.golden import golden_case
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m55"])

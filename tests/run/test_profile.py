@@ -16,7 +16,7 @@ from cortexm_tools.run.elf import SHF_ALLOC, SHF_WRITE, SHT_NOBITS, parse_elf
 from cortexm_tools.run.mapfile import flash_by_part
 from cortexm_tools.target import Target
 
-from golden import golden_case
+from tests.support.golden import golden_case
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m3", "cortex-m55"])

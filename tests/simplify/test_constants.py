@@ -10,7 +10,7 @@ from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify.constants import fold_constants
 
-from graphs import Net
+from tests.support.graphs import Net
 
 
 def test_transposed_weights_keep_their_bytes() -> None:

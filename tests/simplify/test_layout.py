@@ -6,7 +6,7 @@ from __future__ import annotations
 from cortexm_tools.ir import DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.simplify import simplify
 
-from graphs import Net
+from tests.support.graphs import Net
 
 
 def shuffle_unit(*, output: bool = False) -> Graph:

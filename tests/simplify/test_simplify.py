@@ -11,7 +11,7 @@ from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify import simplify
 
-from graphs import Net, random_inputs, random_narrow, random_network
+from tests.support.graphs import Net, random_inputs, random_narrow, random_network
 
 
 def kinds(graph: Graph) -> list[str]:

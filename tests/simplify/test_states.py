@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from streams import random_stream
 
 from cortexm_tools.ir import Array, DType, Graph, ops
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.simplify import simplify
 
-from graphs import Net, random_inputs
+from tests.support.graphs import Net, random_inputs
+from tests.support.streams import random_stream
 
 
 def _recurrent(

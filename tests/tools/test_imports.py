@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
 
-from imports import imported_modules, modules, packages_of
+from tests.support.imports import imported_modules, modules, packages_of
 
 
 def test_no_import_circle() -> None:

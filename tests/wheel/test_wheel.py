@@ -18,9 +18,9 @@ from cortexm_tools.program import Program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from batches import Job, run_jobs
-from collect import lower_case, wheel_cases
-from reference import ExactPools
+from tests.support.batches import Job, run_jobs
+from tests.support.reference import ExactPools
+from tests.wheel.collect import lower_case, wheel_cases
 
 PARTS = 8
 M55 = Target.parse("cortex-m55")

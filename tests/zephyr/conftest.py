@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from workspace import DIGITS, MAIN, ROOT, Application, why_not  # noqa: E402
+from tests.zephyr.workspace import DIGITS, MAIN, ROOT, Application, why_not
 
 Make = Callable[..., Application]
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from workspace import DIGITS, MAIN, ROOT, compiled, modules
 
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
 
-from golden import golden_case
+from tests.support.golden import golden_case
+from tests.zephyr.workspace import DIGITS, MAIN, ROOT, compiled, modules
 
 BOARDS = (
     "mps3/corstone300/an547",

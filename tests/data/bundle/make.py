@@ -3,29 +3,26 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import torch
-
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE.parents[1])]
-
-from executorch.devtools import BundledProgram  # noqa: E402
-from executorch.devtools.bundled_program.config import (  # noqa: E402
+from executorch.devtools import BundledProgram
+from executorch.devtools.bundled_program.config import (
     MethodTestCase,
     MethodTestSuite,
 )
-from executorch.devtools.bundled_program.serialize import (  # noqa: E402
+from executorch.devtools.bundled_program.serialize import (
     serialize_from_bundled_program_to_flatbuffer,
 )
 
-from cortexm_tools.ir.interpreter import run_graph  # noqa: E402
-from cortexm_tools.pte import read_pte  # noqa: E402
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.pte import read_pte
 
-from golden import golden_case  # noqa: E402
+from tests.support.golden import golden_case
+
+HERE = Path(__file__).parent
 
 
 def main() -> None:

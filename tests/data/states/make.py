@@ -6,13 +6,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE.parents[1])]
+from cortexm_tools.frontend.lower import lower
+from cortexm_tools.target import Target
 
-from state_models import CASES, load  # noqa: E402
+from tests.support.state_models import CASES, load
 
-from cortexm_tools.frontend.lower import lower  # noqa: E402
-from cortexm_tools.target import Target  # noqa: E402
+HERE = Path(__file__).parent
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the programs of some golden cases and a C file with their inputs and outputs.
 
-    vectors.py CPU OUT
+    python -m tests.zephyr.golden.vectors CPU OUT
 
-The cases are those of tests/golden.py, whose outputs were recorded from ExecuTorch's device code.
+The cases are those of tests/support/golden.py, whose outputs were recorded from ExecuTorch's device code.
 OUT gets NAME.pte for each, and vectors.c.
 """
 
@@ -12,15 +12,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TESTS), str(TESTS.parent / "python")]
+from cortexm_tools.compile import memory_bytes
+from cortexm_tools.emit.files import write_files
+from cortexm_tools.program import Program
+from cortexm_tools.simplify import simplify
 
-from cortexm_tools.compile import memory_bytes  # noqa: E402
-from cortexm_tools.emit.files import write_files  # noqa: E402
-from cortexm_tools.program import Program  # noqa: E402
-from cortexm_tools.simplify import simplify  # noqa: E402
-
-from golden import GoldenCase, golden_case  # noqa: E402
+from tests.support.golden import GoldenCase, golden_case
 
 # Convolutions of all kinds, linear layers, pools, activations, softmax and elementwise operators.
 CASES = {

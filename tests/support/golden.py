@@ -19,7 +19,7 @@ from cortexm_tools.ir import Graph, ops
 
 Array = npt.NDArray[Any]
 
-_ARCHIVE = Path(__file__).parent / "data" / "golden" / "ops.xz"
+_ARCHIVE = Path(__file__).parents[1] / "data" / "golden" / "ops.xz"
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.exactness import differing, tolerances
 from cortexm_tools.ir.interpreter import run_graph
 
-from float_graphs import values
-from plan_executor import PlanExecutor
+from tests.support.float_graphs import values
+from tests.support.plan_executor import PlanExecutor
 
 quick = settings(max_examples=60, deadline=None)
 seeds = st.integers(0, 2**32 - 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from cortexm_tools.program import Program, load_program
 from cortexm_tools.target import Target
 
-FOLDER = Path(__file__).parents[1] / "benchmarks" / "models"
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "models"
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 
 from cortexm_tools.ir import Array, DType, Graph, Layer, Op, ops
 
-from graphs import Net
+from tests.support.graphs import Net
 
 NUMBERS = (DType.S8, DType.S16, DType.S32, DType.S64, DType.U8, DType.F32)
 TYPES = (*NUMBERS, DType.BOOL)

@@ -10,7 +10,7 @@ import numpy as np
 
 from cortexm_tools.ir import DType, Graph, ops
 
-from graphs import Net
+from tests.support.graphs import Net
 
 
 def random_stream(seed: int) -> Graph:
@@ -174,7 +174,7 @@ def _ring(net: Net, x: int) -> int:
 _STAGES = (_cache, _hidden, _mean, _delay, _exchange, _late, _seen, _float, _given, _deep, _ring)
 
 
-STORED = Path(__file__).parent / "data" / "states"
+STORED = Path(__file__).parents[1] / "data" / "states"
 
 
 def stored_programs() -> list[str]:

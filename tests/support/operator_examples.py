@@ -9,7 +9,7 @@ import numpy as np
 
 from cortexm_tools.ir import Attrs, DType, Graph, Layer, Op, contiguous, ops
 
-from graphs import Net
+from tests.support.graphs import Net
 
 S8, S16, S32, S64, U8, F32, BOOL = (
     *(DType.S8, DType.S16, DType.S32, DType.S64, DType.U8, DType.F32, DType.BOOL),

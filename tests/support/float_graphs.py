@@ -11,7 +11,7 @@ import numpy as np
 from cortexm_tools.ir import Array, DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.ir.exactness import is_exact
 
-from graphs import Net
+from tests.support.graphs import Net
 
 F32 = DType.F32
 INTEGERS = (DType.S32, DType.S64)

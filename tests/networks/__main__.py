@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """docs/networks.md from what the networks of tests/networks cost on the M55.
 
-scripts/network_table.py [NAME…]            measures and prints, without names all networks
-scripts/network_table.py --record [NAME…]   writes the numbers and the page
-scripts/network_table.py --check [NAME…]    says what is not as recorded, and fails if there is any
+python -m tests.networks [NAME…]            measures and prints, without names all networks
+python -m tests.networks --record [NAME…]   writes the numbers and the page
+python -m tests.networks --check [NAME…]    says what is not as recorded, and fails if there is any
 """
 
 from __future__ import annotations
@@ -14,13 +13,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "python")]
+from cortexm_tools.errors import CortexMError
 
-from cortexm_tools.errors import CortexMError  # noqa: E402
+from . import measured, record
+from .corpus import networks
 
-from networks import measured, record  # noqa: E402
-from networks.corpus import networks  # noqa: E402
+_ABOUT = (__doc__ or "").partition("\n")[0]
 
 
 def rows(names: list[str]) -> dict[str, measured.Row]:
@@ -42,7 +40,7 @@ def rows(names: list[str]) -> dict[str, measured.Row]:
 
 def main() -> int:
     known = list(networks())
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser("python -m tests.networks", description=_ABOUT)
     parser.add_argument("names", nargs="*", metavar="NAME")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--record", action="store_true")
