@@ -34,7 +34,7 @@ STAGES = (
     ("Plan", "emit", "emit/", HOST),
     ("NAME.c, NAME.h", "compile, link", "cmake/, kernels/", DEVICE),
 )
-SIDES = ((0, 1, "PyTorch, seconds to minutes"), (1, 5, "no torch, milliseconds"), (5, 6, "C"))
+SIDES = ((0, 1, "PyTorch, seconds"), (1, 5, "no torch, milliseconds"), (5, 6, "C"))
 
 
 class Svg:
