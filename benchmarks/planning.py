@@ -22,11 +22,11 @@ from pathlib import Path
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
+from cortexm_tools.options.sizes import parse_size
 from cortexm_tools.plan import KernelChoice, make_plan
 from cortexm_tools.plan.search.alternatives import smaller_plan
 from cortexm_tools.program import Program, load_program
 from cortexm_tools.simplify import simplify
-from cortexm_tools.sizes import parse_size
 from cortexm_tools.target import Optimize, Target
 
 from benchmarks.suite.measure import CORES, LARGE, MODELS, lower

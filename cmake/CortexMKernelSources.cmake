@@ -54,7 +54,7 @@ endfunction()
 
 # Sets <part> (kernels or adapters) to the sources of the table's part of that name, and <part>_SPEED to
 # what their rows say for OPTIMIZE speed, or -: of <symbols>, or of all if there are none, as far as the
-# instruction sets <runs> have them. python/cortexm_tools/kernel_rows.py does the same.
+# instruction sets <runs> have them. python/cortexm_tools/kernels/rows.py does the same.
 function(_cortexm_kernel_rows part symbols runs)
     file(READ "${CORTEXM_KERNELS_DIR}/kernels.json" table)
     string(JSON count LENGTH "${table}" stamp)

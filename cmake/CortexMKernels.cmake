@@ -6,10 +6,11 @@
 # report is <report>, calls to it. One library serves all models of a build.
 #
 # Which kernels they call is known when they have been compiled, long after CMake wrote the build down.
-# So the library has one source file, which names them; its compiler launcher (python/cortexm_tools/kernel_build.py) compiles each
-# of them as it, into an object of its own, and the archiver takes these as well. Generators that know
-# no launchers, or several configurations at once, get the library of all kernels; so do folders whose
-# names CMake does not quote for the archiver.
+# So the library has one source file, which names them; its compiler launcher
+# (python/cortexm_tools/kernels/build.py) compiles each of them as it, into an object of its own, and
+# the archiver takes these as well. Generators that know no launchers, or several configurations at
+# once, get the library of all kernels; so do folders whose names CMake does not quote for the
+# archiver.
 function(_cortexm_use_kernels out target optimize report python)
   set(suffix "")
   if(NOT optimize STREQUAL "balanced")
@@ -35,8 +36,8 @@ endfunction()
 function(_cortexm_add_model_kernels library whole optimize python)
   get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
   get_property(package GLOBAL PROPERTY CORTEXM_PACKAGE_DIR)
-  set(tool "${python}" "${root}/cmake/launch.py" "${package}" cortexm_tools.kernel_build)
-  set(parts "${package}/kernel_build.py" "${package}/kernel_rows.py")
+  set(tool "${python}" "${root}/cmake/launch.py" "${package}" cortexm_tools.kernels.build)
+  set(parts "${package}/kernels/build.py" "${package}/kernels/rows.py")
   set(folder "${CMAKE_BINARY_DIR}/cortexm-library/${library}")
   set(list "${folder}/kernels.c")
   set(objects "${folder}/objects.rsp")

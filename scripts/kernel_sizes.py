@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
-from cortexm_tools.kernel_rows import Row, expand, source  # noqa: E402
+from cortexm_tools.kernels.rows import Row, expand, source  # noqa: E402
 
 KERNELS = ROOT / "kernels"
 SIZES = KERNELS / "code_sizes.json"

@@ -4,20 +4,19 @@
 In Python: `compile_model`, `lower_model` and `inspect_model`, whose results are a `CompiledModel` and a
 `Program`; what goes wrong is a `CortexMError` (api.py, docs/python.md). As a program: ``cortexm`` (cli/).
 
-    api, cli, options     what users call, and what they can choose
+    api, cli, options     what users call, what they can choose, and how they write it
     frontend              PyTorch to .pte; nothing else imports torch
     program, compile      a .pte with what is known of it, and all stages behind it in a row:
-    pte, ir, simplify       .pte to graph, and rewrites that keep every bit
+    pte, ir, simplify       .pte, and what lies beside it, to graph; rewrites that keep every bit
     plan, emit              graph to plan, plan to C
     run, report           images on boards and on this machine; tables
     executorch            the same program on ExecuTorch's own runtime
-    testing, models       ExecuTorch's tests on our kernels; the built-in models (builtin)
-    target, memories      cores and instruction sets, memories, whose one the arena is (arena)
-    quality, vectors      how good a quantized model is; the test vectors of a .bpte
-    names, sizes, arrays  what users write: names, sizes, .npz files
+    kernels               which kernels there are, and the build of those that are called
+    testing, models       ExecuTorch's tests on our kernels; the built-in models
+    target, runner        cores and instruction sets; models as functions
+    arrays                .npy and .npz files of anybody's
     advice, errors        what to do instead of what does not work
     paths, version        where kernels and boards are; which version this is
-    runner, children      models as functions; programs that these tools start
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from .arena import parse_arena
 from .arrays import to_array
 from .cli.inspect import inspect_text
 from .cli.settle import command_line, compile_options, limits
@@ -25,15 +24,16 @@ from .compile import Compiled, compile_program, write_compiled
 from .errors import CortexMError, did_you_mean
 from .ir import Array
 from .ir.interpreter import run_sequence
-from .memories import section_name
-from .names import check_name, name_of_file
 from .options import COMPILE, OPTIONS, Option
+from .options.arena import parse_arena
+from .options.memories import section_name
+from .options.names import check_name, name_of_file
 from .program import Program, load_program, program_of_module
+from .pte.vectors import fit_input
 from .report import layer_table, quality_table, summary
 from .run.command import RunReport, RunRequest, run_program, run_text
 from .runner import Progress
 from .target import Target
-from .vectors import fit_input
 
 __all__ = [
     "CompiledModel",

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .arena import Arena, OwnArena, SharedArena
 from .emit import EmitOptions, Sample, emit, emit_samples, tie
 from .emit.files import write_files
 from .errors import CortexMError, did_you_mean
@@ -22,17 +21,18 @@ from .executorch.sizes import Sizes
 from .ir import Array, Graph, ops
 from .ir.edit import producers
 from .ir.interpreter import run_sequence
-from .memories import Region
 from .options import ATOL, QTOL, RTOL
+from .options.arena import Arena, OwnArena, SharedArena
+from .options.memories import Region
 from .plan import KernelChoice, Plan, make_plan
 from .plan.search.alternatives import smaller_plan
 from .program import EvaluationSet, Program
 from .pte.builder import state_values
+from .pte.vectors import check_vectors, fit_input, vector_inputs
 from .report import check_limits, float_ops, report_data, report_json
 from .runner import run_in_order
 from .simplify import simplify
 from .target import Optimize, Target
-from .vectors import check_vectors, fit_input, vector_inputs
 
 
 @dataclass(frozen=True)

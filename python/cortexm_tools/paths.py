@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .errors import CortexMError
 
-_PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parent
 _MARKER = Path("kernels") / "kernels.json"
 
 
@@ -22,12 +22,12 @@ def data_root() -> Path:
     Raises:
         CortexMError: neither is there.
     """
-    for root in (_PACKAGE.parent.parent, _PACKAGE / "share" / "CortexMModel"):
+    for root in (PACKAGE.parent.parent, PACKAGE / "share" / "CortexMModel"):
         if (root / _MARKER).is_file():
             return root
     raise CortexMError(
         "the kernel library is missing from this installation",
-        where=str(_PACKAGE),
+        where=str(PACKAGE),
         hint="reinstall cortexm-model, or run from a complete checkout",
     )
 

@@ -12,20 +12,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .builtin import builtin_file, builtin_names
 from .errors import CortexMError, did_you_mean, named
+from .frontend.load.builtin import builtin_file, builtin_names
 from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
 from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
+from .pte.quality import NO_FLOAT_MODEL, NOT_QUANTIZED, stored_quality
 from .pte.reader import read_pte
-from .quality import NO_FLOAT_MODEL, NOT_QUANTIZED, stored_quality
 from .runner import Progress, Runner
 from .target import Target
 
 if TYPE_CHECKING:
-    from .frontend.model_file import LoadedModel
+    from .frontend.load.model_file import LoadedModel
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def load_program(
     """Reads a .pte or .bpte, or lowers a model file or a built-in model.
 
     Args:
-        path: a file, or the name of a built-in model (builtin.py).
+        path: a file, or the name of a built-in model (frontend/load/builtin.py).
         name: C identifier of the program.
         calibration: file or folder of samples that replaces CalibrationInputs.
         model_input: a .pt file with example inputs that replaces ModelInputs.
@@ -174,7 +174,7 @@ def program_of_module(
     """
 
     def load() -> LoadedModel:
-        from .frontend.given import given_module
+        from .frontend.load.given import given_module
 
         return given_module(module, example_inputs, calibration, evaluation, name)
 
@@ -218,8 +218,8 @@ def _unknown(path: Path) -> CortexMError:
 
 def _load(path: Path, calibration: Path | None, model_input: Path | None) -> LoadedModel:
     """Runs the model file, or builds the model that the name or saved module stands for."""
-    from .frontend.model_file import load_model
-    from .frontend.saved import load_saved, with_inputs
+    from .frontend.load.model_file import load_model
+    from .frontend.load.saved import load_saved, with_inputs
 
     if path.suffix in (".pt", ".pth"):
         return load_saved(path, model_input, calibration)
@@ -228,7 +228,7 @@ def _load(path: Path, calibration: Path | None, model_input: Path | None) -> Loa
     elif (file := builtin_file(str(path))) is not None:
         loaded = load_model(file, calibration=calibration)
     else:
-        from .frontend.examples import load_example
+        from .frontend.load.examples import load_example
 
         loaded = load_example(str(path), calibration)
     return loaded if model_input is None else with_inputs(loaded, model_input)
@@ -244,7 +244,7 @@ def _lower(
 ) -> Program:
     progress("loading PyTorch and ExecuTorch")
     try:
-        from .frontend.lower import lower
+        from .frontend.lower.lower import lower
     except ModuleNotFoundError as error:
         raise CortexMError(
             f"the Python package {error.name!r} is missing, which lowering a model needs",

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.arena import CallerArena, OwnArena, SharedArena, parse_arena
 from cortexm_tools.cli.parser import build_parser
 from cortexm_tools.compile import CompileOptions
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.options import OPTIONS, keywords
+from cortexm_tools.options.arena import CallerArena, OwnArena, SharedArena, parse_arena
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.memories import parse_regions
+from cortexm_tools.options.memories import parse_regions
 from cortexm_tools.run.boards import BOARDS, boards_for
 from cortexm_tools.target import CORES, Core, Isa
 

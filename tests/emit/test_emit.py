@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortexm_tools.arena import CallerArena, SharedArena
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.emit.cwriter import c_float, c_int, c_string
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.options.arena import CallerArena, SharedArena
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.types import ScratchArg
 from cortexm_tools.simplify import simplify

@@ -24,7 +24,7 @@ from cortexm_tools.errors import CortexMError, printable
 from cortexm_tools.executorch.emit import operators_text
 from cortexm_tools.executorch.operators import find_operators
 from cortexm_tools.ir import Graph, Layer
-from cortexm_tools.memories import parse_region
+from cortexm_tools.options.memories import parse_region
 from cortexm_tools.plan import KernelChoice, make_plan
 from cortexm_tools.pte.layers import layers_to_json
 from cortexm_tools.pte.program import parse_program

@@ -12,16 +12,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortexm_tools.builtin import builtin_names
 from cortexm_tools.cli.configure import cmake_code
 from cortexm_tools.emit import EmitOptions, Sample, emit, tie
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.executorch.emit import kernel_entries, operators_text
 from cortexm_tools.executorch.operators import find_operators
+from cortexm_tools.frontend.load.builtin import builtin_names
 from cortexm_tools.ir import Graph
-from cortexm_tools.memories import parse_regions
-from cortexm_tools.names import _words, check_name, check_target, name_of_file, name_of_target
+from cortexm_tools.options.memories import parse_regions
+from cortexm_tools.options.names import (
+    _words,
+    check_name,
+    check_target,
+    name_of_file,
+    name_of_target,
+)
 from cortexm_tools.plan import make_plan
 from cortexm_tools.pte.program import parse_program
 from cortexm_tools.simplify import simplify

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.arena import SharedArena
 from cortexm_tools.emit import EmitOptions, Sample, emit
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.errors import CortexMError
+from cortexm_tools.options.arena import SharedArena
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target

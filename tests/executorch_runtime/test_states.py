@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cortexm_tools.arena import SharedArena
 from cortexm_tools.compile import CompileOptions, ExecutorchOptions, compile_program
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.interpreter import run_sequence
+from cortexm_tools.options.arena import SharedArena
 from cortexm_tools.program import Program
 
 from tests.executorch_runtime.executorch_host import HOST, Host, Job

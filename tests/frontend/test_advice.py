@@ -16,8 +16,8 @@ from torch import nn
 
 from cortexm_tools.advice import ADVICE, advice_on, no_kernel
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.frontend.lower import Lowered, lower
-from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import Lowered, lower
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir.types import Layer
 from cortexm_tools.pte.layers import layers_from_json, layers_to_json

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from cortexm_tools.frontend.codes import code_comparison, rounded_up_padding
+from cortexm_tools.frontend.lower.codes import code_comparison, rounded_up_padding
 
 OPERATORS = {
     "eq": torch.eq,

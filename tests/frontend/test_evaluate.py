@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.frontend.evaluate import accuracy, evaluation_npz, load_evaluation, top1
-from cortexm_tools.frontend.samples import Evaluation
+from cortexm_tools.frontend.load.samples import Evaluation
+from cortexm_tools.frontend.quantize.evaluate import accuracy, evaluation_npz, load_evaluation, top1
 from cortexm_tools.ir import Array
 
 SET = Evaluation((np.eye(3, dtype=np.float32)[:, None],), np.array([0, 1, 1]))

@@ -15,8 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from cortexm_tools.frontend.lower import Lowered, lower
-from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import Lowered, lower
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.frontend.rewrites.decompose import decompose, decompose_floats
 from cortexm_tools.frontend.rewrites.formulas import FLOAT_FORMULAS, FORMULAS

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from cortexm_tools.frontend.layers import layer_of, layers_of_graph, module_path
-from cortexm_tools.frontend.places import frame_in_text, is_user_file
+from cortexm_tools.frontend.origin.layers import layer_of, layers_of_graph, module_path
+from cortexm_tools.frontend.origin.places import frame_in_text, is_user_file
 from cortexm_tools.ir.types import Layer
 from cortexm_tools.pte.layers import layers_from_json, layers_to_json
 

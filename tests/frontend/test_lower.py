@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.frontend.evaluate import accuracy
-from cortexm_tools.frontend.lower import Lowered, lower
-from cortexm_tools.frontend.model_file import load_model
+from cortexm_tools.frontend.load.model_file import load_model
+from cortexm_tools.frontend.lower.lower import Lowered, lower
+from cortexm_tools.frontend.quantize.evaluate import accuracy
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.program import load_program
@@ -157,7 +157,7 @@ def test_refused(tmp_path: Path, body: str, message: str) -> None:
     ],
 )
 def test_target(cpu: str, isa: str | None, expected: tuple[str, str]) -> None:
-    from cortexm_tools.frontend.lower import target_config
+    from cortexm_tools.frontend.lower.lower import target_config
     from cortexm_tools.frontend.quiet import import_executorch
 
     import_executorch()
@@ -166,7 +166,7 @@ def test_target(cpu: str, isa: str | None, expected: tuple[str, str]) -> None:
 
 
 def test_raw_operator_on_codes_is_found() -> None:
-    from cortexm_tools.frontend.guard import unsafe_nodes
+    from cortexm_tools.frontend.lower.guard import unsafe_nodes
     from cortexm_tools.frontend.quiet import import_executorch
 
     import_executorch()

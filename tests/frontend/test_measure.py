@@ -15,15 +15,15 @@ import pytest
 import torch
 from torch import nn
 
-from cortexm_tools.frontend.export import Captured, capture
-from cortexm_tools.frontend.measure import MAX_INPUTS, measure
-from cortexm_tools.frontend.model_file import LoadedModel
-from cortexm_tools.frontend.quantize import quantize, tag_nodes
+from cortexm_tools.frontend.capture.export import Captured, capture
+from cortexm_tools.frontend.capture.runner import ModuleRunner
+from cortexm_tools.frontend.capture.state import Stateless
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.load.samples import Sample
+from cortexm_tools.frontend.quantize.measure import MAX_INPUTS, measure
+from cortexm_tools.frontend.quantize.quantize import quantize, tag_nodes
 from cortexm_tools.frontend.quiet import import_executorch
-from cortexm_tools.frontend.runner import ModuleRunner
-from cortexm_tools.frontend.samples import Sample
-from cortexm_tools.frontend.state import Stateless
-from cortexm_tools.quality import (
+from cortexm_tools.pte.quality import (
     NO_FLOAT_MODEL,
     LayerQuality,
     Noise,

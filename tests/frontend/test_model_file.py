@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.frontend.model_file import LoadedModel, load_model, user_files
+from cortexm_tools.frontend.load.model_file import LoadedModel, load_model, user_files
 
 MODEL = """
 import torch
@@ -243,7 +243,7 @@ ModelInputs = (torch.ones(1, SIZE),)
     names = [os.path.join(*Path(p).parts[-2:]) for p in loaded.dependencies]
     assert os.path.join("torch", "version.py") in names
     assert os.path.join("executorch", "version.py") in names
-    assert os.path.join("frontend", "model_file.py") in names
+    assert os.path.join("load", "model_file.py") in names
 
 
 def test_helpers_of_the_same_name(tmp_path: Path) -> None:

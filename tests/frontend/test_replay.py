@@ -12,10 +12,10 @@ import pytest
 import torch
 from torch import nn
 
-from cortexm_tools.frontend import lower as lowering
-from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower import lower as lowering
+from cortexm_tools.frontend.lower.replay import quick_passes
 from cortexm_tools.frontend.quiet import import_executorch
-from cortexm_tools.frontend.replay import quick_passes
 from cortexm_tools.target import Target
 
 

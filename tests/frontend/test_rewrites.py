@@ -13,13 +13,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from cortexm_tools.frontend.export import capture
-from cortexm_tools.frontend.lower import Lowered, lower
-from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.capture.export import capture
+from cortexm_tools.frontend.capture.runner import channels_last
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import Lowered, lower
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.frontend.rewrites import REWRITES
 from cortexm_tools.frontend.rewrites.recurrent import TABLE as RECURRENT
-from cortexm_tools.frontend.runner import channels_last
 from cortexm_tools.ir.types import DType
 from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.target import Target

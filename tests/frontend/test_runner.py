@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from cortexm_tools.compile import from_memory, memory_bytes
-from cortexm_tools.frontend.runner import ModuleRunner
-from cortexm_tools.frontend.samples import _as_tensor
+from cortexm_tools.frontend.capture.runner import ModuleRunner
+from cortexm_tools.frontend.load.samples import _as_tensor
 
 SHAPES = [(), (1,), (2, 3), (1, 2, 3, 4)]
 

@@ -17,12 +17,12 @@ from torch import nn
 
 from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.frontend.lower import Lowered, lower
-from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.capture.runner import ModuleRunner
+from cortexm_tools.frontend.capture.scatter import say_writes
+from cortexm_tools.frontend.capture.state import Stateless, find_states
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import Lowered, lower
 from cortexm_tools.frontend.quiet import import_executorch
-from cortexm_tools.frontend.runner import ModuleRunner
-from cortexm_tools.frontend.scatter import say_writes
-from cortexm_tools.frontend.state import Stateless, find_states
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.program import load_program
 from cortexm_tools.pte import read_pte
@@ -507,7 +507,7 @@ def written(net: Any, x: torch.Tensor) -> torch.Tensor:
 
 def test_writes_through_views() -> None:
     """Of every kind, call after call."""
-    from cortexm_tools.frontend.functional import functional
+    from cortexm_tools.frontend.capture.functional import functional
 
     import_executorch()
     loaded = load(lambda: Net(written, **{n: torch.ones(VECTOR) for n in "abcde"}), VECTOR)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from cortexm_tools.frontend.tables import table_of
+from cortexm_tools.frontend.lower.tables import table_of
 
 
 def test_clamp_with_equal_parameters_clips_codes() -> None:

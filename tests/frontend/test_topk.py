@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from cortexm_tools.frontend.lower import lower
-from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import lower
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir import ops
 from cortexm_tools.ir.interpreter import run_graph

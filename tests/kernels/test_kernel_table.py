@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.kernel_rows import expand, sources, stamp, written
+from cortexm_tools.kernels.rows import expand, sources, stamp, written
 from cortexm_tools.run.disassembly import disassemble, find_objdump
 from cortexm_tools.run.elf import parse_elf
 from cortexm_tools.run.image import require_program

@@ -21,7 +21,7 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.load.model_file import LoadedModel
 
 KINDS = (
     *("audio", "vision", "vision_blocks", "biosignals", "imu", "detection", "segmentation"),

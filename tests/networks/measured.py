@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.frontend.lower import lower
+from cortexm_tools.frontend.lower.lower import lower
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir import Array
 from cortexm_tools.ir.interpreter import run_sequence

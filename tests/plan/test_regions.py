@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from cortexm_tools.arena import SharedArena
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
-from cortexm_tools.memories import parse_region, parse_regions
+from cortexm_tools.options.arena import SharedArena
+from cortexm_tools.options.memories import parse_region, parse_regions
 from cortexm_tools.plan import Candidates, Lowerings, Plan, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.memory.regions import NoRoom

@@ -15,7 +15,7 @@ from tests.support.imports import imported_modules
 PLAN = Path(cortexm_tools.plan.__file__).parent
 ORDER = ("kernels", "types", "budget", "lower", "memory", "search")
 # What plan/ builds on.
-OUTSIDE = {"advice", "errors", "ir", "kernel_rows", "memories", "paths", "sizes", "target"}
+OUTSIDE = {"advice", "errors", "ir", "kernels", "options", "paths", "target"}
 MAY = {room: {*ORDER[: ORDER.index(room) + 1], *OUTSIDE} for room in ORDER}
 MAY["search"].add("check")
 MAY["check"] = {"check", "types", "errors", "ir"}

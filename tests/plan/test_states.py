@@ -10,7 +10,7 @@ import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
-from cortexm_tools.memories import parse_regions
+from cortexm_tools.options.memories import parse_regions
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.memory.regions import NoRoom

@@ -16,8 +16,8 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import load_program
 from cortexm_tools.pte.bundle import TestVector, parse_bundle, vectors_of
 from cortexm_tools.pte.reader import read_pte
+from cortexm_tools.pte.vectors import check_vectors, vector_inputs
 from cortexm_tools.target import Target
-from cortexm_tools.vectors import check_vectors, vector_inputs
 
 from tests.support.golden import golden_case
 

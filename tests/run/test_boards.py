@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.arena import CallerArena
 from cortexm_tools.errors import CortexMError
+from cortexm_tools.options.arena import CallerArena
 from cortexm_tools.run import BOARDS, boards_for, run_on_board, run_on_core, run_on_host
 from cortexm_tools.run.image import DoesNotFit
 from cortexm_tools.target import CORES, Core, Isa

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.arena import CallerArena, OwnArena
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.emit.files import write_files
-from cortexm_tools.kernel_rows import sources as sources_of
+from cortexm_tools.kernels.rows import sources as sources_of
+from cortexm_tools.options.arena import CallerArena, OwnArena
 from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cortexm_tools.arena import CallerArena
 from cortexm_tools.compile import (
     Compiled,
     CompileOptions,
@@ -17,6 +16,7 @@ from cortexm_tools.compile import (
 )
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.ir import Array, Graph
+from cortexm_tools.options.arena import CallerArena
 from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program
 from cortexm_tools.run import RunResult, run_batch_on_board, run_batch_on_host

@@ -13,10 +13,10 @@ import pytest
 import torch
 
 from cortexm_tools import CortexMError, cli, compile_model, lower_model
-from cortexm_tools.builtin import builtin_file, builtin_names, model_files
 from cortexm_tools.compile import CompileOptions, compile_program
-from cortexm_tools.frontend.examples import load_example
-from cortexm_tools.frontend.model_file import load_model
+from cortexm_tools.frontend.load.builtin import builtin_file, builtin_names, model_files
+from cortexm_tools.frontend.load.examples import load_example
+from cortexm_tools.frontend.load.model_file import load_model
 from cortexm_tools.frontend.quiet import import_executorch, quiet
 from cortexm_tools.program import load_program
 from cortexm_tools.pte.bundle import parse_bundle

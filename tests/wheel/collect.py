@@ -21,10 +21,10 @@ from typing import Any
 import torch
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.frontend.lower import Lowered, lower
-from cortexm_tools.frontend.model_file import LoadedModel
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.load.samples import Sample
+from cortexm_tools.frontend.lower.lower import Lowered, lower
 from cortexm_tools.frontend.quiet import import_executorch, quiet
-from cortexm_tools.frontend.samples import Sample
 from cortexm_tools.program import Program
 from cortexm_tools.target import Target
 

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arena import parse_arena
-from ..children import ended_by_signals
 from ..compile import Compiled, compile_program, write_compiled
 from ..emit.files import write_files
 from ..errors import CortexMError, printable
-from ..memories import section_name
-from ..names import name_of_file
+from ..options.arena import parse_arena
+from ..options.memories import section_name
+from ..options.names import name_of_file
 from ..program import Program, load_program
+from ..pte.vectors import tolerance_text
 from ..report import layer_table, quality_table, summary
+from ..run.children import ended_by_signals
 from ..target import Target
-from ..vectors import tolerance_text
 from .parser import build_parser
 from .settle import (
     check_paths,

@@ -13,12 +13,12 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..arena import SharedArena, parse_arena
 from ..errors import CortexMError, did_you_mean
-from ..memories import parse_regions, section_name
-from ..names import check_target, name_of_target
 from ..options import OPTIONS, keywords
-from ..sizes import parse_size
+from ..options.arena import SharedArena, parse_arena
+from ..options.memories import parse_regions, section_name
+from ..options.names import check_target, name_of_target
+from ..options.sizes import parse_size
 from ..target import CORES, Target
 
 Value = str | bool | list[str]

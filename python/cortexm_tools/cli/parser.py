@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..builtin import model_files
+from ..frontend.load.builtin import model_files
 from ..options import BENCH, COMPILE, GROUPS, OPTIONS, RUN, Option
 from ..version import __version__
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from ..compile import CompileOptions, ExecutorchOptions, kernel_choice
 from ..errors import CortexMError, printable
-from ..memories import parse_regions
-from ..names import check_name, name_of_file
+from ..options.memories import parse_regions
+from ..options.names import check_name, name_of_file
+from ..options.sizes import parse_size
 from ..plan import KernelChoice
-from ..sizes import parse_size
 from ..target import Core, Optimize, Target
 
 

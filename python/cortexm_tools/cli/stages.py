@@ -70,6 +70,6 @@ def bundle_bytes(program: Program) -> bytes:
         raise CortexMError(
             "--bundleio needs a model file: a .pte has no example inputs", where=program.name
         )
-    from ..frontend.bundle import write_bundle
+    from ..frontend.lower.bundle import write_bundle
 
     return write_bundle(program.pte, parse_program(program.pte).method, vectors)

@@ -8,7 +8,7 @@ large enough: an array for other models, or for another build of this one, does 
 
 from __future__ import annotations
 
-from ..arena import OwnArena
+from ..options.arena import OwnArena
 from ..plan import Plan
 from ..plan.types import Arena
 from .options import EmitOptions

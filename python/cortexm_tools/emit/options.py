@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arena import Arena, OwnArena, SharedArena
+from ..options.arena import Arena, OwnArena, SharedArena
 from ..version import __version__
 from .cwriter import c_comment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..memories import section_name
+from ..options.memories import section_name
 from ..plan import Plan
 from ..plan.types import Constant
 from .cwriter import array_lines, c_comment, c_type

@@ -22,7 +22,7 @@ from ..emit.ties import build_check, tie
 from ..emit.weights import blob_text, section_attribute, symbol
 from ..ir import Graph, Tensor, contiguous
 from ..ir.types import DType
-from ..memories import Region
+from ..options.memories import Region
 from ..plan import Plan
 from ..plan.types import Arena, Arg, Buffer, ConstantArg, ScratchArg, TensorArg
 from ..pte.values import PteProgram, PteTensor, ScalarType

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import CortexMError
-from .places import text_of
+from .origin.places import text_of
 
 # In an order in which executorch's circular imports work out.
 _MODULES = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..ir import Array, Graph, Op
-from ..memories import Region
+from ..options.memories import Region
 from ..target import Optimize, Target
 from .kernels.table import Kernel
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import printable
-from ..quality import layer_rows, quality_line
+from ..pte.quality import layer_rows, quality_line
 
 _NAMED = 6  # so many float operators are named
 _COUNTED = {"operators": "operators that compute", "macs": "MACs"}

@@ -18,7 +18,7 @@ from typing import Any
 from ..cli.terminal import show
 from ..emit.files import write_files
 from ..errors import CortexMError
-from ..quality import quality_line
+from ..pte.quality import quality_line
 from .footprint import (
     check_footprint,
     measure,

@@ -19,11 +19,11 @@ from ..ir.exactness import differing, tolerances
 from ..ir.interpreter import run_sequence
 from ..options import ATOL, QTOL, RTOL
 from ..program import EvaluationSet
-from ..quality import quality_line
+from ..pte.quality import quality_line
+from ..pte.vectors import check_vectors, fit_input, tolerance_text, vector_inputs
 from ..report import alternative_lines, table
 from ..runner import run_in_order
 from ..target import Core
-from ..vectors import check_vectors, fit_input, tolerance_text, vector_inputs
 from . import run_on_board, run_on_core, run_on_host
 from .pytorch import against_pytorch, pytorch_lines
 from .result import RunResult
@@ -40,7 +40,7 @@ class RunRequest:
     """Where to run and on what; None is the default.
 
     `atol`, `rtol` and `qtol` say how far the outputs may be from the expectations of a .bpte
-    (vectors.py).
+    (pte/vectors.py).
     """
 
     board: str | None = None

@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..children import run_child
 from ..errors import CortexMError
 from ..target import Core, Isa
 from .boards import BOARDS, boards_for, check_board
+from .children import run_child
 from .image import DoesNotFit, build_image, require_program
 from .result import INPUTS, OUTPUTS, RunResult, pack_inputs, unpack_outputs
 

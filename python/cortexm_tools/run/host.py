@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..children import run_child
 from ..errors import CortexMError
+from .children import run_child
 from .image import build_image
 from .result import INPUTS, OUTPUTS, RunResult, pack_inputs, unpack_outputs
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..children import run_child
 from ..errors import CortexMError
 from ..paths import data_root
 from ..target import Core, Isa, Optimize
 from .boards import check_board
+from .children import run_child
 from .footprint import Footprint, measure
 
 _PROJECT = Path(__file__).resolve().parent / "project"

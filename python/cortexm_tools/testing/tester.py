@@ -32,9 +32,9 @@ from ..compile import (
 )
 from ..ir.interpreter import run_graph
 from ..program import Program
+from ..pte.vectors import fit_input
 from ..run import run_on_core, run_on_host
 from ..target import Core, Target
-from ..vectors import fit_input
 
 # The core of testers that are given none, and that replaces the one they are given.
 CPU_VARIABLE = "CORTEXM_TEST_CPU"

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from ..codes import rounded_up_padding
+from ..lower.codes import rounded_up_padding
 from .builder import Builder, Table, numbers, shape_of
 
 _aten = torch.ops.aten

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of one tensor, however many operators they are written in, as one operator.
 
-On int8 such a function has 256 results and becomes a look-up (tables.py), whether it is a
+On int8 such a function has 256 results and becomes a look-up (lower/tables.py), whether it is a
 multiplication by a number or ``x * tanh(softplus(x))``. Until then a stand-in, the operator
 ``cortexm_tools::unary``, carries the function as text, a JSON list of steps::
 

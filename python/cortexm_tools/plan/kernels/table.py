@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cache
 
 from ...errors import CortexMError
-from ...kernel_rows import expand
+from ...kernels.rows import expand
 from ...paths import data_root
 from ...target import Isa, Target
 from . import cmsis_nn

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...errors import CortexMError
-from ...memories import Region
+from ...options.memories import Region
 from ..types import Arena, Buffer, Constant, ConstantArg, ScratchArg, Step
 from .offset_search import Distances, align_up
 from .offsets import fits, place, some_buffers

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...ir import Array, Graph, Op, State, Tensor, ops
-from ...memories import Region
+from ...options.memories import Region
 from ..types import Arena, Buffer, Constant
 from .sharing import overwrites_in_place
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...memories import Region
+from ...options.memories import Region
 from ..budget import check_arena
 from ..check import check_plan
 from ..lower.constants import pack_constants, with_names

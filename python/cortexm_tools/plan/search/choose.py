@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from ...ir import Graph
-from ...memories import Region
+from ...options.memories import Region
 from ...target import Optimize, Target
 from ..budget import check_sizes
 from ..kernels.table import KernelChoice

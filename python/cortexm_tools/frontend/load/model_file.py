@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Load a user's model file, in the convention of ExecuTorch's aot_arm_compiler.
+
+``ModelUnderTest`` is the module and ``ModelInputs`` the tuple of example inputs; optional are
+``CalibrationInputs`` and ``EvaluationInputs``. Each may be a value or a callable without arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import random
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...errors import CortexMError
+from ..origin.places import first_line, is_user_file, shown_path, text_of, where_of_error
+from .depend import recording, tool_files
+from .samples import (
+    Evaluation,
+    Sample,
+    calibration_file,
+    calibration_samples,
+    evaluation_set,
+    example_sample,
+    is_other_float,
+    type_text,
+)
+
+MODULE_NAME = "cortexm_model_file"
+SEED = 0
+_HINT_CONVENTION = (
+    "a model file defines ModelUnderTest (an nn.Module) and ModelInputs (a tuple of tensors); "
+    "see docs/pipeline.md"
+)
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """What a model file says.
+
+    Attributes:
+        path: the model file.
+        module: the model, in eval mode.
+        example_inputs: one tensor per input.
+        calibration: samples to take the quantization ranges from; None if there are none.
+        evaluation: labelled inputs; None if there are none.
+        dependencies: absolute paths of the files to rebuild for, sorted.
+    """
+
+    path: Path
+    module: torch.nn.Module
+    example_inputs: Sample
+    calibration: tuple[Sample, ...] | None
+    evaluation: Evaluation | None
+    dependencies: tuple[str, ...] = field(default=(), repr=False)
+
+
+# The user's modules that the previous load imported: forgotten before the next one, so that two
+# model files with helpers of the same name do not get each other's.
+_imported: set[str] = set()
+
+
+def load_model(
+    path: str | os.PathLike[str],
+    *,
+    calibration: str | os.PathLike[str] | None = None,
+    evaluation: bool = True,
+) -> LoadedModel:
+    """Execute the model file and check what it defines.
+
+    Random generators are seeded before, so that weights a model file leaves to chance are the same
+    in every build.
+
+    Args:
+        path: the model file.
+        calibration: a file that replaces the model file's CalibrationInputs.
+        evaluation: whether to evaluate EvaluationInputs, which may take its time.
+
+    Raises:
+        CortexMError: the file cannot be read, fails, or does not define what it must.
+    """
+    model_path = Path(os.path.abspath(path))
+    code = _compile(model_path)
+    _forget_imports()
+    with recording() as recorder, seeded(), _import_path(model_path.parent):
+        recorder.note(str(model_path))
+        module = _execute(code, model_path)
+        model = _model(module, model_path)
+        example = example_sample(
+            _value(module, "ModelInputs", model_path), _where(model_path, "ModelInputs")
+        )
+        samples = None
+        if calibration is not None:
+            calibration_path = Path(os.path.abspath(calibration))
+            samples = calibration_file(calibration_path, example)
+            inside = calibration_path.rglob("*") if calibration_path.is_dir() else []
+            recorder.paths.update(map(str, [calibration_path, *inside]))
+        elif hasattr(module, "CalibrationInputs"):
+            where = _where(model_path, "CalibrationInputs")
+            with _user_code(model_path):
+                samples = calibration_samples(
+                    _value(module, "CalibrationInputs", model_path), example, where
+                )
+        labelled = None
+        if evaluation and hasattr(module, "EvaluationInputs"):
+            where = _where(model_path, "EvaluationInputs")
+            with _user_code(model_path):
+                labelled = evaluation_set(
+                    _value(module, "EvaluationInputs", model_path), example, where
+                )
+        _imported.update(recorder.note_modules())
+        found = recorder.existing()
+    dependencies = tuple(sorted({*found, *tool_files()}))
+    return LoadedModel(model_path, model, example, samples, labelled, dependencies)
+
+
+def _forget_imports() -> None:
+    for name in _imported:
+        sys.modules.pop(name, None)
+    _imported.clear()
+
+
+def _compile(path: Path) -> types.CodeType:
+    try:
+        source = path.read_bytes()
+    except FileNotFoundError:
+        raise CortexMError("model file not found", where=str(path)) from None
+    except OSError as error:
+        raise CortexMError(
+            f"cannot read the model file: {error.strerror}", where=str(path)
+        ) from error
+    try:
+        tree = ast.parse(source, filename=str(path))
+        if not tree.body:
+            raise CortexMError("the model file is empty", where=path.name, hint=_HINT_CONVENTION)
+        return compile(tree, str(path), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        where = f"{path.name}:{error.lineno}" if error.lineno else path.name
+        raise CortexMError(f"not valid Python: {error.msg}", where=where) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise CortexMError(f"not valid Python: {text_of(error)}", where=path.name) from None
+
+
+def _execute(code: types.CodeType, path: Path) -> types.ModuleType:
+    module = types.ModuleType(MODULE_NAME)
+    module.__file__ = str(path)
+    sys.modules[MODULE_NAME] = module
+    with _user_code(path):
+        exec(code, module.__dict__)
+    return module
+
+
+@contextmanager
+def _user_code(path: Path) -> Iterator[None]:
+    """Turn what the user's code raises into a CortexMError with the user's line."""
+    try:
+        yield
+    except CortexMError:
+        raise
+    except ModuleNotFoundError as error:
+        raise CortexMError(
+            f"cannot import {error.name!r}",
+            where=where_of_error(error, path.parent, path.name),
+            hint=f"install it for {Path(sys.executable).name}, or put it beside the model file",
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise CortexMError(
+            f"the model file failed: {first_line(error)}",
+            where=where_of_error(error, path.parent, path.name),
+            hint=f"'{Path(sys.executable).name} {path.name}' shows where and how",
+        ) from error
+
+
+@contextmanager
+def _import_path(folder: Path) -> Iterator[None]:
+    before = list(sys.path)
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+@contextmanager
+def seeded() -> Iterator[None]:
+    """Fixed random seeds inside the block; the generators' states return afterwards."""
+    python_state, numpy_state = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        random.seed(SEED)
+        np.random.seed(SEED)
+        torch.manual_seed(SEED)
+        try:
+            yield
+        finally:
+            random.setstate(python_state)
+            np.random.set_state(numpy_state)
+
+
+def _where(path: Path, name: str) -> str:
+    """``file:line`` of the statement that binds `name` in the model file."""
+    for node in reversed(ast.parse(path.read_bytes()).body):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+            return f"{path.name}:{node.lineno}"
+        if any(isinstance(t, ast.Name) and t.id == name for t in targets):
+            return f"{path.name}:{node.lineno}"
+    return path.name
+
+
+def _value(module: types.ModuleType, name: str, path: Path) -> Any:
+    """The named attribute of the model file, called if it is a callable."""
+    if not hasattr(module, name):
+        raise CortexMError(
+            f"the model file defines no {name}", where=path.name, hint=_HINT_CONVENTION
+        )
+    value = getattr(module, name)
+    if isinstance(value, (torch.nn.Module, torch.Tensor)) or not callable(value):
+        return value
+    if hasattr(value, "__getitem__") and hasattr(value, "__len__"):
+        return value  # a data set that happens to be callable
+    try:
+        inspect.signature(value).bind()
+    except (TypeError, ValueError):
+        raise CortexMError(
+            f"{name} is a callable that needs arguments",
+            where=_where(path, name),
+            hint="give a value, or a callable without arguments",
+        ) from None
+    with _user_code(path):
+        return value()
+
+
+def _model(module: types.ModuleType, path: Path) -> torch.nn.Module:
+    model = _value(module, "ModelUnderTest", path)
+    if not isinstance(model, torch.nn.Module):
+        raise CortexMError(
+            f"ModelUnderTest must be an nn.Module, not {type(model).__name__}",
+            where=_where(path, "ModelUnderTest"),
+            hint=_HINT_CONVENTION,
+        )
+    _check_types(model, _where(path, "ModelUnderTest"))
+    try:
+        model = model.eval()
+    except NotImplementedError:
+        pass  # exported modules refuse eval(); they are in the mode they were exported in
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    return model
+
+
+def _check_types(model: torch.nn.Module, where: str) -> None:
+    """Raises if the parameters are of another floating-point type than float32."""
+    for name, parameter in model.named_parameters():
+        if is_other_float(parameter.dtype):
+            raise CortexMError(
+                f"ModelUnderTest is in {type_text(parameter.dtype)} (parameter {name!r}); models "
+                "are quantized from float32",
+                where=where,
+                hint="give the model and its inputs in float32, as .float() makes them",
+            )
+
+
+def user_files(loaded: LoadedModel) -> tuple[str, ...]:
+    """The dependencies that are the user's own, relative to the model file where possible."""
+    return tuple(
+        shown_path(file, loaded.path.parent) for file in loaded.dependencies if is_user_file(file)
+    )

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a loaded model to a lean .pte with the layers its instructions came from."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import GraphModule
+
+from ...advice import advice_on
+from ...errors import CortexMError
+from ...ir.types import Layer
+from ...pte.quality import Quality
+from ...runner import Progress, Runner
+from ...target import CORES, Target
+from ..capture.export import Captured, capture
+from ..capture.runner import ModuleRunner
+from ..capture.state import State, Stateless
+from ..load.model_file import LoadedModel
+from ..origin.blame import layer_of_error
+from ..origin.layers import kernel_layers, layers_of_graph
+from ..origin.places import first_line, root_cause
+from ..quantize.measure import measure
+from ..quantize.quantize import quantize as quantize_graph
+from ..quantize.quantize import split_activations, tag_nodes, tag_of
+from ..quiet import import_executorch, quiet
+from ..rewrites import decompose_floats
+from .buffers import check_initial_values, make_buffers, place_writes, shows_buffers
+from .guard import unsafe_nodes
+from .lean import make_lean
+from .missing import check_captured, check_lowered
+from .reference import Reference
+from .replay import quick_passes
+from .tables import pass_list
+
+# Each round splits the activations off at least one more operator; two are the most ever needed.
+_MAX_ROUNDS = 4
+
+# A model of so many operators, most often an unrolled recurrent layer, is lowered in more than some
+# ten seconds.
+_MANY_OPERATORS = 300
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A lowered model.
+
+    Attributes:
+        pte: the ExecuTorch program.
+        layers: operator name and layer of each kernel call, in program order.
+        reference: runs ExecuTorch's Python reference operators of the lowered program; logical
+            inputs to outputs, one array each.
+        float_module: runs the model before quantization in the same way.
+        fake_quantized: runs the model with quantize-dequantize pairs, before lowering.
+        warnings: sentences for the user.
+        quality: of the quantized model beside the float model; None if nothing was quantized.
+        texts: the program as Python code after each stage, by the stage's name.
+    """
+
+    pte: bytes
+    layers: tuple[tuple[str, Layer], ...]
+    reference: Runner = field(repr=False)
+    float_module: Runner = field(repr=False)
+    fake_quantized: Runner = field(repr=False)
+    warnings: tuple[str, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict, repr=False)
+    quality: Quality | None = field(default=None, repr=False)
+
+
+def lower(
+    loaded: LoadedModel,
+    *,
+    target: Target,
+    quantize: bool = True,
+    name: str,
+    progress: Progress = lambda text: None,
+) -> Lowered:
+    """Quantize and lower a model for `target`.
+
+    Args:
+        quantize: False lowers the model as it is, for one that is quantized already.
+        name: the model's name, for messages.
+        progress: hears of every stage of a model that takes long.
+
+    Raises:
+        CortexMError: the model cannot be captured, quantized or lowered correctly.
+    """
+    import_executorch()
+    warnings: list[str] = []
+    with quiet(), quick_passes(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        captured = capture(loaded, rewritten=quantize)
+        check_captured(captured.graph.graph, loaded.path.parent)
+        tag_nodes(captured.graph)
+        count = sum(node.op == "call_function" for node in captured.graph.graph.nodes)
+
+        def stage(text: str) -> None:
+            if count >= _MANY_OPERATORS:
+                progress(f"{count:,} operators: {text}")
+
+        split: set[int] = set()
+        for _ in range(_MAX_ROUNDS):
+            edge, quantized = _lower_once(captured, loaded, target, quantize, name, split, stage)
+            wrong = unsafe_nodes(edge.exported_program().graph)
+            if not wrong:
+                break
+            tags = {tag for node, _ in wrong if (tag := tag_of(node)) is not None}
+            if not quantize or not tags - split:
+                _refuse(edge.exported_program(), wrong[0], loaded.path.parent)
+            split |= tags
+        else:
+            _refuse(edge.exported_program(), wrong[0], loaded.path.parent)
+        if quantize and loaded.calibration is None:
+            warnings.append(
+                f"{name}: no CalibrationInputs: quantization ranges come from ModelInputs alone, "
+                "which can cost much accuracy on other inputs; give some ten to a few hundred "
+                "typical inputs"
+            )
+        which, states = captured.which, captured.states
+        float_module = ModuleRunner(
+            Stateless(loaded.module, states) if states else loaded.module,
+            tuple(False for _ in which),
+            states,
+        )
+        stage("comparison with the float model (5 of 6)")
+        quality = measure(loaded, captured, quantized, float_module) if quantize else None
+        if quality is not None:
+            warnings += quality.warnings(name)
+        texts = {"exported": _code(captured.graph)}
+        if quantize:
+            texts["quantized"] = _code(quantized)
+        program = make_lean(edge.exported_program())
+        check_lowered(program.graph, loaded.path.parent)
+        texts["lowered"] = _code(program.graph_module)
+        reference = ModuleRunner(Reference(program.module(check_guards=False)), which, states)
+        if states:
+            make_buffers(program, states)
+        stage("serialization (6 of 6)")
+        pte, layers = _serialize(edge, states, loaded.path.parent)
+    return Lowered(
+        pte=pte,
+        layers=layers,
+        reference=reference,
+        float_module=float_module,
+        fake_quantized=ModuleRunner(quantized, which, states),
+        warnings=tuple(warnings),
+        texts=texts,
+        quality=quality,
+    )
+
+
+def _code(graph: GraphModule) -> str:
+    """A graph as Python code, with shapes and types."""
+    text = graph.print_readable(print_output=False, include_stride=False)
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def target_config(target: Target) -> Any:
+    """ExecuTorch's description of `target`."""
+    from executorch.backends.cortex_m.library import cmsis_nn
+    from executorch.backends.cortex_m.target_config import CortexM, CortexMTargetConfig
+
+    core = CortexM[CORES[target.core].executorch]
+    return CortexMTargetConfig(cpu=core, isa=getattr(cmsis_nn.Backend, target.isa.name))
+
+
+def _lower_once(
+    captured: Captured,
+    loaded: LoadedModel,
+    target: Target,
+    quantize: bool,
+    name: str,
+    split: set[int],
+    stage: Progress,
+) -> tuple[Any, GraphModule]:
+    from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
+    from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
+    from executorch.exir import to_edge
+
+    graph = copy.deepcopy(captured.graph)
+    if quantize:
+        stage("quantization (1 of 6)")
+        split_activations(graph, split)
+        samples = loaded.calibration or (loaded.example_inputs,)
+        graph = quantize_graph(
+            graph, samples, captured.which, captured.states, base=loaded.path.parent
+        )
+    try:
+        with quiet(), torch.no_grad():
+            stage("export (2 of 6)")
+            example = captured.example(loaded.example_inputs)
+            exported = torch.export.export(graph, example, strict=False)
+            whole = exported.module(check_guards=False)
+            if decompose_floats(whole):
+                exported = torch.export.export(whole, example, strict=False)
+            stage("edge program (3 of 6)")
+            edge = to_edge(exported, compile_config=cortex_m_edge_compile_config())
+            stage("Cortex-M passes (4 of 6)")
+            manager = CortexMPassManager(
+                edge.exported_program(), passes=pass_list(), target_config=target_config(target)
+            )
+            edge._edge_programs["forward"] = manager.transform()
+    except Exception as error:
+        layer = layer_of_error(error, captured.graph.graph, loaded.path.parent)
+        raise CortexMError(
+            f"ExecuTorch cannot lower {layer.call or f'the model {name}'}: "
+            f"{first_line(root_cause(error))}",
+            where=str(layer) if layer != Layer() else loaded.path.name,
+            hint=advice_on(layer.call),
+        ) from error
+    return edge, graph
+
+
+def _refuse(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> None:
+    node, name = wrong
+    layer = layers_of_graph(program.graph, base)[node]
+    raise CortexMError(
+        f"{layer.call or name} would compute on int8 codes as if they were values: ExecuTorch does not "
+        "lower it correctly here",
+        where=str(layer),
+        hint="replace this operator, or change what follows it (for example a clamp whose bounds "
+        "are not the ends of the value range)",
+    )
+
+
+def _views_move_data(graph: torch.fx.Graph) -> bool:
+    """Whether a view's operand is not contiguous.
+
+    ExecuTorch replaces views by other names of the same bytes, whatever the operand's memory order:
+    on its own runtime the result is wrong then (a compiled plan goes by the logical tensors).
+    """
+    for node in graph.nodes:
+        if node.op == "call_function" and "view_copy" in str(node.target):
+            operand = node.all_input_nodes[0].meta.get("val")
+            if isinstance(operand, torch.Tensor) and not operand.is_contiguous():
+                return True
+    return False
+
+
+def _serialize(
+    edge: Any, states: tuple[State, ...], base: Path
+) -> tuple[bytes, tuple[tuple[str, Layer], ...]]:
+    from executorch.exir import ExecutorchBackendConfig
+
+    lean = edge.exported_program()
+    try:
+        with quiet():
+            config = ExecutorchBackendConfig(
+                remove_view_copy=not _views_move_data(lean.graph) and not shows_buffers(lean),
+                emit_mutable_buffer_names=bool(states),
+            )
+            program = edge.to_executorch(config)
+            pte = bytes(program.buffer)
+    except Exception as error:
+        raise CortexMError(
+            f"ExecuTorch cannot serialize the program: {first_line(root_cause(error))}"
+        ) from error
+    check_initial_values(program._emitter_output, states)
+    emitted = program.exported_program()
+    place_writes(emitted, states)
+    return pte, kernel_layers(program.executorch_program, emitted.graph, base)

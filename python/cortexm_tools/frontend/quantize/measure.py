@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measure the quantized model against the float model, by output and by layer.
+
+Both run on the same calibration inputs, each with a state of its own. Outputs are compared with those
+of the user's module; layers with the captured graph, which the quantized one was made from: every
+result of a float operator with the dequantized result of the operator that has its tag.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.fx import Graph, GraphModule, Interpreter, Node
+
+from ...pte.quality import LayerQuality, Noise, OutputQuality, Quality
+from ..capture.export import Captured
+from ..capture.runner import ModuleRunner
+from ..load.model_file import LoadedModel
+from ..load.samples import Sample
+from ..origin.layers import layer_of
+from ..rewrites.unary import STAND_IN
+from .quantize import tag_of
+
+MAX_INPUTS = 64
+_MIN_INPUTS = 4
+# An input costs its graph's elements, and for every call as much as this number of elements. So
+# many may all inputs cost: some seconds.
+_CALL = 20_000
+_BUDGET = 100_000_000
+
+# They only move values: a part of a tensor may be noisier than the whole, but they did not do it.
+_MOVING = {
+    "alias", "as_strided", "cat", "chunk", "clone", "contiguous", "detach", "expand", "flatten",
+    "getitem", "movedim", "narrow", "pad", "permute", "reshape", "roll", "select", "slice", "split",
+    "split_with_sizes", "squeeze", "squeeze_", "stack", "swapaxes", "t", "tensor_split", "to",
+    "transpose", "unbind", "unflatten", "unsqueeze", "unsqueeze_", "view",
+}  # fmt: skip
+
+
+def measure(
+    loaded: LoadedModel, captured: Captured, quantized: GraphModule, float_module: ModuleRunner
+) -> Quality:
+    """The quality of `quantized`, which was made from `captured`."""
+    samples = loaded.calibration or (loaded.example_inputs,)
+    chosen = _choose(samples, captured)
+    inputs = captured.graph.graph.find_nodes(op="placeholder")[: len(loaded.example_inputs)]
+    calls = [node for node in captured.graph.graph.nodes if node.op == "call_function"]
+    counterparts = _counterparts([*inputs, *calls], quantized.graph)
+    plain = _Recorder(captured.graph, set(counterparts))
+    coded = _Recorder(quantized, set(counterparts.values()))
+    runs = [ModuleRunner(one.run, captured.which, captured.states) for one in (plain, coded)]
+    totals = dict.fromkeys(counterparts, Noise())
+    outputs: list[_Output] = []
+    float_module.reset()
+    for sample in chosen:
+        wanted = float_module.step(sample)
+        _, got = [run.step(sample) for run in runs]
+        outputs = outputs or [_Output() for _ in wanted]
+        for output, want, value in zip(outputs, wanted, got, strict=True):
+            output.add(want, value)
+        for node, other in counterparts.items():
+            if node in plain.values and other in coded.values:
+                totals[node] += _noise(plain.values[node], coded.values[other])
+    float_module.reset()
+    return Quality(
+        inputs=len(chosen),
+        available=len(samples),
+        source="calibration" if loaded.calibration else "example",
+        outputs=tuple(output.quality() for output in outputs),
+        layers=tuple(_layers(captured.graph.graph, inputs, totals, loaded.path.parent)),
+    )
+
+
+def _choose(samples: Sequence[Sample], captured: Captured) -> list[Sample]:
+    """Inputs spread evenly over `samples`; of a model with state the first ones, in their order."""
+    values = [node.meta.get("val") for node in captured.graph.graph.nodes]
+    cost = sum(v.numel() for v in values if isinstance(v, torch.Tensor)) + _CALL * len(values)
+    count = min(len(samples), MAX_INPUTS, max(_MIN_INPUTS, _BUDGET // cost))
+    if captured.states:
+        return list(samples[:count])
+    return [samples[k * len(samples) // count] for k in range(count)]
+
+
+class _Recorder(Interpreter):
+    """Runs a graph and keeps the values of some nodes until the next run."""
+
+    def __init__(self, module: GraphModule, wanted: set[Node]) -> None:
+        super().__init__(module)
+        self._wanted = wanted
+        self.values: dict[Node, torch.Tensor] = {}
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        self.values = {}
+        return super().run(*args, **kwargs)
+
+    def run_node(self, n: Node) -> Any:
+        value = super().run_node(n)
+        if n in self._wanted and isinstance(value, torch.Tensor) and value.is_floating_point():
+            # Operators in place write over what they read.
+            self.values[n] = value.clone() if any(map(_writes, n.users)) else value
+        return value
+
+
+def _writes(node: Node) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and bool(schema.is_mutable)
+
+
+def _schema_name(node: Node) -> str:
+    schema = getattr(node.target, "_schema", None)
+    return str(schema.name) if schema is not None else str(getattr(node.target, "__name__", ""))
+
+
+def _operator(node: Node) -> str:
+    """``conv2d``, also for one in place."""
+    if node.target is STAND_IN:
+        return "element-wise function"
+    return _schema_name(node).rpartition("::")[2].rstrip("_")
+
+
+def _counterparts(nodes: list[Node], quantized: Graph) -> dict[Node, Node]:
+    """For a node of the captured graph the node of the quantized one that gives its value."""
+    tagged: dict[int, Node] = {}
+    by_name: dict[str, Node] = {}
+    for node in quantized.nodes:
+        if node.op == "placeholder":
+            by_name[node.name] = node
+        tag = tag_of(node)
+        if node.op == "call_function" and tag is not None:
+            if not _schema_name(node).startswith("quantized_decomposed::"):
+                tagged.setdefault(tag, node)
+    found = {}
+    for node in nodes:
+        tag = tag_of(node)
+        other = by_name.get(node.name) if node.op == "placeholder" else tagged.get(tag or 0)
+        if other is not None and (node.op == "placeholder" or other.target is node.target):
+            found[node] = _dequantized(other)
+    return found
+
+
+def _dequantized(node: Node) -> Node:
+    """`node`'s value as codes give it, if it is quantized; else `node`."""
+    for user in node.users:
+        if _schema_name(user).startswith("quantized_decomposed::quantize"):
+            for result in user.users:
+                if _schema_name(result).startswith("quantized_decomposed::dequantize"):
+                    return result
+    return node
+
+
+def _layers(
+    graph: Graph, inputs: list[Node], totals: dict[Node, Noise], base: Path
+) -> list[LayerQuality]:
+    """The layers in the order of the graph. What only moves values counts as what it moves."""
+    noise: dict[Node, Noise] = {}
+    layers = []
+    for node in graph.nodes:
+        sources = [noise[n] for n in node.all_input_nodes if n in noise]
+        before = max(sources, key=lambda each: each.share, default=Noise())
+        if node.op == "call_function" and _operator(node) in _MOVING:
+            noise[node] = before
+        elif node in totals and totals[node] != Noise():
+            noise[node] = totals[node]
+            is_input = node in inputs
+            name = f"input {inputs.index(node)}" if is_input else _operator(node)
+            where = "" if is_input else str(layer_of(node, base))
+            layers.append(LayerQuality(name, where, totals[node], before))
+    return layers
+
+
+class _Output:
+    """What is known of an output so far."""
+
+    def __init__(self) -> None:
+        self._noise: Noise | None = None
+        self._equal = self._count = 0
+
+    def add(self, want: torch.Tensor, got: torch.Tensor) -> None:
+        if want.is_floating_point():
+            self._noise = (self._noise or Noise()) + _noise(want, got)
+        else:
+            self._equal += int((want == got).sum())
+            self._count += want.numel()
+
+    def quality(self) -> OutputQuality:
+        if self._noise is not None or not self._count:
+            return OutputQuality(self._noise)
+        return OutputQuality(None, self._equal / self._count)
+
+
+def _noise(want: torch.Tensor, got: torch.Tensor) -> Noise:
+    if want.shape != got.shape:
+        return Noise()
+    real, coded = want.detach().double(), got.detach().double()
+    found = _sums(real, coded)
+    if math.isfinite(found.signal + found.noise):
+        return found
+    finite = torch.isfinite(real) & torch.isfinite(coded)
+    left_out = int(finite.numel() - finite.sum())
+    return replace(_sums(real[finite], coded[finite]), left_out=left_out)
+
+
+def _sums(real: torch.Tensor, coded: torch.Tensor) -> Noise:
+    return Noise(float(real.square().sum()), float((real - coded).square().sum()))

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How good a quantized model is, beside the float model that it was made from.
+
+The signal-to-quantization-noise ratio (SQNR) of a tensor is 10 log10(sum r^2 / sum (r - q)^2) in dB,
+with its values r in the float model and q in the quantized one, over all elements and inputs.
+`frontend/quantize/measure.py` measures it; docs/numerics.md says on what.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+WARNING_DB = 15.0
+"""Below this ratio, in dB, an output is warned of."""
+
+WARNING_SHARE = 0.9
+"""Below this share of equal values an output of integers or conditions is warned of."""
+
+NO_FLOAT_MODEL = "a .pte carries no float model"
+NOT_QUANTIZED = "the model was lowered as it is, without quantization"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Sums over the elements of a tensor: of r^2, and of (r - q)^2; both in the tensor's unit squared.
+
+    Elements that are infinite or no number on either side are left out of the sums and counted.
+    """
+
+    signal: float = 0.0
+    noise: float = 0.0
+    left_out: int = 0
+
+    def __add__(self, other: Noise) -> Noise:
+        return Noise(
+            self.signal + other.signal, self.noise + other.noise, self.left_out + other.left_out
+        )
+
+    @property
+    def share(self) -> float:
+        """The noise as a share of the signal: 0 without noise, infinite for noise without signal."""
+        if self.noise == 0.0:
+            return 0.0
+        return self.noise / self.signal if self.signal > 0.0 else math.inf
+
+    @property
+    def decibels(self) -> float:
+        """The SQNR; infinite without noise, minus infinite for noise without signal."""
+        share = self.share
+        if share == 0.0:
+            return math.inf
+        return -10.0 * math.log10(share) if share < math.inf else -math.inf
+
+
+@dataclass(frozen=True)
+class OutputQuality:
+    """An output: its noise, or for integers and conditions the share of equal values in [0, 1]."""
+
+    noise: Noise | None
+    agreement: float | None = None
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether to warn of it."""
+        if self.noise is None:
+            return self.agreement is not None and self.agreement < WARNING_SHARE
+        return self.noise.decibels < WARNING_DB
+
+
+@dataclass(frozen=True)
+class LayerQuality:
+    """The result of one operator of the float model.
+
+    Attributes:
+        operator: its name, or ``input``.
+        layer: the module's path and source line.
+        noise: of its result.
+        before: of its operand with the greatest share of noise; no noise for an input.
+    """
+
+    operator: str
+    layer: str
+    noise: Noise
+    before: Noise
+
+    @property
+    def added(self) -> float:
+        """By how much the share of noise in the signal grows from operand to result."""
+        return self.noise.share - self.before.share if self.before.share < math.inf else 0.0
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What was measured, on `inputs` of the `available` inputs of the kind `source`."""
+
+    inputs: int
+    available: int
+    source: str
+    outputs: tuple[OutputQuality, ...]
+    layers: tuple[LayerQuality, ...]
+
+    @property
+    def worst(self) -> LayerQuality | None:
+        """The layer that adds the greatest share of noise: the first of equal ones."""
+        noisy = [layer for layer in self.layers if layer.added > 0.0]
+        return max(noisy, key=lambda layer: layer.added, default=None)
+
+    def warnings(self, name: str) -> list[str]:
+        """A sentence if outputs are poor."""
+        poor = [number for number, output in enumerate(self.outputs) if output.is_poor]
+        if not poor:
+            return []
+        data = self.data()
+        listed = ", ".join(_output_text(data["outputs"][number], True) for number in poor)
+        where = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
+        return [
+            f"{name}: the quantized model is far from the float model: {listed}{where}; "
+            "calibrate on typical inputs, keep values of very different size out of one tensor, or "
+            "compute this layer outside the model"
+        ]
+
+    def data(self) -> dict[str, Any]:
+        """For NAME.report.json; numbers rounded to what they are worth."""
+        worst = self.worst
+        return {
+            "inputs": self.inputs,
+            "available": self.available,
+            "source": self.source,
+            "outputs": [_output(number, output) for number, output in enumerate(self.outputs)],
+            "worst_layer": None if worst is None else _layer(worst),
+            "layers": [_layer(layer) for layer in self.layers],
+        }
+
+
+def quality_line(data: dict[str, Any]) -> str:
+    """The line of a build, from ``Quality.data()`` or a reason why nothing was measured."""
+    if "not_measured" in data:
+        return f"not measured: {data['not_measured']}"
+    several = len(data["outputs"]) > 1
+    outputs = ", ".join(_output_text(output, several) for output in data["outputs"])
+    count = data["inputs"]
+    of = "" if count == data["available"] else f" of {data['available']}"
+    worst = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
+    plural = "s" if data["available"] != 1 else ""
+    return f"{outputs} against the float model, {count}{of} {data['source']} input{plural}{worst}"
+
+
+def layer_rows(data: dict[str, Any]) -> list[tuple[object, ...]]:
+    """Operator, layer, and the dB of operand and result of each layer, as text."""
+    return [
+        (entry["operator"], entry["layer"] or "-", _decibels(entry, "before_"), _decibels(entry))
+        for entry in data.get("layers", ())
+    ]
+
+
+def _output(number: int, output: OutputQuality) -> dict[str, Any]:
+    if output.noise is None:
+        share = None if output.agreement is None else round(output.agreement, 6)
+        return {"output": number, "agreement": share}
+    return {"output": number, **_entry(output.noise)}
+
+
+def _layer(layer: LayerQuality) -> dict[str, Any]:
+    return {
+        "operator": layer.operator,
+        "layer": layer.layer,
+        **_entry(layer.before, "before_"),
+        **_entry(layer.noise),
+    }
+
+
+def _entry(noise: Noise, prefix: str = "") -> dict[str, Any]:
+    """``sqnr_db`` in dB, or null with the reason: no ``noise`` at all, or no ``signal``."""
+    decibels = noise.decibels
+    entry: dict[str, Any] = {
+        f"{prefix}sqnr_db": round(decibels, 2) if math.isfinite(decibels) else None
+    }
+    if not math.isfinite(decibels):
+        entry[f"{prefix}without"] = "noise" if decibels > 0 else "signal"
+    if noise.left_out:
+        entry[f"{prefix}not_finite"] = noise.left_out
+    return entry
+
+
+def _decibels(entry: dict[str, Any], prefix: str = "") -> str:
+    value = entry[f"{prefix}sqnr_db"]
+    if value is None:
+        return "exact" if entry[f"{prefix}without"] == "noise" else "noise only"
+    return f"{value:.1f} dB"
+
+
+def _output_text(entry: dict[str, Any], named: bool) -> str:
+    name = f"output {entry['output']} " if named else ""
+    if "agreement" in entry:
+        if entry["agreement"] is None:
+            return f"{name}empty"
+        return f"{name}{100 * entry['agreement']:.1f} % equal"
+    left_out = f" ({entry['not_finite']} values not finite)" if entry.get("not_finite") else ""
+    return f"{name}{_decibels(entry)}{left_out}"
+
+
+def _worst_text(data: dict[str, Any]) -> str:
+    worst = data["worst_layer"]
+    where = f"{worst['operator']} of {worst['layer']}" if worst["layer"] else worst["operator"]
+    return f"{where}: {_decibels(worst, 'before_')} before, {_decibels(worst)} behind it"
+
+
+def stored_quality(text: str | bytes, digest: str) -> dict[str, Any] | None:
+    """The entry ``quality`` of the NAME.report.json `text`.
+
+    None if that belongs to another program than the one with the SHA-256 `digest`, is damaged, or
+    says that nothing was measured.
+    """
+    try:
+        report = json.loads(text)
+        if report["program_sha256"] != digest:
+            return None
+        data: dict[str, Any] = report["quality"]
+        quality_line(data)
+        layer_rows(data)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return None if "not_measured" in data else data
