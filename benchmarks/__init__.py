@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What models cost on emulated cores, and how long plans take: python -m benchmarks.run, in the checkout."""
+"""What models cost on emulated cores: python -m benchmarks.run and the others, in the checkout."""
+
+from scripts.checkout import ROOT
+
+__all__ = ["ROOT"]

@@ -29,9 +29,9 @@ from cortexm_tools.run.cycles import Estimate, estimate
 from cortexm_tools.target import CORES as ALL_CORES
 from cortexm_tools.target import Core, Target
 
+from benchmarks import ROOT
 from benchmarks.suite.measure import lower
 
-ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "benchmarks" / "cycles.json"
 PAGE = ROOT / "docs" / "cycles.md"
 MODELS = ("ds_cnn", "resnet8", "mobilenet_v1_025", "deep_autoencoder")

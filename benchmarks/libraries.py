@@ -39,7 +39,8 @@ from cortexm_tools.run.image import cmsis_nn_root
 from cortexm_tools.run.libraries import compare, compare_text
 from cortexm_tools.target import Target
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks import ROOT
+
 CPUS = ("cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0")
 RECORD = ROOT / "kernels" / "cmsis_nn.json"
 CHOICES = (KernelChoice.BUILTIN, KernelChoice.CMSIS_NN)

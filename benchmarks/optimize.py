@@ -21,13 +21,13 @@ from cortexm_tools.program import Program
 from cortexm_tools.run.bench import bench
 from cortexm_tools.target import Optimize, Target
 
-from benchmarks import run
+from benchmarks import ROOT, run
 
 MODELS = ("ds_cnn", "resnet8", "deep_autoencoder")
 CORES = ("cortex-m55", "cortex-m4", "cortex-m0")
 LEVELS = (Optimize.SIZE, Optimize.BALANCED, Optimize.SPEED)
-RECORD = run.ROOT / "benchmarks" / "optimize.json"
-PAGE = run.ROOT / "docs" / "optimize.md"
+RECORD = ROOT / "benchmarks" / "optimize.json"
+PAGE = ROOT / "docs" / "optimize.md"
 
 Row = dict[str, int]
 Table = dict[str, dict[str, dict[str, Row]]]  # by core, model, level

@@ -31,7 +31,6 @@ from cortexm_tools.target import Optimize, Target
 
 from benchmarks.suite.measure import CORES, LARGE, MODELS, lower
 
-ROOT = Path(__file__).resolve().parents[1]
 REPEATS = 3
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from cortexm_tools.errors import CortexMError, did_you_mean
 
+from benchmarks import ROOT
 from benchmarks.suite.measure import (
     CONFIGURATIONS,
     CORES,
@@ -34,7 +35,6 @@ from benchmarks.suite.measure import (
 from benchmarks.suite.page import page, with_table
 from benchmarks.suite.record import Record, changes, load, merge, missing, save
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
 

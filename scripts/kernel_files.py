@@ -18,10 +18,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "python"))
+from checkout import ROOT
 
-from cortexm_tools.kernels.rows import Row, expand  # noqa: E402
+from cortexm_tools.kernels.rows import Row, expand
 
 ISAS = ("scalar", "dsp", "mve")
 

@@ -19,10 +19,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "python"))
+from checkout import ROOT
 
-from cortexm_tools.kernels.rows import Row, expand, source  # noqa: E402
+from cortexm_tools.kernels.rows import Row, expand, source
 
 KERNELS = ROOT / "kernels"
 SIZES = KERNELS / "code_sizes.json"

@@ -15,10 +15,9 @@ import sys
 import textwrap
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "python"))
+from checkout import ROOT
 
-from cortexm_tools.pte.ops import CONVERTERS  # noqa: E402
+from cortexm_tools.pte.ops import CONVERTERS
 
 LEDGER = ROOT / "python/cortexm_tools/pte/schemas.json"
 POSITIONS = ROOT / "runtime/executorch/schemas.h"

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "python"))
+from checkout import ROOT
 
-from cortexm_tools.options import MODELS, OPTIONS, Option  # noqa: E402
+from cortexm_tools.options import MODELS, OPTIONS, Option
 
 BLOCK = re.compile(r"(<!-- options: begin -->\n).*?(<!-- options: end -->)", re.DOTALL)
 

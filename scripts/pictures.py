@@ -6,17 +6,15 @@ planner lays it out for the Cortex-M55. `--check` only says whether the pictures
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from xml.sax.saxutils import escape
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "python"))
+from checkout import ROOT
 
-from cortexm_tools.plan import make_plan  # noqa: E402
-from cortexm_tools.plan.types import Plan, Step  # noqa: E402
-from cortexm_tools.pte import read_pte  # noqa: E402
-from cortexm_tools.simplify import simplify  # noqa: E402
-from cortexm_tools.target import Target  # noqa: E402
+from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.types import Plan, Step
+from cortexm_tools.pte import read_pte
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
 
 FOLDER = ROOT / "docs" / "pictures"
 MODEL = ROOT / "tests" / "data" / "digits" / "digits.pte"

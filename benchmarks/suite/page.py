@@ -6,13 +6,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from .measure import CORES, LARGE, MODELS, Row, ram_of
 from .record import Record
+from benchmarks import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 BASELINE: dict[str, Any] = json.loads(
     (ROOT / "benchmarks" / "baseline.json").read_text(encoding="utf-8")
 )
