@@ -124,7 +124,8 @@ def test_params_struct_of_every_kernel_exists() -> None:
 def test_cross_compiles_without_warnings_within_the_stack(
     core: str, level: str, only: str, tmp_path: Path
 ) -> None:
-    """One compilation for both: no warning, and no kernel that takes more stack than the budget."""
+    """One compilation for all: no warning, even if the application has definitions under the names of
+    the kernels' macros, and no kernel that takes more stack than the budget."""
     compiler = require_program("arm-none-eabi-gcc")
     isa, flags = CORES[core]
     runs = ISAS[: ISAS.index(isa) + 1]
@@ -134,14 +135,28 @@ def test_cross_compiles_without_warnings_within_the_stack(
     assert files
     warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
     includes = [f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}", f"-I{KERNELS / 'ref'}"]
+    taken = [f"-D{name}=application" for name in _short_macros()]
     command = [
         compiler, *flags, "-mthumb", "-std=c11", level, "-fwrapv", "-ffp-contract=off", *warnings,
-        *includes, "-fstack-usage", "-c", *map(str, files),
+        *includes, *taken, "-fstack-usage", "-c", *map(str, files),
         *([] if only else map(str, sorted(KERNELS.glob("ref/*.c")))),
     ]  # fmt: skip
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     _check_stack([compiler, *flags, "-mthumb"], [file.stem for file in files], tmp_path)
+
+
+def _short_macros() -> list[str]:
+    """The macros of kernels that the project's prefix does not keep apart from an application's."""
+    texts = [file.read_text() for file in (KERNELS / "src").rglob("*.*")]
+    texts.append("\n".join(DATA["stamp"]))
+    names = {name for text in texts for name in re.findall(r"(?m)^ *# *define (\w+)", text)}
+    return sorted(name for name in names if not name.lower().startswith("cortexm_"))
+
+
+def test_an_application_may_define_what_kernels_define() -> None:
+    listed = (KERNELS / "src/common/names.h").read_text()
+    assert re.findall(r"#undef (\w+)", listed) == _short_macros()
 
 
 def _check_stack(compiler: list[str], names: list[str], folder: Path) -> None:

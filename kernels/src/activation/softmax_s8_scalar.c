@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softmax, int8, portable C. See kernels/README.md for the formula and its number formats. */
+#include "common/names.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 #include "cortexm/requantize.h"

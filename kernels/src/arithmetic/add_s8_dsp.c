@@ -7,6 +7,7 @@
 #include "common/box.h"
 #include "common/rows.h"
 #include "common/dsp.h"
+#include "common/names.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 

@@ -5,6 +5,7 @@
 #endif
 
 #include "common/mve.h"
+#include "common/names.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 

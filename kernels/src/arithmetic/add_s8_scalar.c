@@ -3,6 +3,7 @@
 #include "common/apart.h"
 #include "common/box.h"
 #include "common/codes.h"
+#include "common/names.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 #include "cortexm/requantize.h"

@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "common/names.h"
+
 /* Pastes names after macros in them are expanded. */
 #define CORTEXM_JOIN(a, b) CORTEXM_PASTE(a, b)
 #define CORTEXM_PASTE(a, b) a##b

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "common/apart.h"
+#include "common/names.h"
 
 #define CORTEXM_TRIPLE_CHUNK 64
 #define CORTEXM_TRIPLE_OFFSET ((INT32_C(1) << 20) - 1)

@@ -10,6 +10,7 @@
 
 #include "common/rows.h"
 #include "common/dsp.h"
+#include "common/names.h"
 #include "common/taps.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"

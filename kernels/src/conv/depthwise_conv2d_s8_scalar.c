@@ -8,6 +8,7 @@
 
 #include "common/apart.h"
 #include "common/codes.h"
+#include "common/names.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 

@@ -2,6 +2,7 @@
 /* transpose_conv2d, int8, portable C: each output pixel gathers the inputs that reach it, for four
  * channels at a time. */
 #include "common/apart.h"
+#include "common/names.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 #include "cortexm/requantize.h"

@@ -5,6 +5,7 @@
 #endif
 
 #include "common/mve.h"
+#include "common/names.h"
 #include "cortexm/kernels.h"
 
 /* Lanes 0 and 1 (half e) or 2 and 3 (f) of u and v: products of rows x and y with the rows w and next.

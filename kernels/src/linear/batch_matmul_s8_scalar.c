@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* batch_matmul, int8, portable C: each row of lhs times four of rhs. See kernels/README.md for the
  * formula. */
+#include "common/names.h"
 #include "common/rows.h"
 #include "cortexm/kernels.h"
 #include "cortexm/requantize.h"

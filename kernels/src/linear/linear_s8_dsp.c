@@ -9,6 +9,7 @@
 
 #include "common/rows.h"
 #include "common/dsp.h"
+#include "common/names.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
 

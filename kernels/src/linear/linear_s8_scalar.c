@@ -5,6 +5,7 @@
 
 #include "common/apart.h"
 #include "common/codes.h"
+#include "common/names.h"
 #include "common/rows.h"
 #include "cortexm/assert.h"
 #include "cortexm/kernels.h"
