@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of networks, and how one becomes a model to lower.
 
-A module for each kind holds the networks as their authors would write them; `@network` enters one in
-the list with what its inputs look like. Weights are random but look trained: batch norms have the
-statistics of the data, with scales and shifts of their own.
+A module or a package for each kind holds the networks as their authors would write them; `@network`
+enters one in the list with what its inputs look like. Weights are random but look trained: batch
+norms have the statistics of the data, with scales and shifts of their own.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from cortexm_tools.frontend.load.model_file import LoadedModel
 
-KINDS = (
-    *("audio", "vision", "vision_blocks", "biosignals", "imu", "detection", "segmentation"),
-    *("super_resolution", "tabular", "text", "recurrent", "generative"),
+MODULES = (
+    *("audio", "vision.classic", "vision.mobile", "vision.branches", "vision.patches"),
+    *("vision_blocks", "biosignals", "imu", "detection", "segmentation", "super_resolution"),
+    *("tabular", "text", "recurrent", "generative"),
 )
+KINDS = tuple(dict.fromkeys(module.partition(".")[0] for module in MODULES))
 SAMPLES = 16
 
 Sample = Callable[[], Any]
@@ -38,7 +40,7 @@ class Network:
 
     Attributes:
         name: C identifier.
-        kind: the module it is in.
+        kind: the module or package it is in.
         about: the first line of its docstring.
         sample: draws one input tensor, or a tuple of them.
         train: changes the weights of a new module; None leaves them as they come.
@@ -66,7 +68,7 @@ def network(
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", build.__name__).lower()
         assert name not in NETWORKS, name
         about = (inspect.getdoc(build) or "").partition("\n")[0]
-        kind = build.__module__.rpartition(".")[2]
+        kind = build.__module__.removeprefix(f"{__package__}.").partition(".")[0]
         NETWORKS[name] = Network(name, kind, about, build, sample, train, refused)
         return build
 
@@ -75,8 +77,8 @@ def network(
 
 def networks() -> dict[str, Network]:
     """All of them, by name."""
-    for kind in KINDS:
-        importlib.import_module(f"{__package__}.{kind}")
+    for module in MODULES:
+        importlib.import_module(f"{__package__}.{module}")
     return NETWORKS
 
 
