@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from cortexm_tools.frontend.lower.codes import code_comparison, rounded_up_padding
+from cortexm_tools.frontend.lower.codes import code_comparison
+from cortexm_tools.frontend.rewrites.pooling import rounded_up_padding
 
 OPERATORS = {
     "eq": torch.eq,

@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import nn
 
-from cortexm_tools.frontend.capture.export import Captured, capture
+from cortexm_tools.frontend.capture.capture import Captured, capture
 from cortexm_tools.frontend.capture.runner import ModuleRunner
 from cortexm_tools.frontend.capture.state import Stateless
 from cortexm_tools.frontend.load.model_file import LoadedModel

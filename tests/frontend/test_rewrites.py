@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from cortexm_tools.frontend.capture.export import capture
+from cortexm_tools.frontend.capture.capture import capture
 from cortexm_tools.frontend.capture.runner import channels_last
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.lower.lower import Lowered, lower

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.fx import GraphModule, Node
 
-from cortexm_tools.frontend.capture.export import capture
+from cortexm_tools.frontend.capture.capture import capture
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.quantize.quantize import quantize
 from cortexm_tools.frontend.quiet import import_executorch

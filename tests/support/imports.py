@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -50,6 +50,42 @@ def imported_modules(path: Path) -> frozenset[str]:
             whole = (f"{base}.{alias.name}".strip(".") for alias in node.names)
             found.update(module if module in modules() else base for module in whole)
     return frozenset(found)
+
+
+def rooms(package: str) -> dict[str, list[Path]]:
+    """The modules of a package by its folders, and those beside these by their own names."""
+    found: dict[str, list[Path]] = {}
+    for name, path in modules().items():
+        room = name.removeprefix(f"{package}.").split(".")[0]
+        if name.startswith(f"{package}."):
+            found.setdefault(room, []).append(path)
+    return found
+
+
+def wrong_imports(package: str, may: Mapping[str, Collection[str]]) -> set[tuple[str, str]]:
+    """(module, what it imports) where a room of `package` imports what it may not.
+
+    Args:
+        may: what each room may import: rooms of `package`, and modules or packages outside it.
+    """
+    return {
+        (module_name(path), other)
+        for room, paths in rooms(package).items()
+        for path in paths
+        for other in imported_modules(path)
+        if other.removeprefix(f"{package}.").split(".")[0] not in may[room]
+    }
+
+
+def imported_libraries(path: Path) -> set[str]:
+    """The libraries that a file imports, wherever in it."""
+    found = set[str]()
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            found.add(node.module.split(".")[0])
+    return found - {PACKAGE.name}
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:

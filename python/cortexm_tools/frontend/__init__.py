@@ -3,10 +3,11 @@
 
     origin      whose code something comes from, and on which line
     load        what the user gives: model, example inputs, calibration and evaluation samples
-    rewrites    the model in operators that stay in int8
-    capture     the model's graph, with its state, said in these operators
+    rewrites    a graph in operators that stay in int8
+    capture     the model's graph, rewritten, with its state as inputs and outputs
     quantize    how every tensor is quantized, and what that costs
-    lower       the dialect's operators, and the .pte; `lower.lower` is all stages in a row
+    lower       the dialect's operators, and the .pte; lower/lower.py is all stages in a row
 
-Whatever the user can mend is a CortexMError. `quiet` silences the libraries meanwhile.
+Each imports only those above it. Whatever the user can mend is a CortexMError; quiet.py silences the
+libraries meanwhile.
 """

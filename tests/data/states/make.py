@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from cortexm_tools.frontend.lower import lower
+from cortexm_tools.frontend.lower.lower import lower
 from cortexm_tools.target import Target
 
 from tests.support.state_models import CASES, load

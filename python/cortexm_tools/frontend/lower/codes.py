@@ -22,6 +22,8 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from ..rewrites.pooling import rounded_up_padding
+
 COMPARED = "cortexm_compared"
 """Key in ``node.meta`` of comparisons whose number was turned into a code."""
 
@@ -55,15 +57,6 @@ def code_comparison(
     if comparison in ("eq", "ne"):
         return comparison, int(codes[true if comparison == "eq" else ~true][0])
     return ("lt", -128 + count) if comparison in ("lt", "le") else ("ge", 128 - count)
-
-
-def rounded_up_padding(size: int, kernel: int, stride: int, padding: int) -> int:
-    """By how much the input must grow at its end for a pool that rounds down to give the output
-    size of one that rounds up, where a window must begin inside the input or its left padding."""
-    outputs = -(-(size + 2 * padding - kernel) // stride) + 1
-    if (outputs - 1) * stride >= size + padding:
-        outputs -= 1
-    return max(0, (outputs - 1) * stride + kernel - size - 2 * padding)
 
 
 def code_pass() -> type[Any]:

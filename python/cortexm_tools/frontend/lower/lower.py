@@ -18,7 +18,7 @@ from ...ir.types import Layer
 from ...pte.quality import Quality
 from ...runner import Progress, Runner
 from ...target import CORES, Target
-from ..capture.export import Captured, capture
+from ..capture.capture import Captured, capture
 from ..capture.runner import ModuleRunner
 from ..capture.state import State, Stateless
 from ..load.model_file import LoadedModel
@@ -34,9 +34,9 @@ from .buffers import check_initial_values, make_buffers, place_writes, shows_buf
 from .guard import unsafe_nodes
 from .lean import make_lean
 from .missing import check_captured, check_lowered
+from .passes import pass_list
 from .reference import Reference
 from .replay import quick_passes
-from .tables import pass_list
 
 # Each round splits the activations off at least one more operator; two are the most ever needed.
 _MAX_ROUNDS = 4

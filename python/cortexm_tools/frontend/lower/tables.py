@@ -23,39 +23,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from ..rewrites.unary import STAND_IN
-from .codes import bias_pass, code_pass
-from .pads import lowering_without_pads, pad_pass
-
-_aten = torch.ops.aten
-
-# What the quantizer is taught in addition to ExecuTorch's patterns.
-EXTRA_UNARY = (
-    _aten.leaky_relu.default,
-    _aten.leaky_relu_.default,
-    _aten.elu.default,
-    _aten.elu_.default,
-    _aten.hardsigmoid.default,
-    _aten.hardsigmoid_.default,
-    _aten.exp.default,
-    _aten.neg.default,
-    _aten.abs.default,
-)
-
-# What moves values without changing them, in addition to ExecuTorch's list.
-EXTRA_SHARED = (
-    _aten.argmax.default,
-    _aten.argmin.default,
-    _aten.topk.default,
-    _aten.roll.default,
-    _aten.narrow.default,
-    _aten.movedim.int,
-    _aten.swapaxes.default,
-    _aten.channel_shuffle.default,
-    _aten.expand_as.default,
-    _aten.tensor_split.sections,
-    _aten.unsafe_split.Tensor,
-)
+from ..quantize.quantizer import EXTRA_UNARY
 
 _TABLE = "cortexm_table"  # key in node.meta
 
@@ -71,32 +39,12 @@ def table_of(
     return torch.clamp(torch.round(values / t) + y, -128, 127).to(torch.int8)
 
 
-def teach_quantizer(quantizer: Any) -> None:
-    """Make a CortexMQuantizer annotate EXTRA_UNARY, the stand-ins of unary.py and EXTRA_SHARED."""
-    from executorch.backends.cortex_m.quantizer.pattern_checkers import CortexMActivationCheck
-
-    extra = {(op,): CortexMActivationCheck for op in (*EXTRA_UNARY, STAND_IN)}
-    for part in quantizer.quantizers:
-        if hasattr(part, "SHARED_QSPEC_OPS_DEFAULT"):
-            part.targets = [*part.targets, *EXTRA_SHARED]
-        matcher = getattr(part, "pattern_matcher", None)
-        if matcher is not None:
-            matcher.support_dict = {**matcher.support_dict, **extra}
-
-
-def pass_list() -> list[Any]:
-    """ExecuTorch's Cortex-M passes, with those of codes.py and pads.py, and tables instead of its
-    clamps."""
-    from executorch.backends.arm._passes import FoldAndAnnotateQParamsPass
-    from executorch.backends.cortex_m.passes.aten_to_cortex_m_pass import AtenToCortexMPass
-    from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
-    from executorch.backends.cortex_m.passes.quantized_clamp_activation_pass import (
-        QuantizedClampActivationPass,
-    )
+def mark_pass() -> type[Any]:
+    """The class of the pass that puts the stand-ins."""
     from executorch.exir.pass_base import ExportPass
 
     class MarkPass(ExportPass):  # type: ignore[misc]
-        """Puts the stand-ins."""
+        """Marks the functions between a dequantize and a quantize operator."""
 
         def call(self, graph_module: GraphModule) -> PassResult:
             nodes = [node for node in graph_module.graph.nodes if _is_tabled(node)]
@@ -104,8 +52,15 @@ def pass_list() -> list[Any]:
                 _mark(node)
             return PassResult(graph_module, bool(nodes))
 
+    return MarkPass
+
+
+def table_pass() -> type[Any]:
+    """The class of the pass that turns the stand-ins into ``cortex_m::quantized_activation``."""
+    from executorch.exir.pass_base import ExportPass
+
     class TablePass(ExportPass):  # type: ignore[misc]
-        """Turns the stand-ins into ``cortex_m::quantized_activation``."""
+        """Gives each a table, which is a constant of the program."""
 
         def __init__(self, exported_program: Any) -> None:
             super().__init__()
@@ -117,15 +72,7 @@ def pass_list() -> list[Any]:
                 _to_table(node, self.exported_program)
             return PassResult(graph_module, bool(nodes))
 
-    result: list[Any] = [MarkPass]
-    for each in CortexMPassManager.pass_list:
-        if each is AtenToCortexMPass:
-            result += [TablePass, bias_pass(), lowering_without_pads(), pad_pass()]
-        elif each is not QuantizedClampActivationPass:
-            result.append(each)
-        if each is FoldAndAnnotateQParamsPass:
-            result.append(code_pass())
-    return result
+    return TablePass
 
 
 def _name(node: object) -> str:

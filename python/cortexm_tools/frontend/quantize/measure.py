@@ -18,7 +18,7 @@ import torch
 from torch.fx import Graph, GraphModule, Interpreter, Node
 
 from ...pte.quality import LayerQuality, Noise, OutputQuality, Quality
-from ..capture.export import Captured
+from ..capture.capture import Captured
 from ..capture.runner import ModuleRunner
 from ..load.model_file import LoadedModel
 from ..load.samples import Sample

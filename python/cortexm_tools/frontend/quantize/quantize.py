@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
@@ -17,11 +15,10 @@ from ...ir.types import Layer
 from ..capture.runner import ModuleRunner
 from ..capture.state import State
 from ..load.samples import Sample
-from ..lower.tables import teach_quantizer
 from ..origin.blame import layer_of_error
 from ..origin.places import first_line
 from ..quiet import quiet
-from .state_ranges import share_ranges
+from .quantizer import make_quantizer
 
 _aten = torch.ops.aten
 
@@ -66,32 +63,6 @@ def split_activations(graph: GraphModule, numbers: Iterable[int]) -> None:
     graph.recompile()
 
 
-def center_weights(quantizer: Any) -> None:
-    """Make a CortexMQuantizer quantize weights to [-127, 127], with the scale max|w| / 127.
-
-    Its own range is [-128, 127] with the scale max|w| / 127.5, in which the largest weight is cut
-    and weights that are codes times a scale already (a model that comes from an int8 one) are
-    rounded to others.
-    """
-    from torchao.quantization.pt2e.quantizer import QuantizationSpec
-
-    def centered(config: Any) -> Any:
-        class Centered(type(config)):  # type: ignore[misc]
-            """`config` with other weights; it asks for those of some operators by a method."""
-
-            def get_weight_qspec(self, node: Node | None = None) -> Any:
-                spec = super().get_weight_qspec(node)
-                if not isinstance(spec, QuantizationSpec) or spec.dtype != torch.int8:
-                    return spec
-                return replace(spec, quant_min=-127, quant_max=127)
-
-        return Centered(**{field.name: getattr(config, field.name) for field in fields(config)})
-
-    for part in quantizer.quantizers:
-        if getattr(part, "quantization_config", None) is not None:
-            part.quantization_config = centered(part.quantization_config)
-
-
 def quantize(
     graph: GraphModule,
     samples: Iterable[Sample],
@@ -111,17 +82,11 @@ def quantize(
     Raises:
         CortexMError: the quantizer fails.
     """
-    from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
     try:
         with quiet(), torch.no_grad():
-            quantizer = CortexMQuantizer()
-            teach_quantizer(quantizer)
-            center_weights(quantizer)
-            if states:
-                share_ranges(quantizer, states)
-            prepared = prepare_pt2e(graph, quantizer)
+            prepared = prepare_pt2e(graph, make_quantizer(states))
             run = ModuleRunner(prepared, which, states)
             for sample in samples:
                 run.step(sample)

@@ -16,7 +16,6 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from ..lower.codes import rounded_up_padding
 from .builder import Builder, Table, numbers, shape_of
 
 _aten = torch.ops.aten
@@ -59,6 +58,15 @@ def windows(
             rounded_up_padding(size[i], d[i] * (k[i] - 1) + 1, s[i], p[i]) for i in range(2)
         ]
     return Windows(k, s, p, d, overhang)
+
+
+def rounded_up_padding(size: int, kernel: int, stride: int, padding: int) -> int:
+    """By how much the input must grow at its end for a pool that rounds down to give the output
+    size of one that rounds up, where a window must begin inside the input or its left padding."""
+    outputs = -(-(size + 2 * padding - kernel) // stride) + 1
+    if (outputs - 1) * stride >= size + padding:
+        outputs -= 1
+    return max(0, (outputs - 1) * stride + kernel - size - 2 * padding)
 
 
 def average(

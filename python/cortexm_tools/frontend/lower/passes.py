@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The passes that make a program of the Cortex-M dialect: ExecuTorch's, and ours among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .codes import bias_pass, code_pass
+from .pads import lowering_without_pads, pad_pass
+from .tables import mark_pass, table_pass
+
+
+def pass_list() -> list[Any]:
+    """ExecuTorch's passes in their order, with tables instead of its clamps, and padding last."""
+    from executorch.backends.arm._passes import FoldAndAnnotateQParamsPass
+    from executorch.backends.cortex_m.passes.aten_to_cortex_m_pass import AtenToCortexMPass
+    from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
+    from executorch.backends.cortex_m.passes.quantized_clamp_activation_pass import (
+        QuantizedClampActivationPass,
+    )
+
+    result: list[Any] = [mark_pass()]
+    for each in CortexMPassManager.pass_list:
+        if each is AtenToCortexMPass:
+            result += [table_pass(), bias_pass(), lowering_without_pads(), pad_pass()]
+        elif each is not QuantizedClampActivationPass:
+            result.append(each)
+        if each is FoldAndAnnotateQParamsPass:
+            result.append(code_pass())
+    return result
