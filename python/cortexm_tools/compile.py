@@ -30,7 +30,6 @@ from .program import EvaluationSet, Program
 from .pte.builder import state_values
 from .pte.vectors import check_vectors, fit_input, vector_inputs
 from .report import check_limits, float_ops, report_data, report_json
-from .runner import run_in_order
 from .simplify import simplify
 from .target import Optimize, Target
 
@@ -339,9 +338,7 @@ def _npz(evaluation: EvaluationSet, program: Program) -> bytes:
     """The evaluation set for later runs without torch, with the float model's accuracy."""
     arrays: dict[str, Array] = {"in_0": evaluation.inputs, "labels": evaluation.labels}
     if program.float_module is not None:
-        outputs = run_in_order(program.float_module, [(value,) for value in evaluation.inputs])
-        right = np.array([np.argmax(row[0]) for row in outputs]) == evaluation.labels
-        arrays["float_accuracy"] = np.array(np.mean(right))
+        arrays["float_accuracy"] = np.array(evaluation.accuracy_of(program.float_module))
     return npz_bytes(arrays)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .errors import CortexMError, did_you_mean, named
 from .frontend.load.builtin import builtin_file, builtin_names
@@ -21,7 +23,7 @@ from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
 from .pte.quality import NO_FLOAT_MODEL, NOT_QUANTIZED, stored_quality
 from .pte.reader import read_pte
-from .runner import Progress, Runner
+from .runner import Progress, Runner, run_in_order
 from .target import Target
 
 if TYPE_CHECKING:
@@ -34,6 +36,19 @@ class EvaluationSet:
 
     inputs: Array
     labels: Array
+
+    def accuracy(self, outputs: Sequence[Sequence[Array]]) -> float:
+        """The share of samples, in [0, 1], whose highest score is at the label.
+
+        Args:
+            outputs: those of each sample, the scores first; of equal scores the first one counts.
+        """
+        best = [np.argmax(row[0]) for row in outputs]
+        return float(np.mean(np.array(best) == self.labels))
+
+    def accuracy_of(self, run: Runner) -> float:
+        """The accuracy of a model of which the samples are one sequence of calls."""
+        return self.accuracy(run_in_order(run, [(value,) for value in self.inputs]))
 
 
 @dataclass(frozen=True)

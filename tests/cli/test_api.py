@@ -14,6 +14,8 @@ import cortexm_tools
 from cortexm_tools import CortexMError, compile_model, inspect_model, lower_model
 from cortexm_tools.api import _arguments
 from cortexm_tools.cli.parser import build_parser
+from cortexm_tools.ir import Array
+from cortexm_tools.program import EvaluationSet
 
 ROOT = Path(__file__).resolve().parents[2]
 PTE = ROOT / "tests" / "data" / "digits" / "digits.pte"
@@ -72,6 +74,25 @@ def test_what_is_left_out_is_what_the_command_line_takes() -> None:
     args = vars(build_parser().parse_args(["compile", "x.pte"]))
     given = vars(_arguments({}))
     assert given == {word: args[word] for word in given}
+
+
+class _Doubled:
+    """A model without state, and how often it was begun."""
+
+    begun = 0
+
+    def __call__(self, inputs: tuple[Array, ...], /) -> tuple[Array, ...]:
+        assert self.begun == 1
+        return (np.multiply(inputs[0], 2),)
+
+    def reset(self) -> None:
+        self.begun += 1
+
+
+def test_accuracy_is_the_share_of_labels_with_the_first_highest_score() -> None:
+    scores = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]], np.float32)
+    labelled = EvaluationSet(scores[:, None], np.array([0, 1, 1, 1]))
+    assert labelled.accuracy_of(_Doubled()) == labelled.accuracy([(s,) for s in scores]) == 0.75
 
 
 def test_no_torch_is_imported_for_a_program() -> None:

@@ -13,10 +13,9 @@ import torch
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.load.model_file import load_model
 from cortexm_tools.frontend.lower.lower import Lowered, lower
-from cortexm_tools.frontend.quantize.evaluate import accuracy
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.program import load_program
+from cortexm_tools.program import EvaluationSet, load_program
 from cortexm_tools.pte import read_pte
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
@@ -86,8 +85,9 @@ def test_sample() -> None:
     assert again.pte == lowered.pte
     assert again.layers == lowered.layers
     assert loaded.evaluation is not None
-    in_float = accuracy(lowered.float_module, loaded.evaluation)
-    in_int8 = accuracy(lowered.reference, loaded.evaluation)
+    labelled = EvaluationSet(loaded.evaluation.inputs[0], loaded.evaluation.labels)
+    in_float = labelled.accuracy_of(lowered.float_module)
+    in_int8 = labelled.accuracy_of(lowered.reference)
     assert in_float >= 0.98
     assert in_int8 >= in_float - 0.01
 

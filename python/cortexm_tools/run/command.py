@@ -22,7 +22,6 @@ from ..program import EvaluationSet
 from ..pte.quality import quality_line
 from ..pte.vectors import check_vectors, fit_input, tolerance_text, vector_inputs
 from ..report import alternative_lines, table
-from ..runner import run_in_order
 from ..target import Core
 from . import run_on_board, run_on_core, run_on_host
 from .pytorch import against_pytorch, pytorch_lines
@@ -101,10 +100,9 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
     if graph.inputs and not _takes_codes(compiled):
         data |= against_pytorch(compiled.program, invocations, outputs)
     if evaluation is not None:
-        right = np.argmax([row[0].reshape(-1) for row in outputs], axis=1) == evaluation.labels
         data["evaluation"] = {
             "samples": len(evaluation.labels),
-            "accuracy": float(np.mean(right)),
+            "accuracy": evaluation.accuracy(outputs),
             **_float_accuracy(compiled, request, evaluation),
         }
     failed = 0
@@ -290,9 +288,7 @@ def _float_accuracy(
     module = compiled.program.float_module
     if module is None:
         return {}
-    outputs = run_in_order(module, [(value,) for value in evaluation.inputs])
-    right = np.array([np.argmax(row[0]) for row in outputs]) == evaluation.labels
-    return {"float_accuracy": float(np.mean(right))}
+    return {"float_accuracy": evaluation.accuracy_of(module)}
 
 
 def _data(compiled: Compiled, result: RunResult, count: int, wrong: int) -> dict[str, Any]:

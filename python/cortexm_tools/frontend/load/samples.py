@@ -41,9 +41,6 @@ class Evaluation:
     inputs: tuple[npt.NDArray[np.generic], ...]
     labels: npt.NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
 
 def _as_tensor(value: Any) -> torch.Tensor | None:
     if isinstance(value, torch.Tensor):
