@@ -210,9 +210,9 @@ FALLBACK = (
 )
 
 
-_NEWER = (
-    "the program may come from a newer ExecuTorch: lower the model again with the version that "
-    "'cortexm doctor' shows"
+OTHER_VERSION = (
+    "the program may come from another version of ExecuTorch (docs/pipeline.md lists what is read): "
+    "lower the model again with the version that 'cortexm doctor' shows"
 )
 
 
@@ -271,5 +271,5 @@ def no_kernel(operator: str, layer: Layer, where: str) -> CortexMError:
         entry = _entry(operator)
         call = entry[1] if entry else ""
     name = f"{call} ({operator})" if call else operator
-    hint = _NEWER if operator.startswith("cortex_m::") else advice_on(call, operator)
+    hint = OTHER_VERSION if operator.startswith("cortex_m::") else advice_on(call, operator)
     return CortexMError(f"there is no kernel for {name}", where=where, hint=hint)

@@ -14,6 +14,7 @@ from cortexm_tools.ir.types import Graph, Layer, QuantParams, same_layout
 from cortexm_tools.pte import list_operators, parse_program, read_program, read_pte
 from cortexm_tools.pte.call import Call
 from cortexm_tools.pte.ops import CONVERTERS
+from cortexm_tools.pte.schemas import SCHEMAS
 from cortexm_tools.pte.values import (
     Dynamism,
     InstructionKind,
@@ -225,7 +226,7 @@ def test_an_unknown_operator_is_named_with_its_layer() -> None:
     with pytest.raises(CortexMError, match="no kernel for cortex_m::quantized_conv9d.out") as error:
         read_program(program, name="test", layers=layers)
     assert error.value.where == "features.3 (model.py:41)"
-    assert "newer ExecuTorch" in error.value.hint
+    assert "another version of ExecuTorch" in error.value.hint
     with pytest.raises(CortexMError) as error:
         read_program(program, name="test")
     assert error.value.where == "instruction 3"
@@ -325,6 +326,47 @@ def test_the_number_of_arguments_is_checked() -> None:
     program = _with_operator("portable_int8-alias_copy", "cortex_m::quantized_add.out")
     with pytest.raises(CortexMError, match="3 arguments, expected 14"):
         read_program(program, name="test")
+
+
+# What earlier versions of ExecuTorch left out of their operators' arguments (docs/pipeline.md).
+EARLIER = {
+    "cortex_m::quantized_conv2d.out": ["scratch"],
+    "cortex_m::quantized_depthwise_conv2d.out": ["scratch"],
+    "cortex_m::quantized_batch_matmul.out": ["scratch"],
+    "cortex_m::quantized_avg_pool2d.out": ["ceil_mode"],
+}
+REFUSED_EARLIER = {
+    "cortex_m::quantized_add.out": ["activation_min", "activation_max"],
+    "cortex_m::quantized_avg_pool2d.out": ["ceil_mode", "scratch"],
+    "cortex_m::quantized_transpose_conv2d.out": ["scratch", "output_scratch"],
+}
+
+
+def _without(program: PteProgram, operator: str, names: list[str]) -> PteProgram:
+    places = [SCHEMAS[operator].positions[name] for name in names]
+    instructions = tuple(
+        replace(call, args=tuple(arg for at, arg in enumerate(call.args) if at not in places))
+        if call.operator == operator
+        else call
+        for call in program.instructions
+    )
+    return replace(program, instructions=instructions)
+
+
+def test_programs_of_earlier_versions_are_read_or_refused_with_advice() -> None:
+    read = refused = 0
+    for case in golden_cases(cpu="cortex-m55"):
+        program = parse_program(case.pte)
+        for operator in case.operators & EARLIER.keys():
+            earlier = read_program(_without(program, operator, EARLIER[operator]), name="test")
+            assert earlier == read_program(program, name="test")
+            read += 1
+        for operator in case.operators & REFUSED_EARLIER.keys():
+            with pytest.raises(CortexMError, match="arguments, expected") as caught:
+                read_program(_without(program, operator, REFUSED_EARLIER[operator]), name="test")
+            assert "another version of ExecuTorch" in caught.value.hint
+            refused += 1
+    assert read > 50 and refused > 20
 
 
 def test_splitting_gives_one_slice_per_result() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..advice import no_kernel
+from ..advice import OTHER_VERSION, no_kernel
 from ..errors import CortexMError
 from ..ir.types import Graph, Layer
 from .builder import Builder
@@ -119,5 +119,6 @@ def convert_call(call: Call) -> None:
     expected = call.schema.arg_count + call.schema.out_count
     have = len(instruction.args)
     if have not in (expected, expected + 1):
-        raise call.error(f"{have} arguments, expected {expected}")
+        hint = OTHER_VERSION if instruction.operator.startswith("cortex_m::") else ""
+        raise call.error(f"{have} arguments, expected {expected}", hint)
     convert(call)
