@@ -9,5 +9,5 @@
     lower       the dialect's operators, and the .pte; lower/lower.py is all stages in a row
 
 Each imports only those above it. Whatever the user can mend is a CortexMError; quiet.py silences the
-libraries meanwhile.
+libraries meanwhile, and nodes.py says which operator a node calls.
 """

@@ -20,6 +20,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.graph import CodeGen
 
 from ...errors import CortexMError
+from ..nodes import schema_of
 from ..origin.places import frame_in_text
 from .scatter import say_writes
 from .state import State
@@ -75,7 +76,7 @@ def _with_lines(graph: Graph, states: tuple[State, ...]) -> tuple[State, ...]:
         if source in placeholders:
             owners[node] = placeholders.index(source)  # the copy that `Stateless` makes
         elif source in owners:
-            schema = getattr(node.target, "_schema", None)
+            schema = schema_of(node)
             if schema is None or not schema.returns or schema.returns[0].alias_info is None:
                 continue
             owners[node] = owners[source]  # a view, or what an operator in place gives

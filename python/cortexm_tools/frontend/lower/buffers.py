@@ -25,6 +25,7 @@ from torch.utils._pytree import tree_flatten
 
 from ...errors import CortexMError
 from ..capture.state import State
+from ..nodes import operator_name
 
 _INITIALIZED = "et_init_buffer"  # key in node.meta, by which ExecuTorch stores a buffer's value
 _VIEWS = ("aten::view_copy", "aten::view", "aten::alias", "aten::alias_copy", "aten::detach")
@@ -112,8 +113,7 @@ def _separate(output: Node, buffers: list[Node], kept: set[Node]) -> list[Any]:
 
 def _is_only_dequantized(node: Node, results: list[Any]) -> bool:
     """Whether `node` makes one of `results` from codes, and that is all that it is for."""
-    schema = getattr(node.target, "_schema", None)
-    if schema is None or schema.name != "cortex_m::dequantize_per_tensor":
+    if operator_name(node) != "cortex_m::dequantize_per_tensor":
         return False
     return len(node.users) == 1 and results.count(node) == 1
 
@@ -135,7 +135,7 @@ def _copy(before: Node, source: Node, like: torch.Tensor) -> Node:
 
 def _origin(node: Node) -> Node:
     """The node whose bytes `node` may show."""
-    while (schema := getattr(node.target, "_schema", None)) and schema.name in _VIEWS:
+    while operator_name(node) in _VIEWS:
         node = node.all_input_nodes[0]
     return node
 

@@ -22,6 +22,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from ..nodes import operator_name, schema_of
 from ..rewrites.pooling import rounded_up_padding
 
 COMPARED = "cortexm_compared"
@@ -69,17 +70,14 @@ def code_pass() -> type[Any]:
         def call(self, graph_module: GraphModule) -> PassResult:
             changed = False
             for node in list(graph_module.graph.nodes):
-                schema = getattr(node.target, "_schema", None)
-                if node.op != "call_function" or schema is None:
-                    continue
-                namespace, _, name = schema.name.partition("::")
+                namespace, _, name = operator_name(node).partition("::")
                 if namespace != "aten" or 0 not in node.meta.get("input_qparams", {}):
                     continue
                 if name == "max_pool2d":
                     changed |= _round_down(node)
                 elif name == "linear":
                     changed |= _set_bias_aside(node)
-                elif name in _COMPARISONS and schema.overload_name == "Scalar":
+                elif name in _COMPARISONS and schema_of(node).overload_name == "Scalar":
                     _compare_codes(node, name)
                     changed = True
             if changed:
@@ -103,8 +101,7 @@ def bias_pass() -> type[Any]:
             for node in graph_module.graph.nodes:
                 bias = node.meta.pop(_BIAS, None)
                 # Operators that a pass made after a linear layer may carry a copy of its meta.
-                schema = getattr(node.target, "_schema", None)
-                if bias is not None and schema is not None and schema.name == "aten::linear":
+                if bias is not None and operator_name(node) == "aten::linear":
                     node.args = (*node.args[:2], placeholders[bias])
                     changed = True
             return PassResult(graph_module, changed)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import torch
 from torch.fx import Graph, Node
 
+from ..nodes import operator_name, schema_of
 from .codes import COMPARED
 
 CODE_SAFE = frozenset(
@@ -36,11 +37,8 @@ _CODES = (torch.int8, torch.int16)
 
 def _operator(node: Node) -> tuple[str, str]:
     """(namespace, ``aten.add``) of a call of an edge or ATen operator; ("", "") of another."""
-    schema = getattr(node.target, "_schema", None)
-    if node.op != "call_function" or schema is None:
-        return "", ""
-    namespace, _, name = schema.name.partition("::")
-    return namespace, f"{namespace}.{name}"
+    namespace, _, name = operator_name(node).partition("::")
+    return namespace, f"{namespace}.{name}" if namespace else ""
 
 
 def _result_is_not_codes(node: Node) -> bool:
@@ -50,8 +48,9 @@ def _result_is_not_codes(node: Node) -> bool:
 
 
 def _compares_with_value(node: Node, name: str) -> bool:
-    scalar = getattr(node.target, "_schema").overload_name == "Scalar"  # noqa: B009
-    return scalar and name in _COMPARISONS and COMPARED not in node.meta
+    if name not in _COMPARISONS or COMPARED in node.meta:
+        return False
+    return bool(schema_of(node).overload_name == "Scalar")
 
 
 def _accumulates(node: Node) -> bool:

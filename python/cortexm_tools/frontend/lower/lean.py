@@ -13,13 +13,14 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import ExportGraphSignature, InputKind
 from torch.fx import Node
 
+from ..nodes import operator_name
+
 _CONSTANTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 _COPIES = ("aten::clone", "dim_order_ops::_clone_dim_order", "dim_order_ops::_to_dim_order_copy")
 
 
 def _is_noop_copy(node: Node) -> bool:
-    schema = getattr(node.target, "_schema", None)
-    if node.op != "call_function" or schema is None or schema.name not in _COPIES:
+    if operator_name(node) not in _COPIES:
         return False
     source = node.args[0]
     if not isinstance(source, Node) or source.op == "placeholder":

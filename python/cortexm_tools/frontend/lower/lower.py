@@ -103,18 +103,7 @@ def lower(
             if count >= _MANY_OPERATORS:
                 progress(f"{count:,} operators: {text}")
 
-        split: set[int] = set()
-        for _ in range(_MAX_ROUNDS):
-            edge, quantized = _lower_once(captured, loaded, target, quantize, name, split, stage)
-            wrong = unsafe_nodes(edge.exported_program().graph)
-            if not wrong:
-                break
-            tags = {tag for node, _ in wrong if (tag := tag_of(node)) is not None}
-            if not quantize or not tags - split:
-                _refuse(edge.exported_program(), wrong[0], loaded.path.parent)
-            split |= tags
-        else:
-            _refuse(edge.exported_program(), wrong[0], loaded.path.parent)
+        edge, quantized = _lower_safely(captured, loaded, target, quantize, name, stage)
         if quantize and loaded.calibration is None:
             warnings.append(
                 f"{name}: no CalibrationInputs: quantization ranges come from ModelInputs alone, "
@@ -169,6 +158,33 @@ def target_config(target: Target) -> Any:
     return CortexMTargetConfig(cpu=core, isa=getattr(cmsis_nn.Backend, target.isa.name))
 
 
+def _lower_safely(
+    captured: Captured,
+    loaded: LoadedModel,
+    target: Target,
+    quantize: bool,
+    name: str,
+    stage: Progress,
+) -> tuple[Any, GraphModule]:
+    """The edge program and the quantized graph, with activations split off where ExecuTorch would
+    otherwise compute on codes as if they were values.
+
+    Raises:
+        CortexMError: it does so even then, or cannot lower the model.
+    """
+    split: set[int] = set()
+    for _ in range(_MAX_ROUNDS):
+        edge, quantized = _lower_once(captured, loaded, target, quantize, name, split, stage)
+        wrong = unsafe_nodes(edge.exported_program().graph)
+        if not wrong:
+            return edge, quantized
+        tags = {tag for node, _ in wrong if (tag := tag_of(node)) is not None}
+        if not quantize or not tags - split:
+            break
+        split |= tags
+    raise _unsafe(edge.exported_program(), wrong[0], loaded.path.parent)
+
+
 def _lower_once(
     captured: Captured,
     loaded: LoadedModel,
@@ -216,10 +232,10 @@ def _lower_once(
     return edge, graph
 
 
-def _refuse(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> None:
+def _unsafe(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> CortexMError:
     node, name = wrong
     layer = layers_of_graph(program.graph, base)[node]
-    raise CortexMError(
+    return CortexMError(
         f"{layer.call or name} would compute on int8 codes as if they were values: ExecuTorch does not "
         "lower it correctly here",
         where=str(layer),

@@ -7,27 +7,22 @@ divide into others; the lowered one, for what they were divided into.
 
 from __future__ import annotations
 
-import operator
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch._decomp import core_aten_decompositions
-from torch.fx import Graph, Node
+from torch.fx import Graph
 
 from ...advice import is_advised, no_kernel
 from ...pte.ops import CONVERTERS
+from ..nodes import operator_name
 from ..origin.layers import layers_of_graph
 
 
 def _known() -> set[str]:
     """Names of operators that can be read from a program, without overloads."""
     return {name.partition(".")[0] for name in CONVERTERS}
-
-
-def _name(node: Node) -> str:
-    schema = getattr(node.target, "_schema", None)
-    return str(schema.name if schema is not None else node.target)
 
 
 def check_captured(graph: Graph, base: Path) -> None:
@@ -39,9 +34,9 @@ def check_captured(graph: Graph, base: Path) -> None:
     known, divided = _known(), core_aten_decompositions()
     for node in graph.nodes:
         target: Any = node.target
-        if not isinstance(target, torch._ops.OpOverload) or not is_advised(_name(node)):
+        if not isinstance(target, torch._ops.OpOverload) or not is_advised(operator_name(node)):
             continue
-        plain = _name(node).removesuffix("_")
+        plain = operator_name(node).removesuffix("_")
         if {plain, f"{plain}_copy"} & known or target in divided or target._can_decompose():
             continue
         layer = layers_of_graph(graph, base)[node]
@@ -56,8 +51,6 @@ def check_lowered(graph: Graph, base: Path) -> None:
     """
     known = _known()
     for node, layer in layers_of_graph(graph, base).items():
-        if node.op != "call_function" or node.target is operator.getitem or not node.users:
-            continue
-        name = _name(node)
-        if "::" in name and name not in known:
+        name = operator_name(node)
+        if name and node.users and name not in known:
             raise no_kernel(name, layer, str(layer))

@@ -23,6 +23,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from ..nodes import operator_name
 from ..quantize.quantizer import EXTRA_UNARY
 
 _TABLE = "cortexm_table"  # key in node.meta
@@ -75,24 +76,18 @@ def table_pass() -> type[Any]:
     return TablePass
 
 
-def _name(node: object) -> str:
-    """``aten::clamp`` for a call of that operator; "" for what is not an operator call."""
-    schema = getattr(getattr(node, "target", None), "_schema", None)
-    return schema.name if schema is not None else ""
-
-
 def _is_int8(node: object, kind: str) -> bool:
     return (
         isinstance(node, Node)
-        and _name(node) == f"quantized_decomposed::{kind}_per_tensor"
+        and operator_name(node) == f"quantized_decomposed::{kind}_per_tensor"
         and node.args[5] == torch.int8
         and isinstance(node.args[1], float)
     )
 
 
 def _is_tabled(node: Node) -> bool:
-    namespace, _, name = _name(node).partition("::")
-    stand_in = _name(node) == "cortexm_tools::unary"
+    namespace, _, name = operator_name(node).partition("::")
+    stand_in = operator_name(node) == "cortexm_tools::unary"
     if not stand_in and (namespace != "aten" or name not in _TABLED):
         return False
     if len(node.all_input_nodes) != 1:
@@ -118,9 +113,9 @@ def _decomposes(hardswish: Node) -> bool:
         if not node.all_input_nodes:
             return False
     node = node.all_input_nodes[0]
-    if _name(node) == "aten::clamp" and node.all_input_nodes:
+    if operator_name(node) == "aten::clamp" and node.all_input_nodes:
         node = node.all_input_nodes[0]
-    return _name(node) in ("aten::convolution", "aten::linear") and len(node.users) == 1
+    return operator_name(node) in ("aten::convolution", "aten::linear") and len(node.users) == 1
 
 
 def _mark(node: Node) -> None:

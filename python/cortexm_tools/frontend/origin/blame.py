@@ -12,6 +12,7 @@ from torch.fx import Graph
 
 from ...advice import ADVISED, advice_on
 from ...ir.types import Layer
+from ..nodes import operator_name
 from .layers import layers_of_graph
 from .places import frame_in_text, shown_path
 
@@ -55,8 +56,7 @@ def layer_of_error(error: BaseException, graph: Graph, base: Path) -> Layer:
             return Layer("", f"{shown_path(frame[0], base)}:{frame[1]}", call)
     mentioned = {name for text in texts for name in _OPERATOR.findall(text)}
     for node, layer in named.items():
-        schema = getattr(node.target, "_schema", None)
-        if schema is not None and schema.name.partition("::")[2] in mentioned:
+        if operator_name(node).partition("::")[2] in mentioned:
             return layer
     return Layer()
 

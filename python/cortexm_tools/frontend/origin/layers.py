@@ -13,6 +13,7 @@ from torch.fx import Graph, Node
 
 from ...errors import CortexMError, printable
 from ...ir.types import Layer
+from ..nodes import operator_name
 from .calls import call_of
 from .places import frame_in_text, shown_path
 
@@ -95,7 +96,7 @@ def kernel_layers(program: Any, graph: Graph, base: Path) -> tuple[tuple[str, La
     result = []
     rest = iter(calls)
     for name in names:
-        node = next((n for n in rest if _operator_name(n) == name), None)
+        node = next((n for n in rest if operator_name(n) == name), None)
         if node is None:
             raise CortexMError(
                 f"cannot tell which layer the instruction {name} came from",
@@ -103,8 +104,3 @@ def kernel_layers(program: Any, graph: Graph, base: Path) -> tuple[tuple[str, La
             )
         result.append((name, layers[node]))
     return tuple(result)
-
-
-def _operator_name(node: Node) -> str:
-    schema = getattr(node.target, "_schema", None)
-    return schema.name if schema is not None else ""

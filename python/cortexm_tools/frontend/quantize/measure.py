@@ -22,6 +22,7 @@ from ..capture.capture import Captured
 from ..capture.runner import ModuleRunner
 from ..load.model_file import LoadedModel
 from ..load.samples import Sample
+from ..nodes import operator_name, schema_of
 from ..origin.layers import layer_of
 from ..rewrites.unary import STAND_IN
 from .quantize import tag_of
@@ -107,20 +108,16 @@ class _Recorder(Interpreter):
 
 
 def _writes(node: Node) -> bool:
-    schema = getattr(node.target, "_schema", None)
+    schema = schema_of(node)
     return schema is not None and bool(schema.is_mutable)
-
-
-def _schema_name(node: Node) -> str:
-    schema = getattr(node.target, "_schema", None)
-    return str(schema.name) if schema is not None else str(getattr(node.target, "__name__", ""))
 
 
 def _operator(node: Node) -> str:
     """``conv2d``, also for one in place."""
     if node.target is STAND_IN:
         return "element-wise function"
-    return _schema_name(node).rpartition("::")[2].rstrip("_")
+    name = operator_name(node) or str(getattr(node.target, "__name__", ""))
+    return name.rpartition("::")[2].rstrip("_")
 
 
 def _counterparts(nodes: list[Node], quantized: Graph) -> dict[Node, Node]:
@@ -132,7 +129,7 @@ def _counterparts(nodes: list[Node], quantized: Graph) -> dict[Node, Node]:
             by_name[node.name] = node
         tag = tag_of(node)
         if node.op == "call_function" and tag is not None:
-            if not _schema_name(node).startswith("quantized_decomposed::"):
+            if not operator_name(node).startswith("quantized_decomposed::"):
                 tagged.setdefault(tag, node)
     found = {}
     for node in nodes:
@@ -146,9 +143,9 @@ def _counterparts(nodes: list[Node], quantized: Graph) -> dict[Node, Node]:
 def _dequantized(node: Node) -> Node:
     """`node`'s value as codes give it, if it is quantized; else `node`."""
     for user in node.users:
-        if _schema_name(user).startswith("quantized_decomposed::quantize"):
+        if operator_name(user).startswith("quantized_decomposed::quantize"):
             for result in user.users:
-                if _schema_name(result).startswith("quantized_decomposed::dequantize"):
+                if operator_name(result).startswith("quantized_decomposed::dequantize"):
                     return result
     return node
 

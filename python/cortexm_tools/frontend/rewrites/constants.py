@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from ..nodes import operator_name
 from .builder import Builder
 
 _LARGEST = 1 << 20  # elements; a constant that is expanded to more stays small
@@ -33,12 +34,12 @@ def fold_constants(module: GraphModule) -> None:
 
 def _is_foldable(module: GraphModule, node: Node) -> bool:
     value = node.meta.get("val")
-    schema = getattr(node.target, "_schema", None)
-    if node.op != "call_function" or schema is None or not isinstance(value, torch.Tensor):
+    name = operator_name(node)
+    if not isinstance(value, torch.Tensor):
         return False
-    if not schema.name.startswith("aten::") or any(word in schema.name for word in _RANDOM):
+    if not name.startswith("aten::") or any(word in name for word in _RANDOM):
         return False
-    if schema.name in _LIKE:
+    if name in _LIKE:
         return int(value.numel()) <= _LARGEST
     inputs = node.all_input_nodes
     if any(Builder.value_in(module, n) is None for n in inputs):

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from ..nodes import operator_name
 from .builder import Builder, shape_of
 
 _aten = torch.ops.aten
@@ -102,14 +103,9 @@ def join_unary(module: GraphModule) -> None:
     module.recompile()
 
 
-def _name(node: Node) -> str:
-    schema = getattr(node.target, "_schema", None)
-    return schema.name if node.op == "call_function" and schema is not None else ""
-
-
 def _plain(node: Node) -> str:
     """The operator's name without the mark of in-place operators."""
-    name = _name(node)
+    name = operator_name(node)
     return name[:-1] if name.endswith("_") and not name.endswith("__") else name
 
 
@@ -123,7 +119,9 @@ def _number(module: GraphModule, argument: object) -> float | None:
 
 def _root(module: GraphModule, node: Node, roots: dict[Node, Node]) -> Node | None:
     """The one tensor that `node` is an element-wise function of."""
-    if _name(node) not in _ELEMENTWISE or not isinstance(node.meta.get("val"), torch.Tensor):
+    if operator_name(node) not in _ELEMENTWISE or not isinstance(
+        node.meta.get("val"), torch.Tensor
+    ):
         return None
     if not all(_is_plain(a) for a in (*node.args, *node.kwargs.values())):
         return None
@@ -137,7 +135,7 @@ def _root(module: GraphModule, node: Node, roots: dict[Node, Node]) -> Node | No
         return None
     if tuple(node.meta["val"].shape) != shape:
         return None
-    alone = _name(node) in _FUSED and len(root.users) == 1
+    alone = operator_name(node) in _FUSED and len(root.users) == 1
     return None if alone and _plain(root) in _FUSING and tensors == [root] else root
 
 
@@ -148,7 +146,7 @@ def _is_plain(argument: object) -> bool:
 
 
 def _is_known(node: Node) -> bool:
-    name = _name(node)
+    name = operator_name(node)
     if name in _BINARY:
         return all(isinstance(a, Node) for a in node.args[:2]) and len(node.all_input_nodes) == 1
     return name in _KNOWN
