@@ -150,16 +150,12 @@ def _sample(value: Any, example: Sample, what: str, where: str) -> Sample:
         fit = _fit(tensor, like)
         if fit is None:
             raise CortexMError(
-                f"{what}, input {index} is {shape_text(tensor.shape)} {_dtype(tensor)}, "
-                f"but the example input is {shape_text(like.shape)} {_dtype(like)}",
+                f"{what}, input {index} is {shape_text(tensor.shape)} {type_text(tensor.dtype)}, "
+                f"but the example input is {shape_text(like.shape)} {type_text(like.dtype)}",
                 where=where,
             )
         fitted.append(fit)
     return tuple(fitted)
-
-
-def _dtype(tensor: torch.Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def _unstack(stacks: tuple[Any, ...], example: Sample, what: str, where: str) -> list[Sample]:
@@ -277,42 +273,55 @@ def calibration_file(path: Path, example: Sample) -> tuple[Sample, ...]:
             where=where,
             hint="known: .npz with in_0, in_1, …; .npy; .pt",
         )
-    try:
-        if suffix == ".npz":
-            arrays = read_npz(path, [f"in_{i}" for i in range(len(example))])
-        elif suffix == ".npy":
-            arrays = {"in_0": read_npy(path)}
-        else:
-            value = torch.load(path, map_location="cpu", weights_only=True)
-    except CortexMError as error:
-        raise CortexMError(
-            f"cannot read the calibration file: it {error.message}"
-            if error.message.startswith(("is ", "holds "))
-            else error.message,
-            where=where,
-            hint=error.hint,
-        ) from None
-    except Exception as error:  # torch.load raises pickle.UnpicklingError and others
-        raise CortexMError(
-            f"cannot read the calibration file: {first_line(error)}", where=where
-        ) from error
+    names = [f"in_{i}" for i in range(len(example))]
+    value = _read_calibration(path, suffix, names)
     if suffix in (".pt", ".pth"):
-        if isinstance(value, torch.Tensor) and _fit(value, example[0]) is not None:
-            value = [value]
-        elif isinstance(value, tuple) and len(value) == len(example):
-            if all(
-                isinstance(v, torch.Tensor) and _fit(v, e) is not None
-                for v, e in zip(value, example, strict=True)
-            ):
-                value = [value]
-        return calibration_samples(value, example, where)
-    missing = [f"in_{i}" for i in range(len(example)) if f"in_{i}" not in arrays]
+        samples = [value] if _is_sample(value, example) else value
+        return calibration_samples(samples, example, where)
+    missing = [name for name in names if name not in value]
     if missing:
         raise CortexMError(
             f"the calibration file lacks {', '.join(missing)}",
             where=where,
             hint="one array per input of the model, samples stacked on the first axis",
         )
-    stacks = tuple(arrays[f"in_{i}"] for i in range(len(example)))
-    samples = _unstack(stacks, example, "calibration file", where)
-    return calibration_samples(samples, example, where)
+    stacks = tuple(value[name] for name in names)
+    return calibration_samples(_unstack(stacks, example, "calibration file", where), example, where)
+
+
+def _read_calibration(path: Path, suffix: str, names: list[str]) -> Any:
+    """What a .pt file holds, or arrays by their names, of which a .npy has the first.
+
+    Raises:
+        CortexMError: the file cannot be read.
+    """
+    try:
+        if suffix == ".npz":
+            return read_npz(path, names)
+        if suffix == ".npy":
+            return {names[0]: read_npy(path)}
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except CortexMError as error:
+        raise CortexMError(
+            f"cannot read the calibration file: it {error.message}"
+            if error.message.startswith(("is ", "holds "))
+            else error.message,
+            where=path.name,
+            hint=error.hint,
+        ) from None
+    except Exception as error:  # torch.load raises pickle.UnpicklingError and others
+        raise CortexMError(
+            f"cannot read the calibration file: {first_line(error)}", where=path.name
+        ) from error
+
+
+def _is_sample(value: Any, example: Sample) -> bool:
+    """Whether `value` is one sample and not several."""
+    if isinstance(value, torch.Tensor):
+        return _fit(value, example[0]) is not None
+    if not isinstance(value, tuple) or len(value) != len(example):
+        return False
+    return all(
+        isinstance(v, torch.Tensor) and _fit(v, e) is not None
+        for v, e in zip(value, example, strict=True)
+    )
