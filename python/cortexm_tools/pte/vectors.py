@@ -66,22 +66,14 @@ def fit_input(tensor: Tensor, value: Array, what: str) -> Array:
         value = value.astype(np.float32)
     if value.dtype.kind == "f" and tensor.quant is not None and tensor.dtype is not DType.F32:
         quant = tensor.quant
-        value = quantize_input(value, quant.scale, quant.zero_point, tensor.dtype.numpy)
+        quantize = ops.Quantize(quant.scale, quant.zero_point, *tensor.dtype.limits)
+        value = quantize.compute((tensor,), value).astype(tensor.dtype.numpy)
     if value.dtype != tensor.dtype.numpy or value.shape != tensor.shape:
         raise CortexMError(
             f"{what} is {value.dtype} {value.shape}, "
             f"the model takes {tensor.dtype.numpy} {tensor.shape}"
         )
     return value
-
-
-def quantize_input(
-    value: Array, scale: float, zero_point: int, dtype: np.dtype[np.generic]
-) -> Array:
-    """Codes of a float array, with the arithmetic of the quantize operator."""
-    limits = np.iinfo(np.dtype(dtype).name)
-    scaled = np.rint(value.astype(np.float32) * np.float32(1.0 / scale)).astype(np.float64)
-    return np.asarray(np.clip(scaled + zero_point, limits.min, limits.max).astype(dtype))
 
 
 def check_vectors(
