@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ledger of options: everything a user can choose, under every name it has.
 
-The parser of the command line and the tables in docs/ (``scripts/option_docs.py``) come from it;
-tests hold the keywords of ``cortexm_add_model()`` and the symbols of ``zephyr/Kconfig`` against it.
+Beside it is what users write in them: names, sizes, memories, arenas. The parser of the command line
+and the tables in docs/ (``scripts/option_docs.py``) come from the ledger; tests hold the keywords of
+``cortexm_add_model()`` and the symbols of ``zephyr/Kconfig`` against it.
 """
 
 from __future__ import annotations
