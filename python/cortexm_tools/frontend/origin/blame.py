@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from torch.fx import Graph
@@ -14,22 +13,12 @@ from ...advice import ADVISED, advice_on
 from ...ir.types import Layer
 from ..nodes import operator_name
 from .layers import layers_of_graph
-from .places import frame_in_text, shown_path
+from .places import chain, frame_in_text, shown_path, text_of
 
 _EXECUTING = re.compile(r"While executing %(\w+)")
 _TARGET = re.compile(r"call_function\[target=[^\]]*?\baten\.(\w+)")
 _OPERATOR = re.compile(r"\baten(?:\.|::)(\w+)")
 _WORD = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """`error` and what it came from, the outermost first."""
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        current = current.__cause__ or current.__context__
 
 
 def layer_of_error(error: BaseException, graph: Graph, base: Path) -> Layer:
@@ -40,7 +29,7 @@ def layer_of_error(error: BaseException, graph: Graph, base: Path) -> Layer:
             was made from and those that were made of it do.
         base: the folder of the model file.
     """
-    texts = [str(each) for each in _chain(error)]
+    texts = [text_of(each) for each in chain(error)]
     named = layers_of_graph(graph, base)
     by_name = {node.name: layer for node, layer in named.items()}
     for text in texts:

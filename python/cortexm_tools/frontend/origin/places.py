@@ -8,6 +8,7 @@ import os
 import re
 import sysconfig
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 from ...paths import PACKAGE
@@ -94,18 +95,24 @@ def frame_in_text(text: str) -> tuple[str, int] | None:
     return None
 
 
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """`error` and what it came from, the outermost first."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
 def frame_of_error(error: BaseException) -> tuple[str, int] | None:
     """The innermost frame of the user's code in which `error` or its cause arose."""
-    seen: list[BaseException] = []
-    current: BaseException | None = error
-    while current is not None and current not in seen:
-        seen.append(current)
-        current = current.__cause__ or current.__context__
-    for err in reversed(seen):
+    errors = list(chain(error))
+    for err in reversed(errors):
         for frame in reversed(traceback.extract_tb(err.__traceback__)):
             if is_user_file(frame.filename) and frame.lineno is not None:
                 return frame.filename, frame.lineno
-    for err in seen:
+    for err in errors:
         found = frame_in_text(text_of(err))
         if found is not None and is_user_file(found[0]):
             return found
