@@ -2,7 +2,7 @@
 /*
  * Kernels name macros of their own as briefly as variables, and are compiled with the definitions of the
  * application, which may have others under these names (Zephyr defines KERNEL everywhere). A source
- * file that defines one includes this first.
+ * file that defines one includes this before.
  */
 #ifndef CORTEXM_COMMON_NAMES_H
 #define CORTEXM_COMMON_NAMES_H
