@@ -27,6 +27,7 @@ from cortexm_tools.ir import (
     Graph,
     Layer,
     Op,
+    Rescale,
     Tensor,
     channels_last,
     contiguous,
@@ -91,7 +92,7 @@ def _conv(layers: Layers, kind: Any, shape: tuple[int, ...], out_c: int, kernel:
             return (size - 1) * stride + taps - 2 * pad
         return (size + 2 * pad - taps) // stride + 1
 
-    attrs = kind((stride, stride), (pad,) * 4, (1, 1), 5, -3, (1518500250,) * out_c, (-9,) * out_c,
+    attrs = kind((stride, stride), (pad,) * 4, (1, 1), 5, -3, (Rescale(1518500250, -9),) * out_c,
                  -128, 127)  # fmt: skip
     depthwise = kind is ops.DepthwiseConv2d
     weight = (1, kernel, kernel_w, out_c) if depthwise else (out_c, kernel, kernel_w, in_c)
@@ -110,23 +111,30 @@ def layers() -> Graph:
     _conv(net, ops.DepthwiseConv2d, (1, 32, 8, 8), 32, 5, 1, 2)
     _conv(net, ops.TransposeConv2d, (1, 16, 8, 8), 8, 2, 2, 0)
     _conv(net, ops.TransposeConv2d, (1, 32, 5, 5), 16, 3, 2, 0)
-    linear = ops.Linear(7, 0, -4, 1518500250, -9, -128, 127)
+    linear = ops.Linear(7, 0, -4, Rescale(1518500250, -9), -128, 127)
     net.add(linear, [(1, 640)], (1, 64), (64, 640))
     net.add(linear, [(8, 64)], (8, 64), (64, 64))
-    net.add(ops.BatchMatmul(3, -5, 7, 1518500250, -9), [(2, 16, 32), (2, 16, 32)], (2, 16, 16))
+    product = ops.BatchMatmul(3, -5, 7, Rescale(1518500250, -9))
+    net.add(product, [(2, 16, 32), (2, 16, 32)], (2, 16, 16))
     net.add(ops.AvgPool2d((5, 5), (5, 5), (0,) * 4), [(1, 64, 5, 5)], (1, 64, 1, 1))
     net.add(ops.AvgPool2d((2, 2), (2, 2), (0,) * 4), [(1, 16, 12, 12)], (1, 16, 6, 6))
     for size, pad in ((2, 0), (3, 1)):
         pool = ops.MaxPool2d((size, size), (2, 2), (pad,) * 4, (1, 1), -128, 127)
         net.add(pool, [(1, 16, 12, 12)], (1, 16, 6, 6))
     shape = (1, 16, 12, 12)
-    added = ops.Add(3, 1518500250, -1, -9, 1073741824, 0, 5, 1610612736, -19, -128, 127)
+    added = ops.Add(
+        *(3, Rescale(1518500250, -1)),
+        *(-9, Rescale(1073741824, 0)),
+        *(5, Rescale(1610612736, -19)),
+        *(-128, 127),
+    )
     net.add(added, [shape, shape], shape)
-    net.add(ops.Mul(3, -9, 5, 1610612736, -6), [shape, shape], shape)
+    net.add(ops.Mul(3, -9, 5, Rescale(1610612736, -6)), [shape, shape], shape)
     net.add(ops.Minimum(), [shape, shape], shape)
     net.add(ops.Maximum(), [shape, shape], shape)
-    net.add(ops.Softmax(1, 1717986918, 22, -248), [(4, 12)], (4, 12))
-    net.add(ops.Softmax(1, 1717986918, 22, -248), [(1, 200)], (1, 200))
+    softmax = ops.Softmax(1, Rescale(1717986918, 22), -248)
+    net.add(softmax, [(4, 12)], (4, 12))
+    net.add(softmax, [(1, 200)], (1, 200))
     return net.graph()
 
 

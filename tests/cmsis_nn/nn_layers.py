@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from cortexm_tools.ir import Array, DType, Graph, contiguous, ops
+from cortexm_tools.ir import Array, DType, Graph, Rescale, contiguous, ops
 from cortexm_tools.program import Program
 
-from tests.support.graphs import Net
+from tests.support.graphs import Net, rescales
 
 FAMILIES = (
     "conv2d", "conv2d_row", "depthwise_conv2d", "transpose_conv2d", "linear", "batch_matmul",
@@ -62,8 +62,7 @@ def _conv_attrs(net: Net, out_c: int, depth: int, **more: Any) -> dict[str, Any]
         "dilation": (1, 1),
         "in_zero_point": _pick(net, -128, 127),
         "out_zero_point": _pick(net, -128, 127),
-        "multipliers": tuple(net.random.integers(2**30, 2**31, out_c).tolist()),
-        "shifts": tuple(shifts.tolist()),
+        "rescales": rescales(net.random.integers(2**30, 2**31, out_c), shifts),
         "act_min": _pick(net, -128, -100),
         "act_max": _pick(net, 60, 127),
     } | more
@@ -178,8 +177,7 @@ def _linear(net: Net, family: str) -> int:
         in_zero_point=_pick(net, -128, 127),
         weight_zero_point=_pick(net, -5, 5) if _pick(net, 0, 2) == 0 else 0,
         out_zero_point=_pick(net, -128, 127),
-        multiplier=_pick(net, 2**30, 2**31 - 1),
-        shift=-6 - int(math.log2(depth)) // 2,
+        rescale=Rescale(_pick(net, 2**30, 2**31 - 1), -6 - int(math.log2(depth)) // 2),
         act_min=_pick(net, -128, -100),
         act_max=_pick(net, 60, 127),
     )
@@ -192,8 +190,8 @@ def _batch_matmul(net: Net, family: str) -> int:
     a = net.input((batches, rows, inner))
     b = net.input((batches, cols, inner))
     zero = [_pick(net, -128, 127) for _ in range(3)]
-    shift = -7 - int(math.log2(inner)) // 2
-    attrs = ops.BatchMatmul(zero[0], zero[1], zero[2], _pick(net, 2**30, 2**31 - 1), shift)
+    rescale = Rescale(_pick(net, 2**30, 2**31 - 1), -7 - int(math.log2(inner)) // 2)
+    attrs = ops.BatchMatmul(zero[0], zero[1], zero[2], rescale)
     return net.add(attrs, [a, b], (batches, rows, cols), order=contiguous(3))
 
 
@@ -231,22 +229,20 @@ def _elementwise(net: Net, family: str) -> int:
         return net.add(kind, operands, shape)
     zero = [_pick(net, -128, 127) for _ in range(3)]
     if family == "mul":
-        multiplier, shift = _pick(net, 2**30, 2**31 - 1), _pick(net, -9, -5)
-        return net.add(ops.Mul(zero[0], zero[1], zero[2], multiplier, shift), operands, shape)
-    scales = [_pick(net, 2**30, 2**31 - 1) for _ in range(3)]
+        rescale = Rescale(_pick(net, 2**30, 2**31 - 1), _pick(net, -9, -5))
+        return net.add(ops.Mul(zero[0], zero[1], zero[2], rescale), operands, shape)
+    multipliers = [_pick(net, 2**30, 2**31 - 1) for _ in range(3)]
     shifts = [_pick(net, -4, 1), _pick(net, -4, 1), _pick(net, -20, -18)]
+    a_scale, b_scale, scale = map(Rescale, multipliers, shifts)
     clamp = (_pick(net, -128, -100), _pick(net, 60, 127))
-    return net.add(
-        ops.Add(zero[0], scales[0], shifts[0], zero[1], scales[1], shifts[1], zero[2], scales[2],
-                shifts[2], *clamp),
-        operands, shape,
-    )  # fmt: skip
+    attrs = ops.Add(zero[0], a_scale, zero[1], b_scale, zero[2], scale, *clamp)
+    return net.add(attrs, operands, shape)
 
 
 def _softmax(net: Net, family: str) -> int:
     x = net.input((_pick(net, 1, 4), _pick(net, 1, 70)))
     shift = _pick(net, 19, 25)
-    attrs = ops.Softmax(1, _pick(net, 2**30, 2**31 - 1), shift, -(31 << (26 - shift)) - 1)
+    attrs = ops.Softmax(1, Rescale(_pick(net, 2**30, 2**31 - 1), shift), -(31 << (26 - shift)) - 1)
     return net.add(attrs, [x], net.shape(x))
 
 

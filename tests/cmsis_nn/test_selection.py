@@ -13,7 +13,7 @@ import pytest
 from cortexm_tools.cli.settle import kernel_library
 from cortexm_tools.compile import CompileOptions, compile_program, kernel_choice
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.ir import DType, Graph, Rescale, ops
 from cortexm_tools.plan import KernelChoice, make_plan
 from cortexm_tools.plan.kernels import faster_library
 from cortexm_tools.plan.kernels.packing import Constants, nn_channels, nn_depthwise
@@ -24,7 +24,7 @@ from cortexm_tools.run.image import build_image
 from cortexm_tools.target import Isa, Target
 
 from tests.cmsis_nn.nn_layers import FAMILIES, layer_program, random_layer
-from tests.support.graphs import Net
+from tests.support.graphs import Net, rescales
 
 NN = KernelChoice.CMSIS_NN
 CPUS = {Isa.SCALAR: "cortex-m3", Isa.DSP: "cortex-m4", Isa.MVE: "cortex-m55"}
@@ -144,17 +144,15 @@ def test_constants_are_plain_and_filled_up_to_fours() -> None:
     constants = Constants(
         np.arange(30, dtype=np.int8).reshape(5, 1, 2, 3),
         bias=np.full(5, 99, np.int32),
-        multiplier=np.arange(5, dtype=np.int32) + 2**30,
-        shift=np.arange(-5, 0).astype(np.int8),
+        rescales=rescales(np.arange(5) + 2**30, np.arange(-5, 0)),
         plain_bias=np.arange(5, dtype=np.int32),
     )
     packed = nn_channels(constants)
     assert packed.bias.tolist() == [0, 1, 2, 3, 4, 0, 0, 0]
     assert packed.multiplier.dtype == np.int32
-    assert packed.multiplier[:5].tolist() == constants.multiplier.tolist()
+    assert packed.multiplier[:5].tolist() == [2**30 + n for n in range(5)]
     assert packed.multiplier[8:].tolist() == [-5, -4, -3, -2, -1, 0, 0, 0]
     assert packed.shift.size == 0
-    assert packed.weight is constants.weight
     flat = nn_depthwise(constants)
     assert flat[:30].tolist() == list(range(30)) and flat[30:].tolist() == [0, 0, 0]
 
@@ -175,7 +173,7 @@ def conv(shape: tuple[int, ...], kernel: tuple[int, int], **changes: Any) -> Gra
 def test_sums_that_may_leave_32_bits_stay_ours() -> None:
     assert library(conv((1, 8, 5, 5), (3, 3))) == "cmsis-nn"
     # 72 products of 255 and some 64 are above 2^20; a shift by 12 raises them past 2^31.
-    assert library(conv((1, 8, 5, 5), (3, 3), shifts=(12,) * 4)) == "builtin"
+    assert library(conv((1, 8, 5, 5), (3, 3), rescales=(Rescale(2**30, 12),) * 4)) == "builtin"
 
 
 def test_rows_whose_padding_the_mve_function_refuses_stay_ours() -> None:
@@ -188,7 +186,7 @@ def transposed(padding: int, kernel: int, stride: int, more: int = 0) -> Graph:
     net = Net()
     x = net.input((1, 3, 4, 4))
     attrs = ops.TransposeConv2d(
-        (stride, stride), (padding,) * 4, (1, 1), 3, -4, (2**30,) * 2, (-8,) * 2, -128, 127
+        (stride, stride), (padding,) * 4, (1, 1), 3, -4, (Rescale(2**30, -8),) * 2, -128, 127
     )
     out = 3 * stride + kernel - 2 * padding + more
     return net.finish(net.add(attrs, [x, net.codes(2, kernel, kernel, 3)], (1, 2, out, out)))

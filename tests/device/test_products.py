@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cortexm_tools.ir import DType, Graph, contiguous, ops
+from cortexm_tools.ir import DType, Graph, Rescale, contiguous, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
 
 from tests.support.batches import Job, run_jobs
-from tests.support.graphs import Net, random_inputs
+from tests.support.graphs import Net, random_inputs, rescales
 
 CPUS = ("cortex-m3", "cortex-m4", "cortex-m55")
 SEEDS = range(60)
 
 
-def batch_matmul(seed: int, **more: int) -> Graph:
+def batch_matmul(seed: int, **more: Any) -> Graph:
     net = Net("product", seed)
     batches, rows, cols, inner = (int(net.random.integers(1, end)) for end in (4, 8, 14, 70))
     inner = more.pop("inner", inner)
@@ -34,8 +34,7 @@ def batch_matmul(seed: int, **more: int) -> Graph:
         "lhs_zero_point": zero[0],
         "rhs_zero_point": zero[1],
         "out_zero_point": zero[2],
-        "multiplier": int(net.random.integers(2**30, 2**31)),
-        "shift": -7 - int(math.log2(inner)) // 2,
+        "rescale": Rescale(int(net.random.integers(2**30, 2**31)), -7 - int(math.log2(inner)) // 2),
     }
     attrs = ops.BatchMatmul(**fields | more)
     return net.finish(net.add(attrs, [lhs, rhs], (batches, rows, cols), order=contiguous(3)))
@@ -59,8 +58,10 @@ def transpose_conv2d(seed: int, **more: Any) -> Graph:
             "dilation": (1, 1),
             "in_zero_point": pick(-128, 127),
             "out_zero_point": pick(-128, 127),
-            "multipliers": tuple(net.random.integers(2**30, 2**31, out_c).tolist()),
-            "shifts": (-7 - int(math.log2(in_c * math.prod(kernel))) // 2,) * out_c,
+            "rescales": rescales(
+                net.random.integers(2**30, 2**31, out_c),
+                np.full(out_c, -7 - int(math.log2(in_c * math.prod(kernel))) // 2),
+            ),
             "act_min": pick(-128, -100),
             "act_max": pick(60, 127),
         }
@@ -85,7 +86,7 @@ def variant(graph: Graph, cpu: str) -> str:
 def test_variants_of_products() -> None:
     assert [variant(batch_matmul(0), cpu) for cpu in CPUS] == ["scalar", "dsp", "mve"]
     # DSP: sums below 2^30, shifts to the right. MVE: all.
-    for more in ({"inner": 16513}, {"shift": 0}):
+    for more in ({"inner": 16513}, {"rescale": Rescale(2**30, 0)}):
         assert [variant(batch_matmul(0, **more), cpu) for cpu in CPUS] == [
             "scalar",
             "scalar",
@@ -96,8 +97,8 @@ def test_variants_of_products() -> None:
 
 def test_variants_of_transposed_convolutions() -> None:
     assert [variant(transpose_conv2d(0), cpu) for cpu in CPUS] == ["scalar", "dsp", "mve"]
-    shifts = transpose_conv2d(0).ops[0].attrs.shifts  # type: ignore[attr-defined]
-    for more in ({"dilation": (1, 2)}, {"shifts": (*shifts[1:], 0)}):
+    scales = transpose_conv2d(0).ops[0].attrs.rescales  # type: ignore[attr-defined]
+    for more in ({"dilation": (1, 2)}, {"rescales": (*scales[1:], Rescale(2**30, 0))}):
         assert [variant(transpose_conv2d(0, **more), cpu) for cpu in CPUS] == ["scalar"] * 3
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import Attrs, DType, Graph, Op, Tensor, contiguous, ops
+from cortexm_tools.ir import Attrs, DType, Graph, Op, Rescale, Tensor, contiguous, ops
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.exactness import differing, tolerances
 from cortexm_tools.ir.interpreter import run_graph
@@ -99,8 +99,8 @@ def result(shape: tuple[int, ...], dtype: DType = DType.S8) -> Tensor:
     return Tensor("out", dtype, shape, contiguous(len(shape)))
 
 
-ADD = ops.Add(0, 2**30, 0, 0, 2**30, 0, 0, 2**30, -19, -128, 127)
-MUL = ops.Mul(0, 0, 0, 2**30, -6)
+ADD = ops.Add(0, Rescale(2**30, 0), 0, Rescale(2**30, 0), 0, Rescale(2**30, -19), -128, 127)
+MUL = ops.Mul(0, 0, 0, Rescale(2**30, -6))
 S8, F32 = DType.S8, DType.F32
 
 
@@ -110,20 +110,29 @@ S8, F32 = DType.S8, DType.F32
         (one(ADD, [((3, 4), S8), ((5,), F32)], result((7,), DType.S16)), "mixes the element types"),
         (one(ADD, [((3, 4), S8), ((5,), S8)], result((3, 4))), "do not broadcast"),
         (one(MUL, [((3,), S8)], result((3,))), "has 1 operands, takes 2"),
-        (one(replace(MUL, shift=31), [((3,), S8)] * 2, result((3,))), "shift is 31"),
-        (one(replace(MUL, multiplier=-1), [((3,), S8)] * 2, result((3,))), "multiplier is -1"),
+        (
+            one(replace(MUL, rescale=Rescale(2**30, 31)), [((3,), S8)] * 2, result((3,))),
+            "shift is 31",
+        ),
+        (
+            one(replace(MUL, rescale=Rescale(-1, -6)), [((3,), S8)] * 2, result((3,))),
+            "multiplier is -1",
+        ),
         (
             one(
-                ops.BatchMatmul(0, 0, 0, 2**30, -8),
+                ops.BatchMatmul(0, 0, 0, Rescale(2**30, -8)),
                 [((2, 3, 4), S8), ((5, 6, 7), S8)],
                 result((1,)),
             ),
             "do not fit",
         ),
-        (one(ops.Softmax(0, 2**30, 22, 1), [((3,), S8)], result((3,))), "diff_min is 1"),
-        (one(ops.Softmax(0, 2**30, 32, -9), [((3,), S8)], result((3,))), "shift is 32"),
-        (one(ops.Softmax(0, 2**30, 31, -9), [((3,), S8)], result((3,))), "exceed 32 bits"),
-        (one(ops.Softmax(0, 2**30, 22, -9), [((8192,), S8)], result((8192,))), "8192 elements"),
+        (one(ops.Softmax(0, Rescale(2**30, 22), 1), [((3,), S8)], result((3,))), "diff_min is 1"),
+        (one(ops.Softmax(0, Rescale(2**30, 32), -9), [((3,), S8)], result((3,))), "shift is 32"),
+        (one(ops.Softmax(0, Rescale(2**30, 31), -9), [((3,), S8)], result((3,))), "exceed 32 bits"),
+        (
+            one(ops.Softmax(0, Rescale(2**30, 22), -9), [((8192,), S8)], result((8192,))),
+            "8192 elements",
+        ),
         (one(ops.Clamp(0, 9), [((3,), S8)], result((4,))), "shape"),
         (one(ops.Clamp(9, 0), [((3,), S8)], result((3,))), "empty"),
         (one(ops.View(), [((2**16, 2**15), S8)], result((2**31,))), "larger than 2 GiB"),

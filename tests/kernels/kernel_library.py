@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from cortexm_tools.plan.kernels.packing import Constants, pack
+from cortexm_tools.plan.kernels.packing import FORMS, Constants
 from cortexm_tools.plan.kernels.requirements import SCRATCH
 from cortexm_tools.plan.kernels.table import kernels
 
@@ -145,17 +145,15 @@ def _packed(
     if kernel is None or not kernel.pack:
         return inputs, None
     x, weight, bias = inputs
-    none = np.zeros(0, np.int32)
     groups = params.get("groups", 1)
     assert isinstance(groups, int)
     plain = bias
     if kernel.op == "transpose_conv2d":
         plain = bias + params["in_zero_point"] * weight.astype(np.int32).sum(axis=(1, 2, 3))
-    constants = pack(
-        kernel.pack, Constants(weight, bias, none, none, groups, plain.astype(np.int32))
-    )
+    constants = Constants(weight, bias, groups=groups, plain_bias=plain.astype(np.int32))
+    form = FORMS[kernel.pack]
     scratch = np.zeros(SCRATCH[kernel.scratch](params), np.uint8)
-    return [x, constants.weight, constants.bias], _Buffer(scratch)
+    return [x, form.weights(constants), form.tables(constants).bias], _Buffer(scratch)
 
 
 class KernelLibrary:

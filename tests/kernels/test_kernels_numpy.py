@@ -379,7 +379,7 @@ def test_softmax(
 ) -> None:
     x = _codes(np.random.default_rng(seed), outer, size, inner)
     last = np.moveaxis(x.astype(np.int64), 1, -1)
-    result = fixed_point.softmax_s8(last, multiplier, shift, diff_min)
+    result = fixed_point.softmax_s8(last, fixed_point.Rescale(multiplier, shift), diff_min)
     expected = np.moveaxis(result, -1, 1).astype(np.int8)
     p = {"outer": outer, "size": size, "inner": inner, "multiplier": multiplier, "shift": shift,
          "diff_min": diff_min}  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cortexm_tools.ir import DType, ops
+from cortexm_tools.ir import DType, Rescale, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
@@ -26,7 +26,7 @@ def test_softmax_is_near_the_real_one() -> None:
     x = random.integers(-128, 128, (40, 10)).astype(np.int8)
     scale = 0.07
     mantissa, exponent = math.frexp(scale * 2**26)
-    attrs = ops.Softmax(1, round(mantissa * 2**31), exponent, -(2**30))
+    attrs = ops.Softmax(1, Rescale(round(mantissa * 2**31), exponent), -(2**30))
     result = run(attrs, [x], (40, 10)).astype(np.float64)
     e = np.exp((x - x.max(axis=1, keepdims=True).astype(np.float64)) * scale)
     expected = np.clip(e / e.sum(axis=1, keepdims=True) * 256 - 128, -128, 127)

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from cortexm_tools.plan.kernels.packing import FORMS, Constants, _phases, pack
+from cortexm_tools.ir import Array
+from cortexm_tools.plan.kernels.packing import FORMS, Constants, Tables, _phases
+
+from tests.support.graphs import rescales
 
 
 def _constants(weight: np.ndarray, channels: int, groups: int = 1) -> Constants:
@@ -16,10 +20,21 @@ def _constants(weight: np.ndarray, channels: int, groups: int = 1) -> Constants:
     return Constants(
         weight,
         (1000 + numbers).astype(np.int32),
-        (2000 + numbers).astype(np.int32),
-        (-numbers - 1).astype(np.int8),
+        rescales(2000 + numbers, -numbers - 1),
         groups,
     )
+
+
+@dataclass(frozen=True)
+class Packed(Tables):
+    """All constants of a layer in a form."""
+
+    weight: Array
+
+
+def pack(form: str, constants: Constants) -> Packed:
+    weight = FORMS[form].weights(constants)
+    return Packed(**vars(FORMS[form].tables(constants)), weight=weight)
 
 
 @pytest.mark.parametrize("depth", [1, 3, 15, 16, 17, 31, 32, 33, 48, 50])
@@ -51,8 +66,7 @@ def test_gemm4(depth: int, channels: int, groups: int) -> None:
 
 
 def test_gemm4_of_a_layer_with_one_multiplier() -> None:
-    none = np.zeros(0, np.int8)
-    packed = pack("gemm4", Constants(np.ones((3, 5), np.int8), np.ones(3, np.int32), none, none))
+    packed = pack("gemm4", Constants(np.ones((3, 5), np.int8), np.ones(3, np.int32)))
     assert packed.bias.tolist() == [1, 1, 1]
     assert packed.multiplier.size == packed.shift.size == 0
 
@@ -80,10 +94,7 @@ def test_phases_are_convolutions(kernel: tuple[int, int], stride: tuple[int, int
     weight = rng.integers(-128, 128, (out_c, *kernel, in_c)).astype(np.int8)
     plain = rng.integers(-(2**20), 2**20, out_c).astype(np.int32)
     folded = plain - zero_point * weight.astype(np.int32).sum(axis=(1, 2, 3))
-    channels = np.arange(out_c)
-    constants = Constants(
-        weight, folded, channels + 2000, -channels, 1, plain, stride, zero_point
-    )  # fmt: skip
+    constants = Constants(weight, folded, (), 1, plain, stride, zero_point)
     image = rng.integers(-128, 128, (3, 3, in_c)).astype(np.int64) - zero_point
     extents = [2 * s + k for s, k in zip(stride, kernel, strict=True)]
     whole = np.zeros((*extents, out_c), np.int64) + plain
@@ -109,7 +120,8 @@ def test_phases_gemm4() -> None:
     rng = np.random.default_rng(1)
     weight = rng.integers(-128, 128, (5, 3, 1, 6)).astype(np.int8)
     numbers = np.arange(5, dtype=np.int32)
-    constants = Constants(weight, numbers, 2000 + numbers, -1 - numbers, 1, numbers, (2, 2), 0)
+    scales = rescales(2000 + numbers, -1 - numbers)
+    constants = Constants(weight, numbers, scales, 1, numbers, (2, 2), 0)
     packed = pack("phases_gemm4", constants)
     upper = pack("gemm4", _constants(np.ascontiguousarray(weight[:, 2::-2]), 5)).weight[:60]
     lower = pack("gemm4", _constants(weight[:, 1], 5)).weight[:30]
@@ -140,9 +152,8 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
         out_c = 8 + in_c * per_group if depthwise else groups * per_group
         shape = (1, height, width, out_c) if depthwise else (out_c, height, width, in_c)
         weight = rng.integers(-128, 128, shape).astype(np.int8)
-        tables = rng.integers(-99, 99, (4, out_c)).astype(np.int32)
+        bias, multipliers, shifts, plain = rng.integers(-99, 99, (4, out_c)).astype(np.int32)
         stride = (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-        constants = Constants(
-            weight, *tables[:2], tables[2].astype(np.int8), groups, tables[3], stride
-        )
+        scales = rescales(multipliers, shifts)
+        constants = Constants(weight, bias, scales, groups, plain, stride)
         assert FORMS[form].weights(constants).nbytes == FORMS[form].size(constants)

@@ -16,12 +16,12 @@ import pytest
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.exactness import differing, tolerances
-from cortexm_tools.ir.fixed_point import high_mul, requantize
+from cortexm_tools.ir.fixed_point import Rescale, high_mul
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.types import Graph
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.pte import parse_program
-from cortexm_tools.pte.call import as_rescaling
+from cortexm_tools.pte.call import as_rescale
 from cortexm_tools.pte.ops import CONVERTERS
 from cortexm_tools.pte.reader import read_program
 from cortexm_tools.pte.values import PteFloats, PteProgram, PteTensor, ScalarType
@@ -140,5 +140,5 @@ def test_a_factor_too_small_for_a_shift_gives_zero(multiplier: int) -> None:
     for shift in (-32, -33, -60, -(2**31)):
         half = 2 ** (-shift - 1) if shift > -64 else 2**63
         assert all(abs(int(high)) < half for high in high_mul(sums, multiplier))
-        assert not requantize(sums, *as_rescaling(multiplier, shift)).any()
-    assert as_rescaling(multiplier, -31) == (multiplier, -31)
+        assert not as_rescale(multiplier, shift).apply(sums).any()
+    assert as_rescale(multiplier, -31) == Rescale(multiplier, -31)

@@ -31,7 +31,7 @@ ACCESSORS = {
     "pair": {"int[]"},
     "real": {"float", "float?", "Scalar"},
     "reals": {"float[]", "float[]?"},
-    "rescaling": {"int"},
+    "rescale": {"int"},
     "scalar": {"Scalar", "Scalar?"},
     "tensor": {"Tensor"},
     "tensor_list": {"Tensor[]"},

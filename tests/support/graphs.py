@@ -14,6 +14,7 @@ from cortexm_tools.ir import (
     Graph,
     Layer,
     Op,
+    Rescale,
     State,
     Tensor,
     channels_last,
@@ -21,6 +22,11 @@ from cortexm_tools.ir import (
     ops,
 )
 from cortexm_tools.ir.checks import check_graph
+
+
+def rescales(multipliers: Array, shifts: Array) -> tuple[Rescale, ...]:
+    """The requantizations of channels."""
+    return tuple(map(Rescale, multipliers.tolist(), shifts.tolist()))
 
 
 class Net:
@@ -112,9 +118,9 @@ class Net:
             "dilation": (1, 1),
             "in_zero_point": int(self.random.integers(-128, 128)),
             "out_zero_point": int(self.random.integers(-128, 128)),
-            "multipliers": tuple(self.random.integers(2**30, 2**31, out_c).tolist()),
-            "shifts": tuple(
-                (self.random.integers(-2, 1, out_c) - 6 - int(math.log2(taps)) // 2).tolist()
+            "rescales": rescales(
+                self.random.integers(2**30, 2**31, out_c),
+                self.random.integers(-2, 1, out_c) - 6 - int(math.log2(taps)) // 2,
             ),
             "act_min": -128,
             "act_max": int(self.random.integers(60, 128)),
@@ -130,8 +136,9 @@ class Net:
             in_zero_point=int(self.random.integers(-128, 128)),
             weight_zero_point=0,
             out_zero_point=int(self.random.integers(-128, 128)),
-            multiplier=int(self.random.integers(2**30, 2**31)),
-            shift=-8 - int(math.log2(shape[-1])) // 2,
+            rescale=Rescale(
+                int(self.random.integers(2**30, 2**31)), -8 - int(math.log2(shape[-1])) // 2
+            ),
             act_min=-128,
             act_max=127,
         )
@@ -141,13 +148,16 @@ class Net:
     def sum(self, a: int, b: int) -> int:
         zero = [int(v) for v in self.random.integers(-128, 128, 3)]
         attrs = ops.Add(
-            zero[0], 1518500250, -1, zero[1], 1073741824, 0, zero[2], 1610612736, -19, -128, 127
+            *(zero[0], Rescale(1518500250, -1)),
+            *(zero[1], Rescale(1073741824, 0)),
+            *(zero[2], Rescale(1610612736, -19)),
+            *(-128, 127),
         )
         return self.add(attrs, [a, b], np.broadcast_shapes(self.shape(a), self.shape(b)))
 
     def mul(self, a: int, b: int) -> int:
         zero = [int(v) for v in self.random.integers(-128, 128, 3)]
-        attrs = ops.Mul(zero[0], zero[1], zero[2], 1610612736, -6)
+        attrs = ops.Mul(zero[0], zero[1], zero[2], Rescale(1610612736, -6))
         return self.add(attrs, [a, b], np.broadcast_shapes(self.shape(a), self.shape(b)))
 
     def activation(self, x: int) -> int:
@@ -181,7 +191,7 @@ class Net:
         return self.add(ops.Concat(dim), operands, tuple(shape), order=order)
 
     def softmax(self, x: int, dim: int) -> int:
-        attrs = ops.Softmax(dim, 1717986918, 22, -248)
+        attrs = ops.Softmax(dim, Rescale(1717986918, 22), -248)
         return self.add(attrs, [x], self.shape(x), order=self.tensors[x].dim_order)
 
     def quantize(self, x: int, scale: float = 0.05, zero_point: int = 3) -> int:

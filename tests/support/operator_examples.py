@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from cortexm_tools.ir import Attrs, DType, Graph, Layer, Op, contiguous, ops
+from cortexm_tools.ir import Attrs, DType, Graph, Layer, Op, Rescale, contiguous, ops
 
 from tests.support.graphs import Net
 
@@ -75,8 +75,7 @@ def _scales(count: int) -> dict[str, object]:
     return {
         "in_zero_point": -3,
         "out_zero_point": 5,
-        "multipliers": (1518500250,) * count,
-        "shifts": (-8,) * count,
+        "rescales": (Rescale(1518500250, -8),) * count,
         "act_min": -120,
         "act_max": 100,
     }
@@ -119,7 +118,7 @@ def _float_transpose_conv2d() -> Iterator[Graph]:
 
 @_of(ops.Linear)
 def _linear() -> Iterator[Graph]:
-    attrs = ops.Linear(-3, 0, 5, 1518500250, -8, -120, 100)
+    attrs = ops.Linear(-3, 0, 5, Rescale(1518500250, -8), -120, 100)
     yield _graph(attrs, [((3, 7), S8), _codes(4, 7), _biases(4)], (3, 4), S8)
 
 
@@ -131,7 +130,7 @@ def _float_linear() -> Iterator[Graph]:
 
 @_of(ops.BatchMatmul)
 def _batch_matmul() -> Iterator[Graph]:
-    attrs = ops.BatchMatmul(-3, 4, 5, 1518500250, -8)
+    attrs = ops.BatchMatmul(-3, 4, 5, Rescale(1518500250, -8))
     yield _graph(attrs, [((2, 3, 5), S8), ((2, 4, 5), S8)], (2, 3, 4), S8)
 
 
@@ -169,13 +168,18 @@ def _float_max_pool2d() -> Iterator[Graph]:
 
 @_of(ops.Add)
 def _add() -> Iterator[Graph]:
-    attrs = ops.Add(-3, 1518500250, -1, 4, -1073741824, 0, 5, 1610612736, -19, -120, 100)
+    attrs = ops.Add(
+        *(-3, Rescale(1518500250, -1)),
+        *(4, Rescale(-1073741824, 0)),
+        *(5, Rescale(1610612736, -19)),
+        *(-120, 100),
+    )
     yield _graph(attrs, [((2, 3, 5), S8), ((3, 5), S8)], (2, 3, 5), S8)
 
 
 @_of(ops.Mul)
 def _mul() -> Iterator[Graph]:
-    attrs = ops.Mul(-300, 4, 5, 1610612736, -6)
+    attrs = ops.Mul(-300, 4, 5, Rescale(1610612736, -6))
     yield _graph(attrs, [((2, 3, 5), S8), ((1,), S8)], (2, 3, 5), S8)
 
 
@@ -211,7 +215,7 @@ def _activation() -> Iterator[Graph]:
 
 @_of(ops.Softmax)
 def _softmax() -> Iterator[Graph]:
-    yield _graph(ops.Softmax(1, 1717986918, 22, -248), [((2, 9), S8)], (2, 9), S8)
+    yield _graph(ops.Softmax(1, Rescale(1717986918, 22), -248), [((2, 9), S8)], (2, 9), S8)
 
 
 @_of(ops.FloatSoftmax)

@@ -3,6 +3,7 @@
 
 from . import ops
 from .attrs import Attrs, Layout, Operands, Work
+from .fixed_point import Rescale
 from .types import (
     Array,
     DType,
@@ -27,6 +28,7 @@ __all__ = [
     "Op",
     "Operands",
     "QuantParams",
+    "Rescale",
     "State",
     "Tensor",
     "Work",

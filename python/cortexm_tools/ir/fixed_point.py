@@ -7,6 +7,9 @@ these wrap too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -45,6 +48,33 @@ def requantize(acc: I64, multiplier: I64 | int, shift: I64 | int) -> I64:
     right = np.maximum(-shift, 0)
     high = (wrap32(acc << left) * np.asarray(multiplier, np.int64) + (1 << 30)) >> 31
     return rounding_shift(wrap32(high), right)
+
+
+@dataclass(frozen=True)
+class Rescale:
+    """A requantization: the factor multiplier / 2**31 * 2**shift, applied with two roundings.
+
+    docs/numerics.md has the formula, its source, and the ranges (`Subject.rescales` checks them).
+
+    Attributes:
+        multiplier: in Q31; negative only for the operand that a sum takes away.
+        shift: positive is left.
+    """
+
+    multiplier: int
+    shift: int
+
+    def apply(self, acc: I64) -> I64:
+        """`acc`, which wraps to 32 bits, times the factor: see `requantize`."""
+        return requantize(wrap32(acc), self.multiplier, self.shift)
+
+
+def rescale_channels(acc: I64, rescales: Sequence[Rescale]) -> I64:
+    """acc [N, C, ...], each channel with its own factor."""
+    per_channel = (-1, *(1,) * (acc.ndim - 2))
+    multipliers = np.array([each.multiplier for each in rescales], np.int64)
+    shifts = np.array([each.shift for each in rescales], np.int64)
+    return requantize(wrap32(acc), multipliers.reshape(per_channel), shifts.reshape(per_channel))
 
 
 def _saturating_shift_left(value: I64, exponent: int) -> I64:
@@ -96,7 +126,7 @@ def count_leading_zeros(value: I64) -> I64:
     return result
 
 
-def softmax_s8(x: I64, multiplier: int, shift: int, diff_min: int) -> I64:
+def softmax_s8(x: I64, rescale: Rescale, diff_min: int) -> I64:
     """Softmax over the last axis of int8 codes; result has scale 1/256 and zero point -128.
 
     Source: gemmlowp fixed-point softmax as used by TFLM and CMSIS-NN: exponentials of the
@@ -104,8 +134,7 @@ def softmax_s8(x: I64, multiplier: int, shift: int, diff_min: int) -> I64:
     """
     diff = x - x.max(axis=-1, keepdims=True)
     counts = diff >= diff_min
-    scaled = high_mul(wrap32(np.where(counts, diff, 0) << shift), multiplier)
-    exponential = exp_on_negative(scaled)
+    exponential = exp_on_negative(rescale.apply(np.where(counts, diff, 0)))
     total = np.where(counts, rounding_shift(exponential, 12), 0).sum(axis=-1, keepdims=True)
     headroom = count_leading_zeros(total)
     fraction = wrap32(wrap32(total << headroom) - (1 << 31))

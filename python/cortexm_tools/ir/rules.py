@@ -15,13 +15,14 @@ import numpy as np
 
 from ..errors import CortexMError
 from .attrs import is_operator
+from .fixed_point import Rescale
 from .types import DType, Op, Tensor
 
 INT8 = DType.S8.limits
 INT16 = DType.S16.limits
 INT32 = DType.S32.limits
 
-# A requantization by `multiplier` / 2^31 * 2^`shift`; see docs/numerics.md.
+# Of a requantization; see docs/numerics.md.
 SHIFT = (-31, 30)
 MULTIPLIER = (0, INT32[1])
 SIGNED_MULTIPLIER = (-INT32[1], INT32[1])
@@ -119,6 +120,18 @@ class Subject:
             for value in field if isinstance(field, tuple) else (field,):
                 if not isinstance(value, int) or not low <= value <= high:
                     self.require(False, f"{name} is {value}, must lie in [{low}, {high}]")
+
+    def rescales(
+        self,
+        multiplier: tuple[int, int] = MULTIPLIER,
+        shift: tuple[int, int] = SHIFT,
+        **fields: Rescale | tuple[Rescale, ...],
+    ) -> None:
+        """Requantizations, or tuples of them, that kernels can do."""
+        for name, field in fields.items():
+            for each in field if isinstance(field, tuple) else (field,):
+                self.within(multiplier, **{f"{name}.multiplier": each.multiplier})
+                self.within(shift, **{f"{name}.shift": each.shift})
 
     def dimension(self, dim: int, rank: int) -> None:
         self.require(0 <= dim < rank, f"dimension {dim} does not exist in rank {rank}")

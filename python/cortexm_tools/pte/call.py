@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import CortexMError
 from ..ir import ops
+from ..ir.fixed_point import Rescale
 from ..ir.types import Array, DType, Layer, QuantParams, Tensor
 from .builder import Builder
 from .schemas import SCHEMAS, Schema
@@ -25,13 +26,13 @@ INT32 = (-(2**31), 2**31 - 1)
 INT64 = (-(2**63), 2**63 - 1)
 
 
-def as_rescaling(multiplier: int, shift: int) -> tuple[int, int]:
+def as_rescale(multiplier: int, shift: int) -> Rescale:
     """A requantization that kernels can do.
 
     ExecuTorch states any factor, also that of a channel whose weights are all zero. A product of 32
     bits divided by more than 2^32 rounds to zero, whatever it is: so does one with the factor zero.
     """
-    return (multiplier, shift) if shift >= -31 else (0, -31)
+    return Rescale(multiplier, shift) if shift >= -31 else Rescale(0, -31)
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,9 @@ class Call:
             raise self.error(f"argument {name!r} is {value}, outside of {list(limits)}")
         return value
 
-    def rescaling(self, multiplier: str, shift: str) -> tuple[int, int]:
-        """The Q31 multiplier and the shift in two arguments: see `as_rescaling`."""
-        return as_rescaling(self.integer(multiplier), self.integer(shift))
+    def rescale(self, multiplier: str, shift: str) -> Rescale:
+        """The requantization that two arguments state: see `as_rescale`."""
+        return as_rescale(self.integer(multiplier), self.integer(shift))
 
     def real(self, name: str) -> float:
         """A float (or int) argument; must be finite."""

@@ -2,10 +2,8 @@
 """The operators of the IR, each declared once, in the module of its family: a frozen dataclass with its
 traits, its check and what it computes (ir/attrs.py).
 
-Fields that a device kernel needs are plain integers in CMSIS-NN's conventions: a requantization is a
-Q31 multiplier and a shift (positive is left), see docs/numerics.md. Operand order is stated in each
-docstring; an operand in brackets is optional. Zero points are the codes that mean 0.0 (never negated
-"offsets").
+A requantization is a `Rescale` (ir/fixed_point.py). Operand order is stated in each docstring; an
+operand in brackets is optional. Zero points are the codes that mean 0.0 (never negated "offsets").
 
 Data movement and comparisons are exact. Float32 sums begin with the bias, or zero, and take their
 terms one after another in the C order of the logical indices they go over; see ir/exactness.py for

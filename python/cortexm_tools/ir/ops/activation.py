@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..attrs import Attrs, Layout, Operands, Work, operator
-from ..fixed_point import softmax_s8
+from ..fixed_point import Rescale, softmax_s8
 from ..floats import F32, Floats, sequential_sum
 from ..functions import UNARY
-from ..rules import INT32, MULTIPLIER, NUMBERS, Subject
+from ..rules import INT32, NUMBERS, Subject
 from ..types import Array, DType, Tensor
 
 UNARY_FUNCTIONS = tuple(UNARY)
@@ -46,8 +46,7 @@ class Softmax(Attrs):
 
     kind: ClassVar[str] = "softmax"
     dim: int
-    multiplier: int
-    shift: int
+    rescale: Rescale
     diff_min: int
 
     def check(self, op: Subject) -> None:
@@ -59,19 +58,18 @@ class Softmax(Attrs):
             op.x.shape[self.dim] <= _SOFTMAX_SIZE,
             f"goes over {op.x.shape[self.dim]} elements, at most {_SOFTMAX_SIZE} are exact in int8",
         )
-        op.within(MULTIPLIER, multiplier=self.multiplier)
-        op.within((0, 31), shift=self.shift)
+        op.rescales(shift=(0, 31), rescale=self.rescale)
         # The largest element has the difference 0, and with it a part in the sum: it is not 0.
         op.within((INT32[0], 0), diff_min=self.diff_min)
-        least = max(self.diff_min, -255) * 2**self.shift
+        most, shift = max(self.diff_min, -255), self.rescale.shift
         op.require(
-            least >= INT32[0],
-            f"differences of {max(self.diff_min, -255)} shifted by {self.shift} exceed 32 bits",
+            most << shift >= INT32[0],
+            f"differences of {most} shifted by {shift} exceed 32 bits",
         )
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
         rows = np.moveaxis(x.astype(np.int64), self.dim, -1)
-        soft = softmax_s8(rows, self.multiplier, self.shift, self.diff_min)
+        soft = softmax_s8(rows, self.rescale, self.diff_min)
         return np.moveaxis(soft, -1, self.dim)
 
 

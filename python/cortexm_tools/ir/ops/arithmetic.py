@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..attrs import Attrs, Layout, Operands, Work, operator
-from ..fixed_point import requantize, wrap32
+from ..fixed_point import Rescale
 from ..floats import F32
 from ..functions import BINARY
-from ..rules import INT8, INT16, MULTIPLIER, SHIFT, SIGNED_MULTIPLIER, Subject
+from ..rules import INT8, INT16, SIGNED_MULTIPLIER, Subject
 from ..types import Array, DType, Tensor
 
 BINARY_FUNCTIONS = tuple(BINARY)
@@ -27,14 +27,11 @@ class Add(Attrs):
 
     kind: ClassVar[str] = "add"
     a_zero_point: int
-    a_multiplier: int
-    a_shift: int
+    a_rescale: Rescale
     b_zero_point: int
-    b_multiplier: int
-    b_shift: int
+    b_rescale: Rescale
     out_zero_point: int
-    out_multiplier: int
-    out_shift: int
+    out_rescale: Rescale
     act_min: int
     act_max: int
 
@@ -47,18 +44,15 @@ class Add(Attrs):
             out_zero_point=self.out_zero_point,
         )
         # A difference is a sum with a negative factor.
-        op.within(SIGNED_MULTIPLIER, a_multiplier=self.a_multiplier, b_multiplier=self.b_multiplier)
-        op.within(MULTIPLIER, out_multiplier=self.out_multiplier)
-        op.within(SHIFT, a_shift=self.a_shift, b_shift=self.b_shift, out_shift=self.out_shift)
+        op.rescales(SIGNED_MULTIPLIER, a_rescale=self.a_rescale, b_rescale=self.b_rescale)
+        op.rescales(out_rescale=self.out_rescale)
         op.clamp(self.act_min, self.act_max)
 
     def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
         raised_a = (a.astype(np.int64) - self.a_zero_point) << 20
         raised_b = (b.astype(np.int64) - self.b_zero_point) << 20
-        total = requantize(raised_a, self.a_multiplier, self.a_shift) + requantize(
-            raised_b, self.b_multiplier, self.b_shift
-        )
-        result = requantize(wrap32(total), self.out_multiplier, self.out_shift)
+        total = self.a_rescale.apply(raised_a) + self.b_rescale.apply(raised_b)
+        result = self.out_rescale.apply(total)
         return np.clip(result + self.out_zero_point, self.act_min, self.act_max)
 
 
@@ -71,22 +65,20 @@ class Mul(Attrs):
     a_zero_point: int
     b_zero_point: int
     out_zero_point: int
-    multiplier: int
-    shift: int
+    rescale: Rescale
 
     def check(self, op: Subject) -> None:
         _check_two(op, DType.S8)
         # ExecuTorch gives an operand of few values a zero point beyond the codes.
         op.within(INT16, a_zero_point=self.a_zero_point, b_zero_point=self.b_zero_point)
         op.within(INT8, out_zero_point=self.out_zero_point)
-        op.within(MULTIPLIER, multiplier=self.multiplier)
-        op.within(SHIFT, shift=self.shift)
+        op.rescales(rescale=self.rescale)
 
     def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
         product = (a.astype(np.int64) - self.a_zero_point) * (
             b.astype(np.int64) - self.b_zero_point
         )
-        result = requantize(product, self.multiplier, self.shift) + self.out_zero_point
+        result = self.rescale.apply(product) + self.out_zero_point
         return np.clip(result, *INT8)
 
 

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..attrs import Attrs, Layout, Operands, Work, operator
-from ..fixed_point import I64, requantize, wrap32
+from ..fixed_point import I64, Rescale, rescale_channels
 from ..floats import Floats, begin_sums
 from ..geometry import check_extents, check_geometry, reach, span, windows
-from ..rules import INT8, MULTIPLIER, SHIFT, Subject
+from ..rules import INT8, Subject
 from ..types import Array, DType, Tensor
 
 
@@ -28,7 +28,7 @@ class ConvAttrs(Attrs):
     """What all int8 convolutions share. Pairs are (height, width).
 
     `padding` is (top, left, bottom, right), in input pixels of value `in_zero_point`.
-    `multipliers` and `shifts` hold one entry per output channel.
+    `rescales` has one for each output channel.
     """
 
     stride: tuple[int, int]
@@ -36,8 +36,7 @@ class ConvAttrs(Attrs):
     dilation: tuple[int, int]
     in_zero_point: int
     out_zero_point: int
-    multipliers: tuple[int, ...]
-    shifts: tuple[int, ...]
+    rescales: tuple[Rescale, ...]
     act_min: int
     act_max: int
 
@@ -46,10 +45,8 @@ class ConvAttrs(Attrs):
         for tensor in (op.x, op.ins[1], op.out):
             op.type_of(tensor, DType.S8)
         _check_bias(op, out_c, DType.S32)
-        op.require(len(self.multipliers) == out_c, "needs one multiplier for each output channel")
-        op.require(len(self.shifts) == out_c, "needs one shift for each output channel")
-        op.within(MULTIPLIER, multipliers=self.multipliers)
-        op.within(SHIFT, shifts=self.shifts)
+        op.require(len(self.rescales) == out_c, "needs one rescale for each output channel")
+        op.rescales(rescales=self.rescales)
         op.within(INT8, in_zero_point=self.in_zero_point, out_zero_point=self.out_zero_point)
         op.clamp(self.act_min, self.act_max)
         check_geometry(self, op)
@@ -62,9 +59,7 @@ class ConvAttrs(Attrs):
         total = acc.astype(np.int64)
         if bias is not None:
             total = total + bias.astype(np.int64)[None, :, None, None]
-        multiplier = np.array(self.multipliers, np.int64)[None, :, None, None]
-        shift = np.array(self.shifts, np.int64)[None, :, None, None]
-        result = requantize(wrap32(total), multiplier, shift) + self.out_zero_point
+        result = rescale_channels(total, self.rescales) + self.out_zero_point
         return np.clip(result, self.act_min, self.act_max)
 
 

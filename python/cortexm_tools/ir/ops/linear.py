@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..attrs import Attrs, Layout, Operands, Work, operator
-from ..fixed_point import requantize, wrap32
+from ..fixed_point import Rescale
 from ..floats import F32, Floats, begin_sums
-from ..rules import INT8, MULTIPLIER, SHIFT, Subject
+from ..rules import INT8, Subject
 from ..types import Array, DType, Tensor
 
 
@@ -27,8 +27,7 @@ class Linear(Attrs):
     in_zero_point: int
     weight_zero_point: int
     out_zero_point: int
-    multiplier: int
-    shift: int
+    rescale: Rescale
     act_min: int
     act_max: int
 
@@ -37,8 +36,7 @@ class Linear(Attrs):
         for tensor in (op.x, op.ins[1], op.out):
             op.type_of(tensor, DType.S8)
         _check_rows(op, DType.S32)
-        op.within(MULTIPLIER, multiplier=self.multiplier)
-        op.within(SHIFT, shift=self.shift)
+        op.rescales(rescale=self.rescale)
         op.within(
             INT8,
             in_zero_point=self.in_zero_point,
@@ -55,7 +53,7 @@ class Linear(Attrs):
         acc = (rows @ columns.T).astype(np.int64)
         if bias is not None:
             acc = acc + bias.astype(np.int64)
-        result = requantize(wrap32(acc), self.multiplier, self.shift) + self.out_zero_point
+        result = self.rescale.apply(acc) + self.out_zero_point
         return np.clip(result, self.act_min, self.act_max)
 
 
@@ -68,8 +66,7 @@ class BatchMatmul(Attrs):
     lhs_zero_point: int
     rhs_zero_point: int
     out_zero_point: int
-    multiplier: int
-    shift: int
+    rescale: Rescale
 
     def check(self, op: Subject) -> None:
         op.counts(2)
@@ -80,8 +77,7 @@ class BatchMatmul(Attrs):
         fits = lhs.shape[0] == rhs.shape[0] and lhs.shape[2] == rhs.shape[2]
         op.require(fits, f"operands {lhs.shape} and {rhs.shape} (transposed) do not fit")
         op.shape_of(op.out, *lhs.shape[:2], rhs.shape[1])
-        op.within(MULTIPLIER, multiplier=self.multiplier)
-        op.within(SHIFT, shift=self.shift)
+        op.rescales(rescale=self.rescale)
         op.within(
             INT8,
             lhs_zero_point=self.lhs_zero_point,
@@ -93,7 +89,7 @@ class BatchMatmul(Attrs):
         rows = lhs.astype(np.float64) - self.lhs_zero_point
         columns = rhs.astype(np.float64) - self.rhs_zero_point
         acc = (rows @ columns.transpose(0, 2, 1)).astype(np.int64)
-        result = requantize(wrap32(acc), self.multiplier, self.shift) + self.out_zero_point
+        result = self.rescale.apply(acc) + self.out_zero_point
         return np.clip(result, *INT8)
 
 

@@ -48,7 +48,7 @@ def compiled_isa(target: Target) -> Isa:
 def _sums(facts: Facts) -> bool:
     """No accumulator, shifted to the left as requantization demands, leaves 32 bits: CMSIS-NN is
     compiled without -fwrapv, and its sums begin elsewhere than ours."""
-    shift = max(0, *facts["shifts"])
+    shift = max(0, *(rescale.shift for rescale in facts["rescales"]))
     return bool(facts["largest_plain_sum"] << shift < 1 << 31)
 
 

@@ -2,7 +2,7 @@
 """Constants in the form that a kernel variant reads: `pack` in kernels.json names it.
 
 A form has three functions of the constants of a layer: its weights packed, the bytes that they take,
-and the arrays per channel, which are small. So kernels can be compared without packing any weights.
+and its tables per channel, which are small. So kernels can be compared without packing any weights.
 Kernels without `pack` read the plain form that kernels.h documents.
 """
 
@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from ...ir import Array
-from ...ir.fixed_point import wrap32
+from ...ir.fixed_point import Rescale, wrap32
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,7 @@ class Constants:
     Attributes:
         weight: int8, channels first ([out_c, …]), or for depthwise [kernel_h, kernel_w, out_c].
         bias: int32 [out_c], zero point folded in.
-        multiplier: int32 [out_c]; empty where the layer has one for all.
-        shift: int8 [out_c], likewise.
+        rescales: one for each channel; none where the layer has one for all.
         groups: of a convolution.
         plain_bias: int32 [out_c], without the zero point; of a convolution.
         stride, in_zero_point: of a transposed convolution.
@@ -34,8 +33,7 @@ class Constants:
 
     weight: Array
     bias: Array
-    multiplier: Array
-    shift: Array
+    rescales: tuple[Rescale, ...] = ()
     groups: int = 1
     plain_bias: Array = field(default_factory=lambda: np.zeros(0, np.int32))
     stride: tuple[int, int] = (1, 1)
@@ -47,6 +45,14 @@ class Constants:
         weight = np.ascontiguousarray(self.weight)
         return weight.shape, self.groups, self.stride, weight.tobytes()
 
+    @cached_property
+    def tables(self) -> Tables:
+        """What belongs to each channel, as it is."""
+        multiplier = np.array([rescale.multiplier for rescale in self.rescales], np.int32)
+        return Tables(
+            self.bias, multiplier, np.array([rescale.shift for rescale in self.rescales], np.int8)
+        )
+
     @property
     def channels(self) -> int:
         """Output channels."""
@@ -56,6 +62,20 @@ class Constants:
     def rows(self) -> Array:
         """The weights of every channel: [out_c, depth]."""
         return self.weight.reshape(self.weight.shape[0], -1)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The constants per channel that a kernel reads; without requantizations if there is one for all.
+
+    Attributes:
+        bias: int32.
+        multiplier: int32; shift: int8.
+    """
+
+    bias: Array
+    multiplier: Array
+    shift: Array
 
 
 def pad_fours(array: Array) -> Array:
@@ -118,9 +138,9 @@ def _gemm4_size(constants: Constants) -> int:
     return constants.weight.size + _behind_gemm4(constants)
 
 
-def _plain_bias(constants: Constants) -> Constants:
+def _plain_bias(constants: Constants) -> Tables:
     """Biases without the zero point, for kernels that subtract it from every code."""
-    return replace(constants, bias=constants.plain_bias)
+    return replace(constants.tables, bias=constants.plain_bias)
 
 
 def _phases(constants: Constants) -> Iterator[Constants]:
@@ -138,10 +158,10 @@ def _phases(constants: Constants) -> Iterator[Constants]:
             yield replace(constants, weight=weight, bias=bias.astype(np.int32))
 
 
-def _phase_biases(constants: Constants) -> Constants:
+def _phase_biases(constants: Constants) -> Tables:
     """The biases of each phase, one after the other."""
     biases = [phase.bias for phase in _phases(constants)]
-    return replace(constants, bias=np.concatenate(biases))
+    return replace(constants.tables, bias=np.concatenate(biases))
 
 
 def _taps(constants: Constants) -> list[Constants]:
@@ -289,18 +309,15 @@ def window_rows(constants: Constants) -> Array:
     return np.pad(constants.weight.reshape(9, -1).T.reshape(-1), (0, 1))
 
 
-def nn_channels(constants: Constants) -> Constants:
+def nn_channels(constants: Constants) -> Tables:
     """For CMSIS-NN: plain biases; multipliers and then shifts in 32 bits; all filled up to fours.
 
     On MVE it reads biases, multipliers and shifts by fours, also the last ones.
     """
-    tables = [constants.multiplier, constants.shift.astype(np.int32)]
-    return replace(
-        constants,
-        bias=pad_fours(constants.plain_bias),
-        multiplier=np.concatenate([pad_fours(table) for table in tables]),
-        shift=np.zeros(0, np.int8),
-    )
+    plain = constants.tables
+    both = [pad_fours(plain.multiplier), pad_fours(plain.shift.astype(np.int32))]
+    bias = pad_fours(constants.plain_bias)
+    return Tables(bias, np.concatenate(both), np.zeros(0, np.int8))
 
 
 def nn_depthwise(constants: Constants) -> Array:
@@ -319,12 +336,12 @@ class Form:
     Attributes:
         weights: the weights as it reads them.
         size: bytes of these.
-        tables: the constants with the arrays per channel as it reads them.
+        tables: the constants per channel as it reads them.
     """
 
     weights: Callable[[Constants], Array] = lambda constants: constants.weight
     size: Callable[[Constants], int] = _same_size
-    tables: Callable[[Constants], Constants] = lambda constants: constants
+    tables: Callable[[Constants], Tables] = lambda constants: constants.tables
 
 
 FORMS: dict[str, Form] = {
@@ -343,9 +360,3 @@ FORMS: dict[str, Form] = {
     "window_rows": Form(window_rows, lambda c: c.weight.size + 1),
 }
 """By the name that `pack` has in kernels.json."""
-
-
-def pack(form: str, constants: Constants) -> Constants:
-    """All constants of a layer in a form."""
-    weight = FORMS[form].weights(constants)
-    return replace(FORMS[form].tables(constants), weight=weight)

@@ -9,6 +9,7 @@ from functools import cache
 
 from ...errors import CortexMError
 from ...ir import Op
+from ...ir.fixed_point import Rescale
 from ...paths import data_root
 from .table import Kernel
 
@@ -29,6 +30,11 @@ def field_types() -> dict[str, dict[str, str]]:
                 pointer = "*" if field.startswith("*") else ""
                 fields[re.sub(r"\[\w+\]$", "", field.lstrip("*"))] = c_type + pointer
     return blocks
+
+
+def rescale_fields(rescale: Rescale, prefix: str = "") -> dict[str, int]:
+    """The two fields in which blocks have a requantization; `prefix` tells several apart."""
+    return {f"{prefix}multiplier": rescale.multiplier, f"{prefix}shift": rescale.shift}
 
 
 def check_ranges(kernel: Kernel, fields: Iterable[tuple[str, object]], op: Op) -> None:

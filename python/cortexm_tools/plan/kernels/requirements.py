@@ -2,8 +2,8 @@
 """What kernels can require of a layer (`when` in kernels.json), and the scratch memory they need.
 
 Both are functions of the facts of a layer: the fields of its parameter block, and for
-convolutions and linear layers `shifts`, the shifts as a tuple, and `largest_sum`, a bound of the
-absolute value of every accumulator. Those of adapters are in cmsis_nn.py.
+convolutions and matrix products `rescales`, their requantizations as a tuple, and `largest_sum`, a
+bound of the absolute value of every accumulator. Those of adapters are in cmsis_nn.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Facts = Mapping[str, Any]
 
 def _shifts_right(facts: Facts) -> bool:
     """Every channel is rescaled by less than 1/2: its shift is negative."""
-    return all(shift < 0 for shift in facts["shifts"])
+    return all(rescale.shift < 0 for rescale in facts["rescales"])
 
 
 def _one_to_one(facts: Facts) -> bool:

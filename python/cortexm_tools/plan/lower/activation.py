@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from ...ir import DType, Op, ops
+from ..kernels.params import rescale_fields
 from ..types import Call, Field, TensorArg
 from .context import Selector, lowers
 
@@ -25,8 +26,7 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
         "outer": math.prod(x.memory_shape[:place]),
         "size": x.shape[attrs.dim],
         "inner": math.prod(x.memory_shape[place + 1 :]),
-        "multiplier": attrs.multiplier,
-        "shift": attrs.shift,
+        **rescale_fields(attrs.rescale),
         "diff_min": attrs.diff_min,
     }
     args = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]

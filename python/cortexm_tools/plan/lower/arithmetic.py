@@ -7,6 +7,8 @@ from typing import Any
 
 from ...errors import CortexMError
 from ...ir import DType, Op, ops
+from ...ir.fixed_point import Rescale
+from ..kernels.params import rescale_fields
 from ..types import Call, Field, TensorArg
 from .broadcast import broadcast_call
 from .context import Selector, lowers
@@ -24,7 +26,14 @@ def _on_codes(select: Selector, op: Op, fields: dict[str, Field], types: str) ->
 
 
 def _scalars(attrs: Any) -> dict[str, Field]:
-    return dict(vars(attrs))
+    """The attributes, with the two fields of each requantization."""
+    fields: dict[str, Field] = {}
+    for name, value in vars(attrs).items():
+        if isinstance(value, Rescale):
+            fields |= rescale_fields(value, name.removesuffix("rescale"))
+        else:
+            fields[name] = value
+    return fields
 
 
 @lowers(ops.Add, ops.Mul)

@@ -47,8 +47,7 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
     constants = Constants(
         weight,
         folded,
-        np.array(attrs.multipliers, np.int32),
-        np.array(attrs.shifts, np.int8),
+        attrs.rescales,
         attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
         plain,
         attrs.stride,
@@ -89,7 +88,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     }
     facts = {
         **fields,
-        "shifts": attrs.shifts,
+        "rescales": attrs.rescales,
         "largest_sum": layer.largest_sum,
         "largest_plain_sum": layer.largest_plain_sum,
     }

@@ -8,6 +8,7 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Op, ops
 from ..kernels.packing import FORMS, Constants
+from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
@@ -22,9 +23,7 @@ def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int]
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
     values = weight.astype(np.int64) - attrs.weight_zero_point
     folded = folded_bias(values.sum(axis=1), bias, attrs.in_zero_point)
-    none = np.zeros(0, np.int32)
-    constants = Constants(weight, folded, none, none.astype(np.int8))
-    return constants, largest_sum(np.abs(values).sum(axis=1), folded)
+    return Constants(weight, folded), largest_sum(np.abs(values).sum(axis=1), folded)
 
 
 @lowers(ops.Linear)
@@ -38,8 +37,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "rows": rows,
         "in_features": in_features,
         "out_features": out_features,
-        "multiplier": attrs.multiplier,
-        "shift": attrs.shift,
+        **rescale_fields(attrs.rescale),
         "weight_zero_point": attrs.weight_zero_point,
         "out_zero_point": attrs.out_zero_point,
         "act_min": attrs.act_min,
@@ -47,7 +45,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     }
     facts = {
         **fields,
-        "shifts": (attrs.shift,),
+        "rescales": (attrs.rescale,),
         "largest_sum": bound,
         "largest_plain_sum": bound,
     }
@@ -78,13 +76,12 @@ def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call
         "rows": rows,
         "cols": cols,
         "inner": inner,
-        "multiplier": attrs.multiplier,
-        "shift": attrs.shift,
+        **rescale_fields(attrs.rescale),
         "lhs_zero_point": attrs.lhs_zero_point,
         "rhs_zero_point": attrs.rhs_zero_point,
         "out_zero_point": attrs.out_zero_point,
     }
-    facts = {**fields, "shifts": (attrs.shift,)}
+    facts = {**fields, "rescales": (attrs.rescale,)}
     kernel = select.kernel("batch_matmul", "s8", op, facts)
     args = [
         select.operand(op.inputs[0]),

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from ...ir import ops
+from ...ir.fixed_point import Rescale
 from ...ir.types import DType
 from ..call import Call, Converter, reads
 from ..operands import finite, require_float
@@ -38,8 +39,7 @@ def _softmax(call: Call) -> None:
     )
     attrs = ops.Softmax(
         dim=call.dim("dim", len(shape)),
-        multiplier=call.integer("input_multiplier"),
-        shift=call.integer("input_shift"),
+        rescale=Rescale(call.integer("input_multiplier"), call.integer("input_shift")),
         diff_min=call.integer("diff_min"),
     )
     call.emit(attrs, x)

@@ -37,11 +37,11 @@ def _add(call: Call) -> None:
     act_min, act_max = code_range(call)
     attrs = ops.Add(
         call.integer("self_zero_point", INT8),
-        *call.rescaling("self_multiplier", "self_shift"),
+        call.rescale("self_multiplier", "self_shift"),
         call.integer("other_zero_point", INT8),
-        *call.rescaling("other_multiplier", "other_shift"),
+        call.rescale("other_multiplier", "other_shift"),
         call.integer("output_zero_point", INT8),
-        *call.rescaling("output_multiplier", "output_shift"),
+        call.rescale("output_multiplier", "output_shift"),
         act_min=act_min,
         act_max=act_max,
     )
@@ -56,7 +56,7 @@ def _mul(call: Call) -> None:
         call.integer("self_zero_point", INT16),
         call.integer("other_zero_point", INT16),
         call.integer("output_zero_point", INT8),
-        *call.rescaling("output_multiplier", "output_shift"),
+        call.rescale("output_multiplier", "output_shift"),
     )
     call.emit(attrs, a, b)
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ir import ops
+from ...ir.fixed_point import Rescale
 from ...ir.types import DType
-from ..call import INT8, Call, as_rescaling, reads
+from ..call import INT8, Call, as_rescale, reads
 from ..operands import (
     code_range,
     float_bias,
@@ -35,8 +36,7 @@ class _Conv:
     dilation: tuple[int, int]
     in_zero_point: int
     out_zero_point: int
-    multipliers: tuple[int, ...]
-    shifts: tuple[int, ...]
+    rescales: tuple[Rescale, ...]
     act_min: int
     act_max: int
 
@@ -56,12 +56,10 @@ def _conv_args(call: Call, out_axis: int) -> _Conv:
     call.require(len(shape) == 4 and len(call.info(x).shape) == 4, "operands must have rank 4")
     out_channels = shape[out_axis]
     act_min, act_max = code_range(call)
-    rescalings = tuple(
-        map(
-            as_rescaling,
-            int32_vector(call, "requantize_multipliers", out_channels),
-            int32_vector(call, "requantize_shifts", out_channels),
-        )
+    rescales = map(
+        as_rescale,
+        int32_vector(call, "requantize_multipliers", out_channels),
+        int32_vector(call, "requantize_shifts", out_channels),
     )
     return _Conv(
         x=x,
@@ -72,8 +70,7 @@ def _conv_args(call: Call, out_axis: int) -> _Conv:
         dilation=call.pair("dilation", minimum=1),
         in_zero_point=negated_zero_point(call, "input_offset"),
         out_zero_point=call.integer("output_offset", INT8),
-        multipliers=tuple(multiplier for multiplier, _ in rescalings),
-        shifts=tuple(shift for _, shift in rescalings),
+        rescales=tuple(rescales),
         act_min=act_min,
         act_max=act_max,
     )
@@ -98,8 +95,7 @@ def _conv2d(call: Call) -> None:
         args.dilation,
         args.in_zero_point,
         args.out_zero_point,
-        args.multipliers,
-        args.shifts,
+        args.rescales,
         args.act_min,
         args.act_max,
         groups=groups,
@@ -128,8 +124,7 @@ def _depthwise_conv2d(call: Call) -> None:
         args.dilation,
         args.in_zero_point,
         args.out_zero_point,
-        args.multipliers,
-        args.shifts,
+        args.rescales,
         args.act_min,
         args.act_max,
     )
@@ -162,8 +157,7 @@ def _transpose_conv2d(call: Call) -> None:
         args.dilation,
         args.in_zero_point,
         args.out_zero_point,
-        args.multipliers,
-        args.shifts,
+        args.rescales,
         args.act_min,
         args.act_max,
     )

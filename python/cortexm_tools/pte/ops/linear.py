@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import Array, DType, Tensor
-from ..call import INT8, Call, as_rescaling, reads
+from ..call import INT8, Call, as_rescale, reads
 from ..operands import (
     code_range,
     finite,
@@ -47,7 +47,7 @@ def _linear(call: Call) -> None:
         in_zero_point,
         weight_zero_point,
         call.integer("output_offset", INT8),
-        *as_rescaling(multipliers[0], shifts[0]),
+        as_rescale(multipliers[0], shifts[0]),
         act_min,
         act_max,
     )
@@ -90,7 +90,7 @@ def _batch_matmul(call: Call) -> None:
         negated_zero_point(call, "lhs_zero_point"),
         negated_zero_point(call, "rhs_zero_point"),
         call.integer("output_zero_point", INT8),
-        *call.rescaling("output_multiplier", "output_shift"),
+        call.rescale("output_multiplier", "output_shift"),
     )
     call.emit(attrs, lhs, rhs)
 
