@@ -23,8 +23,10 @@ from pathlib import Path
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.options.sizes import parse_size
-from cortexm_tools.plan import KernelChoice, make_plan
+
 from cortexm_tools.plan.search.alternatives import smaller_plan
+from cortexm_tools.plan.search.choose import plan_within
+from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.program import Program, load_program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
@@ -59,10 +61,11 @@ def plan_once(
     begin = time.process_time()
     if count:
         profile.enable()
-    plan = make_plan(graph, target, optimize=optimize, ram_limit=ram_limit)
+    space = SearchSpace(graph, target)
+    plan = plan_within(space, optimize=optimize, ram_limit=ram_limit)
     planned = time.process_time()
     if ram_limit is None:
-        smaller_plan(graph, target, KernelChoice.BUILTIN, plan)
+        smaller_plan(space, plan)
     profile.disable()
     beside = time.process_time() - planned
     calls = sum(entry.callcount for entry in profile.getstats())

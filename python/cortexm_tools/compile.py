@@ -24,8 +24,10 @@ from .ir.interpreter import run_sequence
 from .options import ATOL, QTOL, RTOL
 from .options.arena import Arena, OwnArena, SharedArena
 from .options.memories import Region
-from .plan import KernelChoice, Plan, make_plan
+from .plan import KernelChoice, Plan
 from .plan.search.alternatives import smaller_plan
+from .plan.search.choose import plan_within
+from .plan.search.space import SearchSpace
 from .program import EvaluationSet, Program
 from .pte.builder import state_values
 from .pte.vectors import check_vectors, fit_input, vector_inputs
@@ -117,18 +119,13 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     simplified = simplify(graph, io_int8=options.io_int8)
     if options.require_int8:
         _require_int8(simplified)
-    plan = make_plan(
-        simplified,
-        options.target,
-        options.regions,
-        options.kernels,
-        options.optimize,
-        options.ram_limit,
-        bands=options.bands,
+    space = SearchSpace(simplified, options.target, options.kernels)
+    plan = plan_within(
+        space, options.regions, options.optimize, options.ram_limit, bands=options.bands
     )
     other = None
     if options.bands and options.ram_limit is None:
-        other = smaller_plan(simplified, options.target, options.kernels, plan)
+        other = smaller_plan(space, plan)
     report = report_data(plan, name=program.name, digest=program.digest, alternative=other)
     report["quality"] = program.quality or {"not_measured": program.unmeasured}
     check_limits(report, options.ram_limit, options.flash_limit)

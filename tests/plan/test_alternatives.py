@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from cortexm_tools.ir import Graph
-from cortexm_tools.plan import KernelChoice, make_plan
+from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.search.alternatives import LEAST_BYTES, LEAST_PART, smaller_plan
+from cortexm_tools.plan.search.choose import plan_within
+from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.report import alternative_lines, report_data, summary
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
@@ -28,8 +30,9 @@ def _wide(size: int) -> Graph:
 
 def test_much_less_ram_is_told() -> None:
     graph = _wide(24)
-    plan = make_plan(graph, M55, optimize=Optimize.SPEED)
-    other = smaller_plan(graph, M55, KernelChoice.BUILTIN, plan)
+    space = SearchSpace(graph, M55)
+    plan = plan_within(space, optimize=Optimize.SPEED)
+    other = smaller_plan(space, plan)
     assert other is not None and 1.0 <= other.instructions < 2.0
     assert other.ram_bytes == make_plan(graph, M55, optimize=Optimize.SIZE).arena_size
     data = report_data(plan, name="net", digest="", alternative=other)
@@ -45,13 +48,28 @@ def test_what_is_told_is_what_the_other_plan_needs() -> None:
     told = 0
     graphs = [*map(random_tower, range(8)), *map(random_network, range(8)), *map(_wide, (8, 40))]
     for graph in map(simplify, graphs):
-        plan = make_plan(graph, M55)
+        space = SearchSpace(graph, M55)
+        plan = plan_within(space)
         small = make_plan(graph, M55, optimize=Optimize.SIZE).arena_size
-        other = smaller_plan(graph, M55, KernelChoice.BUILTIN, plan)
+        other = smaller_plan(space, plan)
         much = min(plan.arena_size - LEAST_BYTES, plan.arena_size * (1 - LEAST_PART))
         assert (other is not None) == (small <= much)
         told += other is not None
         assert other is None or other.ram_bytes == small
     assert 0 < told < len(graphs)
-    sized = make_plan(_wide(24), M55, optimize=Optimize.SIZE)
-    assert smaller_plan(_wide(24), M55, KernelChoice.BUILTIN, sized) is None
+    space = SearchSpace(_wide(24), M55)
+    assert smaller_plan(space, plan_within(space, optimize=Optimize.SIZE)) is None
+
+
+def test_plans_that_share_what_was_found_out_are_those_made_alone() -> None:
+    """Whatever was planned before: equal calls in equal bands, at equal places."""
+    for graph in map(simplify, map(random_tower, range(4))):
+        space = SearchSpace(graph, M55)
+        for optimize, limit in (
+            (Optimize.BALANCED, None),
+            (Optimize.SIZE, None),
+            (Optimize.SPEED, 1),
+        ):
+            shared = plan_within(space, optimize=optimize, ram_limit=limit)
+            alone = make_plan(graph, M55, optimize=optimize, ram_limit=limit)
+            assert (shared.steps, shared.buffers) == (alone.steps, alone.buffers)

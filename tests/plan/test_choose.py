@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from cortexm_tools.ir import Graph
-from cortexm_tools.plan import Candidates, Lowerings, Plan, make_plan
+from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.search.choose_bands import choose_chains
+from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.report import report_data, summary
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Isa, Optimize, Target
@@ -27,7 +28,7 @@ def test_bands_are_there_for_a_smaller_arena(
 ) -> None:
     for seed in range(24):
         graph = simplify(make(seed))
-        candidates = Candidates(graph, Lowerings(graph, M55), optimize)
+        candidates = SearchSpace(graph, M55).as_given(optimize)
         chains = choose_chains(candidates, optimize, None)
         assert not chains or candidates.smallest(chains) < candidates.smallest(())
 

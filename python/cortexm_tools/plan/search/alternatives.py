@@ -8,18 +8,15 @@ LEAST_PART and LEAST_BYTES of the RAM. The plan in question stays as it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...ir import Graph
-from ...target import Optimize, Target
-from ..kernels.table import KernelChoice
-from ..lower.context import Lowerings
-from ..memory.states import settle
+from ...target import Optimize
 from ..types import Plan
 from .candidates import Candidates
 from .choose_bands import choose_chains
 from .cost import instructions_by_kernel
-from .order import smallest_order
+from .space import SearchSpace
 
 LEAST_PART = 0.2  # of the RAM, as a fraction
 LEAST_BYTES = 1024
@@ -35,19 +32,13 @@ class Alternative:
     instructions: float
 
 
-def smaller_plan(
-    graph: Graph, target: Target, kernels: KernelChoice, plan: Plan
-) -> Alternative | None:
-    """What OPTIMIZE size would give for the graph of `plan`; None where that saves too little."""
+def smaller_plan(space: SearchSpace, plan: Plan) -> Alternative | None:
+    """What OPTIMIZE size would give instead of `plan`, one of `space`; None where that saves too little."""
     worthwhile = min(plan.arena_size - LEAST_BYTES, int(plan.arena_size * (1 - LEAST_PART)))
-    if plan.optimize is Optimize.SIZE or plan.regions or worthwhile < _interface(graph):
+    if plan.optimize is Optimize.SIZE or plan.regions or worthwhile < _interface(plan.graph):
         return None
-    graph = settle(graph)
-    lowerings = Lowerings(graph, target, kernels)
-    order = smallest_order(graph)
     best: tuple[int, Candidates, float] | None = None
-    for ordered in [graph] if order is None else [graph, replace(graph, ops=order)]:
-        candidates = Candidates(ordered, lowerings, Optimize.SIZE)
+    for candidates in space.candidates(Optimize.SIZE):
         chains = choose_chains(candidates, Optimize.SIZE, None)
         size = candidates.smallest(chains)
         if best is None or size < best[0]:

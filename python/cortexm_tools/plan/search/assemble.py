@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...options.memories import Region
+from ...target import Optimize
 from ..budget import check_arena
 from ..check import check_plan
 from ..lower.constants import pack_constants, with_names
@@ -27,12 +28,14 @@ def assemble(
     candidates: Candidates,
     chains: tuple[Chain, ...],
     regions: tuple[Region, ...] = (),
+    optimize: Optimize = Optimize.BALANCED,
     *,
     fast: float = 1.0,
 ) -> Plan:
     """The plan in which the operators of each chain are computed in bands of rows.
 
     Args:
+        optimize: what the chains were chosen for.
         fast: how much of the fast memories to use at most.
 
     Raises:
@@ -42,7 +45,7 @@ def assemble(
     usable = _usable(regions, fast, state_bytes(graph))
     steps, unplaced = candidates.unplaced(chains)
     calls = [call for step in steps for call in step.calls]
-    constants, names = pack_constants(candidates.sources(calls))
+    constants, names = pack_constants(candidates.whole.sources(calls))
     steps = tuple(
         replace(step, calls=tuple(with_names(call, names) for call in step.calls)) for step in steps
     )
@@ -79,7 +82,7 @@ def assemble(
             lower_bound=bound + state_bytes(graph),
             arenas=arenas,
             regions=regions,
-            optimize=candidates.optimize,
+            optimize=optimize,
             spared=len({tensor for tensor, _ in candidates.spare}),
             parts=unplaced.parts,
         )

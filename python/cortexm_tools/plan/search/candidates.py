@@ -4,28 +4,23 @@ they need: bytes of arena, with those of states, and, roughly, instructions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...ir import Graph, Op, ops
-from ...target import Optimize
+from ...ir import Graph
 from ..budget import MOST_PLACES, places, within
 from ..kernels.table import find_kernel
-from ..lower.constants import Source, constants_of
-from ..lower.context import Lowered, Lowerings
+from ..lower.context import Lowerings
 from ..memory.concat_in_place import Joined, find_parts, into_result, joinable
 from ..memory.lifetimes import KnownStep, Lives, Unplaced, lives_of, unplaced_of
 from ..memory.offset_search import align_up
 from ..memory.offsets import estimate, fits, live_bytes, lower_bound, place, savings
-from ..memory.sharing import is_alias, share_memory
+from ..memory.sharing import share_memory
 from ..memory.states import state_bytes
-from ..types import Call, Part, Step
+from ..types import Part, Step
 from .bands import Chain, band_step
 from .cost import band_cost, instructions
-from .least_flash import larger_kernels
-
-# Kernels that an operator does without: the tensor that it makes, and the kernel's symbol.
-Spare = frozenset[tuple[int, str]]
+from .whole import Spare, WholeCalls, is_in_place
 
 MOST_OPERANDS = 32  # of concatenations to look at one by one
 
@@ -49,25 +44,22 @@ class Candidates:
 
     Args:
         lowerings: of its operators, in whatever order.
-        spare: kernels to do without.
+        avoid: kernels that no operator takes, by symbol.
+        spare: kernels that some operators do without, besides.
     """
 
     def __init__(
         self,
         graph: Graph,
         lowerings: Lowerings,
-        optimize: Optimize = Optimize.BALANCED,
+        avoid: frozenset[str] = frozenset(),
         spare: Spare = frozenset(),
     ) -> None:
         self.graph = graph
         self.target = lowerings.target
-        self.optimize = optimize
         self.spare = spare
-        self._lowerings = lowerings
-        self._without: dict[int, frozenset[str]] = {}
-        for tensor, symbol in spare:
-            self._without[tensor] = self._without.get(tensor, frozenset()) | {symbol}
-        self._avoid: frozenset[str] = frozenset()
+        self.whole = WholeCalls(graph, lowerings, avoid, spare)
+        self.calls = self.whole.calls
         self._steps: dict[tuple[int, bool] | Chain, KnownStep] = {}
         self._groups: dict[frozenset[int], dict[int, int]] = {}
         self._unplaced: dict[
@@ -76,25 +68,11 @@ class Candidates:
         self._outlines: dict[tuple[Joined, tuple[tuple[int, int], ...]], _Outline] = {}
         self._sizes: dict[tuple[Chain, ...], int] = {}
         self._costs: dict[Chain, float] = {}
-        self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
         self._moved: dict[tuple[KnownStep, tuple[tuple[int, Part], ...]], KnownStep] = {}
         self._states = state_bytes(graph)
-        group = share_memory(graph)
-        self.calls = self._all_calls(group)
-        if optimize is Optimize.SIZE:
-            steps = tuple(map(Step, graph.ops, self.calls))
-            self._avoid = larger_kernels(lowerings, steps)
-            if self._avoid:
-                self.calls = self._all_calls(group)
         self._apart = self._too_many_places()
         self.joined: Joined = frozenset()
         self._choose_joined()
-
-    def _all_calls(self, group: dict[int, int]) -> list[tuple[Call, ...]]:
-        return [
-            self._calls_of(number, self._is_in_place(op, group))
-            for number, op in enumerate(self.graph.ops)
-        ]
 
     def _too_many_places(self) -> frozenset[int]:
         """The results whose overlaps with their operands are not looked at."""
@@ -217,43 +195,11 @@ class Candidates:
 
     def _single(self, number: int, group: dict[int, int]) -> KnownStep:
         op = self.graph.ops[number]
-        in_place = self._is_in_place(op, group)
+        in_place = is_in_place(op, group)
         if (number, in_place) not in self._steps:
-            step = Step(op, self._calls_of(number, in_place))
+            step = Step(op, self.whole.calls_of(number, in_place))
             self._steps[number, in_place] = KnownStep(self.graph, step)
         return self._steps[number, in_place]
-
-    def _is_in_place(self, op: Op, group: Mapping[int, int]) -> bool:
-        """Whether the result has the memory of the first operand."""
-        source, result = op.inputs[0], op.outputs[0]
-        return source in group and group[source] == group[result]
-
-    def _calls_of(self, number: int, in_place: bool) -> tuple[Call, ...]:
-        op = self.graph.ops[number]
-        if in_place and number in self._aliases:
-            return ()
-        calls = self._lowered(op).calls
-        # The first copies the operand, which lies there already.
-        return calls[1:] if in_place and isinstance(op.attrs, ops.IndexPut) else calls
-
-    def _lowered(self, op: Op) -> Lowered:
-        return self._lowerings.lower(
-            op, self._avoid | self._without.get(op.outputs[0], frozenset())
-        )
-
-    def sources(self, calls: Iterable[Call]) -> dict[str, Source]:
-        """What the constants of these calls are made from, in the order of the operators."""
-        used = constants_of(calls)
-        return {
-            key: source
-            for op in self.graph.ops
-            for key, source in self._lowered(op).sources.items()
-            if key in used
-        }
-
-    def others(self, op: Op) -> frozenset[str]:
-        """The symbols of an operator's kernels that could be others."""
-        return self._lowered(op).others
 
     def group(self, chains: tuple[Chain, ...]) -> dict[int, int]:
         """For every tensor with memory the one whose memory it uses."""

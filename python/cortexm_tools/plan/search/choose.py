@@ -4,23 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import cache
 
 from ...ir import Graph
 from ...options.memories import Region
 from ...target import Optimize, Target
 from ..budget import check_sizes
 from ..kernels.table import KernelChoice
-from ..lower.context import Lowerings
 from ..memory.regions import NoRoom
-from ..memory.states import settle
 from ..types import Plan
 from .assemble import assemble
-from .candidates import Candidates, Spare
 from .choose_bands import choose_chains, fastest_chains
 from .less_scratch import Choice, fit
-from .order import smallest_order
+from .space import SearchSpace
+from .whole import Spare
 
 
 def make_plan(
@@ -33,7 +29,22 @@ def make_plan(
     *,
     bands: bool = True,
 ) -> Plan:
-    """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories and library.
+    """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories and library:
+    `plan_within` of a space of its own.
+    """
+    space = SearchSpace(graph, target, kernels)
+    return plan_within(space, regions, optimize, ram_limit, bands=bands)
+
+
+def plan_within(
+    space: SearchSpace,
+    regions: tuple[Region, ...] = (),
+    optimize: Optimize = Optimize.BALANCED,
+    ram_limit: int | None = None,
+    *,
+    bands: bool = True,
+) -> Plan:
+    """The plan for the given memories.
 
     Args:
         optimize: how far bands of rows may go to save RAM, see choose_bands.py.
@@ -45,31 +56,25 @@ def make_plan(
         CortexMError: an operator has no kernel, the first one is named; a constant fits into no region.
         NoRoom: a tensor fits into no region.
     """
-    graph = settle(graph)
-    check_sizes(graph)
-    lowerings = Lowerings(graph, target, kernels)
+    check_sizes(space.graph)
     if not bands:
-        return assemble(Candidates(graph, lowerings, optimize), (), regions)
+        return assemble(space.as_given(optimize), (), regions, optimize)
     rooms = [region.size for region in regions if region.kind != "weights"]
-    order = smallest_order(graph)
-    orders = [graph] if order is None else [graph, replace(graph, ops=order)]
-
-    @cache
-    def candidates_without(spare: Spare) -> list[Candidates]:
-        return [Candidates(ordered, lowerings, optimize, spare) for ordered in orders]
 
     def choose(spare: Spare, limit: int | None) -> Choice:
         """Within the RAM limit what costs least; else the order with the smaller arena, the program's if
         they are equal."""
         if limit is not None and limit == ram_limit and not rooms:
-            options = [(p, fastest_chains(p, optimize, limit)) for p in candidates_without(spare)]
+            options = [
+                (p, fastest_chains(p, optimize, limit)) for p in space.candidates(optimize, spare)
+            ]
             within = [(p, chains) for p, chains in options if p.is_within(chains, limit)]
             if within and optimize is not Optimize.SIZE:
                 return min(within, key=lambda option: option[0].cost(option[1]))
             best, *others = options
         else:
             best, *others = [
-                (p, choose_chains(p, optimize, limit)) for p in candidates_without(spare)
+                (p, choose_chains(p, optimize, limit)) for p in space.candidates(optimize, spare)
             ]
         for candidates, chains in others:
             if candidates.is_within(chains, best[0].smallest(best[1]) - 1):
@@ -77,8 +82,8 @@ def make_plan(
         return best
 
     if not rooms:
-        return assemble(*fit(choose, ram_limit), regions)
-    return _spread(choose, regions, rooms, ram_limit)
+        return assemble(*fit(choose, ram_limit), regions, optimize)
+    return _spread(choose, regions, rooms, optimize, ram_limit)
 
 
 _PARTS = (1.0, 0.5, 0.25, 0.125, 0.0)
@@ -88,6 +93,7 @@ def _spread(
     choose: Callable[[Spare, int | None], Choice],
     regions: tuple[Region, ...],
     rooms: Sequence[int],
+    optimize: Optimize,
     ram_limit: int | None,
 ) -> Plan:
     """The first plan that finds room, of those for the memories together, for less and less of them, for
@@ -105,7 +111,7 @@ def _spread(
         candidates, chains = fit(choose, limit)
         for part in _PARTS:
             try:
-                plan = assemble(candidates, chains, regions, fast=part)
+                plan = assemble(candidates, chains, regions, optimize, fast=part)
             except NoRoom as error:
                 smallest, failure = candidates.smallest(chains), error
                 break

@@ -15,25 +15,25 @@ from ...errors import CortexMError
 from ...ir import Op
 from ..kernels.table import Kernel, code_sizes, kernels
 from ..lower.context import Lowerings
-from ..types import Step
+from .whole import WholeCalls
 
 # Bytes that a slower set of variants must save.
 _LEAST_GAIN = 512
 
 
-def larger_kernels(lowerings: Lowerings, steps: Sequence[Step]) -> frozenset[str]:
+def larger_kernels(lowerings: Lowerings, fastest: WholeCalls) -> frozenset[str]:
     """The kernels not to take, by symbol, for the least flash.
 
     Args:
-        steps: with the fastest kernels.
+        fastest: the calls without regard to flash.
     """
     avoid: set[str] = set()
     sizes = code_sizes()
     isas = lowerings.target.isa.runs
     layers: dict[tuple[str, str], list[Op]] = {}
-    for step in steps:
-        for kernel in {call.kernel for call in step.calls if call.kernel.symbol in sizes}:
-            layers.setdefault((kernel.op, kernel.types), []).append(step.op)
+    for op, calls in zip(fastest.graph.ops, fastest.calls, strict=True):
+        for kernel in {call.kernel for call in calls if call.kernel.symbol in sizes}:
+            layers.setdefault((kernel.op, kernel.types), []).append(op)
     for (name, types), ops in layers.items():
         variants = [k for k in kernels() if (k.op, k.types) == (name, types) and k.isa in isas]
         if len(variants) == 1:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from ...ir import Op
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
-from .candidates import Candidates, Spare
+from .candidates import Candidates
+from .whole import Spare
 
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
@@ -73,7 +74,7 @@ def _too_large(candidates: Candidates, chains: tuple[Chain, ...], ram_limit: int
         for call in step.calls
         if any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
         for op in [_maker(step, call)]
-        if call.kernel.symbol in candidates.others(op)
+        if call.kernel.symbol in candidates.whole.others(op)
     )
 
 

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that plans of one graph are chosen from, which all of them share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+from ...ir import Graph
+from ...target import Optimize, Target
+from ..kernels.table import KernelChoice
+from ..lower.context import Lowerings
+from ..memory.states import settle
+from .candidates import Candidates
+from .least_flash import larger_kernels
+from .order import smallest_order
+from .whole import Spare, WholeCalls
+
+
+class SearchSpace:
+    """The candidates of a graph (simplified, with layouts assigned) on a target with a kernel library.
+
+    What is found out for one plan, lowered operators, steps, and sizes, serves the next.
+    """
+
+    def __init__(
+        self, graph: Graph, target: Target, kernels: KernelChoice = KernelChoice.BUILTIN
+    ) -> None:
+        self.graph = settle(graph)
+        self.target = target
+        self._lowerings = Lowerings(self.graph, target, kernels)
+        # By the number of the order, and the kernels to do without.
+        self._known: dict[tuple[int, frozenset[str], Spare], Candidates] = {}
+        self._larger: dict[tuple[int, Spare], frozenset[str]] = {}
+
+    @cached_property
+    def _orders(self) -> list[Graph]:
+        """The graph, and with its operators in the order that needs the least memory."""
+        order = smallest_order(self.graph)
+        return [self.graph] if order is None else [self.graph, replace(self.graph, ops=order)]
+
+    def as_given(self, optimize: Optimize) -> Candidates:
+        """The candidates in the program's own order.
+
+        Raises:
+            CortexMError: an operator has no kernel, the first one is named.
+        """
+        return self._candidates(0, self.graph, optimize)
+
+    def candidates(self, optimize: Optimize, spare: Spare = frozenset()) -> list[Candidates]:
+        """Those in each order, the program's own first, with the kernels that `optimize` asks for.
+
+        Raises:
+            CortexMError: an operator has no kernel, the first one is named.
+        """
+        return [
+            self._candidates(number, graph, optimize, spare)
+            for number, graph in enumerate(self._orders)
+        ]
+
+    def _candidates(
+        self, number: int, graph: Graph, optimize: Optimize, spare: Spare = frozenset()
+    ) -> Candidates:
+        avoid: frozenset[str] = frozenset()
+        if optimize is Optimize.SIZE:
+            avoid = self._larger_kernels(number, graph, spare)
+        key = number, avoid, spare
+        if key not in self._known:
+            self._known[key] = Candidates(graph, self._lowerings, avoid, spare)
+        return self._known[key]
+
+    def _larger_kernels(self, number: int, graph: Graph, spare: Spare) -> frozenset[str]:
+        if (number, spare) not in self._larger:
+            fastest = WholeCalls(graph, self._lowerings, spare=spare)
+            self._larger[number, spare] = larger_kernels(self._lowerings, fastest)
+        return self._larger[number, spare]
