@@ -34,6 +34,7 @@ from cortexm_tools.ir import (
     ops,
 )
 from cortexm_tools.ir.checks import check_graph
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program, load_program
 from cortexm_tools.run.image import cmsis_nn_root
@@ -92,8 +93,8 @@ def _conv(layers: Layers, kind: Any, shape: tuple[int, ...], out_c: int, kernel:
             return (size - 1) * stride + taps - 2 * pad
         return (size + 2 * pad - taps) // stride + 1
 
-    attrs = kind((stride, stride), (pad,) * 4, (1, 1), 5, -3, (Rescale(1518500250, -9),) * out_c,
-                 -128, 127)  # fmt: skip
+    window = Window((kernel, kernel_w), (stride, stride), (pad,) * 4)
+    attrs = kind(window, 5, -3, (Rescale(1518500250, -9),) * out_c, -128, 127)
     depthwise = kind is ops.DepthwiseConv2d
     weight = (1, kernel, kernel_w, out_c) if depthwise else (out_c, kernel, kernel_w, in_c)
     layers.add(attrs, [shape], (1, out_c, extent(h, kernel), extent(w, kernel_w)), weight)
@@ -116,10 +117,11 @@ def layers() -> Graph:
     net.add(linear, [(8, 64)], (8, 64), (64, 64))
     product = ops.BatchMatmul(3, -5, 7, Rescale(1518500250, -9))
     net.add(product, [(2, 16, 32), (2, 16, 32)], (2, 16, 16))
-    net.add(ops.AvgPool2d((5, 5), (5, 5), (0,) * 4), [(1, 64, 5, 5)], (1, 64, 1, 1))
-    net.add(ops.AvgPool2d((2, 2), (2, 2), (0,) * 4), [(1, 16, 12, 12)], (1, 16, 6, 6))
+    for size, shape in ((5, (1, 64, 5, 5)), (2, (1, 16, 12, 12))):
+        average = ops.AvgPool2d(Window((size, size), (size, size), (0,) * 4))
+        net.add(average, [shape], (*shape[:2], shape[2] // size, shape[3] // size))
     for size, pad in ((2, 0), (3, 1)):
-        pool = ops.MaxPool2d((size, size), (2, 2), (pad,) * 4, (1, 1), -128, 127)
+        pool = ops.MaxPool2d(Window((size, size), (2, 2), (pad,) * 4), -128, 127)
         net.add(pool, [(1, 16, 12, 12)], (1, 16, 6, 6))
     shape = (1, 16, 12, 12)
     added = ops.Add(

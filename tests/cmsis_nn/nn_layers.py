@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cortexm_tools.ir import Array, DType, Graph, Rescale, contiguous, ops
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.program import Program
 
 from tests.support.graphs import Net, rescales
@@ -68,6 +69,12 @@ def _conv_attrs(net: Net, out_c: int, depth: int, **more: Any) -> dict[str, Any]
     } | more
 
 
+def _windowed(attrs: dict[str, Any], kernel: tuple[int, int]) -> dict[str, Any]:
+    """The attributes with the window that some of them make."""
+    window = Window(kernel, *(attrs[name] for name in ("stride", "padding", "dilation")))
+    return {"window": window, **{name: attrs[name] for name in attrs if not hasattr(window, name)}}
+
+
 def _bias(net: Net, inputs: list[int], out_c: int) -> list[int]:
     if _pick(net, 0, 3):
         inputs.append(net.constant(net.random.integers(-9999, 9999, out_c), DType.S32))
@@ -109,7 +116,9 @@ def _conv2d(net: Net, family: str) -> int:
             break
     x = net.input(shape)
     weight = net.codes(out_c, *kernel, in_c // groups)
-    return _finish_conv(net, x, weight, ops.Conv2d(**attrs, groups=groups), out_c, out)
+    return _finish_conv(
+        net, x, weight, ops.Conv2d(**_windowed(attrs, kernel), groups=groups), out_c, out
+    )
 
 
 def _conv2d_row(net: Net, family: str) -> int:
@@ -127,7 +136,7 @@ def _conv2d_row(net: Net, family: str) -> int:
             break
     x = net.input(shape)
     weight = net.codes(out_c, *kernel, in_c)
-    return _finish_conv(net, x, weight, ops.Conv2d(**attrs), out_c, out)
+    return _finish_conv(net, x, weight, ops.Conv2d(**_windowed(attrs, kernel)), out_c, out)
 
 
 def _depthwise(net: Net, family: str) -> int:
@@ -146,7 +155,7 @@ def _depthwise(net: Net, family: str) -> int:
             break
     x = net.input(shape)
     weight = net.codes(1, *kernel, out_c)
-    return _finish_conv(net, x, weight, ops.DepthwiseConv2d(**attrs), out_c, out)
+    return _finish_conv(net, x, weight, ops.DepthwiseConv2d(**_windowed(attrs, kernel)), out_c, out)
 
 
 def _transpose(net: Net, family: str) -> int:
@@ -167,7 +176,7 @@ def _transpose(net: Net, family: str) -> int:
             break
     x = net.input(shape)
     weight = net.codes(out_c, *kernel, in_c)
-    return _finish_conv(net, x, weight, ops.TransposeConv2d(**attrs), out_c, out)
+    return _finish_conv(net, x, weight, ops.TransposeConv2d(**_windowed(attrs, kernel)), out_c, out)
 
 
 def _linear(net: Net, family: str) -> int:
@@ -199,21 +208,21 @@ def _pool(net: Net, family: str) -> int:
     while True:
         kernel = (_pick(net, 1, 5), _pick(net, 1, 5))
         attrs: dict[str, Any] = {
-            "kernel": kernel,
             "stride": (_pick(net, 1, 3), _pick(net, 1, 3)),
             "padding": tuple(_pick(net, 0, kernel[d % 2] // 2) for d in range(4)),
+            "dilation": (1, 1),
         }
         n = 1 + (_pick(net, 0, 5) == 0)
         shape = (n, _pick(net, 1, 37), _pick(net, 1, 9), _pick(net, 1, 9))
-        out = _extents(shape, attrs | {"dilation": (1, 1)}, kernel)
+        out = _extents(shape, attrs, kernel)
         if min(out) >= 1:
             break
     x = net.input(shape)
     if family == "avg_pool2d":
-        return net.add(ops.AvgPool2d(**attrs), [x], (*shape[:2], *out))
+        return net.add(ops.AvgPool2d(**_windowed(attrs, kernel)), [x], (*shape[:2], *out))
     clamp = (_pick(net, -128, -50), _pick(net, 50, 127))
-    return net.add(ops.MaxPool2d(**attrs, dilation=(1, 1), act_min=clamp[0], act_max=clamp[1]),
-                   [x], (*shape[:2], *out))  # fmt: skip
+    largest = ops.MaxPool2d(**_windowed(attrs, kernel), act_min=clamp[0], act_max=clamp[1])
+    return net.add(largest, [x], (*shape[:2], *out))
 
 
 def _elementwise(net: Net, family: str) -> int:

@@ -14,6 +14,7 @@ from cortexm_tools.cli.settle import kernel_library
 from cortexm_tools.compile import CompileOptions, compile_program, kernel_choice
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Rescale, ops
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import KernelChoice, make_plan
 from cortexm_tools.plan.kernels import faster_library
 from cortexm_tools.plan.kernels.packing import Constants, nn_channels, nn_depthwise
@@ -185,9 +186,8 @@ def test_rows_whose_padding_the_mve_function_refuses_stay_ours() -> None:
 def transposed(padding: int, kernel: int, stride: int, more: int = 0) -> Graph:
     net = Net()
     x = net.input((1, 3, 4, 4))
-    attrs = ops.TransposeConv2d(
-        (stride, stride), (padding,) * 4, (1, 1), 3, -4, (Rescale(2**30, -8),) * 2, -128, 127
-    )
+    window = Window((kernel, kernel), (stride, stride), (padding,) * 4)
+    attrs = ops.TransposeConv2d(window, 3, -4, (Rescale(2**30, -8),) * 2, -128, 127)
     out = 3 * stride + kernel - 2 * padding + more
     return net.finish(net.add(attrs, [x, net.codes(2, kernel, kernel, 3)], (1, 2, out, out)))
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from cortexm_tools.ir import DType, Graph, Rescale, contiguous, ops
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.program import Program
@@ -40,7 +41,7 @@ def batch_matmul(seed: int, **more: Any) -> Graph:
     return net.finish(net.add(attrs, [lhs, rhs], (batches, rows, cols), order=contiguous(3)))
 
 
-def transpose_conv2d(seed: int, **more: Any) -> Graph:
+def transpose_conv2d(seed: int, dilation: tuple[int, int] = (1, 1), **more: Any) -> Graph:
     """Kernels up to 5x5, strides up to 3x3, so that phases may have no tap; crops and surplus rows."""
     net = Net("transposed", seed)
 
@@ -53,9 +54,7 @@ def transpose_conv2d(seed: int, **more: Any) -> Graph:
     surplus = tuple(pick(0, s - 1) for s in stride)
     attrs = ops.TransposeConv2d(
         **{
-            "stride": stride,
-            "padding": cut * 2,
-            "dilation": (1, 1),
+            "window": Window(kernel, stride, cut * 2, dilation),
             "in_zero_point": pick(-128, 127),
             "out_zero_point": pick(-128, 127),
             "rescales": rescales(
@@ -69,7 +68,7 @@ def transpose_conv2d(seed: int, **more: Any) -> Graph:
     )
     extents = [
         max(1, (i - 1) * s + (k - 1) * d + 1 - 2 * p + e)
-        for i, s, k, p, e, d in zip(size, stride, kernel, cut, surplus, attrs.dilation, strict=True)
+        for i, s, k, p, e, d in zip(size, stride, kernel, cut, surplus, dilation, strict=True)
     ]
     inputs = [net.input((pick(1, 2), in_c, *size)), net.codes(out_c, *kernel, in_c)]
     inputs.append(net.constant(net.random.integers(-9999, 9999, out_c), DType.S32))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from cortexm_tools.ir import Rescale, ops
+from cortexm_tools.ir.geometry import Window
 
 from tests.support.float_graphs import LAYERS
 from tests.support.plan_executor import PlanExecutor
@@ -40,7 +41,9 @@ def test_conv2d_by_loops(
     out_w = (6 + padding[1] + padding[3] - 2 * dilation[1] - 1) // stride[1] + 1
     multipliers = random.integers(2**30, 2**31, 6).tolist()
     rescales = tuple(map(Rescale, multipliers, (-7, -8, -9, -7, -8, -6)))
-    attrs = ops.Conv2d(stride, padding, dilation, 5, -3, rescales, -100, 90, groups=groups)
+    attrs = ops.Conv2d(
+        Window((2, 3), stride, padding, dilation), 5, -3, rescales, -100, 90, groups=groups
+    )
     result = run(attrs, [x, weight, bias], (2, 6, out_h, out_w))
     for n, o, y, col in itertools.product(range(2), range(6), range(out_h), range(out_w)):
         acc = int(bias[o])
@@ -58,7 +61,8 @@ def test_depthwise_is_conv2d_with_one_group_a_channel() -> None:
     random = np.random.default_rng(2)
     x = random.integers(-128, 128, (1, 3, 6, 5)).astype(np.int8)
     weight = random.integers(-128, 128, (1, 3, 2, 6)).astype(np.int8)
-    shared = ((2, 1), (1, 0, 1, 1), (1, 1), -7, 4, (Rescale(2**30 + 12345, -6),) * 6, -128, 127)
+    window, rescales = Window((3, 2), (2, 1), (1, 0, 1, 1)), (Rescale(2**30 + 12345, -6),) * 6
+    shared = (window, -7, 4, rescales, -128, 127)
     depthwise = run(ops.DepthwiseConv2d(*shared), [x, weight], (1, 6, 3, 5))
     grouped = run(
         ops.Conv2d(*shared, groups=3), [x, weight.transpose(3, 1, 2, 0).copy()], (1, 6, 3, 5)
@@ -70,9 +74,8 @@ def test_transpose_conv2d_scatters() -> None:
     random = np.random.default_rng(3)
     x = random.integers(-128, 128, (2, 2, 3, 4)).astype(np.int8)
     weight = random.integers(-128, 128, (3, 3, 2, 2)).astype(np.int8)
-    attrs = ops.TransposeConv2d(
-        (2, 3), (1, 1, 0, 0), (1, 2), 9, 1, (Rescale(2**30, -8),) * 3, -128, 127
-    )
+    window = Window((3, 2), (2, 3), (1, 1, 0, 0), (1, 2))
+    attrs = ops.TransposeConv2d(window, 9, 1, (Rescale(2**30, -8),) * 3, -128, 127)
     out = np.zeros((2, 3, 7, 13), np.int64)
     for n, c, y, col in itertools.product(range(2), range(2), range(3), range(4)):
         for o, ky, kx in itertools.product(range(3), range(3), range(2)):

@@ -10,6 +10,7 @@ import pytest
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.executorch.operators import find_operators
 from cortexm_tools.ir import ops
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.pte import parse_program, read_program
 from cortexm_tools.pte.values import PteInstruction, PteList, PteProgram
 from cortexm_tools.target import Target
@@ -38,7 +39,7 @@ def with_padding(program: PteProgram, position: int, padding: tuple[int, ...]) -
     return replace(program, values=values, instructions=instructions)
 
 
-def convolutions() -> list[tuple[PteProgram, int, ops.ConvAttrs, tuple[int, ...], tuple[int, ...]]]:
+def convolutions() -> list[tuple[PteProgram, int, Window, tuple[int, ...], tuple[int, ...]]]:
     """Program, position, attributes, input and output size of the convolutions of the golden cases."""
     found = []
     for case in golden_cases(KINDS):
@@ -49,7 +50,7 @@ def convolutions() -> list[tuple[PteProgram, int, ops.ConvAttrs, tuple[int, ...]
         for place, op in zip(places, attrs, strict=True):
             assert isinstance(op.attrs, ops.ConvAttrs)
             sizes = (graph.tensors[i].shape[2:] for i in (op.inputs[0], op.outputs[0]))
-            found.append((program, place, op.attrs, *sizes))
+            found.append((program, place, op.attrs.window, *sizes))
     return found  # type: ignore[return-value]
 
 
@@ -57,18 +58,20 @@ def padding_of(program: PteProgram, place: int) -> tuple[int, ...]:
     """What the reader makes of the convolution at `place`, which is one of few in the program."""
     number = sum(i.operator in CONVOLUTIONS for i in program.instructions[:place])
     graph = read_program(program, name="test")
-    return [op.attrs.padding for op in graph.ops if isinstance(op.attrs, ops.ConvAttrs)][number]
+    return [op.attrs.window.padding for op in graph.ops if isinstance(op.attrs, ops.ConvAttrs)][
+        number
+    ]
 
 
 def test_the_same_padding_in_two_and_in_four_values() -> None:
     cases = convolutions()
     assert len(cases) > 60
     refused = 0
-    for program, place, attrs, _, _ in cases:
+    for program, place, window, _, _ in cases:
         for order in ORDERS:
-            four = tuple(attrs.padding[i] for i in order)
+            four = tuple(window.padding[i] for i in order)
             try:
-                assert padding_of(with_padding(program, place, four), place) == attrs.padding
+                assert padding_of(with_padding(program, place, four), place) == window.padding
             except CortexMError as error:
                 assert "in one way" in error.message
                 refused += 1
@@ -77,13 +80,13 @@ def test_the_same_padding_in_two_and_in_four_values() -> None:
 
 def test_half_of_a_same_padding_is_before_the_image() -> None:
     uneven = 0
-    for program, place, attrs, size, out in convolutions():
-        if any(o != -(-n // s) for o, n, s in zip(out, size, attrs.stride, strict=True)):
+    for program, place, window, size, out in convolutions():
+        if any(o != -(-n // s) for o, n, s in zip(out, size, window.stride, strict=True)):
             continue
         taps = program.values[program.instructions[place].args[1]].shape[1:3]  # type: ignore[union-attr]
         total = [
             max(0, (o - 1) * s + d * (k - 1) + 1 - n)
-            for n, o, s, d, k in zip(size, out, attrs.stride, attrs.dilation, taps, strict=True)
+            for n, o, s, d, k in zip(size, out, window.stride, window.dilation, taps, strict=True)
         ]
         same = (total[0] // 2, total[1] // 2, total[0] - total[0] // 2, total[1] - total[1] // 2)
         uneven += same[:2] != same[2:]
@@ -101,8 +104,8 @@ def test_what_fits_in_no_way_is_refused() -> None:
 
 
 def test_executorch_s_own_runtime_does_not_take_it() -> None:
-    program, place, attrs, _, _ = convolutions()[0]
-    fused = with_padding(program, place, attrs.padding)
+    program, place, window, _, _ = convolutions()[0]
+    fused = with_padding(program, place, window.padding)
     assert isinstance(fused.instructions[place], PteInstruction)
     with pytest.raises(CortexMError, match="four values") as caught:
         find_operators(fused, (), Target.parse("cortex-m55"))

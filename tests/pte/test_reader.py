@@ -10,6 +10,7 @@ import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import ops
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.types import Graph, Layer, QuantParams, same_layout
 from cortexm_tools.pte import list_operators, parse_program, read_program, read_pte
 from cortexm_tools.pte.call import Call
@@ -176,14 +177,14 @@ def test_windows_may_hang_over() -> None:
     pool = only(graph_of("avg_pool2d-avgpool_2x2_ceil_mode"), ops.AvgPool2d)
     assert isinstance(pool, ops.AvgPool2d)
     # 5 pixels, windows of 2, stride 2, 3 results: the last window needs a sixth pixel.
-    assert pool == ops.AvgPool2d((2, 2), (2, 2), (0, 0, 1, 1))
+    assert pool == ops.AvgPool2d(Window((2, 2), (2, 2), (0, 0, 1, 1)))
 
 
 def test_transposed_convolution_keeps_pytorchs_padding() -> None:
     graph = graph_of("conv_transpose-conv_transpose2d_kernel_1x1")
     attrs = only(graph, ops.TransposeConv2d)
     assert isinstance(attrs, ops.TransposeConv2d)
-    assert attrs.padding[:2] == attrs.padding[2:]
+    assert attrs.window.padding[:2] == attrs.window.padding[2:]
 
 
 def _program() -> PteProgram:

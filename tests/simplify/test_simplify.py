@@ -8,6 +8,7 @@ import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, contiguous, ops
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify import simplify
 
@@ -61,7 +62,7 @@ def test_pad_folds_into_the_convolution_that_reads_it() -> None:
     graph = net.finish(conv)
     result = simplify(graph)
     assert kinds(result) == ["conv2d"]
-    assert result.ops[0].attrs.padding == (2, 2, 1, 3)  # type: ignore[attr-defined]
+    assert result.ops[0].attrs.window.padding == (2, 2, 1, 3)  # type: ignore[attr-defined]
     same(graph, result)
 
 
@@ -102,14 +103,8 @@ def test_random_pads_keep_their_results() -> None:
                 int(pick(1, 4)) if 3 * (k - 1) < n else 1 for k, n in zip(kernel, size, strict=True)
             )
             reach = [d * (k - 1) + 1 for d, k in zip(far, kernel, strict=True)]
-            attrs = ops.MaxPool2d(
-                kernel,
-                step,
-                (0, 0, 0, 0),
-                far,
-                int(pick(-128, -100)),
-                127,  # type: ignore[arg-type]
-            )
+            window = Window(kernel, step, (0, 0, 0, 0), far)  # type: ignore[arg-type]
+            attrs = ops.MaxPool2d(window, int(pick(-128, -100)), 127)
             out = [(n - r) // s + 1 for n, r, s in zip(size, reach, step, strict=True)]
             x = net.add(attrs, [x], (1, channels, *out))
         graph = net.finish(x)

@@ -10,6 +10,7 @@ import numpy as np
 
 from cortexm_tools.ir import Array, DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.ir.exactness import is_exact
+from cortexm_tools.ir.geometry import Window
 
 from tests.support.graphs import Net
 
@@ -154,7 +155,7 @@ def convolution(seed: int) -> Graph:
         _extent(size[a], kernel[a], stride[a], dilation[a], padding[a], padding[2 + a])
         for a in (0, 1)
     ]
-    attrs = ops.FloatConv2d(stride, padding, dilation, groups)  # type: ignore[arg-type]
+    attrs = ops.FloatConv2d(Window(kernel, stride, padding, dilation), groups)  # type: ignore[arg-type]
     result = net.add(attrs, operands, (shape[0], out_c, *out), F32, layout(net, 4))
     return net.finish(result)
 
@@ -174,7 +175,7 @@ def transpose_convolution(seed: int) -> Graph:
     operands = [x, weights(net, in_c, per_group, *kernel)]
     if pick(net, 0, 1):
         operands.append(weights(net, groups * per_group))
-    attrs = ops.FloatTransposeConv2d(stride, cut * 2, dilation, groups)  # type: ignore[arg-type]
+    attrs = ops.FloatTransposeConv2d(Window(kernel, stride, cut * 2, dilation), groups)  # type: ignore[arg-type]
     result = net.add(attrs, operands, (shape[0], groups * per_group, *out), F32, layout(net, 4))
     return net.finish(result)
 
@@ -225,21 +226,14 @@ def pool(seed: int) -> Graph:
         out.append(size)
         needed = (size - 1) * stride[axis] + reach[axis] - shape[2 + axis] - padding[axis]
         after.append(max(needed, padding[axis]))
-    around = (*padding, *after)
+    window = Window(kernel, stride, (*padding, *after), dilation)  # type: ignore[arg-type]
     attrs: ops.Attrs
     if largest:
-        attrs = ops.FloatMaxPool2d(kernel, stride, around, dilation)  # type: ignore[arg-type]
+        attrs = ops.FloatMaxPool2d(window)
     else:
         divisor = pick(net, 1, 9) if pick(net, 0, 2) == 0 else None
         counts = bool(pick(net, 0, 1))
-        attrs = ops.FloatAvgPool2d(
-            kernel,
-            stride,
-            around,
-            padding,
-            counts,
-            divisor,  # type: ignore[arg-type]
-        )
+        attrs = ops.FloatAvgPool2d(window, padding, counts, divisor)  # type: ignore[arg-type]
     x = net.input(shape, F32, layout(net, 4))
     return net.finish(net.add(attrs, [x], (*shape[:2], *out), F32, layout(net, 4)))
 

@@ -22,6 +22,7 @@ from cortexm_tools.ir import (
     ops,
 )
 from cortexm_tools.ir.checks import check_graph
+from cortexm_tools.ir.geometry import Window
 
 
 def rescales(multipliers: Array, shifts: Array) -> tuple[Rescale, ...]:
@@ -113,9 +114,7 @@ class Net:
         if bias:
             inputs.append(self.constant(self.random.integers(-9999, 9999, out_c), DType.S32))
         shared = {
-            "stride": stride,
-            "padding": padding,
-            "dilation": (1, 1),
+            "window": Window(kernel, stride, padding),
             "in_zero_point": int(self.random.integers(-128, 128)),
             "out_zero_point": int(self.random.integers(-128, 128)),
             "rescales": rescales(
@@ -165,12 +164,8 @@ class Net:
 
     def pool(self, x: int, kernel: tuple[int, int], *, largest: bool) -> int:
         n, c, h, w = self.shape(x)
-        zero = (0, 0, 0, 0)
-        attrs = (
-            ops.MaxPool2d(kernel, kernel, zero, (1, 1), -128, 127)
-            if largest
-            else ops.AvgPool2d(kernel, kernel, zero)
-        )
+        window = Window(kernel, kernel, (0, 0, 0, 0))
+        attrs = ops.MaxPool2d(window, -128, 127) if largest else ops.AvgPool2d(window)
         return self.add(attrs, [x], (n, c, h // kernel[0], w // kernel[1]))
 
     def view(self, x: int, shape: tuple[int, ...]) -> int:
@@ -384,7 +379,7 @@ def _branch(net: Net, x: int) -> int:
     if kind == 2:
         return net.conv(x, channels, depthwise=True)
     if kind == 3:
-        attrs = ops.MaxPool2d((3, 3), (1, 1), (1, 1, 1, 1), (1, 1), -128, 127)
+        attrs = ops.MaxPool2d(Window((3, 3), (1, 1), (1, 1, 1, 1)), -128, 127)
         return net.add(attrs, [x], net.shape(x))
     if kind == 4:
         cut = ops.Slice((0, channels // 2, 0, 0), (1, 1, 1, 1))

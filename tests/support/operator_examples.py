@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from cortexm_tools.ir import Attrs, DType, Graph, Layer, Op, Rescale, contiguous, ops
+from cortexm_tools.ir.geometry import Window
 
 from tests.support.graphs import Net
 
@@ -15,8 +16,8 @@ S8, S16, S32, S64, U8, F32, BOOL = (
     *(DType.S8, DType.S16, DType.S32, DType.S64, DType.U8, DType.F32, DType.BOOL),
 )
 _IMAGE = (1, 4, 5, 6)
-_WINDOW = ((2, 3), (2, 1), (1, 1, 0, 1))  # gives 3x6 of _IMAGE
-_CONV = ((2, 1), (1, 1, 0, 1), (1, 1))
+_WINDOW = Window((2, 3), (2, 1), (1, 1, 0, 1))  # gives 3x6 of _IMAGE
+_SPREAD = Window((2, 3), (2, 1), (1, 1, 1, 1), (1, 2))
 
 _BUILDERS: dict[type[Attrs], Callable[[], Iterator[Graph]]] = {}
 
@@ -87,32 +88,32 @@ def _scales(count: int) -> dict[str, object]:
 @_of(ops.Conv2d)
 def _conv2d() -> Iterator[Graph]:
     weight = _codes(6, 2, 3, 2)
-    attrs = ops.Conv2d(*_CONV, **_scales(6), groups=2)  # type: ignore[arg-type]
+    attrs = ops.Conv2d(_WINDOW, **_scales(6), groups=2)  # type: ignore[arg-type]
     yield _graph(attrs, [(_IMAGE, S8), weight, _biases(6)], (1, 6, 3, 6), S8)
     yield _graph(attrs, [(_IMAGE, S8), weight], (1, 6, 3, 6), S8)
 
 
 @_of(ops.DepthwiseConv2d)
 def _depthwise_conv2d() -> Iterator[Graph]:
-    attrs = ops.DepthwiseConv2d(*_CONV, **_scales(8))  # type: ignore[arg-type]
+    attrs = ops.DepthwiseConv2d(_WINDOW, **_scales(8))  # type: ignore[arg-type]
     yield _graph(attrs, [(_IMAGE, S8), _codes(1, 2, 3, 8), _biases(8)], (1, 8, 3, 6), S8)
 
 
 @_of(ops.TransposeConv2d)
 def _transpose_conv2d() -> Iterator[Graph]:
-    attrs = ops.TransposeConv2d((2, 1), (1, 1, 1, 1), (1, 2), **_scales(3))  # type: ignore[arg-type]
+    attrs = ops.TransposeConv2d(_SPREAD, **_scales(3))  # type: ignore[arg-type]
     yield _graph(attrs, [(_IMAGE, S8), _codes(3, 2, 3, 4), _biases(3)], (1, 3, 9, 8), S8)
 
 
 @_of(ops.FloatConv2d)
 def _float_conv2d() -> Iterator[Graph]:
-    attrs = ops.FloatConv2d(*_CONV, groups=2)
+    attrs = ops.FloatConv2d(_WINDOW, groups=2)
     yield _graph(attrs, [(_IMAGE, F32), _floats(6, 2, 2, 3), _floats(6)], (1, 6, 3, 6), F32)
 
 
 @_of(ops.FloatTransposeConv2d)
 def _float_transpose_conv2d() -> Iterator[Graph]:
-    attrs = ops.FloatTransposeConv2d((2, 1), (1, 1, 1, 1), (1, 2), groups=2)
+    attrs = ops.FloatTransposeConv2d(_SPREAD, groups=2)
     yield _graph(attrs, [(_IMAGE, F32), _floats(4, 3, 2, 3), _floats(6)], (1, 6, 9, 8), F32)
 
 
@@ -142,25 +143,25 @@ def _float_matmul() -> Iterator[Graph]:
 
 @_of(ops.AvgPool2d)
 def _avg_pool2d() -> Iterator[Graph]:
-    yield _graph(ops.AvgPool2d(*_WINDOW), [(_IMAGE, S8)], (1, 4, 3, 6), S8)
+    yield _graph(ops.AvgPool2d(_WINDOW), [(_IMAGE, S8)], (1, 4, 3, 6), S8)
 
 
 @_of(ops.MaxPool2d)
 def _max_pool2d() -> Iterator[Graph]:
-    attrs = ops.MaxPool2d(*_WINDOW, (1, 1), -100, 90)
+    attrs = ops.MaxPool2d(_WINDOW, -100, 90)
     yield _graph(attrs, [(_IMAGE, S8)], (1, 4, 3, 6), S8)
 
 
 @_of(ops.FloatAvgPool2d)
 def _float_avg_pool2d() -> Iterator[Graph]:
     for divisor in (None, 3):
-        attrs = ops.FloatAvgPool2d(*_WINDOW, (1, 1), True, divisor)
+        attrs = ops.FloatAvgPool2d(_WINDOW, (1, 1), True, divisor)
         yield _graph(attrs, [(_IMAGE, F32)], (1, 4, 3, 6), F32)
 
 
 @_of(ops.FloatMaxPool2d)
 def _float_max_pool2d() -> Iterator[Graph]:
-    yield _graph(ops.FloatMaxPool2d(*_WINDOW, (1, 1)), [(_IMAGE, F32)], (1, 4, 3, 6), F32)
+    yield _graph(ops.FloatMaxPool2d(_WINDOW), [(_IMAGE, F32)], (1, 4, 3, 6), F32)
 
 
 # -- element by element ---------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from cortexm_tools.ir import Graph, Op, ops
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import Plan
 from cortexm_tools.plan.types import Call, Step, TensorArg
 
@@ -176,7 +177,7 @@ class _Replay:
 
     def image(self, call: Call, args: list[TensorArg], op: Op, planes: bool, ahead: int) -> None:
         source, target = args
-        attrs: Any = op.attrs
+        over: Window = op.attrs.window  # type: ignore[attr-defined]
         f: dict[str, Any] = dict(call.fields)
         read, made = self.meant(source, op.inputs), op.outputs[0]
         tensor, result = self.graph.tensors[read], self.graph.tensors[made]
@@ -186,21 +187,20 @@ class _Replay:
         row0 = done // (width * out_c) % result.shape[2]
         image = done // (width * out_c) // result.shape[2]
         kernel_h, kernel_w = f["kernel_h"], f["kernel_w"]
-        dilation = getattr(attrs, "dilation", (1, 1))
         count = f["out_h"] * f.get("batches", 1)
 
         def window(q: int, low: int, high: int) -> None:
             y, x = divmod(q, width)
             n, y = divmod(y, f["out_h"])
             for ky in range(kernel_h):
-                row = (row0 + y) * attrs.stride[0] - attrs.padding[0] + ky * dilation[0]
-                here = f["in_y0"] + y * attrs.stride[0] + ky * dilation[0]
+                row = (row0 + y) * over.stride[0] - over.padding[0] + ky * over.dilation[0]
+                here = f["in_y0"] + y * over.stride[0] + ky * over.dilation[0]
                 if not 0 <= row < tensor.shape[2]:
                     assert not 0 <= here < f["in_h"]
                     continue
                 assert 0 <= here < f["in_h"]
                 for kx in range(kernel_w):
-                    col = x * attrs.stride[1] - attrs.padding[1] + kx * dilation[1]
+                    col = x * over.stride[1] - over.padding[1] + kx * over.dilation[1]
                     if 0 <= col < tensor.shape[3]:
                         place = n * f.get("in_batch_stride", 0) + here * in_row + col * in_c
                         begin = ((image + n) * tensor.shape[2] + row) * in_row + col * in_c

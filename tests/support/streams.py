@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.ir.geometry import Window
 
 from tests.support.graphs import Net
 
@@ -130,7 +131,9 @@ def _given(net: Net, x: int) -> int:
     shape = net.shape(net.inputs[0])
     old = net.tensor(shape, order=(0, 1, 2, 3))
     net.keep(old, net.inputs[0])
-    pooled = net.add(ops.AvgPool2d(shape[2:], shape[2:], (0, 0, 0, 0)), [old], (*shape[:2], 1, 1))
+    pooled = net.add(
+        ops.AvgPool2d(Window(shape[2:], shape[2:], (0, 0, 0, 0))), [old], (*shape[:2], 1, 1)
+    )
     return net.mul(x, net.linear(net.view(pooled, (1, shape[1])), net.shape(x)[3]))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What convolutions and pools share: images in NCHW and the padding of their windows."""
+"""What convolutions and pools share: images in NCHW and their windows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..advice import advice_on
 from ..ir import ops
+from ..ir.geometry import Window
 from ..ir.types import DType, Tensor, channels_last, contiguous
 from .call import Call
 
@@ -96,27 +97,28 @@ def same_batch(call: Call, images: Images, channels: int) -> None:
     call.require(have == expected, f"the result has batch and channels {have}, not {expected}")
 
 
-def window_padding(
+def window_of(
     call: Call,
     images: Images,
     kernel: tuple[int, int],
     stride: tuple[int, int],
     padding: tuple[int, ...],
-    dilation: tuple[int, int],
-) -> Padding:
-    """(top, left, bottom, right) with which the windows give exactly the stated result.
+    dilation: tuple[int, int] = (1, 1),
+) -> Window:
+    """The windows with the padding with which they give exactly the stated result.
 
     Four values are a padding that ExecuTorch has fused; see `_fused_padding`. Two hold at the top and
     left. At the bottom and right they hold too, unless the result has another size (ceil_mode): then
     it is what the last window needs,
     ``(out - 1) * stride + dilation * (kernel - 1) + 1 - in - padding``.
     """
+    plain = Window(kernel, stride, (0, 0, 0, 0), dilation)
     if len(padding) == 4:
-        return _fused_padding(call, images, kernel, stride, padding, dilation)
+        return replace(plain, padding=_fused_padding(call, images, plain, padding))
     after = []
     for axis in (0, 1):
         size, out = images.x_shape[2 + axis], images.out_shape[2 + axis]
-        reach = dilation[axis] * (kernel[axis] - 1) + 1
+        reach = plain.reach[axis]
         room = size + 2 * padding[axis] - reach
         if room >= 0 and room // stride[axis] + 1 == out:
             after.append(padding[axis])
@@ -130,21 +132,33 @@ def window_padding(
             f"do not give {out} results",
         )
         after.append(needed)
-    return padding[0], padding[1], after[0], after[1]
+    return replace(plain, padding=(padding[0], padding[1], after[0], after[1]))
+
+
+def transposed_window(
+    call: Call,
+    images: Images,
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    padding: tuple[int, int],
+    dilation: tuple[int, int],
+    extra: tuple[int, int],
+) -> Window:
+    """The windows of a transposed convolution, which with `extra` rows and columns behind them, its
+    output_padding, must give the stated result."""
+    window = Window(kernel, stride, padding * 2, dilation)
+    for axis in (0, 1):
+        full = (images.x_shape[2 + axis] - 1) * stride[axis] + window.reach[axis]
+        size, have = full - 2 * padding[axis] + extra[axis], images.out_shape[2 + axis]
+        call.require(have == size, f"the result has size {have}, the operands give {size}")
+    return window
 
 
 # Where four values may have top, left, bottom and right.
 _FOUR = ((0, 1, 2, 3), (0, 2, 1, 3), (2, 0, 3, 1))
 
 
-def _fused_padding(
-    call: Call,
-    images: Images,
-    kernel: tuple[int, int],
-    stride: tuple[int, int],
-    values: tuple[int, ...],
-    dilation: tuple[int, int],
-) -> Padding:
+def _fused_padding(call: Call, images: Images, plain: Window, values: tuple[int, ...]) -> Padding:
     """(top, left, bottom, right) of a fused SAME padding, given as four values in any usual order.
 
     ExecuTorch fuses paddings only that it calls SAME_UPPER: the least that gives ceil(in / stride)
@@ -155,8 +169,7 @@ def _fused_padding(
     wanted: list[tuple[int, int]] = []
     fitting: list[Padding] = []
     for axis in (0, 1):
-        reach = dilation[axis] * (kernel[axis] - 1) + 1
-        span = (images.out_shape[2 + axis] - 1) * stride[axis] + reach
+        span = (images.out_shape[2 + axis] - 1) * plain.stride[axis] + plain.reach[axis]
         total = max(0, span - images.x_shape[2 + axis])
         wanted.append((total // 2, total - total // 2))
     same = (wanted[0][0], wanted[1][0], wanted[0][1], wanted[1][1])
@@ -164,9 +177,8 @@ def _fused_padding(
         top, left, bottom, right = (values[i] for i in order)
         gives = []
         for axis, both in enumerate((top + bottom, left + right)):
-            reach = dilation[axis] * (kernel[axis] - 1) + 1
-            room = images.x_shape[2 + axis] + both - reach
-            gives.append(room // stride[axis] + 1 if room >= 0 else 0)
+            room = images.x_shape[2 + axis] + both - plain.reach[axis]
+            gives.append(room // plain.stride[axis] + 1 if room >= 0 else 0)
         if tuple(gives) == images.out_shape[2:]:
             fitting.append((top, left, bottom, right))
     found = set(fitting)

@@ -17,6 +17,7 @@ from dataclasses import replace
 from ..ir import Array, Graph, Op, Tensor, Work, contiguous, ops
 from ..ir.edit import GraphBuilder
 from ..ir.exactness import is_exact
+from ..ir.geometry import Window
 from ..ir.interpreter import run_graph
 
 _SMALL = 64  # bytes that a result may have whatever its operands
@@ -54,8 +55,9 @@ def _work(op: Op, operands: list[Tensor], results: list[Tensor]) -> int:
     elements = sum(tensor.numel for tensor in (*operands, *results))
     if op.attrs.traits.work is not Work.SUMS:
         return elements
-    kernel = math.prod(getattr(op.attrs, "kernel", (1,)))
-    terms = max([kernel, *(weight.numel for weight in operands[1:2])])
+    window = getattr(op.attrs, "window", None)
+    taps = math.prod(window.kernel) if isinstance(window, Window) else 1
+    terms = max([taps, *(weight.numel for weight in operands[1:2])])
     return elements + sum(tensor.numel for tensor in results) * terms
 
 

@@ -66,10 +66,11 @@ def _takes(reader: ops.Attrs, pad: ops.Pad, lowest: int, size: tuple[int, ...]) 
         return reader.in_zero_point == pad.value
     if not isinstance(reader, ops.MaxPool2d) or pad.value > max(lowest, reader.act_min):
         return False
-    if any(step > extent for step, extent in zip(reader.dilation, size, strict=True)):
+    window = reader.window
+    if any(step > extent for step, extent in zip(window.dilation, size, strict=True)):
         return False
-    padding = _sum(reader.padding, pad)
-    return all(n < reader.kernel[side % 2] for side, n in enumerate(padding))
+    padding = _sum(window.padding, pad)
+    return all(n < window.kernel[side % 2] for side, n in enumerate(padding))
 
 
 def _lowest(op: Op | None) -> int:
@@ -86,5 +87,7 @@ def _sum(padding: tuple[int, int, int, int], pad: ops.Pad) -> tuple[int, int, in
 
 def _with_padding(op: Op, pad: Op) -> Op:
     assert isinstance(op.attrs, ops.ConvAttrs | ops.MaxPool2d) and isinstance(pad.attrs, ops.Pad)
-    attrs = replace(op.attrs, padding=_sum(op.attrs.padding, pad.attrs))
-    return replace(op, attrs=attrs, inputs=(pad.inputs[0], *op.inputs[1:]))
+    window = replace(op.attrs.window, padding=_sum(op.attrs.window.padding, pad.attrs))
+    return replace(
+        op, attrs=replace(op.attrs, window=window), inputs=(pad.inputs[0], *op.inputs[1:])
+    )

@@ -9,6 +9,7 @@ by input channel, then by tap.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,22 +19,17 @@ import numpy.typing as npt
 from ..attrs import Attrs, Layout, Operands, Work, operator
 from ..fixed_point import I64, Rescale, rescale_channels
 from ..floats import Floats, begin_sums
-from ..geometry import check_extents, check_geometry, reach, span, windows
+from ..geometry import Window
 from ..rules import INT8, Subject
 from ..types import Array, DType, Tensor
 
 
 @dataclass(frozen=True)
 class ConvAttrs(Attrs):
-    """What all int8 convolutions share. Pairs are (height, width).
+    """What all int8 convolutions share: padding has the value `in_zero_point`, and `rescales` one for
+    each output channel."""
 
-    `padding` is (top, left, bottom, right), in input pixels of value `in_zero_point`.
-    `rescales` has one for each output channel.
-    """
-
-    stride: tuple[int, int]
-    padding: tuple[int, int, int, int]
-    dilation: tuple[int, int]
+    window: Window
     in_zero_point: int
     out_zero_point: int
     rescales: tuple[Rescale, ...]
@@ -49,7 +45,6 @@ class ConvAttrs(Attrs):
         op.rescales(rescales=self.rescales)
         op.within(INT8, in_zero_point=self.in_zero_point, out_zero_point=self.out_zero_point)
         op.clamp(self.act_min, self.act_max)
-        check_geometry(self, op)
 
     def centred(self, x: Array) -> npt.NDArray[np.float64]:
         return x.astype(np.float64) - self.in_zero_point
@@ -72,29 +67,22 @@ class Conv2d(ConvAttrs):
     groups: int = 1
 
     def check(self, op: Subject) -> None:
-        out_c, kernel_h, kernel_w, group_c = _check_operands(op)
+        out_c, *kernel, group_c = _check_operands(op)
         self.check_channels(op, out_c)
+        _check_window(self.window, kernel, op)
         op.within((1, out_c), groups=self.groups)
         op.require(out_c % self.groups == 0, "output channels are not a multiple of the groups")
         op.require(
             group_c * self.groups == op.x.shape[1], "input channels differ from the weights'"
         )
-        check_extents(self, (kernel_h, kernel_w), op)
+        self.window.check_extents(op)
 
     def compute(
         self, results: tuple[Tensor, ...], x: Array, weight: Array, bias: Array | None = None
     ) -> Array:
         n, out_c, out_h, out_w = results[0].shape
-        _, kernel_h, kernel_w, group_c = weight.shape
-        found = windows(
-            self.centred(x),
-            (kernel_h, kernel_w),
-            self.stride,
-            self.padding,
-            self.dilation,
-            (out_h, out_w),
-            0.0,
-        )
+        group_c = weight.shape[3]
+        found = self.window.over(self.centred(x), (out_h, out_w), 0.0)
         acc = np.empty(results[0].shape, np.float64)
         per_group = out_c // self.groups
         for group in range(self.groups):
@@ -117,26 +105,18 @@ class DepthwiseConv2d(ConvAttrs):
     kind: ClassVar[str] = "depthwise_conv2d"
 
     def check(self, op: Subject) -> None:
-        one, kernel_h, kernel_w, out_c = _check_operands(op)
+        one, *kernel, out_c = _check_operands(op)
         self.check_channels(op, out_c)
+        _check_window(self.window, kernel, op)
         op.require(one == 1, "depthwise weights must have shape [1, height, width, channels]")
         op.require(out_c % op.x.shape[1] == 0, "output channels are not a multiple of the input's")
-        check_extents(self, (kernel_h, kernel_w), op)
+        self.window.check_extents(op)
 
     def compute(
         self, results: tuple[Tensor, ...], x: Array, weight: Array, bias: Array | None = None
     ) -> Array:
-        _, out_c, out_h, out_w = results[0].shape
-        _, kernel_h, kernel_w, _ = weight.shape
-        found = windows(
-            np.repeat(self.centred(x), out_c // x.shape[1], axis=1),
-            (kernel_h, kernel_w),
-            self.stride,
-            self.padding,
-            self.dilation,
-            (out_h, out_w),
-            0.0,
-        )
+        repeated = np.repeat(self.centred(x), results[0].shape[1] // x.shape[1], axis=1)
+        found = self.window.over(repeated, results[0].shape[2:], 0.0)
         acc = np.einsum("nohwyx,yxo->nohw", found, weight.astype(np.float64)[0])
         return self.finish(acc, bias)
 
@@ -146,36 +126,30 @@ class DepthwiseConv2d(ConvAttrs):
 class TransposeConv2d(ConvAttrs):
     """x [N,C,H,W] s8, weight [O,KH,KW,C] s8, [bias [O] s32] -> [N,O,H',W'] s8.
 
-    Here `padding` cuts rows and columns off the full result, as in PyTorch; what output_padding
-    adds at the bottom and right is in the output's shape.
+    The window's padding cuts rows and columns off the full result, as in PyTorch; what
+    output_padding adds at the bottom and right is in the output's shape.
     """
 
     kind: ClassVar[str] = "transpose_conv2d"
 
     def check(self, op: Subject) -> None:
-        out_c, kernel_h, kernel_w, in_c = _check_operands(op)
+        out_c, *kernel, in_c = _check_operands(op)
         self.check_channels(op, out_c)
+        _check_window(self.window, kernel, op)
         op.require(in_c == op.x.shape[1], "input channels differ from the weights'")
-        _check_cut(self, (kernel_h, kernel_w), op)
+        self.window.check_cut(op)
 
     def compute(
         self, results: tuple[Tensor, ...], x: Array, weight: Array, bias: Array | None = None
     ) -> Array:
-        n, out_c, out_h, out_w = results[0].shape
-        _, kernel_h, kernel_w, _ = weight.shape
-        _, _, h, w = x.shape
+        acc = np.zeros(results[0].shape)
         image = self.centred(x)
-        top, left = self.padding[0], self.padding[1]
-        reach_h = (h - 1) * self.stride[0] + reach(kernel_h, self.dilation[0])
-        reach_w = (w - 1) * self.stride[1] + reach(kernel_w, self.dilation[1])
-        full = np.zeros((n, out_c, max(reach_h, top + out_h), max(reach_w, left + out_w)))
-        for ky, kx in itertools.product(range(kernel_h), range(kernel_w)):
-            y0, x0 = ky * self.dilation[0], kx * self.dilation[1]
-            rows = slice(y0, y0 + (h - 1) * self.stride[0] + 1, self.stride[0])
-            columns = slice(x0, x0 + (w - 1) * self.stride[1] + 1, self.stride[1])
+        for (ky, kx), (from_y, from_x), (to_y, to_x) in self.window.taps(
+            x.shape[2:], acc.shape[2:]
+        ):
             tap = weight[:, ky, kx, :].astype(np.float64)
-            full[:, :, rows, columns] += np.einsum("nchw,oc->nohw", image, tap)
-        return self.finish(full[:, :, top : top + out_h, left : left + out_w], bias)
+            acc[:, :, to_y, to_x] += np.einsum("nchw,oc->nohw", image[:, :, from_y, from_x], tap)
+        return self.finish(acc, bias)
 
 
 @operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
@@ -183,33 +157,31 @@ class TransposeConv2d(ConvAttrs):
 class FloatConv2d(Attrs):
     """x [N,C,H,W] f32, weight [O,C/groups,KH,KW] f32, [bias [O] f32] -> [N,O,H',W'] f32.
 
-    `padding` is (top, left, bottom, right), with zeros.
+    Padding is with zeros.
     """
 
     kind: ClassVar[str] = "float_conv2d"
-    stride: tuple[int, int]
-    padding: tuple[int, int, int, int]
-    dilation: tuple[int, int]
+    window: Window
     groups: int
 
     def check(self, op: Subject) -> None:
-        out_c, group_c, kernel_h, kernel_w = _check_operands(op)
+        out_c, group_c, *kernel = _check_operands(op)
         _check_float(self, op, out_c, group_c * self.groups)
-        check_extents(self, (kernel_h, kernel_w), op)
+        _check_window(self.window, kernel, op)
+        self.window.check_extents(op)
 
     def compute(
         self, results: tuple[Tensor, ...], x: Floats, weight: Floats, bias: Floats | None = None
     ) -> Array:
-        out_c, group_c, kernel_h, kernel_w = weight.shape
+        out_c, group_c = weight.shape[:2]
         total = begin_sums(results[0].shape, bias, 1)
         per_group = out_c // self.groups
+        taps = tuple(self.window.taps(total.shape[2:], x.shape[2:]))
         for group in range(self.groups):
             outs = slice(group * per_group, (group + 1) * per_group)
-            for c, ky, kx in itertools.product(range(group_c), range(kernel_h), range(kernel_w)):
-                first = ky * self.dilation[0] - self.padding[0]
-                to_y, from_y = span(total.shape[2], x.shape[2], self.stride[0], first)
-                first = kx * self.dilation[1] - self.padding[1]
-                to_x, from_x = span(total.shape[3], x.shape[3], self.stride[1], first)
+            for c, ((ky, kx), (to_y, to_x), (from_y, from_x)) in itertools.product(
+                range(group_c), taps
+            ):
                 channel = group * group_c + c
                 total[:, outs, to_y, to_x] += (
                     x[:, channel : channel + 1, from_y, from_x]
@@ -223,34 +195,30 @@ class FloatConv2d(Attrs):
 class FloatTransposeConv2d(Attrs):
     """x [N,C,H,W] f32, weight [C,O/groups,KH,KW] f32, [bias [O] f32] -> [N,O,H',W'] f32.
 
-    `padding` as in TransposeConv2d: it cuts off the full result.
+    Padding as in TransposeConv2d: it cuts off the full result.
     """
 
     kind: ClassVar[str] = "float_transpose_conv2d"
-    stride: tuple[int, int]
-    padding: tuple[int, int, int, int]
-    dilation: tuple[int, int]
+    window: Window
     groups: int
 
     def check(self, op: Subject) -> None:
-        in_c, group_c, kernel_h, kernel_w = _check_operands(op)
+        in_c, group_c, *kernel = _check_operands(op)
         _check_float(self, op, group_c * self.groups, in_c)
-        _check_cut(self, (kernel_h, kernel_w), op)
+        _check_window(self.window, kernel, op)
+        self.window.check_cut(op)
 
     def compute(
         self, results: tuple[Tensor, ...], x: Floats, weight: Floats, bias: Floats | None = None
     ) -> Array:
-        in_c, per_group, kernel_h, kernel_w = weight.shape
+        in_c, per_group = weight.shape[:2]
         total = begin_sums(results[0].shape, bias, 1)
         group_c = in_c // self.groups
+        taps = tuple(self.window.taps(x.shape[2:], total.shape[2:]))
         for channel in range(in_c):
             group = channel // group_c
             outs = slice(group * per_group, (group + 1) * per_group)
-            for ky, kx in itertools.product(range(kernel_h), range(kernel_w)):
-                first = ky * self.dilation[0] - self.padding[0]
-                from_y, to_y = span(x.shape[2], total.shape[2], self.stride[0], first)
-                first = kx * self.dilation[1] - self.padding[1]
-                from_x, to_x = span(x.shape[3], total.shape[3], self.stride[1], first)
+            for (ky, kx), (from_y, from_x), (to_y, to_x) in taps:
                 total[:, outs, to_y, to_x] += (
                     x[:, channel : channel + 1, from_y, from_x]
                     * weight[channel, :, ky, kx][:, None, None]
@@ -276,7 +244,11 @@ def _check_float(
     op.require(op.x.shape[1] == in_c, "input channels differ from the weights'")
     fits = in_c % attrs.groups == 0 and out_c % attrs.groups == 0
     op.require(fits, "channels are not a multiple of the groups")
-    check_geometry(attrs, op)
+
+
+def _check_window(window: Window, kernel: Sequence[int], op: Subject) -> None:
+    window.check(op)
+    op.require(window.kernel == tuple(kernel), "the weights have another kernel size")
 
 
 def _check_bias(op: Subject, out_c: int, dtype: DType) -> None:
@@ -284,16 +256,3 @@ def _check_bias(op: Subject, out_c: int, dtype: DType) -> None:
     if len(op.ins) > 2:
         op.type_of(op.ins[2], dtype)
         op.shape_of(op.ins[2], out_c)
-
-
-def _check_cut(
-    attrs: TransposeConv2d | FloatTransposeConv2d, kernel: tuple[int, int], op: Subject
-) -> None:
-    """The result is the full one without its padding, and perhaps with some more behind it."""
-    for axis in (0, 1):
-        full = (op.x.shape[2 + axis] - 1) * attrs.stride[axis] + reach(
-            kernel[axis], attrs.dilation[axis]
-        )
-        least = full - attrs.padding[axis] - attrs.padding[2 + axis]
-        have = op.out.shape[2 + axis]
-        op.require(have >= least, f"the result has size {have}, the operands give {least}")

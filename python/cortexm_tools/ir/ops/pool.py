@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from ..attrs import Attrs, Layout, Operands, Work, operator
 from ..floats import F32, Floats
-from ..geometry import Geometry, check_extents, check_kernel, check_pixels, span, windows
+from ..geometry import Window
 from ..rules import INT8, INT32, Subject
 from ..types import Array, DType, Tensor
 
@@ -21,25 +20,24 @@ from ..types import Array, DType, Tensor
 @operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class AvgPool2d(Attrs):
-    """x [N,C,H,W] s8 -> s8; padding (top, left, bottom, right) does not count."""
+    """x [N,C,H,W] s8 -> s8; padding does not count."""
 
     kind: ClassVar[str] = "avg_pool2d"
-    kernel: tuple[int, int]
-    stride: tuple[int, int]
-    padding: tuple[int, int, int, int]
+    window: Window
 
     def check(self, op: Subject) -> None:
-        _check_pool(self, self.kernel, op, DType.S8)
-        pixels = math.prod(map(min, self.kernel, op.x.shape[2:]))
+        _check_average(self.window, op, DType.S8)
+        pixels = math.prod(map(min, self.window.kernel, op.x.shape[2:]))
         # A sum of codes, with half the divisor for the rounding.
         largest = 128 * pixels + pixels // 2
         op.require(largest <= INT32[1], f"the sum of {pixels} codes does not fit in 32 bits")
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
-        _, _, out_h, out_w = results[0].shape
-        args = (self.kernel, self.stride, self.padding, (1, 1), (out_h, out_w), 0)
-        total = windows(x.astype(np.int64), *args).sum(axis=(4, 5))
-        count = windows(np.ones((1, 1, *x.shape[2:]), np.int64), *args).sum(axis=(4, 5))
+        ones = np.ones((1, 1, *x.shape[2:]), np.int64)
+        total, count = (
+            self.window.over(image, results[0].shape[2:], 0).sum(axis=(4, 5))
+            for image in (x.astype(np.int64), ones)
+        )
         magnitude = (np.abs(total) + count // 2) // count
         return np.clip(np.where(total < 0, -magnitude, magnitude), *INT8)
 
@@ -47,31 +45,19 @@ class AvgPool2d(Attrs):
 @operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class MaxPool2d(Attrs):
-    """x [N,C,H,W] s8 -> s8; padding (top, left, bottom, right) never wins."""
+    """x [N,C,H,W] s8 -> s8; padding never wins."""
 
     kind: ClassVar[str] = "max_pool2d"
-    kernel: tuple[int, int]
-    stride: tuple[int, int]
-    padding: tuple[int, int, int, int]
-    dilation: tuple[int, int]
+    window: Window
     act_min: int
     act_max: int
 
     def check(self, op: Subject) -> None:
-        _check_pool(self, self.kernel, op, DType.S8)
+        _check_pool(self.window, op, DType.S8)
         op.clamp(self.act_min, self.act_max)
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
-        _, _, out_h, out_w = results[0].shape
-        found = windows(
-            x.astype(np.int64),
-            self.kernel,
-            self.stride,
-            self.padding,
-            self.dilation,
-            (out_h, out_w),
-            INT8[0] - 1,
-        )
+        found = self.window.over(x.astype(np.int64), results[0].shape[2:], INT8[0] - 1)
         return np.asarray(np.clip(found.max(axis=(4, 5)), self.act_min, self.act_max))
 
 
@@ -85,15 +71,13 @@ class FloatAvgPool2d(Attrs):
     """
 
     kind: ClassVar[str] = "float_avg_pool2d"
-    kernel: tuple[int, int]
-    stride: tuple[int, int]
-    padding: tuple[int, int, int, int]
+    window: Window
     declared_padding: tuple[int, int]
     count_padding: bool
     divisor: int | None
 
     def check(self, op: Subject) -> None:
-        _check_pool(self, self.kernel, op, DType.F32)
+        _check_average(self.window, op, DType.F32)
         op.require(len(self.declared_padding) == 2, "the declared padding is a pair")
         op.within((0, 2**15), declared_padding=self.declared_padding)
         if self.divisor is not None:
@@ -101,9 +85,7 @@ class FloatAvgPool2d(Attrs):
 
     def compute(self, results: tuple[Tensor, ...], x: Floats) -> Array:
         total = np.zeros(results[0].shape, F32)
-        for ky, kx in itertools.product(range(self.kernel[0]), range(self.kernel[1])):
-            to_y, from_y = span(total.shape[2], x.shape[2], self.stride[0], ky - self.padding[0])
-            to_x, from_x = span(total.shape[3], x.shape[3], self.stride[1], kx - self.padding[1])
+        for _, (to_y, to_x), (from_y, from_x) in self.window.taps(total.shape[2:], x.shape[2:]):
             total[:, :, to_y, to_x] += x[:, :, from_y, from_x]
         if self.divisor is not None:
             return np.asarray(total / F32(self.divisor))
@@ -113,8 +95,8 @@ class FloatAvgPool2d(Attrs):
     def _counts(self, axis: int, out: int, extent: int) -> npt.NDArray[np.int64]:
         """For each window along one axis its positions that count."""
         around = self.declared_padding[axis] if self.count_padding else 0
-        first = np.arange(out) * self.stride[axis] - self.padding[axis]
-        end = np.minimum(first + self.kernel[axis], extent + around)
+        first = np.arange(out) * self.window.stride[axis] - self.window.padding[axis]
+        end = np.minimum(first + self.window.kernel[axis], extent + around)
         return np.asarray(end - np.maximum(first, -around))
 
 
@@ -124,32 +106,30 @@ class FloatMaxPool2d(Attrs):
     """x [N,C,H,W] f32 -> f32; padding never wins, and a NaN always does."""
 
     kind: ClassVar[str] = "float_max_pool2d"
-    kernel: tuple[int, int]
-    stride: tuple[int, int]
-    padding: tuple[int, int, int, int]
-    dilation: tuple[int, int]
+    window: Window
 
     def check(self, op: Subject) -> None:
-        _check_pool(self, self.kernel, op, DType.F32)
+        _check_pool(self.window, op, DType.F32)
 
     def compute(self, results: tuple[Tensor, ...], x: Floats) -> Array:
         best = np.full(results[0].shape, -np.inf, F32)
-        for ky, kx in itertools.product(range(self.kernel[0]), range(self.kernel[1])):
-            first = ky * self.dilation[0] - self.padding[0]
-            to_y, from_y = span(best.shape[2], x.shape[2], self.stride[0], first)
-            first = kx * self.dilation[1] - self.padding[1]
-            to_x, from_x = span(best.shape[3], x.shape[3], self.stride[1], first)
+        for _, (to_y, to_x), (from_y, from_x) in self.window.taps(best.shape[2:], x.shape[2:]):
             value, old = x[:, :, from_y, from_x], best[:, :, to_y, to_x]
             best[:, :, to_y, to_x] = np.where((value > old) | np.isnan(value), value, old)
         return best
 
 
-def _check_pool(attrs: Geometry, kernel: tuple[int, int], op: Subject, dtype: DType) -> None:
+def _check_average(window: Window, op: Subject, dtype: DType) -> None:
+    op.require(window.dilation == (1, 1), "an average has no dilation")
+    _check_pool(window, op, dtype)
+
+
+def _check_pool(window: Window, op: Subject, dtype: DType) -> None:
     op.counts(1)
     op.types(dtype)
     for tensor in (op.x, op.out):
         op.rank(tensor, 4)
     op.require(op.x.shape[:2] == op.out.shape[:2], "batch or channels differ")
-    check_kernel(attrs, kernel, op)
-    check_extents(attrs, kernel, op)
-    check_pixels(attrs, kernel, op)
+    window.check(op)
+    window.check_extents(op)
+    window.check_pixels(op)

@@ -102,11 +102,10 @@ def _rows_read(
     done = book.done[op.outputs[0]]
     if "out_h" not in f:
         return done + made, first + made
-    attrs: Any = op.attrs
+    window = op.attrs.window  # type: ignore[attr-defined]
     height = graph.tensors[source.index].shape[2]
-    dilation = getattr(attrs, "dilation", (1, 1))[0]
     tap = np.arange(f["kernel_h"], dtype=np.int64)
-    row = (done + made)[:, None] * attrs.stride[0] - attrs.padding[0] + tap * dilation
+    row = (done + made)[:, None] * window.stride[0] - window.padding[0] + tap * window.dilation[0]
     here = f["in_y0"] + made[:, None] * f["stride_h"] + tap * f["dilation_h"]
     wanted = np.where((row >= 0) & (row < height), row, _PADDING)
     return wanted, np.where((here >= 0) & (here < f["in_h"]), first + here, _PADDING)

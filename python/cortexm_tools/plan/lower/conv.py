@@ -13,7 +13,7 @@ from ..kernels.packing import FORMS, Constants
 from ..types import Arg, Call, Field, TensorArg
 from .constants import Weights
 from .context import Selector, lowers
-from .images import image_calls, image_fields, strided_image_fields
+from .images import image_calls, image_fields, strided_image_fields, window_fields
 from .weights import constant_data, folded_bias, largest_plain_sum, largest_sum, zero_bias
 
 
@@ -50,7 +50,7 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
         attrs.rescales,
         attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
         plain,
-        attrs.stride,
+        attrs.window.stride,
         attrs.in_zero_point,
     )
     return _Layer(kind, constants, largest_sum(sizes, folded), largest_plain_sum(sizes, plain))
@@ -61,25 +61,16 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     layer = select.once(lambda: _layer(select, attrs, op))
     shape = select.tensor(op.inputs[1]).shape
-    _, kernel_h, kernel_w, _ = shape
     out_c = out.shape[1]
     taps = math.prod(shape) // out_c
     positions = (
         out.numel if not isinstance(attrs, ops.TransposeConv2d) else x.numel // x.shape[1] * out_c
     )
     label = op.layer.path or op.kind
-    fields = image_fields(select, op)
-    fields |= {
-        "in_y0": -attrs.padding[0],
-        "in_x0": -attrs.padding[1],
+    fields = image_fields(select, op, attrs.window) | {
         "in_c": x.shape[1],
         "out_c": out_c,
-        "kernel_h": kernel_h,
-        "kernel_w": kernel_w,
-        "stride_h": attrs.stride[0],
-        "stride_w": attrs.stride[1],
-        "dilation_h": attrs.dilation[0],
-        "dilation_w": attrs.dilation[1],
+        **window_fields(attrs.window),
         "groups": attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
         "in_zero_point": attrs.in_zero_point,
         "out_zero_point": attrs.out_zero_point,
@@ -132,14 +123,9 @@ def _float_convolution(
         "in_c": x.shape[1],
         "out_c": out.shape[1],
         "groups": attrs.groups,
-        "kernel_h": weight.shape[2],
-        "kernel_w": weight.shape[3],
-        "stride_h": attrs.stride[0],
-        "stride_w": attrs.stride[1],
-        "dilation_h": attrs.dilation[0],
-        "dilation_w": attrs.dilation[1],
-        "pad_top": attrs.padding[0],
-        "pad_left": attrs.padding[1],
+        **window_fields(attrs.window),
+        "pad_top": attrs.window.padding[0],
+        "pad_left": attrs.window.padding[1],
         "bias_stride": int(has_bias),
     }
     args: list[Arg] = [

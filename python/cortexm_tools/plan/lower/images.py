@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...ir import Op, Tensor
+from ...ir.geometry import Window
 from ..kernels.table import Kernel
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import strides
 from .context import Selector
 
 
-def image_fields(select: Selector, op: Op) -> dict[str, Field]:
-    """Extents and strides of one channels_last image operator on one whole image."""
+def image_fields(select: Selector, op: Op, window: Window) -> dict[str, Field]:
+    """Extents and strides of one channels_last image operator on one whole image, and where its first
+    window begins."""
     _, in_c, in_h, in_w = select.tensor(op.inputs[0]).shape
     _, out_c, out_h, out_w = select.tensor(op.outputs[0]).shape
     return {
@@ -24,6 +26,21 @@ def image_fields(select: Selector, op: Op) -> dict[str, Field]:
         "out_w": out_w,
         "in_row_stride": in_w * in_c,
         "out_pixel_stride": out_c,
+        "in_y0": -window.padding[0],
+        "in_x0": -window.padding[1],
+    }
+
+
+def window_fields(window: Window, **padding: Field) -> dict[str, Field]:
+    """Kernel, stride and dilation, with fields for the padding before the dilation, if any."""
+    return {
+        "kernel_h": window.kernel[0],
+        "kernel_w": window.kernel[1],
+        "stride_h": window.stride[0],
+        "stride_w": window.stride[1],
+        **padding,
+        "dilation_h": window.dilation[0],
+        "dilation_w": window.dilation[1],
     }
 
 

@@ -7,10 +7,12 @@ points, output offsets are zero points. The IR has zero points only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from ...ir import ops
-from ...ir.fixed_point import Rescale
+from ...ir import Rescale, ops
+from ...ir.geometry import Window
 from ...ir.types import DType
 from ..call import INT8, Call, as_rescale, reads
 from ..operands import (
@@ -21,12 +23,12 @@ from ..operands import (
     negated_zero_point,
     require_float,
 )
-from ..windows import Images, images_of, nchw, same_batch, window_padding
+from ..windows import Images, images_of, nchw, same_batch, transposed_window, window_of
 
 
 @dataclass(frozen=True)
 class _Conv:
-    """The arguments that all convolutions share."""
+    """The arguments that all int8 convolutions share."""
 
     x: int
     weight: int
@@ -37,8 +39,13 @@ class _Conv:
     in_zero_point: int
     out_zero_point: int
     rescales: tuple[Rescale, ...]
-    act_min: int
-    act_max: int
+    clamp: tuple[int, int]
+
+    def emit(self, images: Images, kind: Callable[..., ops.ConvAttrs], window: Window) -> None:
+        """Adds the operator of this kind on `images`."""
+        zero_points = self.in_zero_point, self.out_zero_point
+        attrs = kind(window, *zero_points, self.rescales, *self.clamp)
+        images.emit(attrs, self.weight, self.bias)
 
 
 def _padding(call: Call) -> tuple[int, ...]:
@@ -55,7 +62,7 @@ def _conv_args(call: Call, out_axis: int) -> _Conv:
     shape = call.info(weight).shape
     call.require(len(shape) == 4 and len(call.info(x).shape) == 4, "operands must have rank 4")
     out_channels = shape[out_axis]
-    act_min, act_max = code_range(call)
+    clamp = code_range(call)
     rescales = map(
         as_rescale,
         int32_vector(call, "requantize_multipliers", out_channels),
@@ -71,8 +78,7 @@ def _conv_args(call: Call, out_axis: int) -> _Conv:
         in_zero_point=negated_zero_point(call, "input_offset"),
         out_zero_point=call.integer("output_offset", INT8),
         rescales=tuple(rescales),
-        act_min=act_min,
-        act_max=act_max,
+        clamp=clamp,
     )
 
 
@@ -86,21 +92,8 @@ def _conv2d(call: Call) -> None:
     groups = channels // group_c
     call.require(out_c % groups == 0, "output channels are not a multiple of the groups")
     same_batch(call, images, out_c)
-    padding = window_padding(
-        call, images, (kernel_h, kernel_w), args.stride, args.padding, args.dilation
-    )
-    attrs = ops.Conv2d(
-        args.stride,
-        padding,
-        args.dilation,
-        args.in_zero_point,
-        args.out_zero_point,
-        args.rescales,
-        args.act_min,
-        args.act_max,
-        groups=groups,
-    )
-    images.emit(attrs, args.weight, args.bias)
+    window = window_of(call, images, (kernel_h, kernel_w), args.stride, args.padding, args.dilation)
+    args.emit(images, partial(ops.Conv2d, groups=groups), window)
 
 
 @reads("cortex_m::quantized_depthwise_conv2d.out", "cortex_m::quantized_depthwise_conv2d_nhwc.out")
@@ -115,20 +108,8 @@ def _depthwise_conv2d(call: Call) -> None:
         "channels do not agree with depth_multiplier",
     )
     same_batch(call, images, out_c)
-    padding = window_padding(
-        call, images, (kernel_h, kernel_w), args.stride, args.padding, args.dilation
-    )
-    attrs = ops.DepthwiseConv2d(
-        args.stride,
-        padding,
-        args.dilation,
-        args.in_zero_point,
-        args.out_zero_point,
-        args.rescales,
-        args.act_min,
-        args.act_max,
-    )
-    images.emit(attrs, args.weight, args.bias)
+    window = window_of(call, images, (kernel_h, kernel_w), args.stride, args.padding, args.dilation)
+    args.emit(images, ops.DepthwiseConv2d, window)
 
 
 @reads("cortex_m::quantized_transpose_conv2d.out", "cortex_m::quantized_transpose_conv2d_nhwc.out")
@@ -144,24 +125,16 @@ def _transpose_conv2d(call: Call) -> None:
     )
     same_batch(call, images, out_c)
     call.require(len(args.padding) == 2, "a transposed convolution must have a padding of 2 values")
-    padding = args.padding[0], args.padding[1]
-    for axis, kernel in enumerate((kernel_h, kernel_w)):
-        reach = args.dilation[axis] * (kernel - 1) + 1
-        full = (images.x_shape[2 + axis] - 1) * args.stride[axis] + reach
-        size = full - 2 * padding[axis] + extra[axis]
-        have = images.out_shape[2 + axis]
-        call.require(have == size, f"the result has size {have}, the operands give {size}")
-    attrs = ops.TransposeConv2d(
+    window = transposed_window(
+        call,
+        images,
+        (kernel_h, kernel_w),
         args.stride,
-        padding * 2,
+        (args.padding[0], args.padding[1]),
         args.dilation,
-        args.in_zero_point,
-        args.out_zero_point,
-        args.rescales,
-        args.act_min,
-        args.act_max,
+        extra,
     )
-    images.emit(attrs, args.weight, args.bias)
+    args.emit(images, ops.TransposeConv2d, window)
 
 
 def _pair(call: Call, name: str, images: Images, along_height: int) -> tuple[int, int]:
@@ -191,12 +164,8 @@ def _convolution(call: Call) -> None:
         )
         same_batch(call, images, out_c)
         extra = _pair(call, "output_padding", images, 0)
-        for axis in (0, 1):
-            reach = dilation[axis] * (kernel[axis] - 1) + 1
-            full = (images.x_shape[2 + axis] - 1) * stride[axis] + reach
-            size, have = full - 2 * padding[axis] + extra[axis], images.out_shape[2 + axis]
-            call.require(have == size, f"the result has size {have}, the operands give {size}")
-        attrs: ops.Attrs = ops.FloatTransposeConv2d(stride, padding * 2, dilation, groups)
+        window = transposed_window(call, images, kernel, stride, padding, dilation, extra)
+        attrs: ops.Attrs = ops.FloatTransposeConv2d(window, groups)
     else:
         out_c = shape[0]
         call.require(
@@ -204,6 +173,6 @@ def _convolution(call: Call) -> None:
             "the weights do not fit the channels",
         )
         same_batch(call, images, out_c)
-        around = window_padding(call, images, kernel, stride, padding, dilation)
-        attrs = ops.FloatConv2d(stride, around, dilation, groups)
+        window = window_of(call, images, kernel, stride, padding, dilation)
+        attrs = ops.FloatConv2d(window, groups)
     images.emit(attrs, weight, float_bias(call, out_c))

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir import ops
+from ...ir.geometry import Window
 from ...ir.types import DType, Tensor, contiguous
 from ...ir.windows import Run, runs_of
 from ..call import INT8, Call, reads
 from ..operands import code_range, require_float
-from ..windows import images_of, nchw, same_batch, window_padding
-
-_UNIT = (1, 1)
+from ..windows import images_of, nchw, same_batch, window_of
 
 _NO_INDICES = "the indices of a max pool are used, but only its values are supported"
 
@@ -32,8 +31,8 @@ def _avg_pool2d(call: Call) -> None:
     kernel = call.pair("kernel_size", minimum=1)
     stride = _stride(call, kernel)
     same_batch(call, images, images.x_shape[1])
-    padding = window_padding(call, images, kernel, stride, call.pair("padding", minimum=0), _UNIT)
-    images.emit(ops.AvgPool2d(kernel, stride, padding))
+    window = window_of(call, images, kernel, stride, call.pair("padding", minimum=0))
+    images.emit(ops.AvgPool2d(window))
 
 
 @reads("cortex_m::quantized_max_pool2d.out", "cortex_m::quantized_max_pool2d_nhwc.out")
@@ -48,10 +47,8 @@ def _max_pool2d(call: Call) -> None:
     )
     act_min, act_max = code_range(call)
     same_batch(call, images, images.x_shape[1])
-    padding = window_padding(
-        call, images, kernel, stride, call.pair("padding", minimum=0), dilation
-    )
-    images.emit(ops.MaxPool2d(kernel, stride, padding, dilation, act_min, act_max))
+    window = window_of(call, images, kernel, stride, call.pair("padding", minimum=0), dilation)
+    images.emit(ops.MaxPool2d(window, act_min, act_max))
 
 
 @reads("aten::avg_pool2d.out")
@@ -64,9 +61,7 @@ def _portable_avg_pool2d(call: Call) -> None:
     stride = _stride(call, kernel)
     padding = call.pair("padding", minimum=0)
     attrs = ops.FloatAvgPool2d(
-        kernel,
-        stride,
-        window_padding(call, images, kernel, stride, padding, (1, 1)),
+        window_of(call, images, kernel, stride, padding),
         declared_padding=padding,
         count_padding=call.boolean("count_include_pad"),
         divisor=(
@@ -86,33 +81,31 @@ def _portable_max_pool2d(call: Call) -> None:
     kernel = call.pair("kernel_size", minimum=1)
     stride = _stride(call, kernel)
     dilation = call.pair("dilation", minimum=1)
-    padding = window_padding(
-        call, images, kernel, stride, call.pair("padding", minimum=0), dilation
-    )
+    window = window_of(call, images, kernel, stride, call.pair("padding", minimum=0), dilation)
     attrs: ops.Attrs
     if call.info(x).dtype is DType.S8:
-        attrs = ops.MaxPool2d(kernel, stride, padding, dilation, *INT8)
+        attrs = ops.MaxPool2d(window, *INT8)
     else:
-        attrs = ops.FloatMaxPool2d(kernel, stride, padding, dilation)
+        attrs = ops.FloatMaxPool2d(window)
     call.emit_first(attrs, x)
     call.drop_result(1, _NO_INDICES)
 
 
 # -- adaptive pools ------------------------------------------------------------------------------
 
-_Pool = Callable[[tuple[int, int], tuple[int, int]], ops.Attrs]
+_Pool = Callable[[Window], ops.Attrs]
 
 
-def _float_average(kernel: tuple[int, int], stride: tuple[int, int]) -> ops.Attrs:
-    return ops.FloatAvgPool2d(kernel, stride, (0, 0, 0, 0), (0, 0), True, None)
+def _float_average(window: Window) -> ops.Attrs:
+    return ops.FloatAvgPool2d(window, (0, 0), True, None)
 
 
-def _float_maximum(kernel: tuple[int, int], stride: tuple[int, int]) -> ops.Attrs:
-    return ops.FloatMaxPool2d(kernel, stride, (0, 0, 0, 0), (1, 1))
+def _maximum(window: Window) -> ops.Attrs:
+    return ops.MaxPool2d(window, *INT8)
 
 
-def _maximum(kernel: tuple[int, int], stride: tuple[int, int]) -> ops.Attrs:
-    return ops.MaxPool2d(kernel, stride, (0, 0, 0, 0), (1, 1), *INT8)
+def _window(row: Run, column: Run) -> Window:
+    return Window((row.size, column.size), (row.stride, column.stride), (0, 0, 0, 0))
 
 
 def _new(call: Call, attrs: ops.Attrs, shape: tuple[int, ...], *inputs: int) -> int:
@@ -127,7 +120,7 @@ def _pooled(call: Call, x: int, pool: _Pool, size: tuple[int, int]) -> None:
     rows, columns = runs_of(height, size[0]), runs_of(width, size[1])
     if len(rows) == len(columns) == 1:
         (row,), (column,) = rows, columns
-        call.emit_first(pool((row.size, column.size), (row.stride, column.stride)), x)
+        call.emit_first(pool(_window(row, column)), x)
         return
     bands = []
     for row in rows:
@@ -147,7 +140,7 @@ def _part(call: Call, x: int, pool: _Pool, row: Run, column: Run) -> int:
         begin = (0, 0, row.start, column.start)
         shape = (batch, channels, row.length, column.length)
         x = _new(call, ops.Slice(begin, (1, 1, 1, 1)), shape, x)
-    attrs = pool((row.size, column.size), (row.stride, column.stride))
+    attrs = pool(_window(row, column))
     return _new(call, attrs, (batch, channels, row.count, column.count), x)
 
 
@@ -171,5 +164,5 @@ def _adaptive_average(call: Call) -> None:
 @reads("aten::adaptive_max_pool2d.out")
 def _adaptive_maximum(call: Call) -> None:
     x, size = _adaptive_operand(call, DType.F32, DType.S8)
-    _pooled(call, x, _maximum if call.info(x).dtype is DType.S8 else _float_maximum, size)
+    _pooled(call, x, _maximum if call.info(x).dtype is DType.S8 else ops.FloatMaxPool2d, size)
     call.drop_result(1, _NO_INDICES)
