@@ -23,7 +23,6 @@ from pathlib import Path
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.options.sizes import parse_size
-
 from cortexm_tools.plan.search.alternatives import smaller_plan
 from cortexm_tools.plan.search.choose import plan_within
 from cortexm_tools.plan.search.space import SearchSpace
