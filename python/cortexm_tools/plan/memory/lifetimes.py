@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When each piece of memory is in use, and which may overlap."""
+"""When each buffer is in use, and which may overlap."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class KnownStep:
 
 @dataclass(frozen=True)
 class Lives:
-    """When each piece of memory is in use; the same for all heights of bands.
+    """When each buffer is in use; the same for all heights of bands.
 
     Attributes:
         buffers: in the size of whole tensors, without scratch.
