@@ -2,8 +2,9 @@
 # The targets that models link: kernels, runtime, board, and operators on ExecuTorch's runtime, built as
 # the platform builds its own. Included by CortexMModel.cmake; functions only.
 
-# The best instruction set that the compiler's own flags allow.
-function(_cortexm_compiler_isa out)
+# The best instruction set that the compiler's own flags allow, and the architecture below it (v6m, v7m,
+# or empty).
+function(_cortexm_compiler_isa out base)
   separate_arguments(flags NATIVE_COMMAND "${CMAKE_C_FLAGS}")
   get_directory_property(more COMPILE_OPTIONS)
   list(FILTER more INCLUDE REGEX "^-m[a-z-]+=")
@@ -12,6 +13,7 @@ function(_cortexm_compiler_isa out)
     OUTPUT_VARIABLE macros
     ERROR_QUIET)
   set(found scalar)
+  set(below "")
   if(macros MATCHES "__ARM_ARCH_PROFILE (77|'M')")
     get_property(isas GLOBAL PROPERTY CORTEXM_ISAS)
     foreach(isa IN LISTS isas)
@@ -20,8 +22,13 @@ function(_cortexm_compiler_isa out)
         set(found ${isa})
       endif()
     endforeach()
+    set(below v6m)
+    if(macros MATCHES "__ARM_ARCH_ISA_THUMB 2")
+      set(below v7m)
+    endif()
   endif()
   set(${out} ${found} PARENT_SCOPE)
+  set(${base} "${below}" PARENT_SCOPE)
 endfunction()
 
 # Ninja reads from the compiler's lists of included files only names of these characters; it takes a file
@@ -57,8 +64,18 @@ function(cortexm_require_libraries)
     get_property(CORTEXM_ISA GLOBAL PROPERTY CORTEXM_PLATFORM_ISA)
     get_property(CORTEXM_KERNEL_DEBUG GLOBAL PROPERTY CORTEXM_PLATFORM_DEBUG)
   endif()
+  _cortexm_compiler_isa(isa base)
   if(NOT CORTEXM_ISA)
-    _cortexm_compiler_isa(CORTEXM_ISA)
+    set(CORTEXM_ISA "${isa}")
+  endif()
+  get_property(cpu GLOBAL PROPERTY CORTEXM_PLATFORM_CPU)
+  if(NOT cpu)
+    set(cpu "${CORTEXM_CPU}")
+  endif()
+  set(CORTEXM_BASE "${base}")
+  if(cpu)
+    get_property(core GLOBAL PROPERTY CORTEXM_CORE_${cpu})
+    _cortexm_json(CORTEXM_BASE "${core}" base)
   endif()
   set(binary_dir "${CMAKE_BINARY_DIR}/cortexm-library")
   add_subdirectory("${root}/kernels" "${binary_dir}/kernels" EXCLUDE_FROM_ALL)

@@ -5,8 +5,9 @@
     python scripts/kernel_sizes.py            # compile each with arm-none-eabi-gcc -Os, and write
     python scripts/kernel_sizes.py --check    # exit 1 if one is more than half off
 
-Scalar and DSP variants are compiled for a Cortex-M4, MVE ones for a Cortex-M55. OPTIMIZE size weighs
-these numbers against one another (plan/search/least_flash.py), so a few bytes do not matter.
+MVE variants are compiled for a Cortex-M55, v6m ones for a Cortex-M0, the others for a Cortex-M4.
+OPTIMIZE size weighs these numbers against one another (plan/search/least_flash.py), so a few bytes
+do not matter.
 """
 
 from __future__ import annotations
@@ -25,20 +26,33 @@ from cortexm_tools.kernels.rows import Row, expand, source
 
 KERNELS = ROOT / "kernels"
 SIZES = KERNELS / "code_sizes.json"
-CORE = {"scalar": "cortex-m4", "dsp": "cortex-m4", "mve": "cortex-m55"}
-OPTIONS = ["-mthumb", "-mfloat-abi=hard", "-Os", "-std=c11", "-fwrapv", "-ffp-contract=off"]
+M4 = ["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
+CORE = {
+    "scalar": M4,
+    "v6m": ["-mcpu=cortex-m0"],
+    "v7m": M4,
+    "dsp": M4,
+    "mve": ["-mcpu=cortex-m55", "-mfloat-abi=hard"],
+}
+OPTIONS = ["-mthumb", "-Os", "-std=c11", "-fwrapv", "-ffp-contract=off"]
 
 
 def code_size(row: Row, table: dict[str, Any], folder: Path) -> int:
     """Bytes of code and constants of one kernel."""
     file = source(row, table, KERNELS, folder)
     output = folder / f"{row['name']}.o"
-    core = [f"-mcpu={CORE[row['isa']]}"]
-    if row["isa"] != "mve":
-        core.append("-mfpu=fpv4-sp-d16")
     includes = [f"-I{ROOT / 'kernels' / 'include'}", f"-I{ROOT / 'kernels' / 'src'}"]
     subprocess.run(
-        ["arm-none-eabi-gcc", *core, *OPTIONS, *includes, "-c", str(file), "-o", str(output)],
+        [
+            "arm-none-eabi-gcc",
+            *CORE[row["isa"]],
+            *OPTIONS,
+            *includes,
+            "-c",
+            str(file),
+            "-o",
+            str(output),
+        ],
         check=True,
     )
     sizes = subprocess.run(

@@ -21,22 +21,30 @@ _LEDGER = json.loads((data_root() / "cmake" / "cores.json").read_text(encoding="
 
 
 class Isa(Enum):
-    """Kernel instruction set; each one can run the code of those before it."""
+    """Instruction set of a kernel.
+
+    What a target names is a core's best extension, or scalar: each of the first three can run the code
+    of those before it. The others are the architectures below (``CoreInfo.base``); their kernels take
+    the place of scalar ones, which are portable C.
+    """
 
     SCALAR = "scalar"
     DSP = "dsp"
     MVE = "mve"
+    V6M = "v6m"
+    V7M = "v7m"
 
     @property
     def runs(self) -> tuple[Isa, ...]:
-        """The kernel variants that this instruction set executes, best first."""
+        """The extensions that this one includes, best first, and scalar."""
         return tuple(reversed(list(Isa)[: list(Isa).index(self) + 1]))
 
     @property
     def macro(self) -> str:
         """What a compiler that generates its instructions defines; empty if all do."""
-        (row,) = (row for row in _LEDGER["isas"] if row["name"] == self.value)
-        return str(row.get("macro", ""))
+        return next(
+            (str(row.get("macro", "")) for row in _LEDGER["isas"] if row["name"] == self.value), ""
+        )
 
 
 class Optimize(Enum):
@@ -66,6 +74,7 @@ class CoreInfo:
 
     Attributes:
         isas: what it may be built with, the default last.
+        base: its architecture, if there are kernels for that.
         least: what every chip with this core has.
         boards: emulated boards that run its code, in the order to try; none for the host.
         measured_as: whose figures of kernel libraries serve for it.
@@ -74,6 +83,7 @@ class CoreInfo:
     """
 
     isas: tuple[Isa, ...]
+    base: Isa | None
     least: Isa
     boards: tuple[str, ...]
     measured_as: Core
@@ -92,6 +102,7 @@ def _info(row: Mapping[str, Any]) -> CoreInfo:
     name = row["name"]
     return CoreInfo(
         isas=tuple(isa for isa in Isa if isa.value in row["isas"]),
+        base=Isa(row["base"]) if "base" in row else None,
         least=Isa(row.get("least", "scalar")),
         boards=tuple(row.get("boards", ())),
         measured_as=Core(row.get("measured_as", name)),
@@ -127,7 +138,7 @@ class Target:
         if isa is None:
             return cls(core, supported[-1])
         names = [i.value for i in supported]
-        if isa.lower() not in [i.value for i in Isa]:
+        if isa.lower() not in [i.value for i in Isa.MVE.runs]:
             raise CortexMError(f"unknown ISA {isa!r}", hint=did_you_mean(isa, names))
         if isa.lower() not in names:
             raise CortexMError(
@@ -135,6 +146,13 @@ class Target:
                 hint=f"{core.value} supports: {', '.join(names)}",
             )
         return cls(core, Isa(isa.lower()))
+
+    @property
+    def runs(self) -> tuple[Isa, ...]:
+        """The instruction sets of the kernels that it executes, best first."""
+        base = CORES[self.core].base
+        *extensions, scalar = self.isa.runs
+        return (*extensions, *([base] if base else []), scalar)
 
     def __str__(self) -> str:
         return f"{self.core.value} ({self.isa.value})"

@@ -3,8 +3,9 @@
  * fuzz [cases [seed]]: compares every kernel with its reference on so many random cases. Prints the
  * kernels and seeds of cases that differ; the exit status says whether there were any.
  *
- * Meant to be built with sanitizers. Built for a core with DSP or MVE it takes those variants too
- * (FUZZ_DSP, FUZZ_MVE); bare metal has no arguments, so FUZZ_CASES is their number.
+ * Meant to be built with sanitizers. Built for a core it takes the variants of its architecture
+ * (FUZZ_V6M, FUZZ_V7M) and of its extensions (FUZZ_DSP, FUZZ_MVE) too; bare metal has no arguments,
+ * so FUZZ_CASES is their number.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,19 @@
 #define copy_x32_case(variant, ref) copy_case(variant, ref, 4)
 #define copy_x64_case(variant, ref) copy_case(variant, ref, 8)
 
-/* Built for a core without DSP or MVE these variants do not exist. */
+/* Variants of other architectures do not exist, nor those of extensions that a core lacks. Those of
+ * v6m that are in C run on the development machine too. */
+#ifdef FUZZ_V6M_C
+#undef V6M_KERNELS
+#define V6M_KERNELS(K) V6M_C_KERNELS(K)
+#elif !defined(FUZZ_V6M)
+#undef V6M_KERNELS
+#define V6M_KERNELS(K)
+#endif
+#ifndef FUZZ_V7M
+#undef V7M_KERNELS
+#define V7M_KERNELS(K)
+#endif
 #ifndef FUZZ_DSP
 #undef DSP_KERNELS
 #define DSP_KERNELS(K)
@@ -57,13 +70,16 @@
 #define ENTRY(name, isa, case_fn) {#name "_" #isa, name##_##isa},
 
 SCALAR_KERNELS(DEFINE_RUN)
+V6M_KERNELS(DEFINE_RUN)
+V7M_KERNELS(DEFINE_RUN)
 DSP_KERNELS(DEFINE_RUN)
 MVE_KERNELS(DEFINE_RUN)
 
 static const struct {
     const char *name;
     int (*run)(void);
-} kernels[] = {SCALAR_KERNELS(ENTRY) DSP_KERNELS(ENTRY) MVE_KERNELS(ENTRY)};
+} kernels[] = {SCALAR_KERNELS(ENTRY) V6M_KERNELS(ENTRY) V7M_KERNELS(ENTRY) DSP_KERNELS(ENTRY)
+                   MVE_KERNELS(ENTRY)};
 
 /* Whether a kernel computes several outputs, pixels or inputs in one step. */
 static int has_tiles(const char *name)

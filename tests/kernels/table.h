@@ -220,6 +220,24 @@
     K(bilinear_s8, scalar, bilinear_s8_case)                                                       \
     K(bilinear_f32, scalar, bilinear_f32_case)
 
+#define V6M_KERNELS(K)                                                                             \
+    K(conv2d_s8, v6m, conv_fours_s8_case)                                                          \
+    K(depthwise_conv2d_s8, v6m, depthwise_tap_fours_s8_case)                                       \
+    K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
+    K(linear_s8, v6m, linear_fours_s8_case)                                                        \
+    K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
+    K(softmax_s8, v6m, softmax_s8_case)                                                            \
+    K(add_s8, v6m, add_s8_case)                                                                    \
+    K(mul_s8, v6m, mul_s8_case)                                                                    \
+    K(quantize_f32s8, v6m, quantize_f32s8_case)                                                    \
+    K(dequantize_s8f32, v6m, dequantize_s8f32_case)
+
+#define V7M_KERNELS(K)                                                                             \
+    K(conv2d_s8, v7m, conv_fours_s8_case)                                                          \
+    K(depthwise_conv2d_s8, v7m, depthwise_tap_fours_s8_case)                                       \
+    K(linear_s8, v7m, linear_fours_s8_case)                                                        \
+    K(add_s8, v7m, add_s8_case)
+
 #define DSP_KERNELS(K)                                                                             \
     K(conv2d_s8, dsp, conv_twos_s8_case)                                                           \
     K(depthwise_conv2d_s8, dsp, depthwise_window_rows_s8_case)                                     \
@@ -243,5 +261,12 @@
     K(quantize_f32s8, mve, quantize_normal_f32s8_case)                                             \
     K(dequantize_s8f32, mve, dequantize_normal_s8f32_case)                                         \
     K(move_x8, mve, move_x8_case)
+
+#define V6M_C_KERNELS(K)                                                                           \
+    K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
+    K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
+    K(softmax_s8, v6m, softmax_s8_case)                                                            \
+    K(mul_s8, v6m, mul_s8_case)                                                                    \
+    K(dequantize_s8f32, v6m, dequantize_s8f32_case)
 
 #endif

@@ -16,6 +16,7 @@ from cortexm_tools.run.disassembly import disassemble, find_objdump
 from cortexm_tools.run.elf import parse_elf
 from cortexm_tools.run.image import require_program
 from cortexm_tools.run.stack import STACK_BUDGET, CallGraph, read_usage
+from cortexm_tools.target import Target
 
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parents[1] / "kernels"
@@ -26,14 +27,13 @@ NAMES = [kernel["name"] for kernel in TABLE]
 FAMILIES = (
     "conv linear pool activation norm arithmetic compare convert move index reduce resample"
 ).split()
-ISAS = ["scalar", "dsp", "mve"]
 PLAN_STACK = 64  # cortexm_invoke and the generated function above a kernel
 
-# Flags of a core for each instruction set, and of those that must also compile the scalar kernels.
+# Flags of a core for each instruction set.
 CORES = {
-    "cortex-m0": ("scalar", ["-mcpu=cortex-m0"]),
-    "cortex-m4": ("dsp", ["-mcpu=cortex-m4"]),
-    "cortex-m55": ("mve", ["-march=armv8.1-m.main+mve.fp+fp.dp", "-mfloat-abi=hard"]),
+    "cortex-m0": ["-mcpu=cortex-m0"],
+    "cortex-m4": ["-mcpu=cortex-m4"],
+    "cortex-m55": ["-march=armv8.1-m.main+mve.fp+fp.dp", "-mfloat-abi=hard"],
 }
 
 
@@ -67,9 +67,9 @@ def test_cmake_and_the_tools_write_the_same_stamps(tmp_path: Path) -> None:
         f"""cmake_minimum_required(VERSION 3.19)
         include("{KERNELS.parent}/cmake/CortexMKernelSources.cmake")
         set(CMAKE_CURRENT_BINARY_DIR "{tmp_path}")
-        cortexm_kernel_sources(kernels mve)
+        cortexm_kernel_sources(kernels mve "v6m|v7m")
         cortexm_adapter_sources(adapters)
-        cortexm_kernel_sources(few dsp cortexm_abs_f32_scalar cortexm_add_s8_mve)
+        cortexm_kernel_sources(few dsp v7m cortexm_abs_f32_scalar cortexm_add_s8_mve)
         file(WRITE "{tmp_path}/list.txt" "${{kernels}}\n${{adapters}}\n${{kernels_SPEED}}\n${{few}}")
         """
     )
@@ -88,7 +88,7 @@ def test_cmake_and_the_tools_write_the_same_stamps(tmp_path: Path) -> None:
 
 def test_header_declares_every_kernel_and_no_other() -> None:
     header = (KERNELS / "include/cortexm/kernels.h").read_text()
-    declared = re.findall(r"\bcortexm_(\w+_(?:scalar|dsp|mve))\b", header)
+    declared = re.findall(r"\bcortexm_(\w+_(?:scalar|v6m|v7m|dsp|mve))\b", header)
     assert sorted(declared) == sorted(NAMES)
 
 
@@ -104,6 +104,20 @@ def test_fuzz_driver_runs_every_kernel() -> None:
     driver = (HERE / "table.h").read_text()
     fuzzed = {f"{name}_{isa}" for name, isa in re.findall(r"K\((\w+), (\w+), \w+\)", driver)}
     assert fuzzed == set(NAMES)
+
+
+def test_only_one_file_asks_what_it_is_compiled_for() -> None:
+    """A kernel's instruction set is what its row says. Files of one begin with a guard, an #error that
+    is not part of this; round.h asks the compiler for an FPU, of which the row says nothing."""
+    macro = r"\b__(?:ARM|arm|thumb|SOFTFP|aarch)\w*"
+    asking = set()
+    for file in KERNELS.glob("[is]*/**/*.*"):
+        if file.parent.name != "cmsis_nn":
+            code = re.sub(r"/\*.*?\*/", "", file.read_text(), flags=re.S)
+            code = re.sub(r"^#if [^\n]*\n#error [^\n]*\n#endif\n", "", code, flags=re.M)
+            if re.search(macro, code):
+                asking.add(file.name)
+    assert asking == {"round.h"}
 
 
 def test_params_struct_of_every_kernel_exists() -> None:
@@ -127,8 +141,8 @@ def test_cross_compiles_without_warnings_within_the_stack(
     """One compilation for both: no warning, even if the application has definitions under the names of
     the kernels' macros, and no kernel that takes more stack than the budget."""
     compiler = require_program("arm-none-eabi-gcc")
-    isa, flags = CORES[core]
-    runs = ISAS[: ISAS.index(isa) + 1]
+    flags = CORES[core]
+    runs = [isa.value for isa in Target.parse(core).runs]
     found = sources(KERNELS, tmp_path / "stamps")
     files = [found[f"cortexm_{k['name']}"] for k in TABLE if k["isa"] in runs]
     files = [file for file in files if file.stem.endswith(only)]
@@ -187,14 +201,16 @@ def _check_stack(compiler: list[str], names: list[str], folder: Path) -> None:
     assert [s.name for s, figure in known if figure and graph.own_depth(s) != figure] == []
 
 
-@pytest.mark.parametrize("isa", ["dsp", "mve"])
+@pytest.mark.parametrize("isa", ["v6m", "v7m", "dsp", "mve"])
 def test_variants_refuse_cores_without_their_instructions(isa: str) -> None:
+    """Those that are templates for several instruction sets do in the header of their routines."""
     for kernel in TABLE:
         if kernel["isa"] == isa:
-            name = written(kernel)
+            name = f"common/{isa}.h" if kernel["shared"] else written(kernel)
             text = (KERNELS / "src" / name).read_text()
             code = re.sub(r"/\*.*?\*/", "", text, flags=re.S).strip()
-            assert re.match(r"#if !?\(?(!?defined|__ARM)", code), f"{name} has no guard"
+            head = r"(#ifndef \w+\s#define \w+\s+)?#if !?\(?(!?defined|__ARM)"
+            assert re.match(head, code), f"{name} has no guard"
             assert "#error" in code.split("#endif")[0]
 
 

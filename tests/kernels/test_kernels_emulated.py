@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every variant against its reference on emulated cores: without an FPU (twice), with DSP, with MVE."""
+"""Every variant against its reference on emulated cores: v6m, v7m, with DSP, with MVE."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_size_weighs_code_against_constants(channels: int) -> None:
     assert _kernels(fast) == {"cortexm_conv2d_s8_dsp"}
     saved = fast.constant_bytes - small.constant_bytes
     assert saved == (9 * channels if channels > 50 else 0)
-    assert _kernels(small) == {f"cortexm_conv2d_s8_{'scalar' if saved else 'dsp'}"}
+    assert _kernels(small) == {f"cortexm_conv2d_s8_{'v7m' if saved else 'dsp'}"}
 
 
 def _kernels(plan: Plan) -> set[str]:

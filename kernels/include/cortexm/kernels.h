@@ -160,12 +160,17 @@ extern "C" {
 /* kernels: begin; written by scripts/kernel_files.py */
 /* conv */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_scalar);
+CORTEXM_CONV_S8(cortexm_conv2d_s8_v6m);
+CORTEXM_CONV_S8(cortexm_conv2d_s8_v7m);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_scalar);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_v6m);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_v7m);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_scalar);
+CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_v6m);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_scalar);
@@ -173,9 +178,12 @@ CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_scalar);
 
 /* linear */
 CORTEXM_LINEAR_S8(cortexm_linear_s8_scalar);
+CORTEXM_LINEAR_S8(cortexm_linear_s8_v6m);
+CORTEXM_LINEAR_S8(cortexm_linear_s8_v7m);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_dsp);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_mve);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_scalar);
+CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_v6m);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_dsp);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
@@ -191,6 +199,7 @@ CORTEXM_POOL_F32(cortexm_max_pool2d_f32_scalar);
 /* activation */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_scalar);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);
+CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_v6m);
 CORTEXM_UNARY(cortexm_abs_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_ceil_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_floor_f32_scalar, cortexm_unary_f32_t, float);
@@ -243,9 +252,12 @@ CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_scalar);
 
 /* arithmetic */
 CORTEXM_ADD_S8(cortexm_add_s8_scalar);
+CORTEXM_ADD_S8(cortexm_add_s8_v6m);
+CORTEXM_ADD_S8(cortexm_add_s8_v7m);
 CORTEXM_ADD_S8(cortexm_add_s8_dsp);
 CORTEXM_ADD_S8(cortexm_add_s8_mve);
 CORTEXM_MUL_S8(cortexm_mul_s8_scalar);
+CORTEXM_MUL_S8(cortexm_mul_s8_v6m);
 CORTEXM_MUL_S8(cortexm_mul_s8_mve);
 CORTEXM_DIV(cortexm_div_s8_scalar, int8_t);
 CORTEXM_DIV(cortexm_div_s16_scalar, int16_t);
@@ -320,9 +332,11 @@ CORTEXM_WHERE(cortexm_where_x64_scalar);
 
 /* convert */
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_scalar, int8_t);
+CORTEXM_QUANTIZE(cortexm_quantize_f32s8_v6m, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_mve, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s16_scalar, int16_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_scalar, int8_t);
+CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_v6m, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_mve, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_scalar, int16_t);
 CORTEXM_CAST(cortexm_cast_s8s16_scalar, int8_t, int16_t);

@@ -25,19 +25,6 @@ static inline int32_t cortexm_clamp(int32_t value, int32_t low, int32_t high)
     return cortexm_min(cortexm_max(value, low), high);
 }
 
-/* value, limited to int8 */
-static inline int32_t cortexm_saturate_s8(int32_t value)
-{
-#if defined(__ARM_FEATURE_SAT)
-    int32_t code;
-
-    __asm__("ssat %0, #8, %1" : "=r"(code) : "r"(value));
-    return code;
-#else
-    return cortexm_clamp(value, INT8_MIN, INT8_MAX);
-#endif
-}
-
 /* value * 2^n modulo 2^32; n in [0, 31]. */
 static inline int32_t cortexm_shift_left(int32_t value, int32_t n)
 {
@@ -45,13 +32,17 @@ static inline int32_t cortexm_shift_left(int32_t value, int32_t n)
 }
 
 /* floor((a * b + 2^30) / 2^31): the product of two Q31 numbers, ties up. Not for a = b = -2^31. */
-#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
-/* Armv6-M and Armv8-M Baseline multiply to 32 bits only. With a = 2^16 * ah + al, al >= 0, and b
+static inline int32_t cortexm_high_mul_wide(int32_t a, int32_t b)
+{
+    return (int32_t)(((int64_t)a * b + (INT64_C(1) << 30)) >> 31);
+}
+
+/* The same for a core that multiplies to 32 bits only. With a = 2^16 * ah + al, al >= 0, and b
  * likewise, a * b = 2^32 * ah * bh + 2^16 * (ah * bl + al * bh) + al * bl. No sum below overflows:
  * |ah * bl| <= 2^15 * (2^16 - 1) leaves room for the carry of al * bl, and after its upper half has
  * gone to the result, what is left of it, below 2^16, and 2^14, the rounding in units of 2^16, fit
  * on top of |al * bh| <= 2^15 * (2^16 - 1). */
-static inline int32_t cortexm_high_mul(int32_t a, int32_t b)
+static inline int32_t cortexm_high_mul_narrow(int32_t a, int32_t b)
 {
     const int32_t ah = a >> 16;
     const int32_t bh = b >> 16;
@@ -62,12 +53,16 @@ static inline int32_t cortexm_high_mul(int32_t a, int32_t b)
 
     return cortexm_shift_left(ah * bh + (first >> 16), 1) + ((second + (1 << 14)) >> 15);
 }
-#else
+
+/* Whoever includes this says which: kernels by their instruction set (common/stamp.h). */
+#ifndef CORTEXM_HIGH_MUL
+#define CORTEXM_HIGH_MUL cortexm_high_mul_wide
+#endif
+
 static inline int32_t cortexm_high_mul(int32_t a, int32_t b)
 {
-    return (int32_t)(((int64_t)a * b + (INT64_C(1) << 30)) >> 31);
+    return CORTEXM_HIGH_MUL(a, b);
 }
-#endif
 
 /* value / 2^n, ties away from zero; n in [0, 31], value > -2^31.
  * Lowering negative values by one turns "ties away from zero" into "ties up", which is the floor

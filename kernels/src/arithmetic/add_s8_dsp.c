@@ -5,7 +5,6 @@
 #endif
 
 #include "common/box.h"
-#include "common/rows.h"
 #include "common/dsp.h"
 #include "common/names.h"
 #include "cortexm/assert.h"

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Float sums, term by term: the order is part of a layer's definition. Four sums that share one
- * operand are computed together, each in its order. */
+/* Sums: of runs of codes, and of floats, term by term. There the order is part of a layer's
+ * definition; four sums that share one operand are computed together, each in its order. */
 #ifndef CORTEXM_COMMON_ACCUMULATE_H
 #define CORTEXM_COMMON_ACCUMULATE_H
 
 #include <stdint.h>
 
 #include "common/apart.h"
+
+/* sum of a[0..n) */
+static inline int32_t cortexm_sum_s8(const int8_t *a, int32_t n)
+{
+    const int8_t *const end = a + n;
+    int32_t sum = 0;
+
+    while (a != end) {
+        sum += *a++;
+    }
+    return sum;
+}
 
 /* sum + a[0] * b[0] + a[a_step] * b[b_step] + ..., n products, from left to right */
 static inline float cortexm_accumulate(float sum, const float *a, int32_t a_step, const float *b,

@@ -13,9 +13,6 @@
 #undef BETTER_argmin
 #undef BLOCK
 #undef CHANNELS
-#undef CHOOSE
-#undef CHOOSE_maximum
-#undef CHOOSE_minimum
 #undef CHUNK
 #undef COLUMNS
 #undef CONVERT
@@ -90,6 +87,7 @@
 #undef POOL_max_pool2d
 #undef PRODUCT
 #undef PRODUCTS
+#undef QUANTIZE_EASY
 #undef RAISE
 #undef RELATION
 #undef RELATION_compare_eq

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounding of a float without the FPU's rounding mode or conversion instructions. */
+/*
+ * Rounding of floats, and the only file of the kernels that asks what it is compiled for: whether there
+ * is an FPU is no matter of an instruction set, as one core is sold with and without it. The plan does
+ * not know; the compiler does, from the project's options. Results do not depend on it.
+ */
 #ifndef CORTEXM_COMMON_ROUND_H
 #define CORTEXM_COMMON_ROUND_H
 
 #include <stdint.h>
 #include <string.h>
 
+#include "cortexm/requantize.h"
+
 /* Every rounded result beyond +-2^22 becomes +-2^22: further out than any code from a zero point. */
 #define CORTEXM_ROUND_LIMIT (INT32_C(1) << 22)
+
+/* 1 where float arithmetic is calls of library functions, which kernels avoid. */
+#if defined(__SOFTFP__)
+#define CORTEXM_SOFT_FLOAT 1
+#else
+#define CORTEXM_SOFT_FLOAT 0
+#endif
 
 #if defined(__ARM_FP) && (__ARM_FP & 4) != 0 && defined(__thumb2__)
 
@@ -21,6 +34,15 @@ static inline int32_t cortexm_round_half_even(float x)
     __asm__("vcvtr.s32.f32 %0, %1" : "=t"(converted) : "t"(x));
     __asm__("ssat %0, #23, %1" : "=r"(rounded) : "r"(converted));
     return rounded;
+}
+
+/* value, limited to int8 */
+static inline int32_t cortexm_saturate_s8(int32_t value)
+{
+    int32_t code;
+
+    __asm__("ssat %0, #8, %1" : "=r"(code) : "r"(value));
+    return code;
 }
 
 #else
@@ -51,6 +73,11 @@ static inline int32_t cortexm_round_half_even(float x)
         rounded = (mantissa + (UINT32_C(1) << (drop - 1)) - 1u + ((mantissa >> drop) & 1u)) >> drop;
     }
     return (bits >> 31) != 0u ? -(int32_t)rounded : (int32_t)rounded;
+}
+
+static inline int32_t cortexm_saturate_s8(int32_t value)
+{
+    return cortexm_clamp(value, INT8_MIN, INT8_MAX);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a template (.inc) makes of the macros that a stamp defines before it. A stamp is the source file
- * of one kernel, generated from a row of kernels.json; it defines
+ * of one kernel, generated from a row of kernels.json; it includes this first and defines
  *   OP         what the kernel computes, e.g. clamp
  *   TYPES      its element types, e.g. f32 or s8f32
  *   FROM, TO   the types of operand and result: both TYPES, or its two halves
@@ -25,6 +25,19 @@
 #define KERNEL CORTEXM_NAME(OP, TYPES, ISA)
 #define ELEMENT CORTEXM_JOIN(CORTEXM_TYPE_, FROM)
 #define RESULT CORTEXM_JOIN(CORTEXM_TYPE_, TO)
+
+/* The instruction set's own routines, for templates that serve several: "common/scalar.h" and so on. */
+#define CORTEXM_ROUTINES CORTEXM_QUOTE(common/ISA.h)
+#define CORTEXM_QUOTE(path) CORTEXM_QUOTE_PATH(path)
+#define CORTEXM_QUOTE_PATH(path) #path
+
+/* The high product of cortexm/requantize.h as the instruction set multiplies. */
+#define CORTEXM_HIGH_MUL CORTEXM_JOIN(CORTEXM_HIGH_MUL_, ISA)
+#define CORTEXM_HIGH_MUL_scalar cortexm_high_mul_wide
+#define CORTEXM_HIGH_MUL_v6m cortexm_high_mul_narrow
+#define CORTEXM_HIGH_MUL_v7m cortexm_high_mul_wide
+#define CORTEXM_HIGH_MUL_mve cortexm_high_mul_wide
+#define CORTEXM_HIGH_MUL_cmsis_nn cortexm_high_mul_wide
 
 #define CORTEXM_TYPE_s8 int8_t
 #define CORTEXM_TYPE_s16 int16_t

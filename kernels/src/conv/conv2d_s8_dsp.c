@@ -8,7 +8,6 @@
 #error "conv2d_s8_dsp.c needs the DSP extension"
 #endif
 
-#include "common/rows.h"
 #include "common/dsp.h"
 #include "common/names.h"
 #include "common/taps.h"

@@ -9,7 +9,6 @@
 #error "depthwise_conv2d_s8_dsp.c needs the DSP extension"
 #endif
 
-#include "common/rows.h"
 #include "common/dsp.h"
 #include "common/names.h"
 #include "cortexm/assert.h"

@@ -8,7 +8,6 @@
 #endif
 
 #include "common/apart.h"
-#include "common/rows.h"
 #include "common/dsp.h"
 #include "common/taps.h"
 #include "cortexm/assert.h"

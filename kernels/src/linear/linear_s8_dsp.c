@@ -7,7 +7,6 @@
 #error "linear_s8_dsp.c needs the DSP extension"
 #endif
 
-#include "common/rows.h"
 #include "common/dsp.h"
 #include "common/names.h"
 #include "cortexm/assert.h"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,13 @@ Row = dict[str, Any]
 
 
 def expand(rows: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
-    """One row for each kernel: ``op``, ``types`` and ``isa`` are words, and ``name`` is what follows
-    ``cortexm_`` in its symbol."""
+    """One row for each kernel: ``op``, ``types`` and ``isa`` are words, ``name`` is what follows
+    ``cortexm_`` in its symbol, and ``shared`` whether its template serves several instruction sets."""
     for row in rows:
-        last = _word(row["library"]) if "library" in row else row["isa"]
-        for op in _list(row["op"]):
-            for types in _list(row["types"]):
-                yield {**row, "op": op, "types": types, "name": f"{op}_{types}_{last}"}
+        for op, types, isa in product(*(_list(row[key]) for key in ("op", "types", "isa"))):
+            last = _word(row["library"]) if "library" in row else isa
+            one = {"op": op, "types": types, "isa": isa, "name": f"{op}_{types}_{last}"}
+            yield {**row, **one, "shared": isinstance(row["isa"], list)}
 
 
 def _list(value: str | list[str]) -> list[str]:
@@ -40,7 +41,7 @@ def written(row: Row) -> str:
     last = _word(row["library"]) if "library" in row else row["isa"]
     folder = last if "library" in row else row["family"]
     if "template" in row:
-        return f"{folder}/{row['template']}_{last}.inc"
+        return f"{folder}/{row['template']}{'' if row['shared'] else f'_{last}'}.inc"
     return f"{folder}/{row['name']}.c"
 
 

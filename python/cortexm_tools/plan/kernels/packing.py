@@ -211,7 +211,7 @@ def _depthwise8_size(constants: Constants) -> int:
 
 
 def fours(constants: Constants) -> Array:
-    """Bytes w + 128, in blocks of four channels [k][4]: see common/triples.h and linear_s8_scalar.c."""
+    """Bytes w + 128, in blocks of four channels [k][4]: see conv2d_s8.inc and linear_s8.inc."""
     packed = in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1))
     raised = packed.view(np.uint8) + np.uint8(128)  # wraps
     return raised.view(np.int8)

@@ -151,7 +151,7 @@ def _panel(facts: Facts) -> int:
 
 def _triples(facts: Facts) -> int:
     """The windows of three pixels of a convolution group in two words per input, two words for each
-    chunk of 64 inputs, and one pixel of padding: see kernels/src/common/triples.h."""
+    chunk of 64 inputs, and one pixel of padding: see kernels/src/conv/conv2d_s8.inc."""
     channels = facts["in_c"] // facts["groups"]
     depth = facts["kernel_h"] * facts["kernel_w"] * channels
     return int(8 * depth + 8 * -(-depth // 64) + channels)
@@ -174,7 +174,7 @@ def _widened_row(facts: Facts) -> int:
 
 
 def _quad_sums(facts: Facts) -> int:
-    """The sum of every chunk of 512 inputs of a linear layer: see kernels/src/linear/linear_s8_scalar.c."""
+    """The sum of every chunk of 512 inputs of a linear layer: see kernels/src/linear/linear_s8.inc."""
     return int(4 * -(-facts["in_features"] // 512))
 
 

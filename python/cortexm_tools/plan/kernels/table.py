@@ -12,7 +12,7 @@ from functools import cache
 from ...errors import CortexMError
 from ...kernels.rows import expand
 from ...paths import data_root
-from ...target import Isa, Target
+from ...target import CORES, Isa, Target
 from . import cmsis_nn
 from .faster_library import is_faster
 from .requirements import CASES, Facts
@@ -96,6 +96,18 @@ def symbols(op: str, types: str) -> frozenset[str]:
     return frozenset(k.symbol for k in kernels() if (k.op, k.types) == (op, types))
 
 
+@cache
+def variants(op: str, types: str, target: Target) -> tuple[Kernel, ...]:
+    """The kernels of ours among which a layer on `target` may choose, the best first.
+
+    Where there is one for the core's architecture it takes the place of the scalar one."""
+    by_isa = {k.isa: k for k in kernels() if (k.op, k.types) == (op, types)}
+    found = [by_isa[isa] for isa in target.runs if isa in by_isa]
+    if CORES[target.core].base in by_isa:
+        found = [kernel for kernel in found if kernel.isa is not Isa.SCALAR]
+    return tuple(found)
+
+
 def find_kernel(
     op: str,
     types: str,
@@ -118,14 +130,9 @@ def find_kernel(
             choice is KernelChoice.CMSIS_NN or is_faster(op, adapter.library, target)
         ):
             return adapter
-    for isa in target.isa.runs:
-        for kernel in kernels():
-            if (
-                (kernel.op, kernel.types, kernel.isa) == (op, types, isa)
-                and kernel.symbol not in avoid
-                and all(CASES[name](facts or {}) for name in kernel.when)
-            ):
-                return kernel
+    for kernel in variants(op, types, target):
+        if kernel.symbol not in avoid and all(CASES[name](facts or {}) for name in kernel.when):
+            return kernel
     known = sorted({kernel.types for kernel in kernels() if kernel.op == op})
     raise CortexMError(
         f"no {op} kernel for element types {types!r}",

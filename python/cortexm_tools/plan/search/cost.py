@@ -9,8 +9,9 @@ from ...target import Isa
 from ..memory.overlap import order_of
 from ..types import Call, Step
 
-_PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.SCALAR: 3.0}
-_PER_ELEMENT = {Isa.MVE: 0.5, Isa.DSP: 2.0, Isa.SCALAR: 3.0}  # of element-wise results
+_PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.V7M: 3.0, Isa.V6M: 3.0, Isa.SCALAR: 3.0}
+# Of element-wise results.
+_PER_ELEMENT = {Isa.MVE: 0.5, Isa.DSP: 2.0, Isa.V7M: 3.0, Isa.V6M: 3.0, Isa.SCALAR: 3.0}
 _PER_BYTE_MOVED = {Isa.MVE: 0.2, Isa.DSP: 0.6, Isa.SCALAR: 0.6}
 _PER_CALL = 300
 

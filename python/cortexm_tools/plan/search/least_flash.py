@@ -13,7 +13,7 @@ from itertools import combinations
 
 from ...errors import CortexMError
 from ...ir import Op
-from ..kernels.table import Kernel, code_sizes, kernels
+from ..kernels.table import Kernel, code_sizes, variants
 from ..lower.context import Lowerings
 from .whole import WholeCalls
 
@@ -29,19 +29,18 @@ def larger_kernels(lowerings: Lowerings, fastest: WholeCalls) -> frozenset[str]:
     """
     avoid: set[str] = set()
     sizes = code_sizes()
-    isas = lowerings.target.isa.runs
     layers: dict[tuple[str, str], list[Op]] = {}
     for op, calls in zip(fastest.graph.ops, fastest.calls, strict=True):
         for kernel in {call.kernel for call in calls if call.kernel.symbol in sizes}:
             layers.setdefault((kernel.op, kernel.types), []).append(op)
     for (name, types), ops in layers.items():
-        variants = [k for k in kernels() if (k.op, k.types) == (name, types) and k.isa in isas]
-        if len(variants) == 1:
+        alternatives = variants(name, types, lowerings.target)
+        if len(alternatives) == 1:
             continue
         best: int | None = None
         choice: frozenset[str] = frozenset()
         taken: dict[frozenset[str], frozenset[str]] = {}  # kernels, by what is left out
-        for without in _subsets(variants):
+        for without in _subsets(alternatives):
             fewer = (without - {symbol} for symbol in without)
             alike = next((w for w in fewer if w in taken and not taken[w] & without), None)
             if alike is not None:
@@ -57,10 +56,10 @@ def larger_kernels(lowerings: Lowerings, fastest: WholeCalls) -> frozenset[str]:
     return frozenset(avoid)
 
 
-def _subsets(variants: Sequence[Kernel]) -> Iterator[frozenset[str]]:
+def _subsets(alternatives: Sequence[Kernel]) -> Iterator[frozenset[str]]:
     """What to leave out: first nothing, and not everything."""
-    for count in range(len(variants)):
-        for chosen in combinations(variants, count):
+    for count in range(len(alternatives)):
+        for chosen in combinations(alternatives, count):
             yield frozenset(kernel.symbol for kernel in chosen)
 
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inner loops of the int8 kernels that are one template for several instruction sets, in portable
+ * C. v6m.h and v7m.h have the same in assembler, for cores without and with long multiplications and
+ * fourteen registers: a kernel's row in kernels.json says which it takes, by CORTEXM_ROUTINES
+ * (common/stamp.h). What the words and packed weights mean stands in the templates: conv2d_s8.inc,
+ * depthwise_conv2d_s8.inc, linear_s8.inc.
+ */
+#ifndef CORTEXM_COMMON_SCALAR_H
+#define CORTEXM_COMMON_SCALAR_H
+
+#include <stdint.h>
+
+#include "common/apart.h"
+#include "cortexm/requantize.h"
+
+/* conv2d: the words of n > 0 inputs of each window; returns their end. */
+static CORTEXM_APART uint32_t *cortexm_triples_put(uint32_t *to, const int8_t *x, const int8_t *y,
+                                                   const int8_t *z, int32_t n)
+{
+    for (int32_t i = 0; i < n; ++i) {
+        const uint32_t last = (uint32_t)z[i];
+
+        to[0] = (uint32_t)x[i] + (last << 21);
+        to[1] = (uint32_t)y[i] + (last << 11);
+        to += 2;
+    }
+    return to;
+}
+/* conv2d: sum[0] and sum[1] = sum over n > 0 inputs of either word. */
+static CORTEXM_APART void cortexm_triples_sum(const uint32_t *panel, int32_t n, uint32_t sum[2])
+{
+    uint32_t first = 0;
+    uint32_t second = 0;
+
+    for (; n >= 4; n -= 4) {
+        first += panel[0] + panel[2] + panel[4] + panel[6];
+        second += panel[1] + panel[3] + panel[5] + panel[7];
+        panel += 8;
+    }
+    for (; n > 0; --n) {
+        first += panel[0];
+        second += panel[1];
+        panel += 2;
+    }
+    sum[0] = first;
+    sum[1] = second;
+}
+
+/* conv2d, one chunk of n > 0 inputs: sum[4 * i + o] += sum of window i's inputs times output o's
+ * weights, plus CORTEXM_TRIPLE_OFFSET. */
+static inline void cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n,
+                                         const uint32_t start[2], int32_t sum[12])
+{
+    for (int32_t o = 0; o < 4; ++o) {
+        uint32_t first = start[0];
+        uint32_t second = start[1];
+        uint32_t last;
+
+        for (int32_t k = 0; k < n; ++k) {
+            first += panel[2 * k] * w[4 * k + o];
+            second += panel[2 * k + 1] * w[4 * k + o];
+        }
+        last = first >> 21;
+        second -= last << 11;
+        last += second >> 22 << 11;
+        sum[o] += (int32_t)(first & 0x1fffffu);
+        sum[4 + o] += (int32_t)(second & 0x3fffffu);
+        sum[8 + o] += (int32_t)last;
+    }
+}
+
+/* depthwise_conv2d: sum[i] = bias[i] + sum over the taps of tap[channel + i] * w[i]. There is at least
+ * one tap. */
+static CORTEXM_APART void cortexm_tap_fours(const int8_t *const *tap, const int8_t *const *end,
+                                            int32_t channel, const int8_t *w,
+                                            const int32_t bias[4], int32_t sum[4])
+{
+    int32_t sum0 = bias[0];
+    int32_t sum1 = bias[1];
+    int32_t sum2 = bias[2];
+    int32_t sum3 = bias[3];
+
+    do {
+        const int8_t *const x = *tap++ + channel;
+
+        sum0 += x[0] * w[0];
+        sum1 += x[1] * w[1];
+        sum2 += x[2] * w[2];
+        sum3 += x[3] * w[3];
+        w += 4;
+    } while (tap != end);
+    sum[0] = sum0;
+    sum[1] = sum1;
+    sum[2] = sum2;
+    sum[3] = sum3;
+}
+
+/* linear: T[0 … 2] and T[3 … 5] += sums for n inputs and two blocks of weights, at w and at w + second;
+ * n is a multiple of 4, and not 0. */
+static inline void cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6],
+                                     int32_t second)
+{
+    for (int32_t block = 0; block < 2; ++block) {
+        for (int32_t k = 0; k < n; ++k) {
+            const uint32_t value = (uint32_t)x[k];
+            const uint8_t *const four = w + 4 * k;
+            const uint32_t word = four[0] | ((uint32_t)four[1] << 8) | ((uint32_t)four[2] << 16) |
+                                  ((uint32_t)four[3] << 24);
+            const uint32_t reversed = __builtin_bswap32(word);
+
+            T[0] += value * word;
+            T[1] += value * reversed;
+            T[2] += value * ((reversed << 16) | (reversed >> 16));
+        }
+        T += 3;
+        w += second;
+    }
+}
+
+/* value, limited to int8; v7m.h has an instruction for it */
+#ifndef CORTEXM_SATURATE
+#define CORTEXM_SATURATE(value) cortexm_clamp(value, INT8_MIN, INT8_MAX)
+#endif
+
+/* The code of an accumulator in a simple layer; takes 2z + 1 for the zero point z.
+ *
+ * With h = high_mul(v, m), t = h - (h < 0) and the shift -n, rounding_shift(h, n) + z is
+ * floor((floor(t / 2^(n-1)) + 1 + 2z) / 2); nothing overflows for n >= 2. */
+static inline int32_t cortexm_simple_code(int32_t value, int32_t multiplier, int32_t shift,
+                                          int32_t twice_zero_point_plus_one)
+{
+    const int32_t high = cortexm_high_mul(value, multiplier);
+    const int32_t code = ((high + (high >> 31)) >> (-1 - shift)) + twice_zero_point_plus_one;
+
+    return CORTEXM_SATURATE(code >> 1);
+}
+
+/* common/codes.h: value[4 * i + o] becomes its simple code, for four outputs o and `rows` > 0 values i
+ * of each. */
+CORTEXM_SHARED void cortexm_simple_codes(int32_t *value, const int32_t *multiplier,
+                                         const int8_t *shift, int32_t twice_zero_point_plus_one,
+                                         int32_t rows)
+{
+    for (const int32_t *const end = value + 4; value != end; ++value) {
+        const int32_t m = *multiplier++;
+        const int32_t s = *shift++;
+
+        for (int32_t i = 0; i < 4 * rows; i += 4) {
+            value[i] = cortexm_simple_code(value[i], m, s, twice_zero_point_plus_one);
+        }
+    }
+}
+
+#endif
