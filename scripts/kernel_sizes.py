@@ -23,29 +23,31 @@ from typing import Any
 from checkout import ROOT
 
 from cortexm_tools.kernels.rows import Row, expand, source
+from cortexm_tools.target import CORES, Target
 
 KERNELS = ROOT / "kernels"
 SIZES = KERNELS / "code_sizes.json"
-M4 = ["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
 CORE = {
-    "scalar": M4,
-    "v6m": ["-mcpu=cortex-m0"],
-    "v7m": M4,
-    "dsp": M4,
-    "mve": ["-mcpu=cortex-m55", "-mfloat-abi=hard"],
+    "scalar": "cortex-m4",
+    "v6m": "cortex-m0",
+    "v7m": "cortex-m4",
+    "dsp": "cortex-m4",
+    "mve": "cortex-m55",
 }
-OPTIONS = ["-mthumb", "-Os", "-std=c11", "-fwrapv", "-ffp-contract=off"]
+OPTIONS = ["-Os", "-std=c11", "-fwrapv", "-ffp-contract=off"]
 
 
 def code_size(row: Row, table: dict[str, Any], folder: Path) -> int:
     """Bytes of code and constants of one kernel."""
     file = source(row, table, KERNELS, folder)
     output = folder / f"{row['name']}.o"
+    target = Target.parse(CORE[row["isa"]])
+    core = CORES[target.core].flags[target.isa]
     includes = [f"-I{ROOT / 'kernels' / 'include'}", f"-I{ROOT / 'kernels' / 'src'}"]
     subprocess.run(
         [
             "arm-none-eabi-gcc",
-            *CORE[row["isa"]],
+            *core,
             *OPTIONS,
             *includes,
             "-c",

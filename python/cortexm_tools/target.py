@@ -76,6 +76,7 @@ class CoreInfo:
         isas: what it may be built with, the default last.
         base: its architecture, if there are kernels for that.
         least: what every chip with this core has.
+        flags: what makes arm-none-eabi-gcc compile for each of them, if it knows the core.
         boards: emulated boards that run its code, in the order to try; none for the host.
         measured_as: whose figures of kernel libraries serve for it.
         executorch: its name in ExecuTorch.
@@ -85,6 +86,7 @@ class CoreInfo:
     isas: tuple[Isa, ...]
     base: Isa | None
     least: Isa
+    flags: Mapping[Isa, tuple[str, ...]]
     boards: tuple[str, ...]
     measured_as: Core
     executorch: str
@@ -104,6 +106,10 @@ def _info(row: Mapping[str, Any]) -> CoreInfo:
         isas=tuple(isa for isa in Isa if isa.value in row["isas"]),
         base=Isa(row["base"]) if "base" in row else None,
         least=Isa(row.get("least", "scalar")),
+        flags={
+            Isa(isa): tuple(filter(None, (chosen, *row.get("flags", ()))))
+            for isa, chosen in row["isas"].items()
+        },
         boards=tuple(row.get("boards", ())),
         measured_as=Core(row.get("measured_as", name)),
         executorch=row.get("executorch", name.removeprefix("cortex-").upper()),

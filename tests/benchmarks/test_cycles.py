@@ -16,10 +16,11 @@ from cortexm_tools.run.disassembly import disassemble, find_objdump
 from cortexm_tools.target import CORES, Core
 
 from benchmarks import cycles
+from tests.support.cores import cross_compiler
 
 ROOT = Path(__file__).parents[2]
 DATA = json.loads(cycles.DATA.read_text())
-M55 = ["arm-none-eabi-gcc", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"]
+M55 = cross_compiler("cortex-m55")
 KINDS = """
 alu: adds r0, r1 | mov r8, r0 | sxtb16 r0, r1 | ssat r0, #8, r1 | lsls r0, r1, #3 | csel r0, r1, r2, eq
 multiply: muls r0, r1, r0 | mla r0, r1, r2, r3 | smlad r0, r1, r2, r3 | smmulr r0, r1, r2

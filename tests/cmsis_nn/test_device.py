@@ -24,6 +24,7 @@ from cortexm_tools.target import Target
 
 from tests.cmsis_nn.nn_layers import FAMILIES, layer_inputs, layer_program, random_layer
 from tests.support.batches import Job, run_jobs
+from tests.support.cores import cross_compiler, lowered_for
 from tests.support.golden import GoldenCase, golden_cases, mismatch, output_step
 
 CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m33", "cortex-m55")
@@ -47,9 +48,10 @@ def chosen_seeds(family: str, target: Target) -> list[int]:
 
 def golden_programs(target: Target) -> list[tuple[GoldenCase, Program]]:
     """The golden cases with a layer that CMSIS-NN computes."""
-    lowered = "cortex-m55" if target.core.value == "cortex-m55" else "cortex-m4"
     refused = ("conv-conv3d", "portable_int8-where_default")
-    cases = [case for case in golden_cases(cpu=lowered) if case.name not in refused]
+    cases = [
+        case for case in golden_cases(cpu=lowered_for(target.core)) if case.name not in refused
+    ]
     pairs = [(case, Program("case", case.pte)) for case in cases]
     return [pair for pair in pairs if uses_cmsis_nn(pair[1], target)]
 
@@ -109,8 +111,7 @@ def test_adapters_compile_without_warnings(checkout: Path, tmp_path: Path) -> No
     for core in ("cortex-m0", "cortex-m55"):
         for more in ([], ["-DCORTEXM_DEBUG"]):
             done = subprocess.run(
-                ["arm-none-eabi-gcc", f"-mcpu={core}", "-mfloat-abi=soft", "-mthumb", "-std=c11",
-                 "-O2", *more, *warnings, *includes, "-c", *sources],
+                [*cross_compiler(core), "-std=c11", "-O2", *more, *warnings, *includes, "-c", *sources],
                 cwd=tmp_path, capture_output=True, text=True,
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
@@ -139,7 +140,7 @@ def test_another_version_is_found_out(checkout: Path, tmp_path: Path) -> None:
     text = compiled.files["layer_cmsis_nn.c"]
     assert isinstance(text, str) and "_op0_refuse);" in text
     (tmp_path / "layer_cmsis_nn.c").write_text(text)
-    m4 = ("-mcpu=cortex-m4", "-mthumb")
+    m4 = cross_compiler("cortex-m4")[1:]
     assert check(tmp_path, "layer", checkout, *m4).returncode == 0
 
     # The functions that tell sizes, of a version that wants four bytes more.
@@ -157,7 +158,7 @@ def test_another_version_is_found_out(checkout: Path, tmp_path: Path) -> None:
     assert "conv2d of layer0: this CMSIS-NN needs more scratch memory than the" in said.stderr
 
     # Compiled for other instructions than planned, or with other rounding; without its sources.
-    said = check(tmp_path, "layer", checkout, "-mcpu=cortex-m3", "-mthumb")
+    said = check(tmp_path, "layer", checkout, *cross_compiler("cortex-m3")[1:])
     assert "planned for the DSP code of CMSIS-NN" in said.stderr
     said = check(tmp_path, "layer", checkout, *m4, "-DCMSIS_NN_USE_SINGLE_ROUNDING")
     assert "its results would not be the model's" in said.stderr

@@ -11,9 +11,10 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.plan import make_plan
 from cortexm_tools.program import Program
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Target
+from cortexm_tools.target import Core, Target
 
 from tests.support.batches import Job, run_jobs
+from tests.support.cores import lowered_for
 from tests.support.golden import GoldenCase, golden_cases, mismatch, output_step
 
 CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
@@ -31,8 +32,7 @@ def program(case: GoldenCase) -> Program:
 
 
 def cases(cpu: str) -> list[GoldenCase]:
-    lowered = "cortex-m55" if cpu == "cortex-m55" else "cortex-m4"
-    return [case for case in golden_cases(cpu=lowered) if case.name not in REFUSED]
+    return [case for case in golden_cases(cpu=lowered_for(Core(cpu))) if case.name not in REFUSED]
 
 
 @pytest.mark.parametrize("part", range(PARTS))

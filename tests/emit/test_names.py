@@ -33,6 +33,7 @@ from cortexm_tools.pte.program import parse_program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
+from tests.support.cores import cross_compiler
 from tests.support.golden import golden_case
 from tests.support.graphs import Net
 
@@ -125,7 +126,7 @@ def test_words_of_the_compiler_and_its_library() -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         missing |= set(re.findall(r"^#define ([A-Za-z]\w*)", done.stdout, re.M)) - words
     for library in ("libc.a", "libm.a"):
-        command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", f"-print-file-name={library}"]
+        command = [*cross_compiler("cortex-m4"), f"-print-file-name={library}"]
         path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
         command = ["arm-none-eabi-nm", "-g", "--defined-only", "-f", "posix", path]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -18,6 +18,7 @@ from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
+from tests.support.cores import cross_compiler
 from tests.support.graphs import Net
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +40,7 @@ def compiled(folder: Path, *sources: str) -> str:
     """What the compiler says; each source becomes an object."""
     include = ["-I.", f"-I{ROOT}/runtime/include", f"-I{ROOT}/kernels/include"]
     include += ["-std=c11", "-Wall", "-Wextra", "-Os"]
-    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", *include, "-c", *sources]
+    command = [*cross_compiler("cortex-m3"), *include, "-c", *sources]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True).stderr
 
 

@@ -17,11 +17,15 @@ from pathlib import Path
 
 import pytest
 
+from cortexm_tools.run.emulator import emulator_command
+from cortexm_tools.target import Core
+
 from tests.executorch_runtime.executorch_host import ROOT, cmake, succeed
+from tests.support.cores import BOARD_OF
 from tests.support.golden import golden_case
 from tests.support.lowered import lowered
 
-BOARDS = {"cortex-m4": "mps2-an386", "cortex-m55": "mps3-an547"}
+CPUS = ("cortex-m4", "cortex-m55")
 MIXED = "nn_functional-conv_relu6_avgpool"
 
 pytestmark = [
@@ -41,13 +45,13 @@ def _executorch(cpu: str) -> str:
     return f"-DEXECUTORCH_ROOT={os.environ['EXECUTORCH_ROOT']}"
 
 
-@pytest.mark.parametrize("cpu", BOARDS)
+@pytest.mark.parametrize("cpu", CPUS)
 def test_the_image_equals_the_plan(cpu: str, tmp_path: Path) -> None:
     models = {"mixed": golden_case(MIXED, cpu).pte, "ds_cnn": lowered("ds_cnn").pte}
     for name, pte in models.items():
         (tmp_path / f"{name}.pte").write_bytes(pte)
     listed = ";".join(str(tmp_path / f"{name}.pte") for name in models)
-    board = BOARDS[cpu]
+    board = BOARD_OF[Core(cpu)]
     succeed(
         *(cmake(), "-G", "Ninja", "-S", ROOT / "tests" / "executorch_runtime" / "device"),
         *("-B", tmp_path / "build", f"-DROOT={ROOT}", f"-DCORTEXM_BOARD={board}"),
@@ -56,8 +60,7 @@ def test_the_image_equals_the_plan(cpu: str, tmp_path: Path) -> None:
     )
     succeed(cmake(), "--build", tmp_path / "build", "-t", "image")
     done = subprocess.run(
-        ["qemu-system-arm", "-M", board, "-nographic", "-semihosting", "-icount", "shift=0"]
-        + ["-kernel", str(tmp_path / "build" / "image.elf")],
+        emulator_command(board, tmp_path / "build" / "image.elf"),
         capture_output=True,
         text=True,
         timeout=120,

@@ -8,24 +8,23 @@ from pathlib import Path
 
 import pytest
 
+from cortexm_tools.target import Isa
+
 from tests.executorch_runtime.executorch_host import ROOT, cmake, succeed
+from tests.support.cores import board_for, emulator
 
-BOARDS = {"scalar": "mps2-an385", "dsp": "mps2-an386", "mve": "mps3-an547"}
+ISAS = ("scalar", "dsp", "mve")
 
 
-@pytest.mark.parametrize("isa", BOARDS)
+@pytest.mark.parametrize("isa", ISAS)
 def test_variant_equals_the_formula(isa: str, tmp_path: Path) -> None:
-    board = BOARDS[isa]
+    board = board_for(Isa(isa))
     succeed(
         *(cmake(), "-G", "Ninja", "-S", ROOT / "tests" / "executorch_runtime" / "dot"),
         *("-B", tmp_path, f"-DROOT={ROOT}", f"-DISA={isa}", f"-DCORTEXM_BOARD={board}"),
     )
     succeed(cmake(), "--build", tmp_path, "-t", "dot")
     done = subprocess.run(
-        ["qemu-system-arm", "-M", board, "-nographic", "-semihosting"]
-        + ["-kernel", str(tmp_path / "dot.elf")],
-        capture_output=True,
-        text=True,
-        timeout=120,
+        emulator(board, tmp_path / "dot.elf"), capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0 and "all equal" in done.stdout + done.stderr

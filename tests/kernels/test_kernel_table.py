@@ -14,9 +14,11 @@ import pytest
 from cortexm_tools.kernels.rows import expand, sources, stamp, written
 from cortexm_tools.run.disassembly import disassemble, find_objdump
 from cortexm_tools.run.elf import parse_elf
-from cortexm_tools.run.image import require_program
+from cortexm_tools.run.image import COMPILER, require_program
 from cortexm_tools.run.stack import STACK_BUDGET, CallGraph, read_usage
 from cortexm_tools.target import Target
+
+from tests.support.cores import cross_compiler
 
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parents[1] / "kernels"
@@ -29,12 +31,8 @@ FAMILIES = (
 ).split()
 PLAN_STACK = 64  # cortexm_invoke and the generated function above a kernel
 
-# Flags of a core for each instruction set.
-CORES = {
-    "cortex-m0": ["-mcpu=cortex-m0"],
-    "cortex-m4": ["-mcpu=cortex-m4"],
-    "cortex-m55": ["-march=armv8.1-m.main+mve.fp+fp.dp", "-mfloat-abi=hard"],
-}
+# A core for each instruction set.
+CPUS = ("cortex-m0", "cortex-m4", "cortex-m55")
 
 
 def test_table_lists_every_kernel_once_and_every_file() -> None:
@@ -129,7 +127,7 @@ def test_params_struct_of_every_kernel_exists() -> None:
 @pytest.mark.parametrize(
     ("core", "level", "only"),
     [
-        *((core, "-O2", "") for core in CORES),
+        *((core, "-O2", "") for core in CPUS),
         # What OPTIMIZE speed compiles with more.
         ("cortex-m4", "-O3", "_dsp"),
         ("cortex-m55", "-O3", "linear_s8_mve"),
@@ -140,8 +138,8 @@ def test_cross_compiles_without_warnings_within_the_stack(
 ) -> None:
     """One compilation for both: no warning, even if the application has definitions under the names of
     the kernels' macros, and no kernel that takes more stack than the budget."""
-    compiler = require_program("arm-none-eabi-gcc")
-    flags = CORES[core]
+    require_program(COMPILER)
+    cross = cross_compiler(core)
     runs = [isa.value for isa in Target.parse(core).runs]
     found = sources(KERNELS, tmp_path / "stamps")
     files = [found[f"cortexm_{k['name']}"] for k in TABLE if k["isa"] in runs]
@@ -155,12 +153,12 @@ def test_cross_compiles_without_warnings_within_the_stack(
         parts.append(([], sorted(KERNELS.glob("ref/*.c"))))
     for definitions, compiled in parts:
         command = [
-            compiler, *flags, "-mthumb", "-std=c11", level, "-fwrapv", "-ffp-contract=off",
-            *warnings, *includes, *definitions, "-fstack-usage", "-c", *map(str, compiled),
+            *cross, "-std=c11", level, "-fwrapv", "-ffp-contract=off", *warnings,
+            *includes, *definitions, "-fstack-usage", "-c", *map(str, compiled),
         ]  # fmt: skip
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-    _check_stack([compiler, *flags, "-mthumb"], [file.stem for file in files], tmp_path)
+    _check_stack(cross, [file.stem for file in files], tmp_path)
 
 
 def _short_macros() -> list[str]:

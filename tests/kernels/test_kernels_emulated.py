@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.run.image import require_program
+from cortexm_tools.run.image import COMPILER, require_program
+from cortexm_tools.target import CORES, Core
+
+from tests.support.cores import BOARD_OF, emulator
 
 HERE = Path(__file__).resolve().parent
 TOOLCHAIN = HERE.parents[1] / "cmake" / "toolchain-arm-none-eabi.cmake"
@@ -16,17 +19,14 @@ TOOLCHAIN = HERE.parents[1] / "cmake" / "toolchain-arm-none-eabi.cmake"
 # Board, core and instruction set. ARMv6-M code runs on the Cortex-M3 of mps2-an385, which unlike
 # the emulated Cortex-M0 has the RAM for it: soft float and no instruction for divisions.
 TARGETS = [
-    ("mps2-an385", "cortex-m0", "scalar"),
-    ("mps2-an385", "cortex-m3", "scalar"),
-    ("mps2-an386", "cortex-m4", "dsp"),
-    ("mps3-an547", "cortex-m55", "mve"),
+    (BOARD_OF[core], core.value, CORES[core].isas[-1].value)
+    for core in (Core.M0, Core.M3, Core.M4, Core.M55)
 ]
 
 
 @pytest.mark.parametrize(("board", "cpu", "isa"), TARGETS)
 def test_kernels_on_core(board: str, cpu: str, isa: str, tmp_path: Path) -> None:
-    for tool in ("arm-none-eabi-gcc", "qemu-system-arm"):
-        require_program(tool)
+    require_program(COMPILER)
     configure = [
         "cmake", "-S", str(HERE / "device"), "-B", str(tmp_path), "-DFUZZ_CASES=100",
         f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}", f"-DCORTEXM_BOARD={board}",
@@ -36,12 +36,12 @@ def test_kernels_on_core(board: str, cpu: str, isa: str, tmp_path: Path) -> None
     for command in (configure, build):
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-    emulator = [
-        "qemu-system-arm", "-machine", board, "-nographic", "-monitor", "none", "-serial", "none",
-        "-semihosting-config", "enable=on,target=native", "-kernel", str(tmp_path / "fuzz.elf"),
-    ]  # fmt: skip
     done = subprocess.run(
-        emulator, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
+        emulator(board, tmp_path / "fuzz.elf"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 of " in done.stdout + done.stderr

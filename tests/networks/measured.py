@@ -29,7 +29,8 @@ from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
 from .corpus import Network, loaded, networks
-from tests.support.batches import BOARD_OF, Done, Job, run_batch
+from tests.support.batches import Done, Job, run_batch
+from tests.support.cores import BOARD_OF
 
 CPU = "cortex-m55"
 # Every network runs on the M55 and on one of these.

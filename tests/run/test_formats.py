@@ -20,7 +20,9 @@ from cortexm_tools.run.footprint import (
 )
 from cortexm_tools.run.result import pack_inputs, unpack_outputs
 
-ARM = ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"]
+from tests.support.cores import cross_compiler
+
+ARM = cross_compiler("cortex-m3")
 SOURCE = """
 #include <stdint.h>
 const uint8_t weights[1000] = {1};

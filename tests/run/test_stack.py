@@ -19,9 +19,11 @@ from cortexm_tools.run.footprint import measure, summary_text, to_json
 from cortexm_tools.run.stack import STACK_BUDGET, image_bounds, read_usage
 from cortexm_tools.target import Target
 
+from tests.support.cores import cross_compiler
+
 PTE = Path(__file__).parents[1] / "data" / "digits" / "digits.pte"
-THUMB1 = ["arm-none-eabi-gcc", "-mcpu=cortex-m0", "-mthumb"]
-THUMB2 = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard"]
+THUMB1 = cross_compiler("cortex-m0")
+THUMB2 = cross_compiler("cortex-m4")
 
 
 def link(folder: Path, text: str, compiler: list[str], *options: str) -> Path:

@@ -20,10 +20,9 @@ from cortexm_tools.options.arena import CallerArena
 from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program
 from cortexm_tools.run import RunResult, run_batch_on_board, run_batch_on_host
-from cortexm_tools.target import CORES, Core, Target
+from cortexm_tools.target import Core, Target
 
-# The one with the most room, of each core that has one.
-BOARD_OF = {core: info.boards[-1] for core, info in CORES.items() if info.boards}
+from tests.support.cores import BOARD_OF
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from cortexm_tools.run.boards import BOARDS
+
 ROOT = Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "tests" / "data" / "digits" / "digits.pte"
-MACHINES = {  # that QEMU runs though Zephyr has no run target for them
-    "mps2/an386": "mps2-an386",
-    "mps2/an500": "mps2-an500",
-}
+NO_RUN_TARGET = ("mps2/an386", "mps2/an500")  # of Zephyr, though QEMU runs them
 
 # Runs the model "digits" once, on a constant input, and prints the sum of the output's bytes.
 MAIN = r"""
@@ -123,8 +122,8 @@ class Application:
         image = self.build / "zephyr" / "zephyr.elf"
         if self.board.startswith("native_sim"):
             command = [str(image.with_suffix(".exe"))]
-        elif self.board in MACHINES:
-            machine = MACHINES[self.board]
+        elif self.board in NO_RUN_TARGET:
+            machine = BOARDS[self.board.replace("/", "-")].machine
             command = ["qemu-system-arm", "-M", machine, "-nographic", "-kernel", str(image)]
         else:
             command = ["west", "build", "-d", str(self.build), "-t", "run"]
