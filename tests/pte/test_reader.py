@@ -10,8 +10,7 @@ import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import ops
-from cortexm_tools.ir.geometry import Window
-from cortexm_tools.ir.types import Graph, Layer, QuantParams, same_layout
+from cortexm_tools.ir.types import Layer, same_layout
 from cortexm_tools.pte import list_operators, parse_program, read_program, read_pte
 from cortexm_tools.pte.call import Call
 from cortexm_tools.pte.ops import CONVERTERS
@@ -25,42 +24,8 @@ from cortexm_tools.pte.values import (
     ScalarType,
 )
 
+from tests.pte.stored import KINDS, graph_of, with_operator
 from tests.support.golden import golden_case, golden_cases
-
-KINDS = {
-    "cortex_m::quantize_per_tensor.out": "quantize",
-    "cortex_m::dequantize_per_tensor.out": "dequantize",
-    "cortex_m::quantized_add.out": "add",
-    "cortex_m::quantized_mul.out": "mul",
-    "cortex_m::quantized_div.out": "div",
-    "cortex_m::quantized_activation.out": "activation",
-    "cortex_m::minimum.out": "minimum",
-    "cortex_m::maximum.out": "maximum",
-    "cortex_m::quantized_linear.out": "linear",
-    "cortex_m::softmax.out": "softmax",
-    "cortex_m::transpose.out": "transpose",
-    "cortex_m::pad.out": "pad",
-    "cortex_m::quantized_conv2d.out": "conv2d",
-    "cortex_m::quantized_depthwise_conv2d.out": "depthwise_conv2d",
-    "cortex_m::quantized_transpose_conv2d.out": "transpose_conv2d",
-    "cortex_m::quantized_avg_pool2d.out": "avg_pool2d",
-    "cortex_m::quantized_max_pool2d.out": "max_pool2d",
-    "cortex_m::quantized_batch_matmul.out": "batch_matmul",
-    "aten::squeeze_copy.dims_out": "view",
-    "aten::unsqueeze_copy.out": "view",
-    "aten::alias_copy.out": "clone",
-    "aten::detach_copy.out": "clone",
-    "dim_order_ops::_clone_dim_order.out": "clone",
-}
-
-
-def graph_of(name: str, cpu: str = "cortex-m55") -> Graph:
-    return read_pte(golden_case(name, cpu).pte, name="test")
-
-
-def only(graph: Graph, kind: type[ops.Attrs]) -> ops.Attrs:
-    (attrs,) = (op.attrs for op in graph.ops if isinstance(op.attrs, kind))
-    return attrs
 
 
 def test_every_operator_becomes_its_kind() -> None:
@@ -117,40 +82,6 @@ def test_operators_are_read_in_the_module_of_their_family(monkeypatch: pytest.Mo
     assert strangers == {o: {family} for o, family in ELSEWHERE.items() if o in added}
 
 
-def test_a_kernel_sum_and_a_bias_give_the_same_linear_layer() -> None:
-    linear = "cortex_m::quantized_linear.out"
-    names = {case.name for case in golden_cases(KINDS) if linear in case.operators}
-    assert len(names) > 20
-    with_bias = 0
-    for name in sorted(names):
-        graphs = [graph_of(name, cpu) for cpu in ("cortex-m4", "cortex-m55")]
-        first, second = ([op for op in g.ops if isinstance(op.attrs, ops.Linear)] for g in graphs)
-        for a, b in zip(first, second, strict=True):
-            assert a.attrs == b.attrs
-            assert len(a.inputs) == len(b.inputs)
-            for x, y in zip(a.inputs[1:], b.inputs[1:], strict=True):
-                left, right = graphs[0].tensors[x], graphs[1].tensors[y]
-                assert left.data is not None and right.data is not None
-                assert left.dtype == right.dtype and np.array_equal(left.data, right.data)
-            with_bias += len(a.inputs) == 3
-    assert with_bias >= 2
-
-
-def test_quantization_is_noted() -> None:
-    graph = graph_of("activation-linear_relu6")
-    x, out = graph.tensors[graph.ops[0].outputs[0]], graph.tensors[graph.ops[2].inputs[0]]
-    assert x.quant == QuantParams(0.04703584685921669, -85)
-    assert out.quant == QuantParams(0.023517923429608345, -128)
-
-
-def test_a_view_that_was_left_out_comes_back() -> None:
-    graph = graph_of("mean-spatial")
-    assert [op.kind for op in graph.ops] == ["quantize", "avg_pool2d", "view", "dequantize"]
-    view = graph.ops[2]
-    assert graph.tensors[view.inputs[0]].shape == (1, 8, 1, 1)
-    assert graph.tensors[view.outputs[0]].shape == (1, 8)
-
-
 def test_nhwc_operators_are_seen_as_nchw_without_moving_data() -> None:
     for name in ("conv2d", "depthwise_conv2d", "max_pool2d"):
         operator = f"cortex_m::quantized_{name}_nhwc.out"
@@ -163,28 +94,6 @@ def test_nhwc_operators_are_seen_as_nchw_without_moving_data() -> None:
             x, y = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
             in_output_dims = tuple(op.attrs.perm.index(d) for d in x.dim_order)
             assert same_layout(y.shape, in_output_dims, y.dim_order)
-
-
-def test_padding_is_logical() -> None:
-    case = golden_case("pad-pad_rank4_last_two_dims_channels_last")
-    pad = only(read_pte(case.pte, name="test"), ops.Pad)
-    assert isinstance(pad, ops.Pad)
-    grown = tuple(b + a for b, a in zip(pad.before, pad.after, strict=True))
-    assert grown[:2] == (0, 0) and all(grown[2:])
-
-
-def test_windows_may_hang_over() -> None:
-    pool = only(graph_of("avg_pool2d-avgpool_2x2_ceil_mode"), ops.AvgPool2d)
-    assert isinstance(pool, ops.AvgPool2d)
-    # 5 pixels, windows of 2, stride 2, 3 results: the last window needs a sixth pixel.
-    assert pool == ops.AvgPool2d(Window((2, 2), (2, 2), (0, 0, 1, 1)))
-
-
-def test_transposed_convolution_keeps_pytorchs_padding() -> None:
-    graph = graph_of("conv_transpose-conv_transpose2d_kernel_1x1")
-    attrs = only(graph, ops.TransposeConv2d)
-    assert isinstance(attrs, ops.TransposeConv2d)
-    assert attrs.window.padding[:2] == attrs.window.padding[2:]
 
 
 def _program() -> PteProgram:
@@ -305,26 +214,11 @@ def test_the_table_has_the_whole_dialect() -> None:
     assert len(dialect) == 23
 
 
-def _with_operator(name: str, operator: str) -> PteProgram:
-    """The golden program `name` with its second instruction turned into another operator."""
-    program = parse_program(golden_case(name).pte)
-    instructions = list(program.instructions)
-    instructions[1] = replace(instructions[1], operator=operator)
-    return replace(program, instructions=tuple(instructions))
-
-
-def test_arithmetic_on_raw_int8_codes_is_refused() -> None:
-    """What a lowering leaves behind when it annotates two operators as one but fuses none."""
-    program = _with_operator("portable_int8-alias_copy", "aten::hardswish.out")
-    with pytest.raises(CortexMError, match="int8 operands without requantization"):
-        read_program(program, name="test")
-
-
 def test_the_number_of_arguments_is_checked() -> None:
-    program = _with_operator("portable_int8-alias_copy", "aten::cat.out")
+    program = with_operator("portable_int8-alias_copy", "aten::cat.out")
     with pytest.raises(CortexMError, match="argument 'tensors' is not a list of tensors"):
         read_program(program, name="test")
-    program = _with_operator("portable_int8-alias_copy", "cortex_m::quantized_add.out")
+    program = with_operator("portable_int8-alias_copy", "cortex_m::quantized_add.out")
     with pytest.raises(CortexMError, match="3 arguments, expected 14"):
         read_program(program, name="test")
 
@@ -368,21 +262,3 @@ def test_programs_of_earlier_versions_are_read_or_refused_with_advice() -> None:
             assert "another version of ExecuTorch" in caught.value.hint
             refused += 1
     assert read > 50 and refused > 20
-
-
-def test_splitting_gives_one_slice_per_result() -> None:
-    graph = graph_of("portable_int8-split_with_sizes")
-    slices = [op.attrs for op in graph.ops if isinstance(op.attrs, ops.Slice)]
-    assert [attrs.begin for attrs in slices] == [(0, 0, 0, 0), (0, 1, 0, 0)]
-    assert {attrs.step for attrs in slices} == {(1, 1, 1, 1)}
-
-
-def test_only_the_values_of_a_max_pool_with_indices_are_computed() -> None:
-    case = golden_case("max_pool2d-maxpool_dilation")
-    graph = read_pte(case.pte, name="test")
-    pools = [op for op in graph.ops if isinstance(op.attrs, ops.MaxPool2d)]
-    assert len(pools) == 1 and len(pools[0].outputs) == 1
-    program = parse_program(case.pte)
-    (call,) = (i for i in program.instructions if "max_pool2d" in i.operator)
-    with pytest.raises(CortexMError, match="indices of a max pool"):
-        read_program(replace(program, outputs=(call.args[7],)), name="test")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions with four values of padding, as newer versions of ExecuTorch fuse them."""
+"""Reading convolutions; four values of padding, as newer versions of ExecuTorch fuse them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from cortexm_tools.pte import parse_program, read_program
 from cortexm_tools.pte.values import PteInstruction, PteList, PteProgram
 from cortexm_tools.target import Target
 
+from tests.pte.stored import graph_of, only
 from tests.support.golden import golden_cases
 
 CONVOLUTIONS = ("cortex_m::quantized_conv2d.out", "cortex_m::quantized_depthwise_conv2d.out")
@@ -110,3 +111,10 @@ def test_executorch_s_own_runtime_does_not_take_it() -> None:
     with pytest.raises(CortexMError, match="four values") as caught:
         find_operators(fused, (), Target.parse("cortex-m55"))
     assert "RUNTIME executorch" in caught.value.hint
+
+
+def test_transposed_convolution_keeps_pytorchs_padding() -> None:
+    graph = graph_of("conv_transpose-conv_transpose2d_kernel_1x1")
+    attrs = only(graph, ops.TransposeConv2d)
+    assert isinstance(attrs, ops.TransposeConv2d)
+    assert attrs.window.padding[:2] == attrs.window.padding[2:]
