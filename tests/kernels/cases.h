@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random cases of every kernel family: each runs a variant and the reference on the same random
- * arguments and returns whether their outputs agree in every byte, guard bytes included.
+ * Random cases of every kernel, by family: each runs a variant and the reference on the same random
+ * arguments and returns whether their outputs agree, guard bytes included. table.h calls them by
+ * the `case` of kernels.json and the types.
  */
 #ifndef CORTEXM_TESTS_CASES_H
 #define CORTEXM_TESTS_CASES_H
@@ -13,10 +14,19 @@
 /* Starts the sequence of cases over from `seed`. */
 void seed_cases(uint32_t seed);
 
-/* The number of a tile boundary, or -1: in place of random ones the next case has 1 + i % 33 input and
- * 1 + i % 31 output channels or features, in rows of 1 + i % 9 pixels. */
+/* The number of a tile boundary, or -1: in place of random ones the next case has 1 + i % 33 input
+ * and 1 + i % 31 output channels or features, in rows of 1 + i % 9 pixels. */
 void sweep_cases(int32_t boundary);
 #define SWEEP 297 /* all 33 x 9 of them */
+
+typedef enum { S8, S16, S32, S64, U8, F32 } element_t;
+
+/* A kernel of any prototype, for cases that serve several types. */
+typedef void (*kernel_fn)(void);
+
+#define TYPED(run, variant, ref, ...) run((kernel_fn)(variant), (kernel_fn)(ref), __VA_ARGS__)
+
+/* conv */
 
 /* By the operator and the form in which the plan packs its constants, plan/kernels/packing.py. */
 typedef enum {
@@ -31,52 +41,243 @@ typedef enum {
     TRANSPOSE_PAIRS
 } conv_kind_t;
 
+typedef CORTEXM_CONV_S8((*conv_fn));
+typedef CORTEXM_CONV_F32((*conv_f32_fn));
+
+int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind);
+int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+
+#define conv_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_FOURS)
+#define conv_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_TWOS)
+#define conv_gemm4_s8_case(variant, ref) conv_case(variant, ref, CONV_GEMM4)
+#define depthwise_tap_fours_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_TAP_FOURS)
+#define depthwise_window_rows_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
+#define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
+#define transpose_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE)
+#define transpose_pairs_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS)
+#define transpose_gemm4_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4)
+
+/* linear */
+
 /* By the scratch that the variant wants, plan/kernels/requirements.py. */
 typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
 
-typedef CORTEXM_CONV_S8((*conv_fn));
 typedef CORTEXM_LINEAR_S8((*linear_fn));
 typedef CORTEXM_BATCH_MATMUL_S8((*batch_matmul_fn));
+typedef CORTEXM_MATMUL_F32((*matmul_f32_fn));
+
+int linear_fours_s8_case(linear_fn variant, linear_fn ref);
+int linear_pairs_s8_case(linear_fn variant, linear_fn ref);
+int linear_gemm4_s8_case(linear_fn variant, linear_fn ref);
+int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind);
+int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
+
+#define batch_matmul_plain_s8_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
+#define batch_matmul_sums_s8_case(variant, ref)                                                    \
+    batch_matmul_case(variant, ref, BATCH_MATMUL_COLUMN_SUMS)
+#define batch_matmul_widened_s8_case(variant, ref)                                                 \
+    batch_matmul_case(variant, ref, BATCH_MATMUL_WIDENED)
+
+/* pool */
+
 typedef CORTEXM_POOL_S8((*pool_fn));
+typedef CORTEXM_POOL_F32((*pool_f32_fn));
+
+int pool_s8_case(pool_fn variant, pool_fn ref);
+int pool_4_s8_case(pool_fn variant, pool_fn ref); /* for at least so many channels */
+int pool_16_s8_case(pool_fn variant, pool_fn ref);
+int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref);
+
+/* activation */
+
+typedef CORTEXM_ACTIVATION_S8((*activation_fn));
+typedef CORTEXM_SOFTMAX_S8((*softmax_fn));
+typedef CORTEXM_SOFTMAX_F32((*softmax_f32_fn));
+typedef CORTEXM_UNARY((*unary_fn), cortexm_unary_f32_t, float);
+typedef CORTEXM_UNARY((*clamp_f32_fn), cortexm_clamp_f32_t, float);
+typedef CORTEXM_UNARY((*clamp_s8_fn), cortexm_clamp_t, int8_t);
+typedef CORTEXM_UNARY((*clamp_u8_fn), cortexm_clamp_t, uint8_t);
+typedef CORTEXM_UNARY((*clamp_s16_fn), cortexm_clamp_t, int16_t);
+typedef CORTEXM_UNARY((*clamp_s32_fn), cortexm_clamp_t, int32_t);
+typedef CORTEXM_UNARY((*clamp_s64_fn), cortexm_clamp_t, int64_t);
+
+int activation_s8_case(activation_fn variant, activation_fn ref);
+int softmax_s8_case(softmax_fn variant, softmax_fn ref);
+int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
+int unary_f32_case(unary_fn variant, unary_fn ref);
+int unary_close_f32_case(unary_fn variant, unary_fn ref);
+int clamp_f32_case(clamp_f32_fn variant, clamp_f32_fn ref);
+int clamp_s8_case(clamp_s8_fn variant, clamp_s8_fn ref);
+int clamp_u8_case(clamp_u8_fn variant, clamp_u8_fn ref);
+int clamp_s16_case(clamp_s16_fn variant, clamp_s16_fn ref);
+int clamp_s32_case(clamp_s32_fn variant, clamp_s32_fn ref);
+int clamp_s64_case(clamp_s64_fn variant, clamp_s64_fn ref);
+
+/* norm */
+
+typedef CORTEXM_GROUP_NORM_F32((*group_norm_f32_fn));
+
+int group_norm_f32_case(group_norm_f32_fn variant, group_norm_f32_fn ref);
+
+/* arithmetic */
+
 typedef CORTEXM_ADD_S8((*add_fn));
 typedef CORTEXM_MUL_S8((*mul_fn));
 typedef CORTEXM_DIV((*div_s8_fn), int8_t);
 typedef CORTEXM_DIV((*div_s16_fn), int16_t);
 typedef CORTEXM_MINMAX((*minmax_fn), int8_t);
-typedef CORTEXM_ACTIVATION_S8((*activation_fn));
-typedef CORTEXM_SOFTMAX_S8((*softmax_fn));
-typedef CORTEXM_QUANTIZE((*quantize_s8_fn), int8_t);
-typedef CORTEXM_QUANTIZE((*quantize_s16_fn), int16_t);
-typedef CORTEXM_DEQUANTIZE((*dequantize_s8_fn), int8_t);
-typedef CORTEXM_DEQUANTIZE((*dequantize_s16_fn), int16_t);
-typedef CORTEXM_FILL((*fill_fn));
-typedef CORTEXM_MOVE((*move_fn));
-typedef CORTEXM_COPY((*copy_fn));
+typedef CORTEXM_BINARY((*binary_f32_fn), float);
+typedef CORTEXM_BINARY((*binary_s32_fn), int32_t);
+typedef CORTEXM_BINARY((*binary_s64_fn), int64_t);
 
-int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind);
-int linear_fours_s8_case(linear_fn variant, linear_fn ref);
-int linear_pairs_s8_case(linear_fn variant, linear_fn ref);
-int linear_gemm4_s8_case(linear_fn variant, linear_fn ref);
-int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind);
-int pool_s8_case(pool_fn variant, pool_fn ref);
-int pool_4_s8_case(pool_fn variant, pool_fn ref);   /* for at least so many channels */
-int pool_16_s8_case(pool_fn variant, pool_fn ref);
 int add_s8_case(add_fn variant, add_fn ref);
 int add_shifts_right_s8_case(add_fn variant, add_fn ref);
 int mul_s8_case(mul_fn variant, mul_fn ref);
 int minmax_s8_case(minmax_fn variant, minmax_fn ref);
+int minmax_of_case(kernel_fn variant, kernel_fn ref, element_t type);
 int div_s8_case(div_s8_fn variant, div_s8_fn ref);
 int div_s16_case(div_s16_fn variant, div_s16_fn ref);
-int activation_s8_case(activation_fn variant, activation_fn ref);
-int softmax_s8_case(softmax_fn variant, softmax_fn ref);
+int binary_f32_case(binary_f32_fn variant, binary_f32_fn ref);
+int divide_f32_case(binary_f32_fn variant, binary_f32_fn ref);
+int binary_close_f32_case(binary_f32_fn variant, binary_f32_fn ref);
+int binary_s32_case(binary_s32_fn variant, binary_s32_fn ref);
+int binary_s64_case(binary_s64_fn variant, binary_s64_fn ref);
+int divide_s32_case(binary_s32_fn variant, binary_s32_fn ref);
+int divide_s64_case(binary_s64_fn variant, binary_s64_fn ref);
+
+#define minmax_s16_case(variant, ref) TYPED(minmax_of_case, variant, ref, S16)
+#define minmax_u8_case(variant, ref) TYPED(minmax_of_case, variant, ref, U8)
+
+/* compare */
+
+int compare_case(kernel_fn variant, kernel_fn ref, element_t type);
+int where_case(kernel_fn variant, kernel_fn ref, element_t type);
+
+#define compare_s8_case(variant, ref) TYPED(compare_case, variant, ref, S8)
+#define compare_s16_case(variant, ref) TYPED(compare_case, variant, ref, S16)
+#define compare_s32_case(variant, ref) TYPED(compare_case, variant, ref, S32)
+#define compare_s64_case(variant, ref) TYPED(compare_case, variant, ref, S64)
+#define compare_u8_case(variant, ref) TYPED(compare_case, variant, ref, U8)
+#define compare_f32_case(variant, ref) TYPED(compare_case, variant, ref, F32)
+#define where_x8_case(variant, ref) TYPED(where_case, variant, ref, S8)
+#define where_x16_case(variant, ref) TYPED(where_case, variant, ref, S16)
+#define where_x32_case(variant, ref) TYPED(where_case, variant, ref, S32)
+#define where_x64_case(variant, ref) TYPED(where_case, variant, ref, S64)
+
+/* convert */
+
+typedef CORTEXM_QUANTIZE((*quantize_s8_fn), int8_t);
+typedef CORTEXM_QUANTIZE((*quantize_s16_fn), int16_t);
+typedef CORTEXM_DEQUANTIZE((*dequantize_s8_fn), int8_t);
+typedef CORTEXM_DEQUANTIZE((*dequantize_s16_fn), int16_t);
+
 int quantize_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref);
 int quantize_normal_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref);
-int dequantize_normal_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
 int quantize_f32s16_case(quantize_s16_fn variant, quantize_s16_fn ref);
 int dequantize_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
+int dequantize_normal_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
 int dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref);
+int cast_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to);
+
+#define cast_s8s16_case(variant, ref) TYPED(cast_case, variant, ref, S8, S16)
+#define cast_s8s32_case(variant, ref) TYPED(cast_case, variant, ref, S8, S32)
+#define cast_s8s64_case(variant, ref) TYPED(cast_case, variant, ref, S8, S64)
+#define cast_u8s16_case(variant, ref) TYPED(cast_case, variant, ref, U8, S16)
+#define cast_u8s32_case(variant, ref) TYPED(cast_case, variant, ref, U8, S32)
+#define cast_u8s64_case(variant, ref) TYPED(cast_case, variant, ref, U8, S64)
+#define cast_s16s32_case(variant, ref) TYPED(cast_case, variant, ref, S16, S32)
+#define cast_s16s64_case(variant, ref) TYPED(cast_case, variant, ref, S16, S64)
+#define cast_s32s64_case(variant, ref) TYPED(cast_case, variant, ref, S32, S64)
+#define cast_s8f32_case(variant, ref) TYPED(cast_case, variant, ref, S8, F32)
+#define cast_u8f32_case(variant, ref) TYPED(cast_case, variant, ref, U8, F32)
+#define cast_s16f32_case(variant, ref) TYPED(cast_case, variant, ref, S16, F32)
+#define cast_s32f32_case(variant, ref) TYPED(cast_case, variant, ref, S32, F32)
+#define cast_s64f32_case(variant, ref) TYPED(cast_case, variant, ref, S64, F32)
+#define cast_f32s8_case(variant, ref) TYPED(cast_case, variant, ref, F32, S8)
+#define cast_f32u8_case(variant, ref) TYPED(cast_case, variant, ref, F32, U8)
+#define cast_f32s16_case(variant, ref) TYPED(cast_case, variant, ref, F32, S16)
+#define cast_f32s32_case(variant, ref) TYPED(cast_case, variant, ref, F32, S32)
+#define cast_f32s64_case(variant, ref) TYPED(cast_case, variant, ref, F32, S64)
+
+/* move */
+
+typedef CORTEXM_FILL((*fill_fn));
+typedef CORTEXM_MOVE((*move_fn));
+typedef CORTEXM_COPY((*copy_fn));
+
 int fill_case(fill_fn variant, fill_fn ref, int32_t element_size);
 int move_x8_case(move_fn variant, move_fn ref);
 int copy_case(copy_fn variant, copy_fn ref, int32_t element_size);
+
+#define fill_x8_case(variant, ref) fill_case(variant, ref, 1)
+#define fill_x16_case(variant, ref) fill_case(variant, ref, 2)
+#define fill_x32_case(variant, ref) fill_case(variant, ref, 4)
+#define copy_x8_case(variant, ref) copy_case(variant, ref, 1)
+#define copy_x16_case(variant, ref) copy_case(variant, ref, 2)
+#define copy_x32_case(variant, ref) copy_case(variant, ref, 4)
+#define copy_x64_case(variant, ref) copy_case(variant, ref, 8)
+
+/* index */
+
+int index_offsets_case(kernel_fn variant, kernel_fn ref, element_t type);
+int gather_case(kernel_fn variant, kernel_fn ref, element_t type);
+int scatter_case(kernel_fn variant, kernel_fn ref, element_t type);
+
+#define index_offsets_s32_case(variant, ref) TYPED(index_offsets_case, variant, ref, S32)
+#define index_offsets_s64_case(variant, ref) TYPED(index_offsets_case, variant, ref, S64)
+#define gather_x8_case(variant, ref) TYPED(gather_case, variant, ref, S8)
+#define gather_x16_case(variant, ref) TYPED(gather_case, variant, ref, S16)
+#define gather_x32_case(variant, ref) TYPED(gather_case, variant, ref, S32)
+#define gather_x64_case(variant, ref) TYPED(gather_case, variant, ref, S64)
+#define scatter_x8_case(variant, ref) TYPED(scatter_case, variant, ref, S8)
+#define scatter_x16_case(variant, ref) TYPED(scatter_case, variant, ref, S16)
+#define scatter_x32_case(variant, ref) TYPED(scatter_case, variant, ref, S32)
+#define scatter_x64_case(variant, ref) TYPED(scatter_case, variant, ref, S64)
+#define scatter_s8_case(variant, ref) TYPED(scatter_case, variant, ref, S8)
+#define scatter_s16_case(variant, ref) TYPED(scatter_case, variant, ref, S16)
+#define scatter_s32_case(variant, ref) TYPED(scatter_case, variant, ref, S32)
+#define scatter_s64_case(variant, ref) TYPED(scatter_case, variant, ref, S64)
+#define scatter_u8_case(variant, ref) TYPED(scatter_case, variant, ref, U8)
+#define scatter_f32_case(variant, ref) TYPED(scatter_case, variant, ref, F32)
+
+/* reduce */
+
+int sum_case(kernel_fn variant, kernel_fn ref, element_t type);
+int extreme_case(kernel_fn variant, kernel_fn ref, element_t type);
+int arg_reduce_case(kernel_fn variant, kernel_fn ref, element_t type);
+int cumsum_case(kernel_fn variant, kernel_fn ref, element_t type);
+int topk_case(kernel_fn variant, kernel_fn ref, element_t type);
+
+#define extreme_s8_case(variant, ref) TYPED(extreme_case, variant, ref, S8)
+#define extreme_s16_case(variant, ref) TYPED(extreme_case, variant, ref, S16)
+#define extreme_s32_case(variant, ref) TYPED(extreme_case, variant, ref, S32)
+#define extreme_s64_case(variant, ref) TYPED(extreme_case, variant, ref, S64)
+#define extreme_u8_case(variant, ref) TYPED(extreme_case, variant, ref, U8)
+#define extreme_f32_case(variant, ref) TYPED(extreme_case, variant, ref, F32)
+#define arg_reduce_s8_case(variant, ref) TYPED(arg_reduce_case, variant, ref, S8)
+#define arg_reduce_s16_case(variant, ref) TYPED(arg_reduce_case, variant, ref, S16)
+#define arg_reduce_s32_case(variant, ref) TYPED(arg_reduce_case, variant, ref, S32)
+#define arg_reduce_s64_case(variant, ref) TYPED(arg_reduce_case, variant, ref, S64)
+#define arg_reduce_u8_case(variant, ref) TYPED(arg_reduce_case, variant, ref, U8)
+#define arg_reduce_f32_case(variant, ref) TYPED(arg_reduce_case, variant, ref, F32)
+#define sum_f32_case(variant, ref) TYPED(sum_case, variant, ref, F32)
+#define sum_s64_case(variant, ref) TYPED(sum_case, variant, ref, S64)
+#define cumsum_s32_case(variant, ref) TYPED(cumsum_case, variant, ref, S32)
+#define cumsum_s64_case(variant, ref) TYPED(cumsum_case, variant, ref, S64)
+#define cumsum_f32_case(variant, ref) TYPED(cumsum_case, variant, ref, F32)
+#define topk_s8_case(variant, ref) TYPED(topk_case, variant, ref, S8)
+#define topk_s16_case(variant, ref) TYPED(topk_case, variant, ref, S16)
+#define topk_s32_case(variant, ref) TYPED(topk_case, variant, ref, S32)
+#define topk_s64_case(variant, ref) TYPED(topk_case, variant, ref, S64)
+#define topk_u8_case(variant, ref) TYPED(topk_case, variant, ref, U8)
+#define topk_f32_case(variant, ref) TYPED(topk_case, variant, ref, F32)
+
+/* resample */
+
+int bilinear_case(kernel_fn variant, kernel_fn ref, element_t type);
+
+#define bilinear_s8_case(variant, ref) TYPED(bilinear_case, variant, ref, S8)
+#define bilinear_f32_case(variant, ref) TYPED(bilinear_case, variant, ref, F32)
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cases.h"
+#include "floats.h"
 #include "harness.h"
 #include "pack.h"
 
@@ -143,4 +144,55 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     free(multipliers);
     free(shifts);
     return finish(&o);
+}
+
+static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transposed)
+{
+    cortexm_conv_f32_t p;
+    int32_t in_size;
+    int32_t out_size;
+    float *in;
+    float *weight;
+    float *bias;
+    outputs_t o;
+
+    p.batches = between(1, 2);
+    p.groups = between(1, 3);
+    p.in_c = p.groups * between(1, 3);
+    p.out_c = p.groups * between(1, 6);
+    p.in_h = between(1, 5);
+    p.in_w = between(1, 12);
+    p.out_h = between(1, 5);
+    p.out_w = between(1, 10);
+    p.kernel_h = between(1, 3);
+    p.kernel_w = between(1, 4);
+    p.stride_h = between(1, 3);
+    p.stride_w = between(1, 3);
+    p.dilation_h = between(1, 2);
+    p.dilation_w = between(1, 3);
+    p.pad_top = between(transposed ? -1 : 0, 2);
+    p.pad_left = between(transposed ? -1 : 0, 3);
+    p.bias_stride = between(0, 1);
+    in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
+    out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
+    in = reals(in_size);
+    weight = reals(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
+    bias = reals(p.bias_stride * (p.out_c - 1) + 1);
+    o = float_outputs(out_size);
+    variant(&p, in, weight, bias, o.data[0]);
+    ref(&p, in, weight, bias, o.data[1]);
+    free(in);
+    free(weight);
+    free(bias);
+    return finish(&o);
+}
+
+int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, 0);
+}
+
+int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, 1);
 }

@@ -12,33 +12,8 @@
 #include <string.h>
 
 #include "cases.h"
-#include "data_kernels.h"
-#include "float_cases.h"
 #include "ref.h"
 #include "table.h"
-
-/* What table.h calls by other names. */
-#define conv_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_FOURS)
-#define conv_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_TWOS)
-#define conv_gemm4_s8_case(variant, ref) conv_case(variant, ref, CONV_GEMM4)
-#define depthwise_tap_fours_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_TAP_FOURS)
-#define depthwise_window_rows_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
-#define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
-#define transpose_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE)
-#define transpose_pairs_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS)
-#define transpose_gemm4_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4)
-#define batch_matmul_plain_s8_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
-#define batch_matmul_sums_s8_case(variant, ref)                                                    \
-    batch_matmul_case(variant, ref, BATCH_MATMUL_COLUMN_SUMS)
-#define batch_matmul_widened_s8_case(variant, ref)                                                 \
-    batch_matmul_case(variant, ref, BATCH_MATMUL_WIDENED)
-#define fill_x8_case(variant, ref) fill_case(variant, ref, 1)
-#define fill_x16_case(variant, ref) fill_case(variant, ref, 2)
-#define fill_x32_case(variant, ref) fill_case(variant, ref, 4)
-#define copy_x8_case(variant, ref) copy_case(variant, ref, 1)
-#define copy_x16_case(variant, ref) copy_case(variant, ref, 2)
-#define copy_x32_case(variant, ref) copy_case(variant, ref, 4)
-#define copy_x64_case(variant, ref) copy_case(variant, ref, 8)
 
 /* Variants of other architectures do not exist, nor those of extensions that a core lacks. Those of
  * v6m that are in C run on the development machine too. */
@@ -96,8 +71,6 @@ static int fuzz(unsigned long cases, unsigned long seed)
     for (size_t k = 0; k < count; ++k) {
         for (unsigned long i = 0; i < cases; ++i) {
             seed_cases((uint32_t)(seed + i));
-            seed_data_cases((uint32_t)(seed + i));
-            seed_float_cases((uint32_t)(seed + i));
             if (!kernels[k].run()) {
                 printf("%s differs from its reference: fuzz 1 %lu\n", kernels[k].name, seed + i);
                 ++failures;

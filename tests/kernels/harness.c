@@ -122,7 +122,15 @@ void *random_bytes(int32_t size)
     return memory;
 }
 
-#define GUARD 16
+void *any_bytes(int32_t size)
+{
+    unsigned char *bytes = allocate(size);
+
+    for (int32_t i = 0; i < size; ++i) {
+        bytes[i] = (unsigned char)(random32() >> 24);
+    }
+    return bytes;
+}
 
 outputs_t outputs(int32_t size)
 {

@@ -31,7 +31,11 @@ void randomize(void *memory, int32_t size);
 /* Memory of exactly so many bytes, as all here: a sanitizer sees the first one beyond. */
 void *random_bytes(int32_t size);
 
-/* Two equal outputs between guard bytes. */
+/* The same without extremes: every byte is any. */
+void *any_bytes(int32_t size);
+
+/* Two equal outputs between guard bytes; the size is with these. */
+#define GUARD 16
 typedef struct {
     int32_t size;
     unsigned char *memory[2];

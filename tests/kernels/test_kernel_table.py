@@ -118,6 +118,16 @@ def test_only_one_file_asks_what_it_is_compiled_for() -> None:
     assert asking == {"round.h"}
 
 
+def test_random_cases_of_a_kernel_are_those_of_its_family() -> None:
+    sections = re.split(r"(?m)^/\* (\w+) \*/$", (HERE / "cases.h").read_text())[1:]
+    names = [re.findall(r"(\w+)_case\(", text) for text in sections[1::2]]
+    found = dict(zip(sections[::2], names, strict=True))
+    assert list(found) == FAMILIES
+    for row in TABLE:
+        case = row.get("case", row.get("template", row["op"]))
+        assert f"{case}_{row['types']}" in found[row["family"]], row["name"]
+
+
 def test_params_struct_of_every_kernel_exists() -> None:
     params = (KERNELS / "include/cortexm/params.h").read_text()
     for kernel in TABLE:

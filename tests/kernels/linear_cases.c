@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cases.h"
+#include "floats.h"
 #include "harness.h"
 #include "pack.h"
 
@@ -101,52 +103,38 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     return finish(&o);
 }
 
-static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
+int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
-    cortexm_pool_s8_t p;
-    int8_t *in;
+    cortexm_matmul_f32_t p;
+    float *a;
+    float *b;
+    float *bias;
     outputs_t o;
 
-    p.channels = (uint16_t)extent(length(), 33);
-    if (p.channels < least_channels) {
-        p.channels = (uint16_t)(p.channels + least_channels - 1);
+    memset(&p, 0, sizeof p);
+    p.batches = between(1, 3);
+    p.rows = between(1, 5);
+    p.cols = between(1, 10);
+    p.inner = between(1, 20);
+    p.a_batch_stride = p.rows * p.inner;
+    p.a_row_stride = between(0, 1) ? p.inner : 1;
+    p.a_inner_stride = p.a_row_stride == 1 ? p.rows : 1;
+    p.b_batch_stride = between(0, 1) * p.cols * p.inner;
+    p.b_inner_stride = between(0, 1) ? p.cols : 1;
+    p.b_col_stride = p.b_inner_stride == 1 ? p.inner : 1;
+    if (p.inner == 1) {
+        p.a_row_stride = p.b_col_stride = 1;
     }
-    p.kernel_h = (uint16_t)between(1, 5);
-    p.kernel_w = (uint16_t)between(1, 5);
-    p.stride_h = (uint16_t)between(1, 3);
-    p.stride_w = (uint16_t)between(1, 3);
-    p.dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));
-    p.dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));
-    p.out_h = (uint16_t)between(1, 5);
-    p.out_w = (uint16_t)between(1, 5);
-    /* Every window has a pixel: its first tap is above the bottom, its last below the top, and
-     * dilation does not step over the whole image. */
-    p.in_h = (uint16_t)((p.out_h - 1) * p.stride_h + p.dilation_h + between(0, 4));
-    p.in_w = (uint16_t)((p.out_w - 1) * p.stride_w + p.dilation_w + between(0, 4));
-    p.in_y0 = (int16_t)-between(0, (p.kernel_h - 1) * p.dilation_h);
-    p.in_x0 = (int16_t)-between(0, (p.kernel_w - 1) * p.dilation_w);
-    p.in_row_stride = p.in_w * p.channels + between(0, 3);
-    p.out_pixel_stride = (uint16_t)(p.channels + (one_in(3) ? between(0, 3) : 0));
-    clamp_range(&p.act_min, &p.act_max);
-    in = random_bytes((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
-    o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
-    variant(&p, in, o.data[0], NULL);
-    ref(&p, in, o.data[1], NULL);
-    free(in);
+    p.bias_col_stride = between(0, 1);
+    p.bias_row_stride = between(0, 1) * p.cols;
+    a = reals(p.batches * p.rows * p.inner);
+    b = reals(p.batches * p.cols * p.inner);
+    bias = reals(p.rows * p.cols);
+    o = float_outputs(p.batches * p.rows * p.cols);
+    variant(&p, a, b, bias, o.data[0]);
+    ref(&p, a, b, bias, o.data[1]);
+    free(a);
+    free(b);
+    free(bias);
     return finish(&o);
-}
-
-int pool_s8_case(pool_fn variant, pool_fn ref)
-{
-    return any_pool_case(variant, ref, 1);
-}
-
-int pool_4_s8_case(pool_fn variant, pool_fn ref)
-{
-    return any_pool_case(variant, ref, 4);
-}
-
-int pool_16_s8_case(pool_fn variant, pool_fn ref)
-{
-    return any_pool_case(variant, ref, 16);
 }

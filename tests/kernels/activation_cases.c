@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "floats.h"
+#include "harness.h"
+
+int activation_s8_case(activation_fn variant, activation_fn ref)
+{
+    const cortexm_activation_s8_t p = {length() * between(1, 5)};
+    int8_t *in = random_bytes(p.count);
+    int8_t *table = random_bytes(256);
+    outputs_t o = outputs(p.count);
+    int equal;
+
+    variant(&p, in, table, o.data[0]);
+    ref(&p, in, table, o.data[1]);
+    equal = agree(&o);
+    memcpy(o.data[0], in, (size_t)p.count);
+    variant(&p, o.data[0], table, o.data[0]);
+    free(in);
+    free(table);
+    return finish(&o) && equal;
+}
+
+int softmax_s8_case(softmax_fn variant, softmax_fn ref)
+{
+    cortexm_softmax_s8_t p;
+    int32_t count;
+    int8_t *in;
+    outputs_t o;
+    int equal;
+
+    p.outer = between(1, 3);
+    p.inner = one_in(2) ? 1 : between(2, 5);
+    p.size = one_in(16) ? between(300, 2000) : length();
+    p.multiplier = multiplier();
+    p.shift = between(15, 24);
+    p.diff_min = one_in(3) ? -255 : -between(0, 255);
+    count = p.outer * p.inner * p.size;
+    in = random_bytes(count);
+    if (one_in(4)) {
+        memset(in, between(0, 255), (size_t)count); /* equal codes: the largest sums */
+    }
+    o = outputs(count);
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    equal = agree(&o);
+    memcpy(o.data[0], in, (size_t)count);
+    variant(&p, o.data[0], o.data[0]);
+    free(in);
+    return finish(&o) && equal;
+}
+
+int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref)
+{
+    cortexm_softmax_f32_t p;
+    int32_t count;
+    float *in;
+    outputs_t o;
+
+    p.outer = between(1, 4);
+    p.size = between(1, 12);
+    p.inner = between(1, 4);
+    count = p.outer * p.size * p.inner;
+    in = reals(count);
+    o = float_outputs(count);
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    free(in);
+    return finish(&o);
+}
+
+static int any_unary_case(unary_fn variant, unary_fn ref, closeness_t closeness)
+{
+    cortexm_unary_f32_t p;
+    float *in;
+    outputs_t o;
+
+    p.count = between(1, 40);
+    p.alpha = real();
+    p.scale = real();
+    p.input_scale = real();
+    in = reals(p.count);
+    o = float_outputs(p.count);
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    free(in);
+    return finish_floats(&o, closeness);
+}
+
+int unary_f32_case(unary_fn variant, unary_fn ref)
+{
+    return any_unary_case(variant, ref, EXACT);
+}
+
+int unary_close_f32_case(unary_fn variant, unary_fn ref)
+{
+    return any_unary_case(variant, ref, CLOSE);
+}
+
+int clamp_f32_case(clamp_f32_fn variant, clamp_f32_fn ref)
+{
+    cortexm_clamp_f32_t p;
+    float *in;
+    outputs_t o;
+
+    p.count = between(1, 40);
+    p.low = between(0, 3) == 0 ? -INFINITY : real();
+    p.high = between(0, 3) == 0 ? INFINITY : fmaxf(p.low, real());
+    in = reals(p.count);
+    o = float_outputs(p.count);
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    free(in);
+    return finish(&o);
+}
+
+#define CLAMP_CASE(name, type, lowest, highest)                                                    \
+    int clamp_##name##_case(clamp_##name##_fn variant, clamp_##name##_fn ref)                      \
+    {                                                                                              \
+        cortexm_clamp_t p;                                                                         \
+        type *in;                                                                                  \
+        outputs_t o;                                                                               \
+                                                                                                   \
+        p.count = between(1, 40);                                                                  \
+        p.low = between(0, 3) == 0 ? (lowest) : between(0, 60);                                    \
+        p.high = between(0, 3) == 0 ? (highest) : between(60, 120);                                \
+        in = any_bytes(p.count * (int32_t)sizeof *in);                                             \
+        o = outputs(p.count * (int32_t)sizeof *in);                                                \
+        variant(&p, in, o.data[0]);                                                                \
+        ref(&p, in, o.data[1]);                                                                    \
+        free(in);                                                                                  \
+        return finish(&o);                                                                         \
+    }
+
+CLAMP_CASE(s8, int8_t, INT8_MIN, INT8_MAX)
+CLAMP_CASE(u8, uint8_t, 0, UINT8_MAX)
+CLAMP_CASE(s16, int16_t, INT16_MIN, INT16_MAX)
+CLAMP_CASE(s32, int32_t, INT32_MIN, INT32_MAX)
+CLAMP_CASE(s64, int64_t, INT64_MIN, INT64_MAX)

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "boxes.h"
+#include "cases.h"
+#include "floats.h"
+#include "harness.h"
+
+/* Floats of all kinds: any bit pattern, halves, and their neighbours. */
+static float *random_floats(int32_t n)
+{
+    float *values = random_bytes(n * (int32_t)sizeof *values);
+
+    for (int32_t i = 0; i < n; ++i) {
+        if (one_in(2)) {
+            values[i] = (float)between(-600, 600) * 0.5f;
+        }
+        if (one_in(4)) {
+            values[i] = nextafterf(values[i], one_in(2) ? INFINITY : -INFINITY);
+        }
+        if (one_in(16)) {
+            values[i] = one_in(2) ? INFINITY : -3.4e38f;
+        }
+    }
+    return values;
+}
+
+static cortexm_quantize_t quantize_params(int32_t low, int32_t high, int normal)
+{
+    cortexm_quantize_t p;
+
+    p.count = length();
+    p.inv_scale = one_in(2) ? 1.0f : scale(normal);
+    p.zero_point = (int16_t)(one_in(3) ? (one_in(2) ? low : high) : between(low, high));
+    p.qmin = (int16_t)(one_in(3) ? between(low, high) : low);
+    p.qmax = (int16_t)(one_in(3) ? between(p.qmin, high) : high);
+    return p;
+}
+
+static int any_quantize_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref, int normal)
+{
+    const cortexm_quantize_t p = quantize_params(INT8_MIN, INT8_MAX, normal);
+    float *in = random_floats(p.count);
+    outputs_t o = outputs(p.count);
+
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    free(in);
+    return finish(&o);
+}
+
+int quantize_f32s16_case(quantize_s16_fn variant, quantize_s16_fn ref)
+{
+    const cortexm_quantize_t p = quantize_params(INT16_MIN, INT16_MAX, 0);
+    float *in = random_floats(p.count);
+    outputs_t o = outputs(2 * p.count);
+
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    free(in);
+    return finish(&o);
+}
+
+static int any_dequantize_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref, int normal)
+{
+    const cortexm_dequantize_t p = {length(), scale(normal), (int16_t)code()};
+    int8_t *in = random_bytes(p.count);
+    outputs_t o = outputs(4 * p.count);
+
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    free(in);
+    return finish(&o);
+}
+
+int quantize_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref)
+{
+    return any_quantize_f32s8_case(variant, ref, 0);
+}
+
+int quantize_normal_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref)
+{
+    return any_quantize_f32s8_case(variant, ref, 1);
+}
+
+int dequantize_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
+{
+    return any_dequantize_s8f32_case(variant, ref, 0);
+}
+
+int dequantize_normal_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
+{
+    return any_dequantize_s8f32_case(variant, ref, 1);
+}
+
+int dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref)
+{
+    const cortexm_dequantize_t p = {length(), scale(0),
+                                    (int16_t)between(INT16_MIN, INT16_MAX)};
+    int16_t *in = random_bytes(2 * p.count);
+    outputs_t o = outputs(4 * p.count);
+
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    free(in);
+    return finish(&o);
+}
+
+int cast_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to)
+{
+    const kernel_fn both[] = {variant, ref};
+    const cortexm_cast_t p = {between(0, 40)};
+    void *const in = elements(from, p.count, 1);
+    const outputs_t o = outputs(p.count * size_of(to));
+
+    for (int i = 0; i < 2; ++i) {
+        ((call3_t)both[i])(&p, in, o.data[i]);
+    }
+    free(in);
+    return finish(&o);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "boxes.h"
+#include "cases.h"
+#include "harness.h"
+
+int index_offsets_case(kernel_fn variant, kernel_fn ref, element_t type)
+{
+    const kernel_fn both[] = {variant, ref};
+    const walk_t w = walk();
+    cortexm_index_offsets_t p = {0};
+    void *const index = elements(type, w.size, 0);
+    const outputs_t o = outputs(w.size * 4);
+
+    START(p, w);
+    strides(&w, 1, 1, p.stride);
+    p.size = between(1, 50);
+    p.step = between(1, 50);
+    p.add = between(0, 1);
+    for (int i = 0; i < 2; ++i) {
+        if (p.add) {
+            memset(o.data[i], 0, (size_t)w.size * 4);
+        }
+        ((call3_t)both[i])(&p, index, o.data[i]);
+    }
+    free(index);
+    return finish(&o);
+}
+
+int gather_case(kernel_fn variant, kernel_fn ref, element_t type)
+{
+    const kernel_fn both[] = {variant, ref};
+    const walk_t w = walk();
+    cortexm_gather_t p = {0};
+    int32_t *const list = offsets(w.size, 5, w.size);
+    void *const in = elements(type, 5 * w.size, 1);
+    const outputs_t o = outputs(w.size * size_of(type));
+
+    START(p, w);
+    strides(&w, 1, 1, p.offset_stride);
+    strides(&w, 1, 1, p.in_stride);
+    for (int i = 0; i < 2; ++i) {
+        ((call4_t)both[i])(&p, in, list, o.data[i]);
+    }
+    free(list);
+    free(in);
+    return finish(&o);
+}
+
+int scatter_case(kernel_fn variant, kernel_fn ref, element_t type)
+{
+    const kernel_fn both[] = {variant, ref};
+    const walk_t w = walk();
+    cortexm_scatter_t p = {0};
+    int32_t *const list = offsets(w.size, 3, w.size);
+    void *const values = elements(type, w.size, 0);
+    const outputs_t o = outputs(3 * w.size * size_of(type));
+
+    START(p, w);
+    strides(&w, 1, 1, p.offset_stride);
+    strides(&w, 1, 1, p.value_stride);
+    strides(&w, 1, 1, p.out_stride);
+    for (int i = 0; i < 2; ++i) {
+        memset(o.data[i], 0, (size_t)(3 * w.size * size_of(type)));
+        ((call4_t)both[i])(&p, list, values, o.data[i]);
+    }
+    free(list);
+    free(values);
+    return finish(&o);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "cases.h"
+#include "floats.h"
+#include "harness.h"
+
+static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
+{
+    cortexm_pool_s8_t p;
+    int8_t *in;
+    outputs_t o;
+
+    p.channels = (uint16_t)extent(length(), 33);
+    if (p.channels < least_channels) {
+        p.channels = (uint16_t)(p.channels + least_channels - 1);
+    }
+    p.kernel_h = (uint16_t)between(1, 5);
+    p.kernel_w = (uint16_t)between(1, 5);
+    p.stride_h = (uint16_t)between(1, 3);
+    p.stride_w = (uint16_t)between(1, 3);
+    p.dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));
+    p.dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));
+    p.out_h = (uint16_t)between(1, 5);
+    p.out_w = (uint16_t)between(1, 5);
+    /* Every window has a pixel: its first tap is above the bottom, its last below the top, and
+     * dilation does not step over the whole image. */
+    p.in_h = (uint16_t)((p.out_h - 1) * p.stride_h + p.dilation_h + between(0, 4));
+    p.in_w = (uint16_t)((p.out_w - 1) * p.stride_w + p.dilation_w + between(0, 4));
+    p.in_y0 = (int16_t)-between(0, (p.kernel_h - 1) * p.dilation_h);
+    p.in_x0 = (int16_t)-between(0, (p.kernel_w - 1) * p.dilation_w);
+    p.in_row_stride = p.in_w * p.channels + between(0, 3);
+    p.out_pixel_stride = (uint16_t)(p.channels + (one_in(3) ? between(0, 3) : 0));
+    clamp_range(&p.act_min, &p.act_max);
+    in = random_bytes((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
+    o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
+    variant(&p, in, o.data[0], NULL);
+    ref(&p, in, o.data[1], NULL);
+    free(in);
+    return finish(&o);
+}
+
+int pool_s8_case(pool_fn variant, pool_fn ref)
+{
+    return any_pool_case(variant, ref, 1);
+}
+
+int pool_4_s8_case(pool_fn variant, pool_fn ref)
+{
+    return any_pool_case(variant, ref, 4);
+}
+
+int pool_16_s8_case(pool_fn variant, pool_fn ref)
+{
+    return any_pool_case(variant, ref, 16);
+}
+
+int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref)
+{
+    cortexm_pool_f32_t p;
+    int32_t in_size;
+    int32_t out_size;
+    float *in;
+    outputs_t o;
+
+    p.batches = between(1, 2);
+    p.channels = between(1, 4);
+    p.kernel_h = between(1, 3);
+    p.kernel_w = between(1, 4);
+    p.stride_h = between(1, 3);
+    p.stride_w = between(1, 3);
+    p.dilation_h = p.dilation_w = 1;
+    p.pad_top = between(0, p.kernel_h - 1);
+    p.pad_left = between(0, p.kernel_w - 1);
+    p.count_pad_h = between(0, 1) * p.pad_top;
+    p.count_pad_w = between(0, 1) * p.pad_left;
+    p.divisor = between(0, 2);
+    p.out_h = between(1, 4);
+    p.out_w = between(1, 4);
+    /* Every window reaches into the image. */
+    p.in_h = between(1, 4) + (p.out_h - 1) * p.stride_h;
+    p.in_w = between(1, 4) + (p.out_w - 1) * p.stride_w;
+    in_size = image(p.in_strides, p.batches, p.channels, p.in_h, p.in_w);
+    out_size = image(p.out_strides, p.batches, p.channels, p.out_h, p.out_w);
+    in = reals(in_size);
+    o = float_outputs(out_size);
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    free(in);
+    return finish(&o);
+}
