@@ -103,6 +103,9 @@ function(_cortexm_use_cmsis_nn target)
   target_compile_definitions("${check}" PRIVATE $<TARGET_PROPERTY:${library},COMPILE_DEFINITIONS>)
   target_compile_options("${check}" PRIVATE $<TARGET_PROPERTY:${library},COMPILE_OPTIONS>)
   target_link_libraries("${check}" PRIVATE CortexMModel::cmsis_nn)
+  # The check includes the model's header, which says of which compilation it is.
+  get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
+  target_include_directories("${check}" PRIVATE "${root}/runtime/include")
   _cortexm_use_platform("${check}")
   # Warnings of another project's sources are not ours to give; errors are what this is for.
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O2;-fno-lto;-w")
