@@ -29,6 +29,9 @@ import numpy as np
 import torch
 from torch.fx import GraphModule, Node, Proxy
 
+from .lazy import lazy_code
+from .shapes import known_shapes
+
 # Passes of executorch.exir whose call_operator depends on its arguments alone and changes nothing else.
 _PURE = {
     "ReplaceViewOpsWithViewCopyOpsPass",
@@ -79,6 +82,8 @@ def quick_passes() -> Iterator[None]:
             return search(self)
 
     with (
+        lazy_code(),
+        known_shapes(),
         patch.object(HistogramObserver, "_non_linear_param_search", quick_search),
         patch.object(_ExportPassBase, "call", call),
         patch.object(RemoveGetItemPass, "call", remove_getitem),
