@@ -18,7 +18,6 @@ from tests.support.cores import lowered_for
 from tests.support.golden import GoldenCase, golden_cases, mismatch, output_step
 
 CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
-PARTS = 4
 
 # Refused, with what the user is told; everything else must run.
 REFUSED = {
@@ -35,10 +34,9 @@ def cases(cpu: str) -> list[GoldenCase]:
     return [case for case in golden_cases(cpu=lowered_for(Core(cpu))) if case.name not in REFUSED]
 
 
-@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("cpu", CORES)
-def test_golden_cases(cpu: str, part: int, tmp_path: Path) -> None:
-    chosen = cases(cpu)[part::PARTS]
+def test_golden_cases(cpu: str, tmp_path: Path) -> None:
+    chosen = cases(cpu)
     jobs = [Job(program(case), [case.inputs]) for case in chosen]
     results = run_jobs(jobs, Target.parse(cpu), tmp_path)
     wrong = {

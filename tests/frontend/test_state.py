@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,14 @@ from tests.support.state_models import CASES, VECTOR, Net, linear, load
 
 HERE = Path(__file__)
 M55 = Target.parse("cortex-m55")
+
+
+def each(names: Iterable[str]) -> pytest.MarkDecorator:
+    """For each of these cases; what is asked of one case is asked in one worker, which lowers it."""
+    return pytest.mark.parametrize(
+        "name",
+        [pytest.param(name, marks=pytest.mark.xdist_group(f"state-{name}")) for name in names],
+    )
 
 
 def tensors(module: nn.Module) -> dict[str, torch.Tensor]:
@@ -104,7 +112,7 @@ def differences(a: Any, b: Any, number: int) -> np.ndarray[Any, Any]:
     )
 
 
-@pytest.mark.parametrize("name", CASES)
+@each(CASES)
 def test_sequence(name: str) -> None:
     loaded, result, before = lowered(name)
     given, want = rows(loaded), eager(loaded)
@@ -131,7 +139,7 @@ def test_sequence(name: str) -> None:
     assert all(torch.equal(after[key], before[key]) for key in before)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each(CASES)
 def test_interpreter_agrees(name: str) -> None:
     """The .pte, read and simplified, gives what ExecuTorch's Python operators give."""
     loaded, result, _ = lowered(name)
@@ -148,7 +156,7 @@ def test_interpreter_agrees(name: str) -> None:
         assert differences(got, want, number).max() <= allowed * spread(want, number)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each(CASES)
 def test_program(name: str) -> None:
     loaded, result, _ = lowered(name)
     states = state_values(result.pte)
@@ -176,7 +184,7 @@ def test_program(name: str) -> None:
         assert list(states[0][1].dim_order) == [0, 2, 3, 1]
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ("counter",)])
+@each(name for name in CASES if name != "counter")
 def test_one_quantization(name: str) -> None:
     """A state is read and written with the same scale and zero point: its codes can be kept."""
     _, result, _ = lowered(name)
@@ -202,7 +210,7 @@ def test_one_quantization(name: str) -> None:
         assert kinds == {(values[args[1]].double_val, values[args[2]].int_val)}
 
 
-@pytest.mark.parametrize("name", ["streaming", "frames", "swapped", "counter"])
+@each(["streaming", "frames", "swapped", "counter"])
 def test_deterministic(name: str) -> None:
     build, shape, _ = CASES[name]
     again = lower(load(build, shape), target=M55, name="net")
@@ -210,7 +218,7 @@ def test_deterministic(name: str) -> None:
     assert again.layers == lowered(name)[1].layers
 
 
-@pytest.mark.parametrize("name", ["streaming", "recurrent", "swapped", "twice"])
+@each(["streaming", "recurrent", "swapped", "twice"])
 def test_writes_have_their_line(name: str) -> None:
     _, result, _ = lowered(name)
     forward = {"twice": state_models.Cell.forward, "streaming": state_models.Streaming.forward}

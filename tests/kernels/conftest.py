@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the kernels once per session: a shared library for ctypes and a sanitized fuzz driver."""
+"""Builds the kernels once for all workers of a session, as a shared library for ctypes, and a sanitized
+fuzz driver."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import subprocess
 from pathlib import Path
 
@@ -26,8 +29,12 @@ def _build(directory: Path, target: str, *flags: str) -> Path:
 @pytest.fixture(scope="session")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
     """Every scalar kernel and every reference, callable."""
-    directory = _build(tmp_path_factory.mktemp("kernels"), "cortexm_all")
-    return KernelLibrary(directory / "libcortexm_all.so")
+    base = tmp_path_factory.getbasetemp()
+    directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernels"
+    directory.mkdir(exist_ok=True)
+    with (directory / "lock").open("w") as lock:  # the first worker builds it, the others wait
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return KernelLibrary(_build(directory, "cortexm_all") / "libcortexm_all.so")
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,8 @@ from cortexm_tools.target import Target
 
 from tests.support.plan_executor import PlanExecutor
 
+pytestmark = pytest.mark.xdist_group("float_models")  # one worker lowers them
+
 # Of the largest magnitude: PyTorch sums in another order.
 TOLERANCE = 1e-5
 

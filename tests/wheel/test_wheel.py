@@ -22,7 +22,7 @@ from tests.support.batches import Job, run_jobs
 from tests.support.reference import ExactPools
 from tests.wheel.collect import lower_case, wheel_cases
 
-PARTS = 8
+PARTS = 4
 M55 = Target.parse("cortex-m55")
 CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
 SAMPLE_CORES = ("cortex-m7", "cortex-m33")
