@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random small networks: interpreter = this machine under sanitizers = M0 = M3 = M4 = M55; every fourth
-on M33, which runs the plans and kernels of the M4.
+"""Random small networks: interpreter = this machine under sanitizers = M4 = M55 = M0 or M3, which run
+the same plans; some on the M33, which runs those of the M4. All on all cores in a thorough run.
 
 So are networks for images of one channel, row or column.
 So are single operators of many geometries whose results overlap their inputs as far as the order that
@@ -36,6 +36,7 @@ from tests.support.graphs import (
     random_tower,
 )
 from tests.support.streams import random_stream
+from tests.support.thorough import share
 
 GRAPHS = [
     *((random_network, seed) for seed in range(40)),
@@ -76,13 +77,22 @@ def smallest(
     return make_plan(graph, target, regions, kernels, optimize, 1, bands=bands)
 
 
-@pytest.mark.parametrize(
-    "cpu", ["host", "cortex-m0", "cortex-m3", "cortex-m4", "cortex-m33", "cortex-m55"]
-)
+# Of the graphs, which share: scalar kernels run on three cores.
+SHARES = {
+    "host": (0, 1),
+    "cortex-m0": (0, 2),
+    "cortex-m3": (1, 2),
+    "cortex-m4": (0, 1),
+    "cortex-m33": (0, 8),
+    "cortex-m55": (0, 1),
+}
+
+
+@pytest.mark.parametrize("cpu", SHARES)
 def test_random_networks(cpu: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile_module, "make_plan", smallest)
     target = Target.parse(cpu)
-    numbers = range(0, len(GRAPHS), 4 if cpu == "cortex-m33" else 1)
+    numbers = share(range(len(GRAPHS)), *SHARES[cpu])
     graphs = [_graph(number) for number in numbers]
     rows = [[random_inputs(graph, k) for k in range(4 if graph.states else 2)] for graph in graphs]
     jobs = [

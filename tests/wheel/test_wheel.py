@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ExecuTorch's own test cases: reference = interpreter = M0 = M3 = M4 = M55 (a sample on M7, M33)."""
+"""ExecuTorch's own test cases: reference = interpreter = M55 = one of M0, M3, M4, M7 and M33, or all of
+them in a thorough run. On every core run the cases of tests/device that are stored."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.reference import ExactPools
+from tests.support.thorough import share
 from tests.wheel.collect import lower_case, wheel_cases
 
 PARTS = 4
 M55 = Target.parse("cortex-m55")
-CORES = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
-SAMPLE_CORES = ("cortex-m7", "cortex-m33")
+OTHERS = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33")
 
 # Cases that stop with an error, and the part of it that says why.
 REFUSED = {
@@ -100,11 +101,11 @@ def largest_step(program: Program) -> float:
 
 
 @pytest.mark.parametrize("part", [group(part) for part in range(PARTS)])
-@pytest.mark.parametrize("cpu", [*CORES, *SAMPLE_CORES])
+@pytest.mark.parametrize("cpu", ["cortex-m55", *OTHERS])
 def test_device_equals_interpreter(cpu: str, part: int, tmp_path: Path) -> None:
     chosen = programs(part)
-    if cpu in SAMPLE_CORES:
-        chosen = dict(list(chosen.items())[::8])
+    if cpu in OTHERS:
+        chosen = dict(share([*chosen.items()], OTHERS.index(cpu), len(OTHERS)))
     jobs = [Job(program, [example(program)]) for program in chosen.values()]
     results = run_jobs(jobs, Target.parse(cpu), tmp_path)
     wrong = []
