@@ -59,7 +59,9 @@ def run_jobs(
     poison: bool = False,
 ) -> list[list[list[Array]]]:
     """The outputs of every job, invocation and output, in logical shape."""
-    done = run_batch(jobs, target, folder, sanitize=sanitize, kernels=kernels, poison=poison)
+    done = run_batch(
+        jobs, target, folder, sanitize=sanitize, kernels=kernels, poison=poison, together=True
+    )
     return [each.outputs for each in done]
 
 
@@ -71,6 +73,7 @@ def run_batch(
     sanitize: bool = False,
     kernels: KernelChoice = KernelChoice.BUILTIN,
     poison: bool = False,
+    together: bool = False,
 ) -> list[Done]:
     """What every job gave and took.
 
@@ -99,10 +102,18 @@ def run_batch(
         ]
     write_files(folder / "model", files)
     if target.core is Core.HOST:
-        results = run_batch_on_host(folder / "model", batch, folder, sanitize=sanitize)
+        results = run_batch_on_host(
+            folder / "model", batch, folder, sanitize=sanitize, together=together
+        )
     else:
         results = run_batch_on_board(
-            folder / "model", batch, BOARD_OF[target.core], folder, core=target.core, isa=target.isa
+            folder / "model",
+            batch,
+            BOARD_OF[target.core],
+            folder,
+            core=target.core,
+            isa=target.isa,
+            together=together,
         )
     return [
         Done(name, compiled, result)

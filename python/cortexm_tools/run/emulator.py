@@ -114,6 +114,7 @@ def run_batch_on_board(
     *,
     core: Core | None = None,
     isa: Isa | None = None,
+    together: bool = False,
     timeout: float = 600.0,
 ) -> list[RunResult]:
     """`run_on_board` for several models in one image: `batch` maps each name to its inputs.
@@ -123,7 +124,9 @@ def run_batch_on_board(
     core = check_board(board) if core in (None, Core.ANY) else core
     assert core is not None
     folder = work_dir / f"{board}-{core.value}-{isa.value if isa else 'default'}"
-    image = build_image(model_dir, list(batch), folder, board=board, core=core, isa=isa)
+    image = build_image(
+        model_dir, list(batch), folder, board=board, core=core, isa=isa, together=together
+    )
     (folder / OUTPUTS).unlink(missing_ok=True)
     sections = [pack_inputs(inputs, poison=poison) for inputs in batch.values()]
     (folder / INPUTS).write_bytes(b"".join(sections))

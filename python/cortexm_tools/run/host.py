@@ -43,11 +43,15 @@ def run_batch_on_host(
     poison: bool = False,
     *,
     sanitize: bool = False,
+    together: bool = False,
     timeout: float = 600.0,
 ) -> list[RunResult]:
-    """`run_on_host` for several models in one program: `batch` maps each name to its inputs."""
+    """`run_on_host` for several models in one program: `batch` maps each name to its inputs;
+    `together` as in `build_image`."""
     folder = work_dir / ("host-sanitized" if sanitize else "host")
-    image = build_image(model_dir, list(batch), folder, board=None, sanitize=sanitize)
+    image = build_image(
+        model_dir, list(batch), folder, board=None, sanitize=sanitize, together=together
+    )
     name = image.path.name
     (folder / OUTPUTS).unlink(missing_ok=True)
     sections = [pack_inputs(inputs, poison=poison) for inputs in batch.values()]

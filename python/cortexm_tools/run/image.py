@@ -68,6 +68,7 @@ def build_image(
     core: Core | None = None,
     isa: Isa | None = None,
     sanitize: bool = False,
+    together: bool = False,
 ) -> Image:
     """Builds the runner for a board, or for this machine if `board` is None.
 
@@ -79,6 +80,8 @@ def build_image(
         core: what to compile for; default: the board's core.
         isa: instruction set; default: the best of the core.
         sanitize: host only: with address and undefined behaviour sanitizers.
+        together: compile the files of many models together, which is faster; their sizes cannot be
+            measured then, as they share what they say.
 
     Raises:
         CortexMError: a tool is missing, or the build fails.
@@ -94,6 +97,7 @@ def build_image(
         "RUNNER_NAMES": ";".join(names),
         "CMAKE_BUILD_TYPE": "MinSizeRel",
         "RUNNER_SANITIZE": "ON" if sanitize else "OFF",
+        "RUNNER_TOGETHER": "ON" if together else "OFF",
         "CORTEXM_KERNELS": ";".join(_kernels(model_dir, names)),
         "CMSIS_NN_ROOT": _cmsis_nn(model_dir, names),
         "RUNNER_KERNELS": _kernel_library(model_dir, names),
