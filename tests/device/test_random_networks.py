@@ -22,7 +22,9 @@ from cortexm_tools import compile as compile_module
 from cortexm_tools.ir import Graph
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.options.memories import Region
-from cortexm_tools.plan import KernelChoice, Plan, make_plan
+from cortexm_tools.plan import Plan
+from cortexm_tools.plan.search.choose import plan_within
+from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Optimize, Target
 
@@ -64,17 +66,15 @@ class GraphProgram(Program):
 
 
 def smallest(
-    graph: Graph,
-    target: Target,
+    space: SearchSpace,
     regions: Sequence[Region],
-    kernels: KernelChoice,
     optimize: Optimize,
     limit: int | None,
     *,
     bands: bool,
 ) -> Plan:
-    """In the place of make_plan: the plan with the smallest arena, whatever the limit is."""
-    return make_plan(graph, target, regions, kernels, optimize, 1, bands=bands)
+    """In the place of plan_within: the plan with the smallest arena, whatever the limit is."""
+    return plan_within(space, regions, optimize, 1, bands=bands)
 
 
 # Of the graphs, which share: scalar kernels run on three cores.
@@ -90,7 +90,7 @@ SHARES = {
 
 @pytest.mark.parametrize("cpu", SHARES)
 def test_random_networks(cpu: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_module, "make_plan", smallest)
+    monkeypatch.setattr(compile_module, "plan_within", smallest)
     target = Target.parse(cpu)
     numbers = share(range(len(GRAPHS)), *SHARES[cpu])
     graphs = [_graph(number) for number in numbers]
