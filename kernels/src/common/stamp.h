@@ -58,4 +58,10 @@ typedef uint64_t __attribute__((may_alias)) cortexm_x64_t;
 #define CORTEXM_TYPE_x32 cortexm_x32_t
 #define CORTEXM_TYPE_x64 cortexm_x64_t
 
+/* Whether x takes the place of the extreme element so far: the first of equal ones stays, and the first
+ * NaN wins over everything. For integers the tests for NaN are constant and vanish. */
+#define CORTEXM_IS_NAN(x) ((x) != (x))
+#define CORTEXM_ABOVE(x, best) ((x) > (best) || (CORTEXM_IS_NAN(x) && !CORTEXM_IS_NAN(best)))
+#define CORTEXM_BELOW(x, best) ((x) < (best) || (CORTEXM_IS_NAN(x) && !CORTEXM_IS_NAN(best)))
+
 #endif
