@@ -82,7 +82,7 @@ class Layers:
         return check_graph(graph)
 
 
-def _conv(layers: Layers, kind: Any, shape: tuple[int, ...], out_c: int, kernel: int, stride: int,
+def add_convolution(layers: Layers, kind: Any, shape: tuple[int, ...], out_c: int, kernel: int, stride: int,
           pad: int, columns: int = 0) -> None:  # fmt: skip
     _, in_c, h, w = shape
     kernel_w = columns or kernel
@@ -103,15 +103,15 @@ def _conv(layers: Layers, kind: Any, shape: tuple[int, ...], out_c: int, kernel:
 def layers() -> Graph:
     """What takes the time in small networks, and every other operator that CMSIS-NN has."""
     net = Layers()
-    _conv(net, ops.Conv2d, (1, 3, 24, 24), 8, 3, 2, 1)
-    _conv(net, ops.Conv2d, (1, 16, 16, 16), 16, 3, 1, 1)
-    _conv(net, ops.Conv2d, (1, 32, 8, 8), 64, 1, 1, 0)
-    _conv(net, ops.Conv2d, (1, 64, 5, 5), 64, 1, 1, 0)
-    _conv(net, ops.DepthwiseConv2d, (1, 64, 12, 5), 64, 3, 1, 1)
-    _conv(net, ops.DepthwiseConv2d, (1, 16, 16, 16), 16, 3, 2, 1)
-    _conv(net, ops.DepthwiseConv2d, (1, 32, 8, 8), 32, 5, 1, 2)
-    _conv(net, ops.TransposeConv2d, (1, 16, 8, 8), 8, 2, 2, 0)
-    _conv(net, ops.TransposeConv2d, (1, 32, 5, 5), 16, 3, 2, 0)
+    add_convolution(net, ops.Conv2d, (1, 3, 24, 24), 8, 3, 2, 1)
+    add_convolution(net, ops.Conv2d, (1, 16, 16, 16), 16, 3, 1, 1)
+    add_convolution(net, ops.Conv2d, (1, 32, 8, 8), 64, 1, 1, 0)
+    add_convolution(net, ops.Conv2d, (1, 64, 5, 5), 64, 1, 1, 0)
+    add_convolution(net, ops.DepthwiseConv2d, (1, 64, 12, 5), 64, 3, 1, 1)
+    add_convolution(net, ops.DepthwiseConv2d, (1, 16, 16, 16), 16, 3, 2, 1)
+    add_convolution(net, ops.DepthwiseConv2d, (1, 32, 8, 8), 32, 5, 1, 2)
+    add_convolution(net, ops.TransposeConv2d, (1, 16, 8, 8), 8, 2, 2, 0)
+    add_convolution(net, ops.TransposeConv2d, (1, 32, 5, 5), 16, 3, 2, 0)
     linear = ops.Linear(7, 0, -4, Rescale(1518500250, -9), -128, 127)
     net.add(linear, [(1, 640)], (1, 64), (64, 640))
     net.add(linear, [(8, 64)], (8, 64), (64, 64))

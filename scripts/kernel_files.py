@@ -40,7 +40,8 @@ is one, the core has it in the place of the scalar kernel. `dsp` and `mve` are e
 option `ISA` chooses among.
 
 Types: `s8` int8, `s16` int16, `s32` int32, `s64` int64, `u8` uint8 and bool, `f32` float; two name
-operand and result; `x8`…`x64` move elements of that many bits, whatever they are.
+operand and result; `s8w4` is int8 with weights of 4 bits; `x8`…`x64` move elements of that many
+bits, whatever they are.
 
 | core | kernels | emulated on |
 |---|---|---|
@@ -157,7 +158,7 @@ def _cells(
 
 TYPES = {
     "s8": "int8_t", "s16": "int16_t", "s32": "int32_t", "s64": "int64_t", "u8": "uint8_t",
-    "f32": "float", "x8": "", "x16": "", "x32": "", "x64": "",
+    "f32": "float", "w4": "int8_t", "x8": "", "x16": "", "x32": "", "x64": "",
 }  # fmt: skip
 
 

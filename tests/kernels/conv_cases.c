@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "pack.h"
 
-int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
+int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits)
 {
     cortexm_conv_s8_t p;
     const int32_t narrow = between(1, 9);
@@ -83,8 +83,8 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
 
     in_size = (p.in_h - 1) * p.in_row_stride + p.in_w * p.in_c;
     weight_size = p.out_c * p.kernel_h * p.kernel_w * weights_per_output;
-    in = random_bytes(in_size);
-    weight = random_bytes(weight_size);
+    in = random_codes(in_size, 8);
+    weight = random_codes(weight_size, bits);
     bias = random_bias(p.out_c);
     if (kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS || kind == TRANSPOSE_PAIRS) {
         make_narrow(shifts, bias, p.out_c);
@@ -94,7 +94,8 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     if (kind == CONV_GEMM4) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
 
-        packed = pack_gemm4(weight, p.out_c / groups, groups, depth);
+        packed = bits == 8 ? pack_gemm4(weight, p.out_c / groups, groups, depth)
+                           : pack_nibble_gemm4(weight, p.out_c / groups, groups, depth);
         free(weight);
         weight = packed;
         scratch = allocate(2 * depth);
@@ -110,13 +111,14 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
         const int32_t cols = (p.kernel_w + p.stride_w - 1) / p.stride_w;
         const int32_t depth = rows * cols * p.in_c;
 
-        weight = pack_phases(kind, &p, weight, &bias);
+        weight = pack_phases(kind, bits, &p, weight, &bias);
         scratch = allocate(kind == TRANSPOSE_GEMM4 ? 2 * depth : (depth + 3) / 4 * 8);
     } else if (kind == CONV_FOURS || kind == CONV_TWOS) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
 
         packed = kind == CONV_FOURS ? pack_fours(weight, p.out_c / groups, groups, depth)
-                                    : pack_twos(weight, p.out_c, depth);
+                 : bits == 8        ? pack_twos(weight, p.out_c, depth)
+                                    : pack_nibble_twos(weight, p.out_c, depth);
         free(weight);
         weight = packed;
         scratch = allocate(kind == CONV_FOURS ? 8 * depth + 8 * ((depth + 63) / 64) + group_in
@@ -124,14 +126,17 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
     } else if (kind == DEPTHWISE8) {
         const int32_t taps = p.kernel_h * p.kernel_w;
 
-        weight = pack_depthwise8(weight, p.out_c, taps);
-        scratch = allocate(20 * ((taps + 3) / 4 * 4) + p.in_c);
+        const int32_t places = (p.out_c + 7) / 8 * 8 * taps;
+
+        packed = pack_depthwise8(weight, p.out_c, taps);
+        weight = bits == 8 ? packed : pack_nibble_vectors(packed, places);
+        scratch = allocate(20 * ((taps + 3) / 4 * 4) + p.in_c + (bits == 8 ? 0 : places));
     } else if (is_depthwise) {
         const int32_t columns = p.stride_w == 1 ? (p.out_w + 1) / 2 : p.out_w;
 
         packed = pack_depthwise(kind, weight, p.kernel_h * p.kernel_w, p.out_c);
         free(weight);
-        weight = packed;
+        weight = bits == 8 ? packed : pack_nibbles(packed, weight_size);
         scratch = allocate(kind == DEPTHWISE_WINDOW_ROWS
                                ? 144 * (columns + 1)
                                : 32 * p.kernel_h * p.kernel_w + p.in_c);

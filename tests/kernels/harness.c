@@ -132,6 +132,18 @@ void *any_bytes(int32_t size)
     return bytes;
 }
 
+int8_t *random_codes(int32_t size, int32_t bits)
+{
+    int8_t *const codes = random_bytes(size);
+    const int is_extreme = one_in(8);
+    const int32_t extreme = one_in(2) ? INT8_MIN : INT8_MAX;
+
+    for (int32_t i = 0; i < size; ++i) {
+        codes[i] = (int8_t)((is_extreme ? extreme : codes[i]) >> (8 - bits));
+    }
+    return codes;
+}
+
 outputs_t outputs(int32_t size)
 {
     outputs_t o;

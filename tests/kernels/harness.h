@@ -31,6 +31,9 @@ void randomize(void *memory, int32_t size);
 /* Memory of exactly so many bytes, as all here: a sanitizer sees the first one beyond. */
 void *random_bytes(int32_t size);
 
+/* The same, codes of so many bits; now and then all of them the smallest or the largest one. */
+int8_t *random_codes(int32_t size, int32_t bits);
+
 /* The same without extremes: every byte is any. */
 void *any_bytes(int32_t size);
 

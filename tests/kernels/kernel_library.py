@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from cortexm_tools.plan.kernels.packing import FORMS, Constants
+from cortexm_tools.plan.kernels.forms import FORMS
+from cortexm_tools.plan.kernels.packing import Constants
 from cortexm_tools.plan.kernels.requirements import SCRATCH
 from cortexm_tools.plan.kernels.table import kernels
 

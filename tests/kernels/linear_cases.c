@@ -7,9 +7,7 @@
 #include "harness.h"
 #include "pack.h"
 
-typedef enum { LINEAR_FOURS, LINEAR_PAIRS, LINEAR_GEMM4 } linear_kind_t;
-
-static int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
+int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bits)
 {
     const int is_pairs = kind == LINEAR_PAIRS;
     cortexm_linear_s8_t p;
@@ -31,11 +29,13 @@ static int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
     p.weight_zero_point = (int8_t)(one_in(2) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
-    in = random_bytes(p.rows * p.in_features);
-    weight = random_bytes(p.out_features * p.in_features);
+    in = random_codes(p.rows * p.in_features, 8);
+    weight = random_codes(p.out_features * p.in_features, bits);
     bias = random_bias(p.out_features);
-    packed = is_pairs             ? pack_pairs(weight, p.out_features, p.in_features)
-             : kind == LINEAR_GEMM4 ? pack_gemm4(weight, p.out_features, 1, p.in_features)
+    packed = is_pairs && bits == 8               ? pack_pairs(weight, p.out_features, p.in_features)
+             : is_pairs                          ? pack_nibble_pairs(weight, p.out_features, p.in_features)
+             : kind == LINEAR_GEMM4 && bits == 8 ? pack_gemm4(weight, p.out_features, 1, p.in_features)
+             : kind == LINEAR_GEMM4 ? pack_nibble_gemm4(weight, p.out_features, 1, p.in_features)
                                     : pack_fours(weight, p.out_features, 1, p.in_features);
     if (is_pairs) {
         make_narrow(NULL, bias, p.out_features);
@@ -52,21 +52,6 @@ static int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
     free(scratch);
     free(bias);
     return finish(&o);
-}
-
-int linear_fours_s8_case(linear_fn variant, linear_fn ref)
-{
-    return linear_case(variant, ref, LINEAR_FOURS);
-}
-
-int linear_pairs_s8_case(linear_fn variant, linear_fn ref)
-{
-    return linear_case(variant, ref, LINEAR_PAIRS);
-}
-
-int linear_gemm4_s8_case(linear_fn variant, linear_fn ref)
-{
-    return linear_case(variant, ref, LINEAR_GEMM4);
 }
 
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind)

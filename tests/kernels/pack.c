@@ -95,6 +95,127 @@ int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth)
     return packed;
 }
 
+/* Puts a code of 4 bits into the lower or the upper half of a byte. */
+static void put_nibble(int8_t *packed, int32_t place, int32_t is_upper, int32_t code)
+{
+    const int32_t kept = packed[place] & (is_upper ? 0x0f : 0xf0);
+
+    packed[place] = (int8_t)(kept | (code & 15) << (is_upper ? 4 : 0));
+}
+
+int8_t *pack_nibble_twos(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    const int32_t order[4] = {0, 2, 1, 3};
+    const int32_t quads = (depth + 3) / 4;
+    const int32_t size = (channels + 1) / 2 * 4 * quads;
+    int8_t *packed = allocate(size);
+
+    randomize(packed, size);
+    for (int32_t o = 0; o < channels; ++o) {
+        for (int32_t k = 0; k < depth; ++k) {
+            put_nibble(packed, (o / 2 * quads + k / 4) * 4 + order[k % 4], o % 2,
+                       weight[o * depth + k] + (o % 2 == 0 ? 8 : 0));
+        }
+    }
+    return packed;
+}
+
+int8_t *pack_nibble_pairs(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    const int32_t steps = (depth + 1) / 2;
+    const int32_t eights = (depth + 7) / 8;
+    const int32_t whole = channels / 4 * 4;
+    const int32_t rest = 4 * eights * (channels - whole);
+    const int32_t behind = 4 * ((depth + 3) / 4 * 2 - steps) - rest;
+    const int32_t size = steps * whole + rest + (whole > 0 && behind > 0 ? behind : 0);
+    int8_t *packed = allocate(size);
+
+    randomize(packed, size);
+    for (int32_t o = 0; o < channels; ++o) {
+        for (int32_t k = 0; k < depth; ++k) {
+            const int8_t w = weight[o * depth + k];
+
+            if (o < whole) {
+                put_nibble(packed, (o / 4 * steps + k / 2) * 4 + k % 2 * 2 + o % 4 / 2, o % 2,
+                           o % 4 < 3 ? w + 8 : w);
+            } else {
+                put_nibble(packed,
+                           steps * whole + 4 * (eights * (o - whole) + k / 8) + k % 2 * 2 + k % 8 / 4,
+                           k % 4 / 2, w + 8);
+            }
+        }
+    }
+    return packed;
+}
+
+int32_t nibble_vectors_size(int32_t count)
+{
+    return count / 32 * 16 + (count % 32 < 16 ? count % 32 : 16);
+}
+
+int32_t nibble_gemm4_size(int32_t channels, int32_t depth)
+{
+    return channels / 4 * 2 * depth + channels % 4 * nibble_vectors_size(depth);
+}
+
+int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
+{
+    const int32_t whole = channels / 4 * 4;
+    const int32_t first = (depth - 1) % 16 + 1;
+    const int32_t behind = 16 - depth * (1 + channels - whole);
+    const int32_t group_size = nibble_gemm4_size(channels, depth);
+    const int32_t size = groups * group_size + (whole > 0 && behind > 0 ? behind : 0);
+    int8_t *packed = allocate(size);
+
+    randomize(packed, size);
+    for (int32_t g = 0; g < groups; ++g) {
+        for (int32_t o = 0; o < channels; ++o) {
+            for (int32_t k = 0; k < depth; ++k) {
+                const int32_t width = k < first ? first : 16;
+                const int32_t at = k < first ? k : (k - first) % 16;
+                const int32_t chunk = k < first ? 0 : 2 * (k - at);
+                const int32_t code = weight[(g * channels + o) * depth + k];
+
+                if (o < whole) {
+                    put_nibble(packed,
+                               g * group_size + o / 4 * 2 * depth + chunk + o % 4 / 2 * width + at,
+                               o % 2, code);
+                } else {
+                    put_nibble(packed,
+                               g * group_size + whole / 2 * depth +
+                                   (o - whole) * nibble_vectors_size(depth) + k / 32 * 16 + k % 16,
+                               k % 32 / 16, code);
+                }
+            }
+        }
+    }
+    return packed;
+}
+
+int8_t *pack_nibble_vectors(int8_t *codes, int32_t count)
+{
+    int8_t *packed = allocate(nibble_vectors_size(count));
+
+    randomize(packed, nibble_vectors_size(count));
+    for (int32_t i = 0; i < count; ++i) {
+        put_nibble(packed, i / 32 * 16 + i % 16, i % 32 / 16, codes[i]);
+    }
+    free(codes);
+    return packed;
+}
+
+int8_t *pack_nibbles(int8_t *codes, int32_t count)
+{
+    int8_t *packed = allocate((count + 1) / 2);
+
+    randomize(packed, (count + 1) / 2);
+    for (int32_t i = 0; i < count; ++i) {
+        put_nibble(packed, i / 2, i % 2, codes[i]);
+    }
+    free(codes);
+    return packed;
+}
+
 /* The taps of a phase of weights [out][y][x][c], last ones first. */
 static int8_t *phase_weights(const cortexm_conv_s8_t *p, const int8_t *weight, int32_t phase_y,
                              int32_t phase_x, int32_t *depth)
@@ -117,14 +238,15 @@ static int8_t *phase_weights(const cortexm_conv_s8_t *p, const int8_t *weight, i
     return weights;
 }
 
-int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight, int32_t **bias)
+int8_t *pack_phases(conv_kind_t kind, int32_t bits, const cortexm_conv_s8_t *p, int8_t *weight,
+                    int32_t **bias)
 {
     const int is_gemm4 = kind == TRANSPOSE_GEMM4;
     const int32_t places = p->out_c;
     const int32_t whole = places / 4 * 4;
     const int32_t all = p->kernel_h * p->kernel_w * p->in_c;
     const int32_t pad = is_gemm4 ? 16 : 8;
-    int8_t *packed = allocate(places * (all + p->stride_h * p->stride_w * 3));
+    int8_t *packed = allocate(places * (all + p->stride_h * p->stride_w * 7));
     int8_t *result;
     int32_t *biases = allocate(p->stride_h * p->stride_w * places * (int32_t)sizeof *biases);
     int32_t size = 0;
@@ -146,11 +268,16 @@ int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight
             biases[phase * places + o] = (*bias)[o] + p->in_zero_point * others;
         }
         if (depth > 0) {
-            const int32_t length = is_gemm4 ? places * depth
-                                            : whole * ((depth + 1) / 2 * 2) +
-                                                  (places - whole) * ((depth + 3) / 4 * 4);
-            int8_t *part = is_gemm4 ? pack_gemm4(weights, p->out_c, 1, depth)
-                                    : pack_pairs(weights, p->out_c, depth);
+            const int32_t steps = (depth + 1) / 2;
+            const int32_t rest = places - whole;
+            const int32_t length = is_gemm4 && bits == 8 ? places * depth
+                                   : is_gemm4            ? nibble_gemm4_size(places, depth)
+                                   : bits == 8 ? whole * 2 * steps + rest * ((depth + 3) / 4 * 4)
+                                               : whole * steps + rest * ((depth + 7) / 8 * 4);
+            int8_t *part = is_gemm4 && bits == 8 ? pack_gemm4(weights, p->out_c, 1, depth)
+                           : is_gemm4            ? pack_nibble_gemm4(weights, p->out_c, 1, depth)
+                           : bits == 8 ? pack_pairs(weights, p->out_c, depth)
+                                       : pack_nibble_pairs(weights, p->out_c, depth);
 
             memcpy(packed + size, part, (size_t)length);
             size += length;

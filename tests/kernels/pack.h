@@ -16,9 +16,25 @@ int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth);
 
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
 
-/* A transposed convolution in phases, each as conv2d's: pack_gemm4 or pack_pairs. Takes over `weight` and *bias, which
- * becomes the biases of all phases. */
-int8_t *pack_phases(conv_kind_t kind, const cortexm_conv_s8_t *p, int8_t *weight, int32_t **bias);
+/* The forms of weights of 4 bits, as the functions of their names. */
+int8_t *pack_nibble_twos(const int8_t *weight, int32_t channels, int32_t depth);
+int8_t *pack_nibble_pairs(const int8_t *weight, int32_t channels, int32_t depth);
+int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
+
+/* The bytes of a group of nibble_gemm4, and of so many codes as nibble_vectors. */
+int32_t nibble_gemm4_size(int32_t channels, int32_t depth);
+int32_t nibble_vectors_size(int32_t count);
+
+/* nibble_vectors; takes over `codes`. */
+int8_t *pack_nibble_vectors(int8_t *codes, int32_t count);
+
+/* Codes two in a byte, the first in its lower half; takes over `codes`. */
+int8_t *pack_nibbles(int8_t *codes, int32_t count);
+
+/* A transposed convolution in phases, each as linear's: pack_gemm4 or pack_pairs. Takes over `weight`
+ * and *bias, which becomes the biases of all phases. */
+int8_t *pack_phases(conv_kind_t kind, int32_t bits, const cortexm_conv_s8_t *p, int8_t *weight,
+                    int32_t **bias);
 
 /* As tap_fours and window_rows. */
 int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int32_t channels);

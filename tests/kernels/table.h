@@ -240,17 +240,25 @@
 
 #define DSP_KERNELS(K)                                                                             \
     K(conv2d_s8, dsp, conv_twos_s8_case)                                                           \
+    K(conv2d_s8w4, dsp, conv_twos_s8w4_case)                                                       \
     K(depthwise_conv2d_s8, dsp, depthwise_window_rows_s8_case)                                     \
+    K(depthwise_conv2d_s8w4, dsp, depthwise_window_rows_s8w4_case)                                 \
     K(transpose_conv2d_s8, dsp, transpose_pairs_s8_case)                                           \
+    K(transpose_conv2d_s8w4, dsp, transpose_pairs_s8w4_case)                                       \
     K(linear_s8, dsp, linear_pairs_s8_case)                                                        \
+    K(linear_s8w4, dsp, linear_pairs_s8w4_case)                                                    \
     K(batch_matmul_s8, dsp, batch_matmul_widened_s8_case)                                          \
     K(add_s8, dsp, add_shifts_right_s8_case)
 
 #define MVE_KERNELS(K)                                                                             \
     K(conv2d_s8, mve, conv_gemm4_s8_case)                                                          \
+    K(conv2d_s8w4, mve, conv_gemm4_s8w4_case)                                                      \
     K(depthwise_conv2d_s8, mve, depthwise8_s8_case)                                                \
+    K(depthwise_conv2d_s8w4, mve, depthwise8_s8w4_case)                                            \
     K(transpose_conv2d_s8, mve, transpose_gemm4_s8_case)                                           \
+    K(transpose_conv2d_s8w4, mve, transpose_gemm4_s8w4_case)                                       \
     K(linear_s8, mve, linear_gemm4_s8_case)                                                        \
+    K(linear_s8w4, mve, linear_gemm4_s8w4_case)                                                    \
     K(batch_matmul_s8, mve, batch_matmul_sums_s8_case)                                             \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from cortexm_tools.ir import Array
-from cortexm_tools.plan.kernels.packing import FORMS, Constants, Tables, _phases
+from cortexm_tools.plan.kernels.forms import FORMS
+from cortexm_tools.plan.kernels.packing import Constants, Tables, _phases
 
 from tests.support.graphs import rescales
 
@@ -139,15 +140,86 @@ def test_phases_gemm4() -> None:
     assert packed.shift.tolist() == [-1, -2, -3, -4, -5]
 
 
+def _nibble(packed: np.ndarray, place: int, half: int) -> int:
+    """The code in one half of a byte."""
+    return int((int(packed[place]) >> 4 * half & 15) ^ 8) - 8
+
+
+def _in_nibbles(
+    form: str, channels: int, depth: int
+) -> tuple[list[tuple[int, int, int]], set[int]]:
+    """Where each weight [channel, input] is, as (byte, half, offset); and which bytes hold weights."""
+    whole = channels // 4 * 4
+    first, steps, eights = (depth - 1) % 16 + 1, (depth + 1) // 2, (depth + 7) // 8
+    row = depth // 32 * 16 + min(depth % 32, 16)
+    places = []
+    for o, k in itertools.product(range(channels), range(depth)):
+        if form == "nibble_twos":
+            byte = (o // 2 * -(-depth // 4) + k // 4) * 4 + (0, 2, 1, 3)[k % 4]
+            places.append((byte, o % 2, 8 * (o % 2 == 0)))
+        elif form == "nibble_pairs" and o < whole:
+            byte = (o // 4 * steps + k // 2) * 4 + k % 2 * 2 + o % 4 // 2
+            places.append((byte, o % 2, 8 * (o % 4 < 3)))
+        elif form == "nibble_pairs":
+            byte = steps * whole + 4 * (eights * (o - whole) + k // 8) + k % 2 * 2 + k % 8 // 4
+            places.append((byte, k % 4 // 2, 8))
+        elif o < whole:
+            at, width = (k, first) if k < first else ((k - first) % 16, 16)
+            chunk = 0 if k < first else 2 * (k - at)
+            places.append((o // 4 * 2 * depth + chunk + o % 4 // 2 * width + at, o % 2, 0))
+        else:
+            byte = whole // 2 * depth + (o - whole) * row + k // 32 * 16 + k % 16
+            places.append((byte, k % 32 // 16, 0))
+    return places, {byte for byte, _, _ in places}
+
+
+@pytest.mark.parametrize("form", ["nibble_twos", "nibble_pairs", "nibble_gemm4"])
+def test_weights_of_4_bits_come_back(form: str) -> None:
+    """Every code is where the kernels' comments say, and takes half a byte of its own."""
+    rng = np.random.default_rng(4)
+    for channels, depth in itertools.product(
+        (1, 2, 3, 4, 5, 7, 8, 10), (*range(1, 20), 32, 33, 50)
+    ):
+        weight = rng.integers(-8, 8, (channels, depth)).astype(np.int8)
+        weight[0, 0] = -8 if depth % 2 else 7
+        packed = pack(form, _constants(weight, channels)).weight
+        places, held = _in_nibbles(form, channels, depth)
+        assert len({(byte, half) for byte, half, _ in places}) == weight.size
+        codes = [
+            (_nibble(packed, byte, half) - offset + 8) % 16 - 8 for byte, half, offset in places
+        ]
+        assert codes == weight.reshape(-1).tolist()
+        # Half the bytes, and what rows, pairs of channels, and reads behind the end are filled up with.
+        filling = channels % 2 * (depth + 3) // 2 + 2 * channels + (16 if form[7] == "g" else 8)
+        assert max(held) < packed.size <= weight.size / 2 + filling
+
+
+def test_depthwise_weights_of_4_bits_come_back() -> None:
+    rng = np.random.default_rng(5)
+    for channels in (8, 9, 16, 23, 40):
+        weight = rng.integers(-8, 8, (1, 3, 3, channels)).astype(np.int8)
+        plain = pack("depthwise8", _constants(weight, channels)).weight
+        packed = pack("nibble_depthwise8", _constants(weight, channels)).weight
+        assert packed.size <= plain.size // 2 + 8
+        for i, code in enumerate(plain):
+            assert _nibble(packed, i // 32 * 16 + i % 16, i % 32 // 16) == code
+    weight = rng.integers(-8, 8, (1, 3, 3, 12)).astype(np.int8)
+    packed = pack("nibble_rows", _constants(weight, 12)).weight
+    codes = [_nibble(packed, i // 2, i % 2) for i in range(108)]
+    assert packed.size == 54 and codes == weight.reshape(9, 12).T.reshape(-1).tolist()
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_sizes_are_those_of_packed_weights(form: str) -> None:
     """Plans are compared by them; weights are packed for the one that is taken."""
     rng = np.random.default_rng(0)
-    depthwise = form in ("depthwise8", "tap_fours", "window_rows", "nn_depthwise")
+    rows = form in ("window_rows", "nibble_rows")
+    depthwise = rows or form in ("depthwise8", "nibble_depthwise8", "tap_fours", "nn_depthwise")
+    grouped = form in ("gemm4", "nibble_gemm4", "fours")
     for _ in range(60):
         height, width, in_c, per_group = (int(n) for n in rng.integers(1, 8, 4))
-        groups = int(rng.integers(1, 4)) if form in ("gemm4", "fours") else 1
-        if form == "window_rows":
+        groups = int(rng.integers(1, 4)) if grouped else 1
+        if rows:
             height = width = 3
         out_c = 8 + in_c * per_group if depthwise else groups * per_group
         shape = (1, height, width, out_c) if depthwise else (out_c, height, width, in_c)

@@ -31,15 +31,20 @@ def rescales(multipliers: Array, shifts: Array) -> tuple[Rescale, ...]:
 
 
 class Net:
-    """Builds a graph operator by operator; values are tensor indices."""
+    """Builds a graph operator by operator; values are tensor indices.
 
-    def __init__(self, name: str = "net", seed: int = 0) -> None:
+    Args:
+        mixed: whether every third layer has weights of 4 bits.
+    """
+
+    def __init__(self, name: str = "net", seed: int = 0, *, mixed: bool = False) -> None:
         self.name = name
         self.tensors: list[Tensor] = []
         self.ops: list[Op] = []
         self.inputs: list[int] = []
         self.states: list[State] = []
         self.random = np.random.default_rng(seed)
+        self.mixed = mixed
 
     def shape(self, index: int) -> tuple[int, ...]:
         return self.tensors[index].shape
@@ -81,6 +86,16 @@ class Net:
     def codes(self, *shape: int) -> int:
         return self.constant(self.random.integers(-128, 128, shape), DType.S8)
 
+    @property
+    def bits_less(self) -> int:
+        """By how many bits the weights of the next layer are smaller than int8."""
+        return 4 if self.mixed and len(self.ops) % 3 == len(self.name) % 3 else 0
+
+    def weights(self, *shape: int) -> int:
+        """The same random numbers, whatever the bits."""
+        codes = self.random.integers(-128, 128, shape)
+        return self.constant(codes >> self.bits_less, DType.S8)
+
     def add(
         self,
         attrs: Attrs,
@@ -107,8 +122,8 @@ class Net:
     ) -> int:
         n, c, h, w = self.shape(x)
         taps = math.prod(kernel) * (1 if depthwise else c // groups)
-        weight = (
-            self.codes(1, *kernel, out_c) if depthwise else self.codes(out_c, *kernel, c // groups)
+        weight = self.weights(
+            *((1, *kernel, out_c) if depthwise else (out_c, *kernel, c // groups))
         )
         inputs = [x, weight]
         if bias:
@@ -119,7 +134,8 @@ class Net:
             "out_zero_point": int(self.random.integers(-128, 128)),
             "rescales": rescales(
                 self.random.integers(2**30, 2**31, out_c),
-                self.random.integers(-2, 1, out_c) - 6 - int(math.log2(taps)) // 2,
+                self.random.integers(-2, 1, out_c)
+                + (self.bits_less - 6 - int(math.log2(taps)) // 2),
             ),
             "act_min": -128,
             "act_max": int(self.random.integers(60, 128)),
@@ -136,13 +152,14 @@ class Net:
             weight_zero_point=0,
             out_zero_point=int(self.random.integers(-128, 128)),
             rescale=Rescale(
-                int(self.random.integers(2**30, 2**31)), -8 - int(math.log2(shape[-1])) // 2
+                int(self.random.integers(2**30, 2**31)),
+                self.bits_less - 8 - int(math.log2(shape[-1])) // 2,
             ),
             act_min=-128,
             act_max=127,
         )
         bias = self.constant(self.random.integers(-9999, 9999, out), DType.S32)
-        return self.add(attrs, [x, self.codes(out, shape[-1]), bias], (*shape[:-1], out))
+        return self.add(attrs, [x, self.weights(out, shape[-1]), bias], (*shape[:-1], out))
 
     def sum(self, a: int, b: int) -> int:
         zero = [int(v) for v in self.random.integers(-128, 128, 3)]
@@ -216,7 +233,7 @@ def random_network(seed: int, one: int | None = None) -> Graph:
     Args:
         one: the dimension in which its input has the extent 1.
     """
-    net = Net(f"random{seed}", seed)
+    net = Net(f"random{seed}", seed, mixed=True)
     pick = net.random.integers
     size = int(pick(4, 9))
     floats = bool(pick(0, 2))
@@ -266,7 +283,7 @@ def random_narrow(seed: int) -> Graph:
 
 def random_layer(seed: int) -> Graph:
     """One operator whose kernel may overwrite its input, of any geometry."""
-    net = Net(f"layer{seed}", seed)
+    net = Net(f"layer{seed}", seed, mixed=True)
     pick = net.random.integers
     height, width = (int(v) for v in pick(3, 9, 2))
     channels = int(pick(1, 20))
@@ -299,7 +316,7 @@ def random_layer(seed: int) -> Graph:
 
 def random_tower(seed: int) -> Graph:
     """An image network of blocks that can be computed in bands of rows."""
-    net = Net(f"tower{seed}", seed)
+    net = Net(f"tower{seed}", seed, mixed=True)
     pick = net.random.integers
     floats = seed % 3 == 0
     shape = (1, int(pick(1, 9)), int(pick(6, 15)), int(pick(3, 8)))
@@ -330,7 +347,7 @@ def random_tower(seed: int) -> Graph:
 def random_branches(seed: int) -> Graph:
     """An image network of branches that are joined along channels, rows or columns, by whatever makes
     a branch: some are read by others too, are inputs, constants, or joined twice."""
-    net = Net(f"branches{seed}", seed)
+    net = Net(f"branches{seed}", seed, mixed=True)
     pick = net.random.integers
     images = 2 if seed % 7 == 0 else 1
     x = net.input((images, int(pick(1, 9)), int(pick(3, 8)), int(pick(3, 8))))
@@ -394,7 +411,7 @@ def _branch(net: Net, x: int) -> int:
 def random_mixture(seed: int) -> Graph:
     """A network of several float inputs, each quantized, that meet in operators of two operands: often
     in the first one. Some inputs are read again later, some results are outputs."""
-    net = Net(f"mixture{seed}", seed)
+    net = Net(f"mixture{seed}", seed, mixed=True)
     pick = net.random.integers
     shape = (1, int(pick(1, 6)), int(pick(2, 6)), int(pick(2, 6)))
     live = []

@@ -2,12 +2,17 @@
 /*
  * Dot products of one or two vectors of `depth` codes with four output channels.
  *
- * The plan packs the weights (pack "gemm4", plan/kernels/packing.py): channels in blocks of four, each block in
- * chunks along the depth; a chunk holds its bytes of channel 0, 1, 2 and 3. The first chunk has
- * `first` = 1 … 16 bytes of each channel, the `chunks` that follow 16: the loop then needs no
+ * The plan packs the weights (pack "gemm4", plan/kernels/packing.py): channels in blocks of four, each
+ * block in chunks along the depth; a chunk holds its bytes of channel 0, 1, 2 and 3. The first chunk
+ * has `first` = 1 … 16 bytes of each channel, the `chunks` that follow 16: the loop then needs no
  * remainder. One to three channels that are left follow as they are, one after another. The first
  * chunk is read in whole vectors: behind the last block there are 16 bytes less `depth`, if that is
  * any, which need not be weights.
+ *
+ * Weights of 4 bits ("nibble_gemm4"; WEIGHT_BITS, stamp.h) are the same with the codes of channels 0
+ * and 1, and of 2 and 3, in the lower and upper halves of one byte. Either half times 16 is an int8
+ * again, so all sums are 16 times what they should be, which leaves them exact below 2^17 inputs. A
+ * channel that is left has vectors of 32 codes, the first 16 in the lower halves.
  *
  * Inline assembly: VMLADAVA adds into an even-numbered register, so eight sums take all that there
  * are, the link register included. GCC 12 neither allocates them so nor uses loops with tails.
@@ -16,6 +21,7 @@
 #define CORTEXM_COMMON_GEMM_MVE_H
 
 #include "common/mve.h"
+#include "common/stamp.h"
 
 typedef struct {
     uint32_t first, chunks;
@@ -28,6 +34,139 @@ static inline cortexm_depth_t cortexm_depth_of(int32_t depth)
 
     return d;
 }
+
+/* The bytes of a channel's weights that is left of fours, and of so many channels' weights. */
+static inline int32_t cortexm_row_bytes(int32_t depth)
+{
+#if WEIGHT_BITS == 8
+    return depth;
+#else
+    return depth / 32 * 16 + cortexm_min(depth % 32, 16);
+#endif
+}
+
+static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
+{
+    return channels / 4 * (depth * 4 * WEIGHT_BITS / 8) + channels % 4 * cortexm_row_bytes(depth);
+}
+
+/* One chunk of all products but the last two, which take u and v times t. */
+#if WEIGHT_BITS == 8
+#define CORTEXM_FIRST_CHUNK                                                                        \
+    "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vmladav.s8  r0, %q[s], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
+    "vmladav.s8  r8, %q[s], %q[v]\n\t"                                                             \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vmladav.s8  r2, %q[t], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
+    "vmladav.s8  r10, %q[t], %q[v]\n\t"                                                            \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
+    "vmladav.s8  r12, %q[s], %q[v]\n\t"                                                            \
+    "add         %[w], %[w], %[first]\n\t"
+#define CORTEXM_CHUNK                                                                              \
+    "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
+    "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r0, %q[s], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[v], [%[y]], #16\n\t"                                                           \
+    "vmladava.s8 r8, %q[s], %q[v]\n\t"                                                             \
+    "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r2, %q[t], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r10, %q[t], %q[v]\n\t"                                                            \
+    "subs        %[chunks], %[chunks], #1\n\t"                                                     \
+    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r12, %q[s], %q[v]\n\t"
+/* The same for one vector of inputs, with the last product. */
+#define CORTEXM_FIRST_OF_ONE                                                                       \
+    "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
+    "vmladav.s8  r0, %q[s], %q[u]\n\t"                                                             \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
+    "vmladav.s8  r2, %q[t], %q[u]\n\t"                                                             \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
+    "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vmladav.s8  r6, %q[t], %q[u]\n\t"
+#define CORTEXM_CHUNK_OF_ONE                                                                       \
+    "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
+    "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r0, %q[s], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r2, %q[t], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r6, %q[t], %q[u]\n\t"
+#define CORTEXM_SIXTEENTH(sums)
+#define CORTEXM_UPPER_HALVES
+#else
+#define CORTEXM_FIRST_CHUNK                                                                        \
+    "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
+    "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
+    "vmladav.s8  r0, %q[t], %q[u]\n\t"                                                             \
+    "vmladav.s8  r8, %q[t], %q[v]\n\t"                                                             \
+    "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
+    "vmladav.s8  r2, %q[s], %q[u]\n\t"                                                             \
+    "vmladav.s8  r10, %q[s], %q[v]\n\t"                                                            \
+    "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
+    "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
+    "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vmladav.s8  r12, %q[s], %q[v]\n\t"
+#define CORTEXM_CHUNK                                                                              \
+    "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
+    "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
+    "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
+    "vmladava.s8 r0, %q[t], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[v], [%[y]], #16\n\t"                                                           \
+    "vmladava.s8 r8, %q[t], %q[v]\n\t"                                                             \
+    "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
+    "vmladava.s8 r2, %q[s], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r10, %q[s], %q[v]\n\t"                                                            \
+    "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
+    "subs        %[chunks], %[chunks], #1\n\t"                                                     \
+    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
+    "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
+    "vmladava.s8 r12, %q[s], %q[v]\n\t"
+#define CORTEXM_FIRST_OF_ONE                                                                       \
+    "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
+    "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
+    "vmladav.s8  r0, %q[t], %q[u]\n\t"                                                             \
+    "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
+    "vmladav.s8  r2, %q[s], %q[u]\n\t"                                                             \
+    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
+    "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
+    "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
+    "vmladav.s8  r6, %q[t], %q[u]\n\t"
+#define CORTEXM_CHUNK_OF_ONE                                                                       \
+    "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
+    "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
+    "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
+    "vmladava.s8 r0, %q[t], %q[u]\n\t"                                                             \
+    "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
+    "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
+    "vmladava.s8 r2, %q[s], %q[u]\n\t"                                                             \
+    "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
+    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
+    "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
+    "vmladava.s8 r6, %q[t], %q[u]\n\t"
+#define CORTEXM_SIXTEENTH(sums) "vshr.s32    %q[" sums "], %q[" sums "], #4\n\t"
+#define CORTEXM_UPPER_HALVES , [upper] "w"(vdupq_n_u8(0xf0))
+#endif
 
 /* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory. */
 typedef struct {
@@ -56,41 +195,14 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vctp.8      %[first]\n\t"
         "vpstt\n\t"
         "vldrbt.u8   %q[u], [%[x]]\n\t"
-        "vldrbt.u8   %q[v], [%[y]]\n\t"
-        "vldrb.u8    %q[s], [%[w]]\n\t"
-        "add         %[w], %[w], %[first]\n\t"
-        "vmladav.s8  r0, %q[s], %q[u]\n\t"
-        "vldrb.u8    %q[t], [%[w]]\n\t"
-        "vmladav.s8  r8, %q[s], %q[v]\n\t"
-        "add         %[w], %[w], %[first]\n\t"
-        "vmladav.s8  r2, %q[t], %q[u]\n\t"
-        "vldrb.u8    %q[s], [%[w]]\n\t"
-        "vmladav.s8  r10, %q[t], %q[v]\n\t"
-        "add         %[w], %[w], %[first]\n\t"
-        "vmladav.s8  r4, %q[s], %q[u]\n\t"
-        "vldrb.u8    %q[t], [%[w]]\n\t"
-        "vmladav.s8  r12, %q[s], %q[v]\n\t"
-        "add         %[w], %[w], %[first]\n\t"
+        "vldrbt.u8   %q[v], [%[y]]\n\t" CORTEXM_FIRST_CHUNK
         "vmladav.s8  r6, %q[t], %q[u]\n\t"
         "add         %[x], %[x], %[first]\n\t"
         "vmladav.s8  lr, %q[t], %q[v]\n\t"
         "add         %[y], %[y], %[first]\n\t"
         "subs        %[chunks], %[chunks], #1\n\t"
         "blo         2f\n"
-        "1:\n\t"
-        "vldrb.u8    %q[u], [%[x]], #16\n\t"
-        "vldrb.u8    %q[s], [%[w]], #16\n\t"
-        "vmladava.s8 r0, %q[s], %q[u]\n\t"
-        "vldrb.u8    %q[v], [%[y]], #16\n\t"
-        "vmladava.s8 r8, %q[s], %q[v]\n\t"
-        "vldrb.u8    %q[t], [%[w]], #16\n\t"
-        "vmladava.s8 r2, %q[t], %q[u]\n\t"
-        "vldrb.u8    %q[s], [%[w]], #16\n\t"
-        "vmladava.s8 r10, %q[t], %q[v]\n\t"
-        "subs        %[chunks], %[chunks], #1\n\t"
-        "vmladava.s8 r4, %q[s], %q[u]\n\t"
-        "vldrb.u8    %q[t], [%[w]], #16\n\t"
-        "vmladava.s8 r12, %q[s], %q[v]\n\t"
+        "1:\n\t" CORTEXM_CHUNK
         "vmladava.s8 r6, %q[t], %q[u]\n\t"
         "vmladava.s8 lr, %q[t], %q[v]\n\t"
         "bhs         1b\n"
@@ -99,7 +211,7 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vmov        %e[u], r0, r2\n\t"
         "vmov        %f[u], r4, r6\n\t"
         "vmov        %e[v], r8, r10\n\t"
-        "vmov        %f[v], r12, lr\n\t"
+        "vmov        %f[v], r12, lr\n\t" CORTEXM_SIXTEENTH("u") CORTEXM_SIXTEENTH("v")
         "ldrd        r8, r10, [%[g]]\n\t"
         "ldrd        r4, r6, [%[g], #8]\n\t"
         "ldrd        r0, r2, [%[g], #16]\n\t"
@@ -133,10 +245,12 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         : [u] "=&w"(u), [v] "=&w"(v), [s] "=&w"(s), [t] "=&w"(t), [x] "=&r"(x), [y] "=&r"(y),
           [w] "+&r"(weight), [chunks] "=&r"(chunks)
         : [first] "r"(first), [g] "r"(g), [low] "w"(finish->low), [high] "w"(finish->high),
-          [zero] "w"(finish->zero_point)
+          [zero] "w"(finish->zero_point) CORTEXM_UPPER_HALVES
         : "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "cc", "memory");
     return weight;
 }
+
+#if WEIGHT_BITS == 8
 
 /* The same for `channels` = 1 … 3 that are left; g stays as it is. */
 static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t *weight,
@@ -214,6 +328,50 @@ static inline int32_t cortexm_dot_mve(const int8_t *x, const int8_t *weight, int
     return sum;
 }
 
+#else
+
+/* The product of x with one channel. */
+static inline int32_t cortexm_dot_mve(const int8_t *x, const int8_t *weight, int32_t depth)
+{
+    const int8x16_t upper = vdupq_n_s8((int8_t)0xf0);
+    int32_t sum = 0;
+
+    for (; depth > 0; depth -= 32) {
+        const mve_pred16_t inside = vctp8q((uint32_t)depth);
+        const int8x16_t codes = vldrbq_z_s8(weight, inside);
+
+        sum = vmladavaq_s8(sum, vshlq_n_s8(codes, 4), vldrbq_z_s8(x, inside));
+        if (depth > 16) {
+            const mve_pred16_t rest = vctp8q((uint32_t)depth - 16u);
+
+            sum = vmladavaq_s8(sum, vandq_s8(codes, upper), vldrbq_z_s8(x + 16, rest));
+        }
+        x += 32;
+        weight += 16;
+    }
+    return sum >> 4;
+}
+
+/* As cortexm_gemm_2_mve, for `channels` = 1 … 3 that are left; g stays as it is. */
+static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t *weight,
+                                           int32_t depth, int32_t channels,
+                                           const cortexm_finish_t *finish)
+{
+    for (int32_t o = 0; o < channels; ++o) {
+        int32x4_t sum = vdupq_n_s32(cortexm_dot_mve(g->window[0], weight, depth));
+
+        sum = vsetq_lane_s32(cortexm_dot_mve(g->window[1], weight, depth), sum, 1);
+        sum = cortexm_requantize_right_mve(vaddq_n_s32(sum, g->bias[o]),
+                                           vdupq_n_s32(g->multiplier[o]), vdupq_n_s32(g->shift[o]));
+        sum = cortexm_finish(sum, *finish);
+        g->out[0][o] = (int8_t)vgetq_lane_s32(sum, 0);
+        g->out[1][o] = (int8_t)vgetq_lane_s32(sum, 1);
+        weight += cortexm_row_bytes(depth);
+    }
+}
+
+#endif
+
 /* Products of x with the four channels at *weight, which moves on to the next four. */
 static inline int32x4_t cortexm_dot_4x1_mve(const int8_t *x, const int8_t **weight,
                                             cortexm_depth_t depth)
@@ -224,37 +382,16 @@ static inline int32x4_t cortexm_dot_4x1_mve(const int8_t *x, const int8_t **weig
     __asm__ volatile(
         "vctp.8      %[first]\n\t"
         "vpst\n\t"
-        "vldrbt.u8   %q[u], [%[x]]\n\t"
-        "vldrb.u8    %q[s], [%[w]]\n\t"
-        "add         %[w], %[w], %[first]\n\t"
-        "vldrb.u8    %q[t], [%[w]]\n\t"
-        "vmladav.s8  r0, %q[s], %q[u]\n\t"
-        "add         %[w], %[w], %[first]\n\t"
-        "vldrb.u8    %q[s], [%[w]]\n\t"
-        "vmladav.s8  r2, %q[t], %q[u]\n\t"
-        "add         %[w], %[w], %[first]\n\t"
-        "vldrb.u8    %q[t], [%[w]]\n\t"
-        "vmladav.s8  r4, %q[s], %q[u]\n\t"
-        "add         %[w], %[w], %[first]\n\t"
-        "vmladav.s8  r6, %q[t], %q[u]\n\t"
+        "vldrbt.u8   %q[u], [%[x]]\n\t" CORTEXM_FIRST_OF_ONE
         "add         %[x], %[x], %[first]\n\t"
         "wls         lr, %[chunks], 2f\n"
-        "1:\n\t"
-        "vldrb.u8    %q[u], [%[x]], #16\n\t"
-        "vldrb.u8    %q[s], [%[w]], #16\n\t"
-        "vmladava.s8 r0, %q[s], %q[u]\n\t"
-        "vldrb.u8    %q[t], [%[w]], #16\n\t"
-        "vmladava.s8 r2, %q[t], %q[u]\n\t"
-        "vldrb.u8    %q[s], [%[w]], #16\n\t"
-        "vmladava.s8 r4, %q[s], %q[u]\n\t"
-        "vldrb.u8    %q[t], [%[w]], #16\n\t"
-        "vmladava.s8 r6, %q[t], %q[u]\n\t"
+        "1:\n\t" CORTEXM_CHUNK_OF_ONE
         "le          lr, 1b\n"
         "2:\n\t"
         "vmov        %e[u], r0, r2\n\t"
-        "vmov        %f[u], r4, r6\n\t"
+        "vmov        %f[u], r4, r6\n\t" CORTEXM_SIXTEENTH("u")
         : [u] "=&w"(u), [s] "=&w"(s), [t] "=&w"(t), [x] "+r"(x), [w] "+r"(w)
-        : [first] "r"(depth.first), [chunks] "r"(depth.chunks)
+        : [first] "r"(depth.first), [chunks] "r"(depth.chunks) CORTEXM_UPPER_HALVES
         : "r0", "r2", "r4", "r6", "lr", "cc", "memory");
     *weight = w;
     return u;

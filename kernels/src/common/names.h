@@ -7,11 +7,13 @@
 #ifndef CORTEXM_COMMON_NAMES_H
 #define CORTEXM_COMMON_NAMES_H
 
+#undef AT_ONCE
 #undef BAND
 #undef BETTER
 #undef BETTER_argmax
 #undef BETTER_argmin
 #undef BLOCK
+#undef BLOCK_WORDS
 #undef CHANNELS
 #undef CHUNK
 #undef COLUMNS
@@ -65,6 +67,7 @@
 #undef MULTIPLY_BLOCK
 #undef MULTIPLY_COLUMN
 #undef MULTIPLY_FIRST
+#undef MULTIPLY_QUAD
 #undef MULTIPLY_SECOND
 #undef MULTIPLY_STEP
 #undef ONE
@@ -87,6 +90,9 @@
 #undef POOL_max_pool2d
 #undef PRODUCT
 #undef PRODUCTS
+#undef QUAD_BYTES
+#undef QUAD_SHIFT
+#undef QUAD_WORDS
 #undef QUANTIZE_EASY
 #undef RAISE
 #undef RELATION
@@ -100,7 +106,9 @@
 #undef SCALED
 #undef SCALED_s16
 #undef SCALED_s8
+#undef SECOND
 #undef SEPARATE
+#undef SEPARATE_BLOCK
 #undef START
 #undef START_amax
 #undef START_amin
@@ -127,5 +135,6 @@
 #undef VECTOR
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d
+#undef WEIGHT_BITS
 
 #endif

@@ -36,8 +36,14 @@
 #define CORTEXM_HIGH_MUL_scalar cortexm_high_mul_wide
 #define CORTEXM_HIGH_MUL_v6m cortexm_high_mul_narrow
 #define CORTEXM_HIGH_MUL_v7m cortexm_high_mul_wide
+#define CORTEXM_HIGH_MUL_dsp cortexm_high_mul_wide
 #define CORTEXM_HIGH_MUL_mve cortexm_high_mul_wide
 #define CORTEXM_HIGH_MUL_cmsis_nn cortexm_high_mul_wide
+
+/* Bits of a weight, which is what TO stands for where TYPES are activations and weights: s8 or s8w4. */
+#define WEIGHT_BITS CORTEXM_JOIN(CORTEXM_BITS_, TO)
+#define CORTEXM_BITS_s8 8
+#define CORTEXM_BITS_w4 4
 
 #define CORTEXM_TYPE_s8 int8_t
 #define CORTEXM_TYPE_s16 int16_t

@@ -83,42 +83,48 @@ def pad_fours(array: Array) -> Array:
     return np.pad(array, [(0, -array.shape[0] % 4)] + [(0, 0)] * (array.ndim - 1))
 
 
-def in_blocks(constants: Constants, block: Callable[[Array], Array]) -> Array:
-    """The weights of each group: blocks of four channels, then those that are left as they are.
+def in_blocks(
+    constants: Constants,
+    block: Callable[[Array], Array],
+    rest: Callable[[Array], Array] = lambda rows: rows.reshape(-1),
+) -> Array:
+    """The weights of each group: blocks of four channels, then those that are left.
 
     Args:
         block: the bytes of weights [blocks, 4, depth], blocks first.
+        rest: those of the channels [count, depth] that are left; default: as they are.
     """
     weight, groups = constants.weight, constants.groups
     rows = weight.reshape(groups, weight.shape[0] // groups, -1)
     whole = rows.shape[1] // 4 * 4
-    if whole == 0:
-        return weight.reshape(-1)
-    blocks = block(rows[:, :whole].reshape(-1, 4, rows.shape[2]))
-    rest = rows[:, whole:].reshape(groups, -1)
-    packed: Array = np.concatenate([blocks.reshape(groups, -1), rest], axis=1)
-    return packed.reshape(-1)
+    parts: list[Array] = [np.zeros(0, np.int8)]
+    for group in rows:
+        if whole:
+            parts.append(block(group[:whole].reshape(-1, 4, rows.shape[2])).reshape(-1))
+        parts.append(rest(group[whole:]))
+    return np.concatenate(parts)
+
+
+def in_chunks(blocks: Array) -> Array:
+    """Rows [blocks, count, depth] in chunks along the depth, the first one of 1 … 16 bytes a row."""
+    count, depth = blocks.shape[1:]
+    first = depth - 16 * ((depth - 1) // 16)
+    head = blocks[:, :, :first].reshape(len(blocks), -1)
+    tail = blocks[:, :, first:].reshape(len(blocks), count, -1, 16).transpose(0, 2, 1, 3)
+    return np.concatenate([head, tail.reshape(len(blocks), -1)], axis=1)
 
 
 def _gemm4(constants: Constants) -> Array:
     """gemm4 without what may follow."""
-    depth = constants.weight.size // constants.weight.shape[0]
-    first = depth - 16 * ((depth - 1) // 16)
-
-    def chunks(blocks: Array) -> Array:
-        head = blocks[:, :, :first].reshape(len(blocks), -1)
-        tail = blocks[:, :, first:].reshape(len(blocks), 4, -1, 16).transpose(0, 2, 1, 3)
-        return np.concatenate([head, tail.reshape(len(blocks), -1)], axis=1)
-
-    return in_blocks(constants, chunks)
+    return in_blocks(constants, in_chunks)
 
 
-def _filled_up(parts: Sequence[Array], behind: int) -> Array:
+def filled_up(parts: Sequence[Array], behind: int) -> Array:
     """The parts one after another, and so many zeros, if that is any."""
     return np.pad(np.concatenate(parts), (0, max(0, behind)))
 
 
-def _behind_gemm4(constants: Constants) -> int:
+def behind_gemm4(constants: Constants) -> int:
     """Bytes that are read behind the last block."""
     channels = constants.weight.shape[0] // constants.groups
     depth = constants.weight.size // constants.weight.shape[0]
@@ -131,14 +137,14 @@ def gemm4(constants: Constants) -> Array:
     The first chunk takes 1 … 16 bytes of each channel, so that the others have 16. It is read in
     whole vectors, which may need bytes behind the last block.
     """
-    return _filled_up([_gemm4(constants)], _behind_gemm4(constants))
+    return filled_up([_gemm4(constants)], behind_gemm4(constants))
 
 
-def _gemm4_size(constants: Constants) -> int:
-    return constants.weight.size + _behind_gemm4(constants)
+def gemm4_size(constants: Constants) -> int:
+    return constants.weight.size + behind_gemm4(constants)
 
 
-def _plain_bias(constants: Constants) -> Tables:
+def plain_bias(constants: Constants) -> Tables:
     """Biases without the zero point, for kernels that subtract it from every code."""
     return replace(constants.tables, bias=constants.plain_bias)
 
@@ -158,18 +164,18 @@ def _phases(constants: Constants) -> Iterator[Constants]:
             yield replace(constants, weight=weight, bias=bias.astype(np.int32))
 
 
-def _phase_biases(constants: Constants) -> Tables:
+def phase_biases(constants: Constants) -> Tables:
     """The biases of each phase, one after the other."""
     biases = [phase.bias for phase in _phases(constants)]
     return replace(constants.tables, bias=np.concatenate(biases))
 
 
-def _taps(constants: Constants) -> list[Constants]:
+def phases_with_taps(constants: Constants) -> list[Constants]:
     """The phases that have any."""
     return [phase for phase in _phases(constants) if phase.weight.size]
 
 
-def _phase_depths(constants: Constants) -> list[int]:
+def phase_depths(constants: Constants) -> list[int]:
     """Weights of a channel in each phase that has any, without taking them."""
     _, height, width, in_c = constants.weight.shape
     stride_h, stride_w = constants.stride
@@ -178,19 +184,19 @@ def _phase_depths(constants: Constants) -> list[int]:
     return [count * n * in_c for count in rows for n in columns if count * n * in_c]
 
 
-def _behind_phases_gemm4(constants: Constants) -> int:
+def behind_phases_gemm4(constants: Constants) -> int:
     # Phases without taps read the last one's again.
-    return max(0, 16 - min(_phase_depths(constants))) if constants.weight.shape[0] >= 4 else 0
+    return max(0, 16 - min(phase_depths(constants))) if constants.weight.shape[0] >= 4 else 0
 
 
 def phases_gemm4(constants: Constants) -> Array:
     """gemm4 of each phase of a transposed convolution, one after the other."""
-    parts = [_gemm4(phase) for phase in _taps(constants)]
-    return _filled_up(parts, _behind_phases_gemm4(constants))
+    parts = [_gemm4(phase) for phase in phases_with_taps(constants)]
+    return filled_up(parts, behind_phases_gemm4(constants))
 
 
-def _phases_gemm4_size(constants: Constants) -> int:
-    return constants.weight.size + _behind_phases_gemm4(constants)
+def phases_gemm4_size(constants: Constants) -> int:
+    return constants.weight.size + behind_phases_gemm4(constants)
 
 
 def depthwise8(constants: Constants) -> Array:
@@ -205,7 +211,7 @@ def depthwise8(constants: Constants) -> Array:
     return np.ascontiguousarray(taps[:, chunks].transpose(1, 0, 2)).reshape(-1)
 
 
-def _depthwise8_size(constants: Constants) -> int:
+def depthwise8_size(constants: Constants) -> int:
     channels = constants.channels
     return int(constants.weight.size // channels * 8 * -(-channels // 8))
 
@@ -231,7 +237,7 @@ def _words(rows: Array) -> Array:
     return (256 * codes[1::2] + codes[0::2] + 128).astype("<i2")
 
 
-def _ends_early(depth: int) -> bool:
+def ends_early(depth: int) -> bool:
     """Whether inputs that are read in fours go on behind the words of a row."""
     return depth % 4 in (1, 2)
 
@@ -243,12 +249,12 @@ def twos(constants: Constants) -> Array:
     """
     rows = constants.rows
     words = _words(rows).reshape(-1).view(np.int8)
-    return _filled_up([words], 4 if _ends_early(rows.shape[1]) else 0)
+    return filled_up([words], 4 if ends_early(rows.shape[1]) else 0)
 
 
-def _twos_size(constants: Constants) -> int:
+def twos_size(constants: Constants) -> int:
     channels, depth = constants.rows.shape
-    size = 4 * -(-channels // 2) * -(-depth // 2) + (4 if _ends_early(depth) else 0)
+    size = 4 * -(-channels // 2) * -(-depth // 2) + (4 if ends_early(depth) else 0)
     return int(size)
 
 
@@ -270,7 +276,7 @@ def _pairs_sizes(channels: int, depth: int) -> tuple[int, int]:
 def _behind_pairs(constants: Constants) -> int:
     """Bytes that are read behind the last block, less those of the channels that are left."""
     channels, depth = constants.rows.shape
-    needed = 8 if channels >= 4 and _ends_early(depth) else 0
+    needed = 8 if channels >= 4 and ends_early(depth) else 0
     return max(0, needed - _pairs_sizes(channels, depth)[1])
 
 
@@ -280,27 +286,27 @@ def pairs(constants: Constants) -> Array:
     Channels that are left follow one after another, inputs in fours w0, w2, w1, w3, filled up with
     zeros. The last block is read in fours of inputs, too, and may need words behind it.
     """
-    return _filled_up(_pairs(constants.rows), _behind_pairs(constants))
+    return filled_up(_pairs(constants.rows), _behind_pairs(constants))
 
 
-def _all_pairs_size(constants: Constants) -> int:
+def all_pairs_size(constants: Constants) -> int:
     return sum(_pairs_sizes(*constants.rows.shape)) + _behind_pairs(constants)
 
 
 def _behind_phases_pairs(constants: Constants) -> int:
-    early = any(_ends_early(depth) for depth in _phase_depths(constants))
+    early = any(ends_early(depth) for depth in phase_depths(constants))
     return 8 if early and constants.weight.shape[0] >= 4 else 0
 
 
 def phases_pairs(constants: Constants) -> Array:
     """pairs of each phase of a transposed convolution, one after the other."""
-    parts = [part for phase in _taps(constants) for part in _pairs(phase.rows)]
-    return _filled_up(parts, _behind_phases_pairs(constants))
+    parts = [part for phase in phases_with_taps(constants) for part in _pairs(phase.rows)]
+    return filled_up(parts, _behind_phases_pairs(constants))
 
 
-def _phases_pairs_size(constants: Constants) -> int:
+def phases_pairs_size(constants: Constants) -> int:
     channels = constants.weight.shape[0]
-    sizes = (sum(_pairs_sizes(channels, depth)) for depth in _phase_depths(constants))
+    sizes = (sum(_pairs_sizes(channels, depth)) for depth in phase_depths(constants))
     return sum(sizes) + _behind_phases_pairs(constants)
 
 
@@ -323,40 +329,3 @@ def nn_channels(constants: Constants) -> Tables:
 def nn_depthwise(constants: Constants) -> Array:
     """Three more weights, as the last ones are read by fours, too."""
     return np.pad(constants.weight.reshape(-1), (0, 3))
-
-
-def _same_size(constants: Constants) -> int:
-    return constants.weight.size
-
-
-@dataclass(frozen=True)
-class Form:
-    """How a kernel wants the constants of a layer.
-
-    Attributes:
-        weights: the weights as it reads them.
-        size: bytes of these.
-        tables: the constants per channel as it reads them.
-    """
-
-    weights: Callable[[Constants], Array] = lambda constants: constants.weight
-    size: Callable[[Constants], int] = _same_size
-    tables: Callable[[Constants], Tables] = lambda constants: constants.tables
-
-
-FORMS: dict[str, Form] = {
-    "": Form(),
-    "depthwise8": Form(depthwise8, _depthwise8_size),
-    "fours": Form(fours),
-    "gemm4": Form(gemm4, _gemm4_size),
-    "nn_channels": Form(tables=nn_channels),
-    "nn_depthwise": Form(nn_depthwise, lambda c: c.weight.size + 3, nn_channels),
-    "pairs": Form(pairs, _all_pairs_size),
-    "phases_gemm4": Form(phases_gemm4, _phases_gemm4_size, _phase_biases),
-    "phases_pairs": Form(phases_pairs, _phases_pairs_size, _phase_biases),
-    "plain_bias": Form(tables=_plain_bias),
-    "tap_fours": Form(tap_fours),
-    "twos": Form(twos, _twos_size),
-    "window_rows": Form(window_rows, lambda c: c.weight.size + 1),
-}
-"""By the name that `pack` has in kernels.json."""

@@ -194,12 +194,19 @@ def _tap_vectors(facts: Facts) -> int:
     return int(20 * ((taps + 3) // 4 * 4) + facts["in_c"])
 
 
+def _tap_vectors_weights(facts: Facts) -> int:
+    """The same, and the weights of channels in eights, unpacked."""
+    taps = facts["kernel_h"] * facts["kernel_w"]
+    return _tap_vectors(facts) + int((facts["in_c"] + 7) // 8 * 8 * taps)
+
+
 SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
     "two_windows": _two_windows,
     "two_phase_windows": _two_phase_windows,
     "widened_phase_window": _widened_phase_window,
     "tap_vectors": _tap_vectors,
+    "tap_vectors_weights": _tap_vectors_weights,
     "panel": _panel,
     "tap_tables": _tap_tables,
     "triples": _triples,

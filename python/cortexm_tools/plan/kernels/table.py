@@ -35,7 +35,7 @@ class Kernel:
 
     Attributes:
         when: what it requires of a layer, names in requirements.CASES.
-        pack: the form of its constants, a name in packing.FORMS.
+        pack: the form of its constants, a name in forms.FORMS.
         scratch: the memory it needs, a name in requirements.SCRATCH.
         order: how it walks input and output, see memory/overlap.py; empty where nothing is promised.
         library: whose code computes.
@@ -91,9 +91,9 @@ def code_sizes() -> dict[str, int]:
 
 
 @cache
-def symbols(op: str, types: str) -> frozenset[str]:
-    """All kernels of ours that compute an operator on these element types."""
-    return frozenset(k.symbol for k in kernels() if (k.op, k.types) == (op, types))
+def symbols(op: str, types: tuple[str, ...]) -> frozenset[str]:
+    """All kernels of ours that compute an operator on any of these element types."""
+    return frozenset(k.symbol for k in kernels() if k.op == op and k.types in types)
 
 
 @cache
@@ -110,7 +110,7 @@ def variants(op: str, types: str, target: Target) -> tuple[Kernel, ...]:
 
 def find_kernel(
     op: str,
-    types: str,
+    types: tuple[str, ...],
     target: Target,
     *,
     layer: str = "",
@@ -121,21 +121,27 @@ def find_kernel(
     """The best variant of a kernel that `target` runs, among those whose requirements `facts` meet:
     an adapter if `choice` wants it, else ours whose symbol is not in `avoid`.
 
+    Args:
+        types: element types that serve, the best first: one that has a kernel is preferred to the
+            next one, whatever variant it is.
+
     Raises:
         CortexMError: the table has no such kernel for these types.
     """
     if choice is not KernelChoice.BUILTIN:
-        adapter = find_adapter(op, types, facts or {})
-        if adapter is not None and (
-            choice is KernelChoice.CMSIS_NN or is_faster(op, adapter.library, target)
-        ):
-            return adapter
-    for kernel in variants(op, types, target):
-        if kernel.symbol not in avoid and all(CASES[name](facts or {}) for name in kernel.when):
-            return kernel
+        for each in types:
+            adapter = find_adapter(op, each, facts or {})
+            if adapter is not None and (
+                choice is KernelChoice.CMSIS_NN or is_faster(op, adapter.library, target)
+            ):
+                return adapter
+    for each in types:
+        for kernel in variants(op, each, target):
+            if kernel.symbol not in avoid and all(CASES[name](facts or {}) for name in kernel.when):
+                return kernel
     known = sorted({kernel.types for kernel in kernels() if kernel.op == op})
     raise CortexMError(
-        f"no {op} kernel for element types {types!r}",
+        f"no {op} kernel for element types {types[-1]!r}",
         where=layer,
         hint=f"{op} exists for: {', '.join(known) or 'none'}; see docs/kernels.md",
     )

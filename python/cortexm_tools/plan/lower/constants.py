@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from ...ir import Array
-from ..kernels.packing import FORMS, Constants
+from ..kernels.forms import FORMS
+from ..kernels.packing import Constants
 from ..types import Call, Constant, ConstantArg
 
 

@@ -136,17 +136,21 @@ class Selector:
         """What `find` gives, which is the same whatever kernels are taken."""
         return self._lowerings.once(self._op, find)
 
-    def kernel(self, name: str, types: str, op: Op, facts: Facts | None = None) -> Kernel:
+    def kernel(
+        self, name: str, types: str | tuple[str, ...], op: Op, facts: Facts | None = None
+    ) -> Kernel:
+        """The kernel for these element types, or for the first of several that has one."""
+        serving = (types,) if isinstance(types, str) else types
         find = partial(
             find_kernel,
             name,
-            types,
+            serving,
             self.target,
             layer=str(op.layer),
             facts={"isa": self._lowerings.isa, **(facts or {})},
             choice=self._lowerings.choice,
         )
-        self.variants |= symbols(name, types)
+        self.variants |= symbols(name, serving)
         kernel = find(avoid=self._without)
         try:
             if find(avoid=self._without | {kernel.symbol}) != kernel:

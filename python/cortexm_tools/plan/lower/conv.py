@@ -9,12 +9,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ir import Op, ops
-from ..kernels.packing import FORMS, Constants
+from ..kernels.forms import FORMS
+from ..kernels.packing import Constants
 from ..types import Arg, Call, Field, TensorArg
 from .constants import Weights
 from .context import Selector, lowers
 from .images import image_calls, image_fields, strided_image_fields, window_fields
-from .weights import constant_data, folded_bias, largest_plain_sum, largest_sum, zero_bias
+from .weights import (
+    constant_data,
+    folded_bias,
+    largest_plain_sum,
+    largest_sum,
+    needed_bytes,
+    types_of,
+    zero_bias,
+)
 
 
 @dataclass(frozen=True)
@@ -22,11 +31,12 @@ class _Layer:
     """What is known of a convolution whatever kernel computes it.
 
     Attributes:
-        kind: the operator whose kernels do.
+        kind: the operator whose kernels do, on any of these types.
         largest_sum: a bound of |accumulator|; largest_plain_sum: see `largest_plain_sum`.
     """
 
     kind: str
+    types: tuple[str, ...]
     constants: Constants
     largest_sum: int
     largest_plain_sum: int
@@ -53,7 +63,13 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
         attrs.window.stride,
         attrs.in_zero_point,
     )
-    return _Layer(kind, constants, largest_sum(sizes, folded), largest_plain_sum(sizes, plain))
+    return _Layer(
+        kind,
+        types_of(weight, constants.channels),
+        constants,
+        largest_sum(sizes, folded),
+        largest_plain_sum(sizes, plain),
+    )
 
 
 @lowers(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d)
@@ -83,7 +99,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "largest_sum": layer.largest_sum,
         "largest_plain_sum": layer.largest_plain_sum,
     }
-    kernel = select.kernel(layer.kind, "s8", op, facts)
+    kernel = select.kernel(layer.kind, layer.types, op, facts)
     constants = layer.constants
     packed = FORMS[kernel.pack].tables(constants)
     tables = {"multiplier": packed.multiplier, "shift": packed.shift}
@@ -102,7 +118,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
                 "w_" + label,
                 Weights(kernel.pack, constants),
                 "x".join(map(str, shape)),
-                needed=constants.weight.nbytes,
+                needed=needed_bytes(kernel, constants.weight),
             ),
             select.constant("b_" + label, packed.bias, needed=constants.bias.nbytes),
         ],

@@ -7,14 +7,15 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import Op, ops
-from ..kernels.packing import FORMS, Constants
+from ..kernels.forms import FORMS
+from ..kernels.packing import Constants
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
 from .constants import Weights
 from .context import Selector, lowers
-from .weights import constant_data, folded_bias, largest_sum, zero_bias
+from .weights import constant_data, folded_bias, largest_sum, needed_bytes, types_of, zero_bias
 
 
 def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int]:
@@ -49,7 +50,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "largest_sum": bound,
         "largest_plain_sum": bound,
     }
-    kernel = select.kernel("linear", "s8", op, facts)
+    kernel = select.kernel("linear", types_of(constants.weight, out_features), op, facts)
     packed = FORMS[kernel.pack].tables(constants)
     args: list[Arg] = [
         TensorArg(op.inputs[0]),
@@ -57,7 +58,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
             "w_" + label,
             Weights(kernel.pack, constants),
             "x".join(map(str, constants.weight.shape)),
-            needed=constants.weight.nbytes,
+            needed=needed_bytes(kernel, constants.weight),
         ),
         select.constant("b_" + label, packed.bias, needed=packed.bias.nbytes),
         TensorArg(op.outputs[0]),

@@ -8,6 +8,7 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Array, Op
 from ...ir.fixed_point import wrap32
+from ..kernels.table import Kernel
 from ..types import Arg
 from .context import Selector
 
@@ -30,6 +31,21 @@ def largest_plain_sum(weight_sizes: Array, bias: Array) -> int:
     """The same where the zero point is subtracted from every code, which it may be 255 away from."""
     sums = 255 * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
     return int(sums.max(initial=0))
+
+
+_MOST_INPUTS = 1 << 16  # whose products with 4-bit weights the kernels of s8w4 add up exactly
+
+
+def types_of(weight: Array, channels: int) -> tuple[str, ...]:
+    """The element types whose kernels compute with the int8 weights of so many output channels, the
+    best first: weights that all fit into 4 bits are packed two to a byte."""
+    fits = weight.min(initial=0) >= -8 and weight.max(initial=0) <= 7
+    return ("s8w4", "s8") if fits and weight.size <= channels * _MOST_INPUTS else ("s8",)
+
+
+def needed_bytes(kernel: Kernel, weight: Array) -> int:
+    """What the model brings of weights, in the bits that their kernel reads."""
+    return -(-weight.size // 2) if kernel.types == "s8w4" else weight.nbytes
 
 
 def constant_data(select: Selector, index: int, op: Op, what: str) -> Array:

@@ -188,7 +188,7 @@ class Candidates:
 
     def _banded(self, chain: Chain) -> KnownStep:
         if chain not in self._steps:
-            move = find_kernel("move", "x8", self.target)
+            move = find_kernel("move", ("x8",), self.target)
             step = band_step(self.graph, self.calls, chain, move)
             self._steps[chain] = KnownStep(self.graph, step)
         return self._steps[chain]

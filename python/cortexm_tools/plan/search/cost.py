@@ -14,17 +14,23 @@ _PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.V7M: 3.0, Isa.V6M: 3.0, Isa.SCALAR:
 _PER_ELEMENT = {Isa.MVE: 0.5, Isa.DSP: 2.0, Isa.V7M: 3.0, Isa.V6M: 3.0, Isa.SCALAR: 3.0}
 _PER_BYTE_MOVED = {Isa.MVE: 0.2, Isa.DSP: 0.6, Isa.SCALAR: 0.6}
 _PER_CALL = 300
+_UNPACKING = 1.1  # instructions per product with weights of 4 bits, against int8
 
 
 def instructions(calls: Iterable[Call], isa: Isa) -> float:
     """Of calls that multiply, as if all kernels were written for `isa`."""
-    return sum(_PER_MAC[isa] * call.macs + _PER_CALL * call.turns for call in calls)
+    return sum(_products(call, isa) + _PER_CALL * call.turns for call in calls)
+
+
+def _products(call: Call, isa: Isa) -> float:
+    unpacking = _UNPACKING if call.kernel.types.endswith("w4") else 1.0
+    return _PER_MAC[isa] * unpacking * call.macs
 
 
 def instructions_by_kernel(calls: Iterable[Call]) -> float:
     """Of calls, each by what its kernel is written for, and with element-wise results counted."""
     return sum(
-        _PER_MAC[call.kernel.isa] * call.macs
+        _products(call, call.kernel.isa)
         + _PER_ELEMENT[call.kernel.isa] * call.turns * _elements(call)
         + _PER_CALL * call.turns
         for call in calls
@@ -46,8 +52,8 @@ def band_cost(step: Step, isa: Isa) -> float:
             total += call.turns * 6 * fields["in_row_stride"]  # sorts two rows again
         elif order_of(call)[0] == "pixels" and isa is not Isa.SCALAR:
             pixels = fields["out_h"] * fields["out_w"]
-            total += pixels % order_of(call)[1] * call.macs / pixels * _PER_MAC[isa]
+            total += pixels % order_of(call)[1] * _products(call, isa) / pixels
         elif call.kernel.op == "conv2d" and isa is Isa.SCALAR:
             pixels = fields["out_h"] * fields["out_w"]
-            total += -pixels % 3 * call.macs / pixels * _PER_MAC[isa]  # three cost as one does
+            total += -pixels % 3 * _products(call, isa) / pixels  # three cost as one does
     return total

@@ -3,7 +3,8 @@
 
 Variants of one kernel differ in code and in how they pack the weights, and a second variant beside
 the first costs its code once more. Which variants an operator's layers use concerns no other
-operator, so all sets of variants of one operator can be tried: there are at most seven.
+operator, so all sets of variants of one operator can be tried: there are at most seven, or where some
+weights fit into 4 bits, which the kernels for int8 read too, a few dozen.
 """
 
 from __future__ import annotations
@@ -29,12 +30,15 @@ def larger_kernels(lowerings: Lowerings, fastest: WholeCalls) -> frozenset[str]:
     """
     avoid: set[str] = set()
     sizes = code_sizes()
-    layers: dict[tuple[str, str], list[Op]] = {}
+    layers: dict[tuple[str, str], list[tuple[Op, str]]] = {}
     for op, calls in zip(fastest.graph.ops, fastest.calls, strict=True):
         for kernel in {call.kernel for call in calls if call.kernel.symbol in sizes}:
-            layers.setdefault((kernel.op, kernel.types), []).append(op)
-    for (name, types), ops in layers.items():
-        alternatives = variants(name, types, lowerings.target)
+            of_op = layers.setdefault((kernel.op, kernel.types.removesuffix("w4")), [])
+            of_op.append((op, kernel.types))
+    for (name, types), used in layers.items():
+        ops = [op for op, _ in used]
+        serving = sorted({types, *(own for _, own in used)}, reverse=True)
+        alternatives = [k for each in serving for k in variants(name, each, lowerings.target)]
         if len(alternatives) == 1:
             continue
         best: int | None = None

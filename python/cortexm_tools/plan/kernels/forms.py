@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forms of constants by the names that `pack` has in kernels.json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...ir import Array
+from . import nibbles, packing
+from .packing import Constants, Tables
+
+
+def same_size(constants: Constants) -> int:
+    return constants.weight.size
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a kernel wants the constants of a layer.
+
+    Attributes:
+        weights: the weights as it reads them.
+        size: bytes of these.
+        tables: the constants per channel as it reads them.
+    """
+
+    weights: Callable[[Constants], Array] = lambda constants: constants.weight
+    size: Callable[[Constants], int] = same_size
+    tables: Callable[[Constants], Tables] = lambda constants: constants.tables
+
+
+FORMS: dict[str, Form] = {
+    "": Form(),
+    "depthwise8": Form(packing.depthwise8, packing.depthwise8_size),
+    "fours": Form(packing.fours),
+    "gemm4": Form(packing.gemm4, packing.gemm4_size),
+    "nibble_depthwise8": Form(nibbles.nibble_depthwise8, nibbles.nibble_depthwise8_size),
+    "nibble_gemm4": Form(nibbles.nibble_gemm4, nibbles.nibble_gemm4_size),
+    "nibble_pairs": Form(nibbles.nibble_pairs, nibbles.nibble_pairs_size),
+    "nibble_rows": Form(nibbles.nibble_rows, nibbles.half_size),
+    "nibble_twos": Form(nibbles.nibble_twos, nibbles.nibble_twos_size),
+    "nn_channels": Form(tables=packing.nn_channels),
+    "nn_depthwise": Form(packing.nn_depthwise, lambda c: c.weight.size + 3, packing.nn_channels),
+    "pairs": Form(packing.pairs, packing.all_pairs_size),
+    "phases_gemm4": Form(packing.phases_gemm4, packing.phases_gemm4_size, packing.phase_biases),
+    "phases_nibble_gemm4": Form(
+        nibbles.phases_nibble_gemm4, nibbles.phases_nibble_gemm4_size, packing.phase_biases
+    ),
+    "phases_nibble_pairs": Form(
+        nibbles.phases_nibble_pairs, nibbles.phases_nibble_pairs_size, packing.phase_biases
+    ),
+    "phases_pairs": Form(packing.phases_pairs, packing.phases_pairs_size, packing.phase_biases),
+    "plain_bias": Form(tables=packing.plain_bias),
+    "tap_fours": Form(packing.tap_fours),
+    "twos": Form(packing.twos, packing.twos_size),
+    "window_rows": Form(packing.window_rows, lambda c: c.weight.size + 1),
+}

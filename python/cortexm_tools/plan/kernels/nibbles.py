@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forms of weights of 4 bits, codes from -8 to 7: two in a byte, as kernels of s8w4 read them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...ir import Array
+from .packing import (
+    Constants,
+    behind_gemm4,
+    behind_phases_gemm4,
+    depthwise8,
+    depthwise8_size,
+    ends_early,
+    filled_up,
+    in_blocks,
+    in_chunks,
+    phase_depths,
+    phases_with_taps,
+)
+
+
+def halves(low: Array, high: Array) -> Array:
+    """Two arrays of 4 bits in each byte; of codes their two's complement."""
+    codes = low.astype(np.int32) & 15 | (high.astype(np.int32) & 15) << 4
+    return codes.astype(np.uint8).view(np.int8)
+
+
+def _raised(codes: Array) -> Array:
+    """From 0 to 15."""
+    raised: Array = codes.astype(np.int32) + 8
+    return raised
+
+
+def _by_inputs(rows: Array, count: int) -> Array:
+    """Rows [out, depth] as [out, depth / count, count], filled up with zeros."""
+    padded = np.pad(rows, [(0, 0), (0, -rows.shape[1] % count)])
+    return padded.reshape(len(rows), padded.shape[1] // count, count)
+
+
+def nibble_twos(constants: Constants) -> Array:
+    """Bytes 16 * b + (a + 8) of channels in twos, an odd number filled up with zeros, for the inputs
+    k, k + 2, k + 1, k + 3 in a word: see kernels/src/common/products_dsp.h."""
+    rows = constants.rows
+    quads = _by_inputs(np.pad(rows, [(0, len(rows) % 2), (0, 0)]), 4)[:, :, [0, 2, 1, 3]]
+    return halves(_raised(quads[0::2]), quads[1::2]).reshape(-1)
+
+
+def nibble_twos_size(constants: Constants) -> int:
+    channels, depth = constants.rows.shape
+    return int(4 * -(-channels // 2) * -(-depth // 4))
+
+
+def _nibble_pairs(rows: Array) -> Array:
+    """nibble_pairs without what may follow."""
+    whole = len(rows) // 4 * 4
+    a, b, c, d = (_by_inputs(rows[i:whole:4], 2) for i in range(4))
+    blocks = np.stack([halves(_raised(a), _raised(b)), halves(_raised(c), d)], axis=3)
+    # Of a word's halves each has four inputs in its nibbles.
+    order = np.array([[0, 2], [4, 6], [1, 3], [5, 7]])
+    rest = _by_inputs(_raised(rows[whole:]), 8)[:, :, order]
+    return np.concatenate([blocks.reshape(-1), halves(rest[..., 0], rest[..., 1]).reshape(-1)])
+
+
+def _nibble_pairs_sizes(channels: int, depth: int) -> tuple[int, int]:
+    """The bytes of the blocks and of the channels that are left."""
+    return channels // 4 * 4 * -(-depth // 2), channels % 4 * 4 * -(-depth // 8)
+
+
+def _behind_nibble_pairs(constants: Constants) -> int:
+    channels, depth = constants.rows.shape
+    needed = 4 if channels >= 4 and ends_early(depth) else 0
+    return max(0, needed - _nibble_pairs_sizes(channels, depth)[1])
+
+
+def nibble_pairs(constants: Constants) -> Array:
+    """Words of four channels at two inputs, then channels that are left, eight inputs in a word: see
+    kernels/src/common/products_dsp.h. The last block is read in fours of inputs, as in `pairs`."""
+    return filled_up([_nibble_pairs(constants.rows)], _behind_nibble_pairs(constants))
+
+
+def nibble_pairs_size(constants: Constants) -> int:
+    return sum(_nibble_pairs_sizes(*constants.rows.shape)) + _behind_nibble_pairs(constants)
+
+
+def _behind_phases_nibble_pairs(constants: Constants) -> int:
+    early = any(ends_early(depth) for depth in phase_depths(constants))
+    return 4 if early and constants.weight.shape[0] >= 4 else 0
+
+
+def phases_nibble_pairs(constants: Constants) -> Array:
+    """nibble_pairs of each phase of a transposed convolution, one after the other."""
+    parts = [_nibble_pairs(phase.rows) for phase in phases_with_taps(constants)]
+    return filled_up(parts, _behind_phases_nibble_pairs(constants))
+
+
+def phases_nibble_pairs_size(constants: Constants) -> int:
+    channels = constants.weight.shape[0]
+    sizes = (sum(_nibble_pairs_sizes(channels, depth)) for depth in phase_depths(constants))
+    return sum(sizes) + _behind_phases_nibble_pairs(constants)
+
+
+def nibble_vectors(codes: Array) -> Array:
+    """Codes in vectors of 32, two in a byte: those of the first 16 in the lower halves. The last
+    vector has as many bytes as it has codes, at most 16."""
+    whole = codes.size // 32 * 32
+    vectors = codes[:whole].reshape(-1, 2, 16)
+    low, high = codes[whole:][:16], codes[whole:][16:]
+    last = halves(low, np.pad(high, (0, low.size - high.size)))
+    return np.concatenate([halves(vectors[:, 0], vectors[:, 1]).reshape(-1), last])
+
+
+def nibble_vectors_size(count: int) -> int:
+    return count // 32 * 16 + min(count % 32, 16)
+
+
+def nibble_depthwise8(constants: Constants) -> Array:
+    """The codes of depthwise8 as `nibble_vectors`."""
+    return nibble_vectors(depthwise8(constants))
+
+
+def nibble_depthwise8_size(constants: Constants) -> int:
+    return nibble_vectors_size(depthwise8_size(constants))
+
+
+def nibble_rows(constants: Constants) -> Array:
+    """The codes of window_rows, two in a byte: see kernels/src/common/nibbles.h."""
+    return _in_twos(constants.weight.reshape(9, -1).T.reshape(-1))
+
+
+def _in_twos(codes: Array) -> Array:
+    """Codes two in a byte, the last one maybe alone."""
+    padded = np.pad(codes, (0, codes.size % 2))
+    return halves(padded[0::2], padded[1::2])
+
+
+def half_size(constants: Constants) -> int:
+    return int(-(-constants.weight.size // 2))
+
+
+def _nibble_gemm4(constants: Constants) -> Array:
+    """nibble_gemm4 without what may follow."""
+    return in_blocks(
+        constants,
+        lambda blocks: in_chunks(halves(blocks[:, 0::2], blocks[:, 1::2])),
+        lambda rows: np.concatenate([np.zeros(0, np.int8), *map(nibble_vectors, rows)]),
+    )
+
+
+def nibble_gemm4(constants: Constants) -> Array:
+    """gemm4 with two channels in a byte; those that are left as `nibble_vectors`."""
+    return filled_up([_nibble_gemm4(constants)], behind_gemm4(constants))
+
+
+def _nibble_gemm4_sizes(channels: int, depth: int) -> int:
+    """Bytes of one group of so many channels."""
+    return channels // 4 * 2 * depth + channels % 4 * nibble_vectors_size(depth)
+
+
+def nibble_gemm4_size(constants: Constants) -> int:
+    groups, channels = constants.groups, constants.weight.shape[0]
+    size = groups * _nibble_gemm4_sizes(channels // groups, constants.weight.size // channels)
+    return size + behind_gemm4(constants)
+
+
+def phases_nibble_gemm4(constants: Constants) -> Array:
+    """nibble_gemm4 of each phase of a transposed convolution, one after the other."""
+    parts = [_nibble_gemm4(phase) for phase in phases_with_taps(constants)]
+    return filled_up(parts, behind_phases_gemm4(constants))
+
+
+def phases_nibble_gemm4_size(constants: Constants) -> int:
+    channels = constants.weight.shape[0]
+    sizes = (_nibble_gemm4_sizes(channels, depth) for depth in phase_depths(constants))
+    return sum(sizes) + behind_phases_gemm4(constants)
