@@ -46,6 +46,11 @@ int32_t Args::integer(size_t index, int32_t lowest, int32_t highest)
     return ok_ ? static_cast<int32_t>(value) : 0;
 }
 
+cortexm_et_rescaling_t Args::rescaling(size_t multiplier, size_t shift)
+{
+    return cortexm_et_rescaling(integer(multiplier, -INT32_MAX), integer(shift, INT32_MIN, 30));
+}
+
 double Args::real(size_t index)
 {
     require(index < values_.size() && (values_[index]->isDouble() || values_[index]->isInt()));

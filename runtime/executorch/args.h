@@ -13,6 +13,8 @@
 #include <executorch/runtime/core/span.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 
+#include "unpacked.h"
+
 namespace cortexm_et {
 
 using ::executorch::aten::ScalarType;
@@ -64,6 +66,8 @@ public:
     int32_t integer(size_t index, int32_t lowest = INT32_MIN, int32_t highest = INT32_MAX);
     int32_t code(size_t index) { return integer(index, INT8_MIN, INT8_MAX); }
     double real(size_t index);
+    /* A multiplier, of any sign (a subtraction is an addition with a negative one), and its shift. */
+    cortexm_et_rescaling_t rescaling(size_t multiplier, size_t shift);
     bool is_none(size_t index) const;
     View tensor(size_t index);
     View tensor(size_t index, ScalarType type);

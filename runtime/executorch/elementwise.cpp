@@ -12,11 +12,14 @@
 namespace cortexm_et {
 namespace {
 
-/* A multiplier and a shift as cortexm_requantize() takes them; a subtraction is an addition with a
- * negative multiplier. */
-void check_requantization(Args &args, int32_t multiplier, int32_t shift)
+/* Sets the two fields of a requantization from the two arguments. */
+template <typename T>
+void put_rescaling(Args &args, int32_t &multiplier, T &shift, size_t multiplier_at, size_t shift_at)
 {
-    args.require(multiplier > INT32_MIN && shift >= -31 && shift <= 30);
+    const cortexm_et_rescaling_t by = args.rescaling(multiplier_at, shift_at);
+
+    multiplier = by.multiplier;
+    args.put(shift, by.shift);
 }
 
 struct Codes {
@@ -153,19 +156,14 @@ void quantized_add_out(KernelRuntimeContext &context, Span<EValue *> values)
 
     args.require(o.out.type == ScalarType::Char);
     args.put(p.a_zero_point, args.code(S::self_zero_point));
-    args.put(p.a_multiplier, args.integer(S::self_multiplier));
-    args.put(p.a_shift, args.integer(S::self_shift));
+    put_rescaling(args, p.a_multiplier, p.a_shift, S::self_multiplier, S::self_shift);
     args.put(p.b_zero_point, args.code(S::other_zero_point));
-    args.put(p.b_multiplier, args.integer(S::other_multiplier));
-    args.put(p.b_shift, args.integer(S::other_shift));
+    put_rescaling(args, p.b_multiplier, p.b_shift, S::other_multiplier, S::other_shift);
     args.put(p.out_zero_point, args.code(S::output_zero_point));
-    args.put(p.out_multiplier, args.integer(S::output_multiplier));
-    args.put(p.out_shift, args.integer(S::output_shift));
+    put_rescaling(args, p.out_multiplier, p.out_shift, S::output_multiplier, S::output_shift);
+    args.require(p.out_multiplier >= 0);
     args.put(p.act_min, args.code(S::activation_min));
     args.put(p.act_max, args.code(S::activation_max));
-    check_requantization(args, p.a_multiplier, p.a_shift);
-    check_requantization(args, p.b_multiplier, p.b_shift);
-    check_requantization(args, p.out_multiplier, p.out_shift);
     if (args.ok()) {
         o.run<int8_t>(cortexm_add_s8_scalar, p);
     }
@@ -182,9 +180,8 @@ void quantized_mul_out(KernelRuntimeContext &context, Span<EValue *> values)
     args.put(p.a_zero_point, args.integer(S::self_zero_point, INT16_MIN, INT16_MAX));
     args.put(p.b_zero_point, args.integer(S::other_zero_point, INT16_MIN, INT16_MAX));
     args.put(p.out_zero_point, args.code(S::output_zero_point));
-    args.put(p.multiplier, args.integer(S::output_multiplier));
-    args.put(p.shift, args.integer(S::output_shift));
-    check_requantization(args, p.multiplier, p.shift);
+    put_rescaling(args, p.multiplier, p.shift, S::output_multiplier, S::output_shift);
+    args.require(p.multiplier >= 0);
     if (args.ok()) {
         o.run<int8_t>(cortexm_mul_s8_scalar, p);
     }

@@ -44,9 +44,13 @@ void quantized_linear_out(KernelRuntimeContext &context, Span<EValue *> values)
     l.in_offset = args.integer(S::input_offset, -INT8_MAX, -INT8_MIN);
     l.weight_offset = args.integer(S::filter_offset, -INT8_MAX, -INT8_MIN);
     l.out_offset = args.code(S::output_offset);
-    args.require(args.integers(S::requantize_multipliers, &l.multiplier, 1) == 1 &&
-                 args.integers(S::requantize_shifts, &l.shift, 1) == 1);
-    args.require(l.multiplier >= 0 && l.shift >= -31 && l.shift <= 30);
+    cortexm_et_rescaling_t by = {};
+    args.require(args.integers(S::requantize_multipliers, &by.multiplier, 1) == 1 &&
+                 args.integers(S::requantize_shifts, &by.shift, 1) == 1);
+    args.require(by.multiplier >= 0 && by.shift <= 30);
+    by = cortexm_et_rescaling(by.multiplier, by.shift);
+    l.multiplier = by.multiplier;
+    l.shift = by.shift;
     l.act_max = args.code(S::activation_max);
     l.act_min = args.code(S::activation_min);
     if (has_sum) {
@@ -78,9 +82,10 @@ void quantized_batch_matmul_out(KernelRuntimeContext &context, Span<EValue *> va
     args.put(p.lhs_zero_point, -args.integer(S::lhs_zero_point, -INT8_MAX, -INT8_MIN));
     args.put(p.rhs_zero_point, -args.integer(S::rhs_zero_point, -INT8_MAX, -INT8_MIN));
     args.put(p.out_zero_point, args.code(S::output_zero_point));
-    args.put(p.multiplier, args.integer(S::output_multiplier));
-    args.put(p.shift, args.integer(S::output_shift, -31, 30));
-    args.require(p.multiplier >= 0);
+    const cortexm_et_rescaling_t by = args.rescaling(S::output_multiplier, S::output_shift);
+    args.require(by.multiplier >= 0);
+    p.multiplier = by.multiplier;
+    args.put(p.shift, by.shift);
     if (args.ok()) {
         cortexm_batch_matmul_s8_scalar(&p, lhs.as<const int8_t>(), rhs.as<const int8_t>(),
                                        out.as<int8_t>(), nullptr);

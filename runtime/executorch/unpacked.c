@@ -40,7 +40,8 @@ static int32_t dot(const int8_t *in, int32_t step, int32_t offset, const int8_t 
 
 static int8_t finish(const cortexm_et_conv_t *c, int32_t o, int32_t sum)
 {
-    const int32_t code = cortexm_requantize(sum, c->multiplier[o], c->shift[o]);
+    const cortexm_et_rescaling_t by = cortexm_et_rescaling(c->multiplier[o], c->shift[o]);
+    const int32_t code = cortexm_requantize(sum, by.multiplier, by.shift);
 
     return (int8_t)cortexm_add_zero_point(code, c->out_offset, c->act_min, c->act_max);
 }

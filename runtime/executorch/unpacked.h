@@ -27,6 +27,20 @@ typedef struct {
     int32_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
 } cortexm_et_windows_t;
 
+/* The requantization that a program states. It may have any shift to the right, also for channels whose
+ * weights are all zero; from -32 on the result is zero, as it is with the multiplier 0. */
+typedef struct {
+    int32_t multiplier, shift;
+} cortexm_et_rescaling_t;
+
+static inline cortexm_et_rescaling_t cortexm_et_rescaling(int32_t multiplier, int32_t shift)
+{
+    const cortexm_et_rescaling_t stated = {multiplier, shift};
+    const cortexm_et_rescaling_t zero = {0, -31};
+
+    return shift >= -31 ? stated : zero;
+}
+
 /* Result: requantize(bias + sum (in + in_offset) * weight) + out_offset, clamped. */
 typedef struct {
     cortexm_et_windows_t windows;

@@ -120,7 +120,7 @@ void convolution(KernelRuntimeContext &context, Span<EValue *> values, Kind kind
         }
     }
     for (int32_t o = 0; args.ok() && o < out_c; ++o) {
-        args.require(c.multiplier[o] >= 0 && c.shift[o] >= -31 && c.shift[o] <= 30);
+        args.require(c.multiplier[o] >= 0 && c.shift[o] <= 30);
     }
     if (!args.ok()) {
         return;
