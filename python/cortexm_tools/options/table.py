@@ -83,7 +83,8 @@ OPTIONS: tuple[Option, ...] = (
         initial="cortex-m55", help="default: %(default)s", docs="the core",
     ),
     Option(
-        cmake="ISA", flags=("--isa",), commands=MODELS, group="target", value="|".join(reversed([isa.value for isa in Isa.MVE.runs])),
+        cmake="ISA", flags=("--isa",), commands=MODELS, group="target",
+        value="|".join(isa.value for isa in reversed(Isa.MVE.runs)),
         range="what the CPU has", default="the best the CPU has",
         help="scalar, dsp or mve; default: the best the CPU has",
         docs="the best instruction set that kernels may use",
