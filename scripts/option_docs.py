@@ -57,10 +57,11 @@ def cli_table() -> str:
     rows = []
     for option in OPTIONS:
         if option.flags:
-            flags = option.flags if option.kind != "switch" else (*option.flags, "--no-quantize")
-            shown = ", ".join(map(_code, flags))
-            if option.kind not in ("flag", "switch"):
+            shown = ", ".join(map(_code, option.flags))
+            if option.kind != "flag":
                 shown += " " + _code(option.written)
+            if option.kind == "switch":
+                shown += f", `--no-{option.dest}`"
             of = "all" if option.commands == MODELS else ", ".join(option.commands)
             row = (shown, of, _limits(option), option.default, _effect(option, "cli.md"))
             rows.append(row)

@@ -28,6 +28,7 @@ from .options import COMPILE, OPTIONS, Option
 from .options.arena import parse_arena
 from .options.memories import section_name
 from .options.names import check_name, name_of_file
+from .options.precision import parse_quantization
 from .program import Program, load_program, program_of_module
 from .pte.vectors import fit_input
 from .report import layer_table, quality_table, summary
@@ -47,7 +48,7 @@ __all__ = [
 # Options of `cortexm compile` that say where files go, and what has an argument of its own here.
 _NOT_HERE = {
     "out", "quiet", "bundleio", "intermediates", "depfile", "stamp", "runtime", "executorch_sizes",
-    "external_operator", "name", "cpu", "quantize", "calibration", "model_input",
+    "external_operator", "name", "cpu", "quantize", "calibrate", "calibration", "model_input",
 }  # fmt: skip
 
 
@@ -185,7 +186,8 @@ def compile_model(
     *,
     cpu: str = "cortex-m55",
     name: str | None = None,
-    quantize: bool = True,
+    quantize: bool | str = True,
+    calibrate: str = "",
     calibration: Any = None,
     evaluation: Any = None,
     progress: Progress = lambda text: None,
@@ -200,7 +202,10 @@ def compile_model(
             batch's axis, real numbers in float32. Of a .pt, a file. Else None.
         cpu: the core, such as ``cortex-m4``; ``any`` for all, ``host`` for this machine.
         name: C identifier; default: the file's name, or ``model``.
-        quantize: whether to quantize a module or model.py to int8.
+        quantize: the precision of a module or model.py: ``"int8"``, or True; ``"a8w4"``, weights of
+            4 bits; ``"none"``, or False, to lower it as it is.
+        calibrate: ``"weights=gptq"`` or ``"weights=nearest"``: how weights are rounded; default:
+            GPTQ for weights of 4 bits.
         calibration: samples to take the quantization ranges from: of a module an iterable of inputs
             like `example_inputs`, or for all a file or folder; default: the model file's, or the
             example.
@@ -217,7 +222,8 @@ def compile_model(
     """
     args = _arguments(options)
     target = Target.parse(cpu, args.isa)
-    args.cpu, args.quantize, args.model = cpu, quantize, _shown_path(model, name)
+    args.cpu, args.model = cpu, _shown_path(model, name)
+    args.quantize, args.calibrate = _precision(quantize), calibrate
     settled = compile_options(
         args,
         target,
@@ -239,6 +245,7 @@ def compile_model(
             isa=args.isa,
             name=name,
             quantize=quantize,
+            calibrate=calibrate,
             calibration=calibration,
             evaluation=evaluation,
             progress=progress,
@@ -253,7 +260,8 @@ def lower_model(
     cpu: str = "cortex-m55",
     isa: str | None = None,
     name: str | None = None,
-    quantize: bool = True,
+    quantize: bool | str = True,
+    calibrate: str = "",
     calibration: Any = None,
     evaluation: Any = None,
     progress: Progress = lambda text: None,
@@ -266,6 +274,7 @@ def lower_model(
         CortexMError: the file is missing or of an unknown kind, or the model cannot be lowered.
     """
     target = Target.parse(cpu, isa)
+    quantization = parse_quantization(_precision(quantize), calibrate)
     if isinstance(model, (str, os.PathLike)):
         if evaluation is not None:
             raise CortexMError("evaluation is for a module; a model file defines EvaluationInputs")
@@ -276,7 +285,7 @@ def lower_model(
             target=target,
             calibration=None if calibration is None else Path(calibration),
             model_input=None if example_inputs is None else Path(example_inputs),
-            quantize=quantize,
+            quantization=quantization,
             progress=progress,
         )
     return program_of_module(
@@ -286,7 +295,7 @@ def lower_model(
         target=target,
         calibration=calibration,
         evaluation=evaluation,
-        quantize=quantize,
+        quantization=quantization,
         progress=progress,
     )
 
@@ -301,6 +310,13 @@ def inspect_model(path: str | os.PathLike[str]) -> str:
     return inspect_text(
         load_program(file, name=name_of_file(file.stem)[0], target=Target.parse("any"))
     )
+
+
+def _precision(quantize: bool | str) -> str:
+    """The precision's word."""
+    if isinstance(quantize, str):
+        return quantize
+    return "int8" if quantize else "none"
 
 
 def _shown_path(model: Any, name: str | None) -> Path:

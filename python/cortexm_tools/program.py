@@ -18,6 +18,7 @@ from .errors import CortexMError, did_you_mean, named
 from .frontend.load.builtin import builtin_file, builtin_names
 from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
+from .options.precision import INT8, Quantization
 from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
@@ -116,7 +117,7 @@ def load_program(
     target: Target,
     calibration: Path | None = None,
     model_input: Path | None = None,
-    quantize: bool = True,
+    quantization: Quantization | None = INT8,
     progress: Progress = lambda text: None,
 ) -> Program:
     """Reads a .pte or .bpte, or lowers a model file or a built-in model.
@@ -126,7 +127,7 @@ def load_program(
         name: C identifier of the program.
         calibration: file or folder of samples that replaces CalibrationInputs.
         model_input: a .pt file with example inputs that replaces ModelInputs.
-        quantize: False leaves the model as it is: in float, or quantized before.
+        quantization: None leaves the model as it is: in float, or quantized before.
 
     Raises:
         CortexMError: the file is missing, of an unknown kind, or cannot be lowered.
@@ -135,9 +136,9 @@ def load_program(
     if not path.is_file():
         if str(path) not in builtin_names():
             raise _unknown(path)
-        return _lower(str(path), name, target, quantize, load, progress)
+        return _lower(str(path), name, target, quantization, load, progress)
     if path.suffix in (".py", ".pt", ".pth"):
-        return _lower(path.name, name, target, quantize, load, progress)
+        return _lower(path.name, name, target, quantization, load, progress)
     if path.suffix not in (".pte", ".bpte"):
         raise CortexMError(
             "is neither a model file nor a program",
@@ -147,6 +148,12 @@ def load_program(
     if calibration is not None:
         raise CortexMError(
             f"a {path.suffix} is quantized already: it takes no calibration data", where=str(path)
+        )
+    if quantization not in (None, INT8):
+        raise CortexMError(
+            f"a {path.suffix} is quantized already: its precision cannot be chosen",
+            where=str(path),
+            hint="leave it at int8",
         )
     if model_input is not None:
         raise CortexMError(f"a {path.suffix} takes no example inputs", where=str(path))
@@ -179,7 +186,7 @@ def program_of_module(
     target: Target,
     calibration: Any = None,
     evaluation: Any = None,
-    quantize: bool = True,
+    quantization: Quantization | None = INT8,
     progress: Progress = lambda text: None,
 ) -> Program:
     """Lowers an nn.Module that a program passes; the arguments are those of `given_module`.
@@ -193,7 +200,7 @@ def program_of_module(
 
         return given_module(module, example_inputs, calibration, evaluation, name)
 
-    return _lower(name, name, target, quantize, load, progress)
+    return _lower(name, name, target, quantization, load, progress)
 
 
 def _sidecar_layers(path: Path, pte: bytes) -> tuple[NamedLayer, ...]:
@@ -253,7 +260,7 @@ def _lower(
     label: str,
     name: str,
     target: Target,
-    quantize: bool,
+    quantization: Quantization | None,
     load: Callable[[], LoadedModel],
     progress: Progress,
 ) -> Program:
@@ -270,8 +277,13 @@ def _lower(
     progress(f"running {label}")
     with _same_folder():
         loaded = load()
-        progress("export, quantization and lowering" if quantize else "export and lowering")
-        lowered = lower(loaded, target=target, quantize=quantize, name=name, progress=progress)
+        words = (
+            "export and lowering" if quantization is None else "export, quantization and lowering"
+        )
+        progress(words)
+        lowered = lower(
+            loaded, target=target, quantization=quantization, name=name, progress=progress
+        )
     return Program(
         name,
         lowered.pte,

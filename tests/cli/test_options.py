@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.cli.parser import build_parser
+from cortexm_tools.cli.parser import build_parser, spelled_out
 from cortexm_tools.compile import CompileOptions
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.options import OPTIONS, keywords
@@ -51,6 +51,22 @@ def test_parser_starts_from_the_ledgers_defaults() -> None:
         for option in OPTIONS:
             if option.dest and command in option.commands:
                 assert args[option.dest] == option.value_of(None), option.flags
+
+
+def test_a_switch_may_stand_before_the_model() -> None:
+    for words, precision in (
+        (["x.pte"], "int8"),
+        (["-q", "x.pte"], "int8"),
+        (["--quantize", "x.pte"], "int8"),
+        (["x.pte", "--quantize"], "int8"),
+        (["--quantize", "a8w4", "x.pte"], "a8w4"),
+        (["--quantize=a8w4", "x.pte"], "a8w4"),
+        (["--no-quantize", "x.pte"], "none"),
+    ):
+        args = build_parser().parse_args(["compile", *spelled_out(words)])
+        assert (args.quantize, args.model) == (precision, Path("x.pte")), words
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["compile", *spelled_out(["--quantize", "a8w5", "x.pte"])])
 
 
 def test_fields_of_the_options_are_documented() -> None:

@@ -203,7 +203,7 @@ def test_float_model() -> None:
     names = ("std", "cdist", "unfold", "average", "bicubic", "clamp", "mse", "largest", "cosine")
     cases = {name: CASES[name] for name in names}
     loaded = load(cases)
-    result = lower(loaded, target=Target.parse("cortex-m55"), quantize=False, name="net")
+    result = lower(loaded, target=Target.parse("cortex-m55"), quantization=None, name="net")
     graph = simplify(read_pte(result.pte, name="net"))
     arrays = tuple(x.numpy() for x in loaded.example_inputs)
     with torch.no_grad():

@@ -23,10 +23,10 @@ from cortexm_tools.frontend.load.samples import Sample
 from cortexm_tools.frontend.quantize.measure import MAX_INPUTS, measure
 from cortexm_tools.frontend.quantize.quantize import quantize, tag_nodes
 from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.pte.noise import Noise
 from cortexm_tools.pte.quality import (
     NO_FLOAT_MODEL,
     LayerQuality,
-    Noise,
     OutputQuality,
     Quality,
     layer_rows,
@@ -98,7 +98,7 @@ def measured(
     states, which = captured.states, captured.which
     graph = quantize(
         copy.deepcopy(captured.graph), calibration, which, states, base=loaded.path.parent
-    )
+    ).graph
     module = Stateless(loaded.module, states) if states else loaded.module
     real = ModuleRunner(module, tuple(False for _ in which), states)
     quality = measure(loaded, captured, graph, real)

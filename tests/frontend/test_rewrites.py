@@ -268,7 +268,7 @@ def test_stays_int8(name: str) -> None:
 def test_float_model_is_left_alone() -> None:
     loaded = load(lambda: Net(lambda c, x: c(x).mean(1) * 2, nn.Conv1d(8, 4, 3)), SEQUENCE)
     target = Target.parse("cortex-m55")
-    names = [n for n, _ in lower(loaded, target=target, quantize=False, name="net").layers]
+    names = [n for n, _ in lower(loaded, target=target, quantization=None, name="net").layers]
     assert [n for n in names if n.startswith("aten::")] == [
         "aten::convolution",
         "aten::mean",

@@ -241,7 +241,7 @@ def test_executorch_runs_it(name: str) -> None:
     runtime = pytest.importorskip("executorch.runtime")
     build, shape, _ = CASES[name]
     loaded = load(build, shape)
-    result = lower(loaded, target=M55, name="net", quantize=False)
+    result = lower(loaded, target=M55, name="net", quantization=None)
     program = runtime.Runtime.get().load_program(result.pte)
     method = program.load_method("forward")
     for sample, want in zip(loaded.calibration or (), eager(loaded), strict=False):
@@ -342,7 +342,7 @@ def test_data_of_states_and_constants_are_kept_apart() -> None:
 
     parts = {name: torch.full(VECTOR, 0.5) for name in ("constant", "one", "two")}
     loaded = load(lambda: Net(function, **parts), VECTOR)
-    result = lower(loaded, target=M55, name="net", quantize=False)
+    result = lower(loaded, target=M55, name="net", quantization=None)
     states = state_values(result.pte)
     assert [value.extra_tensor_info.fully_qualified_name for _, value, _ in states] == [
         "one",

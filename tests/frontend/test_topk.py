@@ -16,6 +16,7 @@ from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir import ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.types import DType
+from cortexm_tools.options.precision import INT8
 from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
@@ -46,7 +47,8 @@ def test_topk(quantized: bool, executor: PlanExecutor) -> None:
     generator = torch.Generator().manual_seed(0)
     samples = tuple((torch.randn(1, 3, 8, 7, generator=generator),) for _ in range(4))
     loaded = LoadedModel(Path("net.py").absolute(), Best().eval(), samples[0], samples, None)
-    result = lower(loaded, target=Target.parse("cortex-m55"), quantize=quantized, name="net")
+    wanted = INT8 if quantized else None
+    result = lower(loaded, target=Target.parse("cortex-m55"), quantization=wanted, name="net")
     graph = simplify(read_pte(result.pte, name="net", layers=[layer for _, layer in result.layers]))
     found = [op for op in graph.ops if isinstance(op.attrs, ops.TopK)]
     assert len(found) == 4

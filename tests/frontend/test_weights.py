@@ -79,7 +79,7 @@ def test_weights_are_centered(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = LoadedModel(Path("net.py").absolute(), module, samples[0], samples, None)
     captured = capture(loaded)
     floats = [(t, constant(captured.graph, w)) for t, w in weights_of(captured.graph)]
-    quantized = quantize(captured.graph, samples, captured.which, base=Path())
+    quantized = quantize(captured.graph, samples, captured.which, base=Path()).graph
     codes = weights_of(quantized)
     assert [t for t, _ in codes] == [t for t, _ in floats] and len(codes) >= 9
     for (target, weight), (_, dequantize) in zip(floats, codes, strict=True):

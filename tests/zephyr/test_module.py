@@ -360,6 +360,7 @@ def test_every_option_reaches_the_build() -> None:
     defaults = {
         "CORTEXM_KERNELS_BUILTIN",
         "CORTEXM_OPTIMIZE_BALANCED",
+        "CORTEXM_QUANTIZE_INT8",
         "CORTEXM_ARENA_RAM",
         "CORTEXM_WEIGHTS_FLASH",
     }

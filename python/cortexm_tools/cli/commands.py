@@ -17,12 +17,13 @@ from ..errors import CortexMError, printable
 from ..options.arena import parse_arena
 from ..options.memories import section_name
 from ..options.names import name_of_file
+from ..options.precision import parse_quantization
 from ..program import Program, load_program
 from ..pte.vectors import tolerance_text
 from ..report import layer_table, quality_table, summary
 from ..run.children import ended_by_signals
 from ..target import Target
-from .parser import build_parser
+from .parser import build_parser, spelled_out
 from .settle import (
     check_paths,
     command_line,
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status: 0 done, 1 not matched or not possible, 2 usage."""
     try:
         with ended_by_signals():
-            args = build_parser().parse_args(argv)
+            args = build_parser().parse_args(spelled_out(sys.argv[1:] if argv is None else argv))
             check_paths(args)
             status = _COMMANDS[args.command](args)
     except CortexMError as error:
@@ -75,7 +76,7 @@ def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
         target=target,
         calibration=args.calibration,
         model_input=args.model_input,
-        quantize=args.quantize,
+        quantization=parse_quantization(args.quantize, args.calibrate),
         progress=(lambda text: None) if quiet else lambda text: _say(f"[{name}] {text}"),
     )
     for warning in program.warnings:

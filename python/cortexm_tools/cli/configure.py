@@ -18,6 +18,7 @@ from ..options import OPTIONS, keywords
 from ..options.arena import SharedArena, parse_arena
 from ..options.memories import parse_regions, section_name
 from ..options.names import check_target, name_of_target
+from ..options.precision import parse_quantization
 from ..options.sizes import parse_size
 from ..target import CORES, Target
 
@@ -78,6 +79,7 @@ def settle(facts: Facts) -> dict[str, Value]:
         *("--io", _choice(facts, "IO"), "--arena", facts["ARENA"] or "own"),
         *("--optimize", _choice(facts, "OPTIMIZE")),
     ]
+    options += _precision(facts, suffix)
     limits: list[str] = []
     for keyword in ("RAM_LIMIT", "FLASH_LIMIT"):
         if facts.all(keyword):
@@ -230,6 +232,21 @@ def _choice(facts: Facts, keyword: str) -> str:
     if value not in option.choices:
         raise CortexMError(f"unknown {keyword} {value!r}", hint=did_you_mean(value, option.choices))
     return value
+
+
+def _precision(facts: Facts, suffix: str) -> list[str]:
+    """How the model is quantized, as far as that is not the default."""
+    precision, calibrate = _choice(facts, "QUANTIZE"), facts["CALIBRATE"]
+    parse_quantization(precision, calibrate)
+    words = ["--quantize", precision] if precision != "int8" else []
+    words += ["--calibrate", calibrate] if calibrate else []
+    if words and suffix != ".py":
+        raise CortexMError(
+            f"QUANTIZE and CALIBRATE are for a model.py; {Path(facts['path']).name} is quantized "
+            "already",
+            hint="leave them out, or say QUANTIZE int8 where another one is the default",
+        )
+    return words
 
 
 def _memories(facts: Facts, section: str) -> dict[str, list[str] | str]:

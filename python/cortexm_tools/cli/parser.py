@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,20 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def spelled_out(words: Sequence[str]) -> list[str]:
+    """`words` with the value of every switch that stands alone, as before the name of a model."""
+    switches = {
+        flag: option for option in OPTIONS if option.kind == "switch" for flag in option.flags
+    }
+    result = []
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        option = switches.get(word)
+        if option is not None and not re.fullmatch(r"[a-z]+\d+(w\d+)?|none|float", following):
+            word = f"--{option.dest}={option.initial}"
+        result.append(word)
+    return result
+
+
 def _add_options(parser: argparse.ArgumentParser, command: str, *, optional: bool = False) -> None:
     """The model and all options of a command, under their titles."""
     options = [option for option in OPTIONS if option.flags and command in option.commands]
@@ -86,8 +102,22 @@ def _add(parser: Any, option: Option) -> None:
     if option.kind == "flag":
         parser.add_argument(*option.flags, action="store_true", help=option.help)
     elif option.kind == "switch":
-        action = argparse.BooleanOptionalAction
-        parser.add_argument(*option.flags, action=action, default=option.initial, help=option.help)
+        # The flag alone is the default.
+        parser.add_argument(
+            *option.flags,
+            nargs="?",
+            const=option.initial,
+            default=option.initial,
+            choices=option.choices,
+            help=option.help,
+        )
+        parser.add_argument(
+            f"--no-{option.dest}",
+            dest=option.dest,
+            action="store_const",
+            const="none",
+            help=f"--{option.dest} none",
+        )
     else:
         several = option.kind == "list"
         parser.add_argument(

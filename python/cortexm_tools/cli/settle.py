@@ -140,8 +140,12 @@ def settle_names(args: argparse.Namespace) -> tuple[str, ...]:
 def command_line(args: argparse.Namespace) -> str:
     """The choices that shape the output, with the model's bare name: no path of any machine."""
     words = ["cortexm", "compile", args.model.name, "--cpu", args.cpu]
-    if not args.quantize:
+    if args.quantize == "none":
         words.append("--no-quantize")
+    elif args.quantize != "int8":
+        words += ["--quantize", args.quantize]
+    if args.calibrate:
+        words += ["--calibrate", args.calibrate]
     for flag in ("isa", "kernels", "io", "arena", "section_arena", "section_weights"):
         value = getattr(args, flag)
         if value:

@@ -31,4 +31,5 @@ __all__ = [
 
 def keywords(kind: Literal["value", "flag", "list"]) -> list[str]:
     """The keywords of cortexm_add_model() of one kind."""
-    return [option.cmake for option in OPTIONS if option.cmake and option.kind == kind]
+    kinds = {kind, "switch"} if kind == "value" else {kind}
+    return [option.cmake for option in OPTIONS if option.cmake and option.kind in kinds]

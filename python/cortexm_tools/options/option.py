@@ -24,7 +24,8 @@ class Option:
         flags: on the command line; what the parser calls it comes from the first long one.
         commands: of the command line that take it.
         kconfig: symbols of the Zephyr module without ``CONFIG_CORTEXM_``; several are a choice.
-        kind: ``value``; ``flag``, there or not; ``list``, several values; ``switch``, --x or --no-x.
+        kind: ``value``; ``flag``, there or not; ``list``, several values; ``switch``, --x
+            [VALUE] or --no-x, which is --x none.
         value: how the value is written.
         choices: the only values there are; others are a usage error.
         unit, range: of numbers, and what else a value must be.

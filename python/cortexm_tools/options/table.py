@@ -8,6 +8,7 @@ from typing import Any
 
 from ..target import CORES, Isa, Optimize
 from .option import BENCH, COMPILE, RUN, Option
+from .precision import PRECISIONS
 
 EVERY = 2**31 - 1  # SAMPLES all
 MODELS = (COMPILE, RUN, BENCH)
@@ -60,8 +61,25 @@ OPTIONS: tuple[Option, ...] = (
         docs="what the model is called in C; in CMake its target",
     ),
     Option(
-        flags=("-q", "--quantize"), commands=MODELS, group="model", kind="switch", initial=True,
-        default="on", help="quantize the model to int8 (the default), or lower it as it is",
+        cmake="QUANTIZE", flags=("-q", "--quantize"), commands=MODELS, group="model", kind="switch",
+        kconfig=("QUANTIZE_INT8", "QUANTIZE_A8W4", "QUANTIZE_NONE"), choices=tuple(PRECISIONS),
+        initial="int8", default="`int8`", kconfig_default="`QUANTIZE_INT8`",
+        help="int8 (the default); a8w4: weights of 4 bits; none: lower the model as it is",
+        docs="the precision of a model.py: `int8`; `a8w4`, [weights of 4 "
+        "bits](numerics.md#weights-of-4-bits); `none`, as it is",
+        zephyr="the default of `QUANTIZE`: `int8`, [weights of 4 "
+        "bits](numerics.md#weights-of-4-bits), or models as they are",
+    ),
+    Option(
+        cmake="CALIBRATE", flags=("--calibrate",), commands=MODELS, group="model",
+        value="weights=gptq|nearest", kconfig=("CALIBRATE",), initial="",
+        default="`weights=gptq` for weights of 4 bits, else `nearest`",
+        kconfig_default="none",
+        help="weights=gptq: round weights by what the layers read in calibration; weights=nearest",
+        docs="how weights are rounded: to the nearest code, or so that errors cancel on the "
+        "calibration samples, by [GPTQ](numerics.md#rounding-of-weights)",
+        zephyr="the default of `CALIBRATE`, as in `\"weights=gptq\"`: how [weights are "
+        "rounded](numerics.md#rounding-of-weights)",
     ),
     Option(
         cmake="CALIBRATION", flags=("--calibration", "--calibration_data"), commands=MODELS,

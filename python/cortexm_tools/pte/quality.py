@@ -13,6 +13,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from .noise import Noise
+from .rounded import Rounded
+
 WARNING_DB = 15.0
 """Below this ratio, in dB, an output is warned of."""
 
@@ -21,38 +24,6 @@ WARNING_SHARE = 0.9
 
 NO_FLOAT_MODEL = "a .pte carries no float model"
 NOT_QUANTIZED = "the model was lowered as it is, without quantization"
-
-
-@dataclass(frozen=True)
-class Noise:
-    """Sums over the elements of a tensor: of r^2, and of (r - q)^2; both in the tensor's unit squared.
-
-    Elements that are infinite or no number on either side are left out of the sums and counted.
-    """
-
-    signal: float = 0.0
-    noise: float = 0.0
-    left_out: int = 0
-
-    def __add__(self, other: Noise) -> Noise:
-        return Noise(
-            self.signal + other.signal, self.noise + other.noise, self.left_out + other.left_out
-        )
-
-    @property
-    def share(self) -> float:
-        """The noise as a share of the signal: 0 without noise, infinite for noise without signal."""
-        if self.noise == 0.0:
-            return 0.0
-        return self.noise / self.signal if self.signal > 0.0 else math.inf
-
-    @property
-    def decibels(self) -> float:
-        """The SQNR; infinite without noise, minus infinite for noise without signal."""
-        share = self.share
-        if share == 0.0:
-            return math.inf
-        return -10.0 * math.log10(share) if share < math.inf else -math.inf
 
 
 @dataclass(frozen=True)
@@ -94,13 +65,17 @@ class LayerQuality:
 
 @dataclass(frozen=True)
 class Quality:
-    """What was measured, on `inputs` of the `available` inputs of the kind `source`."""
+    """What was measured, on `inputs` of the `available` inputs of the kind `source`.
+
+    `rounded` says what rounding the weights by the inputs gained, where that was done.
+    """
 
     inputs: int
     available: int
     source: str
     outputs: tuple[OutputQuality, ...]
     layers: tuple[LayerQuality, ...]
+    rounded: Rounded | None = None
 
     @property
     def worst(self) -> LayerQuality | None:
@@ -132,6 +107,7 @@ class Quality:
             "outputs": [_output(number, output) for number, output in enumerate(self.outputs)],
             "worst_layer": None if worst is None else _layer(worst),
             "layers": [_layer(layer) for layer in self.layers],
+            **({"weights": self.rounded.data()} if self.rounded is not None else {}),
         }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import printable
 from ..pte.quality import layer_rows, quality_line
+from ..pte.rounded import rounded_line
 
 _NAMED = 6  # so many float operators are named
 _COUNTED = {"operators": "operators that compute", "macs": "MACs"}
@@ -149,7 +150,10 @@ def _float_lines(data: dict[str, Any]) -> tuple[str, ...]:
 
 def quality_lines(data: dict[str, Any]) -> tuple[str, ...]:
     """How close the quantized model is to the float one; nothing for reports that do not say it."""
-    return (f"  SQNR   {quality_line(data['quality'])}",) if "quality" in data else ()
+    if "quality" not in data:
+        return ()
+    rounded = rounded_line(data["quality"])
+    return (f"  SQNR   {quality_line(data['quality'])}", *([f"  {rounded}"] if rounded else []))
 
 
 def quality_table(data: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from ..cli.terminal import show
 from ..emit.files import write_files
 from ..errors import CortexMError
 from ..pte.quality import quality_line
+from ..pte.rounded import rounded_line
 from .footprint import (
     check_footprint,
     measure,
@@ -70,6 +71,8 @@ def main(arguments: Sequence[str]) -> int:
         return 130
     show(summary_text(options.name, size))
     show(f"{options.name}: SQNR  {quality_line(report['quality'])}")
+    if rounded := rounded_line(report["quality"]):
+        show(f"{options.name}: {rounded}")
     return 0
 
 
@@ -79,6 +82,7 @@ def _report(path: Path) -> dict[str, Any]:
         report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         shares_of(report)
         quality_line(report["quality"])
+        rounded_line(report["quality"])
     except (OSError, ValueError, KeyError, TypeError):
         raise CortexMError(
             "is not a report of this tool", where=str(path), hint="build the model again"

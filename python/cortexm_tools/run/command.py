@@ -20,6 +20,7 @@ from ..ir.interpreter import run_sequence
 from ..options import ATOL, QTOL, RTOL
 from ..program import EvaluationSet
 from ..pte.quality import quality_line
+from ..pte.rounded import rounded_line
 from ..pte.vectors import check_vectors, fit_input, tolerance_text, vector_inputs
 from ..report import alternative_lines, table
 from ..target import Core
@@ -348,6 +349,8 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
             f"  accuracy {found['accuracy']:.2%} in int8{before}, {found['samples']} labelled inputs"
         )
     lines.append(f"  SQNR {quality_line(data['quality'])}")
+    if rounded := rounded_line(data["quality"]):
+        lines.append(f"  {rounded}")
     lines += pytorch_lines(data)
     if "test_vectors" in data:
         found = data["test_vectors"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from torch.fx import GraphModule
 from ...advice import advice_on
 from ...errors import CortexMError
 from ...ir.types import Layer
+from ...options.precision import INT8, Quantization
 from ...pte.quality import Quality
 from ...runner import Progress, Runner
 from ...target import CORES, Target
@@ -26,8 +27,8 @@ from ..origin.blame import layer_of_error
 from ..origin.layers import kernel_layers, layers_of_graph
 from ..origin.places import first_line, root_cause
 from ..quantize.measure import measure
-from ..quantize.quantize import quantize as quantize_graph
-from ..quantize.quantize import split_activations, tag_nodes, tag_of
+from ..quantize.quantize import Quantized, quantize, split_activations, tag_nodes, tag_of
+from ..quantize.weight_bits import four_bits
 from ..quiet import import_executorch, quiet
 from ..rewrites import decompose_floats
 from .buffers import check_initial_values, make_buffers, place_writes, shows_buffers
@@ -76,14 +77,14 @@ def lower(
     loaded: LoadedModel,
     *,
     target: Target,
-    quantize: bool = True,
+    quantization: Quantization | None = INT8,
     name: str,
     progress: Progress = lambda text: None,
 ) -> Lowered:
     """Quantize and lower a model for `target`.
 
     Args:
-        quantize: False lowers the model as it is, for one that is quantized already.
+        quantization: None lowers the model as it is, for one that is quantized already.
         name: the model's name, for messages.
         progress: hears of every stage of a model that takes long.
 
@@ -94,7 +95,7 @@ def lower(
     warnings: list[str] = []
     with quiet(), quick_passes(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        captured = capture(loaded, rewritten=quantize)
+        captured = capture(loaded, rewritten=quantization is not None)
         check_captured(captured.graph.graph, loaded.path.parent)
         tag_nodes(captured.graph)
         count = sum(node.op == "call_function" for node in captured.graph.graph.nodes)
@@ -103,8 +104,8 @@ def lower(
             if count >= _MANY_OPERATORS:
                 progress(f"{count:,} operators: {text}")
 
-        edge, quantized = _lower_safely(captured, loaded, target, quantize, name, stage)
-        if quantize and loaded.calibration is None:
+        edge, quantized = _lower_safely(captured, loaded, target, quantization, name, stage)
+        if quantization is not None and loaded.calibration is None:
             warnings.append(
                 f"{name}: no CalibrationInputs: quantization ranges come from ModelInputs alone, "
                 "which can cost much accuracy on other inputs; give some ten to a few hundred "
@@ -117,12 +118,14 @@ def lower(
             states,
         )
         stage("comparison with the float model (5 of 6)")
-        quality = measure(loaded, captured, quantized, float_module) if quantize else None
-        if quality is not None:
+        quality = None
+        if quantization is not None:
+            quality = measure(loaded, captured, quantized.graph, float_module)
+            quality = replace(quality, rounded=quantized.rounded)
             warnings += quality.warnings(name)
         texts = {"exported": _code(captured.graph)}
-        if quantize:
-            texts["quantized"] = _code(quantized)
+        if quantization is not None:
+            texts["quantized"] = _code(quantized.graph)
         program = make_lean(edge.exported_program())
         check_lowered(program.graph, loaded.path.parent)
         texts["lowered"] = _code(program.graph_module)
@@ -136,7 +139,7 @@ def lower(
         layers=layers,
         reference=reference,
         float_module=float_module,
-        fake_quantized=ModuleRunner(quantized, which, states),
+        fake_quantized=ModuleRunner(quantized.graph, which, states),
         warnings=tuple(warnings),
         texts=texts,
         quality=quality,
@@ -162,10 +165,10 @@ def _lower_safely(
     captured: Captured,
     loaded: LoadedModel,
     target: Target,
-    quantize: bool,
+    quantization: Quantization | None,
     name: str,
     stage: Progress,
-) -> tuple[Any, GraphModule]:
+) -> tuple[Any, Quantized]:
     """The edge program and the quantized graph, with activations split off where ExecuTorch would
     otherwise compute on codes as if they were values.
 
@@ -174,12 +177,12 @@ def _lower_safely(
     """
     split: set[int] = set()
     for _ in range(_MAX_ROUNDS):
-        edge, quantized = _lower_once(captured, loaded, target, quantize, name, split, stage)
+        edge, quantized = _lower_once(captured, loaded, target, quantization, name, split, stage)
         wrong = unsafe_nodes(edge.exported_program().graph)
         if not wrong:
             return edge, quantized
         tags = {tag for node, _ in wrong if (tag := tag_of(node)) is not None}
-        if not quantize or not tags - split:
+        if quantization is None or not tags - split:
             break
         split |= tags
     raise _unsafe(edge.exported_program(), wrong[0], loaded.path.parent)
@@ -189,28 +192,34 @@ def _lower_once(
     captured: Captured,
     loaded: LoadedModel,
     target: Target,
-    quantize: bool,
+    quantization: Quantization | None,
     name: str,
     split: set[int],
     stage: Progress,
-) -> tuple[Any, GraphModule]:
+) -> tuple[Any, Quantized]:
     from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
     from executorch.exir import to_edge
 
     graph = copy.deepcopy(captured.graph)
-    if quantize:
+    quantized = Quantized(graph)
+    if quantization is not None:
         stage("quantization (1 of 6)")
         split_activations(graph, split)
-        samples = loaded.calibration or (loaded.example_inputs,)
-        graph = quantize_graph(
-            graph, samples, captured.which, captured.states, base=loaded.path.parent
+        quantized = quantize(
+            graph,
+            loaded.calibration or (loaded.example_inputs,),
+            captured.which,
+            captured.states,
+            base=loaded.path.parent,
+            four_bits=four_bits(captured, quantization.precision),
+            rounding=quantization.weights_rounded,
         )
     try:
         with quiet(), torch.no_grad():
             stage("export (2 of 6)")
             example = captured.example(loaded.example_inputs)
-            exported = torch.export.export(graph, example, strict=False)
+            exported = torch.export.export(quantized.graph, example, strict=False)
             whole = exported.module(check_guards=False)
             if decompose_floats(whole):
                 exported = torch.export.export(whole, example, strict=False)
@@ -229,7 +238,7 @@ def _lower_once(
             where=str(layer) if layer != Layer() else loaded.path.name,
             hint=advice_on(layer.call),
         ) from error
-    return edge, graph
+    return edge, quantized
 
 
 def _unsafe(program: ExportedProgram, wrong: tuple[Any, str], base: Path) -> CortexMError:

@@ -17,7 +17,8 @@ from typing import Any
 import torch
 from torch.fx import Graph, GraphModule, Interpreter, Node
 
-from ...pte.quality import LayerQuality, Noise, OutputQuality, Quality
+from ...pte.noise import Noise
+from ...pte.quality import LayerQuality, OutputQuality, Quality
 from ..capture.capture import Captured
 from ..capture.runner import ModuleRunner
 from ..load.model_file import LoadedModel

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -12,6 +13,8 @@ from torch.fx import GraphModule, Node
 from ...advice import advice_on
 from ...errors import CortexMError
 from ...ir.types import Layer
+from ...options.precision import Rounding
+from ...pte.rounded import Rounded
 from ..capture.runner import ModuleRunner
 from ..capture.state import State
 from ..load.samples import Sample
@@ -19,6 +22,7 @@ from ..origin.blame import layer_of_error
 from ..origin.places import first_line
 from ..quiet import quiet
 from .quantizer import make_quantizer
+from .rounding import round_by_inputs
 
 _aten = torch.ops.aten
 
@@ -63,14 +67,24 @@ def split_activations(graph: GraphModule, numbers: Iterable[int]) -> None:
     graph.recompile()
 
 
+@dataclass(frozen=True)
+class Quantized:
+    """A model with quantize-dequantize pairs; `rounded` if its weights were rounded by its inputs."""
+
+    graph: GraphModule
+    rounded: Rounded | None = None
+
+
 def quantize(
     graph: GraphModule,
-    samples: Iterable[Sample],
+    samples: Sequence[Sample],
     which: tuple[bool, ...],
     states: tuple[State, ...] = (),
     *,
     base: Path,
-) -> GraphModule:
+    four_bits: Container[int] = (),
+    rounding: Rounding = Rounding.NEAREST,
+) -> Quantized:
     """`graph` with quantize-dequantize pairs, ranges measured on `samples`. Changes `graph`.
 
     Args:
@@ -78,6 +92,8 @@ def quantize(
         which: which of its inputs and states the graph takes in channels_last order.
         states: what comes in behind the inputs, and goes out before the outputs.
         base: the folder of the model file, for messages.
+        four_bits: the tags of the layers with weights of 4 bits.
+        rounding: how weights become codes.
 
     Raises:
         CortexMError: the quantizer fails.
@@ -86,10 +102,14 @@ def quantize(
 
     try:
         with quiet(), torch.no_grad():
-            prepared = prepare_pt2e(graph, make_quantizer(states))
+            quantizer = make_quantizer(states, lambda node: 7 if tag_of(node) in four_bits else 127)
+            prepared = prepare_pt2e(graph, quantizer)
             run = ModuleRunner(prepared, which, states)
             for sample in samples:
                 run.step(sample)
+            rounded = None
+            if rounding is Rounding.GPTQ:
+                rounded = round_by_inputs(prepared, samples, which, states, base)
             converted = convert_pt2e(prepared)
     except Exception as error:
         layer = layer_of_error(error, graph.graph, base)
@@ -99,7 +119,7 @@ def quantize(
             hint=advice_on(layer.call),
         ) from error
     assert isinstance(converted, GraphModule)
-    return converted
+    return Quantized(converted, rounded)
 
 
 def tag_of(node: Node) -> int | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -44,13 +45,19 @@ _EXTRA_SHARED = (
 )
 
 
-def make_quantizer(states: tuple[State, ...]) -> Any:
-    """A quantizer for graphs that take and give `states`."""
+def make_quantizer(
+    states: tuple[State, ...], largest: Callable[[Node], int] = lambda node: 127
+) -> Any:
+    """A quantizer for graphs that take and give `states`.
+
+    Args:
+        largest: the largest code of a layer's weights, 127, or 7 for weights of 4 bits.
+    """
     from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
 
     quantizer = CortexMQuantizer()
     _teach_operators(quantizer)
-    _center_weights(quantizer)
+    _center_weights(quantizer, largest)
     if states:
         share_ranges(quantizer, states)
     return quantizer
@@ -69,12 +76,12 @@ def _teach_operators(quantizer: Any) -> None:
             matcher.support_dict = {**matcher.support_dict, **extra}
 
 
-def _center_weights(quantizer: Any) -> None:
+def _center_weights(quantizer: Any, largest: Callable[[Node], int]) -> None:
     """Make `quantizer` quantize weights to [-127, 127], with the scale max|w| / 127.
 
     Its own range is [-128, 127] with the scale max|w| / 127.5, in which the largest weight is cut
     and weights that are codes times a scale already (a model that comes from an int8 one) are
-    rounded to others.
+    rounded to others. Weights of 4 bits are int8 codes in [-7, 7], with the scale max|w| / 7.
     """
     from torchao.quantization.pt2e.quantizer import QuantizationSpec
 
@@ -86,7 +93,8 @@ def _center_weights(quantizer: Any) -> None:
                 spec = super().get_weight_qspec(node)
                 if not isinstance(spec, QuantizationSpec) or spec.dtype != torch.int8:
                     return spec
-                return replace(spec, quant_min=-127, quant_max=127)
+                most = 127 if node is None else largest(node)
+                return replace(spec, quant_min=-most, quant_max=most)
 
         return Centered(**{field.name: getattr(config, field.name) for field in fields(config)})
 
