@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -15,6 +16,7 @@ from torch import nn
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.capture.capture import Captured, capture
 from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import lower
 from cortexm_tools.frontend.quantize.columns import WEIGHTED, as_matrices, as_weight, columns
 from cortexm_tools.frontend.quantize.gptq import Moments, nearest, round_weights, squared_error
 from cortexm_tools.frontend.quantize.quantize import Quantized, quantize, tag_nodes, tag_of
@@ -24,7 +26,12 @@ from cortexm_tools.frontend.quantize.weight_bits import (
     stay_at_8_bits,
 )
 from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.ir import ops
+from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.options.precision import PRECISIONS, Precision, Rounding, parse_quantization
+from cortexm_tools.pte.reader import read_pte
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
 
 from tests.support.quick import quick_ranges
 
@@ -194,6 +201,27 @@ def test_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     again = rounded_network(captured, loaded, 8, 2)
     assert again.rounded == rounded
     assert all(map(torch.equal, found, codes_of(again)))
+
+
+def test_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ExecuTorch lowers codes of 4 bits as those of 8, and its operators compute what ours do."""
+    quick_ranges(monkeypatch)
+    _, loaded = captured_network()
+    wanted = parse_quantization("a8w4")
+    result = lower(loaded, target=Target.parse("cortex-m55"), quantization=wanted, name="net")
+    graph = simplify(read_pte(result.pte, name="net"))
+    layers = (ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d, ops.Linear)
+    largest = [
+        int(np.abs(data.astype(int)).max())
+        for op in graph.ops
+        if isinstance(op.attrs, layers) and (data := graph.tensors[op.inputs[1]].data) is not None
+    ]
+    assert len(largest) == 8 and sum(most <= 7 for most in largest) == 6
+    assert result.quality is not None and "weights" in result.quality.data()
+    for sample in (loaded.calibration or ())[:3]:
+        arrays = tuple(x.numpy() for x in sample)
+        for got, want in zip(run_graph(graph, arrays), result.reference(arrays), strict=True):
+            assert np.array_equal(got, want)
 
 
 def test_which_layers_stay_at_8_bits() -> None:
