@@ -93,7 +93,7 @@ def round_by_inputs(
         held = set(range(_HELD_BACK - 1, len(chosen), _HELD_BACK))
         if len(chosen) < 2 * _HELD_BACK:
             held = set()
-        runner = partial(_Run, prepared, chosen, which, states)
+        runner = partial(_Run, prepared, chosen, which, states, grids={})
         measured = held or set(range(len(chosen)))
         wanted = runner(measured, activations=False, weights=False).outputs
         before = _share(wanted, runner(measured).outputs)

@@ -29,6 +29,8 @@ class Simulation(Interpreter):
     Args:
         prepared: a model of prepare_pt2e after calibration.
         activations, weights: whether these are quantized; biases are not, as 32 bits change little.
+        grids: of activations by their observers' names, as far as they are known: an observer takes
+            long to say its own.
         watched: observers, each with a function that gets its values as they are computed.
     """
 
@@ -38,12 +40,13 @@ class Simulation(Interpreter):
         *,
         activations: bool = True,
         weights: bool = True,
+        grids: dict[str, Grid | None] | None = None,
         watched: Mapping[Node, Callable[[torch.Tensor], None]] | None = None,
     ) -> None:
         super().__init__(prepared)
         self._quantized = {True: weights, False: activations}
         self._watched = watched or {}
-        self._grids: dict[str, Grid | None] = {}
+        self._grids = {} if grids is None else grids
         self._constants: dict[Node, torch.Tensor] = {}
 
     def run_node(self, n: Node) -> Any:
@@ -53,14 +56,15 @@ class Simulation(Interpreter):
         value = self.env[n.all_input_nodes[0]]
         constant = n.all_input_nodes[0].op == "get_attr"
         if self._quantized[constant] and isinstance(value, torch.Tensor):
-            if n not in self._constants:
+            if not constant:
                 if n.target not in self._grids:
                     self._grids[n.target] = grid_of(self.module, n)
                 grid = self._grids[n.target]
                 value = value if grid is None else grid.rounded(value)
-                if constant:
-                    self._constants[n] = value
             else:
+                if n not in self._constants:
+                    grid = grid_of(self.module, n)
+                    self._constants[n] = value if grid is None else grid.rounded(value)
                 value = self._constants[n]
         if n in self._watched:
             self._watched[n](value)
