@@ -116,12 +116,15 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits)
     } else if (kind == CONV_FOURS || kind == CONV_TWOS) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
 
-        packed = kind == CONV_FOURS ? pack_fours(weight, p.out_c / groups, groups, depth)
-                 : bits == 8        ? pack_twos(weight, p.out_c, depth)
-                                    : pack_nibble_twos(weight, p.out_c, depth);
+        packed = kind == CONV_FOURS && bits == 8
+                     ? pack_fours(weight, p.out_c / groups, groups, depth)
+                 : kind == CONV_FOURS
+                     ? pack_nibble_fours(weight, p.out_c / groups, groups, depth)
+                 : bits == 8 ? pack_twos(weight, p.out_c, depth)
+                             : pack_nibble_twos(weight, p.out_c, depth);
         free(weight);
         weight = packed;
-        scratch = allocate(kind == CONV_FOURS ? 8 * depth + 8 * ((depth + 63) / 64) + group_in
+        scratch = allocate(kind == CONV_FOURS ? 8 * depth + 8 * ((depth + 63) / 64) + group_in + (8 - bits) * 2
                                               : (depth + 3) / 4 * 32);
     } else if (kind == DEPTHWISE8) {
         const int32_t taps = p.kernel_h * p.kernel_w;
@@ -139,7 +142,8 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits)
         weight = bits == 8 ? packed : pack_nibbles(packed, weight_size);
         scratch = allocate(kind == DEPTHWISE_WINDOW_ROWS
                                ? 144 * (columns + 1)
-                               : 32 * p.kernel_h * p.kernel_w + p.in_c);
+                               : 32 * p.kernel_h * p.kernel_w + p.in_c +
+                                     (bits == 8 ? 0 : weight_size));
     }
     variant(&p, in, weight, bias, o.data[0], scratch);
     free(in);

@@ -36,6 +36,7 @@ int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bi
              : is_pairs                          ? pack_nibble_pairs(weight, p.out_features, p.in_features)
              : kind == LINEAR_GEMM4 && bits == 8 ? pack_gemm4(weight, p.out_features, 1, p.in_features)
              : kind == LINEAR_GEMM4 ? pack_nibble_gemm4(weight, p.out_features, 1, p.in_features)
+             : bits == 4            ? pack_nibble_fours(weight, p.out_features, 1, p.in_features)
                                     : pack_fours(weight, p.out_features, 1, p.in_features);
     if (is_pairs) {
         make_narrow(NULL, bias, p.out_features);

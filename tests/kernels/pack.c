@@ -148,6 +148,26 @@ int8_t *pack_nibble_pairs(const int8_t *weight, int32_t channels, int32_t depth)
     return packed;
 }
 
+int8_t *pack_nibble_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
+{
+    const int32_t whole = channels / 4 * 4;
+    const int32_t row = (depth + 1) / 2;
+    int8_t *packed = allocate(groups * channels * row);
+
+    randomize(packed, groups * channels * row);
+    for (int32_t i = 0; i < groups * channels; ++i) {
+        const int32_t o = i % channels;
+
+        for (int32_t k = 0; k < depth; ++k) {
+            const int32_t place = o < whole ? (o / 4 * row + k / 2) * 4 + o % 4 : o * row + k / 2;
+
+            put_nibble(packed, i / channels * channels * row + place, k % 2,
+                       weight[i * depth + k] + 8);
+        }
+    }
+    return packed;
+}
+
 int32_t nibble_vectors_size(int32_t count)
 {
     return count / 32 * 16 + (count % 32 < 16 ? count % 32 : 16);

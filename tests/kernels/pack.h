@@ -19,6 +19,7 @@ int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
 /* The forms of weights of 4 bits, as the functions of their names. */
 int8_t *pack_nibble_twos(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_nibble_pairs(const int8_t *weight, int32_t channels, int32_t depth);
+int8_t *pack_nibble_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 
 /* The bytes of a group of nibble_gemm4, and of so many codes as nibble_vectors. */

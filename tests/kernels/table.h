@@ -6,11 +6,14 @@
 
 #define SCALAR_KERNELS(K)                                                                          \
     K(conv2d_s8, scalar, conv_fours_s8_case)                                                       \
+    K(conv2d_s8w4, scalar, conv_fours_s8w4_case)                                                   \
     K(depthwise_conv2d_s8, scalar, depthwise_tap_fours_s8_case)                                    \
+    K(depthwise_conv2d_s8w4, scalar, depthwise_tap_fours_s8w4_case)                                \
     K(transpose_conv2d_s8, scalar, transpose_s8_case)                                              \
     K(conv2d_f32, scalar, conv2d_f32_case)                                                         \
     K(transpose_conv2d_f32, scalar, transpose_conv2d_f32_case)                                     \
     K(linear_s8, scalar, linear_fours_s8_case)                                                     \
+    K(linear_s8w4, scalar, linear_fours_s8w4_case)                                                 \
     K(batch_matmul_s8, scalar, batch_matmul_plain_s8_case)                                         \
     K(matmul_f32, scalar, matmul_f32_case)                                                         \
     K(avg_pool2d_s8, scalar, pool_s8_case)                                                         \
@@ -222,9 +225,12 @@
 
 #define V6M_KERNELS(K)                                                                             \
     K(conv2d_s8, v6m, conv_fours_s8_case)                                                          \
+    K(conv2d_s8w4, v6m, conv_fours_s8w4_case)                                                      \
     K(depthwise_conv2d_s8, v6m, depthwise_tap_fours_s8_case)                                       \
+    K(depthwise_conv2d_s8w4, v6m, depthwise_tap_fours_s8w4_case)                                   \
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
     K(linear_s8, v6m, linear_fours_s8_case)                                                        \
+    K(linear_s8w4, v6m, linear_fours_s8w4_case)                                                    \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(add_s8, v6m, add_s8_case)                                                                    \
@@ -234,8 +240,11 @@
 
 #define V7M_KERNELS(K)                                                                             \
     K(conv2d_s8, v7m, conv_fours_s8_case)                                                          \
+    K(conv2d_s8w4, v7m, conv_fours_s8w4_case)                                                      \
     K(depthwise_conv2d_s8, v7m, depthwise_tap_fours_s8_case)                                       \
+    K(depthwise_conv2d_s8w4, v7m, depthwise_tap_fours_s8w4_case)                                   \
     K(linear_s8, v7m, linear_fours_s8_case)                                                        \
+    K(linear_s8w4, v7m, linear_fours_s8w4_case)                                                    \
     K(add_s8, v7m, add_s8_case)
 
 #define DSP_KERNELS(K)                                                                             \

@@ -163,6 +163,9 @@ def _in_nibbles(
         elif form == "nibble_pairs":
             byte = steps * whole + 4 * (eights * (o - whole) + k // 8) + k % 2 * 2 + k % 8 // 4
             places.append((byte, k % 4 // 2, 8))
+        elif form == "nibble_fours":
+            byte = (o // 4 * steps + k // 2) * 4 + o % 4 if o < whole else o * steps + k // 2
+            places.append((byte, k % 2, 8))
         elif o < whole:
             at, width = (k, first) if k < first else ((k - first) % 16, 16)
             chunk = 0 if k < first else 2 * (k - at)
@@ -173,7 +176,7 @@ def _in_nibbles(
     return places, {byte for byte, _, _ in places}
 
 
-@pytest.mark.parametrize("form", ["nibble_twos", "nibble_pairs", "nibble_gemm4"])
+@pytest.mark.parametrize("form", ["nibble_twos", "nibble_pairs", "nibble_gemm4", "nibble_fours"])
 def test_weights_of_4_bits_come_back(form: str) -> None:
     """Every code is where the kernels' comments say, and takes half a byte of its own."""
     rng = np.random.default_rng(4)
@@ -207,6 +210,10 @@ def test_depthwise_weights_of_4_bits_come_back() -> None:
     packed = pack("nibble_rows", _constants(weight, 12)).weight
     codes = [_nibble(packed, i // 2, i % 2) for i in range(108)]
     assert packed.size == 54 and codes == weight.reshape(9, 12).T.reshape(-1).tolist()
+    weight = rng.integers(-8, 8, (1, 1, 3, 7)).astype(np.int8)
+    packed = pack("nibble_tap_fours", _constants(weight, 7)).weight
+    codes = [_nibble(packed, i // 2, i % 2) for i in range(21)]
+    assert packed.size == 11 and codes == pack("tap_fours", _constants(weight, 7)).weight.tolist()
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -214,8 +221,10 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
     """Plans are compared by them; weights are packed for the one that is taken."""
     rng = np.random.default_rng(0)
     rows = form in ("window_rows", "nibble_rows")
-    depthwise = rows or form in ("depthwise8", "nibble_depthwise8", "tap_fours", "nn_depthwise")
-    grouped = form in ("gemm4", "nibble_gemm4", "fours")
+    depthwise = rows or form in (
+        "depthwise8", "nibble_depthwise8", "tap_fours", "nibble_tap_fours", "nn_depthwise",
+    )  # fmt: skip
+    grouped = form in ("gemm4", "nibble_gemm4", "fours", "nibble_fours")
     for _ in range(60):
         height, width, in_c, per_group = (int(n) for n in rng.integers(1, 8, 4))
         groups = int(rng.integers(1, 4)) if grouped else 1

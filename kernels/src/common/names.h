@@ -31,6 +31,7 @@
 #undef ELEMENT_MAX
 #undef ELEMENT_MIN
 #undef ENTER
+#undef ENTERED
 #undef EXTREME
 #undef EXTREME_maximum
 #undef EXTREME_minimum
@@ -44,6 +45,7 @@
 #undef FINISH_mean
 #undef FINISH_s8
 #undef FINISH_sum
+#undef FIRST_ROUND
 #undef FOLD
 #undef FROM
 #undef INSTRUCTION
@@ -54,10 +56,13 @@
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_max_pool2d
+#undef LITERALS
 #undef LOAD_ROW
 #undef LOG
 #undef LOG_log_softmax
 #undef LOG_softmax
+#undef LOOP
+#undef LOWER
 #undef MAX_SIZE
 #undef MAX_s16
 #undef MAX_s8
@@ -88,6 +93,7 @@
 #undef POOL_TAKE
 #undef POOL_avg_pool2d
 #undef POOL_max_pool2d
+#undef PREPARE
 #undef PRODUCT
 #undef PRODUCTS
 #undef QUAD_BYTES
@@ -109,6 +115,7 @@
 #undef SECOND
 #undef SEPARATE
 #undef SEPARATE_BLOCK
+#undef SKIPPED
 #undef START
 #undef START_amax
 #undef START_amin
@@ -117,6 +124,7 @@
 #undef START_mean
 #undef START_sum
 #undef STEP
+#undef STEPS
 #undef STEP_amax
 #undef STEP_amin
 #undef STEP_mean
@@ -132,6 +140,7 @@
 #undef TAPS
 #undef TO
 #undef TYPES
+#undef UPPER
 #undef VECTOR
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/apart.h"
+#include "common/nibbles.h"
 #include "cortexm/requantize.h"
 
 /* conv2d: the words of n > 0 inputs of each window; returns their end. */
@@ -47,7 +48,7 @@ static CORTEXM_APART void cortexm_triples_sum(const uint32_t *panel, int32_t n, 
     sum[1] = second;
 }
 
-/* conv2d, one chunk of n > 0 inputs: sum[4 * i + o] += sum of window i's inputs times output o's
+/* conv2d, one chunk of n > 0 inputs (of weights of 4 bits, an even number): sum[4 * i + o] += sum of window i's inputs times output o's
  * weights, plus CORTEXM_TRIPLE_OFFSET. */
 static inline void cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n,
                                          const uint32_t start[2], int32_t sum[12])
@@ -58,8 +59,10 @@ static inline void cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w
         uint32_t last;
 
         for (int32_t k = 0; k < n; ++k) {
-            first += panel[2 * k] * w[4 * k + o];
-            second += panel[2 * k + 1] * w[4 * k + o];
+            const uint32_t weight = cortexm_four(w, k, o);
+
+            first += panel[2 * k] * weight;
+            second += panel[2 * k + 1] * weight;
         }
         last = first >> 21;
         second -= last << 11;
@@ -104,9 +107,8 @@ static inline void cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t 
     for (int32_t block = 0; block < 2; ++block) {
         for (int32_t k = 0; k < n; ++k) {
             const uint32_t value = (uint32_t)x[k];
-            const uint8_t *const four = w + 4 * k;
-            const uint32_t word = four[0] | ((uint32_t)four[1] << 8) | ((uint32_t)four[2] << 16) |
-                                  ((uint32_t)four[3] << 24);
+            const uint32_t word = cortexm_four(w, k, 0) | (cortexm_four(w, k, 1) << 8) |
+                                  (cortexm_four(w, k, 2) << 16) | (cortexm_four(w, k, 3) << 24);
             const uint32_t reversed = __builtin_bswap32(word);
 
             T[0] += value * word;

@@ -88,17 +88,49 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     (void)n;
     (void)start;
     (void)sum;
-#define PRODUCTS(offset, first, second)                                                            \
-    "ldrb r4, [r1, #" offset "]\n"                                                                 \
+#if WEIGHT_BITS == 4
+/* The weights of two inputs are the lower and the upper halves of bytes. */
+#define LOWER "lsls r4, r4, #28\n" "lsrs r4, r4, #28\n"
+#define UPPER "lsrs r4, r4, #4\n"
+#endif
+#define PRODUCTS(offset, half, first, second)                                                      \
+    "ldrb r4, [r1, #" offset "]\n" half                                                            \
     "movs r5, r4\n"                                                                                \
     "muls r5, r2\n"                                                                                \
     "add  " first ", r5\n"                                                                         \
     "muls r4, r3\n"                                                                                \
     "add  " second ", r4\n"
 #define ENTER(left_out, step) "cmp  r5, #" left_out "\n" "bne  1f\n" "b    " step "f\n" "1:\n"
-#define STEP(k0, k1, k2, k3)                                                                       \
-    "ldmia r0!, {r2, r3}\n" PRODUCTS(k0, "r6", "r7") PRODUCTS(k1, "r8", "r9")                      \
-        PRODUCTS(k2, "r10", "r11") PRODUCTS(k3, "r12", "lr")
+#define STEP(half, k0, k1, k2, k3)                                                                 \
+    "ldmia r0!, {r2, r3}\n" PRODUCTS(k0, half, "r6", "r7") PRODUCTS(k1, half, "r8", "r9")          \
+        PRODUCTS(k2, half, "r10", "r11") PRODUCTS(k3, half, "r12", "lr")
+#if WEIGHT_BITS == 4
+#define SKIPPED "lsls r4, r5, #1\n" /* bytes of so many inputs */
+#define ENTERED ENTER("6", "16") ENTER("4", "14")
+#define STEPS                                                                                      \
+    "10:\n" STEP(LOWER, "0", "1", "2", "3") STEP(UPPER, "0", "1", "2", "3")                        \
+    "12:\n" STEP(LOWER, "4", "5", "6", "7") STEP(UPPER, "4", "5", "6", "7")                        \
+    "14:\n" STEP(LOWER, "8", "9", "10", "11") STEP(UPPER, "8", "9", "10", "11")                    \
+    "16:\n" STEP(LOWER, "12", "13", "14", "15") STEP(UPPER, "12", "13", "14", "15")                \
+    "adds r1, #16\n"
+#define FIRST_ROUND "b    12f\n"
+#else
+#define SKIPPED "lsls r4, r5, #2\n"
+#define ENTERED                                                                                    \
+    ENTER("7", "17") ENTER("6", "16") ENTER("5", "15") ENTER("4", "14") ENTER("3", "13")           \
+        ENTER("2", "12")
+#define STEPS                                                                                      \
+    "10:\n" STEP("", "0", "1", "2", "3")                                                           \
+    "11:\n" STEP("", "4", "5", "6", "7")                                                           \
+    "12:\n" STEP("", "8", "9", "10", "11")                                                         \
+    "13:\n" STEP("", "12", "13", "14", "15")                                                       \
+    "14:\n" STEP("", "16", "17", "18", "19")                                                       \
+    "15:\n" STEP("", "20", "21", "22", "23")                                                       \
+    "16:\n" STEP("", "24", "25", "26", "27")                                                       \
+    "17:\n" STEP("", "28", "29", "30", "31")                                                       \
+    "adds r1, #32\n"
+#define FIRST_ROUND "b    11f\n"
+#endif
 /* The sums of r6 and r7 are added to [r0], [r0 + 16] and [r0 + 32]. */
 #define SEPARATE                                                                                   \
     "lsrs r2, r6, #21\n"                                                                           \
@@ -133,7 +165,7 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
                      "movs r4, #7\n"
                      "negs r5, r2\n"
                      "ands r5, r4\n" /* steps that the first round leaves out */
-                     "lsls r4, r5, #2\n"
+                     SKIPPED
                      "subs r1, r1, r4\n"
                      "ldr  r6, [r3]\n"
                      "ldr  r7, [r3, #4]\n"
@@ -145,18 +177,7 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
                      "mov  lr, r7\n"
                      "cmp  r5, #0\n"
                      "beq  10f\n"
-                     ENTER("7", "17") ENTER("6", "16") ENTER("5", "15") ENTER("4", "14")
-                         ENTER("3", "13") ENTER("2", "12")
-                     "b    11f\n"
-                     "10:\n" STEP("0", "1", "2", "3")
-                     "11:\n" STEP("4", "5", "6", "7")
-                     "12:\n" STEP("8", "9", "10", "11")
-                     "13:\n" STEP("12", "13", "14", "15")
-                     "14:\n" STEP("16", "17", "18", "19")
-                     "15:\n" STEP("20", "21", "22", "23")
-                     "16:\n" STEP("24", "25", "26", "27")
-                     "17:\n" STEP("28", "29", "30", "31")
-                     "adds r1, #32\n"
+                     ENTERED FIRST_ROUND STEPS
                      "ldr  r2, [sp]\n"
                      "cmp  r0, r2\n"
                      "beq  2f\n"
@@ -180,9 +201,15 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
                      "mov  r11, r7\n"
                      "pop  {r4, r5, r6, r7, pc}\n");
 #undef SEPARATE
+#undef FIRST_ROUND
+#undef STEPS
+#undef ENTERED
+#undef SKIPPED
 #undef STEP
 #undef ENTER
 #undef PRODUCTS
+#undef UPPER
+#undef LOWER
 }
 
 /* Only loads with two registers extend the sign. So the weights' pointer is kept `channel` below the
@@ -252,8 +279,8 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
     (void)n;
     (void)T;
     (void)second;
-#define BLOCK(pointer, offset, sum0, sum1, sum2)                                                   \
-    "ldr  r5, [" pointer ", #" offset "]\n"                                                        \
+#define BLOCK(pointer, offset, half, sum0, sum1, sum2)                                             \
+    "ldr  r5, [" pointer ", #" offset "]\n" half                                                   \
     "rev  r4, r5\n"                                                                                \
     "muls r4, r3\n"                                                                                \
     "add  " sum1 ", r4\n"                                                                          \
@@ -262,9 +289,27 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
     "add  " sum2 ", r4\n"                                                                          \
     "muls r5, r3\n"                                                                                \
     "add  " sum0 ", r5\n"
-#define STEP(k, offset)                                                                            \
+#define STEP(k, offset, half)                                                                      \
     "ldrb r3, [r0, #" k "]\n"                                                                      \
-    "sxtb r3, r3\n" BLOCK("r1", offset, "r6", "r7", "r8") BLOCK("r2", offset, "r9", "r10", "r11")
+    "sxtb r3, r3\n" BLOCK("r1", offset, half, "r6", "r7", "r8")                                    \
+        BLOCK("r2", offset, half, "r9", "r10", "r11")
+#if WEIGHT_BITS == 4
+#define LOWER "mov  r4, lr\n" "ands r5, r4\n"
+#define UPPER "lsrs r5, r5, #4\n" LOWER
+#define PREPARE "ldr  r4, 9f\n" "mov  lr, r4\n"
+#define LITERALS ".balign 4\n" "9: .word 0x0f0f0f0f\n"
+#define STEPS                                                                                      \
+    STEP("0", "0", LOWER) STEP("1", "0", UPPER) STEP("2", "4", LOWER) STEP("3", "4", UPPER)        \
+    "adds r1, #8\n"                                                                                \
+    "adds r2, #8\n"
+#else
+#define PREPARE
+#define LITERALS
+#define STEPS                                                                                      \
+    STEP("0", "0", "") STEP("1", "4", "") STEP("2", "8", "") STEP("3", "12", "")                   \
+    "adds r1, #16\n"                                                                               \
+    "adds r2, #16\n"
+#endif
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      "mov  r4, r8\n"
@@ -283,10 +328,8 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
                      "ldmia r3!, {r4, r5}\n"
                      "mov  r10, r4\n"
                      "mov  r11, r5\n"
-                     "1:\n" STEP("0", "0") STEP("1", "4") STEP("2", "8") STEP("3", "12")
+                     PREPARE "1:\n" STEPS
                      "adds r0, #4\n"
-                     "adds r1, #16\n"
-                     "adds r2, #16\n"
                      "cmp  r0, r12\n"
                      "bne  1b\n"
                      "pop  {r3}\n"
@@ -301,7 +344,12 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
                      "mov  r9, r5\n"
                      "mov  r10, r6\n"
                      "mov  r11, r7\n"
-                     "pop  {r4, r5, r6, r7, pc}\n");
+                     "pop  {r4, r5, r6, r7, pc}\n" LITERALS);
+#undef LITERALS
+#undef STEPS
+#undef PREPARE
+#undef UPPER
+#undef LOWER
 #undef STEP
 #undef BLOCK
 }

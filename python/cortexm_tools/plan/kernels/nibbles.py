@@ -18,6 +18,7 @@ from .packing import (
     in_chunks,
     phase_depths,
     phases_with_taps,
+    tap_fours,
 )
 
 
@@ -122,6 +123,32 @@ def nibble_depthwise8(constants: Constants) -> Array:
 
 def nibble_depthwise8_size(constants: Constants) -> int:
     return nibble_vectors_size(depthwise8_size(constants))
+
+
+def nibble_fours(constants: Constants) -> Array:
+    """Blocks of four channels, codes w + 8 of the inputs k and k + 1 in a byte, [k / 2][4]; then rows
+    of the channels that are left: see conv2d_s8.inc and linear_s8.inc."""
+
+    def rows(channels: Array) -> Array:
+        """[channels, depth / 2]"""
+        twos = _raised(_by_inputs(channels, 2))
+        return halves(twos[:, :, 0], twos[:, :, 1])
+
+    def block(blocks: Array) -> Array:
+        packed = rows(blocks.reshape(-1, blocks.shape[2]))
+        return packed.reshape(len(blocks), 4, -1).transpose(0, 2, 1)
+
+    return in_blocks(constants, block, lambda left: rows(left).reshape(-1))
+
+
+def nibble_fours_size(constants: Constants) -> int:
+    channels = constants.weight.shape[0]
+    return int(channels * -(-(constants.weight.size // channels) // 2))
+
+
+def nibble_tap_fours(constants: Constants) -> Array:
+    """The codes of tap_fours, two in a byte: see kernels/src/common/nibbles.h."""
+    return _in_twos(tap_fours(constants))
 
 
 def nibble_rows(constants: Constants) -> Array:

@@ -194,8 +194,19 @@ def _tap_vectors(facts: Facts) -> int:
     return int(20 * ((taps + 3) // 4 * 4) + facts["in_c"])
 
 
+def _triples_even(facts: Facts) -> int:
+    """The same for an even number of inputs."""
+    return _triples(facts) + 8
+
+
+def _tap_tables_weights(facts: Facts) -> int:
+    """The tables and the pixel, and the weights unpacked."""
+    taps = facts["kernel_h"] * facts["kernel_w"]
+    return _tap_tables(facts) + int(taps * facts["out_c"])
+
+
 def _tap_vectors_weights(facts: Facts) -> int:
-    """The same, and the weights of channels in eights, unpacked."""
+    """The vectors and the pixel, and the weights of channels in eights, unpacked."""
     taps = facts["kernel_h"] * facts["kernel_w"]
     return _tap_vectors(facts) + int((facts["in_c"] + 7) // 8 * 8 * taps)
 
@@ -209,7 +220,9 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "tap_vectors_weights": _tap_vectors_weights,
     "panel": _panel,
     "tap_tables": _tap_tables,
+    "tap_tables_weights": _tap_tables_weights,
     "triples": _triples,
+    "triples_even": _triples_even,
     "band": _band,
     "quad_sums": _quad_sums,
     "widened_row": _widened_row,
