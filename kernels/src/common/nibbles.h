@@ -28,7 +28,7 @@ static CORTEXM_APART void cortexm_unpack_nibbles(const int8_t *from, int8_t *to,
 static inline uint32_t cortexm_four(const uint8_t *w, int32_t k, int32_t o)
 {
 #if WEIGHT_BITS == 4
-    return (w[k / 2 * 4 + o] >> (k % 2 * 4)) & 15u;
+    return ((uint32_t)w[k / 2 * 4 + o] >> (k % 2 * 4)) & 15u;
 #else
     return w[4 * k + o];
 #endif

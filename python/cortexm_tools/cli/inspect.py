@@ -11,7 +11,7 @@ from ..plan import has_lowering
 from ..program import Program
 from ..pte.program import parse_program
 from ..pte.reader import Operator, list_operators
-from ..report import table
+from ..report import precision, table
 
 
 def inspect_text(program: Program) -> str:
@@ -61,8 +61,9 @@ def _graph_lines(graph: Graph) -> list[str]:
             number + 1,
             op.kind if has_lowering(op.attrs) else f"{op.kind} (no kernel)",
             str(op.layer),
+            precision(op, graph),
             tensor_text(graph.tensors[op.outputs[0]]),
         )
         for number, op in enumerate(graph.ops)
     ]
-    return [*lines, "", table(("#", "operator", "layer", "result"), rows)]
+    return [*lines, "", table(("#", "operator", "layer", "type", "result"), rows)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a plan costs and where: as JSON for tools, as tables for people."""
 
-from .data import float_ops, report_data, report_json
+from .data import float_ops, precision, report_data, report_json
 from .limits import check_limits
 from .tables import (
     alternative_lines,
@@ -19,6 +19,7 @@ __all__ = [
     "float_ops",
     "layer_table",
     "operator_text",
+    "precision",
     "quality_lines",
     "quality_table",
     "report_data",

@@ -10,6 +10,7 @@ from typing import Any
 from ..ir import DType, Graph, Op, State, Work, ops
 from ..ir.text import tensor_text
 from ..plan import Plan
+from ..plan.lower.weights import types_of
 from ..plan.search.alternatives import Alternative
 from ..plan.types import Buffer, Call, ConstantArg, Step
 from ..version import __version__
@@ -18,7 +19,8 @@ from ..version import __version__
 def precision(op: Op, graph: Graph) -> str:
     """What kind of work an operator is.
 
-    ``int8``, ``int16``, ``float``, ``integer`` (indices, conditions), ``convert`` or ``move``.
+    ``int8``, ``a8w4`` (the same with weights that fit into 4 bits), ``int16``, ``float``, ``integer``
+    (indices, conditions), ``convert`` or ``move``.
     """
     work = op.attrs.traits.work
     if work is Work.MOVE:
@@ -30,7 +32,18 @@ def precision(op: Op, graph: Graph) -> str:
         return "float"
     if DType.S16 in types:
         return "int16"
-    return "int8" if DType.S8 in types else "integer"
+    if DType.S8 not in types:
+        return "integer"
+    return "a8w4" if _has_4_bits(op, graph) else "int8"
+
+
+def _has_4_bits(op: Op, graph: Graph) -> bool:
+    """Whether an operator has weights, and kernels that take them two to a byte."""
+    if not isinstance(op.attrs, ops.ConvAttrs | ops.Linear):
+        return False
+    weight, shape = graph.tensors[op.inputs[1]].data, graph.tensors[op.outputs[0]].shape
+    channels = shape[-1 if isinstance(op.attrs, ops.Linear) else 1]
+    return weight is not None and len(types_of(weight, channels)) > 1
 
 
 def float_ops(graph: Graph) -> list[Op]:

@@ -135,7 +135,7 @@ def _float_lines(data: dict[str, Any]) -> tuple[str, ...]:
     found = [layer for layer in data["layers"] if layer["precision"] == "float"]
     if not found:
         return ()
-    kinds = [work[kind] for kind in ("int8", "int16", "float", "integer") if kind in work]
+    kinds = [work[kind] for kind in ("int8", "a8w4", "int16", "float", "integer") if kind in work]
     counts = [(work["float"][key], sum(kind[key] for kind in kinds)) for key in _COUNTED]
     shares = [f"{some:,} of {total:,} {_COUNTED[key]}" for key, (some, total) in
               zip(_COUNTED, counts, strict=True) if total]  # fmt: skip
