@@ -172,6 +172,7 @@ def prototype(row: Row, last: str, macros: dict[str, list[str]]) -> str:
     values = {
         "name": f"cortexm_{row['op']}_{row['types']}_{last}",
         "params_type": row["params"],
+        "bias_type": "int64_t" if row["op"].endswith("_wide") else "int32_t",
         "type": halves[0],
         "from": halves[0],
         "to": halves[-1],

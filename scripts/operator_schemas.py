@@ -78,7 +78,10 @@ def registered(names: list[str]) -> dict[str, Entry]:
     import executorch.kernels.quantized
     import torch
 
+    from cortexm_tools.frontend.lower.dialect import define
+
     assert executorch.exir and executorch.kernels.quantized  # imported for what they register
+    define()
     entries = dict(parsed(schema) for schema in STATED)
     for name in names:
         if name in entries:

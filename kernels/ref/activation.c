@@ -90,6 +90,75 @@ void cortexm_softmax_s8_ref(const cortexm_softmax_s8_t *p, const int8_t *in, int
     }
 }
 
+void cortexm_activation_s16_ref(const cortexm_activation_s16_t *p, const int16_t *in,
+                                const int16_t *table, int16_t *out)
+{
+    const int64_t width = ref_power_of_two(p->bits); /* codes from entry to entry */
+
+    for (int i = 0; i < p->count; ++i) {
+        const int64_t position = in[i] + 32768;
+        const int16_t *const entry = table + position / width;
+        const int64_t rise = (entry[1] - entry[0]) * (position % width);
+
+        out[i] = (int16_t)(entry[0] + ref_floor_div(rise + width / 2, width));
+    }
+}
+
+/* round(2^31 * 2^(-i / 256)) for i in [0, 256] */
+static int64_t power_q31(int64_t i)
+{
+    static int64_t powers[257];
+
+    if (powers[i] == 0) {
+        powers[i] = (int64_t)floor(exp2(31.0 - (double)i / 256.0) + 0.5);
+    }
+    return powers[i];
+}
+
+/* 2^(-distance * multiplier / 2^32) in Q31. With the exponent's fraction in 24 bits, the upper 8 choose
+ * neighbours among 257 powers, whose difference, without its last seven bits, the lower 16 divide. */
+static int64_t share_q31(int64_t distance, uint32_t multiplier)
+{
+    const int64_t exponent = distance * multiplier / ref_power_of_two(8);
+    const int64_t whole = exponent / ref_power_of_two(24);
+    const int64_t i = exponent / ref_power_of_two(16) % 256;
+    const int64_t fraction = exponent % ref_power_of_two(16);
+    const int64_t step = (power_q31(i) - power_q31(i + 1)) / 128;
+
+    return whole > 31 ? 0 : (power_q31(i) - step * fraction / 512) / ref_power_of_two((int)whole);
+}
+
+void cortexm_softmax_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, int16_t *out)
+{
+    for (int o = 0; o < p->outer; ++o)
+    for (int i = 0; i < p->inner; ++i) {
+        const int first = o * p->size * p->inner + i;
+        int largest = INT16_MIN;
+        int64_t sum = 0;
+        int drop = 0; /* bits of the sum beyond 32 */
+
+        for (int k = 0; k < p->size; ++k) {
+            largest = in[first + k * p->inner] > largest ? in[first + k * p->inner] : largest;
+        }
+        for (int k = 0; k < p->size; ++k) {
+            sum += share_q31(largest - in[first + k * p->inner], p->multiplier);
+        }
+        while (sum / ref_power_of_two(drop) >= ref_power_of_two(32)) {
+            ++drop;
+        }
+        for (int k = 0; k < p->size; ++k) {
+            const uint64_t share =
+                (uint64_t)share_q31(largest - in[first + k * p->inner], p->multiplier);
+            const uint64_t reciprocal =
+                (uint64_t)ref_power_of_two(62) / (uint64_t)(sum / ref_power_of_two(drop));
+            const uint64_t unit = (uint64_t)1 << (47 + drop);
+
+            out[first + k * p->inner] =
+                (int16_t)ref_clamp((int64_t)((share * reciprocal + unit / 2) / unit), 0, INT16_MAX);
+        }
+    }
+}
+
 #define SOFTMAX(op, LOG)                                                                           \
     CORTEXM_SOFTMAX_F32(cortexm_##op##_f32_ref)                                                    \
     {                                                                                              \

@@ -29,6 +29,31 @@ void cortexm_mul_s8_ref(const cortexm_mul_s8_t *p, const int8_t *a, const int8_t
     }
 }
 
+void cortexm_add_s16_ref(const cortexm_add_s16_t *p, const int16_t *a, const int16_t *b,
+                         int16_t *out)
+{
+    for (int i = 0; i < p->count; ++i) {
+        const int64_t x = a[i % p->a_period] * ref_power_of_two(15);
+        const int64_t y = b[i % p->b_period] * ref_power_of_two(15);
+        const int64_t sum = ref_requantize(x, p->a_multiplier, p->a_shift) +
+                            ref_requantize(y, p->b_multiplier, p->b_shift);
+
+        out[i] = (int16_t)ref_clamp(ref_requantize(sum, p->out_multiplier, p->out_shift),
+                                    p->act_min, p->act_max);
+    }
+}
+
+void cortexm_mul_s16_ref(const cortexm_mul_s16_t *p, const int16_t *a, const int16_t *b,
+                         int16_t *out)
+{
+    for (int i = 0; i < p->count; ++i) {
+        const int64_t product = (int64_t)a[i % p->a_period] * b[i % p->b_period];
+
+        out[i] = (int16_t)ref_clamp(ref_requantize(product, p->multiplier, p->shift), INT16_MIN,
+                                    INT16_MAX);
+    }
+}
+
 /* rintf() rounds ties to even in the default rounding mode. */
 #define DIV(types, type, low, high)                                                                \
     void cortexm_div_##types##_ref(const cortexm_div_t *p, const type *a, const type *b,           \

@@ -99,6 +99,85 @@ void cortexm_transpose_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *i
     }
 }
 
+/* Of int16 codes: the sums as above with zero points 0, where what lies outside adds nothing. */
+static int64_t tap_s16(const cortexm_conv_s16_t *p, const int16_t *in, int y, int x, int c)
+{
+    return y < 0 || y >= p->in_h || x < 0 || x >= p->in_w
+               ? 0
+               : in[y * p->in_row_stride + x * p->in_c + c];
+}
+
+static int64_t conv2d_sum(const cortexm_conv_s16_t *p, const int16_t *in, const int8_t *weight,
+                          int oy, int ox, int o)
+{
+    const int depth = p->in_c / p->groups;
+    const int first = o / (p->out_c / p->groups) * depth;
+    int64_t sum = 0;
+
+    for (int ky = 0; ky < p->kernel_h; ++ky)
+    for (int kx = 0; kx < p->kernel_w; ++kx)
+    for (int c = 0; c < depth; ++c) {
+        sum += tap_s16(p, in, p->in_y0 + oy * p->stride_h + ky * p->dilation_h,
+                       p->in_x0 + ox * p->stride_w + kx * p->dilation_w, first + c) *
+               weight[((o * p->kernel_h + ky) * p->kernel_w + kx) * depth + c];
+    }
+    return sum;
+}
+
+static int64_t depthwise_conv2d_sum(const cortexm_conv_s16_t *p, const int16_t *in,
+                                    const int8_t *weight, int oy, int ox, int o)
+{
+    int64_t sum = 0;
+
+    for (int ky = 0; ky < p->kernel_h; ++ky)
+    for (int kx = 0; kx < p->kernel_w; ++kx) {
+        sum += tap_s16(p, in, p->in_y0 + oy * p->stride_h + ky * p->dilation_h,
+                       p->in_x0 + ox * p->stride_w + kx * p->dilation_w,
+                       o / (p->out_c / p->in_c)) *
+               weight[(ky * p->kernel_w + kx) * p->out_c + o];
+    }
+    return sum;
+}
+
+static int64_t transpose_conv2d_sum(const cortexm_conv_s16_t *p, const int16_t *in,
+                                    const int8_t *weight, int oy, int ox, int o)
+{
+    int64_t sum = 0;
+
+    for (int ky = 0; ky < p->kernel_h; ++ky)
+    for (int kx = 0; kx < p->kernel_w; ++kx)
+    for (int c = 0; c < p->in_c; ++c) {
+        sum += tap_s16(p, in,
+                       input_index(oy - p->in_y0 - ky * p->dilation_h, p->stride_h, p->in_h),
+                       input_index(ox - p->in_x0 - kx * p->dilation_w, p->stride_w, p->in_w), c) *
+               weight[((o * p->kernel_h + ky) * p->kernel_w + kx) * p->in_c + c];
+    }
+    return sum;
+}
+
+#define CONV_S16(op, SUM, bias_type)                                                               \
+    void cortexm_##op##_s16_ref(const cortexm_conv_s16_t *p, const int16_t *in,                    \
+                                const int8_t *weight, const bias_type *bias, int16_t *out,         \
+                                void *scratch)                                                     \
+    {                                                                                              \
+        (void)scratch;                                                                             \
+        for (int oy = 0; oy < p->out_h; ++oy)                                                      \
+        for (int ox = 0; ox < p->out_w; ++ox)                                                      \
+        for (int o = 0; o < p->out_c; ++o) {                                                       \
+            const int64_t sum = bias[o] + SUM(p, in, weight, oy, ox, o);                           \
+                                                                                                   \
+            out[(oy * p->out_w + ox) * p->out_pixel_stride + o] = (int16_t)ref_clamp(              \
+                ref_requantize_wide(sum, p->multiplier[o], p->shift[o]), p->act_min, p->act_max);  \
+        }                                                                                          \
+    }
+
+CONV_S16(conv2d, conv2d_sum, int32_t)
+CONV_S16(conv2d_wide, conv2d_sum, int64_t)
+CONV_S16(depthwise_conv2d, depthwise_conv2d_sum, int32_t)
+CONV_S16(depthwise_conv2d_wide, depthwise_conv2d_sum, int64_t)
+CONV_S16(transpose_conv2d, transpose_conv2d_sum, int32_t)
+CONV_S16(transpose_conv2d_wide, transpose_conv2d_sum, int64_t)
+
 CORTEXM_CONV_F32(cortexm_conv2d_f32_ref)
 {
     const cortexm_conv_f32_t *p = params;

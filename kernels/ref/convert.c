@@ -30,6 +30,20 @@ QUANTIZE(f32s16, int16_t)
 DEQUANTIZE(s8f32, int8_t)
 DEQUANTIZE(s16f32, int16_t)
 
+#define REQUANTIZE(types, from, to)                                                                \
+    void cortexm_requantize_##types##_ref(const cortexm_requantize_t *p, const from *in, to *out)  \
+    {                                                                                              \
+        for (int i = 0; i < p->count; ++i) {                                                       \
+            const int64_t code = ref_requantize(in[i] - p->in_zero_point, p->multiplier, p->shift); \
+                                                                                                   \
+            out[i] = (to)ref_clamp(code + p->out_zero_point, p->act_min, p->act_max);              \
+        }                                                                                          \
+    }
+
+REQUANTIZE(s8s16, int8_t, int16_t)
+REQUANTIZE(s16s8, int16_t, int8_t)
+REQUANTIZE(s16s16, int16_t, int16_t)
+
 #define CAST(types, from, to)                                                                      \
     void cortexm_cast_##types##_ref(const cortexm_cast_t *p, const from *in, to *out)              \
     {                                                                                              \

@@ -37,6 +37,45 @@ void cortexm_batch_matmul_s8_ref(const cortexm_batch_matmul_s8_t *p, const int8_
     }
 }
 
+#define LINEAR_S16(op, bias_type)                                                                  \
+    void cortexm_##op##_s16_ref(const cortexm_linear_s16_t *p, const int16_t *in,                  \
+                                const int8_t *weight, const bias_type *bias, int16_t *out,         \
+                                void *scratch)                                                     \
+    {                                                                                              \
+        (void)scratch;                                                                             \
+        for (int r = 0; r < p->rows; ++r)                                                          \
+        for (int o = 0; o < p->out_features; ++o) {                                                \
+            int64_t sum = bias[o];                                                                 \
+                                                                                                   \
+            for (int k = 0; k < p->in_features; ++k) {                                             \
+                sum += (int64_t)in[r * p->in_features + k] * weight[o * p->in_features + k];       \
+            }                                                                                      \
+            out[r * p->out_features + o] = (int16_t)ref_clamp(                                     \
+                ref_requantize_wide(sum, p->multiplier[o], p->shift[o]), p->act_min, p->act_max);  \
+        }                                                                                          \
+    }
+
+LINEAR_S16(linear, int32_t)
+LINEAR_S16(linear_wide, int64_t)
+
+void cortexm_batch_matmul_s16_ref(const cortexm_batch_matmul_s16_t *p, const int16_t *lhs,
+                                  const int16_t *rhs, int16_t *out, void *scratch)
+{
+    (void)scratch;
+    for (int n = 0; n < p->batches; ++n)
+    for (int r = 0; r < p->rows; ++r)
+    for (int c = 0; c < p->cols; ++c) {
+        int64_t sum = 0;
+
+        for (int k = 0; k < p->inner; ++k) {
+            sum += (int64_t)lhs[(n * p->rows + r) * p->inner + k] *
+                   rhs[(n * p->cols + c) * p->inner + k];
+        }
+        out[(n * p->rows + r) * p->cols + c] = (int16_t)ref_clamp(
+            ref_requantize_wide(sum, p->multiplier, p->shift), INT16_MIN, INT16_MAX);
+    }
+}
+
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref)
 {
     const cortexm_matmul_f32_t *p = params;

@@ -3,16 +3,16 @@
 
 #include "ref.h"
 
-#define POOL_S8(op, RESULT)                                                                        \
-    void cortexm_##op##_s8_ref(const cortexm_pool_s8_t *p, const int8_t *in, int8_t *out,          \
-                               void *scratch)                                                      \
+#define POOL(op, RESULT, types, type, smallest)                                                    \
+    void cortexm_##op##_##types##_ref(const cortexm_pool_##types##_t *p, const type *in,           \
+                                      type *out, void *scratch)                                    \
     {                                                                                              \
         (void)scratch;                                                                             \
         for (int oy = 0; oy < p->out_h; ++oy)                                                      \
         for (int ox = 0; ox < p->out_w; ++ox)                                                      \
         for (int c = 0; c < p->channels; ++c) {                                                    \
             int64_t sum = 0;                                                                       \
-            int largest = INT8_MIN;                                                                \
+            int largest = smallest;                                                                \
             int count = 0;                                                                         \
                                                                                                    \
             for (int ky = 0; ky < p->kernel_h; ++ky)                                               \
@@ -30,15 +30,17 @@
                 }                                                                                  \
             }                                                                                      \
             out[(oy * p->out_w + ox) * p->out_pixel_stride + c] =                                  \
-                (int8_t)ref_clamp(RESULT(sum, largest, count), p->act_min, p->act_max);            \
+                (type)ref_clamp(RESULT(sum, largest, count), p->act_min, p->act_max);              \
         }                                                                                          \
     }
 
-#define AVERAGE_S8(sum, largest, count) ((void)(largest), ref_round_div(sum, count))
-#define LARGEST_S8(sum, largest, count) ((void)(sum), (void)(count), largest)
+#define AVERAGE(sum, largest, count) ((void)(largest), ref_round_div(sum, count))
+#define LARGEST(sum, largest, count) ((void)(sum), (void)(count), largest)
 
-POOL_S8(avg_pool2d, AVERAGE_S8)
-POOL_S8(max_pool2d, LARGEST_S8)
+POOL(avg_pool2d, AVERAGE, s8, int8_t, INT8_MIN)
+POOL(avg_pool2d, AVERAGE, s16, int16_t, INT16_MIN)
+POOL(max_pool2d, LARGEST, s8, int8_t, INT8_MIN)
+POOL(max_pool2d, LARGEST, s16, int16_t, INT16_MIN)
 
 static int inside(int position, int extent, int padding)
 {

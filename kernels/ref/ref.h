@@ -25,6 +25,12 @@ CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8w4_ref);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_ref);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8w4_ref);
+CORTEXM_CONV_S16(cortexm_conv2d_s16_ref, int32_t);
+CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_ref, int64_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_ref, int32_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_wide_s16_ref, int64_t);
+CORTEXM_CONV_S16(cortexm_transpose_conv2d_s16_ref, int32_t);
+CORTEXM_CONV_S16(cortexm_transpose_conv2d_wide_s16_ref, int64_t);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_ref);
 CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_ref);
 
@@ -32,17 +38,24 @@ CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_ref);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_ref);
 CORTEXM_LINEAR_S8(cortexm_linear_s8w4_ref);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_ref);
+CORTEXM_LINEAR_S16(cortexm_linear_s16_ref, int32_t);
+CORTEXM_LINEAR_S16(cortexm_linear_wide_s16_ref, int64_t);
+CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref);
 
 /* pool */
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_ref);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_ref);
+CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_ref);
+CORTEXM_POOL_S16(cortexm_max_pool2d_s16_ref);
 CORTEXM_POOL_F32(cortexm_avg_pool2d_f32_ref);
 CORTEXM_POOL_F32(cortexm_max_pool2d_f32_ref);
 
 /* activation */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_ref);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_ref);
+CORTEXM_ACTIVATION_S16(cortexm_activation_s16_ref);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_ref);
 CORTEXM_UNARY(cortexm_abs_f32_ref, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_ceil_f32_ref, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_floor_f32_ref, cortexm_unary_f32_t, float);
@@ -96,6 +109,8 @@ CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_ref);
 /* arithmetic */
 CORTEXM_ADD_S8(cortexm_add_s8_ref);
 CORTEXM_MUL_S8(cortexm_mul_s8_ref);
+CORTEXM_ADD_S16(cortexm_add_s16_ref);
+CORTEXM_MUL_S16(cortexm_mul_s16_ref);
 CORTEXM_DIV(cortexm_div_s8_ref, int8_t);
 CORTEXM_DIV(cortexm_div_s16_ref, int16_t);
 CORTEXM_MINMAX(cortexm_minimum_s8_ref, int8_t);
@@ -168,6 +183,9 @@ CORTEXM_WHERE(cortexm_where_x64_ref);
 /* convert */
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_ref, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s16_ref, int16_t);
+CORTEXM_REQUANTIZE(cortexm_requantize_s8s16_ref, int8_t, int16_t);
+CORTEXM_REQUANTIZE(cortexm_requantize_s16s8_ref, int16_t, int8_t);
+CORTEXM_REQUANTIZE(cortexm_requantize_s16s16_ref, int16_t, int16_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_ref, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_ref, int16_t);
 CORTEXM_CAST(cortexm_cast_s8s16_ref, int8_t, int16_t);
@@ -303,6 +321,13 @@ static inline int64_t ref_requantize(int64_t value, int32_t multiplier, int32_t 
     const int64_t right = shift < 0 ? ref_power_of_two(-shift) : 1;
 
     return ref_round_div(ref_high_mul(ref_wrap32(ref_wrap32(value) * left), multiplier), right);
+}
+
+/* The requantization of int16 layers: value * multiplier / 2^15 * 2^shift to the nearest integer, ties up. */
+static inline int64_t ref_requantize_wide(int64_t value, int32_t multiplier, int32_t shift)
+{
+    return ref_floor_div(value * multiplier + ref_power_of_two(14 - shift),
+                         ref_power_of_two(15 - shift));
 }
 
 static inline int64_t ref_clamp(int64_t value, int64_t low, int64_t high)

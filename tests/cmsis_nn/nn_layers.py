@@ -186,7 +186,7 @@ def _linear(net: Net, family: str) -> int:
         in_zero_point=_pick(net, -128, 127),
         weight_zero_point=_pick(net, -5, 5) if _pick(net, 0, 2) == 0 else 0,
         out_zero_point=_pick(net, -128, 127),
-        rescale=Rescale(_pick(net, 2**30, 2**31 - 1), -6 - int(math.log2(depth)) // 2),
+        rescales=(Rescale(_pick(net, 2**30, 2**31 - 1), -6 - int(math.log2(depth)) // 2),),
         act_min=_pick(net, -128, -100),
         act_max=_pick(net, 60, 127),
     )

@@ -2,7 +2,7 @@
 """Random small networks: interpreter = this machine under sanitizers = M4 = M55 = M0 or M3, which run
 the same plans; some on the M33, which runs those of the M4. All on all cores in a thorough run.
 
-So are networks for images of one channel, row or column.
+So are networks for images of one channel, row or column, and networks of int16 codes.
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
@@ -36,6 +36,7 @@ from tests.support.graphs import (
     random_narrow,
     random_network,
     random_tower,
+    random_wide,
 )
 from tests.support.streams import random_stream
 from tests.support.thorough import share
@@ -47,6 +48,7 @@ GRAPHS = [
     *((random_tower, seed) for seed in range(16)),
     *((random_branches, seed) for seed in range(24)),
     *((random_stream, seed) for seed in range(24)),
+    *((random_wide, seed) for seed in range(32)),
 ]
 
 

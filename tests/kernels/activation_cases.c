@@ -54,6 +54,62 @@ int softmax_s8_case(softmax_fn variant, softmax_fn ref)
     return finish(&o) && equal;
 }
 
+int activation_s16_case(activation_s16_fn variant, activation_s16_fn ref)
+{
+    const cortexm_activation_s16_t p = {length() * between(1, 5), between(4, 7)};
+    int16_t *in = random_codes_s16(p.count);
+    int16_t *table = random_codes_s16((65536 >> p.bits) + 1);
+    outputs_t o = outputs(2 * p.count);
+    int equal;
+
+    variant(&p, in, table, o.data[0]);
+    ref(&p, in, table, o.data[1]);
+    equal = agree(&o);
+    memcpy(o.data[0], in, 2 * (size_t)p.count);
+    variant(&p, o.data[0], table, o.data[0]);
+    free(in);
+    free(table);
+    return finish(&o) && equal;
+}
+
+int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    cortexm_softmax_s16_t p;
+    int32_t count;
+    int16_t *in;
+    outputs_t o;
+    int equal;
+
+    p.outer = between(1, 3);
+    p.inner = one_in(2) ? 1 : between(2, 5);
+    p.size = one_in(16) ? between(300, 700) : length();
+    p.multiplier = one_in(4) ? (one_in(2) ? UINT32_MAX : (uint32_t)between(0, 1))
+                             : random32() >> between(0, 20);
+    if (one_in(4)) {
+        p.multiplier = UINT32_C(1) << between(0, 31); /* exponents without a fraction */
+    }
+    count = p.outer * p.inner * p.size;
+    in = random_codes_s16(count);
+    if (one_in(3)) {
+        const int32_t about = between(-32000, 32000);
+
+        for (int32_t i = 0; i < count; ++i) {
+            in[i] = (int16_t)between(about - 200, about + 200);
+        }
+    }
+    if (one_in(8)) {
+        memset(in, between(0, 255), 2 * (size_t)count); /* equal codes: the largest sums */
+    }
+    o = outputs(2 * count);
+    variant(&p, in, o.data[0]);
+    ref(&p, in, o.data[1]);
+    equal = agree(&o);
+    memcpy(o.data[0], in, 2 * (size_t)count);
+    variant(&p, o.data[0], o.data[0]);
+    free(in);
+    return finish(&o) && equal;
+}
+
 int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref)
 {
     cortexm_softmax_f32_t p;

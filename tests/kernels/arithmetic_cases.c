@@ -107,6 +107,63 @@ int mul_s8_case(mul_fn variant, mul_fn ref)
     return finish(&o) && equal;
 }
 
+int add_s16_case(add_s16_fn variant, add_s16_fn ref)
+{
+    cortexm_add_s16_t p;
+    int16_t *a;
+    int16_t *b;
+    outputs_t o;
+    int equal;
+
+    periods(&p.count, &p.a_period, &p.b_period);
+    p.a_multiplier = one_in(4) ? -multiplier() : multiplier();
+    p.b_multiplier = one_in(4) ? -multiplier() : multiplier();
+    p.out_multiplier = multiplier();
+    p.a_shift = (int8_t)(one_in(8) ? between(-31, 3) : between(-4, 0));
+    p.b_shift = (int8_t)(one_in(8) ? between(-31, 3) : between(-4, 0));
+    p.out_shift = (int8_t)(one_in(8) ? between(-31, 30) : between(-17, -10));
+    clamp_range_s16(&p.act_min, &p.act_max);
+    a = random_codes_s16(p.a_period);
+    b = random_codes_s16(p.b_period);
+    o = outputs(2 * p.count);
+    variant(&p, a, b, o.data[0]);
+    ref(&p, a, b, o.data[1]);
+    equal = agree(&o);
+    if (p.a_period == p.count) { /* in place */
+        memcpy(o.data[0], a, 2 * (size_t)p.count);
+        variant(&p, o.data[0], b, o.data[0]);
+    }
+    free(a);
+    free(b);
+    return finish(&o) && equal;
+}
+
+int mul_s16_case(mul_s16_fn variant, mul_s16_fn ref)
+{
+    cortexm_mul_s16_t p;
+    int16_t *a;
+    int16_t *b;
+    outputs_t o;
+    int equal;
+
+    periods(&p.count, &p.a_period, &p.b_period);
+    p.multiplier = multiplier();
+    p.shift = (int8_t)(one_in(8) ? between(-31, 30) : between(-18, -10));
+    a = random_codes_s16(p.a_period);
+    b = random_codes_s16(p.b_period);
+    o = outputs(2 * p.count);
+    variant(&p, a, b, o.data[0]);
+    ref(&p, a, b, o.data[1]);
+    equal = agree(&o);
+    if (p.b_period == p.count) { /* in place */
+        memcpy(o.data[0], b, 2 * (size_t)p.count);
+        variant(&p, a, o.data[0], o.data[0]);
+    }
+    free(a);
+    free(b);
+    return finish(&o) && equal;
+}
+
 int minmax_s8_case(minmax_fn variant, minmax_fn ref)
 {
     cortexm_minmax_t p;

@@ -68,6 +68,23 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define transpose_gemm4_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4, 8)
 #define transpose_gemm4_s8w4_case(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4, 4)
 
+typedef CORTEXM_CONV_S16((*conv_s16_fn), int32_t);
+typedef CORTEXM_CONV_S16((*conv_wide_s16_fn), int64_t);
+typedef CORTEXM_LINEAR_S16((*linear_s16_fn), int32_t);
+typedef CORTEXM_LINEAR_S16((*linear_wide_s16_fn), int64_t);
+
+/* Whether a layer of int16 codes has sums and biases of 64 bits. */
+#define IS_WIDE(variant) _Generic((variant), conv_wide_s16_fn: 1, linear_wide_s16_fn: 1, default: 0)
+
+int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wide);
+
+#define conv_s16_case(variant, ref)                                                                \
+    TYPED(any_conv_s16_case, variant, ref, CONV_FOURS, IS_WIDE(variant))
+#define depthwise_s16_case(variant, ref)                                                           \
+    TYPED(any_conv_s16_case, variant, ref, DEPTHWISE_TAP_FOURS, IS_WIDE(variant))
+#define transpose_s16_case(variant, ref)                                                           \
+    TYPED(any_conv_s16_case, variant, ref, TRANSPOSE, IS_WIDE(variant))
+
 /* linear */
 
 typedef enum { LINEAR_FOURS, LINEAR_PAIRS, LINEAR_GEMM4 } linear_kind_t;
@@ -95,20 +112,32 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 #define batch_matmul_widened_s8_case(variant, ref)                                                 \
     batch_matmul_case(variant, ref, BATCH_MATMUL_WIDENED)
 
+typedef CORTEXM_BATCH_MATMUL_S16((*batch_matmul_s16_fn));
+
+int any_linear_s16_case(kernel_fn variant, kernel_fn ref, int wide);
+int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref);
+
+#define linear_s16_case(variant, ref)                                                              \
+    TYPED(any_linear_s16_case, variant, ref, IS_WIDE(variant))
+
 /* pool */
 
 typedef CORTEXM_POOL_S8((*pool_fn));
+typedef CORTEXM_POOL_S16((*pool_s16_fn));
 typedef CORTEXM_POOL_F32((*pool_f32_fn));
 
 int pool_s8_case(pool_fn variant, pool_fn ref);
 int pool_4_s8_case(pool_fn variant, pool_fn ref); /* for at least so many channels */
 int pool_16_s8_case(pool_fn variant, pool_fn ref);
+int pool_s16_case(pool_s16_fn variant, pool_s16_fn ref);
 int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref);
 
 /* activation */
 
 typedef CORTEXM_ACTIVATION_S8((*activation_fn));
 typedef CORTEXM_SOFTMAX_S8((*softmax_fn));
+typedef CORTEXM_ACTIVATION_S16((*activation_s16_fn));
+typedef CORTEXM_SOFTMAX_S16((*softmax_s16_fn));
 typedef CORTEXM_SOFTMAX_F32((*softmax_f32_fn));
 typedef CORTEXM_UNARY((*unary_fn), cortexm_unary_f32_t, float);
 typedef CORTEXM_UNARY((*clamp_f32_fn), cortexm_clamp_f32_t, float);
@@ -120,6 +149,8 @@ typedef CORTEXM_UNARY((*clamp_s64_fn), cortexm_clamp_t, int64_t);
 
 int activation_s8_case(activation_fn variant, activation_fn ref);
 int softmax_s8_case(softmax_fn variant, softmax_fn ref);
+int activation_s16_case(activation_s16_fn variant, activation_s16_fn ref);
+int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
 int unary_f32_case(unary_fn variant, unary_fn ref);
 int unary_close_f32_case(unary_fn variant, unary_fn ref);
@@ -140,6 +171,8 @@ int group_norm_f32_case(group_norm_f32_fn variant, group_norm_f32_fn ref);
 
 typedef CORTEXM_ADD_S8((*add_fn));
 typedef CORTEXM_MUL_S8((*mul_fn));
+typedef CORTEXM_ADD_S16((*add_s16_fn));
+typedef CORTEXM_MUL_S16((*mul_s16_fn));
 typedef CORTEXM_DIV((*div_s8_fn), int8_t);
 typedef CORTEXM_DIV((*div_s16_fn), int16_t);
 typedef CORTEXM_MINMAX((*minmax_fn), int8_t);
@@ -150,6 +183,8 @@ typedef CORTEXM_BINARY((*binary_s64_fn), int64_t);
 int add_s8_case(add_fn variant, add_fn ref);
 int add_shifts_right_s8_case(add_fn variant, add_fn ref);
 int mul_s8_case(mul_fn variant, mul_fn ref);
+int add_s16_case(add_s16_fn variant, add_s16_fn ref);
+int mul_s16_case(mul_s16_fn variant, mul_s16_fn ref);
 int minmax_s8_case(minmax_fn variant, minmax_fn ref);
 int minmax_of_case(kernel_fn variant, kernel_fn ref, element_t type);
 int div_s8_case(div_s8_fn variant, div_s8_fn ref);
@@ -194,8 +229,12 @@ int quantize_f32s16_case(quantize_s16_fn variant, quantize_s16_fn ref);
 int dequantize_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
 int dequantize_normal_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
 int dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref);
+int requantize_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to);
 int cast_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to);
 
+#define requantize_s8s16_case(variant, ref) TYPED(requantize_case, variant, ref, S8, S16)
+#define requantize_s16s8_case(variant, ref) TYPED(requantize_case, variant, ref, S16, S8)
+#define requantize_s16s16_case(variant, ref) TYPED(requantize_case, variant, ref, S16, S16)
 #define cast_s8s16_case(variant, ref) TYPED(cast_case, variant, ref, S8, S16)
 #define cast_s8s32_case(variant, ref) TYPED(cast_case, variant, ref, S8, S32)
 #define cast_s8s64_case(variant, ref) TYPED(cast_case, variant, ref, S8, S64)

@@ -155,6 +155,73 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits)
     return finish(&o);
 }
 
+int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wide)
+{
+    const kernel_fn both[] = {variant, ref};
+    const int is_depthwise = kind == DEPTHWISE_TAP_FOURS;
+    const int32_t group_in = extent(one_in(2) ? between(1, 9) : length(), 33);
+    const int32_t group_out = extent(one_in(2) ? between(1, 9) : length(), 31);
+    const int32_t groups = kind == CONV_FOURS && one_in(3) && !is_sweep() ? between(2, 4) : 1;
+    cortexm_conv_s16_t p;
+    int32_t filter;
+    int16_t *multipliers;
+    int8_t *shifts;
+    int16_t *in;
+    int8_t *weight;
+    void *bias;
+    outputs_t o;
+
+    p.groups = (uint16_t)groups;
+    p.in_c = (uint16_t)(groups * group_in);
+    p.out_c = (uint16_t)(groups * (is_depthwise ? group_in * between(1, 3) : group_out));
+    p.kernel_h = (uint16_t)between(1, 4);
+    p.kernel_w = (uint16_t)between(1, 5);
+    p.stride_h = (uint16_t)between(1, 3);
+    p.stride_w = (uint16_t)between(1, 3);
+    p.dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));
+    p.dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));
+    p.in_h = (uint16_t)between(1, 8);
+    p.in_w = (uint16_t)between(1, 11);
+    p.out_h = (uint16_t)between(1, 4);
+    p.out_w = (uint16_t)extent(between(1, 9), 9);
+    p.in_y0 = (int16_t)-between(0, p.kernel_h * p.dilation_h);
+    p.in_x0 = (int16_t)-between(0, p.kernel_w * p.dilation_w);
+    if (one_in(4)) {
+        p.in_y0 = (int16_t)between(-3, 3);
+        p.in_x0 = (int16_t)between(-3, 3);
+    }
+    p.in_row_stride = p.in_w * p.in_c + between(0, 3);
+    p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
+    clamp_range_s16(&p.act_min, &p.act_max);
+    multipliers = allocate(p.out_c * (int32_t)sizeof *multipliers);
+    shifts = allocate(p.out_c);
+    for (int32_t i = 0; i < p.out_c; ++i) {
+        multipliers[i] = multiplier_s16();
+        shifts[i] = shift_s16(wide && one_in(4) ? 31 : 16);
+    }
+    p.multiplier = multipliers;
+    p.shift = shifts;
+    in = random_codes_s16((p.in_h - 1) * p.in_row_stride + p.in_w * p.in_c);
+    filter = p.kernel_h * p.kernel_w * (is_depthwise ? 1 : group_in);
+    weight = random_bytes(p.out_c * filter);
+    bias = is_depthwise ? random_bias_s16(weight, p.out_c, filter, 1, p.out_c, wide)
+                        : random_bias_s16(weight, p.out_c, filter, filter, 1, wide);
+    o = outputs(2 * p.out_h * p.out_w * p.out_pixel_stride);
+    for (int i = 0; i < 2; ++i) {
+        if (wide) {
+            ((conv_wide_s16_fn)both[i])(&p, in, weight, bias, o.data[i], NULL);
+        } else {
+            ((conv_s16_fn)both[i])(&p, in, weight, bias, o.data[i], NULL);
+        }
+    }
+    free(in);
+    free(weight);
+    free(bias);
+    free(multipliers);
+    free(shifts);
+    return finish(&o);
+}
+
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transposed)
 {
     cortexm_conv_f32_t p;

@@ -107,6 +107,39 @@ int dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref)
     return finish(&o);
 }
 
+int requantize_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to)
+{
+    const kernel_fn both[] = {variant, ref};
+    cortexm_requantize_t p;
+    void *in;
+    outputs_t o;
+
+    p.count = length() * between(1, 3);
+    p.multiplier = multiplier();
+    /* A code is raised by at most as many bits as 32 have room for. */
+    p.shift = (int8_t)(one_in(4) ? between(-31, from == S8 ? 22 : 14)
+                                 : between(-9, from == S8 && to == S16 ? 9 : 1));
+    p.in_zero_point = (int8_t)(from == S8 ? code() : 0);
+    p.out_zero_point = (int8_t)(to == S8 ? code() : 0);
+    if (to == S8) {
+        int8_t low;
+        int8_t high;
+
+        clamp_range(&low, &high);
+        p.act_min = low;
+        p.act_max = high;
+    } else {
+        clamp_range_s16(&p.act_min, &p.act_max);
+    }
+    in = from == S8 ? random_bytes(p.count) : random_codes_s16(p.count);
+    o = outputs(p.count * size_of(to));
+    for (int i = 0; i < 2; ++i) {
+        ((call3_t)both[i])(&p, in, o.data[i]);
+    }
+    free(in);
+    return finish(&o);
+}
+
 int cast_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to)
 {
     const kernel_fn both[] = {variant, ref};

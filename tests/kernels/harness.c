@@ -69,6 +69,28 @@ void clamp_range(int8_t *low, int8_t *high)
     }
 }
 
+int16_t multiplier_s16(void)
+{
+    static const int16_t rare[] = {0, 1, 1 << 14, INT16_MAX};
+
+    return (int16_t)(one_in(8) ? rare[between(0, 3)] : between(1 << 14, INT16_MAX));
+}
+
+int8_t shift_s16(int32_t bits)
+{
+    return (int8_t)(one_in(4) ? between(-31, 14) : between(-bits, 17 - bits));
+}
+
+void clamp_range_s16(int16_t *low, int16_t *high)
+{
+    *low = INT16_MIN;
+    *high = INT16_MAX;
+    if (one_in(2)) {
+        *low = (int16_t)between(INT16_MIN, INT16_MAX);
+        *high = (int16_t)between(*low, INT16_MAX);
+    }
+}
+
 static int32_t sweep = -1;
 
 void sweep_cases(int32_t boundary)
@@ -144,6 +166,19 @@ int8_t *random_codes(int32_t size, int32_t bits)
     return codes;
 }
 
+int16_t *random_codes_s16(int32_t n)
+{
+    int16_t *codes = any_bytes(n * (int32_t)sizeof *codes);
+    const int extreme = one_in(6);
+    const int same = one_in(2);
+    const int16_t value = one_in(2) ? INT16_MIN : INT16_MAX;
+
+    for (int32_t i = 0; i < n && extreme; ++i) {
+        codes[i] = same ? value : one_in(2) ? INT16_MIN : INT16_MAX;
+    }
+    return codes;
+}
+
 outputs_t outputs(int32_t size)
 {
     outputs_t o;
@@ -177,6 +212,38 @@ int32_t *random_bias(int32_t n)
 
     for (int32_t i = 0; i < n; ++i) {
         bias[i] = one_in(16) ? (int32_t)random32() : between(-(1 << 15), 1 << 15);
+    }
+    return bias;
+}
+
+void *random_bias_s16(int8_t *weight, int32_t outputs, int32_t count, int32_t first, int32_t step,
+                      int wide)
+{
+    const int64_t limit = ((int64_t)1 << (wide ? 47 : 31)) - 1;
+    void *const bias = allocate(outputs * (wide ? 8 : 4));
+
+    for (int32_t o = 0; o < outputs; ++o) {
+        int64_t room = limit;
+        int64_t value;
+
+        for (int32_t i = 0; i < count; ++i) {
+            int8_t *const w = weight + o * first + i * step;
+            const int64_t largest = (int64_t)(*w < 0 ? -*w : *w) << 15;
+
+            if (largest > room) {
+                *w = 0;
+            } else {
+                room -= largest;
+            }
+        }
+        value = (int64_t)random32() << 16 | random32() >> 16;
+        value = one_in(4) ? room : value % (1 + (room < 1 << 20 || one_in(4) ? room : 1 << 20));
+        value = one_in(2) ? -value : value;
+        if (wide) {
+            ((int64_t *)bias)[o] = value;
+        } else {
+            ((int32_t *)bias)[o] = (int32_t)value;
+        }
     }
     return bias;
 }

@@ -20,6 +20,12 @@ int32_t multiplier(void);
 int32_t shift(int32_t bits);
 void clamp_range(int8_t *low, int8_t *high);
 
+/* The same of int16 codes: a multiplier in Q15 and a shift in [-31, 14]. */
+int16_t *random_codes_s16(int32_t n);
+int16_t multiplier_s16(void);
+int8_t shift_s16(int32_t bits);
+void clamp_range_s16(int16_t *low, int16_t *high);
+
 /* Whether sweep_cases() gives the extents. */
 int is_sweep(void);
 
@@ -53,5 +59,11 @@ int agree(const outputs_t *o);
 /* The same, and frees them. */
 int finish(const outputs_t *o);
 int32_t *random_bias(int32_t n);
+
+/* The biases of a layer of int16 codes, up to those with which a sum reaches the last number it may be: of
+ * 32 bits, or `wide` of 48, and 64 in memory. Output o has the weights weight[o * first + i * step] for
+ * i < count; narrow sums may need fewer of them, and the others become 0. */
+void *random_bias_s16(int8_t *weight, int32_t outputs, int32_t count, int32_t first, int32_t step,
+                      int wide);
 
 #endif

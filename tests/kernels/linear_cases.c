@@ -89,6 +89,71 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     return finish(&o);
 }
 
+int any_linear_s16_case(kernel_fn variant, kernel_fn ref, int wide)
+{
+    const kernel_fn both[] = {variant, ref};
+    cortexm_linear_s16_t p;
+    int16_t *multipliers;
+    int8_t *shifts;
+    int16_t *in;
+    int8_t *weight;
+    void *bias;
+    outputs_t o;
+
+    p.rows = between(1, 5);
+    p.in_features = extent(one_in(8) ? between(1, 1100) : length(), 33);
+    p.out_features = extent(length(), 31);
+    clamp_range_s16(&p.act_min, &p.act_max);
+    multipliers = allocate(p.out_features * (int32_t)sizeof *multipliers);
+    shifts = allocate(p.out_features);
+    for (int32_t i = 0; i < p.out_features; ++i) {
+        multipliers[i] = multiplier_s16();
+        shifts[i] = shift_s16(wide && one_in(4) ? 31 : 16);
+    }
+    p.multiplier = multipliers;
+    p.shift = shifts;
+    in = random_codes_s16(p.rows * p.in_features);
+    weight = random_bytes(p.out_features * p.in_features);
+    bias = random_bias_s16(weight, p.out_features, p.in_features, p.in_features, 1, wide);
+    o = outputs(2 * p.rows * p.out_features);
+    for (int i = 0; i < 2; ++i) {
+        if (wide) {
+            ((linear_wide_s16_fn)both[i])(&p, in, weight, bias, o.data[i], NULL);
+        } else {
+            ((linear_s16_fn)both[i])(&p, in, weight, bias, o.data[i], NULL);
+        }
+    }
+    free(in);
+    free(weight);
+    free(bias);
+    free(multipliers);
+    free(shifts);
+    return finish(&o);
+}
+
+int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
+{
+    cortexm_batch_matmul_s16_t p;
+    int16_t *lhs;
+    int16_t *rhs;
+    outputs_t o;
+
+    p.batches = between(1, 3);
+    p.rows = between(1, 9);
+    p.cols = extent(between(1, 9), 31);
+    p.inner = extent(length(), 33);
+    p.multiplier = multiplier_s16();
+    p.shift = shift_s16(20);
+    lhs = random_codes_s16(p.batches * p.rows * p.inner);
+    rhs = random_codes_s16(p.batches * p.cols * p.inner);
+    o = outputs(2 * p.batches * p.rows * p.cols);
+    variant(&p, lhs, rhs, o.data[0], NULL);
+    ref(&p, lhs, rhs, o.data[1], NULL);
+    free(lhs);
+    free(rhs);
+    return finish(&o);
+}
+
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
     cortexm_matmul_f32_t p;

@@ -5,35 +5,57 @@
 #include "floats.h"
 #include "harness.h"
 
+/* The fields that pools of both types of codes have. */
+#define RANDOM_POOL(p, least_channels)                                                             \
+    do {                                                                                           \
+        (p).channels = (uint16_t)extent(length(), 33);                                             \
+        if ((p).channels < (least_channels)) {                                                     \
+            (p).channels = (uint16_t)((p).channels + (least_channels) - 1);                        \
+        }                                                                                          \
+        (p).kernel_h = (uint16_t)between(1, 5);                                                    \
+        (p).kernel_w = (uint16_t)between(1, 5);                                                    \
+        (p).stride_h = (uint16_t)between(1, 3);                                                    \
+        (p).stride_w = (uint16_t)between(1, 3);                                                    \
+        (p).dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));                                \
+        (p).dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));                                \
+        (p).out_h = (uint16_t)between(1, 5);                                                       \
+        (p).out_w = (uint16_t)between(1, 5);                                                       \
+        /* Every window has a pixel: its first tap is above the bottom, its last below the top,    \
+         * and dilation does not step over the whole image. */                                     \
+        (p).in_h = (uint16_t)(((p).out_h - 1) * (p).stride_h + (p).dilation_h + between(0, 4));    \
+        (p).in_w = (uint16_t)(((p).out_w - 1) * (p).stride_w + (p).dilation_w + between(0, 4));    \
+        (p).in_y0 = (int16_t)-between(0, ((p).kernel_h - 1) * (p).dilation_h);                     \
+        (p).in_x0 = (int16_t)-between(0, ((p).kernel_w - 1) * (p).dilation_w);                     \
+        (p).in_row_stride = (p).in_w * (p).channels + between(0, 3);                               \
+        (p).out_pixel_stride = (uint16_t)((p).channels + (one_in(3) ? between(0, 3) : 0));         \
+    } while (0)
+
 static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
 {
     cortexm_pool_s8_t p;
     int8_t *in;
     outputs_t o;
 
-    p.channels = (uint16_t)extent(length(), 33);
-    if (p.channels < least_channels) {
-        p.channels = (uint16_t)(p.channels + least_channels - 1);
-    }
-    p.kernel_h = (uint16_t)between(1, 5);
-    p.kernel_w = (uint16_t)between(1, 5);
-    p.stride_h = (uint16_t)between(1, 3);
-    p.stride_w = (uint16_t)between(1, 3);
-    p.dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));
-    p.dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));
-    p.out_h = (uint16_t)between(1, 5);
-    p.out_w = (uint16_t)between(1, 5);
-    /* Every window has a pixel: its first tap is above the bottom, its last below the top, and
-     * dilation does not step over the whole image. */
-    p.in_h = (uint16_t)((p.out_h - 1) * p.stride_h + p.dilation_h + between(0, 4));
-    p.in_w = (uint16_t)((p.out_w - 1) * p.stride_w + p.dilation_w + between(0, 4));
-    p.in_y0 = (int16_t)-between(0, (p.kernel_h - 1) * p.dilation_h);
-    p.in_x0 = (int16_t)-between(0, (p.kernel_w - 1) * p.dilation_w);
-    p.in_row_stride = p.in_w * p.channels + between(0, 3);
-    p.out_pixel_stride = (uint16_t)(p.channels + (one_in(3) ? between(0, 3) : 0));
+    RANDOM_POOL(p, least_channels);
     clamp_range(&p.act_min, &p.act_max);
     in = random_bytes((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
+    variant(&p, in, o.data[0], NULL);
+    ref(&p, in, o.data[1], NULL);
+    free(in);
+    return finish(&o);
+}
+
+int pool_s16_case(pool_s16_fn variant, pool_s16_fn ref)
+{
+    cortexm_pool_s16_t p;
+    int16_t *in;
+    outputs_t o;
+
+    RANDOM_POOL(p, 1);
+    clamp_range_s16(&p.act_min, &p.act_max);
+    in = random_codes_s16((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
+    o = outputs(2 * p.out_h * p.out_w * p.out_pixel_stride);
     variant(&p, in, o.data[0], NULL);
     ref(&p, in, o.data[1], NULL);
     free(in);

@@ -10,18 +10,31 @@
     K(depthwise_conv2d_s8, scalar, depthwise_tap_fours_s8_case)                                    \
     K(depthwise_conv2d_s8w4, scalar, depthwise_tap_fours_s8w4_case)                                \
     K(transpose_conv2d_s8, scalar, transpose_s8_case)                                              \
+    K(conv2d_s16, scalar, conv_s16_case)                                                           \
+    K(conv2d_wide_s16, scalar, conv_s16_case)                                                      \
+    K(depthwise_conv2d_s16, scalar, depthwise_s16_case)                                            \
+    K(depthwise_conv2d_wide_s16, scalar, depthwise_s16_case)                                       \
+    K(transpose_conv2d_s16, scalar, transpose_s16_case)                                            \
+    K(transpose_conv2d_wide_s16, scalar, transpose_s16_case)                                       \
     K(conv2d_f32, scalar, conv2d_f32_case)                                                         \
     K(transpose_conv2d_f32, scalar, transpose_conv2d_f32_case)                                     \
     K(linear_s8, scalar, linear_fours_s8_case)                                                     \
     K(linear_s8w4, scalar, linear_fours_s8w4_case)                                                 \
     K(batch_matmul_s8, scalar, batch_matmul_plain_s8_case)                                         \
+    K(linear_s16, scalar, linear_s16_case)                                                         \
+    K(linear_wide_s16, scalar, linear_s16_case)                                                    \
+    K(batch_matmul_s16, scalar, batch_matmul_s16_case)                                             \
     K(matmul_f32, scalar, matmul_f32_case)                                                         \
     K(avg_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(max_pool2d_s8, scalar, pool_s8_case)                                                         \
+    K(avg_pool2d_s16, scalar, pool_s16_case)                                                       \
+    K(max_pool2d_s16, scalar, pool_s16_case)                                                       \
     K(avg_pool2d_f32, scalar, pool_f32_case)                                                       \
     K(max_pool2d_f32, scalar, pool_f32_case)                                                       \
     K(activation_s8, scalar, activation_s8_case)                                                   \
     K(softmax_s8, scalar, softmax_s8_case)                                                         \
+    K(activation_s16, scalar, activation_s16_case)                                                 \
+    K(softmax_s16, scalar, softmax_s16_case)                                                       \
     K(abs_f32, scalar, unary_f32_case)                                                             \
     K(ceil_f32, scalar, unary_f32_case)                                                            \
     K(floor_f32, scalar, unary_f32_case)                                                           \
@@ -71,6 +84,8 @@
     K(group_norm_f32, scalar, group_norm_f32_case)                                                 \
     K(add_s8, scalar, add_s8_case)                                                                 \
     K(mul_s8, scalar, mul_s8_case)                                                                 \
+    K(add_s16, scalar, add_s16_case)                                                               \
+    K(mul_s16, scalar, mul_s16_case)                                                               \
     K(div_s8, scalar, div_s8_case)                                                                 \
     K(div_s16, scalar, div_s16_case)                                                               \
     K(minimum_s8, scalar, minmax_s8_case)                                                          \
@@ -139,6 +154,9 @@
     K(where_x64, scalar, where_x64_case)                                                           \
     K(quantize_f32s8, scalar, quantize_f32s8_case)                                                 \
     K(quantize_f32s16, scalar, quantize_f32s16_case)                                               \
+    K(requantize_s8s16, scalar, requantize_s8s16_case)                                             \
+    K(requantize_s16s8, scalar, requantize_s16s8_case)                                             \
+    K(requantize_s16s16, scalar, requantize_s16s16_case)                                           \
     K(dequantize_s8f32, scalar, dequantize_s8f32_case)                                             \
     K(dequantize_s16f32, scalar, dequantize_s16f32_case)                                           \
     K(cast_s8s16, scalar, cast_s8s16_case)                                                         \
@@ -235,7 +253,12 @@
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
+    K(add_s16, v6m, add_s16_case)                                                                  \
+    K(mul_s16, v6m, mul_s16_case)                                                                  \
     K(quantize_f32s8, v6m, quantize_f32s8_case)                                                    \
+    K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \
+    K(requantize_s16s8, v6m, requantize_s16s8_case)                                                \
+    K(requantize_s16s16, v6m, requantize_s16s16_case)                                              \
     K(dequantize_s8f32, v6m, dequantize_s8f32_case)
 
 #define V7M_KERNELS(K)                                                                             \
@@ -284,6 +307,11 @@
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
+    K(add_s16, v6m, add_s16_case)                                                                  \
+    K(mul_s16, v6m, mul_s16_case)                                                                  \
+    K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \
+    K(requantize_s16s8, v6m, requantize_s16s8_case)                                                \
+    K(requantize_s16s16, v6m, requantize_s16s16_case)                                              \
     K(dequantize_s8f32, v6m, dequantize_s8f32_case)
 
 #endif

@@ -83,8 +83,24 @@ class Net:
         )
         return len(self.tensors) - 1
 
-    def codes(self, *shape: int) -> int:
-        return self.constant(self.random.integers(-128, 128, shape), DType.S8)
+    def codes(self, *shape: int, dtype: DType = DType.S8) -> int:
+        low, high = dtype.limits
+        return self.constant(self.random.integers(low, high + 1, shape), dtype)
+
+    def is_wide(self, x: int) -> bool:
+        """Whether these are int16 codes."""
+        return self.tensors[x].dtype is DType.S16
+
+    def zero_points(self, x: int, count: int) -> list[int]:
+        """Zero points of codes of the type of `x`."""
+        return [0 if self.is_wide(x) else int(v) for v in self.random.integers(-128, 128, count)]
+
+    def biases(self, x: int, count: int) -> int:
+        """The bias of a layer; of int16 codes sometimes with sums beyond 32 bits."""
+        values = self.random.integers(-9999, 9999, count)
+        if self.is_wide(x) and self.random.integers(0, 4) == 0:
+            return self.constant(values + (1 << 33) * self.random.integers(-1, 2, count), DType.S64)
+        return self.constant(values, DType.S32)
 
     @property
     def bits_less(self) -> int:
@@ -101,9 +117,12 @@ class Net:
         attrs: Attrs,
         inputs: list[int],
         shape: tuple[int, ...],
-        dtype: DType = DType.S8,
+        dtype: DType | None = None,
         order: tuple[int, ...] | None = None,
     ) -> int:
+        """The result of an operator; int16 if its first operand is, else int8, unless given."""
+        if dtype is None:
+            dtype = DType.S16 if self.is_wide(inputs[0]) else DType.S8
         out = self.tensor(shape, dtype, order)
         self.ops.append(Op(attrs, tuple(inputs), (out,), Layer(f"layer{len(self.ops)}")))
         return out
@@ -127,62 +146,105 @@ class Net:
         )
         inputs = [x, weight]
         if bias:
-            inputs.append(self.constant(self.random.integers(-9999, 9999, out_c), DType.S32))
+            inputs.append(self.biases(x, out_c))
+        zero = self.zero_points(x, 2)
+        low, high = self.tensors[x].dtype.limits
         shared = {
             "window": Window(kernel, stride, padding),
-            "in_zero_point": int(self.random.integers(-128, 128)),
-            "out_zero_point": int(self.random.integers(-128, 128)),
+            "in_zero_point": zero[0],
+            "out_zero_point": zero[1],
             "rescales": rescales(
                 self.random.integers(2**30, 2**31, out_c),
                 self.random.integers(-2, 1, out_c)
                 + (self.bits_less - 6 - int(math.log2(taps)) // 2),
             ),
-            "act_min": -128,
-            "act_max": int(self.random.integers(60, 128)),
+            "act_min": low,
+            "act_max": int(self.random.integers(high - 67, high + 1)),
         }
         attrs = ops.DepthwiseConv2d(**shared) if depthwise else ops.Conv2d(**shared, groups=groups)
         out_h = (h + padding[0] + padding[2] - kernel[0]) // stride[0] + 1
         out_w = (w + padding[1] + padding[3] - kernel[1]) // stride[1] + 1
         return self.add(attrs, inputs, (n, out_c, out_h, out_w))
 
+    def transpose_conv(self, x: int, out_c: int, kernel: tuple[int, int], stride: int) -> int:
+        n, c, h, w = self.shape(x)
+        attrs = ops.TransposeConv2d(
+            Window(kernel, (stride, stride), (0, 0, 0, 0)),
+            *self.zero_points(x, 2),
+            rescales(
+                self.random.integers(2**30, 2**31, out_c), self.random.integers(-10, -7, out_c)
+            ),
+            *self.tensors[x].dtype.limits,
+        )
+        inputs = [x, self.codes(out_c, *kernel, c), self.biases(x, out_c)]
+        out = [(size - 1) * stride + k for size, k in zip((h, w), kernel, strict=True)]
+        return self.add(attrs, inputs, (n, out_c, *out))
+
     def linear(self, x: int, out: int) -> int:
         shape = self.shape(x)
+        zero = self.zero_points(x, 2)
+        factors = out if self.is_wide(x) and self.random.integers(0, 2) else 1
         attrs = ops.Linear(
-            in_zero_point=int(self.random.integers(-128, 128)),
+            in_zero_point=zero[0],
             weight_zero_point=0,
-            out_zero_point=int(self.random.integers(-128, 128)),
-            rescale=Rescale(
-                int(self.random.integers(2**30, 2**31)),
-                self.bits_less - 8 - int(math.log2(shape[-1])) // 2,
+            out_zero_point=zero[1],
+            rescales=tuple(
+                Rescale(int(multiplier), self.bits_less - 8 - int(math.log2(shape[-1])) // 2)
+                for multiplier in self.random.integers(2**30, 2**31, factors)
             ),
-            act_min=-128,
-            act_max=127,
+            act_min=self.tensors[x].dtype.limits[0],
+            act_max=self.tensors[x].dtype.limits[1],
         )
-        bias = self.constant(self.random.integers(-9999, 9999, out), DType.S32)
+        bias = self.biases(x, out)
         return self.add(attrs, [x, self.weights(out, shape[-1]), bias], (*shape[:-1], out))
 
+    def batch_matmul(self, a: int, b: int) -> int:
+        (batches, rows, inner), cols = self.shape(a), self.shape(b)[1]
+        shift = -9 - (7 if self.is_wide(a) else 0) - int(math.log2(inner)) // 2
+        attrs = ops.BatchMatmul(*self.zero_points(a, 3), Rescale(1610612736, shift))
+        return self.add(attrs, [a, b], (batches, rows, cols), order=contiguous(3))
+
+    def requantize(self, x: int, dtype: DType) -> int:
+        """Codes of another type, or other codes of int16."""
+        info = self.tensors[x]
+        zeros = [
+            int(v) if codes is DType.S8 else 0
+            for codes, v in zip((info.dtype, dtype), self.random.integers(-99, 99, 2), strict=True)
+        ]
+        shift = 8 * ((dtype is DType.S16) - (info.dtype is DType.S16))
+        low, high = dtype.limits
+        attrs = ops.Requantize(zeros[0], Rescale(1610612736, shift), zeros[1], low + 5, high)
+        return self.add(attrs, [x], info.shape, dtype, info.dim_order)
+
     def sum(self, a: int, b: int) -> int:
-        zero = [int(v) for v in self.random.integers(-128, 128, 3)]
+        zero = self.zero_points(a, 3)
         attrs = ops.Add(
             *(zero[0], Rescale(1518500250, -1)),
             *(zero[1], Rescale(1073741824, 0)),
-            *(zero[2], Rescale(1610612736, -19)),
-            *(-128, 127),
+            *(zero[2], Rescale(1610612736, -14 if self.is_wide(a) else -19)),
+            *self.tensors[a].dtype.limits,
         )
         return self.add(attrs, [a, b], np.broadcast_shapes(self.shape(a), self.shape(b)))
 
     def mul(self, a: int, b: int) -> int:
-        zero = [int(v) for v in self.random.integers(-128, 128, 3)]
-        attrs = ops.Mul(zero[0], zero[1], zero[2], Rescale(1610612736, -6))
+        zero = self.zero_points(a, 3)
+        rescale = Rescale(1610612736, -14 if self.is_wide(a) else -6)
+        attrs = ops.Mul(zero[0], zero[1], zero[2], rescale)
         return self.add(attrs, [a, b], np.broadcast_shapes(self.shape(a), self.shape(b)))
 
     def activation(self, x: int) -> int:
-        return self.add(ops.Activation(), [x, self.codes(256)], self.shape(x))
+        if self.is_wide(x):
+            entries = 2 ** int(self.random.integers(9, 13)) + 1
+            table = self.codes(entries, dtype=DType.S16)
+        else:
+            table = self.codes(256)
+        return self.add(ops.Activation(), [x, table], self.shape(x))
 
     def pool(self, x: int, kernel: tuple[int, int], *, largest: bool) -> int:
         n, c, h, w = self.shape(x)
         window = Window(kernel, kernel, (0, 0, 0, 0))
-        attrs = ops.MaxPool2d(window, -128, 127) if largest else ops.AvgPool2d(window)
+        limits = self.tensors[x].dtype.limits
+        attrs = ops.MaxPool2d(window, *limits) if largest else ops.AvgPool2d(window)
         return self.add(attrs, [x], (n, c, h // kernel[0], w // kernel[1]))
 
     def view(self, x: int, shape: tuple[int, ...]) -> int:
@@ -203,12 +265,18 @@ class Net:
         return self.add(ops.Concat(dim), operands, tuple(shape), order=order)
 
     def softmax(self, x: int, dim: int) -> int:
-        attrs = ops.Softmax(dim, Rescale(1717986918, 22), -248)
+        attrs: Attrs = ops.Softmax(dim, Rescale(1717986918, 22), -248)
+        if self.is_wide(x):
+            attrs = ops.WideSoftmax(dim, 1 << int(self.random.integers(18, 24)))
         return self.add(attrs, [x], self.shape(x), order=self.tensors[x].dim_order)
 
-    def quantize(self, x: int, scale: float = 0.05, zero_point: int = 3) -> int:
-        attrs = ops.Quantize(scale, zero_point, -128, 127)
-        return self.add(attrs, [x], self.shape(x), order=self.tensors[x].dim_order)
+    def quantize(
+        self, x: int, scale: float = 0.05, zero_point: int = 3, dtype: DType = DType.S8
+    ) -> int:
+        if dtype is DType.S16:
+            scale, zero_point = scale / 200, 0
+        attrs = ops.Quantize(scale, zero_point, *dtype.limits)
+        return self.add(attrs, [x], self.shape(x), dtype, self.tensors[x].dim_order)
 
     def dequantize(self, x: int, scale: float = 0.05, zero_point: int = 3) -> int:
         attrs = ops.Dequantize(scale, zero_point)
@@ -227,11 +295,12 @@ class Net:
         )
 
 
-def random_network(seed: int, one: int | None = None) -> Graph:
-    """A small int8 image network whose structure, sizes and parameters follow from `seed`.
+def random_network(seed: int, one: int | None = None, codes: DType = DType.S8) -> Graph:
+    """A small image network whose structure, sizes and parameters follow from `seed`.
 
     Args:
         one: the dimension in which its input has the extent 1.
+        codes: their type; with int16 parts of the network have int8 codes nevertheless.
     """
     net = Net(f"random{seed}", seed, mixed=True)
     pick = net.random.integers
@@ -240,10 +309,12 @@ def random_network(seed: int, one: int | None = None) -> Graph:
     shape = [1, int(pick(1, 6)), size, int(pick(4, 9))]
     if one is not None:
         shape[one] = 1
-    x = net.input(tuple(shape), DType.F32 if floats else DType.S8)
+    x = net.input(tuple(shape), DType.F32 if floats else codes)
     if floats:
-        x = net.quantize(x)
+        x = net.quantize(x, dtype=codes)
     for _ in range(int(pick(2, 8))):
+        if codes is DType.S16:
+            x = _otherwise(net, x)
         n, c, h, w = net.shape(x)
         choice = int(pick(0, 10))
         if choice <= 1:
@@ -267,7 +338,7 @@ def random_network(seed: int, one: int | None = None) -> Graph:
             scale = net.pool(x, (h, w), largest=False)
             x = net.mul(x, net.activation(scale))
         else:
-            x = net.sum(x, net.codes(1, c, 1, 1))
+            x = net.sum(x, net.codes(1, c, 1, 1, dtype=net.tensors[x].dtype))
     if pick(0, 2):
         x = net.linear(net.view(x, (net.shape(x)[0], math.prod(net.shape(x)[1:]))), 5)
         x = net.softmax(x, 1)
@@ -276,23 +347,49 @@ def random_network(seed: int, one: int | None = None) -> Graph:
     return net.finish(x)
 
 
+def _otherwise(net: Net, x: int) -> int:
+    """`x`, or what one of the operators makes of it that `random_network` has for int16 codes only."""
+    pick = net.random.integers
+    n, c, h, w = net.shape(x)
+    kind = int(pick(0, 8))
+    if kind == 0:
+        return net.requantize(x, DType.S8)
+    if kind == 1:
+        return net.requantize(x, DType.S16) if net.is_wide(x) else x
+    if kind == 2 and h * w < 80:
+        return net.transpose_conv(x, int(pick(1, 6)), (int(pick(1, 4)), int(pick(1, 4))), 2)
+    if kind == 3:
+        rows = net.view(x, (n * c, h, w))
+        return net.view(net.batch_matmul(rows, rows), (n, c, h, h))
+    if kind == 4:
+        return net.softmax(x, int(pick(1, 4)))
+    return x if net.is_wide(x) else net.requantize(x, DType.S16)
+
+
+def random_wide(seed: int) -> Graph:
+    """A network of int16 codes: of any operators, of blocks for bands of rows, of branches, or one operator
+    in place."""
+    make = (random_network, random_tower, random_branches, random_layer)[seed % 4]
+    return make(seed // 4, codes=DType.S16)
+
+
 def random_narrow(seed: int) -> Graph:
     """A `random_network` for images of one channel, one row or one column."""
     return random_network(1000 + seed, one=1 + seed % 3)
 
 
-def random_layer(seed: int) -> Graph:
+def random_layer(seed: int, codes: DType = DType.S8) -> Graph:
     """One operator whose kernel may overwrite its input, of any geometry."""
     net = Net(f"layer{seed}", seed, mixed=True)
     pick = net.random.integers
     height, width = (int(v) for v in pick(3, 9, 2))
     channels = int(pick(1, 20))
-    x = net.input((1, channels, height, width), DType.F32 if seed % 10 == 0 else DType.S8)
+    x = net.input((1, channels, height, width), DType.F32 if seed % 10 == 0 else codes)
     kernel = (int(pick(1, 4)), int(pick(1, 4)))
     stride = (int(pick(1, 3)), int(pick(1, 3)))
     padding = (*(int(pick(0, k)) for k in kernel), *(int(pick(0, k)) for k in kernel))
     if seed % 10 == 0:
-        x = net.quantize(x)
+        x = net.quantize(x, dtype=codes)
     elif seed % 10 <= 3:
         x = net.conv(x, int(pick(1, 20)), kernel, stride, padding)
     elif seed % 10 == 4:
@@ -301,12 +398,12 @@ def random_layer(seed: int) -> Graph:
         x = net.conv(x, channels, kernel, stride, padding, depthwise=True)
     elif seed % 10 <= 7:
         edge = [int(v) for v in pick(0, 2, 4)]
-        x = net.input((1, 4 * (seed % 3) + 8, height, width))
+        x = net.input((1, 4 * (seed % 3) + 8, height, width), codes)
         net.inputs.pop(0)
         step = (int(pick(1, 3)),) * 2
         x = net.conv(x, net.shape(x)[1], (3, 3), step, tuple(edge), depthwise=True)  # type: ignore[arg-type]
     elif seed % 10 == 8:
-        x = net.input((1, 2 * channels, height, width))
+        x = net.input((1, 2 * channels, height, width), codes)
         net.inputs.pop(0)
         x = net.pool(x, (min(kernel), min(kernel)), largest=bool(pick(0, 2)))
     else:
@@ -314,15 +411,15 @@ def random_layer(seed: int) -> Graph:
     return net.finish(x)
 
 
-def random_tower(seed: int) -> Graph:
+def random_tower(seed: int, codes: DType = DType.S8) -> Graph:
     """An image network of blocks that can be computed in bands of rows."""
     net = Net(f"tower{seed}", seed, mixed=True)
     pick = net.random.integers
     floats = seed % 3 == 0
     shape = (1, int(pick(1, 9)), int(pick(6, 15)), int(pick(3, 8)))
-    x = net.input(shape, DType.F32 if floats else DType.S8)
+    x = net.input(shape, DType.F32 if floats else codes)
     if floats:
-        x = net.quantize(x)
+        x = net.quantize(x, dtype=codes)
     for _ in range(int(pick(1, 4))):
         _, channels, height, width = net.shape(x)
         kind = int(pick(0, 4))
@@ -344,16 +441,16 @@ def random_tower(seed: int) -> Graph:
     return net.finish(net.dequantize(x) if floats else x)
 
 
-def random_branches(seed: int) -> Graph:
+def random_branches(seed: int, codes: DType = DType.S8) -> Graph:
     """An image network of branches that are joined along channels, rows or columns, by whatever makes
     a branch: some are read by others too, are inputs, constants, or joined twice."""
     net = Net(f"branches{seed}", seed, mixed=True)
     pick = net.random.integers
     images = 2 if seed % 7 == 0 else 1
-    x = net.input((images, int(pick(1, 9)), int(pick(3, 8)), int(pick(3, 8))))
+    x = net.input((images, int(pick(1, 9)), int(pick(3, 8)), int(pick(3, 8))), codes)
     if seed % 4 == 0:
         net.inputs.clear()
-        x = net.quantize(net.input(net.shape(x), DType.F32))
+        x = net.quantize(net.input(net.shape(x), DType.F32), dtype=codes)
     outputs: list[int] = []
     for _ in range(int(pick(1, 4))):
         branches = [_branch(net, x) for _ in range(int(pick(1, 4)))]
@@ -365,7 +462,9 @@ def random_branches(seed: int) -> Graph:
                 for b in branches
             ]
         if net.shape(branches[0])[dim] < 3 and pick(0, 2):
-            branches += [branches[0]] if pick(0, 2) else [net.codes(*net.shape(branches[0]))]
+            branches += (
+                [branches[0]] if pick(0, 2) else [net.codes(*net.shape(branches[0]), dtype=codes)]
+            )
         if dim == 1 and pick(0, 3) == 0:
             branches = [net.concat(branches[:2], dim), *branches[2:]]
         joined = net.concat(branches, dim)
@@ -396,7 +495,8 @@ def _branch(net: Net, x: int) -> int:
     if kind == 2:
         return net.conv(x, channels, depthwise=True)
     if kind == 3:
-        attrs = ops.MaxPool2d(Window((3, 3), (1, 1), (1, 1, 1, 1)), -128, 127)
+        limits = net.tensors[x].dtype.limits
+        attrs = ops.MaxPool2d(Window((3, 3), (1, 1), (1, 1, 1, 1)), *limits)
         return net.add(attrs, [x], net.shape(x))
     if kind == 4:
         cut = ops.Slice((0, channels // 2, 0, 0), (1, 1, 1, 1))

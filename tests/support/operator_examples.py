@@ -72,6 +72,25 @@ def _biases(count: int) -> np.ndarray:
     return np.arange(-count, count, 2).astype(np.int32) * 100
 
 
+def _wide_codes(*shape: int) -> np.ndarray:
+    return np.random.default_rng(5).integers(-(2**15), 2**15, shape).astype(np.int16)
+
+
+def _wide_biases(count: int) -> np.ndarray:
+    """With one beyond 32 bits."""
+    return (_biases(count).astype(np.int64) * 1000) + np.eye(1, count, dtype=np.int64)[0] * 2**40
+
+
+def _wide_scales(count: int) -> dict[str, object]:
+    return {
+        "in_zero_point": 0,
+        "out_zero_point": 0,
+        "rescales": (Rescale(1518500250, -8), *(Rescale(2**31 - 1, -9),) * (count - 1)),
+        "act_min": -32000,
+        "act_max": 30000,
+    }
+
+
 def _scales(count: int) -> dict[str, object]:
     return {
         "in_zero_point": -3,
@@ -91,18 +110,25 @@ def _conv2d() -> Iterator[Graph]:
     attrs = ops.Conv2d(_WINDOW, **_scales(6), groups=2)  # type: ignore[arg-type]
     yield _graph(attrs, [(_IMAGE, S8), weight, _biases(6)], (1, 6, 3, 6), S8)
     yield _graph(attrs, [(_IMAGE, S8), weight], (1, 6, 3, 6), S8)
+    attrs = ops.Conv2d(_WINDOW, **_wide_scales(6), groups=2)  # type: ignore[arg-type]
+    yield _graph(attrs, [(_IMAGE, S16), weight, _biases(6)], (1, 6, 3, 6), S16)
+    yield _graph(attrs, [(_IMAGE, S16), weight, _wide_biases(6)], (1, 6, 3, 6), S16)
 
 
 @_of(ops.DepthwiseConv2d)
 def _depthwise_conv2d() -> Iterator[Graph]:
     attrs = ops.DepthwiseConv2d(_WINDOW, **_scales(8))  # type: ignore[arg-type]
     yield _graph(attrs, [(_IMAGE, S8), _codes(1, 2, 3, 8), _biases(8)], (1, 8, 3, 6), S8)
+    attrs = ops.DepthwiseConv2d(_WINDOW, **_wide_scales(8))  # type: ignore[arg-type]
+    yield _graph(attrs, [(_IMAGE, S16), _codes(1, 2, 3, 8), _wide_biases(8)], (1, 8, 3, 6), S16)
 
 
 @_of(ops.TransposeConv2d)
 def _transpose_conv2d() -> Iterator[Graph]:
     attrs = ops.TransposeConv2d(_SPREAD, **_scales(3))  # type: ignore[arg-type]
     yield _graph(attrs, [(_IMAGE, S8), _codes(3, 2, 3, 4), _biases(3)], (1, 3, 9, 8), S8)
+    attrs = ops.TransposeConv2d(_SPREAD, **_wide_scales(3))  # type: ignore[arg-type]
+    yield _graph(attrs, [(_IMAGE, S16), _codes(3, 2, 3, 4), _wide_biases(3)], (1, 3, 9, 8), S16)
 
 
 @_of(ops.FloatConv2d)
@@ -119,8 +145,12 @@ def _float_transpose_conv2d() -> Iterator[Graph]:
 
 @_of(ops.Linear)
 def _linear() -> Iterator[Graph]:
-    attrs = ops.Linear(-3, 0, 5, Rescale(1518500250, -8), -120, 100)
+    attrs = ops.Linear(-3, 0, 5, (Rescale(1518500250, -8),), -120, 100)
     yield _graph(attrs, [((3, 7), S8), _codes(4, 7), _biases(4)], (3, 4), S8)
+    scales = _wide_scales(4)
+    attrs = ops.Linear(0, 0, 0, scales["rescales"], -32000, 30000)  # type: ignore[arg-type]
+    for bias in (_biases(4), _wide_biases(4)):
+        yield _graph(attrs, [((3, 7), S16), _codes(4, 7), bias], (3, 4), S16)
 
 
 @_of(ops.FloatLinear)
@@ -133,6 +163,8 @@ def _float_linear() -> Iterator[Graph]:
 def _batch_matmul() -> Iterator[Graph]:
     attrs = ops.BatchMatmul(-3, 4, 5, Rescale(1518500250, -8))
     yield _graph(attrs, [((2, 3, 5), S8), ((2, 4, 5), S8)], (2, 3, 4), S8)
+    attrs = ops.BatchMatmul(0, 0, 0, Rescale(1518500250, -16))
+    yield _graph(attrs, [((2, 3, 5), S16), ((2, 4, 5), S16)], (2, 3, 4), S16)
 
 
 @_of(ops.FloatMatmul)
@@ -143,13 +175,15 @@ def _float_matmul() -> Iterator[Graph]:
 
 @_of(ops.AvgPool2d)
 def _avg_pool2d() -> Iterator[Graph]:
-    yield _graph(ops.AvgPool2d(_WINDOW), [(_IMAGE, S8)], (1, 4, 3, 6), S8)
+    for dtype in (S8, S16):
+        yield _graph(ops.AvgPool2d(_WINDOW), [(_IMAGE, dtype)], (1, 4, 3, 6), dtype)
 
 
 @_of(ops.MaxPool2d)
 def _max_pool2d() -> Iterator[Graph]:
-    attrs = ops.MaxPool2d(_WINDOW, -100, 90)
-    yield _graph(attrs, [(_IMAGE, S8)], (1, 4, 3, 6), S8)
+    for dtype, low in ((S8, -100), (S16, -30000)):
+        attrs = ops.MaxPool2d(_WINDOW, low, 90)
+        yield _graph(attrs, [(_IMAGE, dtype)], (1, 4, 3, 6), dtype)
 
 
 @_of(ops.FloatAvgPool2d)
@@ -176,12 +210,17 @@ def _add() -> Iterator[Graph]:
         *(-120, 100),
     )
     yield _graph(attrs, [((2, 3, 5), S8), ((3, 5), S8)], (2, 3, 5), S8)
+    rescales = (Rescale(1518500250, -1), Rescale(-1073741824, 0), Rescale(1610612736, -14))
+    attrs = ops.Add(0, rescales[0], 0, rescales[1], 0, rescales[2], -32000, 30000)
+    yield _graph(attrs, [((2, 3, 5), S16), ((3, 5), S16)], (2, 3, 5), S16)
 
 
 @_of(ops.Mul)
 def _mul() -> Iterator[Graph]:
     attrs = ops.Mul(-300, 4, 5, Rescale(1610612736, -6))
     yield _graph(attrs, [((2, 3, 5), S8), ((1,), S8)], (2, 3, 5), S8)
+    attrs = ops.Mul(0, 0, 0, Rescale(1610612736, -14))
+    yield _graph(attrs, [((2, 3, 5), S16), ((1,), S16)], (2, 3, 5), S16)
 
 
 @_of(ops.Div)
@@ -212,11 +251,17 @@ def _binary() -> Iterator[Graph]:
 @_of(ops.Activation)
 def _activation() -> Iterator[Graph]:
     yield _graph(ops.Activation(), [((2, 9), S8), _codes(256)], (2, 9), S8)
+    yield _graph(ops.Activation(), [((2, 9), S16), _wide_codes(1025)], (2, 9), S16)
 
 
 @_of(ops.Softmax)
 def _softmax() -> Iterator[Graph]:
     yield _graph(ops.Softmax(1, Rescale(1717986918, 22), -248), [((2, 9), S8)], (2, 9), S8)
+
+
+@_of(ops.WideSoftmax)
+def _wide_softmax() -> Iterator[Graph]:
+    yield _graph(ops.WideSoftmax(1, 2**20), [((2, 9), S16)], (2, 9), S16)
 
 
 @_of(ops.FloatSoftmax)
@@ -277,6 +322,15 @@ def _quantize() -> Iterator[Graph]:
 @_of(ops.Dequantize)
 def _dequantize() -> Iterator[Graph]:
     yield _graph(ops.Dequantize(0.05, 3), [((2, 9), S8)], (2, 9), F32)
+
+
+@_of(ops.Requantize)
+def _requantize() -> Iterator[Graph]:
+    for x, out, zeros, low in ((S8, S16, (-3, 0), -30000), (S16, S8, (0, 4), -120)):
+        attrs = ops.Requantize(zeros[0], Rescale(1518500250, -1), zeros[1], low, 99)
+        yield _graph(attrs, [((2, 9), x)], (2, 9), out)
+    attrs = ops.Requantize(0, Rescale(1518500250, 1), 0, -30000, 30000)
+    yield _graph(attrs, [((2, 9), S16)], (2, 9), S16)
 
 
 @_of(ops.Cast)

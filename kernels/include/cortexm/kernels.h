@@ -31,10 +31,24 @@ extern "C" {
     void name(const cortexm_conv_s8_t *params, const int8_t *in, const int8_t *weight,             \
               const int32_t *bias, int8_t *out, void *scratch)
 
+/* Those of int16 codes. An operator whose name ends in _wide has sums and biases of 64 bits, one without
+ * sums that are proved to stay within 32: bias_type. */
+#define CORTEXM_CONV_S16(name, bias_type)                                                          \
+    void name(const cortexm_conv_s16_t *params, const int16_t *in, const int8_t *weight,           \
+              const bias_type *bias, int16_t *out, void *scratch)
+
 /* Matrix products. linear's weights are [out_features][in_features]. */
 #define CORTEXM_LINEAR_S8(name)                                                                    \
     void name(const cortexm_linear_s8_t *params, const int8_t *in, const int8_t *weight,           \
               const int32_t *bias, int8_t *out, void *scratch)
+
+#define CORTEXM_LINEAR_S16(name, bias_type)                                                        \
+    void name(const cortexm_linear_s16_t *params, const int16_t *in, const int8_t *weight,         \
+              const bias_type *bias, int16_t *out, void *scratch)
+
+#define CORTEXM_BATCH_MATMUL_S16(name)                                                             \
+    void name(const cortexm_batch_matmul_s16_t *params, const int16_t *lhs, const int16_t *rhs,    \
+              int16_t *out, void *scratch)
 
 #define CORTEXM_BATCH_MATMUL_S8(name)                                                              \
     void name(const cortexm_batch_matmul_s8_t *params, const int8_t *lhs, const int8_t *rhs,       \
@@ -45,12 +59,21 @@ extern "C" {
 #define CORTEXM_POOL_S8(name)                                                                      \
     void name(const cortexm_pool_s8_t *params, const int8_t *in, int8_t *out, void *scratch)
 
+#define CORTEXM_POOL_S16(name)                                                                     \
+    void name(const cortexm_pool_s16_t *params, const int16_t *in, int16_t *out, void *scratch)
+
 /* Codes, element by element. `out` may equal an operand whose period is count. */
 #define CORTEXM_ADD_S8(name)                                                                       \
     void name(const cortexm_add_s8_t *params, const int8_t *a, const int8_t *b, int8_t *out)
 
 #define CORTEXM_MUL_S8(name)                                                                       \
     void name(const cortexm_mul_s8_t *params, const int8_t *a, const int8_t *b, int8_t *out)
+
+#define CORTEXM_ADD_S16(name)                                                                      \
+    void name(const cortexm_add_s16_t *params, const int16_t *a, const int16_t *b, int16_t *out)
+
+#define CORTEXM_MUL_S16(name)                                                                      \
+    void name(const cortexm_mul_s16_t *params, const int16_t *a, const int16_t *b, int16_t *out)
 
 #define CORTEXM_DIV(name, type)                                                                    \
     void name(const cortexm_div_t *params, const type *a, const type *b, type *out)
@@ -62,6 +85,17 @@ extern "C" {
 
 #define CORTEXM_SOFTMAX_S8(name)                                                                   \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, int8_t *out)
+
+#define CORTEXM_ACTIVATION_S16(name)                                                               \
+    void name(const cortexm_activation_s16_t *params, const int16_t *in, const int16_t *table,     \
+              int16_t *out)
+
+#define CORTEXM_SOFTMAX_S16(name)                                                                  \
+    void name(const cortexm_softmax_s16_t *params, const int16_t *in, int16_t *out)
+
+/* Between codes. */
+#define CORTEXM_REQUANTIZE(name, from, to)                                                         \
+    void name(const cortexm_requantize_t *params, const from *in, to *out)
 
 /* Between float and codes. An infinity saturates; a NaN becomes the zero point (clamped). */
 #define CORTEXM_QUANTIZE(name, to)                                                                 \
@@ -185,6 +219,12 @@ CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8w4_dsp);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8w4_mve);
+CORTEXM_CONV_S16(cortexm_conv2d_s16_scalar, int32_t);
+CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_scalar, int64_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_scalar, int32_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_wide_s16_scalar, int64_t);
+CORTEXM_CONV_S16(cortexm_transpose_conv2d_s16_scalar, int32_t);
+CORTEXM_CONV_S16(cortexm_transpose_conv2d_wide_s16_scalar, int64_t);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_scalar);
 CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_scalar);
 
@@ -203,6 +243,9 @@ CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_scalar);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_v6m);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_dsp);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_mve);
+CORTEXM_LINEAR_S16(cortexm_linear_s16_scalar, int32_t);
+CORTEXM_LINEAR_S16(cortexm_linear_wide_s16_scalar, int64_t);
+CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_scalar);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
 
 /* pool */
@@ -210,6 +253,8 @@ CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_mve);
+CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_scalar);
+CORTEXM_POOL_S16(cortexm_max_pool2d_s16_scalar);
 CORTEXM_POOL_F32(cortexm_avg_pool2d_f32_scalar);
 CORTEXM_POOL_F32(cortexm_max_pool2d_f32_scalar);
 
@@ -217,6 +262,8 @@ CORTEXM_POOL_F32(cortexm_max_pool2d_f32_scalar);
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_scalar);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_v6m);
+CORTEXM_ACTIVATION_S16(cortexm_activation_s16_scalar);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_scalar);
 CORTEXM_UNARY(cortexm_abs_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_ceil_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_floor_f32_scalar, cortexm_unary_f32_t, float);
@@ -276,6 +323,10 @@ CORTEXM_ADD_S8(cortexm_add_s8_mve);
 CORTEXM_MUL_S8(cortexm_mul_s8_scalar);
 CORTEXM_MUL_S8(cortexm_mul_s8_v6m);
 CORTEXM_MUL_S8(cortexm_mul_s8_mve);
+CORTEXM_ADD_S16(cortexm_add_s16_scalar);
+CORTEXM_ADD_S16(cortexm_add_s16_v6m);
+CORTEXM_MUL_S16(cortexm_mul_s16_scalar);
+CORTEXM_MUL_S16(cortexm_mul_s16_v6m);
 CORTEXM_DIV(cortexm_div_s8_scalar, int8_t);
 CORTEXM_DIV(cortexm_div_s16_scalar, int16_t);
 CORTEXM_MINMAX(cortexm_minimum_s8_scalar, int8_t);
@@ -352,6 +403,12 @@ CORTEXM_QUANTIZE(cortexm_quantize_f32s8_scalar, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_v6m, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_mve, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s16_scalar, int16_t);
+CORTEXM_REQUANTIZE(cortexm_requantize_s8s16_scalar, int8_t, int16_t);
+CORTEXM_REQUANTIZE(cortexm_requantize_s8s16_v6m, int8_t, int16_t);
+CORTEXM_REQUANTIZE(cortexm_requantize_s16s8_scalar, int16_t, int8_t);
+CORTEXM_REQUANTIZE(cortexm_requantize_s16s8_v6m, int16_t, int8_t);
+CORTEXM_REQUANTIZE(cortexm_requantize_s16s16_scalar, int16_t, int16_t);
+CORTEXM_REQUANTIZE(cortexm_requantize_s16s16_v6m, int16_t, int16_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_scalar, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_v6m, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_mve, int8_t);

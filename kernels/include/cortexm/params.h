@@ -43,6 +43,24 @@ typedef struct {
     int8_t act_min, act_max;   /* clamp of the result, in codes */
 } cortexm_conv_s8_t;
 
+/* The same of int16 codes, symmetric: their zero point is 0. A multiplier is the upper half of a Q31 one,
+ * rounded; a shift lies in [-31, 14]. */
+typedef struct {
+    const int16_t *multiplier; /* [out_c] Q15 */
+    const int8_t *shift;       /* [out_c] */
+    int32_t in_row_stride;
+    uint16_t in_h, in_w;
+    uint16_t out_h, out_w;
+    uint16_t out_pixel_stride;
+    int16_t in_y0, in_x0;
+    uint16_t in_c, out_c;
+    uint16_t kernel_h, kernel_w;
+    uint16_t stride_h, stride_w;
+    uint16_t dilation_h, dilation_w;
+    uint16_t groups;
+    int16_t act_min, act_max;
+} cortexm_conv_s16_t;
+
 /* avg_pool2d and max_pool2d, of one image or a band of its rows. Input and output have one scale and
  * zero point. */
 typedef struct {
@@ -58,6 +76,20 @@ typedef struct {
     int8_t act_min, act_max;
 } cortexm_pool_s8_t;
 
+/* The same of int16. */
+typedef struct {
+    int32_t in_row_stride;
+    uint16_t in_h, in_w;
+    uint16_t out_h, out_w;
+    uint16_t out_pixel_stride;
+    int16_t in_y0, in_x0;
+    uint16_t channels;
+    uint16_t kernel_h, kernel_w;
+    uint16_t stride_h, stride_w;
+    uint16_t dilation_h, dilation_w;
+    int16_t act_min, act_max;
+} cortexm_pool_s16_t;
+
 /* linear: out[r][o] = requantize(bias[o] + sum_k in[r][k] * (weight[o][k] - weight_zero_point)) */
 typedef struct {
     int32_t rows;              /* product of the leading dimensions */
@@ -69,6 +101,15 @@ typedef struct {
     int8_t act_min, act_max;
 } cortexm_linear_s8_t;
 
+/* The same of int16, with a requantization for each output as in cortexm_conv_s16_t. */
+typedef struct {
+    const int16_t *multiplier; /* [out_features] Q15 */
+    const int8_t *shift;       /* [out_features] */
+    int32_t rows;
+    int32_t in_features, out_features;
+    int16_t act_min, act_max;
+} cortexm_linear_s16_t;
+
 /* batch_matmul: lhs [batches][rows][inner], rhs transposed [batches][cols][inner] */
 typedef struct {
     int32_t batches, rows, cols, inner;
@@ -77,6 +118,13 @@ typedef struct {
     int8_t shift;
     int8_t out_zero_point;
 } cortexm_batch_matmul_s8_t;
+
+/* The same of int16; the multiplier is Q15. */
+typedef struct {
+    int32_t batches, rows, cols, inner;
+    int16_t multiplier;
+    int8_t shift;
+} cortexm_batch_matmul_s16_t;
 
 /* add: both operands are (code - zero point) * 2^20, requantized each, summed, requantized again.
  * The operands' multipliers may be negative, down to -2^31 + 1. Element i of the result reads
@@ -90,6 +138,15 @@ typedef struct {
     int8_t act_min, act_max;
 } cortexm_add_s8_t;
 
+/* The same of int16, with zero points 0 and 2^15 in the place of 2^20. */
+typedef struct {
+    int32_t count;
+    int32_t a_period, b_period;
+    int32_t a_multiplier, b_multiplier, out_multiplier;
+    int8_t a_shift, b_shift, out_shift;
+    int16_t act_min, act_max;
+} cortexm_add_s16_t;
+
 /* mul: requantize((a - a_zero_point) * (b - b_zero_point)); periods as in add. ExecuTorch gives an operand of
  * few values a zero point beyond the codes. */
 typedef struct {
@@ -99,6 +156,14 @@ typedef struct {
     int16_t a_zero_point, b_zero_point;
     int8_t shift, out_zero_point;
 } cortexm_mul_s8_t;
+
+/* The same of int16, with zero points 0. */
+typedef struct {
+    int32_t count;
+    int32_t a_period, b_period;
+    int32_t multiplier;
+    int8_t shift;
+} cortexm_mul_s16_t;
 
 /* div: round_half_even(float(a - za) / float(b - zb) * scale) + out_zero_point, 0/0 and x/0 give
  * out_zero_point; a and b have count elements each */
@@ -122,6 +187,20 @@ typedef struct {
     int32_t diff_min;          /* differences from the maximum below it count as exp() = 0 */
 } cortexm_softmax_s8_t;
 
+/* softmax of int16, of columns as above. Result: scale 2^-15, zero point 0. */
+typedef struct {
+    int32_t outer, size, inner;
+    uint32_t multiplier;       /* codes times it are exponents of 2 in Q32 */
+} cortexm_softmax_s16_t;
+
+/* activation of int16 through a table of n + 1 codes, n = 2^16 / 2^bits. With position = in[i] + 2^15,
+ * k = position >> bits and f its last `bits` bits,
+ * out[i] = table[k] + (((table[k + 1] - table[k]) * f + 2^(bits - 1)) >> bits) */
+typedef struct {
+    int32_t count;
+    int32_t bits;              /* 4 ... 7 */
+} cortexm_activation_s16_t;
+
 /* activation through a table of 256 codes: out[i] = table[in[i] + 128] */
 typedef struct {
     int32_t count;
@@ -134,6 +213,15 @@ typedef struct {
     int16_t zero_point;
     int16_t qmin, qmax;
 } cortexm_quantize_t;
+
+/* requantize: clamp(requantize(in[i] - in_zero_point) + out_zero_point, act_min, act_max) */
+typedef struct {
+    int32_t count;
+    int32_t multiplier;
+    int8_t shift;
+    int8_t in_zero_point, out_zero_point;
+    int16_t act_min, act_max;
+} cortexm_requantize_t;
 
 /* dequantize: (in[i] - zero_point) * scale */
 typedef struct {

@@ -106,9 +106,12 @@
 #undef RELATION_compare_le
 #undef RELATION_compare_lt
 #undef RELATION_compare_ne
+#undef RESCALE
 #undef RESULT
+#undef RESULT_add
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
+#undef RESULT_mul
 #undef SCALED
 #undef SCALED_s16
 #undef SCALED_s8
@@ -116,6 +119,8 @@
 #undef SEPARATE
 #undef SEPARATE_BLOCK
 #undef SKIPPED
+#undef SMALLEST_s16
+#undef SMALLEST_s8
 #undef START
 #undef START_amax
 #undef START_amin

@@ -69,12 +69,13 @@ class Rescale:
         return requantize(wrap32(acc), self.multiplier, self.shift)
 
 
-def rescale_channels(acc: I64, rescales: Sequence[Rescale]) -> I64:
-    """acc [N, C, ...], each channel with its own factor."""
-    per_channel = (-1, *(1,) * (acc.ndim - 2))
+def rescale_channels(acc: I64, rescales: Sequence[Rescale], axis: int = 1) -> I64:
+    """`acc`, each channel along `axis` with its own factor."""
+    shape = [1] * acc.ndim
+    shape[axis] = len(rescales)
     multipliers = np.array([each.multiplier for each in rescales], np.int64)
     shifts = np.array([each.shift for each in rescales], np.int64)
-    return requantize(wrap32(acc), multipliers.reshape(per_channel), shifts.reshape(per_channel))
+    return requantize(wrap32(acc), multipliers.reshape(shape), shifts.reshape(shape))
 
 
 def _saturating_shift_left(value: I64, exponent: int) -> I64:

@@ -17,6 +17,7 @@ from ..errors import CortexMError
 from .attrs import is_operator
 from .fixed_point import Rescale
 from .types import DType, Op, Tensor
+from .wide import WIDE_SHIFT, WIDE_SUMS
 
 INT8 = DType.S8.limits
 INT16 = DType.S16.limits
@@ -27,6 +28,8 @@ SHIFT = (-31, 30)
 MULTIPLIER = (0, INT32[1])
 SIGNED_MULTIPLIER = (-INT32[1], INT32[1])
 
+# The codes of activations.
+CODES = (DType.S8, DType.S16)
 INDICES = (DType.S64, DType.S32)
 NUMBERS = tuple(dtype for dtype in DType if dtype is not DType.BOOL)
 
@@ -147,13 +150,50 @@ class Subject:
         for name, value in fields.items():
             self.require(float(np.float32(value)) > 0.0, f"{name} is {value}, must be positive")
 
+    def zero_points(self, dtype: DType, **fields: int) -> None:
+        """Zero points of codes: int16 codes are symmetric."""
+        self.within(INT8 if dtype is DType.S8 else (0, 0), **fields)
+
     def clamp(self, low: int, high: int) -> None:
-        """The clamp of an int8 result."""
-        self.within(INT8, act_min=low, act_max=high)
+        """The clamp of the result's codes."""
+        self.within(self.out.dtype.limits, act_min=low, act_max=high)
         self.require(low <= high, f"the clamp [{low}, {high}] is empty")
 
     def one_of(self, function: str, known: Iterable[str]) -> None:
         self.require(function in known, f"unknown function {function!r}")
+
+
+def check_codes(op: Subject) -> None:
+    """Codes times int8 weights give codes of the same type."""
+    op.type_of(op.x, *CODES)
+    op.type_of(op.ins[1], DType.S8)
+    op.type_of(op.out, op.x.dtype)
+
+
+def check_wide_sums(op: Subject, terms: int, largest: int) -> None:
+    """Sums of so many products of int16 codes with numbers up to `largest`, and the bias, if there is
+    one, stay below WIDE_SUMS."""
+    if op.x.dtype is not DType.S16:
+        return
+    bound = terms * largest << 15
+    for bias in op.ins[2:]:
+        if bias.dtype is DType.S64:
+            op.require(bias.data is not None, "a bias of 64 bits is no constant")
+            assert bias.data is not None
+            bound += max((abs(int(value)) for value in bias.data.reshape(-1)), default=0)
+        else:
+            bound += 1 << 31
+    op.require(bound < WIDE_SUMS, f"sums up to {bound} do not fit in 48 bits")
+
+
+def bias_types(dtype: DType) -> tuple[DType, ...]:
+    """The types that the bias of a layer of these codes can have."""
+    return (DType.S32, DType.S64) if dtype is DType.S16 else (DType.S32,)
+
+
+def shifts(dtype: DType) -> tuple[int, int]:
+    """The shifts of the requantization of a layer's sums to these codes."""
+    return WIDE_SHIFT if dtype is DType.S16 else SHIFT
 
 
 def _is_float32(value: float) -> bool:

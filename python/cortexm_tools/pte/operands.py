@@ -11,6 +11,9 @@ from ..ir import ops
 from ..ir.types import DType, Tensor, contiguous
 from .call import INT8, INT16, Call
 
+OURS = "cortexm::"
+"""The library of the dialect's operators on int16 codes (frontend/lower/dialect.py)."""
+
 LIMITS = {DType.S8: INT8, DType.S16: INT16}  # of codes
 SIZE = (0, 2**31 - 1)  # of an extent or a stride
 
@@ -51,14 +54,25 @@ def positive_scale(call: Call, name: str) -> float:
     return scale
 
 
+def codes(call: Call) -> DType:
+    """The type of codes that an operator of the dialect is about: those of our library are int16."""
+    return DType.S16 if call.instruction.operator.startswith(OURS) else DType.S8
+
+
+def zero_point(call: Call, name: str) -> int:
+    """A zero point of such codes; int16 codes are symmetric."""
+    return call.integer(name, INT8 if codes(call) is DType.S8 else (0, 0))
+
+
 def negated_zero_point(call: Call, name: str) -> int:
-    """The int8 zero point whose negation is given."""
-    return -call.integer(name, (-INT8[1], -INT8[0]))
+    """The zero point whose negation is given."""
+    return -call.integer(name, (-INT8[1], -INT8[0]) if codes(call) is DType.S8 else (0, 0))
 
 
 def code_range(call: Call) -> tuple[int, int]:
-    """The clamp range in int8."""
-    act_min, act_max = call.integer("activation_min", INT8), call.integer("activation_max", INT8)
+    """The clamp range of the result's codes."""
+    limits = LIMITS[codes(call)]
+    act_min, act_max = (call.integer(f"activation_{end}", limits) for end in ("min", "max"))
     call.require(act_min <= act_max, f"empty output range [{act_min}, {act_max}]")
     return act_min, act_max
 

@@ -10,6 +10,7 @@ from ..ir import ops
 from ..ir.geometry import Window
 from ..ir.types import DType, Tensor, channels_last, contiguous
 from .call import Call
+from .operands import codes
 
 Padding = tuple[int, int, int, int]
 
@@ -53,12 +54,13 @@ class Images:
 
 
 def nchw(call: Call, x: int) -> Images:
-    """The image operand `x` and the int8 result of `call`, both of rank 4."""
-    call.require_dtype(x, DType.S8)
+    """The image operand `x` and the result of `call`, codes, both of rank 4."""
+    dtype = codes(call)
+    call.require_dtype(x, dtype)
     out = call.out_tensor()
     shape = call.info(x).shape
     call.require(len(shape) == len(out.shape) == 4, "operand and result must have rank 4")
-    call.require(out.dtype is DType.S8, f"the result is {out.dtype.value}, must be s8")
+    call.require(out.dtype is dtype, f"the result is {out.dtype.value}, must be {dtype.value}")
     is_nhwc = call.instruction.operator.endswith("_nhwc.out")
     order = _TO_NCHW if is_nhwc else (0, 1, 2, 3)
     return Images(

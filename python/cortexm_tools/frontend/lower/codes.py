@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrites of ATen operators that work on int8 codes, once the codes' scales are known.
+"""Rewrites of ATen operators that work on codes, once the codes' scales are known.
 
 They run when ExecuTorch has folded the quantize and dequantize operators into their neighbours and
 noted the scales (s) and zero points (z) in the nodes' metadata.
@@ -9,7 +9,7 @@ noted the scales (s) and zero points (z) in the nodes' metadata.
 * A linear layer's bias is set aside until the layer is lowered: PyTorch takes the result of int8
   weights and an int32 bias for int32, and refuses to batch-multiply that with int8.
 * A comparison with a number c compares with a code instead. The codes q whose values
-  f32((q - z) * s) satisfy it are a prefix or suffix of -128 ... 127, or only one, or all but one,
+  f32((q - z) * s) satisfy it are a prefix or suffix of all codes, or only one, or all but one,
   and there is a comparison with a code that selects exactly them.
 """
 
@@ -39,25 +39,28 @@ _COMPARISONS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
     "ge": torch.ge,
 }
 
-_ALL, _NONE = ("le", 127), ("lt", -128)
-
 
 def code_comparison(
-    comparison: str, number: float, scale: float, zero_point: int
+    comparison: str, number: float, scale: float, zero_point: int, dtype: torch.dtype = torch.int8
 ) -> tuple[str, int]:
     """The comparison of q with a code that is ``comparison((q - zero_point) * scale, number)``.
 
     Args:
         comparison: "eq", "ne", "lt", "le", "gt" or "ge".
+        dtype: of the codes.
     """
-    codes = torch.arange(-128, 128, dtype=torch.float32)
+    first, last = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+    codes = torch.arange(first, last + 1, dtype=torch.float32)
     true = _COMPARISONS[comparison]((codes - zero_point) * scale, number)
     count = int(true.sum())
-    if count in (0, 256):
-        return _ALL if count else _NONE
+    if count in (0, len(codes)):
+        return ("le", last) if count else ("lt", first)
     if comparison in ("eq", "ne"):
-        return comparison, int(codes[true if comparison == "eq" else ~true][0])
-    return ("lt", -128 + count) if comparison in ("lt", "le") else ("ge", 128 - count)
+        chosen = codes[true if comparison == "eq" else ~true]
+        return comparison, int(chosen[0])
+    if comparison in ("lt", "le"):
+        return "lt", first + count
+    return "ge", last + 1 - count
 
 
 def code_pass() -> type[Any]:
@@ -123,7 +126,9 @@ def _compare_codes(node: Node, comparison: str) -> None:
 
     qparams = node.meta["input_qparams"][0]
     number: Any = node.args[1]
-    name, code = code_comparison(comparison, float(number), float(qparams.scale), int(qparams.zp))
+    name, code = code_comparison(
+        comparison, float(number), float(qparams.scale), int(qparams.zp), qparams.dtype
+    )
     node.target = getattr(ops.edge.aten, name).Scalar
     node.args = (node.args[0], code)
     node.meta[COMPARED] = True

@@ -16,6 +16,8 @@ from typing import Any
 
 import torch
 
+from .wide import with_wide
+
 
 def lowering_without_pads() -> type[Any]:
     """ExecuTorch's AtenToCortexMPass, which leaves padding as it is."""
@@ -26,10 +28,12 @@ def lowering_without_pads() -> type[Any]:
         """Its substitutions are those of the base class but one."""
 
     LoweringWithoutPads._DIALECT_SUBSTITUTIONS = {
-        target: function
+        target: with_wide(function)
         for target, function in AtenToCortexMPass._DIALECT_SUBSTITUTIONS.items()
         if target is not ops.edge.aten.constant_pad_nd.default
     }
+    for target in (ops.edge.aten.relu, ops.edge.aten.hardtanh, ops.edge.aten.clamp):
+        LoweringWithoutPads._DIALECT_SUBSTITUTIONS[target.default] = with_wide(lambda *_: None)
     return LoweringWithoutPads
 
 
@@ -46,8 +50,9 @@ def pad_pass() -> type[Any]:
             if op is not ops.edge.aten.constant_pad_nd.default or not _is_quantized(meta):
                 return super().call_operator(op, args, kwargs, meta)
             source, pads = args[0].data, [int(n) for n in args[1]]
+            wide = meta["input_qparams"][0].dtype is torch.int16
             code = _code(float(args[2]) if len(args) > 2 else 0.0, meta["input_qparams"][0])
-            if source.dim() > 4:  # the dialect's operator has four entries
+            if source.dim() > 4 or wide:  # the dialect's operator has four entries, of int8
                 return super().call_operator(op, (args[0], pads, code), {}, meta)
             pads += [0] * (8 - len(pads))
             # Pairs from the last dimension on: each four in the order of the dimensions.
@@ -64,7 +69,8 @@ def _is_quantized(meta: Any) -> bool:
 
 def _code(value: float, qparams: Any) -> int:
     """The code of a value, which may be infinite."""
+    ends = torch.iinfo(qparams.dtype)
     if math.isinf(value):
-        return 127 if value > 0 else -128
+        return ends.max if value > 0 else ends.min
     scaled = torch.tensor(value / float(qparams.scale) + int(qparams.zp))
-    return int(torch.clamp(torch.round(scaled), -128, 127))
+    return int(torch.clamp(torch.round(scaled), ends.min, ends.max))

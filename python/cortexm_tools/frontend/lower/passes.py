@@ -8,11 +8,13 @@ from typing import Any
 from .codes import bias_pass, code_pass
 from .pads import lowering_without_pads, pad_pass
 from .tables import mark_pass, table_pass
+from .wide import boundary_pass, fusion_pass
 
 
 def pass_list() -> list[Any]:
     """ExecuTorch's passes in their order, with tables instead of its clamps, and padding last."""
     from executorch.backends.arm._passes import FoldAndAnnotateQParamsPass
+    from executorch.backends.cortex_m.passes.activation_fusion_pass import ActivationFusionPass
     from executorch.backends.cortex_m.passes.aten_to_cortex_m_pass import AtenToCortexMPass
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
     from executorch.backends.cortex_m.passes.quantized_clamp_activation_pass import (
@@ -21,10 +23,12 @@ def pass_list() -> list[Any]:
 
     result: list[Any] = [mark_pass()]
     for each in CortexMPassManager.pass_list:
+        if each is ActivationFusionPass:
+            result.append(fusion_pass())
         if each is AtenToCortexMPass:
             result += [table_pass(), bias_pass(), lowering_without_pads(), pad_pass()]
         elif each is not QuantizedClampActivationPass:
             result.append(each)
         if each is FoldAndAnnotateQParamsPass:
-            result.append(code_pass())
+            result += [boundary_pass(), code_pass()]
     return result

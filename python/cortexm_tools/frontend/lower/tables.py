@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lower the functions of one int8 tensor for which ExecuTorch has no kernel to tables.
+"""Lower the functions of one tensor of codes for which ExecuTorch has no kernel to tables.
 
-Such a function has 256 results, and ``cortex_m::quantized_activation`` looks them up; ExecuTorch
+Such a function of int8 has 256 results, and ``cortex_m::quantized_activation`` looks them up; ExecuTorch
 uses it for sigmoid and its kin. The ones here would otherwise stay behind: a ReLU or clamp that is
 not fused into the operator before it, a hard-swish that follows neither convolution nor linear
 (whose codes ExecuTorch takes for values), and functions its quantizer passes by. With the input's
@@ -9,9 +9,10 @@ scale and zero point (s, z) and the output's (t, y):
 
     table[q] = clamp(round(f((q - z) * s) / t) + y, -128, 127)
 
-in float64, halves to even, as the quantizer rounds. The first pass looks for the chains dequantize,
-f, quantize (the quantizer leaves no such chain inside what it wants fused) and puts a stand-in for
-f that ExecuTorch's passes can trace with any type; the second turns the stand-ins into look-ups.
+in float64, halves to even, as the quantizer rounds; wide_tables.py is about int16. The first pass
+looks for the chains dequantize, f, quantize (the quantizer leaves no such chain inside what it wants
+fused) and puts a stand-in for f that ExecuTorch's passes can trace with any type; the second turns the
+stand-ins into look-ups.
 """
 
 from __future__ import annotations
@@ -25,11 +26,19 @@ from torch.fx.passes.infra.pass_base import PassResult
 
 from ..nodes import operator_name
 from ..quantize.quantizer import EXTRA_UNARY
+from .wide import wide_operator
+from .wide_tables import wide_table
 
 _TABLE = "cortexm_table"  # key in node.meta
 
 # Names of the edge operators that become tables where they work on int8.
 _TABLED = ("relu", "hardtanh", "clamp", "hardswish", *(op._opname for op in EXTRA_UNARY))
+
+# The same for int16, where ExecuTorch has no table of any function, and clamps are none.
+_WIDE_TABLED = (
+    "hardswish", "sigmoid", "tanh", "silu", "gelu", "log", "log2", "log10", "log1p", "sqrt", "rsqrt",
+    *(op._opname for op in EXTRA_UNARY),
+)  # fmt: skip
 
 
 def table_of(
@@ -76,27 +85,32 @@ def table_pass() -> type[Any]:
     return TablePass
 
 
-def _is_int8(node: object, kind: str) -> bool:
-    return (
-        isinstance(node, Node)
-        and operator_name(node) == f"quantized_decomposed::{kind}_per_tensor"
-        and node.args[5] == torch.int8
-        and isinstance(node.args[1], float)
-    )
+def _codes(node: object, kind: str) -> torch.dtype | None:
+    """The type of the codes that a call of ``quantize`` or ``dequantize``, `kind`, is about."""
+    if (
+        not isinstance(node, Node)
+        or operator_name(node) != f"quantized_decomposed::{kind}_per_tensor"
+    ):
+        return None
+    dtype: Any = node.args[5]
+    per_tensor = isinstance(node.args[1], float)
+    return dtype if per_tensor and dtype in (torch.int8, torch.int16) else None
 
 
 def _is_tabled(node: Node) -> bool:
+    if len(node.all_input_nodes) != 1 or len(node.users) != 1:
+        return False
+    dtype = _codes(node.args[0], "dequantize")
+    if dtype is None or _codes(next(iter(node.users)), "quantize") is not dtype:
+        return False
     namespace, _, name = operator_name(node).partition("::")
-    stand_in = operator_name(node) == "cortexm_tools::unary"
-    if not stand_in and (namespace != "aten" or name not in _TABLED):
-        return False
-    if len(node.all_input_nodes) != 1:
-        return False
-    if not _is_int8(node.args[0], "dequantize") or len(node.users) != 1:
-        return False
-    if not _is_int8(next(iter(node.users)), "quantize"):
-        return False
-    return name != "hardswish" or not _decomposes(node)
+    if operator_name(node) == "cortexm_tools::unary":
+        return True
+    if dtype is torch.int16:
+        return namespace == "aten" and name in _WIDE_TABLED
+    return (
+        namespace == "aten" and name in _TABLED and (name != "hardswish" or not _decomposes(node))
+    )
 
 
 def _decomposes(hardswish: Node) -> bool:
@@ -125,13 +139,18 @@ def _mark(node: Node) -> None:
     args, kwargs = node.args[1:], dict(node.kwargs)
     dequantize: Any = node.args[0]
     quantize: Any = next(iter(node.users))
-    node.meta[_TABLE] = table_of(
-        lambda x: target(x, *args, **kwargs),
-        float(dequantize.args[1]),
-        int(dequantize.args[2]),
-        float(quantize.args[1]),
-        int(quantize.args[2]),
-    )
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = target(x, *args, **kwargs)
+        return result
+
+    scale, out_scale = float(dequantize.args[1]), float(quantize.args[1])
+    if dequantize.args[5] is torch.int16:
+        node.meta[_TABLE] = wide_table(function, scale, out_scale)
+    else:
+        node.meta[_TABLE] = table_of(
+            function, scale, int(dequantize.args[2]), out_scale, int(quantize.args[2])
+        )
     node.target = ops.edge.aten.abs.default
     node.args, node.kwargs = (dequantize,), {}
 
@@ -147,6 +166,8 @@ def _to_table(node: Node, program: Any) -> None:
         constant = create_constant_placeholder(
             program, graph, f"{node.name}_table", InputKind.PARAMETER, table
         )
-    node.target = ops.edge.cortex_m.quantized_activation.default
+    wide = table.dtype is torch.int16
+    narrow = ops.edge.cortex_m.quantized_activation.default
+    node.target = wide_operator("quantized_activation") if wide else narrow
     node.args = (node.args[0], constant)
-    node.meta["val"] = node.meta["val"].to(torch.int8)
+    node.meta["val"] = node.meta["val"].to(table.dtype)

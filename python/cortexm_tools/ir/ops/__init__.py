@@ -11,7 +11,15 @@ what is exact.
 """
 
 from ..attrs import OPERATORS, Attrs, require_all_declared
-from .activation import UNARY_FUNCTIONS, Activation, Clamp, FloatSoftmax, Softmax, Unary
+from .activation import (
+    UNARY_FUNCTIONS,
+    Activation,
+    Clamp,
+    FloatSoftmax,
+    Softmax,
+    Unary,
+    WideSoftmax,
+)
 from .arithmetic import (
     BINARY_FUNCTIONS,
     INTEGER_DIVISIONS,
@@ -32,7 +40,7 @@ from .conv import (
     FloatTransposeConv2d,
     TransposeConv2d,
 )
-from .convert import Cast, Dequantize, Quantize
+from .convert import Cast, Dequantize, Quantize, Requantize
 from .index import Gather, Index, IndexPut
 from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear
 from .move import AsStrided, Clone, Concat, Expand, Pad, Slice, Tile, Transpose, View
@@ -92,6 +100,7 @@ __all__ = [
     "Quantize",
     "REDUCTIONS",
     "Reduce",
+    "Requantize",
     "Slice",
     "Softmax",
     "Tile",
@@ -104,6 +113,7 @@ __all__ = [
     "UpsampleNearest2d",
     "View",
     "Where",
+    "WideSoftmax",
 ]
 
 require_all_declared()

@@ -13,10 +13,14 @@ from ..attrs import Attrs, Layout, Operands, Work, operator
 from ..fixed_point import Rescale, softmax_s8
 from ..floats import F32, Floats, sequential_sum
 from ..functions import UNARY
-from ..rules import INT32, NUMBERS, Subject
+from ..rules import CODES, INT32, NUMBERS, Subject
 from ..types import Array, DType, Tensor
+from ..wide import interpolate, softmax_s16
 
 UNARY_FUNCTIONS = tuple(UNARY)
+
+# Entries of a table of int16 codes.
+WIDE_TABLES = tuple(2**bits + 1 for bits in range(9, 13))
 
 # A sum of as many exponentials in Q19 fits in 32 bits: kernels/src/activation.
 _SOFTMAX_SIZE = 2**13 - 1
@@ -25,17 +29,26 @@ _SOFTMAX_SIZE = 2**13 - 1
 @operator(layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Activation(Attrs):
-    """x s8, table [256] s8 -> table[x + 128]."""
+    """x s8, table [256] s8 -> table[x + 128]; or x s16, table [n + 1] s16, between whose entries is
+    interpolated, n a power of two from 512 to 4096."""
 
     kind: ClassVar[str] = "activation"
 
     def check(self, op: Subject) -> None:
         op.counts(2)
-        op.types(DType.S8)
-        op.require(op.ins[1].numel == 256, "the table must have 256 entries")
+        op.types(*CODES)
+        if op.x.dtype is DType.S8:
+            op.require(op.ins[1].numel == 256, "the table must have 256 entries")
+        else:
+            sizes = ", ".join(map(str, WIDE_TABLES))
+            op.require(
+                op.ins[1].numel in WIDE_TABLES, f"the table must have one of {sizes} entries"
+            )
         op.same_shape()
 
     def compute(self, results: tuple[Tensor, ...], x: Array, table: Array) -> Array:
+        if results[0].dtype is DType.S16:
+            return interpolate(x.astype(np.int64), table.reshape(-1).astype(np.int64))
         return np.asarray(table.reshape(256)[x.astype(np.int64) + 128])
 
 
@@ -71,6 +84,31 @@ class Softmax(Attrs):
         rows = np.moveaxis(x.astype(np.int64), self.dim, -1)
         soft = softmax_s8(rows, self.rescale, self.diff_min)
         return np.moveaxis(soft, -1, self.dim)
+
+
+@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@dataclass(frozen=True)
+class WideSoftmax(Attrs):
+    """x s16 -> s16 with scale 2**-15, along `dim` (non-negative).
+
+    A code times `multiplier` is an exponent of 2 in Q32.
+    """
+
+    kind: ClassVar[str] = "wide_softmax"
+    dim: int
+    multiplier: int
+
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.types(DType.S16)
+        op.same_shape()
+        op.dimension(self.dim, len(op.x.shape))
+        op.require(op.x.shape[self.dim] <= 2**16, "goes over more than 65,536 elements")
+        op.within((0, 2**32 - 1), multiplier=self.multiplier)
+
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        rows = np.moveaxis(x.astype(np.int64), self.dim, -1)
+        return np.moveaxis(softmax_s16(rows, self.multiplier), -1, self.dim)
 
 
 @operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.PASS, exact=False)

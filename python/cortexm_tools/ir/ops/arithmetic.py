@@ -12,7 +12,7 @@ from ..attrs import Attrs, Layout, Operands, Work, operator
 from ..fixed_point import Rescale
 from ..floats import F32
 from ..functions import BINARY
-from ..rules import INT8, INT16, SIGNED_MULTIPLIER, Subject
+from ..rules import CODES, INT16, SIGNED_MULTIPLIER, Subject
 from ..types import Array, DType, Tensor
 
 BINARY_FUNCTIONS = tuple(BINARY)
@@ -23,7 +23,10 @@ INTEGER_DIVISIONS = tuple(name for name, function in BINARY.items() if function.
 @operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Add(Attrs):
-    """a s8, b s8 (broadcastable) -> s8. Both operands are raised by 2**20 before rescaling."""
+    """a, b (broadcastable), both s8 or s16 -> that type.
+
+    Both operands are raised before rescaling: by 2**20, int16 by 2**15.
+    """
 
     kind: ClassVar[str] = "add"
     a_zero_point: int
@@ -36,9 +39,9 @@ class Add(Attrs):
     act_max: int
 
     def check(self, op: Subject) -> None:
-        _check_two(op, DType.S8)
-        op.within(
-            INT8,
+        _check_two(op, *CODES)
+        op.zero_points(
+            op.x.dtype,
             a_zero_point=self.a_zero_point,
             b_zero_point=self.b_zero_point,
             out_zero_point=self.out_zero_point,
@@ -49,8 +52,9 @@ class Add(Attrs):
         op.clamp(self.act_min, self.act_max)
 
     def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
-        raised_a = (a.astype(np.int64) - self.a_zero_point) << 20
-        raised_b = (b.astype(np.int64) - self.b_zero_point) << 20
+        raised = 15 if results[0].dtype is DType.S16 else 20
+        raised_a = (a.astype(np.int64) - self.a_zero_point) << raised
+        raised_b = (b.astype(np.int64) - self.b_zero_point) << raised
         total = self.a_rescale.apply(raised_a) + self.b_rescale.apply(raised_b)
         result = self.out_rescale.apply(total)
         return np.clip(result + self.out_zero_point, self.act_min, self.act_max)
@@ -59,7 +63,7 @@ class Add(Attrs):
 @operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
 @dataclass(frozen=True)
 class Mul(Attrs):
-    """a s8, b s8 (broadcastable) -> s8."""
+    """a, b (broadcastable), both s8 or s16 -> that type."""
 
     kind: ClassVar[str] = "mul"
     a_zero_point: int
@@ -68,10 +72,11 @@ class Mul(Attrs):
     rescale: Rescale
 
     def check(self, op: Subject) -> None:
-        _check_two(op, DType.S8)
-        # ExecuTorch gives an operand of few values a zero point beyond the codes.
-        op.within(INT16, a_zero_point=self.a_zero_point, b_zero_point=self.b_zero_point)
-        op.within(INT8, out_zero_point=self.out_zero_point)
+        _check_two(op, *CODES)
+        # ExecuTorch gives an operand of few int8 values a zero point beyond the codes.
+        limits = INT16 if op.x.dtype is DType.S8 else (0, 0)
+        op.within(limits, a_zero_point=self.a_zero_point, b_zero_point=self.b_zero_point)
+        op.zero_points(op.x.dtype, out_zero_point=self.out_zero_point)
         op.rescales(rescale=self.rescale)
 
     def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
@@ -79,7 +84,7 @@ class Mul(Attrs):
             b.astype(np.int64) - self.b_zero_point
         )
         result = self.rescale.apply(product) + self.out_zero_point
-        return np.clip(result, *INT8)
+        return np.clip(result, *results[0].dtype.limits)
 
 
 @operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions, int8 and float32.
+"""Convolutions of codes, int8 or int16 with int8 weights, and of float32.
 
-Sums of int8 products go through float64 matrix products, which are exact because every partial sum
+Sums of products of codes go through float64 matrix products, which are exact because every partial sum
 stays far below 2**53. Float32 sums begin with the bias, or zero, and take their terms one after another:
 by input channel, then by tap.
 """
@@ -20,13 +20,14 @@ from ..attrs import Attrs, Layout, Operands, Work, operator
 from ..fixed_point import I64, Rescale, rescale_channels
 from ..floats import Floats, begin_sums
 from ..geometry import Window
-from ..rules import INT8, Subject
+from ..rules import Subject, bias_types, check_codes, check_wide_sums, shifts
 from ..types import Array, DType, Tensor
+from ..wide import rescale_wide_channels
 
 
 @dataclass(frozen=True)
 class ConvAttrs(Attrs):
-    """What all int8 convolutions share: padding has the value `in_zero_point`, and `rescales` one for
+    """What all convolutions of codes share: padding has the value `in_zero_point`, and `rescales` one for
     each output channel."""
 
     window: Window
@@ -38,30 +39,35 @@ class ConvAttrs(Attrs):
 
     def check_channels(self, op: Subject, out_c: int) -> None:
         """Types, bias, and what there is for each output channel."""
-        for tensor in (op.x, op.ins[1], op.out):
-            op.type_of(tensor, DType.S8)
-        _check_bias(op, out_c, DType.S32)
+        check_codes(op)
+        _check_bias(op, out_c, *bias_types(op.x.dtype))
         op.require(len(self.rescales) == out_c, "needs one rescale for each output channel")
-        op.rescales(rescales=self.rescales)
-        op.within(INT8, in_zero_point=self.in_zero_point, out_zero_point=self.out_zero_point)
+        check_wide_sums(op, op.ins[1].numel // out_c, 128)
+        op.rescales(shift=shifts(op.x.dtype), rescales=self.rescales)
+        op.zero_points(
+            op.x.dtype, in_zero_point=self.in_zero_point, out_zero_point=self.out_zero_point
+        )
         op.clamp(self.act_min, self.act_max)
 
     def centred(self, x: Array) -> npt.NDArray[np.float64]:
         return x.astype(np.float64) - self.in_zero_point
 
-    def finish(self, acc: npt.NDArray[np.float64], bias: Array | None) -> I64:
-        """Bias, requantization and clamp of acc [N,O,H,W]."""
+    def finish(self, acc: npt.NDArray[np.float64], bias: Array | None, dtype: DType) -> I64:
+        """Bias, requantization to codes of `dtype`, and clamp of acc [N,O,H,W]."""
         total = acc.astype(np.int64)
         if bias is not None:
             total = total + bias.astype(np.int64)[None, :, None, None]
-        result = rescale_channels(total, self.rescales) + self.out_zero_point
+        if dtype is DType.S16:
+            result = rescale_wide_channels(total, self.rescales, axis=1)
+        else:
+            result = rescale_channels(total, self.rescales) + self.out_zero_point
         return np.clip(result, self.act_min, self.act_max)
 
 
 @operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class Conv2d(ConvAttrs):
-    """x [N,C,H,W] s8, weight [O,KH,KW,C/groups] s8, [bias [O] s32] -> [N,O,H',W'] s8."""
+    """x [N,C,H,W] s8 or s16, weight [O,KH,KW,C/groups] s8, [bias [O]] -> [N,O,H',W'] of x's type."""
 
     kind: ClassVar[str] = "conv2d"
     groups: int = 1
@@ -91,13 +97,13 @@ class Conv2d(ConvAttrs):
             rows = weight[outs].astype(np.float64).reshape(per_group, -1)
             product = columns.reshape(-1, rows.shape[1]) @ rows.T
             acc[:, outs] = product.reshape(n, out_h, out_w, per_group).transpose(0, 3, 1, 2)
-        return self.finish(acc, bias)
+        return self.finish(acc, bias, results[0].dtype)
 
 
 @operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class DepthwiseConv2d(ConvAttrs):
-    """x [N,C,H,W] s8, weight [1,KH,KW,O] s8, [bias [O] s32] -> [N,O,H',W'] s8.
+    """x [N,C,H,W] s8 or s16, weight [1,KH,KW,O] s8, [bias [O]] -> [N,O,H',W'] of x's type.
 
     Output channel o reads input channel o // (O // C).
     """
@@ -118,13 +124,13 @@ class DepthwiseConv2d(ConvAttrs):
         repeated = np.repeat(self.centred(x), results[0].shape[1] // x.shape[1], axis=1)
         found = self.window.over(repeated, results[0].shape[2:], 0.0)
         acc = np.einsum("nohwyx,yxo->nohw", found, weight.astype(np.float64)[0])
-        return self.finish(acc, bias)
+        return self.finish(acc, bias, results[0].dtype)
 
 
 @operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class TransposeConv2d(ConvAttrs):
-    """x [N,C,H,W] s8, weight [O,KH,KW,C] s8, [bias [O] s32] -> [N,O,H',W'] s8.
+    """x [N,C,H,W] s8 or s16, weight [O,KH,KW,C] s8, [bias [O]] -> [N,O,H',W'] of x's type.
 
     The window's padding cuts rows and columns off the full result, as in PyTorch; what
     output_padding adds at the bottom and right is in the output's shape.
@@ -149,7 +155,7 @@ class TransposeConv2d(ConvAttrs):
         ):
             tap = weight[:, ky, kx, :].astype(np.float64)
             acc[:, :, to_y, to_x] += np.einsum("nchw,oc->nohw", image[:, :, from_y, from_x], tap)
-        return self.finish(acc, bias)
+        return self.finish(acc, bias, results[0].dtype)
 
 
 @operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
@@ -251,8 +257,8 @@ def _check_window(window: Window, kernel: Sequence[int], op: Subject) -> None:
     op.require(window.kernel == tuple(kernel), "the weights have another kernel size")
 
 
-def _check_bias(op: Subject, out_c: int, dtype: DType) -> None:
+def _check_bias(op: Subject, out_c: int, *dtypes: DType) -> None:
     op.require(op.out.shape[1] == out_c, "output channels differ from the weights'")
     if len(op.ins) > 2:
-        op.type_of(op.ins[2], dtype)
+        op.type_of(op.ins[2], *dtypes)
         op.shape_of(op.ins[2], out_c)

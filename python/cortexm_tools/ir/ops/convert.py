@@ -9,12 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..attrs import Attrs, Layout, Operands, Work, operator
-from ..fixed_point import I64
+from ..fixed_point import I64, Rescale
 from ..floats import F32
-from ..rules import Subject
+from ..rules import CODES, INT32, Subject
 from ..types import Array, DType, Tensor
-
-_CODES = (DType.S8, DType.S16)
 
 
 @operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)
@@ -31,7 +29,7 @@ class Quantize(Attrs):
     def check(self, op: Subject) -> None:
         op.counts(1)
         op.type_of(op.x, DType.F32)
-        op.type_of(op.out, *_CODES)
+        op.type_of(op.out, *CODES)
         op.same_shape()
         op.positive(scale=self.scale)
         # What the kernels multiply by.
@@ -62,7 +60,7 @@ class Dequantize(Attrs):
 
     def check(self, op: Subject) -> None:
         op.counts(1)
-        op.type_of(op.x, *_CODES)
+        op.type_of(op.x, *CODES)
         op.type_of(op.out, DType.F32)
         op.same_shape()
         op.positive(scale=self.scale)
@@ -71,6 +69,36 @@ class Dequantize(Attrs):
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
         centred = (x.astype(np.int64) - self.zero_point).astype(F32)
         return np.asarray(centred * F32(self.scale))
+
+
+@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)
+@dataclass(frozen=True)
+class Requantize(Attrs):
+    """x s8 or s16 -> s8 or s16: codes of one scale as codes of another, within bounds."""
+
+    kind: ClassVar[str] = "requantize"
+    in_zero_point: int
+    rescale: Rescale
+    out_zero_point: int
+    act_min: int
+    act_max: int
+
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.type_of(op.x, *CODES)
+        op.type_of(op.out, *CODES)
+        op.same_shape()
+        op.zero_points(op.x.dtype, in_zero_point=self.in_zero_point)
+        op.zero_points(op.out.dtype, out_zero_point=self.out_zero_point)
+        low, high = op.x.dtype.limits
+        op.rescales(rescale=self.rescale)
+        largest = (high - low) << max(self.rescale.shift, 0)
+        op.require(largest <= INT32[1], f"codes shifted by {self.rescale.shift} exceed 32 bits")
+        op.clamp(self.act_min, self.act_max)
+
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        result = self.rescale.apply(x.astype(np.int64) - self.in_zero_point) + self.out_zero_point
+        return np.clip(result, self.act_min, self.act_max)
 
 
 @operator(layout=Layout.FOLLOW, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of matrices, int8 and float32.
+"""Products of matrices: of codes, int8 or int16, and of float32.
 
-Sums of int8 products go through float64, exactly; float32 sums take their terms one after another.
+Sums of products of codes go through float64, exactly; float32 sums take their terms one after another.
 """
 
 from __future__ import annotations
@@ -12,33 +12,40 @@ from typing import ClassVar
 import numpy as np
 
 from ..attrs import Attrs, Layout, Operands, Work, operator
-from ..fixed_point import Rescale
+from ..fixed_point import Rescale, rescale_channels
 from ..floats import F32, Floats, begin_sums
-from ..rules import INT8, Subject
+from ..rules import CODES, INT8, INT16, Subject, bias_types, check_codes, check_wide_sums, shifts
 from ..types import Array, DType, Tensor
+from ..wide import rescale_wide, rescale_wide_channels
 
 
 @operator(layout=Layout.ROWS, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class Linear(Attrs):
-    """x [..., K] s8, weight [O, K] s8, [bias [O] s32] -> [..., O] s8. One requantization for all."""
+    """x [..., K] s8 or s16, weight [O, K] s8, [bias [O]] -> [..., O] of x's type.
+
+    `rescales` has one for all outputs or, of int16 codes, one for each.
+    """
 
     kind: ClassVar[str] = "linear"
     in_zero_point: int
     weight_zero_point: int
     out_zero_point: int
-    rescale: Rescale
+    rescales: tuple[Rescale, ...]
     act_min: int
     act_max: int
 
     def check(self, op: Subject) -> None:
         op.counts(2, 3)
-        for tensor in (op.x, op.ins[1], op.out):
-            op.type_of(tensor, DType.S8)
-        _check_rows(op, DType.S32)
-        op.rescales(rescale=self.rescale)
-        op.within(
-            INT8,
+        check_codes(op)
+        _check_rows(op, *bias_types(op.x.dtype))
+        check_wide_sums(op, op.ins[1].shape[1], 128)
+        out_features = op.ins[1].shape[0]
+        each = 1 if op.x.dtype is DType.S8 else out_features
+        op.require(len(self.rescales) in (1, each), f"needs 1 rescale, or {each}")
+        op.rescales(shift=shifts(op.x.dtype), rescales=self.rescales)
+        op.zero_points(
+            op.x.dtype,
             in_zero_point=self.in_zero_point,
             weight_zero_point=self.weight_zero_point,
             out_zero_point=self.out_zero_point,
@@ -53,14 +60,18 @@ class Linear(Attrs):
         acc = (rows @ columns.T).astype(np.int64)
         if bias is not None:
             acc = acc + bias.astype(np.int64)
-        result = self.rescale.apply(acc) + self.out_zero_point
+        rescales = self.rescales * (weight.shape[0] // len(self.rescales))
+        if results[0].dtype is DType.S16:
+            result = rescale_wide_channels(acc, rescales, axis=acc.ndim - 1)
+        else:
+            result = rescale_channels(acc, rescales, axis=acc.ndim - 1) + self.out_zero_point
         return np.clip(result, self.act_min, self.act_max)
 
 
 @operator(layout=Layout.MATRICES, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class BatchMatmul(Attrs):
-    """lhs [B,M,K] s8, rhs transposed [B,N,K] s8 -> [B,M,N] s8."""
+    """lhs [B,M,K], rhs transposed [B,N,K], both s8 or s16 -> [B,M,N] of that type."""
 
     kind: ClassVar[str] = "batch_matmul"
     lhs_zero_point: int
@@ -70,16 +81,17 @@ class BatchMatmul(Attrs):
 
     def check(self, op: Subject) -> None:
         op.counts(2)
-        op.types(DType.S8)
+        op.types(*CODES)
         lhs, rhs = op.ins
         for tensor in op.ins:
             op.rank(tensor, 3)
         fits = lhs.shape[0] == rhs.shape[0] and lhs.shape[2] == rhs.shape[2]
         op.require(fits, f"operands {lhs.shape} and {rhs.shape} (transposed) do not fit")
         op.shape_of(op.out, *lhs.shape[:2], rhs.shape[1])
-        op.rescales(rescale=self.rescale)
-        op.within(
-            INT8,
+        check_wide_sums(op, lhs.shape[2], 1 << 15)
+        op.rescales(shift=shifts(op.x.dtype), rescale=self.rescale)
+        op.zero_points(
+            op.x.dtype,
             lhs_zero_point=self.lhs_zero_point,
             rhs_zero_point=self.rhs_zero_point,
             out_zero_point=self.out_zero_point,
@@ -89,8 +101,9 @@ class BatchMatmul(Attrs):
         rows = lhs.astype(np.float64) - self.lhs_zero_point
         columns = rhs.astype(np.float64) - self.rhs_zero_point
         acc = (rows @ columns.transpose(0, 2, 1)).astype(np.int64)
-        result = self.rescale.apply(acc) + self.out_zero_point
-        return np.clip(result, *INT8)
+        if results[0].dtype is DType.S16:
+            return np.clip(rescale_wide(acc, self.rescale), *INT16)
+        return np.clip(self.rescale.apply(acc) + self.out_zero_point, *INT8)
 
 
 @operator(layout=Layout.WEIGHTS, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
@@ -145,12 +158,12 @@ class FloatMatmul(Attrs):
         return total
 
 
-def _check_rows(op: Subject, bias: DType) -> None:
+def _check_rows(op: Subject, *bias: DType) -> None:
     """Rows of x times the rows of a matrix."""
     weight = op.ins[1]
     op.rank(weight, 2)
     op.require(op.x.shape[-1:] == weight.shape[1:], "the operand's rows differ from the weights'")
     op.shape_of(op.out, *op.x.shape[:-1], weight.shape[0])
     if len(op.ins) > 2:
-        op.type_of(op.ins[2], bias)
+        op.type_of(op.ins[2], *bias)
         op.shape_of(op.ins[2], weight.shape[0])

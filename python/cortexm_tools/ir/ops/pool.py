@@ -13,23 +13,23 @@ import numpy.typing as npt
 from ..attrs import Attrs, Layout, Operands, Work, operator
 from ..floats import F32, Floats
 from ..geometry import Window
-from ..rules import INT8, INT32, Subject
+from ..rules import CODES, INT32, Subject
 from ..types import Array, DType, Tensor
 
 
 @operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class AvgPool2d(Attrs):
-    """x [N,C,H,W] s8 -> s8; padding does not count."""
+    """x [N,C,H,W] s8 or s16 -> that type; padding does not count."""
 
     kind: ClassVar[str] = "avg_pool2d"
     window: Window
 
     def check(self, op: Subject) -> None:
-        _check_average(self.window, op, DType.S8)
+        _check_average(self.window, op, *CODES)
         pixels = math.prod(map(min, self.window.kernel, op.x.shape[2:]))
         # A sum of codes, with half the divisor for the rounding.
-        largest = 128 * pixels + pixels // 2
+        largest = -op.x.dtype.limits[0] * pixels + pixels // 2
         op.require(largest <= INT32[1], f"the sum of {pixels} codes does not fit in 32 bits")
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
@@ -39,13 +39,13 @@ class AvgPool2d(Attrs):
             for image in (x.astype(np.int64), ones)
         )
         magnitude = (np.abs(total) + count // 2) // count
-        return np.clip(np.where(total < 0, -magnitude, magnitude), *INT8)
+        return np.clip(np.where(total < 0, -magnitude, magnitude), *results[0].dtype.limits)
 
 
 @operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
 @dataclass(frozen=True)
 class MaxPool2d(Attrs):
-    """x [N,C,H,W] s8 -> s8; padding never wins."""
+    """x [N,C,H,W] s8 or s16 -> that type; padding never wins."""
 
     kind: ClassVar[str] = "max_pool2d"
     window: Window
@@ -53,11 +53,12 @@ class MaxPool2d(Attrs):
     act_max: int
 
     def check(self, op: Subject) -> None:
-        _check_pool(self.window, op, DType.S8)
+        _check_pool(self.window, op, *CODES)
         op.clamp(self.act_min, self.act_max)
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
-        found = self.window.over(x.astype(np.int64), results[0].shape[2:], INT8[0] - 1)
+        below = results[0].dtype.limits[0] - 1
+        found = self.window.over(x.astype(np.int64), results[0].shape[2:], below)
         return np.asarray(np.clip(found.max(axis=(4, 5)), self.act_min, self.act_max))
 
 
@@ -119,14 +120,14 @@ class FloatMaxPool2d(Attrs):
         return best
 
 
-def _check_average(window: Window, op: Subject, dtype: DType) -> None:
+def _check_average(window: Window, op: Subject, *dtypes: DType) -> None:
     op.require(window.dilation == (1, 1), "an average has no dilation")
-    _check_pool(window, op, dtype)
+    _check_pool(window, op, *dtypes)
 
 
-def _check_pool(window: Window, op: Subject, dtype: DType) -> None:
+def _check_pool(window: Window, op: Subject, *dtypes: DType) -> None:
     op.counts(1)
-    op.types(dtype)
+    op.types(*dtypes)
     for tensor in (op.x, op.out):
         op.rank(tensor, 4)
     op.require(op.x.shape[:2] == op.out.shape[:2], "batch or channels differ")

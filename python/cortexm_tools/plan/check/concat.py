@@ -100,13 +100,12 @@ def _check_places(plan: Plan, op: Op) -> None:
 def _written(plan: Plan, call: Call, target: TensorArg, mine: Places) -> Places:
     """The bytes of a result that a call writes; `mine` are those of what its operator makes."""
     fields = {name: value for name, value in call.fields if isinstance(value, (int, tuple))}
+    size = plan.graph.tensors[target.index].dtype.size
     if "out_pixel_stride" in fields:
         pixels = np.arange(_int(fields, "out_h") * _int(fields, "out_w"))[:, None]
         channels = np.arange(_int(fields, "out_c" if "out_c" in fields else "channels"))
-        places = pixels * _int(fields, "out_pixel_stride") + channels
-        return places.reshape(-1) + target.offset
-    size = plan.graph.tensors[target.index].dtype.size
-    if call.kernel.op == "copy":
+        elements = (pixels * _int(fields, "out_pixel_stride") + channels).reshape(-1)
+    elif call.kernel.op == "copy":
         dims, steps = fields["dims"], fields["out_stride"]
         assert isinstance(dims, tuple) and isinstance(steps, tuple)
         elements = np.zeros(1, np.int64)

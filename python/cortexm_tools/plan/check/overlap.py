@@ -171,16 +171,17 @@ def _writer(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
     if kind in ("pixels", "planes") and arg.step >= 0:
         height, width, step = _ints(f, "out_h", "out_w", "out_pixel_stride")
         (channels,) = _ints(f, "out_c" if "out_c" in f else "channels")
+        size = graph.tensors[arg.index].dtype.size
 
         def when(places: Ints) -> Ints:
-            pixel, channel = np.divmod(places, step)
+            pixel, channel = np.divmod(places // size, step)
             time = pixel // width + channel // 4 * height if kind == "planes" else pixel
             return np.where(channel < channels, time, _NEVER)
 
-        extent = (height * width - 1) * step + channels
+        extent = ((height * width - 1) * step + channels) * size
         if kind == "planes":
-            return _Pattern(extent, when, math.gcd(4, step, channels))
-        return _Pattern(extent, when, step, (0, channels))
+            return _Pattern(extent, when, math.gcd(4, step, channels) * size)
+        return _Pattern(extent, when, step * size, (0, channels * size))
     if (kind == "elements" or call.kernel.op == "move") and arg.step >= 0:
         return _elements(graph, call, arg, kind, 0)
     return _whole(graph, arg, 0)  # from the beginning
@@ -194,10 +195,10 @@ def _reader(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
     images = kind in ("pixels", "planes") and f.get("batches", 1) == f.get("groups", 1) == 1
     if images and arg.step >= 0:
         out_h, out_w, in_h, in_w, row = _ints(f, "out_h", "out_w", "in_h", "in_w", "in_row_stride")
-        channels = row // in_w
+        channels, size = row // in_w, graph.tensors[arg.index].dtype.size
 
         def when(places: Ints) -> Ints:
-            y, rest = np.divmod(places, row)
+            y, rest = np.divmod(places // size, row)
             line = _last_window(y, out_h, *_ints(f, "in_y0", "kernel_h", "stride_h", "dilation_h"))
             if kind == "planes":
                 return np.where(line < 0, _NEVER, line + rest % channels // 4 * out_h)
@@ -210,7 +211,7 @@ def _reader(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
             return np.where((line < 0) | (column < 0), _NEVER, time)
 
         unit = math.gcd(4, channels) if kind == "planes" else channels
-        return _Pattern(in_h * row, when, unit)
+        return _Pattern(in_h * row * size, when, unit * size)
     once = (kind == "elements" and _ranges_once(call, arg)) or call.kernel.op == "move"
     if once and arg.step >= 0:
         return _elements(graph, call, arg, kind, together - 1)

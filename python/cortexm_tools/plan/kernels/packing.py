@@ -16,6 +16,7 @@ import numpy as np
 
 from ...ir import Array
 from ...ir.fixed_point import Rescale, wrap32
+from ...ir.wide import reduced
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,12 @@ class Constants:
 
     Attributes:
         weight: int8, channels first ([out_c, …]), or for depthwise [kernel_h, kernel_w, out_c].
-        bias: int32 [out_c], zero point folded in.
+        bias: int32 [out_c], zero point folded in; int64 where the sums need it.
         rescales: one for each channel; none where the layer has one for all.
         groups: of a convolution.
         plain_bias: int32 [out_c], without the zero point; of a convolution.
         stride, in_zero_point: of a transposed convolution.
+        wide: the codes are int16, whose multipliers are reduced to 16 bits.
     """
 
     weight: Array
@@ -38,6 +40,7 @@ class Constants:
     plain_bias: Array = field(default_factory=lambda: np.zeros(0, np.int32))
     stride: tuple[int, int] = (1, 1)
     in_zero_point: int = 0
+    wide: bool = False
 
     @cached_property
     def content(self) -> tuple[object, ...]:
@@ -48,7 +51,10 @@ class Constants:
     @cached_property
     def tables(self) -> Tables:
         """What belongs to each channel, as it is."""
-        multiplier = np.array([rescale.multiplier for rescale in self.rescales], np.int32)
+        multipliers = [rescale.multiplier for rescale in self.rescales]
+        multiplier = np.array(multipliers, np.int32)
+        if self.wide:
+            multiplier = np.array([reduced(each) for each in multipliers], np.int16)
         return Tables(
             self.bias, multiplier, np.array([rescale.shift for rescale in self.rescales], np.int8)
         )
@@ -69,8 +75,8 @@ class Tables:
     """The constants per channel that a kernel reads; without requantizations if there is one for all.
 
     Attributes:
-        bias: int32.
-        multiplier: int32; shift: int8.
+        bias: int32, or int64.
+        multiplier: int32, or int16; shift: int8.
     """
 
     bias: Array

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from functools import cache
 
 from ...errors import CortexMError
-from ...ir import Op
+from ...ir import DType, Op, Tensor
 from ...ir.fixed_point import Rescale
+from ...ir.wide import reduced
 from ...paths import data_root
 from .table import Kernel
 
@@ -35,6 +36,16 @@ def field_types() -> dict[str, dict[str, str]]:
 def rescale_fields(rescale: Rescale, prefix: str = "") -> dict[str, int]:
     """The two fields in which blocks have a requantization; `prefix` tells several apart."""
     return {f"{prefix}multiplier": rescale.multiplier, f"{prefix}shift": rescale.shift}
+
+
+def wide_fields(rescale: Rescale) -> dict[str, int]:
+    """The same in a block of int16 codes."""
+    return {"multiplier": reduced(rescale.multiplier), "shift": rescale.shift}
+
+
+def zero_point_fields(x: Tensor, **zero_points: int) -> dict[str, int]:
+    """The zero points of codes as `x`; the blocks of int16 codes, which are symmetric, have none."""
+    return zero_points if x.dtype is DType.S8 else {}
 
 
 def check_ranges(kernel: Kernel, fields: Iterable[tuple[str, object]], op: Op) -> None:

@@ -14,18 +14,28 @@ from .context import Selector, lowers
 @lowers(ops.Activation)
 def _activation(select: Selector, attrs: ops.Activation, op: Op) -> list[Call]:
     args = [select.operand(op.inputs[0]), select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
-    fields: dict[str, Field] = {"count": select.tensor(op.outputs[0]).numel}
-    return [select.call(select.kernel("activation", "s8", op), fields, args)]
+    out = select.tensor(op.outputs[0])
+    fields: dict[str, Field] = {"count": out.numel}
+    if out.dtype is DType.S16:
+        segments = select.tensor(op.inputs[1]).numel - 1
+        fields["bits"] = (2**16 // segments).bit_length() - 1
+    return [select.call(select.kernel("activation", out.dtype.value, op), fields, args)]
+
+
+def _column_fields(select: Selector, op: Op, dim: int) -> dict[str, Field]:
+    """How the columns along a dimension lie."""
+    x = select.tensor(op.inputs[0])
+    place = x.dim_order.index(dim)
+    return {
+        "outer": math.prod(x.memory_shape[:place]),
+        "size": x.shape[dim],
+        "inner": math.prod(x.memory_shape[place + 1 :]),
+    }
 
 
 @lowers(ops.Softmax)
 def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
-    x = select.tensor(op.inputs[0])
-    place = x.dim_order.index(attrs.dim)
-    fields: dict[str, Field] = {
-        "outer": math.prod(x.memory_shape[:place]),
-        "size": x.shape[attrs.dim],
-        "inner": math.prod(x.memory_shape[place + 1 :]),
+    fields = _column_fields(select, op, attrs.dim) | {
         **rescale_fields(attrs.rescale),
         "diff_min": attrs.diff_min,
     }
@@ -33,17 +43,18 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     return [select.call(select.kernel("softmax", "s8", op, fields), fields, list(args))]
 
 
+@lowers(ops.WideSoftmax)
+def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call]:
+    fields = _column_fields(select, op, attrs.dim) | {"multiplier": attrs.multiplier}
+    args = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
+    return [select.call(select.kernel("softmax", "s16", op, fields), fields, list(args))]
+
+
 @lowers(ops.FloatSoftmax)
 def _float_softmax(select: Selector, attrs: ops.FloatSoftmax, op: Op) -> list[Call]:
     x = select.tensor(op.inputs[0])
-    if not x.shape:
-        outer, size, inner = 1, 1, 1
-    else:
-        place = x.dim_order.index(attrs.dim)
-        outer = math.prod(x.memory_shape[:place])
-        size = x.shape[attrs.dim]
-        inner = math.prod(x.memory_shape[place + 1 :])
-    fields: dict[str, Field] = {"outer": outer, "size": size, "inner": inner}
+    single: dict[str, Field] = {"outer": 1, "size": 1, "inner": 1}
+    fields = _column_fields(select, op, attrs.dim) if x.shape else single
     kernel = select.kernel("log_softmax" if attrs.log else "softmax", "f32", op)
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
 

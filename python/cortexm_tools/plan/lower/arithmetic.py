@@ -38,7 +38,11 @@ def _scalars(attrs: Any) -> dict[str, Field]:
 
 @lowers(ops.Add, ops.Mul)
 def _add_mul(select: Selector, attrs: ops.Add | ops.Mul, op: Op) -> list[Call]:
-    return _on_codes(select, op, _periods(select, op) | _scalars(attrs), "s8")
+    out = select.tensor(op.outputs[0])
+    fields = _periods(select, op) | _scalars(attrs)
+    if out.dtype is DType.S16:
+        fields = {name: value for name, value in fields.items() if "zero_point" not in name}
+    return _on_codes(select, op, fields, out.dtype.value)
 
 
 @lowers(ops.Minimum, ops.Maximum)

@@ -8,20 +8,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ir import Op, ops
+from ...ir import DType, Op, ops
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
-from ..types import Arg, Call, Field, TensorArg
+from ..kernels.params import zero_point_fields
+from ..types import Arg, Call, TensorArg
 from .constants import Weights
 from .context import Selector, lowers
 from .images import image_calls, image_fields, strided_image_fields, window_fields
 from .weights import (
     constant_data,
+    fits_in_32_bits,
     folded_bias,
     largest_plain_sum,
     largest_sum,
     needed_bytes,
+    table_fields,
     types_of,
+    wide_bias,
     zero_bias,
 )
 
@@ -53,19 +57,29 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
         # One input channel for all outputs: a plain convolution, which has the faster kernels.
         _, kernel_h, kernel_w, out_c = weight.shape
         kind, weight = "conv2d", weight.reshape(-1, out_c).T.reshape(out_c, kernel_h, kernel_w, 1)
+    groups = attrs.groups if isinstance(attrs, ops.Conv2d) else 1
+    if select.tensor(op.inputs[0]).dtype is DType.S16:
+        total = wide_bias(bias, len(attrs.rescales))
+        bound = largest_sum(sizes, total, 1 << 15)
+        if fits_in_32_bits(bound):
+            total = total.astype(np.int32)
+        else:
+            kind += "_wide"
+        constants = Constants(weight, total, attrs.rescales, groups, wide=True)
+        return _Layer(kind, (DType.S16.value,), constants, bound, bound)
     folded, plain = folded_bias(sums, bias, attrs.in_zero_point), folded_bias(sums, bias, 0)
     constants = Constants(
         weight,
         folded,
         attrs.rescales,
-        attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
+        groups,
         plain,
         attrs.window.stride,
         attrs.in_zero_point,
     )
     return _Layer(
         kind,
-        types_of(weight, constants.channels),
+        types_of(DType.S8, weight, constants.channels),
         constants,
         largest_sum(sizes, folded),
         largest_plain_sum(sizes, plain),
@@ -88,8 +102,9 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "out_c": out_c,
         **window_fields(attrs.window),
         "groups": attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
-        "in_zero_point": attrs.in_zero_point,
-        "out_zero_point": attrs.out_zero_point,
+        **zero_point_fields(
+            x, in_zero_point=attrs.in_zero_point, out_zero_point=attrs.out_zero_point
+        ),
         "act_min": attrs.act_min,
         "act_max": attrs.act_max,
     }
@@ -102,12 +117,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     kernel = select.kernel(layer.kind, layer.types, op, facts)
     constants = layer.constants
     packed = FORMS[kernel.pack].tables(constants)
-    tables = {"multiplier": packed.multiplier, "shift": packed.shift}
-    named: dict[str, Field] = {
-        name: select.constant(f"{name[0]}_{label}", table, needed=out_c * table.itemsize).name
-        for name, table in tables.items()
-        if table.size
-    }
+    named = table_fields(select, packed, label, out_c)
     return image_calls(
         select,
         op,

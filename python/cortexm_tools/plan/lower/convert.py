@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import DType, Op, ops
+from ..kernels.params import rescale_fields
 from ..types import Call, Field, TensorArg
 from .boxes import box_fields
 from .context import Selector, lowers
@@ -37,6 +38,21 @@ def _dequantize(select: Selector, attrs: ops.Dequantize, op: Op) -> list[Call]:
     types = x.dtype.value + DType.F32.value
     args = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     return [select.call(select.kernel("dequantize", types, op, fields), fields, list(args))]
+
+
+@lowers(ops.Requantize)
+def _requantize(select: Selector, attrs: ops.Requantize, op: Op) -> list[Call]:
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    fields: dict[str, Field] = {
+        "count": out.numel,
+        **rescale_fields(attrs.rescale),
+        "in_zero_point": attrs.in_zero_point,
+        "out_zero_point": attrs.out_zero_point,
+        "act_min": attrs.act_min,
+        "act_max": attrs.act_max,
+    }
+    kernel = select.kernel("requantize", x.dtype.value + out.dtype.value, op, fields)
+    return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
 
 
 @lowers(ops.Cast)

@@ -6,16 +6,26 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import Op, ops
+from ...ir import DType, Op, ops
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
-from ..kernels.params import rescale_fields
+from ..kernels.params import rescale_fields, wide_fields, zero_point_fields
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
 from .constants import Weights
 from .context import Selector, lowers
-from .weights import constant_data, folded_bias, largest_sum, needed_bytes, types_of, zero_bias
+from .weights import (
+    constant_data,
+    fits_in_32_bits,
+    folded_bias,
+    largest_sum,
+    needed_bytes,
+    table_fields,
+    types_of,
+    wide_bias,
+    zero_bias,
+)
 
 
 def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int]:
@@ -23,6 +33,14 @@ def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int]
     weight = constant_data(select, op.inputs[1], op, "weights")
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
     values = weight.astype(np.int64) - attrs.weight_zero_point
+    if select.tensor(op.inputs[0]).dtype is DType.S16:
+        channels = weight.shape[0]
+        rescales = attrs.rescales * (channels // len(attrs.rescales))
+        total = wide_bias(bias, channels)
+        bound = largest_sum(np.abs(values).sum(axis=1), total, 1 << 15)
+        if fits_in_32_bits(bound):
+            total = total.astype(np.int32)
+        return Constants(weight, total, rescales, wide=True), bound
     folded = folded_bias(values.sum(axis=1), bias, attrs.in_zero_point)
     return Constants(weight, folded), largest_sum(np.abs(values).sum(axis=1), folded)
 
@@ -34,24 +52,28 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     label = op.layer.path or op.kind
     out_features, in_features = constants.weight.shape
     rows = x.numel // in_features
-    fields = {
+    fields: dict[str, Field] = {
         "rows": rows,
         "in_features": in_features,
         "out_features": out_features,
-        **rescale_fields(attrs.rescale),
-        "weight_zero_point": attrs.weight_zero_point,
-        "out_zero_point": attrs.out_zero_point,
+        **(rescale_fields(attrs.rescales[0]) if x.dtype is DType.S8 else {}),
+        **zero_point_fields(
+            x, weight_zero_point=attrs.weight_zero_point, out_zero_point=attrs.out_zero_point
+        ),
         "act_min": attrs.act_min,
         "act_max": attrs.act_max,
     }
     facts = {
         **fields,
-        "rescales": (attrs.rescale,),
+        "rescales": attrs.rescales,
         "largest_sum": bound,
         "largest_plain_sum": bound,
     }
-    kernel = select.kernel("linear", types_of(constants.weight, out_features), op, facts)
+    is_wide = x.dtype is DType.S16 and not fits_in_32_bits(bound)
+    types = types_of(x.dtype, constants.weight, out_features)
+    kernel = select.kernel("linear_wide" if is_wide else "linear", types, op, facts)
     packed = FORMS[kernel.pack].tables(constants)
+    named = table_fields(select, packed, label)
     args: list[Arg] = [
         TensorArg(op.inputs[0]),
         select.constant(
@@ -65,25 +87,28 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         select.scratch(kernel, fields),
     ]
     macs = rows * in_features * out_features
-    return [select.call(kernel, dict(fields), args, macs)]
+    return [select.call(kernel, named | fields, args, macs)]
 
 
 @lowers(ops.BatchMatmul)
 def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call]:
     batches, rows, inner = select.tensor(op.inputs[0]).shape
-    cols = select.tensor(op.inputs[1]).shape[1]
+    cols, dtype = select.tensor(op.inputs[1]).shape[1], select.tensor(op.inputs[0]).dtype
     fields = {
         "batches": batches,
         "rows": rows,
         "cols": cols,
         "inner": inner,
-        **rescale_fields(attrs.rescale),
-        "lhs_zero_point": attrs.lhs_zero_point,
-        "rhs_zero_point": attrs.rhs_zero_point,
-        "out_zero_point": attrs.out_zero_point,
+        **(rescale_fields(attrs.rescale) if dtype is DType.S8 else wide_fields(attrs.rescale)),
+        **zero_point_fields(
+            select.tensor(op.inputs[0]),
+            lhs_zero_point=attrs.lhs_zero_point,
+            rhs_zero_point=attrs.rhs_zero_point,
+            out_zero_point=attrs.out_zero_point,
+        ),
     }
     facts = {**fields, "rescales": (attrs.rescale,)}
-    kernel = select.kernel("batch_matmul", "s8", op, facts)
+    kernel = select.kernel("batch_matmul", dtype.value, op, facts)
     args = [
         select.operand(op.inputs[0]),
         select.operand(op.inputs[1]),

@@ -11,14 +11,15 @@ from .images import image_calls, image_fields, strided_image_fields, window_fiel
 
 @lowers(ops.AvgPool2d, ops.MaxPool2d)
 def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> list[Call]:
-    clamp = (attrs.act_min, attrs.act_max) if isinstance(attrs, ops.MaxPool2d) else (-128, 127)
+    x = select.tensor(op.inputs[0])
+    clamp = (attrs.act_min, attrs.act_max) if isinstance(attrs, ops.MaxPool2d) else x.dtype.limits
     fields = image_fields(select, op, attrs.window) | {
-        "channels": select.tensor(op.inputs[0]).shape[1],
+        "channels": x.shape[1],
         **window_fields(attrs.window),
         "act_min": clamp[0],
         "act_max": clamp[1],
     }
-    kernel = select.kernel(op.kind, "s8", op, fields)
+    kernel = select.kernel(op.kind, x.dtype.value, op, fields)
     return image_calls(select, op, kernel, fields, (), select.scratch(kernel, fields))
 
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import Array, Op
+from ...ir import Array, DType, Op
 from ...ir.fixed_point import wrap32
+from ..kernels.packing import Tables
 from ..kernels.table import Kernel
-from ..types import Arg
+from ..types import Arg, Field
 from .context import Selector
 
 
@@ -21,9 +22,18 @@ def folded_bias(weight_sums: Array, bias: Array | None, in_zero_point: int) -> A
     return wrap32(folded).astype(np.int32)
 
 
-def largest_sum(weight_sizes: Array, bias: Array) -> int:
-    """A bound of |accumulator| from the sums of a channel's |weights| and its folded bias."""
-    sums = 128 * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
+def wide_bias(bias: Array | None, channels: int) -> Array:
+    """The bias of a layer of int16 codes, whose zero point is 0: int64."""
+    return np.zeros(channels, np.int64) if bias is None else bias.astype(np.int64).reshape(-1)
+
+
+def largest_sum(weight_sizes: Array, bias: Array, largest: int = 128) -> int:
+    """A bound of |accumulator| from the sums of a channel's |weights| and its folded bias.
+
+    Args:
+        largest: of the absolute values of codes.
+    """
+    sums = largest * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
     return int(sums.max(initial=0))
 
 
@@ -36,9 +46,11 @@ def largest_plain_sum(weight_sizes: Array, bias: Array) -> int:
 _MOST_INPUTS = 1 << 16  # whose products with 4-bit weights the kernels of s8w4 add up exactly
 
 
-def types_of(weight: Array, channels: int) -> tuple[str, ...]:
-    """The element types whose kernels compute with the int8 weights of so many output channels, the
-    best first: weights that all fit into 4 bits are packed two to a byte."""
+def types_of(codes: DType, weight: Array, channels: int) -> tuple[str, ...]:
+    """The element types whose kernels compute on such codes with the int8 weights of so many output
+    channels, the best first: weights that all fit into 4 bits are packed two to a byte."""
+    if codes is not DType.S8:
+        return (codes.value,)
     fits = weight.min(initial=0) >= -8 and weight.max(initial=0) <= 7
     return ("s8w4", "s8") if fits and weight.size <= channels * _MOST_INPUTS else ("s8",)
 
@@ -48,6 +60,11 @@ def needed_bytes(kernel: Kernel, weight: Array) -> int:
     return -(-weight.size // 2) if kernel.types == "s8w4" else weight.nbytes
 
 
+def fits_in_32_bits(bound: int) -> bool:
+    """Whether sums whose absolute value is at most `bound` need no more."""
+    return bound < 1 << 31
+
+
 def constant_data(select: Selector, index: int, op: Op, what: str) -> Array:
     data = select.tensor(index).data
     if data is None:
@@ -55,6 +72,26 @@ def constant_data(select: Selector, index: int, op: Op, what: str) -> Array:
             f"{op.kind}: {what} must be constant, here they are computed", where=str(op.layer)
         )
     return data
+
+
+def table_fields(
+    select: Selector, tables: Tables, label: str, channels: int | None = None
+) -> dict[str, Field]:
+    """The fields that point to requantizations per channel, where there are any.
+
+    Args:
+        channels: that the model has; default: all in the tables.
+    """
+    named = {"multiplier": tables.multiplier, "shift": tables.shift}
+    return {
+        name: select.constant(
+            f"{name[0]}_{label}",
+            table,
+            needed=(table.size if channels is None else channels) * table.itemsize,
+        ).name
+        for name, table in named.items()
+        if table.size
+    }
 
 
 def zero_bias(select: Selector) -> Arg:

@@ -87,7 +87,7 @@ def read_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
         reach = (fields["out_h"] - 1) * fields["stride_h"]
         reach += (fields["kernel_h"] - 1) * fields["dilation_h"] + 1
         end = min(fields["in_h"], fields["in_y0"] + reach)
-        row = fields["in_row_stride"]
+        row = fields["in_row_stride"] * graph.tensors[arg.index].dtype.size
         return arg.offset + first * row, arg.offset + end * row
     if order == "elements" or call.kernel.op == "move":
         size = graph.tensors[arg.index].dtype.size if order else 1
@@ -100,8 +100,9 @@ def write_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
     order, _ = order_of(call)
     fields = call.int_fields
     if order in ("pixels", "planes"):
-        pixels = fields["out_h"] * fields["out_w"]
-        return arg.offset, arg.offset + (pixels - 1) * fields["out_pixel_stride"] + _made(fields)
+        pixels, size = fields["out_h"] * fields["out_w"], graph.tensors[arg.index].dtype.size
+        elements = (pixels - 1) * fields["out_pixel_stride"] + _made(fields)
+        return arg.offset, arg.offset + elements * size
     if order == "elements" or call.kernel.op == "move":
         size = graph.tensors[arg.index].dtype.size if order else 1
         return arg.offset, arg.offset + fields["count"] * size
@@ -120,7 +121,10 @@ def _within(graph: Graph, call: Call, arg: TensorArg, target: TensorArg) -> Dist
     if order in ("pixels", "planes"):
         if fields.get("batches", 1) != 1 or fields.get("groups", 1) != 1:
             return None
-        return _image_distance(call.fields, 1 if order == "planes" else ahead, order == "planes")
+        # Operand and result have one type.
+        size, planes = graph.tensors[target.index].dtype.size, order == "planes"
+        found = _image_distance(call.fields, 1 if planes else ahead, planes)
+        return Distance(found.nbytes * size, found.modulus * size if planes else 1)
     if order == "elements":
         if not _element_for_element(call, arg):
             return None
@@ -151,9 +155,9 @@ def _image_distance(
 ) -> Distance:
     """Of all pixels q: the end of pixel q, less the first byte that pixels from q - ahead + 1 need.
 
-    That is the first byte of the window of pixel q - ahead + 1, or of the first one in the row below. Along
-    rows and columns the difference is concave, as windows begin at 0 until they leave the padding: so it
-    is largest at the ends, or where they leave it.
+    Elements have one byte. That is the first byte of the window of pixel q - ahead + 1, or of the first
+    one in the row below. Along rows and columns the difference is concave, as windows begin at 0 until
+    they leave the padding: so it is largest at the ends, or where they leave it.
     """
     fields = {name: value for name, value in all_fields if isinstance(value, int)}
     in_c = fields.get("in_c", fields.get("channels", 0))

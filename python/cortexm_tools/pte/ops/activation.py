@@ -9,20 +9,27 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.fixed_point import Rescale
+from ...ir.ops.activation import WIDE_TABLES
 from ...ir.types import DType
+from ...ir.wide import softmax_multiplier
 from ..call import Call, Converter, reads
-from ..operands import finite, require_float
+from ..operands import codes, finite, positive_scale, require_float
 
 _SOFTMAX_ZERO_POINT = -128
 
 
-@reads("cortex_m::quantized_activation.out")
+@reads("cortex_m::quantized_activation.out", "cortexm::quantized_activation.out")
 def _activation(call: Call) -> None:
     x, table = call.tensor("input"), call.constant("lut")
-    call.require_dtype(x, DType.S8)
-    call.require_dtype(table, DType.S8)
-    call.require(call.info(table).shape == (256,), "the table must have 256 entries")
-    call.require_out(call.info(x).shape, DType.S8)
+    dtype = codes(call)
+    call.require_dtype(x, dtype)
+    call.require_dtype(table, dtype)
+    sizes = (256,) if dtype is DType.S8 else WIDE_TABLES
+    call.require(
+        call.info(table).shape in {(size,) for size in sizes},
+        f"the table must have {' or '.join(map(str, sizes))} entries",
+    )
+    call.require_out(call.info(x).shape, dtype)
     call.emit(ops.Activation(), x, table)
 
 
@@ -43,6 +50,17 @@ def _softmax(call: Call) -> None:
         diff_min=call.integer("diff_min"),
     )
     call.emit(attrs, x)
+
+
+@reads("cortexm::softmax.out")
+def _wide_softmax(call: Call) -> None:
+    x = call.tensor("input")
+    call.require_dtype(x, DType.S16)
+    shape = call.info(x).shape
+    call.require_out(shape, DType.S16)
+    multiplier = softmax_multiplier(positive_scale(call, "input_scale"))
+    call.require(multiplier < 2**32, "the scale of the codes is too large", "it is below 0.693")
+    call.emit(ops.WideSoftmax(call.dim("dim", len(shape)), multiplier), x)
 
 
 def _emit_softmax(call: Call, log: bool) -> None:

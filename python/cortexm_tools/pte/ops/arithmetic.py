@@ -14,8 +14,17 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import DType, Tensor, contiguous
-from ..call import INT8, INT16, Call, Converter, reads
-from ..operands import LIMITS, code_range, positive_scale, require_float, scalar_operand, scaled
+from ..call import INT16, Call, Converter, reads
+from ..operands import (
+    LIMITS,
+    code_range,
+    codes,
+    positive_scale,
+    require_float,
+    scalar_operand,
+    scaled,
+    zero_point,
+)
 from .activation import emit_unary
 
 _INTEGERS = (DType.S32, DType.S64)
@@ -31,16 +40,16 @@ def _codes(call: Call, *dtypes: DType) -> tuple[int, int]:
     return first, second
 
 
-@reads("cortex_m::quantized_add.out")
+@reads("cortex_m::quantized_add.out", "cortexm::quantized_add.out")
 def _add(call: Call) -> None:
-    a, b = _codes(call, DType.S8)
+    a, b = _codes(call, codes(call))
     act_min, act_max = code_range(call)
     attrs = ops.Add(
-        call.integer("self_zero_point", INT8),
+        zero_point(call, "self_zero_point"),
         call.rescale("self_multiplier", "self_shift"),
-        call.integer("other_zero_point", INT8),
+        zero_point(call, "other_zero_point"),
         call.rescale("other_multiplier", "other_shift"),
-        call.integer("output_zero_point", INT8),
+        zero_point(call, "output_zero_point"),
         call.rescale("output_multiplier", "output_shift"),
         act_min=act_min,
         act_max=act_max,
@@ -48,14 +57,15 @@ def _add(call: Call) -> None:
     call.emit(attrs, a, b)
 
 
-@reads("cortex_m::quantized_mul.out")
+@reads("cortex_m::quantized_mul.out", "cortexm::quantized_mul.out")
 def _mul(call: Call) -> None:
-    a, b = _codes(call, DType.S8)
-    # The lowering of hardswish gives operands zero points outside of int8.
+    a, b = _codes(call, codes(call))
+    # The lowering of hardswish gives int8 operands zero points outside of int8.
+    limits = INT16 if codes(call) is DType.S8 else (0, 0)
     attrs = ops.Mul(
-        call.integer("self_zero_point", INT16),
-        call.integer("other_zero_point", INT16),
-        call.integer("output_zero_point", INT8),
+        call.integer("self_zero_point", limits),
+        call.integer("other_zero_point", limits),
+        zero_point(call, "output_zero_point"),
         call.rescale("output_multiplier", "output_shift"),
     )
     call.emit(attrs, a, b)

@@ -14,21 +14,23 @@ from functools import partial
 from ...ir import Rescale, ops
 from ...ir.geometry import Window
 from ...ir.types import DType
-from ..call import INT8, Call, as_rescale, reads
+from ..call import Call, as_rescale, reads
 from ..operands import (
     code_range,
+    codes,
     float_bias,
     int32_bias,
     int32_vector,
     negated_zero_point,
     require_float,
+    zero_point,
 )
 from ..windows import Images, images_of, nchw, same_batch, transposed_window, window_of
 
 
 @dataclass(frozen=True)
 class _Conv:
-    """The arguments that all int8 convolutions share."""
+    """The arguments that all convolutions of codes share."""
 
     x: int
     weight: int
@@ -57,7 +59,7 @@ def _padding(call: Call) -> tuple[int, ...]:
 def _conv_args(call: Call, out_axis: int) -> _Conv:
     """Reads the shared arguments; the weights have their output channels along `out_axis`."""
     x, weight = call.tensor("input"), call.constant("weight")
-    call.require_dtype(x, DType.S8)
+    call.require_dtype(x, codes(call))
     call.require_dtype(weight, DType.S8)
     shape = call.info(weight).shape
     call.require(len(shape) == 4 and len(call.info(x).shape) == 4, "operands must have rank 4")
@@ -76,13 +78,17 @@ def _conv_args(call: Call, out_axis: int) -> _Conv:
         padding=_padding(call),
         dilation=call.pair("dilation", minimum=1),
         in_zero_point=negated_zero_point(call, "input_offset"),
-        out_zero_point=call.integer("output_offset", INT8),
+        out_zero_point=zero_point(call, "output_offset"),
         rescales=tuple(rescales),
         clamp=clamp,
     )
 
 
-@reads("cortex_m::quantized_conv2d.out", "cortex_m::quantized_conv2d_nhwc.out")
+@reads(
+    "cortex_m::quantized_conv2d.out",
+    "cortex_m::quantized_conv2d_nhwc.out",
+    "cortexm::quantized_conv2d.out",
+)
 def _conv2d(call: Call) -> None:
     args = _conv_args(call, out_axis=0)
     images = nchw(call, args.x)
@@ -96,7 +102,11 @@ def _conv2d(call: Call) -> None:
     args.emit(images, partial(ops.Conv2d, groups=groups), window)
 
 
-@reads("cortex_m::quantized_depthwise_conv2d.out", "cortex_m::quantized_depthwise_conv2d_nhwc.out")
+@reads(
+    "cortex_m::quantized_depthwise_conv2d.out",
+    "cortex_m::quantized_depthwise_conv2d_nhwc.out",
+    "cortexm::quantized_depthwise_conv2d.out",
+)
 def _depthwise_conv2d(call: Call) -> None:
     args = _conv_args(call, out_axis=3)
     images = nchw(call, args.x)
@@ -112,7 +122,11 @@ def _depthwise_conv2d(call: Call) -> None:
     args.emit(images, ops.DepthwiseConv2d, window)
 
 
-@reads("cortex_m::quantized_transpose_conv2d.out", "cortex_m::quantized_transpose_conv2d_nhwc.out")
+@reads(
+    "cortex_m::quantized_transpose_conv2d.out",
+    "cortex_m::quantized_transpose_conv2d_nhwc.out",
+    "cortexm::quantized_transpose_conv2d.out",
+)
 def _transpose_conv2d(call: Call) -> None:
     args = _conv_args(call, out_axis=0)
     extra = call.pair("output_padding", minimum=0)

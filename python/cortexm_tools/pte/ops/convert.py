@@ -43,6 +43,26 @@ def _quantize(call: Call) -> None:
     call.set_quant(out, scale, zero_point)
 
 
+@reads("cortexm::requantize.out")
+def _requantize(call: Call) -> None:
+    x = call.tensor("input")
+    call.require_dtype(x, *LIMITS)
+    call.require_out(call.info(x).shape, *LIMITS)
+    source, dtype = call.info(x).dtype, call.out_tensor().dtype
+    call.require(
+        call.integer("dtype") == ScalarType[dtype.name], "the codes have another type than stated"
+    )
+    limits = LIMITS[dtype]
+    attrs = ops.Requantize(
+        call.integer("input_zero_point", LIMITS[source]),
+        call.rescale("multiplier", "shift"),
+        call.integer("output_zero_point", limits),
+        call.integer("activation_min", limits),
+        call.integer("activation_max", limits),
+    )
+    call.emit(attrs, x)
+
+
 @reads("cortex_m::dequantize_per_tensor.out")
 def _dequantize(call: Call) -> None:
     x = call.tensor("input")

@@ -10,9 +10,10 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import Array, DType, Tensor
-from ..call import INT8, Call, as_rescale, reads
+from ..call import Call, as_rescale, reads
 from ..operands import (
     code_range,
+    codes,
     finite,
     float_bias,
     int32_bias,
@@ -20,34 +21,37 @@ from ..operands import (
     negated_zero_point,
     require_float,
     scaled,
+    zero_point,
 )
 
 
-@reads("cortex_m::quantized_linear.out")
+@reads("cortex_m::quantized_linear.out", "cortexm::quantized_linear.out")
 def _linear(call: Call) -> None:
     x, weight = call.tensor("input"), call.constant("weights")
-    call.require_dtype(x, DType.S8)
+    call.require_dtype(x, codes(call))
     call.require_dtype(weight, DType.S8)
     x_shape, weight_shape = call.info(x).shape, call.info(weight).shape
     call.require(
         len(weight_shape) == 2 and x_shape[-1:] == weight_shape[1:],
         f"input {x_shape} and weights {weight_shape} do not fit",
     )
-    call.require_out((*x_shape[:-1], weight_shape[0]), DType.S8)
+    call.require_out((*x_shape[:-1], weight_shape[0]), codes(call))
     in_zero_point, weight_zero_point = (
         negated_zero_point(call, name) for name in ("input_offset", "filter_offset")
     )
     multipliers = call.integers("requantize_multipliers")
     shifts = call.integers("requantize_shifts")
     call.require(
-        len(multipliers) == len(shifts) == 1, "only one requantization for all outputs is supported"
+        len(multipliers) == len(shifts)
+        and len(shifts) in (1, weight_shape[0] if codes(call) is DType.S16 else 1),
+        "only one requantization for all outputs is supported",
     )
     act_min, act_max = code_range(call)
     attrs = ops.Linear(
         in_zero_point,
         weight_zero_point,
-        call.integer("output_offset", INT8),
-        as_rescale(multipliers[0], shifts[0]),
+        zero_point(call, "output_offset"),
+        tuple(map(as_rescale, multipliers, shifts)),
         act_min,
         act_max,
     )
@@ -74,22 +78,22 @@ def _linear_bias(call: Call, weight: int, in_zero_point: int, weight_zero_point:
     return call.add_constant("bias", bias) if bias.any() else None
 
 
-@reads("cortex_m::quantized_batch_matmul.out")
+@reads("cortex_m::quantized_batch_matmul.out", "cortexm::quantized_batch_matmul.out")
 def _batch_matmul(call: Call) -> None:
     lhs, rhs = call.tensor("lhs"), call.tensor("rhs_transposed")
-    call.require_dtype(lhs, DType.S8)
-    call.require_dtype(rhs, DType.S8)
+    call.require_dtype(lhs, codes(call))
+    call.require_dtype(rhs, codes(call))
     a, b = call.info(lhs).shape, call.info(rhs).shape
     call.require(
         len(a) == len(b) == 3 and a[0] == b[0] and a[2] == b[2],
         f"operands {a} and {b} (transposed) do not fit",
     )
-    call.require_out((a[0], a[1], b[1]), DType.S8)
+    call.require_out((a[0], a[1], b[1]), codes(call))
     # The operator adds these two arguments to the codes: they are negated zero points.
     attrs = ops.BatchMatmul(
         negated_zero_point(call, "lhs_zero_point"),
         negated_zero_point(call, "rhs_zero_point"),
-        call.integer("output_zero_point", INT8),
+        zero_point(call, "output_zero_point"),
         call.rescale("output_multiplier", "output_shift"),
     )
     call.emit(attrs, lhs, rhs)

@@ -24,7 +24,11 @@ def _stride(call: Call, kernel: tuple[int, int]) -> tuple[int, int]:
     return call.pair("stride", minimum=1) if call.integers("stride") else kernel
 
 
-@reads("cortex_m::quantized_avg_pool2d.out", "cortex_m::quantized_avg_pool2d_nhwc.out")
+@reads(
+    "cortex_m::quantized_avg_pool2d.out",
+    "cortex_m::quantized_avg_pool2d_nhwc.out",
+    "cortexm::quantized_avg_pool2d.out",
+)
 def _avg_pool2d(call: Call) -> None:
     # zero_point, multiplier and shift are not needed: a mean of codes has their scale.
     images = nchw(call, call.operand())
@@ -35,7 +39,11 @@ def _avg_pool2d(call: Call) -> None:
     images.emit(ops.AvgPool2d(window))
 
 
-@reads("cortex_m::quantized_max_pool2d.out", "cortex_m::quantized_max_pool2d_nhwc.out")
+@reads(
+    "cortex_m::quantized_max_pool2d.out",
+    "cortex_m::quantized_max_pool2d_nhwc.out",
+    "cortexm::quantized_max_pool2d.out",
+)
 def _max_pool2d(call: Call) -> None:
     images = nchw(call, call.operand())
     kernel = call.pair("kernel_size", minimum=1)

@@ -6,9 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ....ir import ops
-from ....ir.types import DType
-from ...call import INT8, Call, reads
-from ...operands import SIZE
+from ...call import Call, reads
+from ...operands import LIMITS, SIZE
 
 
 def _expand_to_out(call: Call, x: int) -> None:
@@ -51,15 +50,15 @@ def _pad(call: Call) -> None:
     x = call.operand()
     info = call.info(x)
     rank = len(info.shape)
-    call.require_dtype(x, DType.S8)
+    call.require_dtype(x, *LIMITS)
     call.require(1 <= rank <= 4, f"padding of rank {rank} is not supported")
     before = _logical(call, info.shape, info.dim_order, call.integers("pre_pad", SIZE))
     after = _logical(call, info.shape, info.dim_order, call.integers("post_pad", SIZE))
     shape = tuple(
         low + size + high for low, size, high in zip(before, info.shape, after, strict=True)
     )
-    call.require_out(shape, DType.S8)
-    call.emit(ops.Pad(before, after, call.integer("pad_value", INT8)), x)
+    call.require_out(shape, info.dtype)
+    call.emit(ops.Pad(before, after, call.integer("pad_value", LIMITS[info.dtype])), x)
 
 
 def _logical(

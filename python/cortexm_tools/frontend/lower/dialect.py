@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of the Cortex-M dialect for int16 activations: library ``cortexm``.
+
+ExecuTorch's ``cortex_m`` operators compute on int8 and say so when they are traced. Those here have
+their names and arguments, without the scratch buffers, and take and give int16 codes with zero
+point 0; docs/numerics.md states what they compute. A program that contains them loads in
+ExecuTorch, and runs there with this project's operators (docs/executorch.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+
+from .dialect_reference import REFERENCES
+
+NAMESPACE = "cortexm"
+
+# Which operand says the type and, for all but products of matrices, the memory order of the result.
+_OPERATORS = (
+    "quantized_add",
+    "quantized_mul",
+    "quantized_conv2d",
+    "quantized_depthwise_conv2d",
+    "quantized_transpose_conv2d",
+    "quantized_linear",
+    "quantized_batch_matmul",
+    "quantized_avg_pool2d",
+    "quantized_max_pool2d",
+)
+
+_SOFTMAX = "(Tensor input, int dim, float input_scale"
+_REQUANTIZE = (
+    "(Tensor input, int input_zero_point, int multiplier, int shift, int output_zero_point, "
+    "int activation_min, int activation_max, ScalarType dtype"
+)
+
+
+@cache
+def define() -> torch.library.Library:
+    """Register the operators, once in a process."""
+    import executorch.backends.cortex_m.passes  # noqa: F401  (defines the operators, too)
+
+    make: Any = torch.library.Library
+    library: torch.library.Library = make(NAMESPACE, "DEF")
+    for name in _OPERATORS:
+        packet = getattr(torch.ops.cortex_m, name)
+        arguments = _arguments(str(packet.default._schema))
+        _register(library, name, arguments, _like_int8(packet.default))
+    same = torch.empty_like
+    _register(library, "quantized_activation", "(Tensor input, Tensor lut", lambda x, _: same(x))
+    _register(library, "softmax", _SOFTMAX, lambda x, *_: same(x))
+    _register(
+        library,
+        "requantize",
+        _REQUANTIZE,
+        lambda x, *args: same(x, dtype=args[-1]),
+    )
+    return library
+
+
+def _arguments(schema: str) -> str:
+    """``(Tensor input, …`` of a schema, without scratch buffers and without the end."""
+    listed = schema[schema.index("(") : schema.index(" -> ")].removesuffix(")")
+    return re.sub(r", Tensor\(?[a-z!]*\)? (output_)?scratch\b", "", listed)
+
+
+def _register(
+    library: torch.library.Library, name: str, arguments: str, meta: Callable[..., torch.Tensor]
+) -> None:
+    define: Any = library.define
+    define(f"{name}{arguments}) -> Tensor")
+    define(f"{name}.out{arguments}, *, Tensor(a!) out) -> Tensor(a!)")
+    torch.library.register_fake(f"{NAMESPACE}::{name}", meta, lib=library)
+    implement: Any = library.impl
+    implement(name, REFERENCES[name], "CompositeExplicitAutograd")
+
+
+def _like_int8(operator: Any) -> Callable[..., torch.Tensor]:
+    """The shape and order that `operator` gives, with the type of the first operand."""
+    missing = len(operator._schema.arguments)
+
+    def meta(x: torch.Tensor, *rest: Any) -> torch.Tensor:
+        args = [x.to(torch.int8), *(_as_int8(value) for value in rest)]
+        args += [torch.empty(0, dtype=torch.uint8)] * (missing - len(args))
+        result: torch.Tensor = operator(*args)
+        return torch.empty_like(result, dtype=x.dtype)
+
+    return meta
+
+
+def _as_int8(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and value.dtype is torch.int16:
+        return value.to(torch.int8)
+    return value

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fixed-point arithmetic of int16 activations on numpy arrays, as docs/numerics.md states it.
+
+All functions take and return int64 arrays; nothing wraps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from .fixed_point import I64, Rescale
+
+# Shifts to the left that the sums of int16 layers take; see Rescale.
+WIDE_SHIFT = (-31, 14)
+
+# Sums of int16 layers, times a reduced multiplier, fit in 64 bits below it.
+WIDE_SUMS = 2**47
+
+_CODES = 65536
+
+# Softmax: bits of the fraction of an exponent that choose an entry of POWERS, and of what remains.
+_INDEX_BITS, _REST_BITS = 8, 16
+
+POWERS = np.array([round(2**31 * 2 ** (-i / 256)) for i in range(257)], np.int64)
+"""2 ** (-i / 256) in Q31."""
+
+
+def reduced(multiplier: int) -> int:
+    """A multiplier in Q31 as one in Q15: rounded, and at most 32767 (CMSIS-NN, REDUCE_MULTIPLIER)."""
+    return min((multiplier + (1 << 15)) >> 16, 32767)
+
+
+def rescale_wide(acc: I64, rescale: Rescale) -> I64:
+    """acc * reduced / 2**15 * 2**shift, rounded once, ties up; |acc| < 2**47."""
+    right = 15 - rescale.shift
+    result: I64 = (acc * reduced(rescale.multiplier) + (1 << (right - 1))) >> right
+    return result
+
+
+def rescale_wide_channels(acc: I64, rescales: Sequence[Rescale], axis: int) -> I64:
+    """`rescale_wide`, each channel along `axis` with its own factor."""
+    shape = [1] * acc.ndim
+    shape[axis] = len(rescales)
+    factors = np.array([reduced(each.multiplier) for each in rescales], np.int64).reshape(shape)
+    right = np.array([15 - each.shift for each in rescales], np.int64).reshape(shape)
+    result: I64 = (acc * factors + (1 << (right - 1))) >> right
+    return result
+
+
+def interpolate(x: I64, table: I64) -> I64:
+    """What a table [n + 1] of n equal parts of the int16 codes, n a power of two, gives for codes."""
+    bits = (_CODES // (len(table) - 1)).bit_length() - 1
+    position = x + _CODES // 2
+    index, rest = position >> bits, position & ((1 << bits) - 1)
+    low, high = table[index], table[index + 1]
+    result: I64 = low + (((high - low) * rest + (1 << bits >> 1)) >> bits)
+    return result
+
+
+def softmax_multiplier(scale: float) -> int:
+    """Codes of this scale times it are exponents of 2 in Q32; scale in (0, ln 2)."""
+    return round(scale / math.log(2) * 2**32)
+
+
+def softmax_s16(x: I64, multiplier: int) -> I64:
+    """Softmax over the last axis of int16 codes; the result has scale 2**-15 and zero point 0.
+
+    A power of two in Q31 for every code's distance from the largest, from a table between whose
+    entries is interpolated; their sum's reciprocal with 31 bits; their product.
+    """
+    exponent = (x.max(axis=-1, keepdims=True) - x) * multiplier
+    whole = exponent >> 32
+    fraction = (exponent >> (32 - _INDEX_BITS - _REST_BITS)) & ((1 << 24) - 1)
+    index, rest = fraction >> _REST_BITS, fraction & ((1 << _REST_BITS) - 1)
+    step = (POWERS[index] - POWERS[index + 1]) >> 7
+    power = np.where(whole > 31, 0, (POWERS[index] - (step * rest >> 9)) >> np.minimum(whole, 31))
+    total = power.sum(axis=-1)
+    result = np.empty_like(x)
+    for row in np.ndindex(*total.shape):
+        drop = max(int(total[row]).bit_length() - 32, 0)
+        reciprocal = 2**62 // (int(total[row]) >> drop)
+        # The product and a half of its unit reach 2**63.
+        product = power[row].astype(np.uint64) * np.uint64(reciprocal)
+        result[row] = (product + np.uint64(1 << (46 + drop))) >> np.uint64(47 + drop)
+    return np.minimum(result, 32767)
