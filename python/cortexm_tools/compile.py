@@ -56,7 +56,8 @@ class CompileOptions:
     Attributes:
         target: the core and the instruction set to use.
         kernels: whose kernels.
-        io_int8: inputs and outputs of the model stay quantized: int8 in place of float32.
+        io_int8, io_int16: inputs and outputs of the model stay quantized: codes of this type in place
+            of float32.
         arena: whose memory it computes in.
         section_arena, section_weights: linker sections (letters, digits, ``_``, ``.``, ``$``); empty
             for those of the regions, or else the compiler's choice.
@@ -79,6 +80,7 @@ class CompileOptions:
     target: Target
     kernels: KernelChoice = KernelChoice.BUILTIN
     io_int8: bool = False
+    io_int16: bool = False
     arena: Arena = OwnArena()
     section_arena: str = ""
     section_weights: str = ""
@@ -116,7 +118,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     if options.executorch is not None:
         return _compile_for_executorch(program, options, options.executorch)
     graph = program.graph()
-    simplified = simplify(graph, io_int8=options.io_int8)
+    simplified = simplify(graph, io_int8=options.io_int8, io_int16=options.io_int16)
     if options.require_int8:
         _require_int8(simplified)
     space = SearchSpace(simplified, options.target, options.kernels)
@@ -183,6 +185,7 @@ def _compile_for_executorch(
 ) -> Compiled:
     refused = {
         "IO int8": options.io_int8,
+        "IO int16": options.io_int16,
         "REQUIRE_INT8": options.require_int8,
         "REGIONS": bool(options.regions),
         "KERNELS cmsis-nn": options.kernels is KernelChoice.CMSIS_NN,

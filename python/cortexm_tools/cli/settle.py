@@ -60,6 +60,7 @@ def compile_options(args: argparse.Namespace, target: Target, **more: Any) -> Co
             args.kernels or "builtin", target, builds=args.command in ("run", "bench")
         ),
         io_int8=args.io == "int8",
+        io_int16=args.io == "int16",
         optimize=Optimize(args.optimize),
         require_int8=args.require_int8,
         regions=parse_regions(args.region),

@@ -16,7 +16,7 @@ from ..pte.reader import list_operators
 from ..report import layer_table, summary, table
 from ..runner import run_in_order
 
-_DIALECT = "cortex_m::"
+_DIALECT = ("cortex_m::", "cortexm::")
 
 
 def node_counts(program: Program) -> dict[str, int]:

@@ -21,7 +21,7 @@ class Precision:
     """Bits of the codes of activations and of weights.
 
     Attributes:
-        activations: 8.
+        activations: 8 or 16.
         weights: 8 or 4.
     """
 
@@ -54,7 +54,9 @@ INT8 = Quantization()
 
 PRECISIONS: dict[str, Precision | None] = {
     "int8": Precision(),
+    "a16w8": Precision(activations=16),
     "a8w4": Precision(weights=4),
+    "a16w4": Precision(activations=16, weights=4),
     "none": None,
 }
 """By the word that users write; None is a model that is lowered as it is."""

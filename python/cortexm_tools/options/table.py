@@ -62,12 +62,15 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         cmake="QUANTIZE", flags=("-q", "--quantize"), commands=MODELS, group="model", kind="switch",
-        kconfig=("QUANTIZE_INT8", "QUANTIZE_A8W4", "QUANTIZE_NONE"), choices=tuple(PRECISIONS),
+        kconfig=tuple(f"QUANTIZE_{word.upper()}" for word in PRECISIONS),
+        choices=tuple(PRECISIONS),
         initial="int8", default="`int8`", kconfig_default="`QUANTIZE_INT8`",
-        help="int8 (the default); a8w4: weights of 4 bits; none: lower the model as it is",
-        docs="the precision of a model.py: `int8`; `a8w4`, [weights of 4 "
+        help="bits of activations and weights; int8 (the default) is 8 of both; none: as it is",
+        docs="the precision of a model.py: `int8`; `a16w8`, [activations of 16 "
+        "bits](numerics.md#activations-of-16-bits); `a8w4` and `a16w4`, [weights of 4 "
         "bits](numerics.md#weights-of-4-bits); `none`, as it is",
-        zephyr="the default of `QUANTIZE`: `int8`, [weights of 4 "
+        zephyr="the default of `QUANTIZE`: `int8`, [activations of 16 "
+        "bits](numerics.md#activations-of-16-bits), [weights of 4 "
         "bits](numerics.md#weights-of-4-bits), or models as they are",
     ),
     Option(
@@ -108,10 +111,12 @@ OPTIONS: tuple[Option, ...] = (
         docs="the best instruction set that kernels may use",
     ),
     Option(
-        cmake="IO", flags=("--io",), commands=MODELS, group="target", choices=("float", "int8"),
+        cmake="IO", flags=("--io",), commands=MODELS, group="target",
+        choices=("float", "int8", "int16"),
         initial="float", default="`float`",
-        help="int8: inputs and outputs of the image stay quantized",
-        docs="`int8`: inputs and outputs stay quantized at the border of the model",
+        help="int8, int16: inputs and outputs of the image stay quantized, in this type",
+        docs="`int8`, `int16`: inputs and outputs stay quantized at the border of the model, which "
+        "has codes of this type there",
     ),
     Option(
         cmake="OPTIMIZE", flags=("--optimize",), commands=MODELS, group="target",

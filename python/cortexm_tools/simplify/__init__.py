@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..ir import Graph
+from ..ir import DType, Graph
 from ..ir.checks import check_graph
 from ..ir.edit import remove_dead
 from .clones import remove_clones
@@ -18,13 +18,13 @@ from .states import keep_codes
 __all__ = ["int8_io", "simplify"]
 
 
-def simplify(graph: Graph, *, io_int8: bool = False) -> Graph:
+def simplify(graph: Graph, *, io_int8: bool = False, io_int16: bool = False) -> Graph:
     """Runs every rewrite until nothing changes, then fixes the layouts.
 
     Args:
         graph: a graph as read from a .pte.
-        io_int8: drop the quantize operators at the inputs and the dequantize operators at the
-            outputs, so that the application hands over codes.
+        io_int8, io_int16: drop the quantize operators at the inputs and the dequantize operators
+            at the outputs, so that the application hands over codes of this type.
     """
     rewrites = (
         *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, remove_dead),
@@ -35,6 +35,6 @@ def simplify(graph: Graph, *, io_int8: bool = False) -> Graph:
             graph = check_graph(rewrite(graph))
         if graph == before:
             break
-    if io_int8:
-        graph = check_graph(int8_io(graph))
+    if io_int8 or io_int16:
+        graph = check_graph(int8_io(graph, DType.S16 if io_int16 else DType.S8))
     return check_graph(remove_dead(assign_layouts(own_outputs(graph))))

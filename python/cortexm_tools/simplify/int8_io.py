@@ -14,13 +14,15 @@ from ..errors import CortexMError
 from ..ir import DType, Graph, Op, QuantParams, ops
 from ..ir.edit import GraphBuilder, consumers, producers, remove_dead
 
+_WORDS = {DType.S8: "int8", DType.S16: "int16"}
 
-def int8_io(graph: Graph) -> Graph:
-    """Replaces float inputs and outputs by their codes.
+
+def int8_io(graph: Graph, dtype: DType = DType.S8) -> Graph:
+    """Replaces float inputs and outputs by their codes, of one type.
 
     Raises:
         CortexMError: a float input is not quantized by one set of parameters, or a float output
-            does not come from codes.
+            does not come from codes; or the codes have another type.
     """
     read_by = consumers(graph)
     made_by = producers(graph)
@@ -30,6 +32,13 @@ def int8_io(graph: Graph) -> Graph:
         if build.resolve(op.outputs[0]) == op.outputs[0]:
             build.add(op)
     outputs = [_output(build, graph, index, made_by.get(index)) for index in graph.outputs]
+    for index in {*inputs, *outputs}:
+        if build.tensors[index].quant is not None and build.tensors[index].dtype is not dtype:
+            have = _WORDS[build.tensors[index].dtype]
+            raise CortexMError(
+                f"{build.tensors[index].name!r} has codes of {have}, not of {_WORDS[dtype]}",
+                hint=f"build with IO {have}",
+            )
     return remove_dead(build.finish(outputs, inputs))
 
 
@@ -66,7 +75,7 @@ def _output(build: GraphBuilder, graph: Graph, index: int, maker: Op | None) -> 
     if maker is None or not isinstance(maker.attrs, ops.Dequantize):
         by = f"{maker.kind} of {maker.layer}" if maker else "an input"
         raise CortexMError(
-            f"output {tensor.name!r} does not come from int8 codes but from {by}",
+            f"output {tensor.name!r} does not come from codes but from {by}",
             hint="build with IO float",
         )
     code = build.resolve(maker.inputs[0])

@@ -213,6 +213,7 @@ def _lower_once(
             captured.states,
             base=loaded.path.parent,
             four_bits=four_bits(captured, quantization.precision),
+            wide=quantization.precision.activations == 16,
             rounding=quantization.weights_rounded,
         )
     try:

@@ -83,6 +83,7 @@ def quantize(
     *,
     base: Path,
     four_bits: Container[int] = (),
+    wide: bool = False,
     rounding: Rounding = Rounding.NEAREST,
 ) -> Quantized:
     """`graph` with quantize-dequantize pairs, ranges measured on `samples`. Changes `graph`.
@@ -93,6 +94,7 @@ def quantize(
         states: what comes in behind the inputs, and goes out before the outputs.
         base: the folder of the model file, for messages.
         four_bits: the tags of the layers with weights of 4 bits.
+        wide: whether activations are int16.
         rounding: how weights become codes.
 
     Raises:
@@ -102,7 +104,11 @@ def quantize(
 
     try:
         with quiet(), torch.no_grad():
-            quantizer = make_quantizer(states, lambda node: 7 if tag_of(node) in four_bits else 127)
+            quantizer = make_quantizer(
+                states,
+                lambda node: 7 if tag_of(node) in four_bits else 127,
+                lambda node: wide,
+            )
             prepared = prepare_pt2e(graph, quantizer)
             run = ModuleRunner(prepared, which, states)
             for sample in samples:

@@ -13,6 +13,7 @@ from torch.fx import Node
 from ..capture.state import State
 from ..rewrites.unary import STAND_IN
 from .state_ranges import share_ranges
+from .wide import wide_quantizers
 
 _aten = torch.ops.aten
 
@@ -46,18 +47,22 @@ _EXTRA_SHARED = (
 
 
 def make_quantizer(
-    states: tuple[State, ...], largest: Callable[[Node], int] = lambda node: 127
+    states: tuple[State, ...],
+    largest: Callable[[Node], int] = lambda node: 127,
+    wide: Callable[[Node], bool] = lambda node: False,
 ) -> Any:
     """A quantizer for graphs that take and give `states`.
 
     Args:
         largest: the largest code of a layer's weights, 127, or 7 for weights of 4 bits.
+        wide: whether a node has int16 activations.
     """
     from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
 
     quantizer = CortexMQuantizer()
     _teach_operators(quantizer)
     _center_weights(quantizer, largest)
+    quantizer.quantizers = [*wide_quantizers(quantizer, wide), *quantizer.quantizers]
     if states:
         share_ranges(quantizer, states)
     return quantizer
