@@ -32,6 +32,7 @@ from tests.support.data_graphs import random_values
 from tests.support.golden import golden_cases
 from tests.support.isolated import each_returns
 from tests.support.plan_executor import PlanExecutor
+from tests.support.wide_programs import ARGUMENTS, wide_program
 
 INTEGERS = (
     *(-(2**63), -(2**31), -129, -128, -32, -1, 0, 1, 2, 31, 32, 128, 255, 8192, 65536),
@@ -65,7 +66,7 @@ def smallest_programs() -> dict[str, PteProgram]:
     return {operator: parse_program(pte) for pte, operator in names.items()}
 
 
-PROGRAMS = smallest_programs()
+PROGRAMS = smallest_programs() | {f"cortexm::{name}": wide_program(name) for name in ARGUMENTS}
 
 
 def changes(program: PteProgram) -> Iterator[Changed]:

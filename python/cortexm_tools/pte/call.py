@@ -31,6 +31,7 @@ def as_rescale(multiplier: int, shift: int) -> Rescale:
 
     ExecuTorch states any factor, also that of a channel whose weights are all zero. A product of 32
     bits divided by more than 2^32 rounds to zero, whatever it is: so does one with the factor zero.
+    Layers of int16 codes have longer sums, but their program's shifts mean the same.
     """
     return Rescale(multiplier, shift) if shift >= -31 else Rescale(0, -31)
 

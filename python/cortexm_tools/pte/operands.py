@@ -23,8 +23,9 @@ def require_float(call: Call, *indices: int) -> None:
     for index in indices:
         dtype = call.info(index).dtype
         call.require(
-            dtype is not DType.S8,
-            "int8 operands without requantization: the lowering left this operator unfinished",
+            dtype not in LIMITS,
+            f"{'int8' if dtype is DType.S8 else 'int16'} operands without requantization: the "
+            "lowering left this operator unfinished",
             "lower the model again with this project's frontend, or keep the layer in float",
         )
         call.require(dtype is DType.F32, f"an operand is {dtype.value}, must be f32")

@@ -12,8 +12,8 @@ from ...ir import ops
 from ...ir.geometry import Window
 from ...ir.types import DType, Tensor, contiguous
 from ...ir.windows import Run, runs_of
-from ..call import INT8, Call, reads
-from ..operands import code_range, require_float
+from ..call import Call, reads
+from ..operands import LIMITS, code_range, require_float
 from ..windows import images_of, nchw, same_batch, window_of
 
 _NO_INDICES = "the indices of a max pool are used, but only its values are supported"
@@ -84,15 +84,16 @@ def _portable_avg_pool2d(call: Call) -> None:
 @reads("aten::max_pool2d_with_indices.out")
 def _portable_max_pool2d(call: Call) -> None:
     x = call.operand()
-    images = images_of(call, x, DType.F32, DType.S8)
+    images = images_of(call, x, DType.F32, *LIMITS)
+    dtype = call.info(x).dtype
     same_batch(call, images, images.x_shape[1])
     kernel = call.pair("kernel_size", minimum=1)
     stride = _stride(call, kernel)
     dilation = call.pair("dilation", minimum=1)
     window = window_of(call, images, kernel, stride, call.pair("padding", minimum=0), dilation)
     attrs: ops.Attrs
-    if call.info(x).dtype is DType.S8:
-        attrs = ops.MaxPool2d(window, *INT8)
+    if dtype in LIMITS:
+        attrs = ops.MaxPool2d(window, *LIMITS[dtype])
     else:
         attrs = ops.FloatMaxPool2d(window)
     call.emit_first(attrs, x)
@@ -108,8 +109,11 @@ def _float_average(window: Window) -> ops.Attrs:
     return ops.FloatAvgPool2d(window, (0, 0), True, None)
 
 
-def _maximum(window: Window) -> ops.Attrs:
-    return ops.MaxPool2d(window, *INT8)
+def _maximum(dtype: DType) -> _Pool:
+    """The largest number of a window, of codes or floats."""
+    if dtype not in LIMITS:
+        return ops.FloatMaxPool2d
+    return lambda window: ops.MaxPool2d(window, *LIMITS[dtype])
 
 
 def _window(row: Run, column: Run) -> Window:
@@ -171,6 +175,6 @@ def _adaptive_average(call: Call) -> None:
 
 @reads("aten::adaptive_max_pool2d.out")
 def _adaptive_maximum(call: Call) -> None:
-    x, size = _adaptive_operand(call, DType.F32, DType.S8)
-    _pooled(call, x, _maximum if call.info(x).dtype is DType.S8 else ops.FloatMaxPool2d, size)
+    x, size = _adaptive_operand(call, DType.F32, *LIMITS)
+    _pooled(call, x, _maximum(call.info(x).dtype), size)
     call.drop_result(1, _NO_INDICES)
