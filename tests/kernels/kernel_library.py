@@ -87,6 +87,43 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
         *_fields(_F32, "scale"),
         *_fields(_I16, "zero_point"),
     ],
+    "requantize": [
+        *_fields(_I32, "count multiplier"),
+        *_fields(_I8, "shift in_zero_point out_zero_point"),
+        *_fields(_I16, "act_min act_max"),
+    ],
+    "conv2d_s16": [
+        *_fields(_PTR, "multiplier shift"),
+        *_WINDOW,
+        *_fields(_U16, "in_c out_c"),
+        *_KERNEL,
+        *_fields(_U16, "groups"),
+        *_fields(_I16, "act_min act_max"),
+    ],
+    "pool_s16": [
+        *_WINDOW,
+        *_fields(_U16, "channels"),
+        *_KERNEL,
+        *_fields(_I16, "act_min act_max"),
+    ],
+    "linear_s16": [
+        *_fields(_PTR, "multiplier shift"),
+        *_fields(_I32, "rows in_features out_features"),
+        *_fields(_I16, "act_min act_max"),
+    ],
+    "batch_matmul_s16": [
+        *_fields(_I32, "batches rows cols inner"),
+        *_fields(_I16, "multiplier"),
+        *_fields(_I8, "shift"),
+    ],
+    "add_s16": [
+        *_fields(_I32, "count a_period b_period a_multiplier b_multiplier out_multiplier"),
+        *_fields(_I8, "a_shift b_shift out_shift"),
+        *_fields(_I16, "act_min act_max"),
+    ],
+    "mul_s16": [*_fields(_I32, "count a_period b_period multiplier"), *_fields(_I8, "shift")],
+    "softmax_s16": [*_fields(_I32, "outer size inner"), *_fields(ctypes.c_uint32, "multiplier")],
+    "activation_s16": _fields(_I32, "count bits"),
     "fill": _fields(_I32, "count value"),
     "move": _fields(_I32, "count"),
     "copy": [
@@ -101,16 +138,15 @@ for _alias, _name in {
     "max_pool2d": "pool",
     "minimum": "minmax",
     "maximum": "minmax",
+    "depthwise_conv2d_s16": "conv2d_s16",
+    "avg_pool2d_s16": "pool_s16",
+    "max_pool2d_s16": "pool_s16",
 }.items():
     _PARAMS[_alias] = _PARAMS[_name]
 
-_HAS_SCRATCH = (
-    "conv2d", "depthwise_conv2d", "transpose_conv2d", "linear", "batch_matmul", "avg_pool2d",
-    "max_pool2d",
-)  # fmt: skip
-
 # One call computes one image.
 _IMAGES = ("conv2d", "depthwise_conv2d", "transpose_conv2d", "avg_pool2d", "max_pool2d")
+_HAS_SCRATCH = (*_IMAGES, "linear", "batch_matmul")
 
 _GUARD = 32
 _POISON = 0xA5
@@ -176,18 +212,20 @@ class KernelLibrary:
         Elements that the kernel does not write keep the value they have in `out`. `offsets` are the
         elements before index 0 of each input and the output, for negative strides.
         """
-        op = name.rsplit("_", 2)[0]
+        full, types, _ = name.rsplit("_", 2)
+        op = full.removesuffix("_wide")
+        struct_fields = _PARAMS.get(f"{op}_{types}") or _PARAMS[op]
         if op in _IMAGES and inputs[0].ndim == 4:
             images = [
                 self(name, params, [x, *inputs[1:]], y) for x, y in zip(inputs[0], out, strict=True)
             ]
             return np.stack(images)
         inputs, scratch = _packed(name, params, inputs)
-        struct_type = type("Params", (ctypes.Structure,), {"_fields_": _PARAMS[op]})
+        struct_type = type("Params", (ctypes.Structure,), {"_fields_": struct_fields})
         buffers = [_Buffer(array) for array in [*inputs, out]]
         tables: list[_Buffer] = []
         struct = struct_type()
-        for field, ctype in _PARAMS[op]:
+        for field, ctype in struct_fields:
             value = params[field]
             if ctype is _PTR:
                 assert isinstance(value, np.ndarray)

@@ -76,6 +76,14 @@ def _conv_params(case: dict[str, Any], in_c: int, out_c: int, rng: np.random.Gen
 
 def _conv2d(p: Any, x: I8, weight: I8, bias: npt.NDArray[np.int32]) -> I8:
     """The definition: x [N,H,W,C], weight [O,KH,KW,C/groups], in padding of value in_zero_point."""
+    acc = _conv2d_sums(p, x, weight, bias)
+    scaled = fixed_point.requantize(acc, p["multiplier"].astype(np.int64), p["shift"])
+    return _saturate(scaled + p["out_zero_point"], p["act_min"], p["act_max"])
+
+
+def _conv2d_sums(
+    p: Any, x: npt.NDArray[Any], weight: I8, bias: npt.NDArray[Any]
+) -> npt.NDArray[np.int64]:
     reach_h = p["kernel_h"] * p["dilation_h"] + p["stride_h"] * p["out_h"]
     reach_w = p["kernel_w"] * p["dilation_w"] + p["stride_w"] * p["out_w"]
     padded = np.pad(
@@ -93,8 +101,7 @@ def _conv2d(p: Any, x: I8, weight: I8, bias: npt.NDArray[np.int32]) -> I8:
             outs = slice(g * width, (g + 1) * width)
             taps = weight[outs, ky, kx].astype(np.int64)
             acc[..., outs] += view[..., g * depth : (g + 1) * depth] @ taps.T
-    scaled = fixed_point.requantize(acc, p["multiplier"].astype(np.int64), p["shift"])
-    return _saturate(scaled + p["out_zero_point"], p["act_min"], p["act_max"])
+    return acc
 
 
 @relaxed

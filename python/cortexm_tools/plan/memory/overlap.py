@@ -153,11 +153,12 @@ def _element_for_element(call: Call, arg: TensorArg) -> bool:
 def _image_distance(
     all_fields: tuple[tuple[str, Field], ...], ahead: int, planes: bool
 ) -> Distance:
-    """Of all pixels q: the end of pixel q, less the first byte that pixels from q - ahead + 1 need.
+    """In elements, of all pixels q: the end of pixel q, less the first one that pixels from q - ahead + 1
+    need.
 
-    Elements have one byte. That is the first byte of the window of pixel q - ahead + 1, or of the first
-    one in the row below. Along rows and columns the difference is concave, as windows begin at 0 until
-    they leave the padding: so it is largest at the ends, or where they leave it.
+    That is the first element of the window of pixel q - ahead + 1, or of the first one in the row
+    below. Along rows and columns the difference is concave, as windows begin at 0 until they leave the
+    padding: so it is largest at the ends, or where they leave it.
     """
     fields = {name: value for name, value in all_fields if isinstance(value, int)}
     in_c = fields.get("in_c", fields.get("channels", 0))
