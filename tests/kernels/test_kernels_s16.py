@@ -137,8 +137,9 @@ def test_element_by_element(
     total = fixed_point.requantize(x << 15, factors[0], -1) + fixed_point.requantize(
         y << 15, -factors[1], -2
     )
+    raised = narrow.astype(np.int64) + 5
     scaled = {key: fixed_point.requantize(value, factors[0], shift)
-              for key, value in (("x", x), ("product", x * y), ("narrow", narrow.astype(np.int64) + 5))}  # fmt: skip
+              for key, value in (("x", x), ("product", x * y), ("narrow", raised))}  # fmt: skip
     added = fixed_point.requantize(total, factors[2], shift)
     cases: list[tuple[str, dict[str, int], list[Any], Any, Any]] = [
         ("add_s16", {}, [a, b], np.clip(added, -120, 119), np.int16),

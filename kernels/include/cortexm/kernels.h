@@ -31,8 +31,8 @@ extern "C" {
     void name(const cortexm_conv_s8_t *params, const int8_t *in, const int8_t *weight,             \
               const int32_t *bias, int8_t *out, void *scratch)
 
-/* Those of int16 codes. An operator whose name ends in _wide has sums and biases of 64 bits, one without
- * sums that are proved to stay within 32: bias_type. */
+/* Those of int16 codes. Sums and biases have 64 bits, bias_type, in an operator whose name ends in _wide,
+ * and 32 in others: these are for layers whose weights and bias prove that no sum needs more. */
 #define CORTEXM_CONV_S16(name, bias_type)                                                          \
     void name(const cortexm_conv_s16_t *params, const int16_t *in, const int8_t *weight,           \
               const bias_type *bias, int16_t *out, void *scratch)

@@ -187,7 +187,7 @@ typedef struct {
     int32_t diff_min;          /* differences from the maximum below it count as exp() = 0 */
 } cortexm_softmax_s8_t;
 
-/* softmax of int16, of columns as above. Result: scale 2^-15, zero point 0. */
+/* softmax of int16, of columns as above, up to 65,536 elements. Result: scale 2^-15, zero point 0. */
 typedef struct {
     int32_t outer, size, inner;
     uint32_t multiplier;       /* codes times it are exponents of 2 in Q32 */
