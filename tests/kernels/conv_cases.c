@@ -159,8 +159,8 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
 {
     const kernel_fn both[] = {variant, ref};
     const int is_depthwise = kind == DEPTHWISE_TAP_FOURS;
-    const int32_t group_in = extent(one_in(2) ? between(1, 9) : length(), 33);
-    const int32_t group_out = extent(one_in(2) ? between(1, 9) : length(), 31);
+    const int32_t group_in = extent(one_in(4) ? length() : between(1, 9), 33);
+    const int32_t group_out = extent(one_in(4) ? length() : between(1, 9), 31);
     const int32_t groups = kind == CONV_FOURS && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     cortexm_conv_s16_t p;
     int32_t filter;
@@ -174,15 +174,15 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     p.groups = (uint16_t)groups;
     p.in_c = (uint16_t)(groups * group_in);
     p.out_c = (uint16_t)(groups * (is_depthwise ? group_in * between(1, 3) : group_out));
-    p.kernel_h = (uint16_t)between(1, 4);
-    p.kernel_w = (uint16_t)between(1, 5);
+    p.kernel_h = (uint16_t)between(1, 3);
+    p.kernel_w = (uint16_t)between(1, 4);
     p.stride_h = (uint16_t)between(1, 3);
     p.stride_w = (uint16_t)between(1, 3);
     p.dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));
     p.dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));
     p.in_h = (uint16_t)between(1, 8);
     p.in_w = (uint16_t)between(1, 11);
-    p.out_h = (uint16_t)between(1, 4);
+    p.out_h = (uint16_t)between(1, 3);
     p.out_w = (uint16_t)extent(between(1, 9), 9);
     p.in_y0 = (int16_t)-between(0, p.kernel_h * p.dilation_h);
     p.in_x0 = (int16_t)-between(0, p.kernel_w * p.dilation_w);
