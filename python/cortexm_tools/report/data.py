@@ -43,7 +43,8 @@ def _has_4_bits(op: Op, graph: Graph) -> bool:
         return False
     weight, shape = graph.tensors[op.inputs[1]].data, graph.tensors[op.outputs[0]].shape
     channels = shape[-1 if isinstance(op.attrs, ops.Linear) else 1]
-    return weight is not None and len(types_of(weight, channels)) > 1
+    codes = graph.tensors[op.inputs[0]].dtype
+    return weight is not None and len(types_of(codes, weight, channels)) > 1
 
 
 def float_ops(graph: Graph) -> list[Op]:
