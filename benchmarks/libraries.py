@@ -112,7 +112,7 @@ def layers() -> Graph:
     add_convolution(net, ops.DepthwiseConv2d, (1, 32, 8, 8), 32, 5, 1, 2)
     add_convolution(net, ops.TransposeConv2d, (1, 16, 8, 8), 8, 2, 2, 0)
     add_convolution(net, ops.TransposeConv2d, (1, 32, 5, 5), 16, 3, 2, 0)
-    linear = ops.Linear(7, 0, -4, Rescale(1518500250, -9), -128, 127)
+    linear = ops.Linear(7, 0, -4, (Rescale(1518500250, -9),), -128, 127)
     net.add(linear, [(1, 640)], (1, 64), (64, 640))
     net.add(linear, [(8, 64)], (8, 64), (64, 64))
     product = ops.BatchMatmul(3, -5, 7, Rescale(1518500250, -9))
