@@ -64,7 +64,7 @@ def layers() -> Graph:
     add_convolution(net, ops.Conv2d, (1, 64, 25, 5), 64, 1, 1, 0)
     add_convolution(net, ops.Conv2d, (1, 16, 25, 5), 32, 3, 1, 1)
     add_convolution(net, ops.DepthwiseConv2d, (1, 64, 25, 5), 64, 3, 1, 1)
-    linear = ops.Linear(7, 0, -4, Rescale(1518500250, -9), -128, 127)
+    linear = ops.Linear(7, 0, -4, (Rescale(1518500250, -9),), -128, 127)
     net.add(linear, [(1, 640)], (1, 128), (128, 640))
     return net.graph()
 
