@@ -69,8 +69,9 @@ void pad_out(KernelRuntimeContext &context, Span<EValue *> values)
 {
     using S = schema::pad;
     Args args(context, values, S::kCount);
-    const View in = args.tensor(S::input, ScalarType::Char);
-    const View out = args.tensor(S::out, ScalarType::Char);
+    const View in = args.tensor(S::input);
+    const View out = args.tensor(S::out, in.type);
+    const bool is_byte = in.type == ScalarType::Char;
     int32_t before[4] = {};
     int32_t after[4] = {};
     cortexm_copy_t box = {};
@@ -79,7 +80,9 @@ void pad_out(KernelRuntimeContext &context, Span<EValue *> values)
     args.require(args.integers(S::pre_pad, before, 4) == 4 &&
                  args.integers(S::post_pad, after, 4) == 4);
     args.require(in.rank >= 1 && in.rank <= 4 && in.rank == out.rank);
-    const int32_t value = args.code(S::pad_value);
+    args.require(is_byte || in.type == ScalarType::Short);
+    const int32_t value = is_byte ? args.code(S::pad_value)
+                                  : args.integer(S::pad_value, INT16_MIN, INT16_MAX);
 
     if (!args.ok()) {
         return;
@@ -110,9 +113,13 @@ void pad_out(KernelRuntimeContext &context, Span<EValue *> values)
     args.put(fill.count, out.count);
     args.put(fill.value, value);
 
-    cortexm_fill_x8_scalar(&fill, out.data);
+    if (is_byte) {
+        cortexm_fill_x8_scalar(&fill, out.data);
+    } else {
+        cortexm_fill_x16_scalar(&fill, out.data);
+    }
     if (in.count > 0) {
-        cortexm_copy_x8_scalar(&box, in.data, out.as<int8_t>() + start);
+        copy(args, in.type, box, in.data, out.as<int8_t>() + (is_byte ? start : 2 * start));
     }
 }
 
