@@ -85,11 +85,7 @@ def four_bits(graph: Graph) -> Graph:
             if np.abs(weight.data.astype(np.int32)).max() > 8:
                 data = np.clip(np.rint(weight.data / 16), -8, 7).astype(np.int8)
                 tensors[op.inputs[1]] = replace(weight, data=data)
-            if isinstance(attrs, ops.Linear):
-                attrs = replace(attrs, rescale=_sixteenfold(attrs.rescale))
-            else:
-                rescales = tuple(map(_sixteenfold, attrs.rescales))
-                attrs = replace(attrs, rescales=rescales)
+            attrs = replace(attrs, rescales=tuple(map(_sixteenfold, attrs.rescales)))
         made.append(replace(op, attrs=attrs))
     return replace(graph, tensors=tuple(tensors), ops=tuple(made))
 

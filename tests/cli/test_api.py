@@ -44,7 +44,7 @@ def test_a_program_is_compiled_looked_at_and_written(tmp_path: Path) -> None:
         ({"isa": "mvee"}, "unknown ISA 'mvee'", "did you mean 'mve'?"),
         ({"ram_limt": 1}, "unknown option 'ram_limt'", "did you mean 'ram_limit'?"),
         ({"out": "x"}, "unknown option 'out'", "known: "),
-        ({"io": "int16"}, "io cannot be 'int16'", "did you mean 'int8'?"),
+        ({"io": "int4"}, "io cannot be 'int4'", "did you mean 'int8'?"),
         ({"optimize": "fast"}, "optimize cannot be 'fast'", "known: balanced, size"),
         ({"ram_limit": 10}, "RAM_LIMIT is 10", ""),
         ({"flash_limit": "lots"}, "'lots' is not a size", "64K"),

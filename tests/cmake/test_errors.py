@@ -39,7 +39,7 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte CPU m55", "unknown CPU 'm55'", "cortex-m55"),
         ("digits.pte CPU cortex-m0 ISA mve", "cortex-m0 has no MVE", "supports: scalar"),
         ("digits.pte CPU cortex-m55 ISA mvee", "unknown ISA 'mvee'", "did you mean 'mve'?"),
-        ("digits.pte IO int16", "unknown IO 'int16'", "did you mean 'int8'?"),
+        ("digits.pte IO int4", "unknown IO 'int4'", "did you mean 'int8'?"),
         ("digits.pte QUANTIZE a8w5", "unknown QUANTIZE 'a8w5'", "did you mean 'a8w4'?"),
         ("digits.pte CALIBRATE gptq", "cannot calibrate by 'gptq'", "weights=gptq"),
         ("digits.pte QUANTIZE a8w4", "digits.pte is quantized already", "leave them out"),
