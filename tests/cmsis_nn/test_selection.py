@@ -101,7 +101,7 @@ def wheel_size(sizes: Any, isa: Isa, op: str, f: dict[str, Any]) -> int | None:
     return (rows + 3) // 4 * 4 + turned
 
 
-@pytest.mark.parametrize("isa", list(Isa))
+@pytest.mark.parametrize("isa", list(CPUS))
 def test_scratch_is_what_the_wheels_cmsis_nn_asks_for(isa: Isa) -> None:
     sizes = pytest.importorskip(
         "executorch.backends.cortex_m.library.cmsis_nn",
