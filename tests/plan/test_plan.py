@@ -20,7 +20,7 @@ from cortexm_tools.plan.types import Buffer
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from tests.support.graphs import Net, random_layer, random_network
+from tests.support.graphs import Net, random_layer, random_network, random_wide
 from tests.support.ownership import replay
 
 M55 = Target.parse("cortex-m55")
@@ -75,7 +75,8 @@ def test_every_kernel_with_an_order_is_among_the_networks() -> None:
     """tests/device runs the same networks on the cores."""
     used = set()
     for cpu in ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0", "any"):
-        for graph in [*map(random_layer, range(60)), *map(random_network, range(40))]:
+        layers, networks = map(random_layer, range(60)), map(random_network, range(40))
+        for graph in [*layers, *networks, *map(random_wide, range(32))]:
             plan = make_plan(simplify(graph), Target.parse(cpu))
             used |= {call.kernel.symbol for step in plan.steps for call in step.calls}
     assert {kernel.symbol for kernel in kernels() if kernel.order} <= used
