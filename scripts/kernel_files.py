@@ -135,7 +135,12 @@ def libraries(adapters: list[Row], data: dict[str, Any], near: str) -> str:
     found |= {(row["name"], row["cpu"]): row["instructions"] for row in data["models"]}
     lines = [f"| {name} |" + _cells(found, name, cores) for name in operators]
     lines += [f"| model {name} |" + _cells(found, name, cores, mark=False) for name in models]
-    names = ", ".join(f"`{adapter['op']}`" for adapter in adapters)
+    types: dict[str, list[str]] = {}
+    for adapter in adapters:
+        types.setdefault(adapter["op"].removesuffix("_wide"), [])
+        if adapter["types"] not in types[adapter["op"].removesuffix("_wide")]:
+            types[adapter["op"].removesuffix("_wide")].append(adapter["types"])
+    names = ", ".join(f"`{op}` ({', '.join(of)})" for op, of in types.items())
     return NN_HEAD.format(operators=names, revision=data["cmsis_nn"], nearest=near) + "\n".join(
         [*head, *lines, ""]
     )
@@ -172,7 +177,7 @@ def prototype(row: Row, last: str, macros: dict[str, list[str]]) -> str:
     values = {
         "name": f"cortexm_{row['op']}_{row['types']}_{last}",
         "params_type": row["params"],
-        "bias_type": "int64_t" if row["op"].endswith("_wide") else "int32_t",
+        "bias_type": TYPES[row.get("bias", "s64" if row["op"].endswith("_wide") else "s32")],
         "type": halves[0],
         "from": halves[0],
         "to": halves[-1],
@@ -213,7 +218,7 @@ def is_in_c(row: Row) -> bool:
     for name in names:
         file = ROOT / "kernels" / "src" / name
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
-        if re.search(r"^#(error|include CORTEXM_ROUTINES)", text, re.MULTILINE):
+        if re.search(r"^#(error|include CORTEXM_)", text, re.MULTILINE):
             return False
         seen.add(name)
         names += [each for each in re.findall(r'#include "(.*)"', text) if each not in seen]

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One thread of PyTorch in each worker; the kernels as a shared library."""
+"""One thread of PyTorch in each worker; the kernels as a shared library; each file of ours compiled once."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +17,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from tests.support.plan_executor import PlanExecutor, build_library
+
+LAUNCHER = Path(__file__).resolve().parent / "support" / "compile_once.py"
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -26,11 +31,27 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
         )
 
 
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all workers of a session."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compile_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Builds in this session share the objects of kernels, runtime and boards."""
+    folder = shared_folder(tmp_path_factory) / "objects"
+    folder.mkdir(exist_ok=True)
+    words = (sys.executable, "-I", "-S", LAUNCHER, folder, LAUNCHER.parents[2])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CMAKE_C_COMPILER_LAUNCHER", ";".join(map(str, words)))
+        yield
+
+
 @pytest.fixture(scope="session")
 def executor(tmp_path_factory: pytest.TempPathFactory) -> PlanExecutor:
     """Runs plans here; the library is built once for all workers of a session."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernel_library"
+    folder = shared_folder(tmp_path_factory) / "kernel_library"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cortexm_tools.compile import CompileOptions, compile_program, write_compiled
+from cortexm_tools.options.precision import INT8, Quantization
 from cortexm_tools.program import Program, load_program
 from cortexm_tools.run.bench import bench
 from cortexm_tools.run.boards import boards_for
@@ -45,12 +46,17 @@ ABOUT = {
 Row = dict[str, int]
 
 
-def lower(name: str) -> Program:
+def lower(name: str, quantization: Quantization = INT8) -> Program:
     """A benchmark model lowered; its .pte serves every core."""
     print(f"lowering {name}", file=sys.stderr, flush=True)
     file = "mobilenet_v2" if name == LARGE else name
     os.environ["CORTEXM_IMAGE_SIZE"] = "224" if name == LARGE else "96"
-    return load_program(MODELS_FOLDER / f"{file}.py", name=name, target=Target.parse("cortex-m55"))
+    return load_program(
+        MODELS_FOLDER / f"{file}.py",
+        name=name,
+        target=Target.parse("cortex-m55"),
+        quantization=quantization,
+    )
 
 
 def digest(program: Program) -> str:

@@ -14,7 +14,7 @@ void cortexm_linear_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in, const
                    (weight[o * p->in_features + k] - p->weight_zero_point);
         }
         out[r * p->out_features + o] = (int8_t)ref_clamp(
-            ref_requantize(acc, p->multiplier, p->shift) + p->out_zero_point, p->act_min,
+            ref_requantize(acc, p->multiplier[o], p->shift[o]) + p->out_zero_point, p->act_min,
             p->act_max);
     }
 }

@@ -28,7 +28,7 @@ from .options import COMPILE, OPTIONS, Option
 from .options.arena import parse_arena
 from .options.memories import section_name
 from .options.names import check_name, name_of_file
-from .options.precision import parse_quantization
+from .options.precision import parse_patterns, parse_quantization
 from .program import Program, load_program, program_of_module
 from .pte.vectors import fit_input
 from .report import layer_table, quality_table, summary
@@ -187,6 +187,7 @@ def compile_model(
     cpu: str = "cortex-m55",
     name: str | None = None,
     quantize: bool | str = True,
+    quantization: Mapping[str, str] | None = None,
     calibrate: str = "",
     calibration: Any = None,
     evaluation: Any = None,
@@ -204,6 +205,9 @@ def compile_model(
         name: C identifier; default: the file's name, or ``model``.
         quantize: the precision of a module or model.py: ``"int8"``, or True; ``"a8w4"``, weights of
             4 bits; ``"none"``, or False, to lower it as it is.
+        quantization: precisions of a module or model.py by module paths, as in its
+            ``Quantization`` (docs/pipeline.md), in the place of which they come; `quantize` then
+            is for what they leave.
         calibrate: ``"weights=gptq"`` or ``"weights=nearest"``: how weights are rounded; default:
             GPTQ for weights of 4 bits.
         calibration: samples to take the quantization ranges from: of a module an iterable of inputs
@@ -237,6 +241,12 @@ def compile_model(
         **limits(args),
     )
     program = model
+    if isinstance(model, Program) and quantization is not None:
+        raise CortexMError(
+            "a Program is quantized already: it takes no quantization",
+            where=model.name,
+            hint="give it to lower_model",
+        )
     if not isinstance(model, Program):
         program = lower_model(
             model,
@@ -245,6 +255,7 @@ def compile_model(
             isa=args.isa,
             name=name,
             quantize=quantize,
+            quantization=quantization,
             calibrate=calibrate,
             calibration=calibration,
             evaluation=evaluation,
@@ -261,6 +272,7 @@ def lower_model(
     isa: str | None = None,
     name: str | None = None,
     quantize: bool | str = True,
+    quantization: Mapping[str, str] | None = None,
     calibrate: str = "",
     calibration: Any = None,
     evaluation: Any = None,
@@ -274,7 +286,15 @@ def lower_model(
         CortexMError: the file is missing or of an unknown kind, or the model cannot be lowered.
     """
     target = Target.parse(cpu, isa)
-    quantization = parse_quantization(_precision(quantize), calibrate)
+    settled = parse_quantization(_precision(quantize), calibrate)
+    patterns = None
+    if quantization is not None:
+        patterns = parse_patterns(quantization, "quantization")
+        if settled is None:
+            raise CortexMError(
+                "a model that is lowered as it is takes no quantization",
+                hint="leave out quantize, or quantization",
+            )
     if isinstance(model, (str, os.PathLike)):
         if evaluation is not None:
             raise CortexMError("evaluation is for a module; a model file defines EvaluationInputs")
@@ -285,7 +305,8 @@ def lower_model(
             target=target,
             calibration=None if calibration is None else Path(calibration),
             model_input=None if example_inputs is None else Path(example_inputs),
-            quantization=quantization,
+            quantization=settled,
+            patterns=patterns,
             progress=progress,
         )
     return program_of_module(
@@ -295,7 +316,8 @@ def lower_model(
         target=target,
         calibration=calibration,
         evaluation=evaluation,
-        quantization=quantization,
+        quantization=settled,
+        patterns=patterns,
         progress=progress,
     )
 

@@ -7,8 +7,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from .errors import CortexMError, did_you_mean, named
 from .frontend.load.builtin import builtin_file, builtin_names
 from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
-from .options.precision import INT8, Quantization
+from .options.precision import INT8, Pattern, Quantization
 from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
@@ -118,6 +117,7 @@ def load_program(
     calibration: Path | None = None,
     model_input: Path | None = None,
     quantization: Quantization | None = INT8,
+    patterns: tuple[Pattern, ...] | None = None,
     progress: Progress = lambda text: None,
 ) -> Program:
     """Reads a .pte or .bpte, or lowers a model file or a built-in model.
@@ -128,11 +128,15 @@ def load_program(
         calibration: file or folder of samples that replaces CalibrationInputs.
         model_input: a .pt file with example inputs that replaces ModelInputs.
         quantization: None leaves the model as it is: in float, or quantized before.
+        patterns: precisions by module paths, in place of the model file's; None for those.
 
     Raises:
         CortexMError: the file is missing, of an unknown kind, or cannot be lowered.
     """
-    load = partial(_load, path, calibration, model_input)
+
+    def load() -> LoadedModel:
+        return _with_patterns(_load(path, calibration, model_input), patterns)
+
     if not path.is_file():
         if str(path) not in builtin_names():
             raise _unknown(path)
@@ -149,7 +153,7 @@ def load_program(
         raise CortexMError(
             f"a {path.suffix} is quantized already: it takes no calibration data", where=str(path)
         )
-    if quantization not in (None, INT8):
+    if quantization not in (None, INT8) or patterns is not None:
         raise CortexMError(
             f"a {path.suffix} is quantized already: its precision cannot be chosen",
             where=str(path),
@@ -187,9 +191,12 @@ def program_of_module(
     calibration: Any = None,
     evaluation: Any = None,
     quantization: Quantization | None = INT8,
+    patterns: tuple[Pattern, ...] | None = None,
     progress: Progress = lambda text: None,
 ) -> Program:
     """Lowers an nn.Module that a program passes; the arguments are those of `given_module`.
+
+    Its precisions by module paths are `patterns`.
 
     Raises:
         CortexMError: it cannot be lowered, or an input does not fit.
@@ -198,9 +205,17 @@ def program_of_module(
     def load() -> LoadedModel:
         from .frontend.load.given import given_module
 
-        return given_module(module, example_inputs, calibration, evaluation, name)
+        loaded = given_module(module, example_inputs, calibration, evaluation, name)
+        return _with_patterns(loaded, patterns)
 
     return _lower(name, name, target, quantization, load, progress)
+
+
+def _with_patterns(loaded: LoadedModel, patterns: tuple[Pattern, ...] | None) -> LoadedModel:
+    """The model with precisions that the caller gives, if there are any."""
+    if patterns is None:
+        return loaded
+    return replace(loaded, patterns=patterns, patterns_at="quantization")
 
 
 def _sidecar_layers(path: Path, pte: bytes) -> tuple[NamedLayer, ...]:

@@ -12,6 +12,12 @@ import pytest
 from tests.cmake.projects import HERE, MODEL, ROOT, Project, run, succeed
 
 
+@pytest.fixture(autouse=True)
+def compiles_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds that are looked at share no objects with others."""
+    monkeypatch.delenv("CMAKE_C_COMPILER_LAUNCHER", raising=False)
+
+
 @pytest.fixture
 def project(tmp_path: Path):
     """Copies a mini-project next to nothing else of ours."""

@@ -17,14 +17,14 @@ from cortexm_tools.ir import DType, Graph, Rescale, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import KernelChoice, make_plan
 from cortexm_tools.plan.kernels import faster_library
-from cortexm_tools.plan.kernels.packing import Constants, nn_channels, nn_depthwise
-from cortexm_tools.plan.kernels.table import kernels
+from cortexm_tools.plan.kernels.packing import Constants, nn_channels, nn_depthwise, nn_wide
+from cortexm_tools.plan.kernels.table import Kernel, kernels
 from cortexm_tools.plan.types import Call, ScratchArg
 from cortexm_tools.report import layer_table, summary
 from cortexm_tools.run.image import build_image
 from cortexm_tools.target import Isa, Target
 
-from tests.cmsis_nn.nn_layers import FAMILIES, layer_program, random_layer
+from tests.cmsis_nn.nn_layers import FAMILIES, Layer, layer_program, random_layer
 from tests.support.graphs import Net, rescales
 
 NN = KernelChoice.CMSIS_NN
@@ -57,14 +57,20 @@ def test_every_family_goes_to_cmsis_nn_on_every_core() -> None:
 # -- Scratch memory against the library's own functions, as ExecuTorch's wheel has them ---------------
 
 
-def wheel_size(sizes: Any, isa: Isa, op: str, f: dict[str, Any]) -> int | None:
+def wheel_size(sizes: Any, isa: Isa, kernel: Kernel, f: dict[str, Any]) -> int | None:
     """What the wheel's module says for a call; None for an operator without scratch memory."""
+    op, wide = kernel.op.removesuffix("_wide"), kernel.types == "s16"
+    kinds = {
+        "s8": sizes.DataType.A8W8,
+        "s8w4": sizes.DataType.A8W4,
+        "s16": sizes.DataType.A16W8,
+    }
     backend = {
         Isa.SCALAR: sizes.Backend.SCALAR,
         Isa.DSP: sizes.Backend.DSP,
         Isa.MVE: sizes.Backend.MVE,
     }[isa]
-    kind = sizes.DataType.A8W8
+    kind = kinds[kernel.types]
     if op == "batch_matmul":
         filter_ = [f["inner"], -1, -1, f["cols"]]
         return int(sizes.fully_connected_buffer_size(backend, kind, filter_nhwc=filter_))
@@ -72,6 +78,7 @@ def wheel_size(sizes: Any, isa: Isa, op: str, f: dict[str, Any]) -> int | None:
         return int(
             sizes.avgpool_buffer_size(backend, kind, dim_dst_width=f["out_w"], ch_src=f["channels"])
         )
+    quant = 8 * ((f["out_c"] + 3) // 4 * 4) if wide and "out_c" in f else 0  # of our adapters
     if op not in ("conv2d", "depthwise_conv2d", "transpose_conv2d"):
         return None
     depthwise = op == "depthwise_conv2d"
@@ -83,17 +90,18 @@ def wheel_size(sizes: Any, isa: Isa, op: str, f: dict[str, Any]) -> int | None:
         "padding_hw": [-f["in_y0"], -f["in_x0"]],
         "stride_hw": [f["stride_h"], f["stride_w"]],
         "dilation_hw": [f["dilation_h"], f["dilation_w"]],
-        "input_offset": -f["in_zero_point"],
-        "output_offset": f["out_zero_point"],
+        "input_offset": -f.get("in_zero_point", 0),
+        "output_offset": f.get("out_zero_point", 0),
         "activation_min": f["act_min"],
         "activation_max": f["act_max"],
     }
     if depthwise:
         shared["filter_nhwc"] = [1, f["kernel_h"], f["kernel_w"], f["out_c"]]
         times = f["out_c"] // f["in_c"]
-        return int(sizes.depthwise_conv_wrapper_buffer_size(backend, kind, ch_mult=times, **shared))
+        size = sizes.depthwise_conv_wrapper_buffer_size(backend, kind, ch_mult=times, **shared)
+        return quant + int(size)
     if op == "conv2d":
-        return int(sizes.convolve_wrapper_buffer_size(backend, kind, **shared))
+        return quant + int(sizes.convolve_wrapper_buffer_size(backend, kind, **shared))
     shared["padding_offsets_hw"] = [0, 0]
     rows = int(sizes.transpose_conv_buffer_size(backend, kind, **shared))
     del shared["output_nhwc"]
@@ -113,7 +121,7 @@ def test_scratch_is_what_the_wheels_cmsis_nn_asks_for(isa: Isa) -> None:
             call = first_call(random_layer(family, seed), CPUS[isa])
             if call.kernel.library != "cmsis-nn":
                 continue
-            wanted = wheel_size(sizes, isa, call.kernel.op, dict(call.fields))
+            wanted = wheel_size(sizes, isa, call.kernel, dict(call.fields))
             given = scratch(call)
             if call.kernel.op == "transpose_conv2d" and wanted is not None:
                 # The library counts columns with the stride of rows; ours are enough for both.
@@ -158,14 +166,29 @@ def test_constants_are_plain_and_filled_up_to_fours() -> None:
     assert flat[:30].tolist() == list(range(30)) and flat[30:].tolist() == [0, 0, 0]
 
 
+def test_biases_of_int16_layers_have_64_bits() -> None:
+    narrow = Constants(np.ones((5, 1, 1, 1), np.int8), bias=np.arange(5, dtype=np.int32), wide=True)
+    packed = nn_wide(narrow)
+    assert packed.bias.dtype == np.int64
+    assert packed.bias.tolist() == [0, 1, 2, 3, 4, 0, 0, 0]
+
+
 # -- What stays ours ---------------------------------------------------------------------------------
 
 
-def conv(shape: tuple[int, ...], kernel: tuple[int, int], **changes: Any) -> Graph:
-    """A convolution to 4 channels with some attributes changed."""
-    net = Net()
+def conv(
+    shape: tuple[int, ...],
+    kernel: tuple[int, int],
+    padding: tuple[int, int, int, int] = (0, 0, 0, 0),
+    bits: int = 8,
+    groups: int = 1,
+    **changes: Any,
+) -> Graph:
+    """A convolution to 4 channels with some attributes changed, and with weights of so many bits."""
+    net = Layer()
+    net.narrow = bits == 4
     x = net.input(shape)
-    out = net.conv(x, 4, kernel, padding=changes.pop("padding", (0, 0, 0, 0)))
+    out = net.conv(x, 4, kernel, padding=padding, groups=groups)
     op = net.ops[-1]
     net.ops[-1] = dataclasses.replace(op, attrs=dataclasses.replace(op.attrs, **changes))
     return net.finish(out)
@@ -181,6 +204,83 @@ def test_rows_whose_padding_the_mve_function_refuses_stay_ours() -> None:
     for cpu, expected in (("cortex-m55", "builtin"), ("cortex-m4", "cmsis-nn")):
         assert library(conv((1, 4, 1, 9), (1, 3), padding=(0, 2, 0, 0)), cpu) == expected
         assert library(conv((1, 4, 1, 9), (1, 3), padding=(0, 1, 0, 1)), cpu) == "cmsis-nn"
+
+
+def wide_conv(depth: int, out_c: int, columns: int = 2, bias: int = 0, **changes: Any) -> Graph:
+    """A 1x1 convolution of int16 codes."""
+    net = Net()
+    x = net.input((1, depth, 1, columns), DType.S16)
+    attrs = ops.Conv2d(
+        Window((1, 1), (1, 1), (0, 0, 0, 0)),
+        **{"in_zero_point": 0, "out_zero_point": 0, "act_min": -32768, "act_max": 32767}
+        | {"rescales": (Rescale(2**30, -8),) * out_c}
+        | changes,
+    )
+    weight = net.constant(np.full((out_c, 1, 1, depth // attrs.groups), 3), DType.S8)
+    inputs = [x, weight, net.constant(np.full(out_c, bias), DType.S64)]
+    return net.finish(net.add(attrs, inputs, (1, out_c, 1, columns)))
+
+
+@pytest.mark.parametrize("cpu", CPUS.values())
+def test_convolutions_of_int16_codes(cpu: str) -> None:
+    assert library(wide_conv(9, 3), cpu) == "cmsis-nn"
+    wide = first_call(wide_conv(9, 3, bias=2**33), cpu).kernel
+    assert (wide.op, wide.library) == ("conv2d_wide", "cmsis-nn")
+    assert library(wide_conv(8, 4, groups=2, rescales=(Rescale(2**30, -8),) * 4), cpu) == "builtin"
+    # Results that leave 32 bits before they are clamped are cut off.
+    assert library(wide_conv(9, 3, rescales=(Rescale(2**30, 13),) * 3), cpu) == "builtin"
+
+
+def test_deep_convolutions_of_int16_codes() -> None:
+    """Of more than 512 inputs."""
+    found = {
+        cpu: [
+            library(wide_conv(513, 3), cpu),
+            library(wide_conv(516, 3), cpu),
+            library(wide_conv(513, 4), cpu),
+            library(wide_conv(516, 4, columns=3, bias=2**33), cpu),
+            library(wide_conv(516, 4, columns=4, bias=2**33), cpu),
+        ]
+        for cpu in CPUS.values()
+    }
+    nn, ours = "cmsis-nn", "builtin"
+    assert found == {
+        "cortex-m3": [nn, nn, nn, ours, nn],
+        "cortex-m4": [ours, nn, nn, ours, nn],
+        "cortex-m55": [nn, nn, nn, nn, nn],
+    }
+
+
+def types(graph: Graph, cpu: str) -> tuple[str, str]:
+    kernel = first_call(graph, cpu).kernel
+    return kernel.types, kernel.library
+
+
+def test_weights_of_4_bits() -> None:
+    """Odd rows, which share a byte, go to the functions for int8."""
+
+    def found(shape: tuple[int, ...], cpu: str, groups: int = 1) -> str:
+        layer = conv(shape, (min(shape[2], 3), 3), (0, 1, 0, 1), 4, groups)
+        used, whose = types(layer, cpu)
+        assert whose == "cmsis-nn"
+        return used
+
+    for cpu in CPUS.values():
+        assert found((1, 8, 5, 5), cpu) == "s8w4"
+        assert found((1, 7, 5, 5), cpu) == "s8"
+        assert found((1, 8, 5, 5), cpu, groups=2) == "s8"
+        rows = "s8" if cpu == "cortex-m55" else "s8w4"
+        assert found((1, 4, 1, 9), cpu) == rows
+        for channels, expected in ((10, "s8w4"), (9, "s8")):
+            net = Layer()
+            net.narrow = True
+            x = net.input((1, channels, 5, 5))
+            depthwise = types(net.finish(net.conv(x, channels, depthwise=True)), cpu)[0]
+            assert depthwise == ("s8" if cpu == "cortex-m55" else expected)
+            net = Layer()
+            net.narrow = True
+            layer = net.finish(net.linear(net.input((1, channels)), 3))
+            assert types(layer, cpu) == (expected, "cmsis-nn")
 
 
 def transposed(padding: int, kernel: int, stride: int, more: int = 0) -> Graph:
@@ -244,7 +344,7 @@ def test_auto_takes_what_was_measured_to_be_faster(monkeypatch: pytest.MonkeyPat
         ("cortex-m4", "dsp", "linear"): {"builtin": 90, "cmsis-nn": 100},
     }
     monkeypatch.setattr(faster_library, "_instructions", lambda: found)
-    layer = random_layer("linear", 0)
+    layer = random_layer("linear", 2)
     chosen = {
         cpu: first_call(layer, cpu, KernelChoice.AUTO).kernel.library
         for cpu in ("cortex-m55", "cortex-m85", "cortex-m4", "cortex-m7", "cortex-m3")
@@ -260,7 +360,7 @@ def test_auto_takes_what_was_measured_to_be_faster(monkeypatch: pytest.MonkeyPat
 
 def test_report_says_whose_kernel_each_layer_uses() -> None:
     target = Target.parse("cortex-m55")
-    program = layer_program("linear", 0)
+    program = layer_program("linear", 2)
     data = compile_program(program, CompileOptions(target, kernels=NN)).report
     assert data["libraries"] == ["cmsis-nn"]
     assert [layer["library"] for layer in data["layers"]] == ["cmsis-nn"]
@@ -278,7 +378,8 @@ def test_check_file_names_every_layer_with_scratch_memory() -> None:
     assert isinstance(text, str)
     (call,) = compiled.plan.steps[0].calls
     assert (
-        f"cortexm_nn_conv2d_scratch(&layer_op0_params), {scratch(call)}, layer_op0_refuse)" in text
+        f"cortexm_nn_conv2d_s8_scratch(&layer_op0_params), {scratch(call)}, layer_op0_refuse)"
+        in text
     )
     assert "#if CORTEXM_NN_CODE != 1" in text
     plain = compile_program(layer_program("conv2d_row", 1), CompileOptions(target))
@@ -287,7 +388,7 @@ def test_check_file_names_every_layer_with_scratch_memory() -> None:
 
 def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CortexMError, match="CPU any names none"):
-        first_call(random_layer("linear", 0), "any")
+        first_call(random_layer("linear", 2), "any")
     with pytest.raises(CortexMError, match="unknown kernel library 'cmsis'") as caught:
         kernel_choice("cmsis")
     assert "cmsis-nn" in str(caught.value)
@@ -316,12 +417,13 @@ def test_recorded_figures_are_of_every_adapter_and_core() -> None:
     assert len(cores) == 5 and ("cortex-m55", "mve") in cores
     for cpu, isa in cores:
         assert {op for c, i, op in found if (c, i) == (cpu, isa)} == {
-            kernel.op for kernel in kernels("adapters")
+            kernel.op for kernel in kernels("adapters") if kernel.types == "s8"
         }
     # What auto is for: the M55's average pools; and what it must leave alone.
     target = Target.parse("cortex-m55")
-    assert faster_library.is_faster("avg_pool2d", "cmsis-nn", target)
-    assert not faster_library.is_faster("conv2d", "cmsis-nn", target)
+    assert faster_library.is_faster("avg_pool2d", "s8", "cmsis-nn", target)
+    assert not faster_library.is_faster("conv2d", "s8", "cmsis-nn", target)
+    assert not faster_library.is_faster("avg_pool2d", "s16", "cmsis-nn", target)  # not measured
 
 
 def test_adapters_promise_no_order_of_access() -> None:

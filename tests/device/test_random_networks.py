@@ -2,7 +2,8 @@
 """Random small networks: interpreter = this machine under sanitizers = M4 = M55 = M0 or M3, which run
 the same plans; some on the M33, which runs those of the M4. All on all cores in a thorough run.
 
-So are networks for images of one channel, row or column, and networks of int16 codes.
+So are networks for images of one channel, row or column, networks of int16 codes, half of them with
+the fastest kernels, networks whose layers have several precisions, and one of these that was lowered.
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
@@ -35,6 +36,7 @@ from tests.support.graphs import (
     random_layer,
     random_narrow,
     random_network,
+    random_precisions,
     random_tower,
     random_wide,
 )
@@ -49,7 +51,9 @@ GRAPHS = [
     *((random_branches, seed) for seed in range(24)),
     *((random_stream, seed) for seed in range(24)),
     *((random_wide, seed) for seed in range(32)),
+    *((random_precisions, seed) for seed in range(24)),
 ]
+LOWERED = Path(__file__).parents[1] / "data" / "precision" / "mixed.pte"
 
 
 def _graph(number: int) -> Graph:
@@ -76,7 +80,13 @@ def smallest(
     bands: bool,
 ) -> Plan:
     """In the place of plan_within: the plan with the smallest arena, whatever the limit is."""
-    return plan_within(space, regions, optimize, 1, bands=bands)
+    return plan_within(space, regions, optimize, limit and 1, bands=bands)
+
+
+def _limit(number: int) -> int | None:
+    """None for the fastest kernels, whatever scratch they take."""
+    make, seed = GRAPHS[number]
+    return None if make is random_wide and seed // 4 % 2 == 1 else _PLENTY
 
 
 # Of the graphs, which share: scalar kernels run on three cores.
@@ -95,11 +105,14 @@ def test_random_networks(cpu: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(compile_module, "plan_within", smallest)
     target = Target.parse(cpu)
     numbers = share(range(len(GRAPHS)), *SHARES[cpu])
-    graphs = [_graph(number) for number in numbers]
+    lowered = Program("mixed", LOWERED.read_bytes())
+    graphs = [*(_graph(number) for number in numbers), lowered.graph()]
     rows = [[random_inputs(graph, k) for k in range(4 if graph.states else 2)] for graph in graphs]
+    programs = [*(GraphProgram("net", str(number).encode()) for number in numbers), lowered]
+    limits = [*map(_limit, numbers), _PLENTY]
     jobs = [
-        Job(GraphProgram("net", str(number).encode()), row, ram_limit=_PLENTY)
-        for number, row in zip(numbers, rows, strict=True)
+        Job(program, row, ram_limit=limit)
+        for program, row, limit in zip(programs, rows, limits, strict=True)
     ]
     results = run_jobs(jobs, target, tmp_path, sanitize=target.core is Core.HOST, poison=True)
     for graph, invocations, got in zip(graphs, rows, results, strict=True):

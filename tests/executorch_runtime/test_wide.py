@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""int16 activations on ExecuTorch's own runtime: what the interpreter gives, in every byte."""
+"""int16 activations, and layers of all precisions, on ExecuTorch's own runtime: what the interpreter
+gives, in every byte."""
 
 from __future__ import annotations
 
@@ -13,19 +14,22 @@ from cortexm_tools.program import Program
 from tests.executorch_runtime.executorch_host import Host, Job
 from tests.support.graphs import random_inputs
 
-PROGRAM = Path(__file__).parents[1] / "data" / "precision" / "network.pte"
+DATA = Path(__file__).parents[1] / "data" / "precision"
 
 
-def test_a_network_with_int16_activations(host: Host, tmp_path: Path) -> None:
-    program = Program("network", PROGRAM.read_bytes())
-    graph = program.graph()
+def test_networks_with_int16_activations(host: Host, tmp_path: Path) -> None:
+    programs = [Program(name, (DATA / f"{name}.pte").read_bytes()) for name in ("network", "mixed")]
+    graph = programs[0].graph()
     assert {op.attrs.kind for op in graph.ops} >= {
         "conv2d", "depthwise_conv2d", "transpose_conv2d", "linear", "wide_softmax", "activation",
         "max_pool2d", "avg_pool2d", "add", "concat", "requantize",
     }  # fmt: skip
-    rows = [random_inputs(graph, seed) for seed in range(3)]
-    (result,) = host.run("wide", [Job(program, rows)], tmp_path)
-    assert result.error == 0 and result.used == result.planned
-    for got, row in zip(result.outputs, rows, strict=True):
-        for have, want in zip(got, run_graph(graph, row), strict=True):
-            np.testing.assert_array_equal(have, want)
+    jobs = [
+        Job(program, [random_inputs(program.graph(), seed) for seed in range(3)])
+        for program in programs
+    ]
+    for job, result in zip(jobs, host.run("wide", jobs, tmp_path), strict=True):
+        assert result.error == 0 and result.used == result.planned
+        for got, row in zip(result.outputs, job.rows, strict=True):
+            for have, want in zip(got, run_graph(job.program.graph(), row), strict=True):
+                np.testing.assert_array_equal(have, want, err_msg=job.program.name)

@@ -19,7 +19,8 @@ from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.lower.lower import lower
 from cortexm_tools.frontend.quantize.columns import WEIGHTED, as_matrices, as_weight, columns
 from cortexm_tools.frontend.quantize.gptq import Moments, nearest, round_weights, squared_error
-from cortexm_tools.frontend.quantize.quantize import Quantized, quantize, tag_nodes, tag_of
+from cortexm_tools.frontend.quantize.quantize import Quantized, quantize
+from cortexm_tools.frontend.quantize.tags import tag_nodes, tag_of
 from cortexm_tools.frontend.quantize.weight_bits import (
     WeightedLayer,
     layers_with_weights,

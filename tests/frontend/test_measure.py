@@ -21,7 +21,8 @@ from cortexm_tools.frontend.capture.state import Stateless
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.load.samples import Sample
 from cortexm_tools.frontend.quantize.measure import MAX_INPUTS, measure
-from cortexm_tools.frontend.quantize.quantize import quantize, tag_nodes
+from cortexm_tools.frontend.quantize.quantize import quantize
+from cortexm_tools.frontend.quantize.tags import tag_nodes
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.pte.noise import Noise
 from cortexm_tools.pte.quality import (

@@ -15,7 +15,7 @@ from torch import nn
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.lower import lower as lowering
 from cortexm_tools.frontend.lower.replay import quick_passes
-from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.frontend.quiet import _quick_yaml, import_executorch
 from cortexm_tools.target import Target
 
 
@@ -56,6 +56,41 @@ def test_same_program() -> None:
     assert results[0].quality == results[1].quality
     for part, line in enumerate(said[:6], 1):
         assert "operators: " in line and line.endswith(f"({part} of 6)")
+
+
+def test_the_table_of_operators_is_read_as_executorch_reads_it() -> None:
+    import_executorch()
+    from executorch.exir.dialects.edge import _ops
+
+    with _quick_yaml():
+        quick = _ops._load_edge_dialect_info()
+    assert len(quick) > 100 and quick == _ops._load_edge_dialect_info()
+
+
+def test_kernels_of_a_decomposition_are_those_of_the_first_time() -> None:
+    import torch.export.exported_program as exported_program
+
+    def kernels() -> list[dict[Any, Any]]:
+        return [dict(op.py_kernels) for op in operators]
+
+    operators = [torch.ops.aten.linear.default, torch.ops.aten.matmul.default]
+    whole = exported_program._override_composite_implicit_decomp
+    found, before = [], kernels()
+    for time in range(3):
+        given = {op: object() for op in operators}
+        with quick_passes() if time else nullcontext():
+            with exported_program._override_composite_implicit_decomp(given):
+                inside = kernels()
+            assert (exported_program._override_composite_implicit_decomp is whole) == (time == 0)
+        assert kernels() == before
+        assert [
+            list(each.values()).count(given[op]) for op, each in zip(operators, inside, strict=True)
+        ] == [
+            1,
+            1,
+        ]
+        found.append([each.keys() for each in inside])
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("kind", ["normal", "few", "sparse", "constant"])

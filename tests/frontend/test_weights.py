@@ -20,8 +20,8 @@ from cortexm_tools.frontend.quiet import import_executorch
 from tests.support.quick import quick_ranges
 
 _aten = torch.ops.aten
-PER_CHANNEL = {_aten.conv2d.default: 0, _aten.conv_transpose2d.input: 1}
-WEIGHTED = {*PER_CHANNEL, _aten.linear.default}
+AXES = {_aten.conv2d.default: 0, _aten.conv_transpose2d.input: 1, _aten.linear.default: 0}
+"""Of the outputs, each of which has a scale."""
 
 
 class Everything(nn.Module):
@@ -55,7 +55,7 @@ class Everything(nn.Module):
 
 def weights_of(graph: GraphModule) -> list[tuple[Any, Any]]:
     """The operators with weights and where their weights come from, in order."""
-    return [(n.target, n.args[1]) for n in graph.graph.nodes if n.target in WEIGHTED]
+    return [(n.target, n.args[1]) for n in graph.graph.nodes if n.target in AXES]
 
 
 def constant(graph: GraphModule, node: Any) -> Any:
@@ -84,13 +84,13 @@ def test_weights_are_centered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [t for t, _ in codes] == [t for t, _ in floats] and len(codes) >= 9
     for (target, weight), (_, dequantize) in zip(floats, codes, strict=True):
         args = [a if not isinstance(a, Node) else constant(quantized, a) for a in dequantize.args]
-        code, axis = args[0], PER_CHANNEL.get(target)
-        rest = [] if axis is None else [d for d in range(code.dim()) if d != axis]
-        most = weight.abs().amax(rest or list(range(code.dim())))
+        code, axis = args[0], AXES[target]
+        rest = [d for d in range(code.dim()) if d != axis]
+        most = weight.abs().amax(rest)
         scale = torch.as_tensor(args[1]).to(torch.float64)
         least = torch.finfo(torch.float32).eps
         torch.testing.assert_close(scale, (most / 127).clamp(min=least).to(torch.float64))
-        assert args[3 if axis is None else 4 :] == [-127, 127, torch.int8]
+        assert args[4:] == [-127, 127, torch.int8]
         assert code.dtype == torch.int8 and int(code.min()) >= -127
         wide = scale.reshape([-1 if d == axis else 1 for d in range(code.dim())])
         error = (code * wide - weight).abs()

@@ -31,13 +31,16 @@ typedef void (*kernel_fn)(void);
 /* By the operator and the form in which the plan packs its constants, plan/kernels/packing.py. */
 typedef enum {
     CONV_FOURS,
+    CONV_RAISED,
     CONV_GEMM4,
     CONV_TWOS,
+    DEPTHWISE,
     DEPTHWISE_TAP_FOURS,
     DEPTHWISE_WINDOW_ROWS,
     DEPTHWISE8,
     TRANSPOSE,
     TRANSPOSE_GEMM4,
+    TRANSPOSE_GEMM4_WIDE,
     TRANSPOSE_PAIRS
 } conv_kind_t;
 
@@ -80,14 +83,26 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
 
 #define conv_s16_case(variant, ref)                                                                \
     TYPED(any_conv_s16_case, variant, ref, CONV_FOURS, IS_WIDE(variant))
+#define conv_raised_s16_case(variant, ref) TYPED(any_conv_s16_case, variant, ref, CONV_RAISED, 0)
+#define conv_twos_s16_case(variant, ref) TYPED(any_conv_s16_case, variant, ref, CONV_TWOS, 0)
+#define conv_gemm4_s16_case(variant, ref) TYPED(any_conv_s16_case, variant, ref, CONV_GEMM4, 0)
+#define depthwise_window_rows_s16_case(variant, ref)                                               \
+    TYPED(any_conv_s16_case, variant, ref, DEPTHWISE_WINDOW_ROWS, 0)
+#define depthwise8_s16_case(variant, ref) TYPED(any_conv_s16_case, variant, ref, DEPTHWISE8, 0)
 #define depthwise_s16_case(variant, ref)                                                           \
-    TYPED(any_conv_s16_case, variant, ref, DEPTHWISE_TAP_FOURS, IS_WIDE(variant))
+    TYPED(any_conv_s16_case, variant, ref, DEPTHWISE, IS_WIDE(variant))
+#define depthwise_tap_fours_s16_case(variant, ref)                                                 \
+    TYPED(any_conv_s16_case, variant, ref, DEPTHWISE_TAP_FOURS, 0)
+#define transpose_pairs_s16_case(variant, ref)                                                     \
+    TYPED(any_conv_s16_case, variant, ref, TRANSPOSE_PAIRS, 0)
+#define transpose_gemm4_s16_case(variant, ref)                                                     \
+    TYPED(any_conv_s16_case, variant, ref, TRANSPOSE_GEMM4_WIDE, 0)
 #define transpose_s16_case(variant, ref)                                                           \
     TYPED(any_conv_s16_case, variant, ref, TRANSPOSE, IS_WIDE(variant))
 
 /* linear */
 
-typedef enum { LINEAR_FOURS, LINEAR_PAIRS, LINEAR_GEMM4 } linear_kind_t;
+typedef enum { LINEAR, LINEAR_FOURS, LINEAR_EIGHTS, LINEAR_PAIRS, LINEAR_GEMM4 } linear_kind_t;
 
 /* By the scratch that the variant wants, plan/kernels/requirements.py. */
 typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
@@ -114,11 +129,15 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 
 typedef CORTEXM_BATCH_MATMUL_S16((*batch_matmul_s16_fn));
 
-int any_linear_s16_case(kernel_fn variant, kernel_fn ref, int wide);
+int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int wide);
 int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref);
 
 #define linear_s16_case(variant, ref)                                                              \
-    TYPED(any_linear_s16_case, variant, ref, IS_WIDE(variant))
+    TYPED(any_linear_s16_case, variant, ref, LINEAR, IS_WIDE(variant))
+#define linear_eights_s16_case(variant, ref)                                                       \
+    TYPED(any_linear_s16_case, variant, ref, LINEAR_EIGHTS, 0)
+#define linear_pairs_s16_case(variant, ref) TYPED(any_linear_s16_case, variant, ref, LINEAR_PAIRS, 0)
+#define linear_gemm4_s16_case(variant, ref) TYPED(any_linear_s16_case, variant, ref, LINEAR_GEMM4, 0)
 
 /* pool */
 

@@ -155,34 +155,129 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits)
     return finish(&o);
 }
 
+/* How far a variant of int16 wants all sums shifted to the right at least. */
+static int32_t least_shift(conv_kind_t kind)
+{
+    switch (kind) {
+    case CONV_TWOS:
+    case DEPTHWISE_WINDOW_ROWS:
+    case TRANSPOSE_PAIRS:
+        return 2;
+    case CONV_GEMM4:
+    case DEPTHWISE8:
+    case TRANSPOSE_GEMM4_WIDE:
+        return 1;
+    default:
+        return -14;
+    }
+}
+
+/* The weights of a transposed convolution of int16 in phases, whose biases are all the same. */
+static int8_t *pack_wide_phases(conv_kind_t kind, const cortexm_conv_s16_t *p, const int8_t *weight)
+{
+    const cortexm_conv_s8_t narrow = {
+        .in_c = p->in_c,
+        .out_c = p->out_c,
+        .kernel_h = p->kernel_h,
+        .kernel_w = p->kernel_w,
+        .stride_h = p->stride_h,
+        .stride_w = p->stride_w,
+    };
+    const int32_t size = p->out_c * p->kernel_h * p->kernel_w * p->in_c;
+    int32_t *bias = random_bias(p->out_c);
+    int8_t *const packed = pack_phases(kind, 8, &narrow, copy_of(weight, size), &bias);
+
+    free(bias);
+    return packed;
+}
+
+/* The weights as a variant of int16 wants them, maybe themselves, and its scratch. */
+static int8_t *pack_s16(conv_kind_t kind, const cortexm_conv_s16_t *p, int8_t *weight,
+                        int8_t **scratch)
+{
+    const int32_t taps = p->kernel_h * p->kernel_w;
+    const int32_t depth = taps * p->in_c / p->groups;
+    const int32_t columns = p->stride_w == 1 ? (p->out_w + 1) / 2 : p->out_w;
+    const int32_t outputs = p->out_c / p->groups;
+    const int32_t phase = (p->kernel_h + p->stride_h - 1) / p->stride_h *
+                          ((p->kernel_w + p->stride_w - 1) / p->stride_w) * p->in_c;
+
+    switch (kind) {
+    case CONV_RAISED:
+        *scratch = allocate(20 * (depth < 128 + outputs ? depth : 128 + outputs) +
+                            2 * p->in_c / p->groups);
+        return pack_raised(weight, p->out_c * depth);
+    case CONV_TWOS:
+        *scratch = allocate((depth + 3) / 4 * 32);
+        return pack_twos(weight, p->out_c, depth);
+    case CONV_GEMM4:
+        *scratch = allocate(4 * depth);
+        return pack_gemm4_in(8, weight, p->out_c / p->groups, p->groups, depth);
+    case DEPTHWISE_TAP_FOURS:
+        *scratch = allocate(32 * taps + 2 * p->in_c);
+        return pack_depthwise(kind, weight, taps, p->out_c);
+    case DEPTHWISE_WINDOW_ROWS:
+        *scratch = allocate(144 * (columns + 1));
+        return pack_depthwise(kind, weight, taps, p->out_c);
+    case DEPTHWISE8:
+        *scratch = allocate(20 * ((taps + 3) / 4 * 4) + 2 * p->in_c);
+        return pack_depthwise8(copy_of(weight, p->out_c * taps), p->out_c, taps);
+    case TRANSPOSE_PAIRS:
+    case TRANSPOSE_GEMM4_WIDE:
+        *scratch = allocate(kind == TRANSPOSE_PAIRS ? (phase + 3) / 4 * 8 : 4 * phase);
+        return pack_wide_phases(kind, p, weight);
+    default:
+        return weight;
+    }
+}
+
 int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wide)
 {
-    const kernel_fn both[] = {variant, ref};
-    const int is_depthwise = kind == DEPTHWISE_TAP_FOURS;
-    const int32_t group_in = extent(one_in(4) ? length() : between(1, 9), 33);
+    const int is_rows = kind == DEPTHWISE_WINDOW_ROWS;
+    const int has_multiple = kind == DEPTHWISE || kind == DEPTHWISE_TAP_FOURS;
+    const int is_depthwise = has_multiple || is_rows || kind == DEPTHWISE8;
+    const int32_t any_in = extent(one_in(4) ? length() : between(1, 9), 33) * (is_rows ? 4 : 1);
+    const int32_t group_in = kind == DEPTHWISE8 && any_in < 8 ? 7 + any_in : any_in;
     const int32_t group_out = extent(one_in(4) ? length() : between(1, 9), 31);
-    const int32_t groups = kind == CONV_FOURS && one_in(3) && !is_sweep() ? between(2, 4) : 1;
+    const int32_t multiple = has_multiple ? between(1, 3) : 1;
+    const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     cortexm_conv_s16_t p;
     int32_t filter;
     int16_t *multipliers;
     int8_t *shifts;
     int16_t *in;
     int8_t *weight;
+    int8_t *packed;
+    int8_t *scratch = NULL;
     void *bias;
     outputs_t o;
 
     p.groups = (uint16_t)groups;
     p.in_c = (uint16_t)(groups * group_in);
-    p.out_c = (uint16_t)(groups * (is_depthwise ? group_in * between(1, 3) : group_out));
+    p.out_c = (uint16_t)(groups * (is_depthwise ? group_in * multiple : group_out));
     p.kernel_h = (uint16_t)between(1, 3);
     p.kernel_w = (uint16_t)between(1, 4);
     p.stride_h = (uint16_t)between(1, 3);
     p.stride_w = (uint16_t)between(1, 3);
     p.dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));
     p.dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));
-    p.in_h = (uint16_t)between(1, 8);
+    if (one_in(3)) {
+        p.kernel_h = p.kernel_w = one_in(2) ? 1 : 3;
+    }
+    if (is_rows) {
+        p.kernel_h = p.kernel_w = 3;
+        p.dilation_h = p.dilation_w = 1;
+        p.stride_w = (uint16_t)between(1, 2);
+    }
+    if (kind == TRANSPOSE_PAIRS || kind == TRANSPOSE_GEMM4_WIDE) {
+        p.dilation_h = p.dilation_w = 1;
+        if (one_in(8)) { /* some phases have no tap */
+            p.stride_w = (uint16_t)(p.kernel_w + between(1, 2));
+        }
+    }
+    p.in_h = (uint16_t)between(1, is_rows ? 20 : 8);
     p.in_w = (uint16_t)between(1, 11);
-    p.out_h = (uint16_t)between(1, 3);
+    p.out_h = (uint16_t)between(1, is_rows ? 17 : 3);
     p.out_w = (uint16_t)extent(between(1, 9), 9);
     p.in_y0 = (int16_t)-between(0, p.kernel_h * p.dilation_h);
     p.in_x0 = (int16_t)-between(0, p.kernel_w * p.dilation_w);
@@ -197,7 +292,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     shifts = allocate(p.out_c);
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = multiplier_s16();
-        shifts[i] = shift_s16(wide && one_in(4) ? 31 : 16);
+        shifts[i] = right(shift_s16(wide && one_in(4) ? 31 : 16), least_shift(kind));
     }
     p.multiplier = multipliers;
     p.shift = shifts;
@@ -207,13 +302,18 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     bias = is_depthwise ? random_bias_s16(weight, p.out_c, filter, 1, p.out_c, wide)
                         : random_bias_s16(weight, p.out_c, filter, filter, 1, wide);
     o = outputs(2 * p.out_h * p.out_w * p.out_pixel_stride);
-    for (int i = 0; i < 2; ++i) {
-        if (wide) {
-            ((conv_wide_s16_fn)both[i])(&p, in, weight, bias, o.data[i], NULL);
-        } else {
-            ((conv_s16_fn)both[i])(&p, in, weight, bias, o.data[i], NULL);
-        }
+    packed = pack_s16(kind, &p, weight, &scratch);
+    if (wide) {
+        ((conv_wide_s16_fn)variant)(&p, in, packed, bias, o.data[0], scratch);
+        ((conv_wide_s16_fn)ref)(&p, in, weight, bias, o.data[1], NULL);
+    } else {
+        ((conv_s16_fn)variant)(&p, in, packed, bias, o.data[0], scratch);
+        ((conv_s16_fn)ref)(&p, in, weight, bias, o.data[1], NULL);
     }
+    if (packed != weight) {
+        free(packed);
+    }
+    free(scratch);
     free(in);
     free(weight);
     free(bias);

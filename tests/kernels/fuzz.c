@@ -60,8 +60,9 @@ static const struct {
 static int has_tiles(const char *name)
 {
     return strstr(name, "_dsp") != NULL || strstr(name, "_mve") != NULL ||
-           strstr(name, "conv2d_s8") != NULL || strstr(name, "linear_s8") != NULL ||
-           strstr(name, "linear_s16") != NULL || strstr(name, "linear_wide") != NULL;
+           strstr(name, "conv2d_s8") != NULL || strstr(name, "conv2d_s16") != NULL ||
+           strstr(name, "linear_s8") != NULL || strstr(name, "linear_s16") != NULL ||
+           strstr(name, "linear_wide") != NULL;
 }
 
 static int fuzz(unsigned long cases, unsigned long seed)

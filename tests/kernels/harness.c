@@ -85,7 +85,9 @@ void clamp_range_s16(int16_t *low, int16_t *high)
 {
     *low = INT16_MIN;
     *high = INT16_MAX;
-    if (one_in(2)) {
+    if (one_in(4)) {
+        *low = 0;
+    } else if (one_in(2)) {
         *low = (int16_t)between(INT16_MIN, INT16_MAX);
         *high = (int16_t)between(*low, INT16_MAX);
     }

@@ -48,9 +48,10 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
     ],
     "pool": [*_WINDOW, *_fields(_U16, "channels"), *_KERNEL, *_ACT],
     "linear": [
-        *_fields(_I32, "rows in_features out_features multiplier"),
+        *_fields(_PTR, "multiplier shift"),
+        *_fields(_I32, "rows in_features out_features"),
         *_fields(_I16, "weight_zero_point"),
-        *_fields(_I8, "shift out_zero_point"),
+        *_fields(_I8, "out_zero_point"),
         *_ACT,
     ],
     "batch_matmul": [

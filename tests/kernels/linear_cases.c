@@ -11,6 +11,8 @@ int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bi
 {
     const int is_pairs = kind == LINEAR_PAIRS;
     cortexm_linear_s8_t p;
+    int32_t *multipliers;
+    int8_t *shifts;
     int8_t *in;
     int8_t *weight;
     int8_t *packed;
@@ -21,11 +23,17 @@ int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bi
     p.rows = between(1, 5);
     p.in_features = extent(one_in(8) ? between(1, 1100) : length(), 33);
     p.out_features = extent(length(), 31);
-    p.multiplier = multiplier();
-    p.shift = (int8_t)shift(16);
-    if (is_pairs && p.shift >= 0) {
-        p.shift = (int8_t)(-1 - p.shift);
+    multipliers = allocate(p.out_features * (int32_t)sizeof *multipliers);
+    shifts = allocate(p.out_features);
+    for (int32_t i = 0; i < p.out_features; ++i) {
+        multipliers[i] = multiplier();
+        shifts[i] = (int8_t)shift(16);
+        if (is_pairs && shifts[i] >= 0) {
+            shifts[i] = (int8_t)(-1 - shifts[i]);
+        }
     }
+    p.multiplier = multipliers;
+    p.shift = shifts;
     p.weight_zero_point = (int8_t)(one_in(2) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
@@ -52,6 +60,8 @@ int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bi
     free(packed);
     free(scratch);
     free(bias);
+    free(multipliers);
+    free(shifts);
     return finish(&o);
 }
 
@@ -89,14 +99,16 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     return finish(&o);
 }
 
-int any_linear_s16_case(kernel_fn variant, kernel_fn ref, int wide)
+int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int wide)
 {
-    const kernel_fn both[] = {variant, ref};
+    const int32_t least = kind == LINEAR_PAIRS ? 2 : kind == LINEAR_GEMM4 ? 1 : -14;
     cortexm_linear_s16_t p;
     int16_t *multipliers;
     int8_t *shifts;
     int16_t *in;
     int8_t *weight;
+    int8_t *packed;
+    int8_t *scratch = NULL;
     void *bias;
     outputs_t o;
 
@@ -108,7 +120,7 @@ int any_linear_s16_case(kernel_fn variant, kernel_fn ref, int wide)
     shifts = allocate(p.out_features);
     for (int32_t i = 0; i < p.out_features; ++i) {
         multipliers[i] = multiplier_s16();
-        shifts[i] = shift_s16(wide && one_in(4) ? 31 : 16);
+        shifts[i] = right(shift_s16(wide && one_in(4) ? 31 : 16), least);
     }
     p.multiplier = multipliers;
     p.shift = shifts;
@@ -116,13 +128,24 @@ int any_linear_s16_case(kernel_fn variant, kernel_fn ref, int wide)
     weight = random_bytes(p.out_features * p.in_features);
     bias = random_bias_s16(weight, p.out_features, p.in_features, p.in_features, 1, wide);
     o = outputs(2 * p.rows * p.out_features);
-    for (int i = 0; i < 2; ++i) {
-        if (wide) {
-            ((linear_wide_s16_fn)both[i])(&p, in, weight, bias, o.data[i], NULL);
-        } else {
-            ((linear_s16_fn)both[i])(&p, in, weight, bias, o.data[i], NULL);
-        }
+    packed = kind == LINEAR_EIGHTS  ? pack_eights(weight, p.out_features, p.in_features)
+             : kind == LINEAR_PAIRS ? pack_pairs(weight, p.out_features, p.in_features)
+             : kind == LINEAR_GEMM4 ? pack_gemm4_in(8, weight, p.out_features, 1, p.in_features)
+                                    : weight;
+    if (kind == LINEAR_PAIRS && p.in_features % 4 != 0) {
+        scratch = allocate((p.in_features + 3) / 4 * 8);
     }
+    if (wide) {
+        ((linear_wide_s16_fn)variant)(&p, in, packed, bias, o.data[0], scratch);
+        ((linear_wide_s16_fn)ref)(&p, in, weight, bias, o.data[1], NULL);
+    } else {
+        ((linear_s16_fn)variant)(&p, in, packed, bias, o.data[0], scratch);
+        ((linear_s16_fn)ref)(&p, in, weight, bias, o.data[1], NULL);
+    }
+    if (packed != weight) {
+        free(packed);
+    }
+    free(scratch);
     free(in);
     free(weight);
     free(bias);

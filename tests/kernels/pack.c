@@ -6,11 +6,12 @@
 
 #include "harness.h"
 
-int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
+int8_t *pack_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels, int32_t groups,
+                      int32_t depth)
 {
     const int32_t whole = channels / 4 * 4;
-    const int32_t first = (depth - 1) % 16 + 1;
-    const int32_t behind = 16 - depth * (1 + channels - whole);
+    const int32_t first = (depth - 1) % chunk_width + 1;
+    const int32_t behind = chunk_width - depth * (1 + channels - whole);
     const int32_t size = groups * channels * depth + (whole > 0 && behind > 0 ? behind : 0);
     int8_t *packed = allocate(size);
 
@@ -20,9 +21,9 @@ int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32
 
         for (int32_t o = 0; o < channels; ++o) {
             for (int32_t k = 0; k < depth; ++k) {
-                const int32_t chunk = k < first ? 0 : 4 * (k - (k - first) % 16);
-                const int32_t width = k < first ? first : 16;
-                const int32_t at = k < first ? k : (k - first) % 16;
+                const int32_t chunk = k < first ? 0 : 4 * (k - (k - first) % chunk_width);
+                const int32_t width = k < first ? first : chunk_width;
+                const int32_t at = k < first ? k : (k - first) % chunk_width;
                 const int32_t place = o < whole ? o / 4 * 4 * depth + chunk + o % 4 * width + at
                                                 : o * depth + k;
 
@@ -31,6 +32,11 @@ int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32
         }
     }
     return packed;
+}
+
+int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
+{
+    return pack_gemm4_in(16, weight, channels, groups, depth);
 }
 
 int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
@@ -47,6 +53,31 @@ int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32
 
                 group[place] = (int8_t)(weight[(g * channels + o) * depth + k] ^ 0x80);
             }
+        }
+    }
+    return packed;
+}
+
+int8_t *pack_raised(const int8_t *weight, int32_t count)
+{
+    int8_t *packed = allocate(count);
+
+    for (int32_t i = 0; i < count; ++i) {
+        packed[i] = (int8_t)(weight[i] ^ 0x80);
+    }
+    return packed;
+}
+
+int8_t *pack_eights(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    const int32_t whole = channels / 8 * 8;
+    int8_t *packed = allocate(channels * depth);
+
+    for (int32_t o = 0; o < channels; ++o) {
+        for (int32_t k = 0; k < depth; ++k) {
+            const int32_t place = o < whole ? (o / 8 * depth + k) * 8 + o % 8 : o * depth + k;
+
+            packed[place] = (int8_t)(weight[o * depth + k] ^ 0x80);
         }
     }
     return packed;
@@ -261,11 +292,12 @@ static int8_t *phase_weights(const cortexm_conv_s8_t *p, const int8_t *weight, i
 int8_t *pack_phases(conv_kind_t kind, int32_t bits, const cortexm_conv_s8_t *p, int8_t *weight,
                     int32_t **bias)
 {
-    const int is_gemm4 = kind == TRANSPOSE_GEMM4;
+    const int is_gemm4 = kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_GEMM4_WIDE;
+    const int32_t chunk = kind == TRANSPOSE_GEMM4_WIDE ? 8 : 16;
     const int32_t places = p->out_c;
     const int32_t whole = places / 4 * 4;
     const int32_t all = p->kernel_h * p->kernel_w * p->in_c;
-    const int32_t pad = is_gemm4 ? 16 : 8;
+    const int32_t pad = kind == TRANSPOSE_GEMM4 ? 16 : 8;
     int8_t *packed = allocate(places * (all + p->stride_h * p->stride_w * 7));
     int8_t *result;
     int32_t *biases = allocate(p->stride_h * p->stride_w * places * (int32_t)sizeof *biases);
@@ -294,7 +326,7 @@ int8_t *pack_phases(conv_kind_t kind, int32_t bits, const cortexm_conv_s8_t *p, 
                                    : is_gemm4            ? nibble_gemm4_size(places, depth)
                                    : bits == 8 ? whole * 2 * steps + rest * ((depth + 3) / 4 * 4)
                                                : whole * steps + rest * ((depth + 7) / 8 * 4);
-            int8_t *part = is_gemm4 && bits == 8 ? pack_gemm4(weights, p->out_c, 1, depth)
+            int8_t *part = is_gemm4 && bits == 8 ? pack_gemm4_in(chunk, weights, p->out_c, 1, depth)
                            : is_gemm4            ? pack_nibble_gemm4(weights, p->out_c, 1, depth)
                            : bits == 8 ? pack_pairs(weights, p->out_c, depth)
                                        : pack_nibble_pairs(weights, p->out_c, depth);
@@ -341,6 +373,19 @@ void make_narrow(int8_t *shifts, int32_t *bias, int32_t channels)
         }
         bias[i] /= 4;
     }
+}
+
+int8_t right(int8_t shift, int32_t least)
+{
+    return (int8_t)(shift <= -least ? shift : -least - (shift + least) % 16);
+}
+
+int8_t *copy_of(const int8_t *codes, int32_t count)
+{
+    int8_t *const copy = allocate(count);
+
+    memcpy(copy, codes, (size_t)count);
+    return copy;
 }
 
 static int32_t channel_of_place(int32_t i, int32_t channels)

@@ -8,8 +8,16 @@
 /* As gemm4 in plan/kernels/packing.py, written the other way round: byte by byte. */
 int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 
+/* The same in chunks of so many weights, as gemm4_wide. */
+int8_t *pack_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels, int32_t groups,
+                      int32_t depth);
+
 /* As fours in plan/kernels/packing.py. */
 int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
+
+/* As raised and eights in plan/kernels/packing.py. */
+int8_t *pack_raised(const int8_t *weight, int32_t count);
+int8_t *pack_eights(const int8_t *weight, int32_t channels, int32_t depth);
 
 /* The next two as the functions of their names in plan/kernels/packing.py; bytes that need not be zeros are not. */
 int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth);
@@ -42,6 +50,12 @@ int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int
 
 /* As the cases `shifts_right` and `narrow_sums` of plan/kernels/requirements.py. */
 void make_narrow(int8_t *shifts, int32_t *bias, int32_t channels);
+
+/* A shift that is at least so far to the right, as `shifts_right` and `shifts_right_2`. */
+int8_t right(int8_t shift, int32_t least);
+
+/* A copy of so many codes. */
+int8_t *copy_of(const int8_t *codes, int32_t count);
 
 /* As depthwise8 in plan/kernels/packing.py; takes over `weight`. */
 int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps);

@@ -229,12 +229,15 @@ def test_linear_and_batch_matmul(
     bias = rng.integers(-(2**20), 2**20, width).astype(np.int32)
     common = {"multiplier": multiplier, "shift": shift, "out_zero_point": zero_points[1]}
     product = x.astype(np.int64) @ (weight.astype(np.int64) - zero_points[0]).T
+    each = rng.integers(2**30, 2**31, width).astype(np.int32)
+    shifts = np.maximum(-31, shift - rng.integers(0, 4, width)).astype(np.int8)
     for isa in ISAS:
         p = {**common, "rows": rows, "in_features": depth, "out_features": width,
+             "multiplier": each, "shift": shifts,
              "weight_zero_point": zero_points[0], "act_min": -100, "act_max": 110}  # fmt: skip
         got = kernels(f"linear_s8_{isa}", p, [x, weight, bias], np.zeros((rows, width), np.int8))
-        scaled = fixed_point.requantize(product + bias, multiplier, shift) + zero_points[1]
-        np.testing.assert_array_equal(got, _saturate(scaled, -100, 110))
+        scaled = fixed_point.requantize(product + bias, each.astype(np.int64), shifts)
+        np.testing.assert_array_equal(got, _saturate(scaled + zero_points[1], -100, 110))
 
         p = {**common, "batches": 1, "rows": rows, "cols": width, "inner": depth,
              "lhs_zero_point": zero_points[1], "rhs_zero_point": zero_points[0]}  # fmt: skip

@@ -9,14 +9,18 @@ python -m tests.networks --check [NAME…]    says what is not as recorded, and 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
 
-from cortexm_tools.errors import CortexMError
+# As in the tests (tests/conftest.py): with more threads a trained network is another one.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from . import measured, record
-from .corpus import networks
+from cortexm_tools.errors import CortexMError  # noqa: E402
+
+from . import measured, record  # noqa: E402
+from .corpus import networks  # noqa: E402
 
 _ABOUT = (__doc__ or "").partition("\n")[0]
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from cortexm_tools.ir import Graph
+from cortexm_tools.ir import DType, Graph
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.search.choose_bands import choose_chains
 from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.report import report_data, summary
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Isa, Optimize, Target
+from cortexm_tools.target import CORES, Isa, Optimize, Target
 
 from tests.support.graphs import Net, random_network, random_tower
 from tests.support.ownership import replay
@@ -99,3 +99,19 @@ def test_a_limit_takes_kernels_without_scratch_where_it_must() -> None:
     assert (fast.spared, small.spared) == (0, 1)
     assert "slower 1 operators" in summary(report_data(small, name="net", digest=""))
     assert {constant.name for constant in small.constants} >= {"w_layer0", "w_layer1"}
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m3", "cortex-m0"])
+def test_a_limit_takes_portable_kernels_of_int16_where_it_must(cpu: str) -> None:
+    """Those of a core without SIMD gather windows in scratch, those in portable C need none."""
+    net = Net()
+    x = net.input((1, 16, 4, 4), DType.S16)
+    graph = simplify(net.finish(net.conv(net.conv(x, 16), 4, (1, 1), padding=(0, 0, 0, 0))))
+    target = Target.parse(cpu)
+    fast = make_plan(graph, target)
+    base = CORES[target.core].base
+    assert [step.calls[0].kernel.isa for step in fast.steps] == [base, base]
+    small = make_plan(graph, target, ram_limit=1)
+    convolutions = [c for step in small.steps for c in step.calls if c.kernel.op == "conv2d"]
+    assert {call.kernel.isa for call in convolutions} == {Isa.SCALAR}
+    assert small.arena_size < fast.arena_size - 4 * 5 * 144

@@ -38,18 +38,19 @@ def pack(form: str, constants: Constants) -> Packed:
     return Packed(**vars(FORMS[form].tables(constants)), weight=weight)
 
 
+@pytest.mark.parametrize(("form", "width"), [("gemm4", 16), ("gemm4_wide", 8)])
 @pytest.mark.parametrize("depth", [1, 3, 15, 16, 17, 31, 32, 33, 48, 50])
 @pytest.mark.parametrize(
     ("channels", "groups"), [(1, 1), (4, 1), (5, 1), (8, 1), (6, 2), (10, 2), (4, 4)]
 )
-def test_gemm4(depth: int, channels: int, groups: int) -> None:
+def test_gemm4(form: str, width: int, depth: int, channels: int, groups: int) -> None:
     rng = np.random.default_rng(depth)
     weight = rng.integers(-128, 128, (channels, depth)).astype(np.int8)
-    packed = pack("gemm4", _constants(weight, channels, groups))
+    packed = pack(form, _constants(weight, channels, groups))
     per_group = channels // groups
     whole = per_group // 4 * 4
-    first = (depth - 1) % 16 + 1
-    behind = max(0, 16 - depth * (1 + per_group - whole)) if whole else 0
+    first = (depth - 1) % width + 1
+    behind = max(0, width - depth * (1 + per_group - whole)) if whole else 0
     assert packed.weight.size == channels * depth + behind
     assert packed.bias.size == packed.multiplier.size == packed.shift.size == channels
     for channel in range(channels):
@@ -61,8 +62,8 @@ def test_gemm4(depth: int, channels: int, groups: int) -> None:
             elif k < first:
                 place = o % 4 * first + k
             else:
-                chunk, at = divmod(k - first, 16)
-                place = 4 * (first + 16 * chunk) + o % 4 * 16 + at
+                chunk, at = divmod(k - first, width)
+                place = 4 * (first + width * chunk) + o % 4 * width + at
             assert block[place] == weight[channel, k]
 
 
@@ -140,6 +141,26 @@ def test_phases_gemm4() -> None:
     assert packed.shift.tolist() == [-1, -2, -3, -4, -5]
 
 
+def test_wide_phases() -> None:
+    """Of int16 codes: the biases are those of the layer, as there are no zero points."""
+    rng = np.random.default_rng(2)
+    weight = rng.integers(-128, 128, (5, 3, 1, 6)).astype(np.int8)
+    numbers = np.arange(5, dtype=np.int32)
+    scales = rescales(2000 + numbers, -2 - numbers)
+    constants = Constants(weight, numbers, scales, stride=(2, 2), wide=True)
+    packed = pack("wide_phases_gemm4", constants)
+    upper = pack("gemm4_wide", _constants(np.ascontiguousarray(weight[:, 2::-2]), 5)).weight
+    lower = pack("gemm4_wide", _constants(weight[:, 1], 5)).weight
+    # A vector of 8 bytes begins at six of the last.
+    assert packed.weight.tolist() == [*upper[:60], *lower[:30], *[0] * 2]
+    assert FORMS["wide_phases_gemm4"].size(constants) == packed.weight.size
+    assert packed.bias.tolist() == [0, 1, 2, 3, 4]
+    packed = pack("wide_phases_pairs", constants)
+    plain = Constants(weight, numbers, scales, 1, numbers, (2, 2))
+    assert packed.weight.tolist() == pack("phases_pairs", plain).weight.tolist()
+    assert packed.bias.tolist() == [0, 1, 2, 3, 4]
+
+
 def _nibble(packed: np.ndarray, place: int, half: int) -> int:
     """The code in one half of a byte."""
     return int((int(packed[place]) >> 4 * half & 15) ^ 8) - 8
@@ -214,6 +235,21 @@ def test_depthwise_weights_of_4_bits_come_back() -> None:
     packed = pack("nibble_tap_fours", _constants(weight, 7)).weight
     codes = [_nibble(packed, i // 2, i % 2) for i in range(21)]
     assert packed.size == 11 and codes == pack("tap_fours", _constants(weight, 7)).weight.tolist()
+
+
+@pytest.mark.parametrize("channels", [1, 7, 8, 9, 20])
+def test_raised_and_eights(channels: int) -> None:
+    weight = np.arange(channels * 5, dtype=np.int64).reshape(channels, 5).astype(np.int8)
+    constants = _constants(weight, channels)
+    plain = pack("raised", constants).weight.view(np.uint8).reshape(channels, 5)
+    blocks = pack("eights", constants).weight.view(np.uint8)
+    for channel in range(channels):
+        for k in range(5):
+            raised = int(weight[channel, k]) + 128
+            block = channel // 8 * 8
+            is_whole = block + 8 <= channels
+            place = block * 5 + k * 8 + channel % 8 if is_whole else channel * 5 + k
+            assert plain[channel, k] == blocks[place] == raised
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -63,6 +66,63 @@ def test_pad_folds_into_the_convolution_that_reads_it() -> None:
     result = simplify(graph)
     assert kinds(result) == ["conv2d"]
     assert result.ops[0].attrs.window.padding == (2, 2, 1, 3)  # type: ignore[attr-defined]
+    same(graph, result)
+
+
+@pytest.mark.parametrize("dtype", [DType.S8, DType.S16])
+@pytest.mark.parametrize("channels", [5, 1])
+def test_convolutions_of_single_pixels_are_linear(channels: int, dtype: DType) -> None:
+    """With the views that a program has around one there is nothing but the linear layer."""
+    net = Net()
+    x = net.input((2, 3, channels), dtype)
+    pixels = net.view(x, (6, channels, 1, 1))
+    conv = net.conv(pixels, 7, (1, 1), (2, 1), (0, 0, 0, 0), depthwise=channels == 1)
+    graph = net.finish(net.view(conv, (2, 3, 7)))
+    result = simplify(graph)
+    assert kinds(result)[0] == "linear" and set(kinds(result)[1:]) <= {"view", "clone"}
+    assert isinstance(result.ops[0].attrs, ops.Linear) and len(result.ops[0].attrs.rescales) == 7
+    same(graph, result)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"kernel": (3, 3), "padding": (1, 1, 1, 1)},
+        {"kernel": (1, 1), "padding": (1, 0, 0, 0)},
+        {"kernel": (1, 1), "padding": (0, 0, 0, 0), "groups": 2},
+    ],
+)
+def test_other_convolutions_of_single_pixels_stay(more: dict[str, Any]) -> None:
+    net = Net()
+    graph = net.finish(net.conv(net.input((1, 4, 1, 1)), 6, **more))
+    assert kinds(simplify(graph)) == ["conv2d"]
+    same(graph, simplify(graph))
+
+
+def test_larger_images_stay() -> None:
+    net = Net()
+    graph = net.finish(net.conv(net.input((1, 4, 1, 2)), 6, (1, 1), padding=(0, 0, 0, 0)))
+    assert kinds(simplify(graph)) == ["conv2d"]
+
+
+def test_single_pixels_share_their_weights() -> None:
+    net = Net()
+    x = net.input((1, 4, 1, 1))
+    first = net.conv(x, 4, (1, 1), padding=(0, 0, 0, 0))
+    net.ops.append(replace(net.ops[-1], outputs=(net.tensor((1, 4, 1, 1)),)))
+    graph = net.finish(first, net.ops[-1].outputs[0])
+    result = simplify(graph)
+    linear = [op for op in result.ops if op.kind == "linear"]
+    assert len(linear) == 2 and linear[0].inputs[1] == linear[1].inputs[1]
+    same(graph, result)
+
+
+def test_a_view_of_a_view_is_one() -> None:
+    net = Net()
+    views = net.view(net.view(net.input((2, 3, 4)), (6, 4)), (24,))
+    graph = net.finish(net.activation(views))
+    result = simplify(graph)
+    assert kinds(result) == ["view", "activation"]
     same(graph, result)
 
 

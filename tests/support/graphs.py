@@ -184,14 +184,15 @@ class Net:
         shape = self.shape(x)
         zero = self.zero_points(x, 2)
         factors = out if self.is_wide(x) and self.random.integers(0, 2) else 1
+        multipliers = self.random.integers(2**30, 2**31, factors)
+        shifts = np.full(factors, self.bits_less - 8 - int(math.log2(shape[-1])) // 2)
+        if not self.is_wide(x) and out % 2 == 0:  # one requantization for each output
+            multipliers, shifts = np.repeat(multipliers, out), shifts - np.arange(out) % 3
         attrs = ops.Linear(
             in_zero_point=zero[0],
             weight_zero_point=0,
             out_zero_point=zero[1],
-            rescales=tuple(
-                Rescale(int(multiplier), self.bits_less - 8 - int(math.log2(shape[-1])) // 2)
-                for multiplier in self.random.integers(2**30, 2**31, factors)
-            ),
+            rescales=rescales(multipliers, shifts),
             act_min=self.tensors[x].dtype.limits[0],
             act_max=self.tensors[x].dtype.limits[1],
         )
@@ -336,6 +337,8 @@ def random_network(seed: int, one: int | None = None, codes: DType = DType.S8) -
             x = net.transpose(x, (0, 1, 3, 2), contiguous(4) if pick(0, 2) else None)
         elif choice == 8:
             scale = net.pool(x, (h, w), largest=False)
+            if c % 2:  # a layer on one pixel
+                scale = net.conv(scale, c, (1, 1), padding=(0, 0, 0, 0))
             x = net.mul(x, net.activation(scale))
         else:
             x = net.sum(x, net.codes(1, c, 1, 1, dtype=net.tensors[x].dtype))
@@ -371,6 +374,53 @@ def random_wide(seed: int) -> Graph:
     in place."""
     make = (random_network, random_tower, random_branches, random_layer)[seed % 4]
     return make(seed // 4, codes=DType.S16)
+
+
+def random_precisions(seed: int) -> Graph:
+    """An image network of layers that have int8 or int16 codes, each as it likes, and weights of 8 or 4
+    bits: operands come to a layer's codes by one requantization, or sometimes through floats, and are
+    read with their own codes by others."""
+    net = Net(f"precisions{seed}", seed, mixed=True)
+    pick = net.random.integers
+    kinds = (DType.S8, DType.S16)
+    shape = (1, int(pick(1, 9)), int(pick(3, 7)), int(pick(3, 7)))
+    x = net.input(shape, (*kinds, DType.F32)[seed % 3])
+    if seed % 3 == 2:
+        x = net.quantize(x, dtype=kinds[seed % 2])
+    live = [x]
+
+    def to(y: int, codes: DType) -> int:
+        if net.tensors[y].dtype is codes:
+            return y
+        if pick(0, 5):
+            return net.requantize(y, codes)
+        scale, zero = (0.05 / 200, 0) if net.is_wide(y) else (0.05, 3)
+        return net.quantize(net.dequantize(y, scale, zero), dtype=codes)
+
+    for _ in range(int(pick(3, 9))):
+        codes = kinds[int(pick(0, 2))]
+        a, b = (to(live[int(pick(0, len(live)))], codes) for _ in range(2))
+        kind, channels = int(pick(0, 9)), net.shape(a)[1]
+        if kind <= 2:
+            window = (1, 1) if kind else (3, 3)
+            edge = (0, 0, 0, 0) if kind else (1, 1, 1, 1)
+            y = net.conv(a, int(pick(1, 20)), window, padding=edge)
+        elif kind == 3:
+            y = net.conv(a, channels, depthwise=True)
+        elif kind == 4:
+            y = net.activation(a)
+        elif kind == 5 and net.shape(a) == net.shape(b):
+            y = net.mul(a, b)
+        elif kind <= 6 and channels + net.shape(b)[1] <= 24:
+            y = net.concat([a, b], 1)
+        else:
+            same = b if net.shape(a) == net.shape(b) else to(net.conv(a, channels), codes)
+            y = net.sum(a, same)
+        live.append(y)
+    y = live[-1]
+    flat = net.view(net.pool(y, net.shape(y)[2:], largest=bool(pick(0, 2))), (1, net.shape(y)[1]))
+    scores = net.linear(to(flat, kinds[int(pick(0, 2))]), int(pick(1, 9)))
+    return net.finish(net.softmax(to(scores, kinds[int(pick(0, 2))]), 1), y)
 
 
 def random_narrow(seed: int) -> Graph:

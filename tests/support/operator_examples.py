@@ -145,8 +145,9 @@ def _float_transpose_conv2d() -> Iterator[Graph]:
 
 @_of(ops.Linear)
 def _linear() -> Iterator[Graph]:
-    attrs = ops.Linear(-3, 0, 5, (Rescale(1518500250, -8),), -120, 100)
-    yield _graph(attrs, [((3, 7), S8), _codes(4, 7), _biases(4)], (3, 4), S8)
+    for rescales in (Rescale(1518500250, -8),), tuple(Rescale(2**30 + i, -7 - i) for i in range(4)):
+        attrs = ops.Linear(-3, 0, 5, rescales, -120, 100)
+        yield _graph(attrs, [((3, 7), S8), _codes(4, 7), _biases(4)], (3, 4), S8)
     scales = _wide_scales(4)
     attrs = ops.Linear(0, 0, 0, scales["rescales"], -32000, 30000)  # type: ignore[arg-type]
     for bias in (_biases(4), _wide_biases(4)):

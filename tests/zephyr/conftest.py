@@ -13,6 +13,12 @@ from tests.zephyr.workspace import DIGITS, MAIN, ROOT, Application, why_not
 Make = Callable[..., Application]
 
 
+@pytest.fixture(autouse=True)
+def compiles_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds whose commands are looked at share no objects with others."""
+    monkeypatch.delenv("CMAKE_C_COMPILER_LAUNCHER", raising=False)
+
+
 @pytest.fixture
 def application(tmp_path: Path) -> Make:
     """application(<folder below the checkout>, <board>): one that can be built and run."""

@@ -91,7 +91,11 @@ def test_west_command_exists() -> None:
 
 
 def test_there_are_samples() -> None:
-    assert [path.parent.name for path in SAMPLES] == ["hello-executorch", "two-models"]
+    assert [path.parent.name for path in SAMPLES] == [
+        "hello-executorch",
+        "keypad-tones",
+        "two-models",
+    ]
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.parent.name)

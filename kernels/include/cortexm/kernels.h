@@ -221,10 +221,20 @@ CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_mve);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8w4_mve);
 CORTEXM_CONV_S16(cortexm_conv2d_s16_scalar, int32_t);
 CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_scalar, int64_t);
+CORTEXM_CONV_S16(cortexm_conv2d_s16_v6m, int32_t);
+CORTEXM_CONV_S16(cortexm_conv2d_s16_v7m, int32_t);
+CORTEXM_CONV_S16(cortexm_conv2d_s16_dsp, int32_t);
+CORTEXM_CONV_S16(cortexm_conv2d_s16_mve, int32_t);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_scalar, int32_t);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_wide_s16_scalar, int64_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_v6m, int32_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_v7m, int32_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_dsp, int32_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_mve, int32_t);
 CORTEXM_CONV_S16(cortexm_transpose_conv2d_s16_scalar, int32_t);
 CORTEXM_CONV_S16(cortexm_transpose_conv2d_wide_s16_scalar, int64_t);
+CORTEXM_CONV_S16(cortexm_transpose_conv2d_s16_dsp, int32_t);
+CORTEXM_CONV_S16(cortexm_transpose_conv2d_s16_mve, int32_t);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_scalar);
 CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_scalar);
 
@@ -245,7 +255,13 @@ CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_dsp);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_mve);
 CORTEXM_LINEAR_S16(cortexm_linear_s16_scalar, int32_t);
 CORTEXM_LINEAR_S16(cortexm_linear_wide_s16_scalar, int64_t);
+CORTEXM_LINEAR_S16(cortexm_linear_s16_v6m, int32_t);
+CORTEXM_LINEAR_S16(cortexm_linear_s16_v7m, int32_t);
+CORTEXM_LINEAR_S16(cortexm_linear_s16_dsp, int32_t);
+CORTEXM_LINEAR_S16(cortexm_linear_s16_mve, int32_t);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_scalar);
+CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_dsp);
+CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
 
 /* pool */
@@ -327,6 +343,8 @@ CORTEXM_ADD_S16(cortexm_add_s16_scalar);
 CORTEXM_ADD_S16(cortexm_add_s16_v6m);
 CORTEXM_MUL_S16(cortexm_mul_s16_scalar);
 CORTEXM_MUL_S16(cortexm_mul_s16_v6m);
+CORTEXM_ADD_S16(cortexm_add_s16_mve);
+CORTEXM_MUL_S16(cortexm_mul_s16_mve);
 CORTEXM_DIV(cortexm_div_s8_scalar, int8_t);
 CORTEXM_DIV(cortexm_div_s16_scalar, int16_t);
 CORTEXM_MINMAX(cortexm_minimum_s8_scalar, int8_t);
@@ -517,6 +535,20 @@ CORTEXM_ADD_S8(cortexm_add_s8_cmsis_nn);
 CORTEXM_MUL_S8(cortexm_mul_s8_cmsis_nn);
 CORTEXM_MINMAX(cortexm_minimum_s8_cmsis_nn, int8_t);
 CORTEXM_MINMAX(cortexm_maximum_s8_cmsis_nn, int8_t);
+CORTEXM_CONV_S16(cortexm_conv2d_s16_cmsis_nn, int64_t);
+CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_cmsis_nn, int64_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_cmsis_nn, int64_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_wide_s16_cmsis_nn, int64_t);
+CORTEXM_LINEAR_S16(cortexm_linear_s16_cmsis_nn, int64_t);
+CORTEXM_LINEAR_S16(cortexm_linear_wide_s16_cmsis_nn, int64_t);
+CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_cmsis_nn);
+CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_cmsis_nn);
+CORTEXM_POOL_S16(cortexm_max_pool2d_s16_cmsis_nn);
+CORTEXM_ADD_S16(cortexm_add_s16_cmsis_nn);
+CORTEXM_MUL_S16(cortexm_mul_s16_cmsis_nn);
+CORTEXM_CONV_S8(cortexm_conv2d_s8w4_cmsis_nn);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8w4_cmsis_nn);
+CORTEXM_LINEAR_S8(cortexm_linear_s8w4_cmsis_nn);
 /* kernels: end */
 
 #ifdef __cplusplus

@@ -90,13 +90,14 @@ typedef struct {
     int16_t act_min, act_max;
 } cortexm_pool_s16_t;
 
-/* linear: out[r][o] = requantize(bias[o] + sum_k in[r][k] * (weight[o][k] - weight_zero_point)) */
+/* linear: out[r][o] = requantize(bias[o] + sum_k in[r][k] * (weight[o][k] - weight_zero_point)), with
+ * a requantization for each output */
 typedef struct {
+    const int32_t *multiplier; /* [out_features] */
+    const int8_t *shift;       /* [out_features] */
     int32_t rows;              /* product of the leading dimensions */
     int32_t in_features, out_features;
-    int32_t multiplier;        /* one for all outputs */
     int16_t weight_zero_point;
-    int8_t shift;
     int8_t out_zero_point;
     int8_t act_min, act_max;
 } cortexm_linear_s8_t;

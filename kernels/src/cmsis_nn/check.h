@@ -16,10 +16,15 @@
 #error "the sources of CMSIS-NN are not beside its headers, so its memory sizes cannot be checked: \
 build it from sources (CMSIS_NN_ROOT), or use KERNELS builtin"
 #else
+#include <../Source/ConvolutionFunctions/arm_convolve_get_buffer_sizes_s16.c>
+#include <../Source/ConvolutionFunctions/arm_convolve_get_buffer_sizes_s4.c>
 #include <../Source/ConvolutionFunctions/arm_convolve_get_buffer_sizes_s8.c>
+#include <../Source/ConvolutionFunctions/arm_depthwise_conv_get_buffer_sizes_s16.c>
+#include <../Source/ConvolutionFunctions/arm_depthwise_conv_get_buffer_sizes_s4.c>
 #include <../Source/ConvolutionFunctions/arm_depthwise_conv_get_buffer_sizes_s8.c>
 #include <../Source/ConvolutionFunctions/arm_transpose_conv_get_buffer_sizes_s8.c>
 #include <../Source/FullyConnectedFunctions/arm_fully_connected_get_buffer_sizes_s8.c>
+#include <../Source/PoolingFunctions/arm_avgpool_get_buffer_sizes_s16.c>
 #include <../Source/PoolingFunctions/arm_avgpool_get_buffer_sizes_s8.c>
 #endif
 

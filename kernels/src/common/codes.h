@@ -37,6 +37,12 @@ static inline cortexm_codes_t cortexm_codes(const int32_t *multiplier, const int
     return codes;
 }
 
+/* Those of a convolution, and the code of its padding. */
+#define CORTEXM_CODES_OF(p)                                                                        \
+    cortexm_codes((p)->multiplier, (p)->shift, (p)->out_c, (p)->out_zero_point, (p)->act_min,      \
+                  (p)->act_max)
+#define CORTEXM_IN_ZERO_POINT(p) (p)->in_zero_point
+
 /* Any code. */
 static inline int8_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int32_t value)
 {

@@ -24,6 +24,15 @@ static inline uint32_t cortexm_load4(const int8_t *codes)
     return word;
 }
 
+/* Two codes of 16 bits from any address. */
+static inline uint32_t cortexm_load2(const int16_t *codes)
+{
+    uint32_t pair;
+
+    memcpy(&pair, codes, sizeof pair);
+    return pair;
+}
+
 /* Bytes 0 and 2, and bytes 1 and 3, as a pair. */
 static inline uint32_t cortexm_sxtb16(uint32_t bytes)
 {

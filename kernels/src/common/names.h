@@ -12,10 +12,13 @@
 #undef BETTER
 #undef BETTER_argmax
 #undef BETTER_argmin
+#undef BIAS_conv2d
+#undef BIAS_depthwise_conv2d
 #undef BLOCK
 #undef BLOCK_WORDS
 #undef CHANNELS
 #undef CHUNK
+#undef CODE_BITS
 #undef COLUMNS
 #undef CONVERT
 #undef CONVERT_f32
@@ -39,6 +42,9 @@
 #undef FILTER_depthwise_conv2d
 #undef FILTER_transpose_conv2d
 #undef FINISH
+#undef FINISH_ALL
+#undef FINISH_ONE
+#undef FINISH_TWO
 #undef FINISH_amax
 #undef FINISH_amin
 #undef FINISH_f32
@@ -48,6 +54,8 @@
 #undef FIRST_ROUND
 #undef FOLD
 #undef FROM
+#undef HIGH_add
+#undef HIGH_mul
 #undef INSTRUCTION
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
@@ -56,18 +64,23 @@
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_max_pool2d
+#undef LAST_FINISH
 #undef LITERALS
 #undef LOAD_ROW
+#undef LOAD_TAP
 #undef LOG
 #undef LOG_log_softmax
 #undef LOG_softmax
 #undef LOOP
 #undef LOWER
+#undef LOW_add
+#undef LOW_mul
 #undef MAX_SIZE
 #undef MAX_s16
 #undef MAX_s8
 #undef MIN_s16
 #undef MIN_s8
+#undef MULTIPLIER
 #undef MULTIPLY_2X2
 #undef MULTIPLY_BLOCK
 #undef MULTIPLY_COLUMN
@@ -75,11 +88,15 @@
 #undef MULTIPLY_QUAD
 #undef MULTIPLY_SECOND
 #undef MULTIPLY_STEP
+#undef NN_s8
+#undef NN_s8w4
+#undef OF
 #undef ONE
 #undef ONES
 #undef ONE_f32
 #undef ONE_s8
 #undef OP
+#undef PADDING
 #undef PANEL
 #undef PARAMS
 #undef PARAMS_conv2d
@@ -112,9 +129,13 @@
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
 #undef RESULT_mul
+#undef RUN
+#undef SATURATE
 #undef SCALED
 #undef SCALED_s16
 #undef SCALED_s8
+#undef SCALES_add
+#undef SCALES_mul
 #undef SECOND
 #undef SEPARATE
 #undef SEPARATE_BLOCK
@@ -150,5 +171,10 @@
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d
 #undef WEIGHT_BITS
+#undef WIDE_conv2d
+#undef WIDE_conv2d_wide
+#undef WIDE_depthwise_conv2d
+#undef WIDE_depthwise_conv2d_wide
+#undef ZERO_POINT
 
 #endif

@@ -4,7 +4,7 @@
  * C. v6m.h and v7m.h have the same in assembler, for cores without and with long multiplications and
  * fourteen registers: a kernel's row in kernels.json says which it takes, by CORTEXM_ROUTINES
  * (common/stamp.h). What the words and packed weights mean stands in the templates: conv2d_s8.inc,
- * depthwise_conv2d_s8.inc, linear_s8.inc.
+ * depthwise_conv2d.inc, linear_s8.inc.
  */
 #ifndef CORTEXM_COMMON_SCALAR_H
 #define CORTEXM_COMMON_SCALAR_H

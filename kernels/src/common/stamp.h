@@ -26,10 +26,17 @@
 #define ELEMENT CORTEXM_JOIN(CORTEXM_TYPE_, FROM)
 #define RESULT CORTEXM_JOIN(CORTEXM_TYPE_, TO)
 
-/* The instruction set's own routines, for templates that serve several: "common/scalar.h" and so on. */
+/* The instruction set's own routines, for templates that serve several: "common/scalar.h" and so on,
+ * and those for int16 codes. */
 #define CORTEXM_ROUTINES CORTEXM_QUOTE(common/ISA.h)
+#define CORTEXM_ROUTINES_WIDE CORTEXM_QUOTE(common/wide/ISA.h)
 #define CORTEXM_QUOTE(path) CORTEXM_QUOTE_PATH(path)
 #define CORTEXM_QUOTE_PATH(path) #path
+
+/* Codes from sums, for templates that serve several types of codes. */
+#define CORTEXM_CODES CORTEXM_JOIN(CORTEXM_CODES_, FROM)
+#define CORTEXM_CODES_s8 "common/codes.h"
+#define CORTEXM_CODES_s16 "common/wide_codes.h"
 
 /* The high product of cortexm/requantize.h as the instruction set multiplies. */
 #define CORTEXM_HIGH_MUL CORTEXM_JOIN(CORTEXM_HIGH_MUL_, ISA)
@@ -40,9 +47,14 @@
 #define CORTEXM_HIGH_MUL_mve cortexm_high_mul_wide
 #define CORTEXM_HIGH_MUL_cmsis_nn cortexm_high_mul_wide
 
-/* Bits of a weight, which is what TO stands for where TYPES are activations and weights: s8 or s8w4. */
+/* Bits of a code, and of a weight, which is what TO stands for where TYPES are activations and weights:
+ * s8, s8w4 or s16, whose weights are int8. */
+#define CODE_BITS CORTEXM_JOIN(CORTEXM_CODE_BITS_, FROM)
+#define CORTEXM_CODE_BITS_s8 8
+#define CORTEXM_CODE_BITS_s16 16
 #define WEIGHT_BITS CORTEXM_JOIN(CORTEXM_BITS_, TO)
 #define CORTEXM_BITS_s8 8
+#define CORTEXM_BITS_s16 8
 #define CORTEXM_BITS_w4 4
 
 #define CORTEXM_TYPE_s8 int8_t

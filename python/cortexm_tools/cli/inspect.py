@@ -66,4 +66,4 @@ def _graph_lines(graph: Graph) -> list[str]:
         )
         for number, op in enumerate(graph.ops)
     ]
-    return [*lines, "", table(("#", "operator", "layer", "type", "result"), rows)]
+    return [*lines, "", table(("#", "operator", "layer", "precision", "result"), rows)]

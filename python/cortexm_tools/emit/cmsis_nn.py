@@ -12,10 +12,12 @@ from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
 from .ties import build_check
 
-# The operators for which CMSIS-NN has a function that tells its scratch memory.
-_CHECKED = frozenset(
-    ("conv2d", "depthwise_conv2d", "transpose_conv2d", "linear", "batch_matmul", "avg_pool2d")
-)
+# The operators for which CMSIS-NN has a function that tells its scratch memory, by their types.
+_CHECKED = {
+    "s8": ("conv2d", "depthwise_conv2d", "transpose_conv2d", "batch_matmul", "avg_pool2d"),
+    "s8w4": ("conv2d", "depthwise_conv2d"),
+    "s16": ("conv2d", "depthwise_conv2d", "avg_pool2d"),
+}
 _CODE = {Isa.SCALAR: "plain C", Isa.DSP: "DSP", Isa.MVE: "MVE"}
 
 
@@ -39,12 +41,13 @@ def check_text(plan: Plan, options: EmitOptions) -> str:
     for number, step in enumerate(plan.steps):
         # The images of a batch have equal blocks, and the same scratch memory.
         for call in step.calls[:1]:
-            if call.kernel.library == LIBRARY and call.kernel.op in _CHECKED:
+            types, name = call.kernel.types, call.kernel.op.removesuffix("_wide")
+            if call.kernel.library == LIBRARY and name in _CHECKED.get(types, ()):
                 given = _given(call)
                 prefix = f"{options.name}_op{number}"
                 lines += _layer(prefix, step, call, plan)
                 body.append(
-                    f"    CORTEXM_NN_NEEDS(cortexm_nn_{call.kernel.op}_scratch(&{prefix}_params), "
+                    f"    CORTEXM_NN_NEEDS(cortexm_nn_{name}_{types}_scratch(&{prefix}_params), "
                     f"{given}, {prefix}_refuse);"
                 )
     name = f"{options.name}_cmsis_nn_check"
@@ -53,11 +56,7 @@ def check_text(plan: Plan, options: EmitOptions) -> str:
 
 
 def _given(call: Call) -> int:
-    """Bytes of scratch memory; of a linear layer, of the sums that are passed in its place."""
-    if call.kernel.op == "linear":
-        features = dict(call.fields)["out_features"]
-        assert isinstance(features, int)
-        return 4 * features
+    """Bytes of scratch memory."""
     return sum(arg.nbytes for arg in call.args if isinstance(arg, ScratchArg))
 
 

@@ -12,6 +12,8 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
 
 from ..errors import CortexMError
 from .origin.places import text_of
@@ -39,6 +41,27 @@ def quiet() -> Iterator[None]:
         logging.disable(before)
 
 
+@contextmanager
+def _quick_yaml() -> Iterator[None]:
+    """Read YAML with libyaml: ExecuTorch reads its table of operators with a parser in Python, which
+    takes a fifth of the import."""
+    import yaml
+    from ruamel.yaml import YAML
+
+    whole = YAML.load
+
+    def load(self: Any, stream: Any) -> Any:
+        if "safe" in self.typ and isinstance(stream, str):
+            return yaml.load(stream, Loader=yaml.CSafeLoader)
+        return whole(self, stream)
+
+    if not yaml.__with_libyaml__:
+        yield
+        return
+    with patch.object(YAML, "load", load):
+        yield
+
+
 def import_executorch() -> None:
     """Import everything the lowering needs, silently.
 
@@ -46,7 +69,7 @@ def import_executorch() -> None:
         CortexMError: a package is missing or damaged.
     """
     try:
-        with quiet():
+        with quiet(), _quick_yaml():
             for name in _MODULES:
                 importlib.import_module(name)
     except ImportError as error:

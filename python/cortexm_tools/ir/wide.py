@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from .fixed_point import I64, Rescale
 
@@ -19,7 +20,13 @@ WIDE_SHIFT = (-31, 14)
 # Sums of int16 layers, times a reduced multiplier, fit in 64 bits below it.
 WIDE_SUMS = 2**47
 
+ADD_RAISE = 15
+"""Both operands of a sum are raised by so many bits (TensorFlow Lite, ADD of int16)."""
+
 _CODES = 65536
+
+# Of a table: between so many entries, at least and at most, is interpolated.
+_SEGMENTS, _MOST_SEGMENTS = 512, 4096
 
 # Softmax: bits of the fraction of an exponent that choose an entry of POWERS, and of what remains.
 _INDEX_BITS, _REST_BITS = 8, 16
@@ -58,6 +65,28 @@ def interpolate(x: I64, table: I64) -> I64:
     low, high = table[index], table[index + 1]
     result: I64 = low + (((high - low) * rest + (1 << bits >> 1)) >> bits)
     return result
+
+
+def smallest_table(values: npt.NDArray[np.float64]) -> I64:
+    """The table for `interpolate` of a function of int16 codes.
+
+    Args:
+        values: its results for the codes -32768 … 32768, whole numbers of the type; where it is not
+            defined (NaN) it stays as it is at the border of where it is.
+
+    Returns:
+        [n + 1], with the smallest n from 512 on for which no code is off by more than one, or 4,096.
+    """
+    codes = np.arange(-_CODES // 2, _CODES // 2 + 1)
+    defined = np.flatnonzero(~np.isnan(values))
+    exact: I64 = np.interp(codes, codes[defined], values[defined]).astype(np.int64)
+    segments = _SEGMENTS
+    while True:
+        table = exact[:: _CODES // segments]
+        off = np.abs(interpolate(codes[:-1], table) - exact[:-1]).max()
+        if off <= 1 or segments == _MOST_SEGMENTS:
+            return table
+        segments *= 2
 
 
 def softmax_multiplier(scale: float) -> int:

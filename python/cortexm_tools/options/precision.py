@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from fnmatch import fnmatchcase
 
 from ..errors import CortexMError, did_you_mean, printable
 
@@ -30,6 +32,44 @@ class Precision:
 
 
 @dataclass(frozen=True)
+class Pattern:
+    """A precision for some modules.
+
+    Attributes:
+        glob: of module paths; a module stands for all that is in it.
+        precision: None for float.
+    """
+
+    glob: str
+    precision: Precision | None
+
+    def matches(self, path: str) -> bool:
+        """Whether what a module of this path computes itself has the precision.
+
+        ``frontend`` and ``frontend.*`` both match what ``frontend`` and the modules in it compute.
+        """
+        return any(fnmatchcase(each, self.glob) for each in _upwards(path))
+
+    def names(self, path: str) -> bool:
+        """Whether it is about this module alone, and not about several or one around it."""
+        return bool(path) and self.glob == path
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it names one module, and is not "*" or another glob."""
+        return bool(self.glob) and not set(self.glob) & set("*?[")
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """Something in the module, the module, and all around it up to the model itself."""
+    yield f"{path}."
+    while path:
+        yield path
+        path = path.rpartition(".")[0]
+    yield ""
+
+
+@dataclass(frozen=True)
 class Quantization:
     """How a model is quantized.
 
@@ -37,17 +77,33 @@ class Quantization:
         precision: of its layers, as far as they bear it: frontend/quantize/weight_bits.py says
             which weights stay at 8 bits.
         rounding: of its weights; None for what suits the precision.
+        patterns: precisions of modules, which come before `precision`; the last one that matches
+            counts.
     """
 
     precision: Precision = Precision()
     rounding: Rounding | None = None
+    patterns: tuple[Pattern, ...] = ()
 
     @property
     def weights_rounded(self) -> Rounding:
         """How weights are rounded: those of 4 bits by the inputs, as the nearest code is too far."""
         if self.rounding is not None:
             return self.rounding
-        return Rounding.GPTQ if self.precision.weights < 8 else Rounding.NEAREST
+        found = (self.precision, *(each.precision for each in self.patterns))
+        return (
+            Rounding.GPTQ if any(each and each.weights < 8 for each in found) else Rounding.NEAREST
+        )
+
+    def pattern_of(self, path: str) -> Pattern | None:
+        """The pattern that counts for a module; None if `precision` does."""
+        found = (each for each in reversed(self.patterns) if each.matches(path))
+        return next(found, None)
+
+    def precision_of(self, path: str) -> Precision | None:
+        """The precision of what a module computes itself; None for float."""
+        pattern = self.pattern_of(path)
+        return self.precision if pattern is None else pattern.precision
 
 
 INT8 = Quantization()
@@ -60,6 +116,64 @@ PRECISIONS: dict[str, Precision | None] = {
     "none": None,
 }
 """By the word that users write; None is a model that is lowered as it is."""
+
+LAYER_PRECISIONS: dict[str, Precision | None] = {
+    **{word: precision for word, precision in PRECISIONS.items() if precision is not None},
+    "float": None,
+    "none": None,
+}
+"""By the word for a layer in a model file's ``Quantization``; None is a layer in float."""
+
+_EXAMPLE = 'as in Quantization = {"*": "int8", "features.*": "a8w4", "classifier": "a16w8"}'
+
+
+def parse_patterns(value: object, where: str = "") -> tuple[Pattern, ...]:
+    """What a model file's ``Quantization`` says: precisions by globs of module paths, in order.
+
+    Args:
+        where: the place, for messages.
+
+    Raises:
+        CortexMError: it is no dict of words, or a word is unknown.
+    """
+    if not isinstance(value, Mapping):
+        raise CortexMError(
+            f"Quantization must be a dict from module paths to precisions, not {_type(value)}",
+            where=where,
+            hint=_EXAMPLE,
+        )
+    result = []
+    for glob, word in value.items():
+        if not isinstance(glob, str):
+            raise CortexMError(
+                f"Quantization: a module path must be a str, not {_type(glob)}",
+                where=where,
+                hint=_EXAMPLE,
+            )
+        if not isinstance(word, str):
+            raise CortexMError(
+                f"Quantization: the precision of {printable(glob)!r} must be a str, not {_type(word)}",
+                where=where,
+                hint="a layer can be " + ", ".join(LAYER_PRECISIONS),
+            )
+        if word not in LAYER_PRECISIONS:
+            raise CortexMError(
+                f"Quantization: unknown precision {printable(word)!r} of {printable(glob)!r}",
+                where=where,
+                hint="a layer can be " + ", ".join(LAYER_PRECISIONS),
+            )
+        result.append(Pattern(glob, LAYER_PRECISIONS[word]))
+    return tuple(result)
+
+
+def precision_word(precision: Precision | None) -> str:
+    """The word that users write for the precision of a layer."""
+    words = (word for word, each in LAYER_PRECISIONS.items() if each == precision)
+    return next(words)
+
+
+def _type(value: object) -> str:
+    return "None" if value is None else f"{type(value).__name__}"
 
 
 def parse_quantization(precision: str, calibrate: str = "") -> Quantization | None:

@@ -66,7 +66,8 @@ OPTIONS: tuple[Option, ...] = (
         choices=tuple(PRECISIONS),
         initial="int8", default="`int8`", kconfig_default="`QUANTIZE_INT8`",
         help="bits of activations and weights; int8 (the default) is 8 of both; none: as it is",
-        docs="the precision of a model.py: `int8`; `a16w8`, [activations of 16 "
+        docs="the precision of a model.py, or of what its [`Quantization`]"
+        "(pipeline.md#precisions-of-layers) leaves: `int8`; `a16w8`, [activations of 16 "
         "bits](numerics.md#activations-of-16-bits); `a8w4` and `a16w4`, [weights of 4 "
         "bits](numerics.md#weights-of-4-bits); `none`, as it is",
         zephyr="the default of `QUANTIZE`: `int8`, [activations of 16 "

@@ -21,6 +21,7 @@ from ..ir import ops
 from ..ir.interpreter import run_graph
 from ..ir.types import Array, DType, Graph, Layer, Op, QuantParams, State, Tensor, contiguous
 from .flatbuffer import damaged
+from .pairs import ConstantCodes
 from .values import Dynamism, PteList, PteProgram, PteTensor, ScalarType
 
 COPY = "aten::copy_"  # writes a state
@@ -58,6 +59,7 @@ class Builder:
         self._program = program
         self._copy_budget = copy_budget
         self.tensors: list[Tensor] = []
+        self.codes: dict[int, ConstantCodes] = {}  # what float constants were made of
         self._ops: list[Op] = []
         self._made_by: dict[int, Op] = {}
         self._by_value: dict[int, int] = {}
@@ -79,6 +81,16 @@ class Builder:
         dtype = next(dtype for dtype in DType if dtype.numpy == data.dtype)
         values = np.ascontiguousarray(data).reshape(data.shape)
         return self.add_tensor(Tensor(name, dtype, data.shape, contiguous(data.ndim), values))
+
+    def spend(self, nbytes: int) -> None:
+        """Counts what is made of the file's constants.
+
+        Raises:
+            CortexMError: it is more than the file is worth.
+        """
+        self._copy_budget -= nbytes
+        if self._copy_budget < 0:
+            raise damaged("it uses its constants in too many orders")
 
     def add_op(
         self, attrs: ops.Attrs, inputs: tuple[int, ...], outputs: tuple[int, ...], layer: Layer
@@ -299,9 +311,7 @@ class Builder:
         in_memory = raw.reshape([value.shape[d] for d in value.dim_order])
         logical = in_memory.transpose(np.argsort(value.dim_order))
         if not logical.flags.c_contiguous:
-            self._copy_budget -= value.nbytes
-            if self._copy_budget < 0:
-                raise damaged("it uses its constants in too many orders")
+            self.spend(value.nbytes)
         return np.ascontiguousarray(logical).reshape(value.shape)
 
 

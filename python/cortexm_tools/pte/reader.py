@@ -12,6 +12,7 @@ from ..ir.types import Graph, Layer
 from .builder import Builder
 from .call import Call
 from .ops import CONVERTERS
+from .pairs import use_codes
 from .program import parse_program
 from .values import InstructionKind, PteInstruction, PteProgram
 
@@ -90,7 +91,14 @@ def read_program(program: PteProgram, *, name: str, layers: Sequence[Layer] | No
     for number, (instruction, layer) in enumerate(_with_layers(program, layers)):
         if instruction.kind is not InstructionKind.FREE:
             convert_call(Call(program, instruction, number, layer, builder))
-    return builder.finish(name)
+    graph = builder.finish(name)
+    return use_codes(graph, builder.codes) if _has_pairs(program) else graph
+
+
+def _has_pairs(program: PteProgram) -> bool:
+    """Whether a program states quantization by pairs: no operator of it is meant for this backend."""
+    spaces = {call.operator.partition("::")[0] for call in program.instructions}
+    return "quantized_decomposed" in spaces and not spaces & {"cortex_m", "cortexm"}
 
 
 def _with_layers(

@@ -10,6 +10,7 @@ from typing import Any
 from ..ir import DType, Graph, Op, State, Work, ops
 from ..ir.text import tensor_text
 from ..plan import Plan
+from ..plan.check.sums import largest_int16_sum
 from ..plan.lower.weights import types_of
 from ..plan.search.alternatives import Alternative
 from ..plan.types import Buffer, Call, ConstantArg, Step
@@ -19,8 +20,8 @@ from ..version import __version__
 def precision(op: Op, graph: Graph) -> str:
     """What kind of work an operator is.
 
-    ``int8``, ``a8w4`` (the same with weights that fit into 4 bits), ``int16``, ``float``, ``integer``
-    (indices, conditions), ``convert`` or ``move``.
+    ``int8``, ``a8w4`` (the same with weights that fit into 4 bits), ``a16w8``, ``a16w4``, ``float``,
+    ``integer`` (indices, conditions), ``convert`` or ``move``.
     """
     work = op.attrs.traits.work
     if work is Work.MOVE:
@@ -31,20 +32,25 @@ def precision(op: Op, graph: Graph) -> str:
     if DType.F32 in types:
         return "float"
     if DType.S16 in types:
-        return "int16"
+        return "a16w4" if _has_4_bits(op, graph) else "a16w8"
     if DType.S8 not in types:
         return "integer"
     return "a8w4" if _has_4_bits(op, graph) else "int8"
 
 
 def _has_4_bits(op: Op, graph: Graph) -> bool:
-    """Whether an operator has weights, and kernels that take them two to a byte."""
+    """Whether an operator has weights that fit into 4 bits; of int8 codes, and kernels that take them
+    two to a byte."""
     if not isinstance(op.attrs, ops.ConvAttrs | ops.Linear):
         return False
     weight, shape = graph.tensors[op.inputs[1]].data, graph.tensors[op.outputs[0]].shape
-    channels = shape[-1 if isinstance(op.attrs, ops.Linear) else 1]
+    if weight is None:
+        return False
     codes = graph.tensors[op.inputs[0]].dtype
-    return weight is not None and len(types_of(codes, weight, channels)) > 1
+    if codes is DType.S16:
+        return bool(weight.min(initial=0) >= -8 and weight.max(initial=0) <= 7)
+    channels = shape[-1 if isinstance(op.attrs, ops.Linear) else 1]
+    return len(types_of(codes, weight, channels)) > 1
 
 
 def float_ops(graph: Graph) -> list[Op]:
@@ -154,6 +160,7 @@ def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[st
         "layer": op.layer.path,
         "source": op.layer.source,
         "precision": kind,
+        "largest_sums": [largest_int16_sum(graph, one) for one in step.ops],
         "kernels": [call.kernel.symbol for call in step.calls],
         "library": " ".join(_libraries(step.calls)),
         "bands_with": [{"operator": o.kind, "layer": o.layer.path} for o in step.fused],

@@ -11,6 +11,7 @@ from ..pte.quality import layer_rows, quality_line
 from ..pte.rounded import rounded_line
 
 _NAMED = 6  # so many float operators are named
+_COMPUTING = ("int8", "a8w4", "a16w8", "a16w4", "float", "integer")
 _COUNTED = {"operators": "operators that compute", "macs": "MACs"}
 
 
@@ -67,7 +68,7 @@ def layer_table(data: dict[str, Any]) -> str:
         "#",
         "operator",
         "layer",
-        "type",
+        "precision",
         "result",
         "MACs",
         "constants",
@@ -135,7 +136,7 @@ def _float_lines(data: dict[str, Any]) -> tuple[str, ...]:
     found = [layer for layer in data["layers"] if layer["precision"] == "float"]
     if not found:
         return ()
-    kinds = [work[kind] for kind in ("int8", "a8w4", "int16", "float", "integer") if kind in work]
+    kinds = [work[kind] for kind in _COMPUTING if kind in work]
     counts = [(work["float"][key], sum(kind[key] for kind in kinds)) for key in _COUNTED]
     shares = [f"{some:,} of {total:,} {_COUNTED[key]}" for key, (some, total) in
               zip(_COUNTED, counts, strict=True) if total]  # fmt: skip

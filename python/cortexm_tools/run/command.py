@@ -344,9 +344,9 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
     lines += ["  " + line for line in alternative_lines(data)]
     if "evaluation" in data:
         found = data["evaluation"]
-        before = f", float {found['float_accuracy']:.2%}" if "float_accuracy" in found else ""
+        before = f" (float: {found['float_accuracy']:.2%})" if "float_accuracy" in found else ""
         lines.append(
-            f"  accuracy {found['accuracy']:.2%} in int8{before}, {found['samples']} labelled inputs"
+            f"  accuracy {found['accuracy']:.2%}{before}, {found['samples']} labelled inputs"
         )
     lines.append(f"  SQNR {quality_line(data['quality'])}")
     if rounded := rounded_line(data["quality"]):

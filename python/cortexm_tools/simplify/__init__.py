@@ -10,6 +10,7 @@ from .clones import remove_clones
 from .constants import fold_constants
 from .int8_io import int8_io
 from .layout import assign_layouts
+from .linear import make_linear
 from .outputs import own_outputs
 from .pads import fold_pads
 from .requantize import fuse_requantize
@@ -27,7 +28,8 @@ def simplify(graph: Graph, *, io_int8: bool = False, io_int16: bool = False) -> 
             at the outputs, so that the application hands over codes of this type.
     """
     rewrites = (
-        *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, remove_dead),
+        *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, make_linear),
+        remove_dead,
     )
     while True:
         before = graph

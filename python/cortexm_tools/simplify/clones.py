@@ -5,9 +5,13 @@ A clone yields its operand's logical tensor, a transposition by the identity and
 same shape too, and a view to the same shape as well; so each use of the result can read the operand.
 Where the memory layout differs, `assign_layouts` inserts a copy for the readers that need one. The
 results that are outputs of the graph keep their operator: an output must be a tensor of its own.
+
+A view of a view is one of what the first one views, as both keep the elements in their logical order.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from ..ir import Graph, Op, ops
 from ..ir.edit import GraphBuilder
@@ -15,7 +19,12 @@ from ..ir.edit import GraphBuilder
 
 def remove_clones(graph: Graph) -> Graph:
     build = GraphBuilder(graph)
+    viewed: dict[int, int] = {}
     for op in graph.ops:
+        if isinstance(op.attrs, ops.View):
+            source = build.resolve(op.inputs[0])
+            op = replace(op, inputs=(viewed.get(source, source),))
+            viewed[op.outputs[0]] = op.inputs[0]
         if _is_identity(op, graph) and op.outputs[0] not in graph.outputs:
             build.alias(op.outputs[0], op.inputs[0])
         else:

@@ -32,13 +32,15 @@ def int8_io(graph: Graph, dtype: DType = DType.S8) -> Graph:
         if build.resolve(op.outputs[0]) == op.outputs[0]:
             build.add(op)
     outputs = [_output(build, graph, index, made_by.get(index)) for index in graph.outputs]
-    for index in {*inputs, *outputs}:
-        if build.tensors[index].quant is not None and build.tensors[index].dtype is not dtype:
-            have = _WORDS[build.tensors[index].dtype]
-            raise CortexMError(
-                f"{build.tensors[index].name!r} has codes of {have}, not of {_WORDS[dtype]}",
-                hint=f"build with IO {have}",
-            )
+    borders = [("input", graph.inputs, inputs), ("output", graph.outputs, outputs)]
+    for what, before, after in borders:
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
+            have = build.tensors[new].dtype
+            if old != new and have is not dtype:
+                raise CortexMError(
+                    f"{what} {number} has codes of {_WORDS[have]}, not of {_WORDS[dtype]}",
+                    hint=f"build with IO {_WORDS[have]}",
+                )
     return remove_dead(build.finish(outputs, inputs))
 
 

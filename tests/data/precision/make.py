@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes network.pte, with int16 activations: python -m tests.data.precision.make"""
+"""Writes network.pte, with int16 activations, and mixed.pte, with all precisions:
+python -m tests.data.precision.make"""
 
 from __future__ import annotations
 
@@ -10,15 +11,16 @@ from cortexm_tools.program import load_program
 from cortexm_tools.target import Target
 
 HERE = Path(__file__).parent
+PRECISIONS = {"network": "a16w8", "mixed": "int8"}
 
 
 def main() -> None:
     target = Target.parse("cortex-m55")
-    quantization = parse_quantization("a16w8")
-    program = load_program(
-        HERE / "network.py", name="network", target=target, quantization=quantization
-    )
-    (HERE / "network.pte").write_bytes(program.pte)
+    for name, word in PRECISIONS.items():
+        quantization = parse_quantization(word)
+        path = HERE / f"{name}.py"
+        program = load_program(path, name=name, target=target, quantization=quantization)
+        path.with_suffix(".pte").write_bytes(program.pte)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,19 @@ not know.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch.export import ExportedProgram
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 
 from ...errors import CortexMError, named
 from ..load.model_file import LoadedModel
 from ..load.samples import Sample, shape_text
+from ..origin.layers import module_path
 from ..origin.places import first_line, where_of_error
-from ..rewrites import decompose, rewrite
+from ..rewrites import decompose, decompose_unary, rewrite
 from ..rewrites.layout import fit_layouts
 from .export import export
 from .functional import functional
@@ -75,11 +77,17 @@ class Captured:
         return channels_last((*inputs, *(s.initial for s in self.states)), self.which)
 
 
-def capture(loaded: LoadedModel, *, rewritten: bool = True) -> Captured:
+def capture(
+    loaded: LoadedModel,
+    *,
+    rewritten: bool = True,
+    precision_of: Callable[[str], object] = lambda path: "",
+) -> Captured:
     """The model's ATen graph.
 
     Args:
         rewritten: whether to apply the rewrites that keep a quantized model in int8.
+        precision_of: of what the module of a path computes; None for float.
 
     Raises:
         CortexMError: the model fails on its example inputs, cannot be captured, has dynamic shapes,
@@ -95,8 +103,12 @@ def capture(loaded: LoadedModel, *, rewritten: bool = True) -> Captured:
             raise _hidden_state("the second call gives other outputs than the first")
     graph = copy.deepcopy(graph)  # it shares its weights with the user's module
     decompose(graph)
+
+    def precision_of_call(node: Node) -> object:
+        return precision_of(module_path(node.meta.get("nn_module_stack")))
+
     if rewritten:
-        rewrite(graph)
+        rewrite(graph, precision_of_call)
     spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)
     sample = (*loaded.example_inputs, *(state.initial for state in states))
     which = tuple(spatial and x.dim() == 4 and x.is_floating_point() for x in sample)
@@ -107,6 +119,7 @@ def capture(loaded: LoadedModel, *, rewritten: bool = True) -> Captured:
                 constant.data = constant.data.contiguous(memory_format=torch.channels_last)
     captured = _graph(export(graph, channels_last(sample, which), loaded))
     if rewritten:
+        decompose_unary(captured, lambda node: precision_of_call(node) is None)
         fit_layouts(captured)
     return Captured(captured, which, states)
 

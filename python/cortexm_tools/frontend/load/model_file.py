@@ -2,7 +2,8 @@
 """Load a user's model file, in the convention of ExecuTorch's aot_arm_compiler.
 
 ``ModelUnderTest`` is the module and ``ModelInputs`` the tuple of example inputs; optional are
-``CalibrationInputs`` and ``EvaluationInputs``. Each may be a value or a callable without arguments.
+``CalibrationInputs``, ``EvaluationInputs`` and ``Quantization``, precisions by module paths. Each may be
+a value or a callable without arguments.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 import torch
 
 from ...errors import CortexMError
+from ...options.precision import Pattern, parse_patterns
 from ..origin.places import first_line, is_user_file, shown_path, text_of, where_of_error
 from .depend import recording, tool_files
 from .samples import (
@@ -55,6 +57,8 @@ class LoadedModel:
         calibration: samples to take the quantization ranges from; None if there are none.
         evaluation: labelled inputs; None if there are none.
         dependencies: absolute paths of the files to rebuild for, sorted.
+        patterns: precisions by module paths.
+        patterns_at: where they stand, for messages.
     """
 
     path: Path
@@ -63,6 +67,8 @@ class LoadedModel:
     calibration: tuple[Sample, ...] | None
     evaluation: Evaluation | None
     dependencies: tuple[str, ...] = field(default=(), repr=False)
+    patterns: tuple[Pattern, ...] = ()
+    patterns_at: str = ""
 
 
 # The user's modules that the previous load imported: forgotten before the next one, so that two
@@ -118,10 +124,17 @@ def load_model(
                 labelled = evaluation_set(
                     _value(module, "EvaluationInputs", model_path), example, where
                 )
+        patterns: tuple[Pattern, ...] = ()
+        patterns_at = ""
+        if hasattr(module, "Quantization"):
+            patterns_at = _where(model_path, "Quantization")
+            patterns = parse_patterns(_value(module, "Quantization", model_path), patterns_at)
         _imported.update(recorder.note_modules())
         found = recorder.existing()
     dependencies = tuple(sorted({*found, *tool_files()}))
-    return LoadedModel(model_path, model, example, samples, labelled, dependencies)
+    return LoadedModel(
+        model_path, model, example, samples, labelled, dependencies, patterns, patterns_at
+    )
 
 
 def _forget_imports() -> None:

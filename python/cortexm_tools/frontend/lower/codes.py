@@ -8,6 +8,8 @@ noted the scales (s) and zero points (z) in the nodes' metadata.
   to a value, and a max pool that rounds down; the dialect's max pool only does the latter.
 * A linear layer's bias is set aside until the layer is lowered: PyTorch takes the result of int8
   weights and an int32 bias for int32, and refuses to batch-multiply that with int8.
+* A function that ExecuTorch lowers to a table is set aside, too: PyTorch takes what it gives on int8
+  for float32, which it does not multiply with codes.
 * A comparison with a number c compares with a code instead. The codes q whose values
   f32((q - z) * s) satisfy it are a prefix or suffix of all codes, or only one, or all but one,
   and there is a comparison with a code that selects exactly them.
@@ -29,6 +31,12 @@ COMPARED = "cortexm_compared"
 """Key in ``node.meta`` of comparisons whose number was turned into a code."""
 
 _BIAS = "cortexm_bias"  # key in node.meta: the name of the placeholder
+_FUNCTION = (
+    "cortexm_function"  # key in node.meta: operator, arguments behind the first, and by name
+)
+
+# Names of edge operators that ExecuTorch lowers to tables.
+_TABLED = (*("sigmoid", "tanh", "silu", "gelu", "log", "log2", "log10", "log1p", "sqrt", "rsqrt"),)
 
 _COMPARISONS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
     "eq": torch.eq,
@@ -80,6 +88,8 @@ def code_pass() -> type[Any]:
                     changed |= _round_down(node)
                 elif name == "linear":
                     changed |= _set_bias_aside(node)
+                elif name in _TABLED and node.meta.get("output_qparams"):
+                    _set_function_aside(node)
                 elif name in _COMPARISONS and schema_of(node).overload_name == "Scalar":
                     _compare_codes(node, name)
                     changed = True
@@ -91,12 +101,12 @@ def code_pass() -> type[Any]:
     return CodePass
 
 
-def bias_pass() -> type[Any]:
-    """The class of the pass that gives linear layers their biases back."""
+def restore_pass() -> type[Any]:
+    """The class of the pass that brings back what was set aside."""
     from executorch.exir.pass_base import ExportPass
 
-    class BiasPass(ExportPass):  # type: ignore[misc]
-        """Undoes `_set_bias_aside`."""
+    class RestorePass(ExportPass):  # type: ignore[misc]
+        """Undoes `_set_bias_aside` and `_set_function_aside`."""
 
         def call(self, graph_module: GraphModule) -> PassResult:
             placeholders = {n.name: n for n in graph_module.graph.nodes if n.op == "placeholder"}
@@ -107,9 +117,14 @@ def bias_pass() -> type[Any]:
                 if bias is not None and operator_name(node) == "aten::linear":
                     node.args = (*node.args[:2], placeholders[bias])
                     changed = True
+                function = node.meta.pop(_FUNCTION, None)
+                if function is not None and operator_name(node) == "aten::abs":
+                    node.target, args, node.kwargs = function
+                    node.args = (node.args[0], *args)
+                    changed = True
             return PassResult(graph_module, changed)
 
-    return BiasPass
+    return RestorePass
 
 
 def _set_bias_aside(node: Node) -> bool:
@@ -119,6 +134,15 @@ def _set_bias_aside(node: Node) -> bool:
     node.meta[_BIAS] = bias.name
     node.args = node.args[:2]
     return True
+
+
+def _set_function_aside(node: Node) -> None:
+    """In its place is one that PyTorch computes in any type."""
+    from executorch.exir.dialects._ops import ops
+
+    node.meta[_FUNCTION] = node.target, node.args[1:], dict(node.kwargs)
+    node.target = ops.edge.aten.abs.default
+    node.args, node.kwargs = node.args[:1], {}
 
 
 def _compare_codes(node: Node, comparison: str) -> None:

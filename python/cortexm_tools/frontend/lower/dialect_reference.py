@@ -12,10 +12,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F  # noqa: N812
 
-from ...ir.wide import softmax_multiplier, softmax_s16
-from .wide_tables import interpolate
-
-_ADD_RAISE = 15
+from ...ir.wide import ADD_RAISE, interpolate, softmax_multiplier, softmax_s16
 
 
 def _codes(values: torch.Tensor, low: int = -(2**15), high: int = 2**15 - 1) -> torch.Tensor:
@@ -104,7 +101,7 @@ def _add(
     a: torch.Tensor, _: int, a_multiplier: int, a_shift: int, b: torch.Tensor, *rest: Any
 ) -> torch.Tensor:
     _, b_multiplier, b_shift, _, multiplier, shift, low, high = rest
-    raised = (each.to(torch.int64) << _ADD_RAISE for each in (a, b))
+    raised = (each.to(torch.int64) << ADD_RAISE for each in (a, b))
     total = _requantized(next(raised), a_multiplier, a_shift) + _requantized(
         next(raised), b_multiplier, b_shift
     )
@@ -133,7 +130,8 @@ def _max_pool(x: torch.Tensor, kernel: Any, stride: Any, *rest: Any) -> torch.Te
 
 
 def _activation(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-    return _codes(interpolate(x.to(torch.int64), table.to(torch.int64)))
+    codes = interpolate(x.to(torch.int64).numpy(), table.to(torch.int64).numpy())
+    return _codes(torch.from_numpy(codes))
 
 
 def _softmax(x: torch.Tensor, dim: int, scale: float) -> torch.Tensor:

@@ -15,7 +15,7 @@ from torch.fx import GraphModule
 from ...advice import advice_on
 from ...errors import CortexMError
 from ...ir.types import Layer
-from ...options.precision import INT8, Quantization
+from ...options.precision import INT8, Quantization, precision_word
 from ...pte.quality import Quality
 from ...runner import Progress, Runner
 from ...target import CORES, Target
@@ -26,8 +26,10 @@ from ..load.model_file import LoadedModel
 from ..origin.blame import layer_of_error
 from ..origin.layers import kernel_layers, layers_of_graph
 from ..origin.places import first_line, root_cause
+from ..quantize.choice import check_patterns, choose, patterns_choose_all
 from ..quantize.measure import measure
-from ..quantize.quantize import Quantized, quantize, split_activations, tag_nodes, tag_of
+from ..quantize.quantize import Quantized, quantize, split_activations
+from ..quantize.tags import tag_nodes, tag_of
 from ..quantize.weight_bits import four_bits
 from ..quiet import import_executorch, quiet
 from ..rewrites import decompose_floats
@@ -84,7 +86,8 @@ def lower(
     """Quantize and lower a model for `target`.
 
     Args:
-        quantization: None lowers the model as it is, for one that is quantized already.
+        quantization: None lowers the model as it is, for one that is quantized already; the model's
+            own patterns come before its precision.
         name: the model's name, for messages.
         progress: hears of every stage of a model that takes long.
 
@@ -93,11 +96,18 @@ def lower(
     """
     import_executorch()
     warnings: list[str] = []
+    if quantization is not None:
+        quantization = replace(quantization, patterns=loaded.patterns)
     with quiet(), quick_passes(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        captured = capture(loaded, rewritten=quantization is not None)
+        if quantization is None:
+            captured = capture(loaded, rewritten=False)
+        else:
+            captured = capture(loaded, precision_of=quantization.precision_of)
         check_captured(captured.graph.graph, loaded.path.parent)
         tag_nodes(captured.graph)
+        if quantization is not None and quantization.patterns:
+            warnings += _check_patterns(quantization, captured, loaded, name)
         count = sum(node.op == "call_function" for node in captured.graph.graph.nodes)
 
         def stage(text: str) -> None:
@@ -144,6 +154,26 @@ def lower(
         texts=texts,
         quality=quality,
     )
+
+
+def _check_patterns(
+    quantization: Quantization, captured: Captured, loaded: LoadedModel, name: str
+) -> list[str]:
+    """Warnings about the model file's precisions by module paths.
+
+    Raises:
+        CortexMError: a pattern cannot mean anything.
+    """
+    base = loaded.path.parent
+    modules = [path for path, _ in loaded.module.named_modules()]
+    check_patterns(quantization, captured, modules, base, loaded.patterns_at)
+    precision = quantization.precision
+    if precision == INT8.precision or not patterns_choose_all(quantization, captured, base):
+        return []
+    return [
+        f"{name}: QUANTIZE {precision_word(precision)} has no effect, as the model file's Quantization "
+        "chooses the precision of every layer"
+    ]
 
 
 def _code(graph: GraphModule) -> str:
@@ -206,14 +236,15 @@ def _lower_once(
     if quantization is not None:
         stage("quantization (1 of 6)")
         split_activations(graph, split)
+        choices = choose(captured, quantization, loaded.path.parent)
         quantized = quantize(
             graph,
             loaded.calibration or (loaded.example_inputs,),
             captured.which,
             captured.states,
             base=loaded.path.parent,
-            four_bits=four_bits(captured, quantization.precision),
-            wide=quantization.precision.activations == 16,
+            four_bits=four_bits(captured, choices),
+            choices=choices,
             rounding=quantization.weights_rounded,
         )
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .codes import bias_pass, code_pass
+from .codes import code_pass, restore_pass
+from .linear import linear_pass
 from .pads import lowering_without_pads, pad_pass
 from .tables import mark_pass, table_pass
 from .wide import boundary_pass, fusion_pass
@@ -26,7 +27,8 @@ def pass_list() -> list[Any]:
         if each is ActivationFusionPass:
             result.append(fusion_pass())
         if each is AtenToCortexMPass:
-            result += [table_pass(), bias_pass(), lowering_without_pads(), pad_pass()]
+            result += [table_pass(), restore_pass(), linear_pass()]
+            result += [lowering_without_pads(), pad_pass()]
         elif each is not QuantizedClampActivationPass:
             result.append(each)
         if each is FoldAndAnnotateQParamsPass:

@@ -12,7 +12,8 @@ scale and zero point (s, z) and the output's (t, y):
 in float64, halves to even, as the quantizer rounds; wide_tables.py is about int16. The first pass
 looks for the chains dequantize, f, quantize (the quantizer leaves no such chain inside what it wants
 fused) and puts a stand-in for f that ExecuTorch's passes can trace with any type; the second turns the
-stand-ins into look-ups.
+stand-ins into look-ups. Of int16 a multiplication by a positive number is no function but a change of
+scale.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
 from ..nodes import operator_name
+from ..quantize.borders import stays_float
 from ..quantize.quantizer import EXTRA_UNARY
 from .wide import wide_operator
-from .wide_tables import wide_table
+from .wide_tables import factor_of, wide_table
 
 _TABLE = "cortexm_table"  # key in node.meta
 
@@ -98,7 +100,7 @@ def _codes(node: object, kind: str) -> torch.dtype | None:
 
 
 def _is_tabled(node: Node) -> bool:
-    if len(node.all_input_nodes) != 1 or len(node.users) != 1:
+    if len(node.all_input_nodes) != 1 or len(node.users) != 1 or stays_float(node):
         return False
     dtype = _codes(node.args[0], "dequantize")
     if dtype is None or _codes(next(iter(node.users)), "quantize") is not dtype:
@@ -146,6 +148,10 @@ def _mark(node: Node) -> None:
 
     scale, out_scale = float(dequantize.args[1]), float(quantize.args[1])
     if dequantize.args[5] is torch.int16:
+        factor = factor_of(function, scale)
+        if factor is not None:
+            _to_scale(node, factor)
+            return
         node.meta[_TABLE] = wide_table(function, scale, out_scale)
     else:
         node.meta[_TABLE] = table_of(
@@ -153,6 +159,19 @@ def _mark(node: Node) -> None:
         )
     node.target = ops.edge.aten.abs.default
     node.args, node.kwargs = (dequantize,), {}
+
+
+def _to_scale(node: Node, factor: float) -> None:
+    """Leaves a change of scale, dequantize and quantize, in the place of a multiplication."""
+    dequantize = node.all_input_nodes[0]
+    with node.graph.inserting_before(node):
+        scaled = node.graph.node_copy(dequantize)
+    scaled.args = (scaled.args[0], float(dequantize.args[1]) * factor, *scaled.args[2:])  # type: ignore[arg-type]
+    (quantize,) = node.users
+    for origin in ("nn_module_stack", "stack_trace"):
+        quantize.meta[origin] = node.meta.get(origin)
+    node.replace_all_uses_with(scaled)
+    node.graph.erase_node(node)
 
 
 def _to_table(node: Node, program: Any) -> None:

@@ -16,10 +16,8 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from ...ir.wide import ADD_RAISE
 from .dialect import define
-
-# Both operands of an int16 addition are raised by so many bits, as in TensorFlow Lite (ADD, int16).
-ADD_SHIFT = 15
 
 
 def is_wide(node: Node) -> bool:
@@ -87,7 +85,7 @@ def _add(node: Node, lowering: Any) -> Any:
     unit = 2 * max(a.scale, b_scale)
     a_multiplier, a_shift = quantize_multiplier_aot(a.scale / unit)
     b_multiplier, b_shift = quantize_multiplier_aot(b_scale / unit)
-    multiplier, shift = quantize_multiplier_aot(unit / (out.scale * (1 << ADD_SHIFT)))
+    multiplier, shift = quantize_multiplier_aot(unit / (out.scale * (1 << ADD_RAISE)))
     return DialectNodeSpec(
         wide_operator("quantized_add"),
         (
@@ -106,6 +104,22 @@ def _add(node: Node, lowering: Any) -> Any:
             out.qmax,
         ),
     )
+
+
+def _linear(node: Node, lowering: Any) -> Any:
+    """With a multiplier for each output, and a bias whatever the core is."""
+    from executorch.backends.cortex_m.passes.passes_utils import quantize_multiplier_aot
+    from executorch.backends.transforms.aten_to_dialect_pass import DialectNodeSpec
+
+    x, weight = (node.meta["input_qparams"][index] for index in range(2))
+    out = node.meta["output_qparams"][0]
+    scales = weight.scale if isinstance(weight.scale, list) else [weight.scale]
+    multipliers, shifts = zip(
+        *(quantize_multiplier_aot(x.scale * scale / out.scale) for scale in scales), strict=True
+    )
+    operands = node.args[0], node.args[1], node.args[2] if len(node.args) > 2 else None
+    args = (*operands, None, 0, 0, 0, list(multipliers), list(shifts), out.qmax, out.qmin)
+    return DialectNodeSpec(wide_operator("quantized_linear"), args)
 
 
 def _softmax(node: Node, lowering: Any) -> Any:
@@ -141,6 +155,7 @@ def _bounded(node: Node, qparams: Any) -> tuple[int, int]:
 
 
 _OWN: dict[str, Callable[[Node, Any], Any]] = {
+    "aten::linear": _linear,
     "aten::add": _add,
     "aten::sub": _add,
     "aten::_softmax": _softmax,

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 
-# Of a table with n + 1 entries, the codes -32768, -32768 + 65536 / n, … , 32768; and how many at most.
-_SEGMENTS, _MOST_SEGMENTS = 512, 4096
+from ...ir.wide import smallest_table
 
 
 def wide_table(
@@ -25,21 +25,15 @@ def wide_table(
         or 4,096.
     """
     codes = torch.arange(-32768, 32769, dtype=torch.float64)
-    exact = torch.nan_to_num(function(codes * scale) / out_scale, nan=0.0)
-    exact = torch.clamp(torch.round(exact), -32768, 32767).to(torch.int64)
-    segments = _SEGMENTS
-    while True:
-        table = exact[:: 65536 // segments].clone()
-        off = (interpolate(torch.arange(-32768, 32768), table) - exact[:-1]).abs().max()
-        if off <= 1 or segments == _MOST_SEGMENTS:
-            return table.to(torch.int16)
-        segments *= 2
+    values = torch.round(function(codes * scale) / out_scale).clamp(-32768, 32767)
+    return torch.from_numpy(smallest_table(values.numpy()).astype(np.int16))
 
 
-def interpolate(codes: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-    """What the kernel gives for codes, int64, from a table, int64 [n + 1]."""
-    bits = (65536 // (len(table) - 1)).bit_length() - 1
-    position = codes + 32768
-    index, rest = position >> bits, position & ((1 << bits) - 1)
-    low, high = table[index], table[index + 1]
-    return low + (((high - low) * rest + (1 << (bits - 1))) >> bits)
+def factor_of(function: Callable[[torch.Tensor], torch.Tensor], scale: float) -> float | None:
+    """The positive number by which a float64 function multiplies the value of every code, if it is no
+    other function than that."""
+    values = torch.arange(-32768, 32768, dtype=torch.float64) * scale
+    results = function(values)
+    factor = float(results[-1] / values[-1])
+    same = factor > 0 and torch.allclose(results, factor * values, rtol=1e-12, atol=0.0)
+    return factor if same else None

@@ -26,7 +26,7 @@ from ..load.samples import Sample
 from ..nodes import operator_name, schema_of
 from ..origin.layers import layer_of
 from ..rewrites.unary import STAND_IN
-from .quantize import tag_of
+from .tags import tag_of
 
 MAX_INPUTS = 64
 _MIN_INPUTS = 4

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch.fx import GraphModule, Node
+from torch.fx import GraphModule
 
 from ...advice import advice_on
 from ...errors import CortexMError
@@ -21,13 +21,12 @@ from ..load.samples import Sample
 from ..origin.blame import layer_of_error
 from ..origin.places import first_line
 from ..quiet import quiet
+from .choice import Choices
 from .quantizer import make_quantizer
 from .rounding import round_by_inputs
+from .tags import tag_of
 
 _aten = torch.ops.aten
-
-TAG = "cortexm_node"
-"""Key in ``node.meta["custom"]`` with a number by which a lowered node is traced back to here."""
 
 _ACTIVATIONS = {
     _aten.relu.default,
@@ -41,13 +40,6 @@ _ACTIVATIONS = {
 }
 
 
-def tag_nodes(graph: GraphModule) -> None:
-    """Number the calls of `graph`; export and the passes keep the numbers."""
-    for number, node in enumerate(graph.graph.nodes):
-        if node.op == "call_function":
-            node.meta["custom"] = {**(node.meta.get("custom") or {}), TAG: number}
-
-
 def split_activations(graph: GraphModule, numbers: Iterable[int]) -> None:
     """Keep the quantizer from fusing activations into the calls with these tags.
 
@@ -56,7 +48,7 @@ def split_activations(graph: GraphModule, numbers: Iterable[int]) -> None:
     """
     wanted = set(numbers)
     for node in list(graph.graph.nodes):
-        if (node.meta.get("custom") or {}).get(TAG) not in wanted:
+        if tag_of(node) not in wanted:
             continue
         for user in list(node.users):
             if user.target in _ACTIVATIONS:
@@ -83,7 +75,7 @@ def quantize(
     *,
     base: Path,
     four_bits: Container[int] = (),
-    wide: bool = False,
+    choices: Choices | None = None,
     rounding: Rounding = Rounding.NEAREST,
 ) -> Quantized:
     """`graph` with quantize-dequantize pairs, ranges measured on `samples`. Changes `graph`.
@@ -94,7 +86,7 @@ def quantize(
         states: what comes in behind the inputs, and goes out before the outputs.
         base: the folder of the model file, for messages.
         four_bits: the tags of the layers with weights of 4 bits.
-        wide: whether activations are int16.
+        choices: the precisions of calls by their tags; None for int8 everywhere.
         rounding: how weights become codes.
 
     Raises:
@@ -107,7 +99,7 @@ def quantize(
             quantizer = make_quantizer(
                 states,
                 lambda node: 7 if tag_of(node) in four_bits else 127,
-                lambda node: wide,
+                choices or {},
             )
             prepared = prepare_pt2e(graph, quantizer)
             run = ModuleRunner(prepared, which, states)
@@ -117,6 +109,8 @@ def quantize(
             if rounding is Rounding.GPTQ:
                 rounded = round_by_inputs(prepared, samples, which, states, base)
             converted = convert_pt2e(prepared)
+    except CortexMError:
+        raise
     except Exception as error:
         layer = layer_of_error(error, graph.graph, base)
         raise CortexMError(
@@ -126,9 +120,3 @@ def quantize(
         ) from error
     assert isinstance(converted, GraphModule)
     return Quantized(converted, rounded)
-
-
-def tag_of(node: Node) -> int | None:
-    """The number `tag_nodes` gave the call that `node` came from."""
-    number = (node.meta.get("custom") or {}).get(TAG)
-    return number if isinstance(number, int) else None

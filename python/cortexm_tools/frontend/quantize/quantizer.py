@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ExecuTorch's Cortex-M quantizer, taught more operators, centered weights, and states."""
+"""ExecuTorch's Cortex-M quantizer, taught more operators, centered weights, precisions and states."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import torch
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 
 from ..capture.state import State
 from ..rewrites.unary import STAND_IN
+from .borders import (
+    ChosenNodes,
+    Widths,
+    annotate_outputs,
+    end_sharing_at_borders,
+    find_widths,
+    keep_float,
+)
+from .choice import Choices, check_named
 from .state_ranges import share_ranges
+from .tags import tag_of
 from .wide import wide_quantizers
 
 _aten = torch.ops.aten
@@ -49,20 +60,20 @@ _EXTRA_SHARED = (
 def make_quantizer(
     states: tuple[State, ...],
     largest: Callable[[Node], int] = lambda node: 127,
-    wide: Callable[[Node], bool] = lambda node: False,
+    choices: Choices | None = None,
 ) -> Any:
     """A quantizer for graphs that take and give `states`.
 
     Args:
         largest: the largest code of a layer's weights, 127, or 7 for weights of 4 bits.
-        wide: whether a node has int16 activations.
+        choices: the precisions of calls by their tags; None for int8 everywhere.
     """
     from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
 
     quantizer = CortexMQuantizer()
     _teach_operators(quantizer)
-    _center_weights(quantizer, largest)
-    quantizer.quantizers = [*wide_quantizers(quantizer, wide), *quantizer.quantizers]
+    _choose_weights(quantizer, largest)
+    _teach_precisions(quantizer, choices or {}, len(states))
     if states:
         share_ranges(quantizer, states)
     return quantizer
@@ -81,28 +92,86 @@ def _teach_operators(quantizer: Any) -> None:
             matcher.support_dict = {**matcher.support_dict, **extra}
 
 
-def _center_weights(quantizer: Any, largest: Callable[[Node], int]) -> None:
+def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
+    """Make `quantizer` give every call the precision of `choices`; see borders.py."""
+    widths: Widths = {}
+    shared = [part for part in quantizer.quantizers if hasattr(part, "SHARED_QSPEC_OPS_DEFAULT")]
+    narrow = [part for part in quantizer.quantizers if part not in shared]
+    wide = wide_quantizers(narrow)
+    for bits, parts in ((16, wide), (8, narrow)):
+        for part in parts:
+            part.node_finder = ChosenNodes(part.node_finder, partial(_has_width, widths, bits))
+    configs = {16: wide[-1].quantization_config, 8: narrow[-1].quantization_config}
+
+    def spec_of(bits: int) -> Any:
+        return configs[bits].get_input_act_qspec()
+
+    for part in shared:
+        end_sharing_at_borders(part, widths, spec_of)
+    quantizer.quantizers = [*wide, *quantizer.quantizers]
+    moving = {target for part in shared for target in part.targets}
+    annotate = quantizer.annotate
+
+    def chosen(node: Node) -> int | None:
+        choice = choices.get(tag_of(node))
+        return None if choice is None else choice.bits
+
+    def annotate_precisions(model: GraphModule) -> GraphModule:
+        widths.update(find_widths(model, chosen, moving, states))
+        keep_float(model, widths)
+        annotate_outputs(model, widths, spec_of)
+        annotated: GraphModule = annotate(model)
+        check_named(choices, annotated.graph)
+        return annotated
+
+    quantizer.annotate = annotate_precisions
+
+
+def _has_width(widths: Widths, bits: int, node: Node) -> bool:
+    return node.op != "output" and widths[node] == bits
+
+
+def _choose_weights(quantizer: Any, largest: Callable[[Node], int]) -> None:
     """Make `quantizer` quantize weights to [-127, 127], with the scale max|w| / 127.
 
     Its own range is [-128, 127] with the scale max|w| / 127.5, in which the largest weight is cut
     and weights that are codes times a scale already (a model that comes from an int8 one) are
     rounded to others. Weights of 4 bits are int8 codes in [-7, 7], with the scale max|w| / 7.
+
+    Its own linear layers have one scale for the matrix; here every output has one, as every output
+    channel of a convolution has.
     """
+    from executorch.backends.cortex_m.quantizer.quantization_configs import (
+        INT8_PER_CHANNEL_CONFIG as PER_CHANNEL,
+    )
     from torchao.quantization.pt2e.quantizer import QuantizationSpec
 
-    def centered(config: Any) -> Any:
-        class Centered(type(config)):  # type: ignore[misc]
+    def chosen(config: Any) -> Any:
+        class Chosen(type(config)):  # type: ignore[misc]
             """`config` with other weights; it asks for those of some operators by a method."""
+
+            def get_bias_qspec(self, node: Node | None = None) -> Any:
+                if node is not None and _is_linear(node):
+                    return PER_CHANNEL.get_bias_qspec(node)
+                return super().get_bias_qspec(node)
 
             def get_weight_qspec(self, node: Node | None = None) -> Any:
                 spec = super().get_weight_qspec(node)
+                if node is not None and _is_linear(node):
+                    spec = PER_CHANNEL.get_weight_qspec(node)
                 if not isinstance(spec, QuantizationSpec) or spec.dtype != torch.int8:
                     return spec
                 most = 127 if node is None else largest(node)
                 return replace(spec, quant_min=-most, quant_max=most)
 
-        return Centered(**{field.name: getattr(config, field.name) for field in fields(config)})
+        return Chosen(**{field.name: getattr(config, field.name) for field in fields(config)})
 
     for part in quantizer.quantizers:
         if getattr(part, "quantization_config", None) is not None:
-            part.quantization_config = centered(part.quantization_config)
+            part.quantization_config = chosen(part.quantization_config)
+
+
+def _is_linear(node: Node) -> bool:
+    """Whether `node` is a linear layer with a matrix of its own."""
+    matrix = node.args[1] if node.target is _aten.linear.default else None
+    return isinstance(matrix, Node) and matrix.op == "get_attr"

@@ -5,6 +5,7 @@ Some layers bear it badly, and hold few weights: the first one, whose few inputs
 knows; the last one, whose errors nothing evens out; and depthwise convolutions, whose results are
 sums of a handful of products, so that there is little for errors to cancel in. They stay at 8 bits,
 unless one of them alone holds more than a quarter of the model's weights: then it is what 4 bits are for.
+A layer that the user names has the bits that the user says.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from dataclasses import dataclass
 import torch
 from torch.fx import GraphModule, Node
 
-from ...options.precision import Precision
 from ..capture.capture import Captured
+from .choice import Choices
 from .columns import WEIGHTED, groups_of
-from .quantize import tag_of
+from .tags import tag_of
 
 LARGE = 0.25
 """The share of a model's weights above which a layer has 4 bits wherever it stands."""
@@ -78,13 +79,20 @@ def stay_at_8_bits(layers: Sequence[WeightedLayer]) -> list[WeightedLayer]:
     ]
 
 
-def four_bits(captured: Captured, precision: Precision) -> frozenset[int]:
+def four_bits(captured: Captured, choices: Choices) -> frozenset[int]:
     """The tags of the calls whose weights have 4 bits."""
-    if precision.weights != 4:
+    chosen = {tag for tag, choice in choices.items() if choice.weights == 4}
+    if not chosen:
         return frozenset()
     layers = layers_with_weights(captured)
     kept = stay_at_8_bits(layers)
-    return frozenset(tag for layer in layers if layer not in kept for tag in layer.tags)
+    return frozenset(
+        tag
+        for layer in layers
+        if layer.tags <= chosen
+        if layer not in kept or any(choices[tag].named for tag in layer.tags)
+        for tag in layer.tags
+    )
 
 
 def _weight(graph: GraphModule, node: Node) -> torch.Tensor | None:

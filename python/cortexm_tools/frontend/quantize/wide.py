@@ -7,48 +7,33 @@ were of int8, and annotated with int16, symmetric, zero point 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch.fx import GraphModule, Node
+from torch.fx import Node
 
 SOFTMAX_SCALE = 1.0 / 32768
 
 
-def wide_quantizers(quantizer: Any, chosen: Callable[[Node], bool]) -> list[Any]:
-    """Quantizers that annotate the chosen nodes with int16 activations and int8 weights.
-
-    Args:
-        quantizer: a CortexMQuantizer, whose patterns they share.
-    """
+def wide_quantizers(quantizers: Iterable[Any]) -> list[Any]:
+    """Quantizers that annotate what `quantizers`, PatternQuantizers, find, with int16 activations
+    and int8 weights."""
     from executorch.backends.arm.quantizer.arm_quantizer_utils import PatternQuantizer
     from executorch.backends.cortex_m.quantizer.pattern_matcher import PatternMatcher
 
     result = []
-    for part in quantizer.quantizers:
-        if not isinstance(part, PatternQuantizer):
-            continue
+    for part in quantizers:
         matcher = part.pattern_matcher
         checks = {key: _as_int8(check) for key, check in matcher.support_dict.items()}
         result.append(
             PatternQuantizer(
                 _wide_config(part.quantization_config),
-                node_finder=_Chosen(part.node_finder, chosen),
+                node_finder=part.node_finder,
                 pattern_matcher=PatternMatcher(checks, matcher.support_dict_name),
             )
         )
     return result
-
-
-class _Chosen:
-    """A NodeFinder: what `finder` finds, if it is chosen."""
-
-    def __init__(self, finder: Any, chosen: Callable[[Node], bool]) -> None:
-        self.finder, self.chosen = finder, chosen
-
-    def find_nodes(self, model: GraphModule) -> Iterator[Node]:
-        return (node for node in self.finder.find_nodes(model) if self.chosen(node))
 
 
 def _wide_config(config: Any) -> Any:

@@ -8,9 +8,10 @@ rounding of float32. They are applied before quantization, to float32 tensors on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 
 from . import (
     convolution,
@@ -23,9 +24,9 @@ from . import (
     unary,
 )
 from .builder import Builder, Table
-from .decompose import decompose, decompose_floats
+from .decompose import decompose, decompose_floats, decompose_unary
 
-__all__ = ["REWRITES", "decompose", "decompose_floats", "rewrite"]
+__all__ = ["REWRITES", "decompose", "decompose_floats", "decompose_unary", "rewrite"]
 
 REWRITES: Table = {
     **convolution.TABLE,
@@ -38,11 +39,15 @@ REWRITES: Table = {
 }
 
 
-def rewrite(module: GraphModule) -> None:
+def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda node: "") -> None:
     """Apply all rewrites to what `decompose` left, in place. The new nodes have no shapes: capture
-    the result again."""
+    the result again.
+
+    Args:
+        precision_of: of a call; None for float.
+    """
     normalization.fold_into_convolutions(module)
-    unary.join_unary(module)
+    unary.join_unary(module, precision_of)
     for node in list(module.graph.nodes):
         target: Any = node.target
         if node.op != "call_function" or target not in REWRITES:

@@ -9,6 +9,7 @@ constants are folded, not decomposed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from .builder import Builder
 from .constants import fold_constants
 from .formulas import DIVIDED, FLOAT_FORMULAS, FORMULAS, Formula
+from .unary import STAND_IN, apply_steps
 
 # A formula may have another one's operator.
 _MAX_ROUNDS = 4
@@ -43,8 +45,17 @@ def decompose_floats(module: GraphModule) -> bool:
     return changed
 
 
-def _replace(module: GraphModule, formulas: dict[Any, Formula]) -> int:
-    """How many calls were replaced."""
+def decompose_unary(module: GraphModule, chosen: Callable[[Node], bool]) -> None:
+    """Replace the chosen stand-ins of unary.py by what they stand for, in place."""
+    _replace(module, {STAND_IN: apply_steps}, chosen)
+
+
+def _replace(
+    module: GraphModule,
+    formulas: dict[Any, Formula],
+    chosen: Callable[[Node], bool] = lambda node: True,
+) -> int:
+    """How many calls were replaced, of the chosen ones."""
     values = [n.meta["val"] for n in module.graph.nodes if n.meta.get("val") is not None]
     mode = detect_fake_mode(values)
     if mode is None:
@@ -53,7 +64,7 @@ def _replace(module: GraphModule, formulas: dict[Any, Formula]) -> int:
     for node in list(module.graph.nodes):
         target: Any = node.target
         formula = formulas.get(target) if node.op == "call_function" else None
-        if formula is None:
+        if formula is None or not chosen(node):
             continue
         traced, inputs = _trace(module, node, formula, mode)
         if traced is not None:

@@ -13,6 +13,7 @@ in which {"v": k} is step k's result and {"v": -1} the argument. The last step g
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -48,9 +49,8 @@ _FUSING = frozenset(
 _BINARY = frozenset(f"aten::{name}" for name in ("add", "sub", "mul", "div"))
 
 
-@torch.library.custom_op("cortexm_tools::unary", mutates_args=())
-def unary(x: torch.Tensor, steps: str) -> torch.Tensor:
-    """Apply the function that `steps` describes to each element of `x`."""
+def apply_steps(x: torch.Tensor, steps: str) -> torch.Tensor:
+    """The function that `steps` describes of each element of `x`."""
     values: dict[int, torch.Tensor] = {-1: x}
 
     def resolve(argument: Any) -> Any:
@@ -60,7 +60,13 @@ def unary(x: torch.Tensor, steps: str) -> torch.Tensor:
         namespace, operator, overload = name.split(".")
         target = getattr(getattr(getattr(torch.ops, namespace), operator), overload)
         values[k] = target(*map(resolve, args), **{n: resolve(v) for n, v in kwargs.items()})
-    result = values[len(values) - 2]
+    return values[len(values) - 2]
+
+
+@torch.library.custom_op("cortexm_tools::unary", mutates_args=())
+def unary(x: torch.Tensor, steps: str) -> torch.Tensor:
+    """`apply_steps`, in memory of its own."""
+    result = apply_steps(x, steps)
     return result.clone() if result is x else result
 
 
@@ -77,11 +83,21 @@ def scaled(build: Builder, x: Node, factor: float) -> Node:
     return build(STAND_IN, x, json.dumps([["aten.mul.Tensor", [{"v": -1}, factor], {}]]))
 
 
-def join_unary(module: GraphModule) -> None:
-    """Replace every function of one float32 tensor by the stand-in, in place."""
+def join_unary(
+    module: GraphModule, precision_of: Callable[[Node], object] = lambda node: ""
+) -> None:
+    """Replace every function of one float32 tensor by the stand-in, in place.
+
+    Args:
+        precision_of: of a call; those of several precisions are not joined, and those of none stay
+            as they are.
+    """
     roots: dict[Node, Node] = {}
     for node in module.graph.nodes:
-        root = _root(module, node, roots)
+        if (precision := precision_of(node)) is None:
+            continue
+        joined = [n for n in node.all_input_nodes if n in roots and precision_of(n) == precision]
+        root = _root(module, node, {n: roots[n] for n in joined})
         if root is not None:
             roots[node] = root
     for node in list(module.graph.nodes):
@@ -99,6 +115,7 @@ def join_unary(module: GraphModule) -> None:
         outside = [user for user in node.users if user not in inner]
         for user in outside:
             user.replace_input_with(node, replacement)
+        roots |= {each: replacement for each, root in roots.items() if root is node}
     module.graph.eliminate_dead_code()
     module.recompile()
 

@@ -14,6 +14,7 @@ from ..floats import F32
 from ..functions import BINARY
 from ..rules import CODES, INT16, SIGNED_MULTIPLIER, Subject
 from ..types import Array, DType, Tensor
+from ..wide import ADD_RAISE
 
 BINARY_FUNCTIONS = tuple(BINARY)
 INTEGER_FUNCTIONS = tuple(name for name, function in BINARY.items() if function.integers)
@@ -52,7 +53,7 @@ class Add(Attrs):
         op.clamp(self.act_min, self.act_max)
 
     def compute(self, results: tuple[Tensor, ...], a: Array, b: Array) -> Array:
-        raised = 15 if results[0].dtype is DType.S16 else 20
+        raised = ADD_RAISE if results[0].dtype is DType.S16 else 20
         raised_a = (a.astype(np.int64) - self.a_zero_point) << raised
         raised_b = (b.astype(np.int64) - self.b_zero_point) << raised
         total = self.a_rescale.apply(raised_a) + self.b_rescale.apply(raised_b)

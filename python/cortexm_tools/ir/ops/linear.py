@@ -24,7 +24,7 @@ from ..wide import rescale_wide, rescale_wide_channels
 class Linear(Attrs):
     """x [..., K] s8 or s16, weight [O, K] s8, [bias [O]] -> [..., O] of x's type.
 
-    `rescales` has one for all outputs or, of int16 codes, one for each.
+    `rescales` has one for all outputs, or one for each.
     """
 
     kind: ClassVar[str] = "linear"
@@ -41,8 +41,7 @@ class Linear(Attrs):
         _check_rows(op, *bias_types(op.x.dtype))
         check_wide_sums(op, op.ins[1].shape[1], 128)
         out_features = op.ins[1].shape[0]
-        each = 1 if op.x.dtype is DType.S8 else out_features
-        op.require(len(self.rescales) in (1, each), f"needs 1 rescale, or {each}")
+        op.require(len(self.rescales) in (1, out_features), f"needs 1 rescale, or {out_features}")
         op.rescales(shift=shifts(op.x.dtype), rescales=self.rescales)
         op.zero_points(
             op.x.dtype,

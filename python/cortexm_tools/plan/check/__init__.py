@@ -13,6 +13,7 @@ from .concat import check_joins
 from .in_place import check_views, overwrites_in_place
 from .overlap import overwrites_unread
 from .states import check_states
+from .sums import check_sums
 
 
 def check_plan(plan: Plan) -> Plan:
@@ -23,6 +24,7 @@ def check_plan(plan: Plan) -> Plan:
     Where only bands of a tensor exist, every reader finds the rows that it needs (bands.py).
     What lies in the result of a concatenation is where it belongs (concat.py). States have memory
     of their own, and their old values are read before the new ones are written (states.py).
+    Sums of int16 layers fit in the bits of their kernels (sums.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -48,6 +50,7 @@ def check_plan(plan: Plan) -> Plan:
     for number, step in enumerate(plan.steps):
         _check_args(plan, number, step, set(names))
         check_bands(plan, step)
+        check_sums(plan, step)
     check_joins(plan)
     check_views(plan)
     check_states(plan)

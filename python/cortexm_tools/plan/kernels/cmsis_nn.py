@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...errors import CortexMError
+from ...ir.fixed_point import Rescale
+from ...ir.wide import reduced
 from ...target import CORES, Core, Isa, Target
 
 Facts = Mapping[str, Any]
@@ -24,6 +26,9 @@ LIBRARY = "cmsis-nn"
 # transposed one with more inputs than so many becomes a convolution of the widened image.
 _MVE_CHANNELS = 124
 _FEW_INPUTS = 16
+
+# Products of int16 codes that are added up in 32 bits, unless others follow in 64.
+_STARTS = 512
 
 
 def compiled_isa(target: Target) -> Isa:
@@ -50,6 +55,18 @@ def _sums(facts: Facts) -> bool:
     compiled without -fwrapv, and its sums begin elsewhere than ours."""
     shift = max(0, *(rescale.shift for rescale in facts["rescales"]))
     return bool(facts["largest_plain_sum"] << shift < 1 << 31)
+
+
+def _in_32_bits(largest: int, rescale: Rescale) -> bool:
+    """Sums of int16 codes up to `largest`, requantized but for the last shift by one, fit in 32 bits."""
+    bound = largest * reduced(rescale.multiplier) >> (14 - rescale.shift)
+    return bound + 1 < (1 << 31) - 1
+
+
+def _wide_sums(facts: Facts) -> bool:
+    """Of int16 codes: results before the clamp have 32 bits, and so has the sum of the first products."""
+    results = (_in_32_bits(facts["largest_sum"], rescale) for rescale in facts["rescales"])
+    return bool(facts["largest_start"] < 1 << 31 and all(results))
 
 
 def _image(facts: Facts) -> bool:
@@ -126,6 +143,62 @@ def _conv2d(facts: Facts) -> bool:
     return bool(kernel <= facts["in_w"] and (ends_well if right else rest >= kernel - 1))
 
 
+def _conv2d_s16(facts: Facts) -> bool:
+    """One group. Of windows of more than 512 inputs the function without MVE adds up those of a last
+    single pixel in 32 bits, and with DSP instructions reads a last single channel beyond its end."""
+    depth = facts["kernel_h"] * facts["kernel_w"] * facts["in_c"]
+    if facts["groups"] != 1 or depth >= 1 << 16:
+        return False
+    if depth <= _STARTS or facts["isa"] is Isa.MVE:
+        return True
+    if facts["isa"] is Isa.DSP and facts["out_c"] % 2 and depth % 4:
+        return False
+    return bool(facts["largest_sum"] < 1 << 31 or facts["out_h"] * facts["out_w"] % 2 == 0)
+
+
+def _depthwise_s16(facts: Facts) -> bool:
+    """Where channels have one output each, every window has a pixel of the image: the function for that
+    fills rows up to the image."""
+    return not _is_fast_depthwise(facts) or _windows(facts)
+
+
+def _is_fast_depthwise(facts: Facts) -> bool:
+    """arm_depthwise_conv_fast_s16."""
+    return bool(
+        facts["in_c"] == facts["out_c"]
+        and facts["dilation_h"] == facts["dilation_w"] == 1
+        and facts["kernel_h"] * facts["kernel_w"] < _STARTS
+    )
+
+
+def _conv2d_s4(facts: Facts) -> bool:
+    """One group, and an even number of weights for each output, so that no two outputs share a byte.
+    Not the function for a single row on MVE, which may begin within a byte."""
+    depth = facts["kernel_h"] * facts["kernel_w"] * facts["in_c"]
+    is_row = facts["isa"] is Isa.MVE and _is_row(facts)
+    return bool(facts["groups"] == 1 and depth % 2 == 0 and not is_row)
+
+
+def _depthwise_s4(facts: Facts) -> bool:
+    """An even number of channels, so that no two taps share a byte. Where channels have one output each,
+    windows as of int16, and not on MVE: there GCC 12 takes the function's constant predicate, every other
+    one of four lanes, for all of them."""
+    if _is_optimal_depthwise(facts) and (facts["isa"] is Isa.MVE or not _windows(facts)):
+        return False
+    return bool(facts["in_c"] % 2 == 0)
+
+
+def _is_optimal_depthwise(facts: Facts) -> bool:
+    """arm_depthwise_conv_s4_opt."""
+    is_dense = facts["dilation_h"] == facts["dilation_w"] == 1
+    return bool(facts["in_c"] == facts["out_c"] and is_dense)
+
+
+def _linear_s4(facts: Facts) -> bool:
+    """Weights without a zero point, an even number of them for each output."""
+    return bool(facts["weight_zero_point"] == 0 and facts["in_features"] % 2 == 0)
+
+
 def _transpose(facts: Facts) -> bool:
     """Padding that is less than a window; version 18 loses a row where it is not a multiple of the stride.
     Rows and columns of the result end where those of the last input pixel do."""
@@ -155,9 +228,20 @@ def _windows(facts: Facts) -> bool:
     )
 
 
+def _linear(facts: Facts) -> bool:
+    """On MVE by a convolution, whose weights have no zero point: its function for one multiplier per
+    output takes the wrong ones."""
+    return facts["isa"] is not Isa.MVE or facts["weight_zero_point"] == 0
+
+
 def _products(facts: Facts) -> bool:
     """Sums of products of codes less zero points fit into 32 bits, also after a shift to the left."""
     return bool(facts["inner"] * 255 * 255 << max(0, facts["shift"]) < 1 << 31)
+
+
+def _wide_products(facts: Facts) -> bool:
+    """Of int16 codes: results before the clamp have 32 bits."""
+    return all(_in_32_bits(facts["inner"] << 30, rescale) for rescale in facts["rescales"])
 
 
 def _add(facts: Facts) -> bool:
@@ -169,6 +253,18 @@ def _mul(facts: Facts) -> bool:
     """Differences of 16 bits, whose product shifted to the left fits into 32 bits."""
     a, b = (128 + abs(facts[f"{operand}_zero_point"]) for operand in "ab")
     return bool(max(a, b) < 1 << 15 and a * b << max(0, facts["shift"]) < 1 << 31)
+
+
+def _add_s16(facts: Facts) -> bool:
+    """No shift to the left: operands are 2^30 already, and must not become more, as their sum has 32 bits."""
+    multipliers = facts["a_multiplier"], facts["b_multiplier"]
+    shifts = facts["a_shift"], facts["b_shift"], facts["out_shift"]
+    return bool(max(shifts) <= 0 and min(multipliers) > 1 - (1 << 31))
+
+
+def _mul_s16(facts: Facts) -> bool:
+    """No shift to the left: products are 2^30 already."""
+    return bool(facts["shift"] <= 0)
 
 
 def _runs(facts: Facts) -> bool:
@@ -195,13 +291,23 @@ def _softmax(facts: Facts) -> bool:
 
 CASES: dict[str, Callable[[Facts], bool]] = {
     "nn_sums": _sums,
+    "nn_wide_sums": _wide_sums,
     "nn_image": _image,
     "nn_conv2d": _conv2d,
+    "nn_conv2d_s16": _conv2d_s16,
+    "nn_conv2d_s4": _conv2d_s4,
+    "nn_depthwise_s16": _depthwise_s16,
+    "nn_depthwise_s4": _depthwise_s4,
     "nn_transpose": _transpose,
     "nn_windows": _windows,
+    "nn_linear": _linear,
+    "nn_linear_s4": _linear_s4,
     "nn_products": _products,
+    "nn_wide_products": _wide_products,
     "nn_add": _add,
+    "nn_add_s16": _add_s16,
     "nn_mul": _mul,
+    "nn_mul_s16": _mul_s16,
     "nn_runs": _runs,
     "nn_scalar": _scalar,
     "nn_softmax": _softmax,
@@ -244,6 +350,46 @@ def _depthwise_bytes(facts: Facts) -> int:
     return int(2 * taps * facts["in_c"]) if facts["isa"] is Isa.DSP else 0
 
 
+def _conv2d_s4_bytes(facts: Facts) -> int:
+    """arm_convolve_s4, arm_convolve_even_s4: as for weights of int8, but windows are not in fours."""
+    if _is_pointwise(facts):
+        return 0
+    if facts["isa"] is Isa.MVE:
+        return _window_bytes(facts)
+    return 2 * 2 * int(facts["kernel_h"] * facts["kernel_w"] * facts["in_c"])
+
+
+def _depthwise_s4_bytes(facts: Facts) -> int:
+    """A column of one pixel in 16 bits."""
+    if not _is_optimal_depthwise(facts):
+        return 0
+    return 2 * int(facts["kernel_h"] * facts["kernel_w"] * facts["in_c"])
+
+
+def _wide_quant_bytes(facts: Facts) -> int:
+    """Multipliers and shifts in 32 bits, filled up to fours, which our adapters write."""
+    return 2 * 4 * 4 * -(-int(facts["out_c"]) // 4)
+
+
+def _conv2d_s16_bytes(facts: Facts) -> int:
+    """arm_convolve_s16: two windows, or four in whole vectors on MVE."""
+    depth = int(facts["kernel_h"] * facts["kernel_w"] * facts["in_c"])
+    windows = 4 * 2 * 8 * -(-depth // 8) if facts["isa"] is Isa.MVE else 2 * 2 * depth
+    return _wide_quant_bytes(facts) + windows
+
+
+def _depthwise_s16_bytes(facts: Facts) -> int:
+    """Windows of four pixels on MVE, which are read beyond their end; of one with DSP instructions."""
+    window = 2 * int(facts["kernel_h"] * facts["kernel_w"] * facts["in_c"])
+    if not _is_fast_depthwise(facts):
+        window = 0
+    elif facts["isa"] is Isa.MVE:
+        window = 4 * window + 8
+    elif facts["isa"] is not Isa.DSP:
+        window = 0
+    return _wide_quant_bytes(facts) + window
+
+
 def _transpose_bytes(facts: Facts) -> int:
     """Windows and a reversed filter, or rows of sums that wait for their last input row."""
     if _is_widened(facts):
@@ -266,7 +412,11 @@ def _pool_bytes(facts: Facts) -> int:
 
 SCRATCH: dict[str, Callable[[Facts], int]] = {
     "nn_conv2d": _conv2d_bytes,
+    "nn_conv2d_s16": _conv2d_s16_bytes,
+    "nn_conv2d_s4": _conv2d_s4_bytes,
     "nn_depthwise": _depthwise_bytes,
+    "nn_depthwise_s16": _depthwise_s16_bytes,
+    "nn_depthwise_s4": _depthwise_s4_bytes,
     "nn_transpose": _transpose_bytes,
     "nn_columns": _columns_bytes,
     "nn_pool_sums": _pool_bytes,

@@ -20,8 +20,14 @@ def _instructions() -> dict[tuple[str, str, str], dict[str, int]]:
     }
 
 
-def is_faster(operator: str, library: str, target: Target) -> bool:
+# What was measured.
+_TYPES = "s8"
+
+
+def is_faster(operator: str, types: str, library: str, target: Target) -> bool:
     """Whether `library` needed fewer instructions than our kernels; False where it was not measured."""
+    if types != _TYPES:
+        return False
     core = CORES[target.core].measured_as
     found = _instructions().get((core.value, target.isa.value, operator))
     return found is not None and library in found and found[library] < found["builtin"]

@@ -33,8 +33,10 @@ class Form:
 FORMS: dict[str, Form] = {
     "": Form(),
     "depthwise8": Form(packing.depthwise8, packing.depthwise8_size),
+    "eights": Form(packing.eights),
     "fours": Form(packing.fours),
     "gemm4": Form(packing.gemm4, packing.gemm4_size),
+    "gemm4_wide": Form(packing.gemm4_wide, packing.gemm4_wide_size),
     "nibble_depthwise8": Form(nibbles.nibble_depthwise8, nibbles.nibble_depthwise8_size),
     "nibble_fours": Form(nibbles.nibble_fours, nibbles.nibble_fours_size),
     "nibble_gemm4": Form(nibbles.nibble_gemm4, nibbles.nibble_gemm4_size),
@@ -44,6 +46,8 @@ FORMS: dict[str, Form] = {
     "nibble_twos": Form(nibbles.nibble_twos, nibbles.nibble_twos_size),
     "nn_channels": Form(tables=packing.nn_channels),
     "nn_depthwise": Form(packing.nn_depthwise, lambda c: c.weight.size + 3, packing.nn_channels),
+    "nn_nibbles": Form(nibbles.nn_nibbles, nibbles.nn_nibbles_size, packing.nn_channels),
+    "nn_wide": Form(packing.nn_eight_more, lambda c: c.weight.size + 8, packing.nn_wide),
     "pairs": Form(packing.pairs, packing.all_pairs_size),
     "phases_gemm4": Form(packing.phases_gemm4, packing.phases_gemm4_size, packing.phase_biases),
     "phases_nibble_gemm4": Form(
@@ -54,7 +58,10 @@ FORMS: dict[str, Form] = {
     ),
     "phases_pairs": Form(packing.phases_pairs, packing.phases_pairs_size, packing.phase_biases),
     "plain_bias": Form(tables=packing.plain_bias),
+    "raised": Form(packing.raised),
     "tap_fours": Form(packing.tap_fours),
     "twos": Form(packing.twos, packing.twos_size),
+    "wide_phases_gemm4": Form(packing.wide_phases_gemm4, packing.wide_phases_gemm4_size),
+    "wide_phases_pairs": Form(packing.phases_pairs, packing.phases_pairs_size),
     "window_rows": Form(packing.window_rows, lambda c: c.weight.size + 1),
 }

@@ -40,6 +40,18 @@ def _by_inputs(rows: Array, count: int) -> Array:
     return padded.reshape(len(rows), padded.shape[1] // count, count)
 
 
+def nn_nibbles(constants: Constants) -> Array:
+    """For CMSIS-NN: in their order, an odd number filled up with a zero, and two bytes more, as on MVE
+    four channels are read at once."""
+    flat = constants.weight.reshape(-1)
+    codes = np.pad(flat, (0, flat.size % 2)).reshape(-1, 2)
+    return np.pad(halves(codes[:, 0], codes[:, 1]), (0, 2))
+
+
+def nn_nibbles_size(constants: Constants) -> int:
+    return -(-constants.weight.size // 2) + 2
+
+
 def nibble_twos(constants: Constants) -> Array:
     """Bytes 16 * b + (a + 8) of channels in twos, an odd number filled up with zeros, for the inputs
     k, k + 2, k + 1, k + 3 in a word: see kernels/src/common/products_dsp.h."""

@@ -111,12 +111,13 @@ def in_blocks(
     return np.concatenate(parts)
 
 
-def in_chunks(blocks: Array) -> Array:
-    """Rows [blocks, count, depth] in chunks along the depth, the first one of 1 … 16 bytes a row."""
+def in_chunks(blocks: Array, width: int = 16) -> Array:
+    """Rows [blocks, count, depth] in chunks along the depth of so many bytes a row, the first one of
+    1 … `width`."""
     count, depth = blocks.shape[1:]
-    first = depth - 16 * ((depth - 1) // 16)
+    first = depth - width * ((depth - 1) // width)
     head = blocks[:, :, :first].reshape(len(blocks), -1)
-    tail = blocks[:, :, first:].reshape(len(blocks), count, -1, 16).transpose(0, 2, 1, 3)
+    tail = blocks[:, :, first:].reshape(len(blocks), count, -1, width).transpose(0, 2, 1, 3)
     return np.concatenate([head, tail.reshape(len(blocks), -1)], axis=1)
 
 
@@ -130,11 +131,11 @@ def filled_up(parts: Sequence[Array], behind: int) -> Array:
     return np.pad(np.concatenate(parts), (0, max(0, behind)))
 
 
-def behind_gemm4(constants: Constants) -> int:
+def behind_gemm4(constants: Constants, width: int = 16) -> int:
     """Bytes that are read behind the last block."""
     channels = constants.weight.shape[0] // constants.groups
     depth = constants.weight.size // constants.weight.shape[0]
-    return max(0, 16 - depth * (1 + channels % 4)) if channels >= 4 else 0
+    return max(0, width - depth * (1 + channels % 4)) if channels >= 4 else 0
 
 
 def gemm4(constants: Constants) -> Array:
@@ -150,6 +151,20 @@ def gemm4_size(constants: Constants) -> int:
     return constants.weight.size + behind_gemm4(constants)
 
 
+def _gemm4_wide(constants: Constants) -> Array:
+    """gemm4_wide without what may follow."""
+    return in_blocks(constants, lambda blocks: in_chunks(blocks, 8))
+
+
+def gemm4_wide(constants: Constants) -> Array:
+    """gemm4 in chunks of 8: see kernels/src/common/gemm_wide_mve.h."""
+    return filled_up([_gemm4_wide(constants)], behind_gemm4(constants, 8))
+
+
+def gemm4_wide_size(constants: Constants) -> int:
+    return constants.weight.size + behind_gemm4(constants, 8)
+
+
 def plain_bias(constants: Constants) -> Tables:
     """Biases without the zero point, for kernels that subtract it from every code."""
     return replace(constants.tables, bias=constants.plain_bias)
@@ -160,11 +175,15 @@ def _phases(constants: Constants) -> Iterator[Constants]:
 
     Phase (y, x) has the taps y, y + stride_h, … of x, x + stride_w, … in reverse, maybe none. The
     others meet no input, so its biases contain the zero point times the sum of its own weights only.
+    Those of int16 codes, which have none, are the layer's.
     """
     stride_h, stride_w = constants.stride
     for y in range(stride_h):
         for x in range(stride_w):
             weight = constants.weight[:, y::stride_h, x::stride_w][:, ::-1, ::-1]
+            if constants.wide:
+                yield replace(constants, weight=weight)
+                continue
             sums = weight.astype(np.int64).sum(axis=(1, 2, 3))
             bias = wrap32(constants.plain_bias - constants.in_zero_point * sums)
             yield replace(constants, weight=weight, bias=bias.astype(np.int32))
@@ -190,9 +209,9 @@ def phase_depths(constants: Constants) -> list[int]:
     return [count * n * in_c for count in rows for n in columns if count * n * in_c]
 
 
-def behind_phases_gemm4(constants: Constants) -> int:
+def behind_phases_gemm4(constants: Constants, width: int = 16) -> int:
     # Phases without taps read the last one's again.
-    return max(0, 16 - min(phase_depths(constants))) if constants.weight.shape[0] >= 4 else 0
+    return max(0, width - min(phase_depths(constants))) if constants.weight.shape[0] >= 4 else 0
 
 
 def phases_gemm4(constants: Constants) -> Array:
@@ -203,6 +222,16 @@ def phases_gemm4(constants: Constants) -> Array:
 
 def phases_gemm4_size(constants: Constants) -> int:
     return constants.weight.size + behind_phases_gemm4(constants)
+
+
+def wide_phases_gemm4(constants: Constants) -> Array:
+    """gemm4_wide of each phase of a transposed convolution, one after the other."""
+    parts = [_gemm4_wide(phase) for phase in phases_with_taps(constants)]
+    return filled_up(parts, behind_phases_gemm4(constants, 8))
+
+
+def wide_phases_gemm4_size(constants: Constants) -> int:
+    return constants.weight.size + behind_phases_gemm4(constants, 8)
 
 
 def depthwise8(constants: Constants) -> Array:
@@ -222,11 +251,27 @@ def depthwise8_size(constants: Constants) -> int:
     return int(constants.weight.size // channels * 8 * -(-channels // 8))
 
 
+def _raised(weights: Array) -> Array:
+    raised = np.ascontiguousarray(weights).view(np.uint8) + np.uint8(128)  # wraps
+    return raised.view(np.int8)
+
+
+def raised(constants: Constants) -> Array:
+    """Bytes w + 128, channels as they are: see conv2d_s16.inc."""
+    return _raised(constants.rows)
+
+
 def fours(constants: Constants) -> Array:
     """Bytes w + 128, in blocks of four channels [k][4]: see conv2d_s8.inc and linear_s8.inc."""
-    packed = in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1))
-    raised = packed.view(np.uint8) + np.uint8(128)  # wraps
-    return raised.view(np.int8)
+    return _raised(in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1)))
+
+
+def eights(constants: Constants) -> Array:
+    """Bytes w + 128, in blocks of eight channels [k][8], then those that are left: see linear_s16.inc."""
+    rows = constants.rows
+    whole = len(rows) // 8 * 8
+    blocks = rows[:whole].reshape(-1, 8, rows.shape[1]).transpose(0, 2, 1)
+    return _raised(np.concatenate([blocks.reshape(-1), rows[whole:].reshape(-1)]))
 
 
 def tap_fours(constants: Constants) -> Array:
@@ -330,6 +375,16 @@ def nn_channels(constants: Constants) -> Tables:
     both = [pad_fours(plain.multiplier), pad_fours(plain.shift.astype(np.int32))]
     bias = pad_fours(constants.plain_bias)
     return Tables(bias, np.concatenate(both), np.zeros(0, np.int8))
+
+
+def nn_wide(constants: Constants) -> Tables:
+    """For CMSIS-NN, of int16 codes: biases of 64 bits, filled up to fours."""
+    return replace(constants.tables, bias=pad_fours(constants.bias.astype(np.int64)))
+
+
+def nn_eight_more(constants: Constants) -> Array:
+    """Eight more weights, as on MVE those behind the ones in use are read, too."""
+    return np.pad(constants.weight.reshape(-1), (0, 8))
 
 
 def nn_depthwise(constants: Constants) -> Array:

@@ -2,8 +2,9 @@
 """What kernels can require of a layer (`when` in kernels.json), and the scratch memory they need.
 
 Both are functions of the facts of a layer: the fields of its parameter block, and for
-convolutions and matrix products `rescales`, their requantizations as a tuple, and `largest_sum`, a
-bound of the absolute value of every accumulator. Those of adapters are in cmsis_nn.py.
+convolutions and matrix products `rescales`, their requantizations as a tuple, and bounds of the
+absolute value of every accumulator (`largest_sum`, and others of plan/lower/weights.py). Those of
+adapters are in cmsis_nn.py.
 """
 
 from __future__ import annotations
@@ -19,6 +20,12 @@ Facts = Mapping[str, Any]
 def _shifts_right(facts: Facts) -> bool:
     """Every channel is rescaled by less than 1/2: its shift is negative."""
     return all(rescale.shift < 0 for rescale in facts["rescales"])
+
+
+def _shifts_right_2(facts: Facts) -> bool:
+    """Every channel is rescaled by less than 1/4: of int16 sums only the upper half of the product
+    with the multiplier counts."""
+    return all(rescale.shift <= -2 for rescale in facts["rescales"])
 
 
 def _one_to_one(facts: Facts) -> bool:
@@ -87,6 +94,7 @@ def _normal_scale(facts: Facts) -> bool:
 
 CASES: dict[str, Callable[[Facts], bool]] = {
     "shifts_right": _shifts_right,
+    "shifts_right_2": _shifts_right_2,
     "one_to_one": _one_to_one,
     "normal_scale": _normal_scale,
     "below_4080_pixels": _below_4080_pixels,
@@ -122,6 +130,11 @@ def _two_windows(facts: Facts) -> int:
     return 0 if is_pointwise(facts) else 2 * int(depth)
 
 
+def _two_wide_windows(facts: Facts) -> int:
+    """The same of int16."""
+    return 2 * _two_windows(facts)
+
+
 def _phase_depth(facts: Facts) -> int:
     """Inputs of a window of the largest phase of a transposed convolution: kernels/src/common/taps.h."""
     rows = -(-facts["kernel_h"] // facts["stride_h"])
@@ -131,6 +144,11 @@ def _phase_depth(facts: Facts) -> int:
 def _two_phase_windows(facts: Facts) -> int:
     """Bytes for two windows of a phase."""
     return 2 * _phase_depth(facts)
+
+
+def _two_wide_phase_windows(facts: Facts) -> int:
+    """The same of int16."""
+    return 2 * _two_phase_windows(facts)
 
 
 def _widened_phase_window(facts: Facts) -> int:
@@ -157,9 +175,22 @@ def _triples(facts: Facts) -> int:
     return int(8 * depth + 8 * -(-depth // 64) + channels)
 
 
+def _fives(facts: Facts) -> int:
+    """The windows of five pixels of a convolution group, a word for each input, or 128 inputs of them and
+    the sums of all outputs if that is less; and one pixel of padding: see conv2d_s16.inc."""
+    channels, outputs = facts["in_c"] // facts["groups"], facts["out_c"] // facts["groups"]
+    depth = facts["kernel_h"] * facts["kernel_w"] * channels
+    return int(4 * 5 * min(depth, 128 + outputs) + 2 * channels)
+
+
 def _tap_tables(facts: Facts) -> int:
     """Four tables of a pointer per tap, as wide as a 64-bit host's, and one pixel of padding."""
     return int(4 * 8 * facts["kernel_h"] * facts["kernel_w"] + facts["in_c"])
+
+
+def _wide_tap_tables(facts: Facts) -> int:
+    """The same with a pixel of int16."""
+    return _tap_tables(facts) + int(facts["in_c"])
 
 
 def _band(facts: Facts) -> int:
@@ -171,6 +202,11 @@ def _band(facts: Facts) -> int:
 def _widened_row(facts: Facts) -> int:
     """One row of a linear layer's input in 16 bits, in fours."""
     return int(2 * 4 * -(-facts["in_features"] // 4))
+
+
+def _filled_row(facts: Facts) -> int:
+    """The same of int16; none where the row itself is fours."""
+    return _widened_row(facts) if facts["in_features"] % 4 else 0
 
 
 def _quad_sums(facts: Facts) -> int:
@@ -194,6 +230,11 @@ def _tap_vectors(facts: Facts) -> int:
     return int(20 * ((taps + 3) // 4 * 4) + facts["in_c"])
 
 
+def _tap_wide_vectors(facts: Facts) -> int:
+    """The same, with a pixel of int16."""
+    return _tap_vectors(facts) + int(facts["in_c"])
+
+
 def _triples_even(facts: Facts) -> int:
     """The same for an even number of inputs."""
     return _triples(facts) + 8
@@ -214,18 +255,24 @@ def _tap_vectors_weights(facts: Facts) -> int:
 SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
     "two_windows": _two_windows,
+    "two_wide_windows": _two_wide_windows,
     "two_phase_windows": _two_phase_windows,
+    "two_wide_phase_windows": _two_wide_phase_windows,
     "widened_phase_window": _widened_phase_window,
     "tap_vectors": _tap_vectors,
+    "tap_wide_vectors": _tap_wide_vectors,
     "tap_vectors_weights": _tap_vectors_weights,
     "panel": _panel,
     "tap_tables": _tap_tables,
+    "wide_tap_tables": _wide_tap_tables,
     "tap_tables_weights": _tap_tables_weights,
     "triples": _triples,
     "triples_even": _triples_even,
+    "fives": _fives,
     "band": _band,
     "quad_sums": _quad_sums,
     "widened_row": _widened_row,
+    "filled_row": _filled_row,
     "column_sums": _column_sums,
     "widened_columns": _widened_columns,
     **cmsis_nn.SCRATCH,

@@ -100,11 +100,13 @@ def symbols(op: str, types: tuple[str, ...]) -> frozenset[str]:
 def variants(op: str, types: str, target: Target) -> tuple[Kernel, ...]:
     """The kernels of ours among which a layer on `target` may choose, the best first.
 
-    Where there is one for the core's architecture it takes the place of the scalar one."""
+    Where there is one for the core's architecture it takes the place of the scalar one, but of one that
+    needs no scratch where it does itself: a layer may have no room for that."""
     by_isa = {k.isa: k for k in kernels() if (k.op, k.types) == (op, types)}
     found = [by_isa[isa] for isa in target.runs if isa in by_isa]
-    if CORES[target.core].base in by_isa:
-        found = [kernel for kernel in found if kernel.isa is not Isa.SCALAR]
+    base = next((k for k in found if k.isa is CORES[target.core].base), None)
+    if base is not None:
+        found = [k for k in found if k.isa is not Isa.SCALAR or (base.scratch and not k.scratch)]
     return tuple(found)
 
 
@@ -132,7 +134,7 @@ def find_kernel(
         for each in types:
             adapter = find_adapter(op, each, facts or {})
             if adapter is not None and (
-                choice is KernelChoice.CMSIS_NN or is_faster(op, adapter.library, target)
+                choice is KernelChoice.CMSIS_NN or is_faster(op, each, adapter.library, target)
             ):
                 return adapter
     for each in types:

@@ -21,6 +21,7 @@ from .weights import (
     fits_in_32_bits,
     folded_bias,
     largest_plain_sum,
+    largest_start,
     largest_sum,
     needed_bytes,
     table_fields,
@@ -36,7 +37,8 @@ class _Layer:
 
     Attributes:
         kind: the operator whose kernels do, on any of these types.
-        largest_sum: a bound of |accumulator|; largest_plain_sum: see `largest_plain_sum`.
+        largest_sum: a bound of |accumulator|; largest_plain_sum, largest_start: see the functions of
+            these names.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class _Layer:
     constants: Constants
     largest_sum: int
     largest_plain_sum: int
+    largest_start: int = 0
 
 
 def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
@@ -65,8 +68,11 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
             total = total.astype(np.int32)
         else:
             kind += "_wide"
-        constants = Constants(weight, total, attrs.rescales, groups, wide=True)
-        return _Layer(kind, (DType.S16.value,), constants, bound, bound)
+        constants = Constants(
+            weight, total, attrs.rescales, groups, stride=attrs.window.stride, wide=True
+        )
+        rows = wide.reshape(-1, len(sums)).T if depthwise else wide.reshape(len(sums), -1)
+        return _Layer(kind, (DType.S16.value,), constants, bound, bound, largest_start(rows))
     folded, plain = folded_bias(sums, bias, attrs.in_zero_point), folded_bias(sums, bias, 0)
     constants = Constants(
         weight,
@@ -113,6 +119,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "rescales": attrs.rescales,
         "largest_sum": layer.largest_sum,
         "largest_plain_sum": layer.largest_plain_sum,
+        "largest_start": layer.largest_start,
     }
     kernel = select.kernel(layer.kind, layer.types, op, facts)
     constants = layer.constants

@@ -19,6 +19,7 @@ from .weights import (
     constant_data,
     fits_in_32_bits,
     folded_bias,
+    largest_start,
     largest_sum,
     needed_bytes,
     table_fields,
@@ -28,27 +29,28 @@ from .weights import (
 )
 
 
-def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int]:
-    """The constants of a linear layer, and a bound of |accumulator|."""
+def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int, int]:
+    """The constants of a linear layer, a bound of |accumulator|, and `largest_start`."""
     weight = constant_data(select, op.inputs[1], op, "weights")
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
     values = weight.astype(np.int64) - attrs.weight_zero_point
+    channels = weight.shape[0]
+    rescales = attrs.rescales * (channels // len(attrs.rescales))
     if select.tensor(op.inputs[0]).dtype is DType.S16:
-        channels = weight.shape[0]
-        rescales = attrs.rescales * (channels // len(attrs.rescales))
         total = wide_bias(bias, channels)
         bound = largest_sum(np.abs(values).sum(axis=1), total, 1 << 15)
         if fits_in_32_bits(bound):
             total = total.astype(np.int32)
-        return Constants(weight, total, rescales, wide=True), bound
+        return Constants(weight, total, rescales, wide=True), bound, largest_start(weight)
     folded = folded_bias(values.sum(axis=1), bias, attrs.in_zero_point)
-    return Constants(weight, folded), largest_sum(np.abs(values).sum(axis=1), folded)
+    constants = Constants(weight, folded, rescales, plain_bias=folded)
+    return constants, largest_sum(np.abs(values).sum(axis=1), folded), 0
 
 
 @lowers(ops.Linear)
 def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     x = select.tensor(op.inputs[0])
-    constants, bound = select.once(lambda: _layer(select, attrs, op))
+    constants, bound, start = select.once(lambda: _layer(select, attrs, op))
     label = op.layer.path or op.kind
     out_features, in_features = constants.weight.shape
     rows = x.numel // in_features
@@ -56,7 +58,6 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "rows": rows,
         "in_features": in_features,
         "out_features": out_features,
-        **(rescale_fields(attrs.rescales[0]) if x.dtype is DType.S8 else {}),
         **zero_point_fields(
             x, weight_zero_point=attrs.weight_zero_point, out_zero_point=attrs.out_zero_point
         ),
@@ -68,12 +69,13 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "rescales": attrs.rescales,
         "largest_sum": bound,
         "largest_plain_sum": bound,
+        "largest_start": start,
     }
     is_wide = x.dtype is DType.S16 and not fits_in_32_bits(bound)
     types = types_of(x.dtype, constants.weight, out_features)
     kernel = select.kernel("linear_wide" if is_wide else "linear", types, op, facts)
     packed = FORMS[kernel.pack].tables(constants)
-    named = table_fields(select, packed, label)
+    named = table_fields(select, packed, label, out_features)
     args: list[Arg] = [
         TensorArg(op.inputs[0]),
         select.constant(
@@ -82,7 +84,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
             "x".join(map(str, constants.weight.shape)),
             needed=needed_bytes(kernel, constants.weight),
         ),
-        select.constant("b_" + label, packed.bias, needed=packed.bias.nbytes),
+        select.constant("b_" + label, packed.bias, needed=constants.bias.nbytes),
         TensorArg(op.outputs[0]),
         select.scratch(kernel, fields),
     ]

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...ir import ops
-from ...ir.types import DType
+from ...ir.types import Array, DType
 from ..call import Call, reads
 from ..operands import LIMITS, positive_scale
+from ..pairs import ConstantCodes
 from ..values import ScalarType
 from .move.views import clone
 
@@ -75,11 +78,15 @@ def _dequantize(call: Call) -> None:
 
 @reads("quantized_decomposed::dequantize_per_tensor.out")
 def _dequantize_decomposed(call: Call) -> None:
-    call.require(
-        call.is_none("out_dtype") or call.integer("out_dtype") == ScalarType.F32,
-        "only float32 results are supported",
-    )
-    _dequantize(call)
+    _require_float32(call)
+    x = call.tensor("input")
+    if not call.info(x).is_constant:
+        _dequantize(call)
+        return
+    shape = call.info(x).shape
+    scale, zero_point = positive_scale(call, "scale"), call.integer("zero_point")
+    sizes = np.full(shape[:1] or 1, scale), np.full(shape[:1] or 1, zero_point)
+    _constant(call, call.constant("input"), *sizes, 0)
 
 
 @reads("aten::_to_copy.out", "dim_order_ops::_to_dim_order_copy.out")
@@ -92,3 +99,45 @@ def _to_type(call: Call) -> None:
         return
     call.require_out(info.shape, out.dtype)
     call.emit(ops.Cast(), x)
+
+
+@reads("quantized_decomposed::dequantize_per_channel.out")
+def _dequantize_channels(call: Call) -> None:
+    _require_float32(call)
+    shape = call.info(call.tensor("input")).shape
+    axis = call.dim("axis", len(shape))
+
+    def channels(name: str) -> Array:
+        data = call.constant_data(name).reshape(-1)
+        call.require(data.size == shape[axis], f"{name} has not one value for each channel")
+        return data
+
+    scales = channels("scales")
+    zeros = np.zeros(scales.size, np.int64)
+    if not call.is_none("zero_points"):
+        zeros = channels("zero_points").astype(np.int64)
+    _constant(call, call.constant("input"), scales, zeros, axis)
+
+
+def _constant(call: Call, x: int, scales: Array, zero_points: Array, axis: int) -> None:
+    """Constant codes as numbers: (code - zero point) * scale of each index of one axis, in float32."""
+    codes = call.info(x).data
+    assert codes is not None
+    call.require_dtype(x, DType.S8, DType.S16, DType.S32)
+    call.require_out(codes.shape, DType.F32)
+    call.builder.spend(4 * codes.size)
+    along = [scales.size if dim == axis else 1 for dim in range(codes.ndim)]
+    centred = codes.astype(np.int64) - zero_points.astype(np.int64).reshape(along)
+    values = centred.astype(np.float32) * scales.astype(np.float32).reshape(along)
+    index = call.add_constant("values", values)
+    call.bind(index)
+    if not zero_points.any():
+        numbers = tuple(map(float, scales.reshape(-1)))
+        call.builder.codes[index] = ConstantCodes(codes, numbers, axis)
+
+
+def _require_float32(call: Call) -> None:
+    call.require(
+        call.is_none("out_dtype") or call.integer("out_dtype") == ScalarType.F32,
+        "only float32 results are supported",
+    )

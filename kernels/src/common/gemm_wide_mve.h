@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gemm_mve.h for int16 codes: dot products of one or two vectors of `depth` of them with four output
+ * channels of int8 weights, sums of 32 bits. The functions have the names of those there.
+ *
+ * The plan packs the weights (pack "gemm4_wide", plan/kernels/packing.py) as gemm4, but in chunks of 8: a
+ * load extends 8 weights to 16 bits. The first chunk, of `first` = 1 … 8 bytes of each channel, is read in
+ * eights: behind the last block there are 8 bytes less `depth`, if that is any.
+ *
+ * A code is floor((sum * m + 2^(14-s)) / 2^(15-s)), with s < 0. VQDMULH with 2^16 * m gives v =
+ * floor(sum * m / 2^15), and as 2^(14-s) is a multiple of 2^15, floor((v + 2^(-s-1)) / 2^-s) is the code:
+ * that is VRSHL.
+ */
+#ifndef CORTEXM_COMMON_GEMM_WIDE_MVE_H
+#define CORTEXM_COMMON_GEMM_WIDE_MVE_H
+
+#include "common/mve.h"
+
+typedef struct {
+    uint32_t first, chunks;
+} cortexm_depth_t;
+
+static inline cortexm_depth_t cortexm_depth_of(int32_t depth)
+{
+    const uint32_t chunks = ((uint32_t)depth - 1u) / 8u;
+    const cortexm_depth_t d = {(uint32_t)depth - 8u * chunks, chunks};
+
+    return d;
+}
+
+/* The bytes of so many channels' weights. */
+static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
+{
+    return channels * depth;
+}
+
+/* Codes of sums, for shifts that are all negative. */
+static inline int32x4_t cortexm_wide_codes(int32x4_t sum, int32x4_t multiplier, int32x4_t shift,
+                                           const cortexm_finish_t *finish)
+{
+    sum = vrshlq_s32(vqdmulhq_s32(sum, vshlq_n_s32(multiplier, 16)), shift);
+    return vminq_s32(vmaxq_s32(sum, finish->low), finish->high);
+}
+
+/* Eight inputs of x and y with four channels. */
+#define CORTEXM_FIRST_CHUNK                                                                        \
+    "vldrb.s16    %q[s], [%[w]]\n\t"                                                               \
+    "add          %[w], %[w], %[first]\n\t"                                                        \
+    "vmladav.s16  r0, %q[s], %q[u]\n\t"                                                            \
+    "vldrb.s16    %q[t], [%[w]]\n\t"                                                               \
+    "vmladav.s16  r8, %q[s], %q[v]\n\t"                                                            \
+    "add          %[w], %[w], %[first]\n\t"                                                        \
+    "vmladav.s16  r2, %q[t], %q[u]\n\t"                                                            \
+    "vldrb.s16    %q[s], [%[w]]\n\t"                                                               \
+    "vmladav.s16  r10, %q[t], %q[v]\n\t"                                                           \
+    "add          %[w], %[w], %[first]\n\t"                                                        \
+    "vmladav.s16  r4, %q[s], %q[u]\n\t"                                                            \
+    "vldrb.s16    %q[t], [%[w]]\n\t"                                                               \
+    "vmladav.s16  r12, %q[s], %q[v]\n\t"                                                           \
+    "add          %[w], %[w], %[first]\n\t"                                                        \
+    "vmladav.s16  r6, %q[t], %q[u]\n\t"                                                            \
+    "vmladav.s16  lr, %q[t], %q[v]\n\t"
+#define CORTEXM_CHUNK                                                                              \
+    "vldrh.u16    %q[u], [%[x]], #16\n\t"                                                          \
+    "vldrb.s16    %q[s], [%[w]], #8\n\t"                                                           \
+    "vmladava.s16 r0, %q[s], %q[u]\n\t"                                                            \
+    "vldrh.u16    %q[v], [%[y]], #16\n\t"                                                          \
+    "vmladava.s16 r8, %q[s], %q[v]\n\t"                                                            \
+    "vldrb.s16    %q[t], [%[w]], #8\n\t"                                                           \
+    "vmladava.s16 r2, %q[t], %q[u]\n\t"                                                            \
+    "vldrb.s16    %q[s], [%[w]], #8\n\t"                                                           \
+    "vmladava.s16 r10, %q[t], %q[v]\n\t"                                                           \
+    "vldrb.s16    %q[t], [%[w]], #8\n\t"                                                           \
+    "vmladava.s16 r4, %q[s], %q[u]\n\t"                                                            \
+    "vmladava.s16 r12, %q[s], %q[v]\n\t"                                                           \
+    "vmladava.s16 r6, %q[t], %q[u]\n\t"                                                            \
+    "vmladava.s16 lr, %q[t], %q[v]\n\t"
+/* The same for one vector of inputs. */
+#define CORTEXM_CHUNK_OF_ONE                                                                       \
+    "vldrh.u16    %q[u], [%[x]], #16\n\t"                                                          \
+    "vldrb.s16    %q[s], [%[w]], #8\n\t"                                                           \
+    "vmladava.s16 r0, %q[s], %q[u]\n\t"                                                            \
+    "vldrb.s16    %q[t], [%[w]], #8\n\t"                                                           \
+    "vmladava.s16 r2, %q[t], %q[u]\n\t"                                                            \
+    "vldrb.s16    %q[s], [%[w]], #8\n\t"                                                           \
+    "vmladava.s16 r4, %q[s], %q[u]\n\t"                                                            \
+    "vldrb.s16    %q[t], [%[w]], #8\n\t"                                                           \
+    "vmladava.s16 r6, %q[t], %q[u]\n\t"
+
+/* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory. */
+typedef struct {
+    const int32_t *bias;
+    const int16_t *multiplier;
+    const int8_t *shift;              /* all negative */
+    int32_t more;                     /* channels after the first block */
+    int16_t *out[2];                  /* may be equal */
+    const int16_t *window[2];         /* x and y */
+    uint32_t chunks;
+} cortexm_gemm_t;
+
+/* out: the finished products of x and y with all whole blocks of channels, at least one. Moves bias
+ * … out of g on to the channels that are left, and returns their weights. */
+static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *weight,
+                                               uint32_t first, const cortexm_finish_t *finish)
+{
+    int32x4_t u, v, s, t;
+    const int16_t *x;
+    const int16_t *y;
+    uint32_t chunks;
+
+    __asm__ volatile(
+        "0:\n\t"
+        "ldrd        %[x], %[y], [%[g], #24]\n\t"
+        "ldr         %[chunks], [%[g], #32]\n\t"
+        "vctp.16     %[first]\n\t"
+        "vpstt\n\t"
+        "vldrht.u16  %q[u], [%[x]]\n\t"
+        "vldrht.u16  %q[v], [%[y]]\n\t" CORTEXM_FIRST_CHUNK
+        "add         %[x], %[x], %[first], lsl #1\n\t"
+        "add         %[y], %[y], %[first], lsl #1\n\t"
+        "add         %[chunks], %[chunks], #1\n\t"
+        "lsrs        %[chunks], %[chunks], #1\n\t"
+        "beq         2f\n\t"
+        "bcc         3f\n" /* an odd chunk begins in the middle of the loop */
+        "1:\n\t" CORTEXM_CHUNK
+        "3:\n\t" CORTEXM_CHUNK
+        "subs        %[chunks], %[chunks], #1\n\t"
+        "bne         1b\n"
+        "2:\n\t"
+        /* The sums as vectors of four channels; then even registers are free. */
+        "vmov        %e[u], r0, r2\n\t"
+        "vmov        %f[u], r4, r6\n\t"
+        "vmov        %e[v], r8, r10\n\t"
+        "vmov        %f[v], r12, lr\n\t"
+        "ldrd        r8, r4, [%[g]]\n\t"
+        "ldrd        r6, r10, [%[g], #8]\n\t"
+        "ldrd        r0, r2, [%[g], #16]\n\t"
+        "vldrw.u32   %q[s], [r8], #16\n\t"
+        "vadd.i32    %q[u], %q[u], %q[s]\n\t"
+        "vldrh.u32   %q[t], [r4], #8\n\t"
+        "vadd.i32    %q[v], %q[v], %q[s]\n\t"
+        "vshl.i32    %q[t], %q[t], #16\n\t"
+        "vldrb.s32   %q[s], [r6], #4\n\t"
+        "vqdmulh.s32 %q[u], %q[u], %q[t]\n\t"
+        "vqdmulh.s32 %q[v], %q[v], %q[t]\n\t"
+        "vrshl.s32   %q[u], %q[u], %q[s]\n\t"
+        "strd        r8, r4, [%[g]]\n\t"
+        "vrshl.s32   %q[v], %q[v], %q[s]\n\t"
+        "vmax.s32    %q[u], %q[u], %q[low]\n\t"
+        "vmax.s32    %q[v], %q[v], %q[low]\n\t"
+        "vmin.s32    %q[u], %q[u], %q[high]\n\t"
+        "vmin.s32    %q[v], %q[v], %q[high]\n\t"
+        "vstrh.32    %q[u], [r0], #8\n\t"
+        "vstrh.32    %q[v], [r2], #8\n\t"
+        "subs        r10, r10, #4\n\t"
+        "strd        r6, r10, [%[g], #8]\n\t"
+        "strd        r0, r2, [%[g], #16]\n\t"
+        "bge         0b\n\t"
+        : [u] "=&w"(u), [v] "=&w"(v), [s] "=&w"(s), [t] "=&w"(t), [x] "=&r"(x), [y] "=&r"(y),
+          [w] "+&l"(weight), [chunks] "=&r"(chunks)
+        : [first] "r"(first), [g] "r"(g), [low] "w"(finish->low), [high] "w"(finish->high)
+        : "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "cc", "memory");
+    return weight;
+}
+
+/* The product of x with one channel. */
+static inline int32_t cortexm_dot_mve(const int16_t *x, const int8_t *weight, int32_t depth)
+{
+    int32_t sum = 0;
+    int16x8_t s, u;
+
+    __asm__ volatile("wlstp.16     lr, %[depth], 2f\n"
+                     "1:\n\t"
+                     "vldrb.s16    %q[s], [%[w]], #8\n\t"
+                     "vldrh.u16    %q[u], [%[x]], #16\n\t"
+                     "vmladava.s16 %[sum], %q[s], %q[u]\n\t"
+                     "letp         lr, 1b\n"
+                     "2:\n\t"
+                     : [s] "=&w"(s), [u] "=&w"(u), [x] "+l"(x), [w] "+l"(weight), [sum] "+Te"(sum)
+                     : [depth] "r"(depth)
+                     : "lr", "memory");
+    return sum;
+}
+
+/* As cortexm_gemm_2_mve, for `channels` = 1 … 3 that are left; g stays as it is. */
+static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t *weight,
+                                           int32_t depth, int32_t channels,
+                                           const cortexm_finish_t *finish)
+{
+    for (int32_t o = 0; o < channels; ++o) {
+        int32x4_t sum = vdupq_n_s32(cortexm_dot_mve(g->window[0], weight, depth));
+
+        sum = vsetq_lane_s32(cortexm_dot_mve(g->window[1], weight, depth), sum, 1);
+        sum = cortexm_wide_codes(vaddq_n_s32(sum, g->bias[o]), vdupq_n_s32(g->multiplier[o]),
+                                 vdupq_n_s32(g->shift[o]), finish);
+        g->out[0][o] = (int16_t)vgetq_lane_s32(sum, 0);
+        g->out[1][o] = (int16_t)vgetq_lane_s32(sum, 1);
+        weight += depth;
+    }
+}
+
+/* Products of x with the four channels at *weight, which moves on to the next four. */
+static inline int32x4_t cortexm_dot_4x1_mve(const int16_t *x, const int8_t **weight,
+                                            cortexm_depth_t depth)
+{
+    int32x4_t u, s, t;
+    const int8_t *w = *weight;
+    uint32_t chunks = depth.chunks + 1;
+
+    __asm__ volatile(
+        "vctp.16      %[first]\n\t"
+        "vpst\n\t"
+        "vldrht.u16   %q[u], [%[x]]\n\t"
+        "vldrb.s16    %q[s], [%[w]]\n\t"
+        "add          %[w], %[w], %[first]\n\t"
+        "vldrb.s16    %q[t], [%[w]]\n\t"
+        "vmladav.s16  r0, %q[s], %q[u]\n\t"
+        "add          %[w], %[w], %[first]\n\t"
+        "vldrb.s16    %q[s], [%[w]]\n\t"
+        "vmladav.s16  r2, %q[t], %q[u]\n\t"
+        "add          %[w], %[w], %[first]\n\t"
+        "vldrb.s16    %q[t], [%[w]]\n\t"
+        "vmladav.s16  r4, %q[s], %q[u]\n\t"
+        "add          %[w], %[w], %[first]\n\t"
+        "vmladav.s16  r6, %q[t], %q[u]\n\t"
+        "add          %[x], %[x], %[first], lsl #1\n\t"
+        "lsrs         %[chunks], %[chunks], #1\n\t"
+        "wls          lr, %[chunks], 2f\n\t"
+        "bcc          3f\n" /* an odd chunk begins in the middle of the loop */
+        "1:\n\t" CORTEXM_CHUNK_OF_ONE
+        "3:\n\t" CORTEXM_CHUNK_OF_ONE
+        "le           lr, 1b\n"
+        "2:\n\t"
+        "vmov         %e[u], r0, r2\n\t"
+        "vmov         %f[u], r4, r6\n\t"
+        : [u] "=&w"(u), [s] "=&w"(s), [t] "=&w"(t), [x] "+r"(x), [w] "+l"(w),
+          [chunks] "+r"(chunks)
+        : [first] "r"(depth.first)
+        : "r0", "r2", "r4", "r6", "lr", "cc", "memory");
+    *weight = w;
+    return u;
+}
+
+#endif

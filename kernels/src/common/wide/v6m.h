@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inner loops of the kernels of int16 codes that are one template for Armv6-M and Armv7-M. v7m.h has
+ * the same for the latter; common/wide_codes.h includes a kernel's own. What the words mean stands in the
+ * templates: conv2d_s16.inc, depthwise_conv2d_s16.inc, linear_s16.inc.
+ *
+ * Here a product destroys one of its factors, so every product needs one of them anew; the loads of
+ * several registers bring that for less than an instruction each.
+ */
+#ifndef CORTEXM_COMMON_WIDE_V6M_H
+#define CORTEXM_COMMON_WIDE_V6M_H
+
+#if !defined(__thumb__)
+#error "v6m kernels need a Cortex-M core"
+#endif
+
+#include <stdint.h>
+
+/* conv2d: to[5 * k + i] = x[i][k] for n > 0 inputs of five windows, and sum[i] += x[i][k]; returns the
+ * end of `to`. */
+__attribute__((naked, noinline, unused)) static int32_t *
+cortexm_fives_put(int32_t *to, const int16_t *const x[5], int32_t n, int32_t sum[5])
+{
+    (void)to;
+    (void)x;
+    (void)n;
+    (void)sum;
+#define ONE(pointer, place, sum)                                                                   \
+    "ldrsh r7, [" pointer ", r6]\n"                                                                \
+    "str  r7, [r0, #" place "]\n"                                                                  \
+    "add  " sum ", r7\n"
+    __asm__ volatile(".syntax unified\n"
+                     "push {r3, r4, r5, r6, r7, lr}\n"
+                     "mov  r4, r8\n"
+                     "mov  r5, r9\n"
+                     "mov  r6, r10\n"
+                     "mov  r7, r11\n"
+                     "push {r4, r5, r6, r7}\n"
+                     "ldmia r3!, {r4, r5, r6, r7}\n"
+                     "mov  r8, r4\n"
+                     "mov  r9, r5\n"
+                     "mov  r10, r6\n"
+                     "mov  r11, r7\n"
+                     "ldr  r4, [r3]\n"
+                     "mov  r12, r4\n"
+                     "lsls r6, r2, #1\n"
+                     "mov  r7, r1\n"
+                     "ldmia r7!, {r1, r2, r3, r4, r5}\n"
+                     "adds r1, r1, r6\n"
+                     "adds r2, r2, r6\n"
+                     "adds r3, r3, r6\n"
+                     "adds r4, r4, r6\n"
+                     "adds r5, r5, r6\n"
+                     "negs r6, r6\n"
+                     "1:\n"
+                     ONE("r1", "0", "r8") ONE("r2", "4", "r9") ONE("r3", "8", "r10")
+                     ONE("r4", "12", "r11") ONE("r5", "16", "r12")
+                     "adds r0, #20\n"
+                     "adds r6, #2\n"
+                     "bne  1b\n"
+                     "ldr  r3, [sp, #16]\n"
+                     "mov  r4, r8\n"
+                     "mov  r5, r9\n"
+                     "mov  r6, r10\n"
+                     "mov  r7, r11\n"
+                     "stmia r3!, {r4, r5, r6, r7}\n"
+                     "mov  r4, r12\n"
+                     "str  r4, [r3]\n"
+                     "pop  {r4, r5, r6, r7}\n"
+                     "mov  r8, r4\n"
+                     "mov  r9, r5\n"
+                     "mov  r10, r6\n"
+                     "mov  r11, r7\n"
+                     "pop  {r3, r4, r5, r6, r7, pc}\n");
+#undef ONE
+}
+
+/* conv2d: sum[5 * o + i] = bias[o] + start[i] + sum over n > 0 inputs of panel[5 * k + i] times w[n * o +
+ * k], for `count` > 0 outputs o. The first round begins at the step that leaves a whole number of
+ * eights. */
+__attribute__((naked, noinline, unused)) static void
+cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t start[5],
+              const int32_t *bias, int32_t count, int32_t *sum)
+{
+    (void)panel;
+    (void)w;
+    (void)n;
+    (void)start;
+    (void)bias;
+    (void)count;
+    (void)sum;
+#define STEP(k)                                                                                    \
+    "ldrb r2, [r1, #" k "]\n"                                                                      \
+    "ldmia r0!, {r3, r4, r5, r6, r7}\n"                                                            \
+    "muls r3, r2\n"                                                                                \
+    "add  r8, r3\n"                                                                                \
+    "muls r4, r2\n"                                                                                \
+    "add  r9, r4\n"                                                                                \
+    "muls r5, r2\n"                                                                                \
+    "add  r10, r5\n"                                                                               \
+    "muls r6, r2\n"                                                                                \
+    "add  r11, r6\n"                                                                               \
+    "muls r7, r2\n"                                                                                \
+    "add  r12, r7\n"
+    __asm__ volatile(".syntax unified\n"
+                     "push {r4, r5, r6, r7, lr}\n"
+                     "mov  r4, r8\n"
+                     "mov  r5, r9\n"
+                     "mov  r6, r10\n"
+                     "mov  r7, r11\n"
+                     "push {r4, r5, r6, r7}\n"
+                     "movs r4, #20\n"
+                     "muls r4, r2\n"
+                     "adds r4, r0, r4\n"
+                     "mov  lr, r4\n" /* the end of the panel */
+                     "movs r5, #7\n"
+                     "negs r2, r2\n"
+                     "ands r2, r5\n" /* steps that the first round leaves out */
+                     "subs r1, r1, r2\n"
+                     "push {r0, r1, r2, r3}\n"
+                     "1:\n"
+                     "ldr  r2, [sp, #52]\n"
+                     "ldmia r2!, {r3}\n"
+                     "str  r2, [sp, #52]\n"
+                     "ldr  r2, [sp, #12]\n"
+                     "ldmia r2!, {r4, r5, r6, r7}\n"
+                     "ldr  r2, [r2]\n"
+                     "adds r4, r4, r3\n"
+                     "mov  r8, r4\n"
+                     "adds r5, r5, r3\n"
+                     "mov  r9, r5\n"
+                     "adds r6, r6, r3\n"
+                     "mov  r10, r6\n"
+                     "adds r7, r7, r3\n"
+                     "mov  r11, r7\n"
+                     "adds r2, r2, r3\n"
+                     "mov  r12, r2\n"
+                     "ldr  r0, [sp]\n"
+                     "ldr  r2, [sp, #8]\n"
+                     "cmp  r2, #0\n"
+                     "beq  10f\n"
+                     "cmp  r2, #4\n"
+                     "beq  14f\n"
+                     "bhi  2f\n"
+                     "cmp  r2, #2\n"
+                     "beq  12f\n"
+                     "bhi  13f\n"
+                     "b    11f\n"
+                     "2:\n"
+                     "cmp  r2, #6\n"
+                     "bhi  17f\n"
+                     "beq  16f\n"
+                     "b    15f\n"
+                     "10:\n" STEP("0")
+                     "11:\n" STEP("1")
+                     "12:\n" STEP("2")
+                     "13:\n" STEP("3")
+                     "14:\n" STEP("4")
+                     "15:\n" STEP("5")
+                     "16:\n" STEP("6")
+                     "17:\n" STEP("7")
+                     "adds r1, #8\n"
+                     "cmp  r0, lr\n"
+                     "bne  10b\n"
+                     "ldr  r2, [sp, #8]\n"
+                     "subs r1, r1, r2\n"
+                     "ldr  r2, [sp, #60]\n"
+                     "mov  r3, r8\n"
+                     "mov  r4, r9\n"
+                     "mov  r5, r10\n"
+                     "mov  r6, r11\n"
+                     "mov  r7, r12\n"
+                     "stmia r2!, {r3, r4, r5, r6, r7}\n"
+                     "str  r2, [sp, #60]\n"
+                     "ldr  r2, [sp, #56]\n"
+                     "subs r2, #1\n"
+                     "str  r2, [sp, #56]\n"
+                     "beq  3f\n"
+                     "b    1b\n"
+                     "3:\n"
+                     "add  sp, #16\n"
+                     "pop  {r4, r5, r6, r7}\n"
+                     "mov  r8, r4\n"
+                     "mov  r9, r5\n"
+                     "mov  r10, r6\n"
+                     "mov  r11, r7\n"
+                     "pop  {r4, r5, r6, r7, pc}\n");
+#undef STEP
+}
+
+/* depthwise_conv2d: sum[i] = bias[i] + sum over the taps of tap[channel + i] * w[i]. There is at least one
+ * tap. */
+__attribute__((naked, noinline, unused)) static void
+cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t channel,
+                  const int8_t *w, const int32_t bias[4], int32_t sum[4])
+{
+    (void)tap;
+    (void)end;
+    (void)channel;
+    (void)w;
+    (void)bias;
+    (void)sum;
+#define PRODUCT(index, place, sum)                                                                 \
+    "ldrb r7, [r3, #" place "]\n"                                                                  \
+    "ldrsh r2, [r1, " index "]\n"                                                                  \
+    "sxtb r7, r7\n"                                                                                \
+    "muls r2, r7\n"                                                                                \
+    "add  " sum ", r2\n"
+    __asm__ volatile(".syntax unified\n"
+                     "push {r4, r5, r6, r7, lr}\n"
+                     "mov  r4, r8\n"
+                     "mov  r5, r9\n"
+                     "mov  r6, r10\n"
+                     "mov  r7, r11\n"
+                     "push {r4, r5, r6, r7}\n"
+                     "mov  r12, r1\n" /* the end */
+                     "ldr  r1, [sp, #36]\n"
+                     "ldmia r1!, {r4, r5, r6, r7}\n"
+                     "mov  r8, r4\n"
+                     "mov  r9, r5\n"
+                     "mov  r10, r6\n"
+                     "mov  r11, r7\n"
+                     "lsls r4, r2, #1\n"
+                     "adds r5, r4, #2\n"
+                     "adds r6, r4, #4\n"
+                     "1:\n"
+                     "ldmia r0!, {r1}\n"
+                     PRODUCT("r4", "0", "r8") PRODUCT("r5", "1", "r9") PRODUCT("r6", "2", "r10")
+                     "adds r1, #2\n"
+                     PRODUCT("r6", "3", "r11")
+                     "adds r3, #4\n"
+                     "cmp  r0, r12\n"
+                     "bne  1b\n"
+                     "mov  r4, r8\n"
+                     "mov  r5, r9\n"
+                     "mov  r6, r10\n"
+                     "mov  r7, r11\n"
+                     "ldr  r2, [sp, #40]\n"
+                     "stmia r2!, {r4, r5, r6, r7}\n"
+                     "pop  {r4, r5, r6, r7}\n"
+                     "mov  r8, r4\n"
+                     "mov  r9, r5\n"
+                     "mov  r10, r6\n"
+                     "mov  r11, r7\n"
+                     "pop  {r4, r5, r6, r7, pc}\n");
+#undef PRODUCT
+}
+
+/* linear: sum[i] = sum over n > 0 inputs of x[k] * w[8 * k + i]. */
+__attribute__((naked, noinline, unused)) static void
+cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
+{
+    (void)x;
+    (void)w;
+    (void)n;
+    (void)sum;
+#define BLOCK(sum0, sum1, sum2, sum3)                                                              \
+    "ldmia r1!, {r4}\n"                                                                            \
+    "lsrs r5, r4, #8\n"                                                                            \
+    "muls r5, r3\n"                                                                                \
+    "add  " sum1 ", r5\n"                                                                          \
+    "lsrs r5, r4, #16\n"                                                                           \
+    "muls r5, r3\n"                                                                                \
+    "add  " sum2 ", r5\n"                                                                          \
+    "lsrs r5, r4, #24\n"                                                                           \
+    "muls r5, r3\n"                                                                                \
+    "add  " sum3 ", r5\n"                                                                          \
+    "muls r4, r3\n"                                                                                \
+    "add  " sum0 ", r4\n"
+#define STEP                                                                                       \
+    "ldrsh r3, [r0, r2]\n" BLOCK("r6", "r8", "r9", "r10") BLOCK("r7", "r11", "r12", "lr")          \
+    "adds r2, #2\n"
+/* The next result is the sum in r2 less 256 times the one in r3. */
+#define SEPARATE                                                                                   \
+    "lsls r4, r3, #8\n"                                                                            \
+    "subs r2, r2, r4\n"                                                                            \
+    "stmia r0!, {r2}\n"
+    __asm__ volatile(".syntax unified\n"
+                     "push {r4, r5, r6, r7, lr}\n"
+                     "mov  r4, r8\n"
+                     "mov  r5, r9\n"
+                     "mov  r6, r10\n"
+                     "mov  r7, r11\n"
+                     "push {r3, r4, r5, r6, r7}\n"
+                     "lsls r4, r2, #1\n"
+                     "adds r0, r0, r4\n"
+                     "negs r4, r4\n"
+                     "movs r5, #3\n"
+                     "ands r5, r2\n"
+                     "movs r2, r4\n" /* from the end of the inputs */
+                     "movs r6, #0\n"
+                     "movs r7, #0\n"
+                     "mov  r8, r6\n"
+                     "mov  r9, r6\n"
+                     "mov  r10, r6\n"
+                     "mov  r11, r6\n"
+                     "mov  r12, r6\n"
+                     "mov  lr, r6\n"
+                     "cmp  r5, #2\n"
+                     "beq  13f\n"
+                     "bhi  12f\n"
+                     "cmp  r5, #0\n"
+                     "beq  11f\n"
+                     "b    14f\n"
+                     "11:\n" STEP
+                     "12:\n" STEP
+                     "13:\n" STEP
+                     "14:\n" STEP
+                     "bne  11b\n"
+                     "pop  {r0}\n"
+                     "mov  r2, r6\n"
+                     "mov  r3, r8\n" SEPARATE
+                     "mov  r2, r8\n"
+                     "mov  r3, r9\n" SEPARATE
+                     "mov  r2, r9\n"
+                     "mov  r3, r10\n" SEPARATE
+                     "stmia r0!, {r3}\n"
+                     "mov  r2, r7\n"
+                     "mov  r3, r11\n" SEPARATE
+                     "mov  r2, r11\n"
+                     "mov  r3, r12\n" SEPARATE
+                     "mov  r2, r12\n"
+                     "mov  r3, lr\n" SEPARATE
+                     "stmia r0!, {r3}\n"
+                     "pop  {r4, r5, r6, r7}\n"
+                     "mov  r8, r4\n"
+                     "mov  r9, r5\n"
+                     "mov  r10, r6\n"
+                     "mov  r11, r7\n"
+                     "pop  {r4, r5, r6, r7, pc}\n");
+#undef SEPARATE
+#undef STEP
+#undef BLOCK
+}
+
+/* The upper half of a sum times a Q15 multiplier: floor(sum * multiplier / 2^16). Of the sum's lower half
+ * only the carry counts. */
+static inline int32_t cortexm_wide_product(int32_t sum, int32_t multiplier)
+{
+    return (sum >> 16) * multiplier +
+           (int32_t)(((uint32_t)sum & 0xffffu) * (uint32_t)multiplier >> 16);
+}
+
+#endif

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether 32 bits hold the sums of int16 layers, from their weights and biases alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import CortexMError
+from ...ir import DType, Graph, Op, ops
+from ..types import Plan, Step
+
+SUMS_32 = 2**31 - 1
+"""The largest absolute value of a sum of 32 bits on which every kernel agrees."""
+
+_WIDE = "_wide"  # at the end of the names of operators whose kernels have sums of 64 bits
+
+
+def largest_int16_sum(graph: Graph, op: Op) -> int | None:
+    """What no sum of a layer with int16 activations and int8 weights exceeds, in its absolute value
+    and at any term: the largest of ``32768 * sum |w| + |bias|`` of its outputs; None of other operators.
+    """
+    if not isinstance(op.attrs, ops.ConvAttrs | ops.Linear):
+        return None
+    weight = graph.tensors[op.inputs[1]].data
+    if weight is None or graph.tensors[op.inputs[0]].dtype is not DType.S16:
+        return None
+    values = weight.astype(np.int64)
+    if isinstance(op.attrs, ops.Linear):
+        values -= op.attrs.weight_zero_point
+    if isinstance(op.attrs, ops.DepthwiseConv2d):
+        values = np.moveaxis(values, -1, 0)  # output channels come last there
+    sums = 32768 * np.abs(values.reshape(len(values), -1)).sum(axis=1)
+    if len(op.inputs) > 2:
+        bias = graph.tensors[op.inputs[2]].data
+        assert bias is not None
+        sums = sums + np.abs(bias.reshape(-1).astype(np.int64))
+    return int(sums.max(initial=0))
+
+
+def check_sums(plan: Plan, step: Step) -> None:
+    """Every call that adds products of int16 codes in 32 bits computes a layer whose sums fit.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    made_by = {index: op for op in step.ops for index in op.outputs}
+    for call in step.calls:
+        op = made_by.get(call.result.index) if call.result is not None else None
+        bound = largest_int16_sum(plan.graph, op) if op is not None else None
+        if op is None or bound is None or call.kernel.op.endswith(_WIDE):
+            continue
+        if call.macs and bound > SUMS_32:
+            raise CortexMError(
+                f"sums of up to {bound:,} do not fit in the 32 bits of {call.kernel.symbol}",
+                where=str(op.layer),
+            )

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns convolutions of single pixels into linear layers, whose kernels are made for them.
+
+Of a 1x1 window without padding on images of one pixel, out[n, o] is the requantized sum of
+bias[o] + (x[n, c] - in_zero_point) * weight[o, c] over all channels c: that of a linear layer on rows
+of channels, whose weights have no zero point. The views around it change no element's place in C
+order; where the images are a view of such rows already, it reads those.
+
+This is how a program holds a linear layer with a scale for each output (frontend/lower/linear.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..ir import Graph, Op, contiguous, ops
+from ..ir.edit import GraphBuilder, producers
+
+
+def make_linear(graph: Graph) -> Graph:
+    build = GraphBuilder(graph)
+    made_by = producers(graph)
+    matrices: dict[int, int] = {}
+    for op in graph.ops:
+        if _is_linear(op, graph):
+            _add_linear(build, op, made_by.get(op.inputs[0]), matrices)
+        else:
+            build.add(op)
+    return build.finish()
+
+
+def _is_linear(op: Op, graph: Graph) -> bool:
+    attrs = op.attrs
+    if not isinstance(attrs, ops.Conv2d | ops.DepthwiseConv2d):
+        return False
+    images = (graph.tensors[index].shape for index in (op.inputs[0], op.outputs[0]))
+    channels = graph.tensors[op.inputs[0]].shape[1]
+    groups = attrs.groups if isinstance(attrs, ops.Conv2d) else channels
+    return (
+        groups == 1
+        and attrs.window.kernel == (1, 1)
+        and not any(attrs.window.padding)
+        and all(shape[2:] == (1, 1) for shape in images)
+        and graph.tensors[op.inputs[1]].is_constant
+    )
+
+
+def _add_linear(build: GraphBuilder, op: Op, source: Op | None, matrices: dict[int, int]) -> None:
+    """Adds `op` as a linear layer, with views before and behind it.
+
+    Args:
+        source: the operator that makes its images.
+        matrices: the weights found so far.
+    """
+    attrs = op.attrs
+    assert isinstance(attrs, ops.ConvAttrs)
+    x, out = build.tensors[op.inputs[0]], build.tensors[op.outputs[0]]
+    weight = build.tensors[op.inputs[1]]
+    inputs, outputs = x.shape[1], out.shape[1]
+    if op.inputs[1] not in matrices:
+        assert weight.data is not None
+        data = weight.data.reshape(outputs, inputs)  # [O, 1, 1, C]; of one input [1, 1, 1, O]
+        matrix = replace(weight, shape=data.shape, dim_order=contiguous(2), data=data)
+        matrices[op.inputs[1]] = build.add_tensor(matrix)
+    read = build.resolve(source.inputs[0]) if source is not None else op.inputs[0]
+    is_view = source is not None and isinstance(source.attrs, ops.View)
+    if not is_view or build.tensors[read].shape[-1:] != (inputs,):
+        read = build.add_tensor(replace(x, shape=x.shape[:2], dim_order=contiguous(2)))
+        build.add(Op(ops.View(), op.inputs[:1], (read,), op.layer))
+    shape = *build.tensors[read].shape[:-1], outputs
+    made = build.add_tensor(replace(out, shape=shape, dim_order=contiguous(len(shape))))
+    linear = ops.Linear(
+        attrs.in_zero_point, 0, attrs.out_zero_point, attrs.rescales, attrs.act_min, attrs.act_max
+    )
+    operands = read, matrices[op.inputs[1]], *op.inputs[2:]
+    build.add(Op(linear, operands, (made,), op.layer))
+    build.add(Op(ops.View(), (made,), op.outputs, op.layer))

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of int16 layers: 32 bits only where weights and biases prove that they suffice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import DType, Graph
+from cortexm_tools.plan import Plan, make_plan
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.check.sums import SUMS_32, largest_int16_sum
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+from tests.support.graphs import random_wide
+
+
+def with_largest_sum(graph: Graph, number: int, largest: int) -> Graph:
+    """The same graph with so large a bias of one layer that it has this bound."""
+    op = graph.ops[number]
+    tensor = graph.tensors[op.inputs[2]]
+    assert tensor.data is not None
+    tensors = list(graph.tensors)
+
+    def filled(value: int) -> Graph:
+        data = np.full(tensor.shape, value, np.int64)
+        tensors[op.inputs[2]] = replace(tensor, dtype=DType.S64, data=data)
+        return replace(graph, tensors=tuple(tensors))
+
+    weights = largest_int16_sum(filled(0), op)
+    assert weights is not None
+    return filled(-(largest - weights))
+
+
+def kernels_of(plan: Plan, number: int) -> set[str]:
+    op = plan.graph.ops[number]
+    calls = [call for step in plan.steps if op in step.ops for call in step.calls if call.macs]
+    return {call.kernel.op for call in calls if call.result and call.result.index in op.outputs}
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m0"])
+def test_sums_of_32_bits_need_a_proof(cpu: str) -> None:
+    """One more than fits takes the kernel with 64 bits; the plan with 32 is refused."""
+    found = 0
+    for seed in range(16):
+        graph = simplify(random_wide(seed))
+        for number, op in enumerate(graph.ops):
+            if largest_int16_sum(graph, op) is None or len(op.inputs) < 3:
+                continue
+            fits = make_plan(with_largest_sum(graph, number, SUMS_32), Target.parse(cpu))
+            beyond = with_largest_sum(graph, number, SUMS_32 + 1)
+            assert not any(name.endswith("_wide") for name in kernels_of(fits, number))
+            with pytest.raises(CortexMError, match=r"sums of up to 2,147,483,648 do not fit"):
+                check_plan(replace(fits, graph=beyond))
+            wide = kernels_of(make_plan(beyond, Target.parse(cpu)), number)
+            assert wide and all(name.endswith("_wide") for name in wide)
+            found += 1
+            break
+    assert found > 8

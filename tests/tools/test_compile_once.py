@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launcher that lets builds of a session share objects gives what the compiler gives."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support import compile_once
+
+
+def compiled(
+    root: Path, build: Path, *options: str, through: Path | None
+) -> tuple[bytes, str, str]:
+    """The object of a template's source in a build folder, its depfile, and what was said."""
+    (build / "stamps").mkdir(parents=True, exist_ok=True)
+    source, output = build / "stamps" / "sum.c", build / "sum.o"
+    source.write_text('#include "sum.inc"\n')
+    command = ["cc", f"-I{root / 'include'}", "-Wall", *options]
+    command += ["-MD", "-MT", str(output), "-MF", f"{output}.d", "-o", str(output)]
+    launcher = [sys.executable, "-I", "-S", compile_once.__file__, str(through), str(root)]
+    done = subprocess.run(
+        [*(launcher if through else ()), *command, "-c", str(source)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return output.read_bytes(), Path(f"{output}.d").read_text(), done.stderr
+
+
+def test_objects_are_shared(tmp_path: Path) -> None:
+    root, objects = tmp_path / "checkout", tmp_path / "objects"
+    (root / "include").mkdir(parents=True)
+    objects.mkdir()
+    header = root / "include" / "sum.inc"
+    header.write_text("int sum(int a, int b) { return a + b; }\n")
+    plain = compiled(root, tmp_path / "a", through=None)
+    first = compiled(root, tmp_path / "a", through=objects)
+    # Compiled again it would have another function: within a session sources stay as they are.
+    header.write_text("int difference(int a, int b) { return a - b; }\n")
+    again = compiled(root, tmp_path / "b", through=objects)
+    assert first == plain and again[0] == plain[0]
+    assert again[1] == plain[1].replace(str(tmp_path / "a"), str(tmp_path / "b"))
+    # With other options, or headers from elsewhere, it is compiled.
+    assert compiled(root, tmp_path / "a", "-DX", through=objects)[0] != plain[0]
+    assert compiled(root, tmp_path / "c", f"-I{tmp_path}", through=objects)[0] != plain[0]
+
+
+def test_what_the_compiler_says_is_said_each_time(tmp_path: Path) -> None:
+    root, objects = tmp_path / "checkout", tmp_path / "objects"
+    (root / "include").mkdir(parents=True)
+    objects.mkdir()
+    (root / "include" / "sum.inc").write_text("int sum(int a) { int unused; return a; }\n")
+    for build in ("a", "b"):
+        assert "unused" in compiled(root, tmp_path / build, through=objects)[2]
+    assert not list(objects.iterdir())
