@@ -7,10 +7,10 @@
     python -m benchmarks.precision --quality --record       # decibels only: lowers in each precision
     python -m benchmarks.precision --tables --record        # measure nothing; write the page anew
 
-The layers are those of CMSIS-NN's figures in precision.json. For a8w4 the models' weights are rounded to
-4 bits and their multipliers made larger accordingly, which is enough to count instructions and bytes:
-how close such a model is to the float one depends on how it was quantized. For a16w8 the models are
-lowered anew.
+The layers are those of CMSIS-NN's figures in precision.json. For a8w4 and a16w4 the models' weights are
+rounded to 4 bits and their multipliers made larger accordingly, which is enough to count instructions and
+bytes: how close such a model is to the float one depends on how it was quantized. For a16w8 the models
+are lowered anew.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ DATA = ROOT / "benchmarks" / "precision.json"
 PAGE = ROOT / "docs" / "precision.md"
 MODELS = ("ds_cnn", "resnet8", "mobilenet_v1_025", "deep_autoencoder")
 CORES = ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0")
-PRECISIONS = ("int8", "a8w4", "a16w8")
+PRECISIONS = ("int8", "a8w4", "a16w8", "a16w4")
 QUANTIZED = ("int8", "a16w8", "a8w4", "a16w4")
 SAMPLE = ROOT / "samples" / "keypad-tones" / "keypad.py"
 THEIRS = {"a8w4": "s4", "a16w8": "s16"}  # what CMSIS-NN calls its functions
@@ -111,12 +111,12 @@ def sixteen_bits(graph: Graph) -> Graph:
 
 def graph_of(name: str, precision: str) -> Graph:
     """A model, or "layers", in a precision."""
-    if precision == "a16w8":
-        if name == "layers":
-            return sixteen_bits(layers())
-        return lower(name, parse_quantization(precision) or INT8).graph()
-    graph = layers() if name == "layers" else lower(name).graph()
-    return four_bits(graph) if precision == "a8w4" else graph
+    is_wide = precision.startswith("a16")
+    if name == "layers":
+        graph = sixteen_bits(layers()) if is_wide else layers()
+    else:
+        graph = lower(name, parse_quantization("a16w8" if is_wide else "int8") or INT8).graph()
+    return four_bits(graph) if precision.endswith("w4") else graph
 
 
 def measure(name: str, graph: Graph, precision: str, cpu: str, folder: Path) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def ratio(rows: dict[str, dict[str, Any]], precision: str, kinds: tuple[str, ...
 
 def of_theirs(data: dict[str, Any], cpu: str, precision: str) -> float | None:
     """Instructions over those of CMSIS-NN's functions: the geometric mean; None where there are none."""
-    theirs = data["cmsis_nn"][THEIRS[precision]].get(cpu)
+    theirs = data["cmsis_nn"].get(THEIRS.get(precision, ""), {}).get(cpu)
     ours = dict(data["measured"][cpu]["layers"][precision]["layers"])
     return mean(ours[name] / count for name, count in theirs.items()) if theirs else None
 
@@ -202,12 +202,13 @@ says why the bytes are those that the formulas give.
 `a8w4` is int8 with weights that all fit into 4 bits, which the plan packs two to a byte. The program
 is an ordinary int8 program, and the models here are the int8 ones with weights rounded to 4 bits:
 that is enough to count, and says nothing about how good they are. `a16w8` has activations of int16,
-and sums of 32 bits wherever the weights prove that they suffice.
+and sums of 32 bits wherever the weights prove that they suffice; `a16w4` is the same with weights
+rounded to 4 bits.
 
 ## Layers
 
 CMSIS-NN's figures are for its s4 functions beside a8w4 and its s16 functions beside a16w8
-({source}).
+({source}). It has none for a16w4.
 """
 
 
@@ -221,11 +222,11 @@ def page(data: dict[str, Any]) -> str:
         base = dict(rows["layers"]["int8"]["layers"])
         for name, count in base.items():
             lines.append(f"| {cpu} | {name} | int8 | {count:,} | 1.00 | | |")
-            for precision, theirs in THEIRS.items():
+            for precision in PRECISIONS[1:]:
                 if precision not in rows["layers"]:
                     continue
                 ours = dict(rows["layers"][precision]["layers"])[name]
-                other = data["cmsis_nn"][theirs].get(cpu, {}).get(name)
+                other = data["cmsis_nn"].get(THEIRS.get(precision, ""), {}).get(cpu, {}).get(name)
                 cells = f"{other:,} | {ours / other:.2f}" if other else "|"
                 lines.append(
                     f"| {cpu} | {name} | {precision} | {ours:,} | {ours / count:.2f} | {cells} |"
@@ -240,7 +241,7 @@ def page(data: dict[str, Any]) -> str:
     lines += ["|---|---|---|---|---|---|---|"]
     single = [kind for kind in WEIGHTED if "transpose" not in kind]
     for cpu, rows in measured.items():
-        for precision in THEIRS:
+        for precision in PRECISIONS[1:]:
             if any(precision not in model for model in rows.values()):
                 continue
             kinds = [*((kind,) for kind in single), WEIGHTED]

@@ -40,8 +40,8 @@ is one, the core has it in the place of the scalar kernel. `dsp` and `mve` are e
 option `ISA` chooses among.
 
 Types: `s8` int8, `s16` int16, `s32` int32, `s64` int64, `u8` uint8 and bool, `f32` float; two name
-operand and result; `s8w4` is int8 with weights of 4 bits; `x8`…`x64` move elements of that many
-bits, whatever they are.
+operand and result; `s8w4` and `s16w4` are int8 and int16 with weights of 4 bits; `x8`…`x64` move
+elements of that many bits, whatever they are.
 
 | core | kernels | emulated on |
 |---|---|---|

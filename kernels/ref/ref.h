@@ -16,6 +16,9 @@
 #define cortexm_depthwise_conv2d_s8w4_ref cortexm_depthwise_conv2d_s8_ref
 #define cortexm_transpose_conv2d_s8w4_ref cortexm_transpose_conv2d_s8_ref
 #define cortexm_linear_s8w4_ref cortexm_linear_s8_ref
+#define cortexm_conv2d_s16w4_ref cortexm_conv2d_s16_ref
+#define cortexm_depthwise_conv2d_s16w4_ref cortexm_depthwise_conv2d_s16_ref
+#define cortexm_linear_s16w4_ref cortexm_linear_s16_ref
 
 /* kernels: begin; written by scripts/kernel_files.py */
 /* conv */
@@ -27,8 +30,10 @@ CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_ref);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8w4_ref);
 CORTEXM_CONV_S16(cortexm_conv2d_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_ref, int64_t);
+CORTEXM_CONV_S16(cortexm_conv2d_s16w4_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_wide_s16_ref, int64_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16w4_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_transpose_conv2d_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_transpose_conv2d_wide_s16_ref, int64_t);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_ref);
@@ -40,6 +45,7 @@ CORTEXM_LINEAR_S8(cortexm_linear_s8w4_ref);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_ref);
 CORTEXM_LINEAR_S16(cortexm_linear_s16_ref, int32_t);
 CORTEXM_LINEAR_S16(cortexm_linear_wide_s16_ref, int64_t);
+CORTEXM_LINEAR_S16(cortexm_linear_s16w4_ref, int32_t);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref);
 

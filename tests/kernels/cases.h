@@ -79,26 +79,38 @@ typedef CORTEXM_LINEAR_S16((*linear_wide_s16_fn), int64_t);
 /* Whether a layer of int16 codes has sums and biases of 64 bits. */
 #define IS_WIDE(variant) _Generic((variant), conv_wide_s16_fn: 1, linear_wide_s16_fn: 1, default: 0)
 
-int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wide);
+/* wide: sums of 64 bits; weights of so many bits. */
+int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wide, int32_t bits);
 
 #define conv_s16_case(variant, ref)                                                                \
-    TYPED(any_conv_s16_case, variant, ref, CONV_FOURS, IS_WIDE(variant))
-#define conv_raised_s16_case(variant, ref) TYPED(any_conv_s16_case, variant, ref, CONV_RAISED, 0)
-#define conv_twos_s16_case(variant, ref) TYPED(any_conv_s16_case, variant, ref, CONV_TWOS, 0)
-#define conv_gemm4_s16_case(variant, ref) TYPED(any_conv_s16_case, variant, ref, CONV_GEMM4, 0)
+    TYPED(any_conv_s16_case, variant, ref, CONV_FOURS, IS_WIDE(variant), 8)
+#define conv_s16w4_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_FOURS, 4)
+#define CONV_S16_CASE(variant, ref, kind, bits)                                                    \
+    TYPED(any_conv_s16_case, variant, ref, kind, 0, bits)
+#define conv_raised_s16_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_RAISED, 8)
+#define conv_raised_s16w4_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_RAISED, 4)
+#define conv_twos_s16_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_TWOS, 8)
+#define conv_twos_s16w4_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_TWOS, 4)
+#define conv_gemm4_s16_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_GEMM4, 8)
+#define conv_gemm4_s16w4_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_GEMM4, 4)
 #define depthwise_window_rows_s16_case(variant, ref)                                               \
-    TYPED(any_conv_s16_case, variant, ref, DEPTHWISE_WINDOW_ROWS, 0)
-#define depthwise8_s16_case(variant, ref) TYPED(any_conv_s16_case, variant, ref, DEPTHWISE8, 0)
+    CONV_S16_CASE(variant, ref, DEPTHWISE_WINDOW_ROWS, 8)
+#define depthwise_window_rows_s16w4_case(variant, ref)                                             \
+    CONV_S16_CASE(variant, ref, DEPTHWISE_WINDOW_ROWS, 4)
+#define depthwise8_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE8, 8)
+#define depthwise8_s16w4_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE8, 4)
 #define depthwise_s16_case(variant, ref)                                                           \
-    TYPED(any_conv_s16_case, variant, ref, DEPTHWISE, IS_WIDE(variant))
+    TYPED(any_conv_s16_case, variant, ref, DEPTHWISE, IS_WIDE(variant), 8)
+#define depthwise_s16w4_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE, 4)
 #define depthwise_tap_fours_s16_case(variant, ref)                                                 \
-    TYPED(any_conv_s16_case, variant, ref, DEPTHWISE_TAP_FOURS, 0)
-#define transpose_pairs_s16_case(variant, ref)                                                     \
-    TYPED(any_conv_s16_case, variant, ref, TRANSPOSE_PAIRS, 0)
+    CONV_S16_CASE(variant, ref, DEPTHWISE_TAP_FOURS, 8)
+#define depthwise_tap_fours_s16w4_case(variant, ref)                                               \
+    CONV_S16_CASE(variant, ref, DEPTHWISE_TAP_FOURS, 4)
+#define transpose_pairs_s16_case(variant, ref) CONV_S16_CASE(variant, ref, TRANSPOSE_PAIRS, 8)
 #define transpose_gemm4_s16_case(variant, ref)                                                     \
-    TYPED(any_conv_s16_case, variant, ref, TRANSPOSE_GEMM4_WIDE, 0)
+    CONV_S16_CASE(variant, ref, TRANSPOSE_GEMM4_WIDE, 8)
 #define transpose_s16_case(variant, ref)                                                           \
-    TYPED(any_conv_s16_case, variant, ref, TRANSPOSE, IS_WIDE(variant))
+    TYPED(any_conv_s16_case, variant, ref, TRANSPOSE, IS_WIDE(variant), 8)
 
 /* linear */
 
@@ -129,15 +141,21 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 
 typedef CORTEXM_BATCH_MATMUL_S16((*batch_matmul_s16_fn));
 
-int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int wide);
+int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int wide,
+                        int32_t bits);
 int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref);
 
 #define linear_s16_case(variant, ref)                                                              \
-    TYPED(any_linear_s16_case, variant, ref, LINEAR, IS_WIDE(variant))
-#define linear_eights_s16_case(variant, ref)                                                       \
-    TYPED(any_linear_s16_case, variant, ref, LINEAR_EIGHTS, 0)
-#define linear_pairs_s16_case(variant, ref) TYPED(any_linear_s16_case, variant, ref, LINEAR_PAIRS, 0)
-#define linear_gemm4_s16_case(variant, ref) TYPED(any_linear_s16_case, variant, ref, LINEAR_GEMM4, 0)
+    TYPED(any_linear_s16_case, variant, ref, LINEAR, IS_WIDE(variant), 8)
+#define LINEAR_S16_CASE(variant, ref, kind, bits)                                                  \
+    TYPED(any_linear_s16_case, variant, ref, kind, 0, bits)
+#define linear_s16w4_case(variant, ref) LINEAR_S16_CASE(variant, ref, LINEAR, 4)
+#define linear_eights_s16_case(variant, ref) LINEAR_S16_CASE(variant, ref, LINEAR_EIGHTS, 8)
+#define linear_eights_s16w4_case(variant, ref) LINEAR_S16_CASE(variant, ref, LINEAR_EIGHTS, 4)
+#define linear_pairs_s16_case(variant, ref) LINEAR_S16_CASE(variant, ref, LINEAR_PAIRS, 8)
+#define linear_pairs_s16w4_case(variant, ref) LINEAR_S16_CASE(variant, ref, LINEAR_PAIRS, 4)
+#define linear_gemm4_s16_case(variant, ref) LINEAR_S16_CASE(variant, ref, LINEAR_GEMM4, 8)
+#define linear_gemm4_s16w4_case(variant, ref) LINEAR_S16_CASE(variant, ref, LINEAR_GEMM4, 4)
 
 /* pool */
 

@@ -192,8 +192,8 @@ static int8_t *pack_wide_phases(conv_kind_t kind, const cortexm_conv_s16_t *p, c
 }
 
 /* The weights as a variant of int16 wants them, maybe themselves, and its scratch. */
-static int8_t *pack_s16(conv_kind_t kind, const cortexm_conv_s16_t *p, int8_t *weight,
-                        int8_t **scratch)
+static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t *p,
+                        int8_t *weight, int8_t **scratch)
 {
     const int32_t taps = p->kernel_h * p->kernel_w;
     const int32_t depth = taps * p->in_c / p->groups;
@@ -201,37 +201,53 @@ static int8_t *pack_s16(conv_kind_t kind, const cortexm_conv_s16_t *p, int8_t *w
     const int32_t outputs = p->out_c / p->groups;
     const int32_t phase = (p->kernel_h + p->stride_h - 1) / p->stride_h *
                           ((p->kernel_w + p->stride_w - 1) / p->stride_w) * p->in_c;
+    const int32_t places = (p->out_c + 7) / 8 * 8 * taps;
+    int32_t count;
+    int8_t *packed;
 
     switch (kind) {
     case CONV_RAISED:
         *scratch = allocate(20 * (depth < 128 + outputs ? depth : 128 + outputs) +
-                            2 * p->in_c / p->groups);
-        return pack_raised(weight, p->out_c * depth);
+                            2 * p->in_c / p->groups +
+                            (bits == 8                 ? 0
+                             : depth > 128 + outputs ? 128
+                                                     : (depth + 7) / 8 * 8));
+        return bits == 8 ? pack_raised(weight, p->out_c * depth)
+                         : pack_nibble_lines(weight, p->out_c, depth);
     case CONV_TWOS:
         *scratch = allocate((depth + 3) / 4 * 32);
-        return pack_twos(weight, p->out_c, depth);
+        return bits == 8 ? pack_twos(weight, p->out_c, depth)
+                         : pack_nibble_twos(weight, p->out_c, depth);
     case CONV_GEMM4:
         *scratch = allocate(4 * depth);
-        return pack_gemm4_in(8, weight, p->out_c / p->groups, p->groups, depth);
+        return bits == 8 ? pack_gemm4_in(8, weight, p->out_c / p->groups, p->groups, depth)
+                         : pack_nibble_gemm4_in(8, weight, p->out_c / p->groups, p->groups, depth);
     case DEPTHWISE_TAP_FOURS:
-        *scratch = allocate(32 * taps + 2 * p->in_c);
-        return pack_depthwise(kind, weight, taps, p->out_c);
+        *scratch = allocate(32 * taps + 2 * p->in_c + (bits == 8 ? 0 : p->out_c * taps));
+        packed = pack_depthwise(kind, weight, taps, p->out_c);
+        return bits == 8 ? packed : pack_nibbles(packed, p->out_c * taps);
     case DEPTHWISE_WINDOW_ROWS:
         *scratch = allocate(144 * (columns + 1));
-        return pack_depthwise(kind, weight, taps, p->out_c);
+        packed = pack_depthwise(kind, weight, taps, p->out_c);
+        return bits == 8 ? packed : pack_nibbles(packed, p->out_c * taps);
     case DEPTHWISE8:
-        *scratch = allocate(20 * ((taps + 3) / 4 * 4) + 2 * p->in_c);
-        return pack_depthwise8(copy_of(weight, p->out_c * taps), p->out_c, taps);
+        *scratch = allocate(20 * ((taps + 3) / 4 * 4) + 2 * p->in_c + (bits == 8 ? 0 : places));
+        packed = pack_depthwise8(copy_of(weight, p->out_c * taps), p->out_c, taps);
+        return bits == 8 ? packed : pack_nibble_vectors(packed, places);
     case TRANSPOSE_PAIRS:
     case TRANSPOSE_GEMM4_WIDE:
         *scratch = allocate(kind == TRANSPOSE_PAIRS ? (phase + 3) / 4 * 8 : 4 * phase);
         return pack_wide_phases(kind, p, weight);
+    case DEPTHWISE:
+    case CONV_FOURS:
+        count = p->out_c * (kind == DEPTHWISE ? taps : depth);
+        return bits == 8 ? weight : pack_nibbles(copy_of(weight, count), count);
     default:
         return weight;
     }
 }
 
-int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wide)
+int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wide, int32_t bits)
 {
     const int is_rows = kind == DEPTHWISE_WINDOW_ROWS;
     const int has_multiple = kind == DEPTHWISE || kind == DEPTHWISE_TAP_FOURS;
@@ -243,6 +259,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     cortexm_conv_s16_t p;
     int32_t filter;
+    int32_t sum_bits;
     int16_t *multipliers;
     int8_t *shifts;
     int16_t *in;
@@ -298,11 +315,12 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     p.shift = shifts;
     in = random_codes_s16((p.in_h - 1) * p.in_row_stride + p.in_w * p.in_c);
     filter = p.kernel_h * p.kernel_w * (is_depthwise ? 1 : group_in);
-    weight = random_bytes(p.out_c * filter);
-    bias = is_depthwise ? random_bias_s16(weight, p.out_c, filter, 1, p.out_c, wide)
-                        : random_bias_s16(weight, p.out_c, filter, filter, 1, wide);
+    weight = random_codes(p.out_c * filter, bits);
+    sum_bits = wide ? 47 : bits == 4 && kind == CONV_TWOS ? 27 : 31;
+    bias = is_depthwise ? random_bias_s16(weight, p.out_c, filter, 1, p.out_c, sum_bits)
+                        : random_bias_s16(weight, p.out_c, filter, filter, 1, sum_bits);
     o = outputs(2 * p.out_h * p.out_w * p.out_pixel_stride);
-    packed = pack_s16(kind, &p, weight, &scratch);
+    packed = pack_s16(kind, bits, &p, weight, &scratch);
     if (wide) {
         ((conv_wide_s16_fn)variant)(&p, in, packed, bias, o.data[0], scratch);
         ((conv_wide_s16_fn)ref)(&p, in, weight, bias, o.data[1], NULL);

@@ -219,9 +219,10 @@ int32_t *random_bias(int32_t n)
 }
 
 void *random_bias_s16(int8_t *weight, int32_t outputs, int32_t count, int32_t first, int32_t step,
-                      int wide)
+                      int32_t bits)
 {
-    const int64_t limit = ((int64_t)1 << (wide ? 47 : 31)) - 1;
+    const int wide = bits > 31;
+    const int64_t limit = ((int64_t)1 << bits) - 1;
     void *const bias = allocate(outputs * (wide ? 8 : 4));
 
     for (int32_t o = 0; o < outputs; ++o) {

@@ -60,10 +60,10 @@ int agree(const outputs_t *o);
 int finish(const outputs_t *o);
 int32_t *random_bias(int32_t n);
 
-/* The biases of a layer of int16 codes, up to those with which a sum reaches the last number it may be: of
- * 32 bits, or `wide` of 48, and 64 in memory. Output o has the weights weight[o * first + i * step] for
+/* The biases of a layer of int16 codes, up to those with which a sum reaches the last number below 2^bits:
+ * 32 bits in memory, or 64 beyond 2^31. Output o has the weights weight[o * first + i * step] for
  * i < count; narrow sums may need fewer of them, and the others become 0. */
 void *random_bias_s16(int8_t *weight, int32_t outputs, int32_t count, int32_t first, int32_t step,
-                      int wide);
+                      int32_t bits);
 
 #endif

@@ -99,7 +99,27 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     return finish(&o);
 }
 
-int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int wide)
+/* The weights as a variant of int16 wants them, maybe themselves. */
+static int8_t *pack_linear_s16(linear_kind_t kind, int32_t bits, int8_t *weight, int32_t outputs,
+                               int32_t inputs)
+{
+    switch (kind) {
+    case LINEAR_EIGHTS:
+        return bits == 8 ? pack_eights(weight, outputs, inputs)
+                         : pack_nibble_eights(weight, outputs, inputs);
+    case LINEAR_PAIRS:
+        return bits == 8 ? pack_pairs(weight, outputs, inputs)
+                         : pack_nibble_twos(weight, outputs, inputs);
+    case LINEAR_GEMM4:
+        return bits == 8 ? pack_gemm4_in(8, weight, outputs, 1, inputs)
+                         : pack_nibble_gemm4_in(8, weight, outputs, 1, inputs);
+    default:
+        return bits == 8 ? weight : pack_nibbles(copy_of(weight, outputs * inputs), outputs * inputs);
+    }
+}
+
+int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int wide,
+                        int32_t bits)
 {
     const int32_t least = kind == LINEAR_PAIRS ? 2 : kind == LINEAR_GEMM4 ? 1 : -14;
     cortexm_linear_s16_t p;
@@ -125,13 +145,11 @@ int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, in
     p.multiplier = multipliers;
     p.shift = shifts;
     in = random_codes_s16(p.rows * p.in_features);
-    weight = random_bytes(p.out_features * p.in_features);
-    bias = random_bias_s16(weight, p.out_features, p.in_features, p.in_features, 1, wide);
+    weight = random_codes(p.out_features * p.in_features, bits);
+    bias = random_bias_s16(weight, p.out_features, p.in_features, p.in_features, 1,
+                           wide ? 47 : bits == 4 && kind == LINEAR_PAIRS ? 27 : 31);
     o = outputs(2 * p.rows * p.out_features);
-    packed = kind == LINEAR_EIGHTS  ? pack_eights(weight, p.out_features, p.in_features)
-             : kind == LINEAR_PAIRS ? pack_pairs(weight, p.out_features, p.in_features)
-             : kind == LINEAR_GEMM4 ? pack_gemm4_in(8, weight, p.out_features, 1, p.in_features)
-                                    : weight;
+    packed = pack_linear_s16(kind, bits, weight, p.out_features, p.in_features);
     if (kind == LINEAR_PAIRS && p.in_features % 4 != 0) {
         scratch = allocate((p.in_features + 3) / 4 * 8);
     }

@@ -199,22 +199,29 @@ int8_t *pack_nibble_fours(const int8_t *weight, int32_t channels, int32_t groups
     return packed;
 }
 
-int32_t nibble_vectors_size(int32_t count)
+/* The bytes of a group of nibble_gemm4 in chunks of so many, and of a channel that is left. */
+static int32_t row_size_in(int32_t width, int32_t depth)
 {
-    return count / 32 * 16 + (count % 32 < 16 ? count % 32 : 16);
+    return depth / (2 * width) * width + (depth % (2 * width) < width ? depth % (2 * width) : width);
+}
+
+static int32_t group_size_in(int32_t width, int32_t channels, int32_t depth)
+{
+    return channels / 4 * 2 * depth + channels % 4 * row_size_in(width, depth);
 }
 
 int32_t nibble_gemm4_size(int32_t channels, int32_t depth)
 {
-    return channels / 4 * 2 * depth + channels % 4 * nibble_vectors_size(depth);
+    return group_size_in(16, channels, depth);
 }
 
-int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
+int8_t *pack_nibble_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels,
+                             int32_t groups, int32_t depth)
 {
     const int32_t whole = channels / 4 * 4;
-    const int32_t first = (depth - 1) % 16 + 1;
-    const int32_t behind = 16 - depth * (1 + channels - whole);
-    const int32_t group_size = nibble_gemm4_size(channels, depth);
+    const int32_t first = (depth - 1) % chunk_width + 1;
+    const int32_t behind = chunk_width - depth * (1 + channels - whole);
+    const int32_t group_size = group_size_in(chunk_width, channels, depth);
     const int32_t size = groups * group_size + (whole > 0 && behind > 0 ? behind : 0);
     int8_t *packed = allocate(size);
 
@@ -222,8 +229,8 @@ int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups
     for (int32_t g = 0; g < groups; ++g) {
         for (int32_t o = 0; o < channels; ++o) {
             for (int32_t k = 0; k < depth; ++k) {
-                const int32_t width = k < first ? first : 16;
-                const int32_t at = k < first ? k : (k - first) % 16;
+                const int32_t width = k < first ? first : chunk_width;
+                const int32_t at = k < first ? k : (k - first) % chunk_width;
                 const int32_t chunk = k < first ? 0 : 2 * (k - at);
                 const int32_t code = weight[(g * channels + o) * depth + k];
 
@@ -234,13 +241,60 @@ int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups
                 } else {
                     put_nibble(packed,
                                g * group_size + whole / 2 * depth +
-                                   (o - whole) * nibble_vectors_size(depth) + k / 32 * 16 + k % 16,
-                               k % 32 / 16, code);
+                                   (o - whole) * row_size_in(chunk_width, depth) +
+                                   k / (2 * chunk_width) * chunk_width + k % chunk_width,
+                               k % (2 * chunk_width) / chunk_width, code);
                 }
             }
         }
     }
     return packed;
+}
+
+int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
+{
+    return pack_nibble_gemm4_in(16, weight, channels, groups, depth);
+}
+
+int8_t *pack_nibble_eights(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    const int32_t whole = channels / 8 * 8;
+    const int32_t row = (depth + 1) / 2;
+    const int32_t size = whole / 2 * depth + (channels - whole) * row;
+    int8_t *packed = allocate(size);
+
+    randomize(packed, size);
+    for (int32_t o = 0; o < channels; ++o) {
+        for (int32_t k = 0; k < depth; ++k) {
+            const int32_t code = weight[o * depth + k] + 8;
+
+            if (o < whole) {
+                put_nibble(packed, (o / 8 * depth + k) * 4 + o % 4, o % 8 / 4, code);
+            } else {
+                put_nibble(packed, whole / 2 * depth + (o - whole) * row + k / 2, k % 2, code);
+            }
+        }
+    }
+    return packed;
+}
+
+int8_t *pack_nibble_lines(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    const int32_t row = (depth + 7) / 8 * 4;
+    int8_t *packed = allocate(channels * row);
+
+    randomize(packed, channels * row);
+    for (int32_t o = 0; o < channels; ++o) {
+        for (int32_t k = 0; k < depth; ++k) {
+            put_nibble(packed, o * row + k / 8 * 4 + k % 4, k % 8 / 4, weight[o * depth + k] + 8);
+        }
+    }
+    return packed;
+}
+
+int32_t nibble_vectors_size(int32_t count)
+{
+    return row_size_in(16, count);
 }
 
 int8_t *pack_nibble_vectors(int8_t *codes, int32_t count)

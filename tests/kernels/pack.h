@@ -29,6 +29,10 @@ int8_t *pack_nibble_twos(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_nibble_pairs(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_nibble_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
+int8_t *pack_nibble_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels,
+                             int32_t groups, int32_t depth);
+int8_t *pack_nibble_eights(const int8_t *weight, int32_t channels, int32_t depth);
+int8_t *pack_nibble_lines(const int8_t *weight, int32_t channels, int32_t depth);
 
 /* The bytes of a group of nibble_gemm4, and of so many codes as nibble_vectors. */
 int32_t nibble_gemm4_size(int32_t channels, int32_t depth);

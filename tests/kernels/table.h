@@ -12,8 +12,10 @@
     K(transpose_conv2d_s8, scalar, transpose_s8_case)                                              \
     K(conv2d_s16, scalar, conv_s16_case)                                                           \
     K(conv2d_wide_s16, scalar, conv_s16_case)                                                      \
+    K(conv2d_s16w4, scalar, conv_s16w4_case)                                                       \
     K(depthwise_conv2d_s16, scalar, depthwise_s16_case)                                            \
     K(depthwise_conv2d_wide_s16, scalar, depthwise_s16_case)                                       \
+    K(depthwise_conv2d_s16w4, scalar, depthwise_s16w4_case)                                        \
     K(transpose_conv2d_s16, scalar, transpose_s16_case)                                            \
     K(transpose_conv2d_wide_s16, scalar, transpose_s16_case)                                       \
     K(conv2d_f32, scalar, conv2d_f32_case)                                                         \
@@ -23,6 +25,7 @@
     K(batch_matmul_s8, scalar, batch_matmul_plain_s8_case)                                         \
     K(linear_s16, scalar, linear_s16_case)                                                         \
     K(linear_wide_s16, scalar, linear_s16_case)                                                    \
+    K(linear_s16w4, scalar, linear_s16w4_case)                                                     \
     K(batch_matmul_s16, scalar, batch_matmul_s16_case)                                             \
     K(matmul_f32, scalar, matmul_f32_case)                                                         \
     K(avg_pool2d_s8, scalar, pool_s8_case)                                                         \
@@ -248,11 +251,14 @@
     K(depthwise_conv2d_s8w4, v6m, depthwise_tap_fours_s8w4_case)                                   \
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
     K(conv2d_s16, v6m, conv_raised_s16_case)                                                       \
+    K(conv2d_s16w4, v6m, conv_raised_s16w4_case)                                                   \
     K(depthwise_conv2d_s16, v6m, depthwise_tap_fours_s16_case)                                     \
+    K(depthwise_conv2d_s16w4, v6m, depthwise_tap_fours_s16w4_case)                                 \
     K(linear_s8, v6m, linear_fours_s8_case)                                                        \
     K(linear_s8w4, v6m, linear_fours_s8w4_case)                                                    \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
     K(linear_s16, v6m, linear_eights_s16_case)                                                     \
+    K(linear_s16w4, v6m, linear_eights_s16w4_case)                                                 \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
@@ -270,10 +276,13 @@
     K(depthwise_conv2d_s8, v7m, depthwise_tap_fours_s8_case)                                       \
     K(depthwise_conv2d_s8w4, v7m, depthwise_tap_fours_s8w4_case)                                   \
     K(conv2d_s16, v7m, conv_raised_s16_case)                                                       \
+    K(conv2d_s16w4, v7m, conv_raised_s16w4_case)                                                   \
     K(depthwise_conv2d_s16, v7m, depthwise_tap_fours_s16_case)                                     \
+    K(depthwise_conv2d_s16w4, v7m, depthwise_tap_fours_s16w4_case)                                 \
     K(linear_s8, v7m, linear_fours_s8_case)                                                        \
     K(linear_s8w4, v7m, linear_fours_s8w4_case)                                                    \
     K(linear_s16, v7m, linear_eights_s16_case)                                                     \
+    K(linear_s16w4, v7m, linear_eights_s16w4_case)                                                 \
     K(add_s8, v7m, add_s8_case)
 
 #define DSP_KERNELS(K)                                                                             \
@@ -284,12 +293,15 @@
     K(transpose_conv2d_s8, dsp, transpose_pairs_s8_case)                                           \
     K(transpose_conv2d_s8w4, dsp, transpose_pairs_s8w4_case)                                       \
     K(conv2d_s16, dsp, conv_twos_s16_case)                                                         \
+    K(conv2d_s16w4, dsp, conv_twos_s16w4_case)                                                     \
     K(depthwise_conv2d_s16, dsp, depthwise_window_rows_s16_case)                                   \
+    K(depthwise_conv2d_s16w4, dsp, depthwise_window_rows_s16w4_case)                               \
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
     K(linear_s8, dsp, linear_pairs_s8_case)                                                        \
     K(linear_s8w4, dsp, linear_pairs_s8w4_case)                                                    \
     K(batch_matmul_s8, dsp, batch_matmul_widened_s8_case)                                          \
     K(linear_s16, dsp, linear_pairs_s16_case)                                                      \
+    K(linear_s16w4, dsp, linear_pairs_s16w4_case)                                                  \
     K(batch_matmul_s16, dsp, batch_matmul_s16_case)                                                \
     K(add_s8, dsp, add_shifts_right_s8_case)
 
@@ -301,12 +313,15 @@
     K(transpose_conv2d_s8, mve, transpose_gemm4_s8_case)                                           \
     K(transpose_conv2d_s8w4, mve, transpose_gemm4_s8w4_case)                                       \
     K(conv2d_s16, mve, conv_gemm4_s16_case)                                                        \
+    K(conv2d_s16w4, mve, conv_gemm4_s16w4_case)                                                    \
     K(depthwise_conv2d_s16, mve, depthwise8_s16_case)                                              \
+    K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
     K(linear_s8, mve, linear_gemm4_s8_case)                                                        \
     K(linear_s8w4, mve, linear_gemm4_s8w4_case)                                                    \
     K(batch_matmul_s8, mve, batch_matmul_sums_s8_case)                                             \
     K(linear_s16, mve, linear_gemm4_s16_case)                                                      \
+    K(linear_s16w4, mve, linear_gemm4_s16w4_case)                                                  \
     K(batch_matmul_s16, mve, batch_matmul_s16_case)                                                \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \

@@ -171,8 +171,10 @@ def _in_nibbles(
 ) -> tuple[list[tuple[int, int, int]], set[int]]:
     """Where each weight [channel, input] is, as (byte, half, offset); and which bytes hold weights."""
     whole = channels // 4 * 4
-    first, steps, eights = (depth - 1) % 16 + 1, (depth + 1) // 2, (depth + 7) // 8
-    row = depth // 32 * 16 + min(depth % 32, 16)
+    chunk_width = 8 if form == "nibble_gemm4_wide" else 16
+    first, steps, eights = (depth - 1) % chunk_width + 1, (depth + 1) // 2, (depth + 7) // 8
+    two = 2 * chunk_width
+    row = depth // two * chunk_width + min(depth % two, chunk_width)
     places = []
     for o, k in itertools.product(range(channels), range(depth)):
         if form == "nibble_twos":
@@ -187,17 +189,32 @@ def _in_nibbles(
         elif form == "nibble_fours":
             byte = (o // 4 * steps + k // 2) * 4 + o % 4 if o < whole else o * steps + k // 2
             places.append((byte, k % 2, 8))
+        elif form == "nibble_eights" and o < channels // 8 * 8:
+            places.append(((o // 8 * depth + k) * 4 + o % 4, o % 8 // 4, 8))
+        elif form == "nibble_eights":
+            byte = channels // 8 * 4 * depth + o % 8 * steps + k // 2
+            places.append((byte, k % 2, 8))
+        elif form == "nibble_lines":
+            places.append(((o * eights + k // 8) * 4 + k % 4, k % 8 // 4, 8))
+        elif form == "nibbles":
+            places.append(((o * depth + k) // 2, (o * depth + k) % 2, 0))
         elif o < whole:
-            at, width = (k, first) if k < first else ((k - first) % 16, 16)
+            at, width = (k, first) if k < first else ((k - first) % chunk_width, chunk_width)
             chunk = 0 if k < first else 2 * (k - at)
             places.append((o // 4 * 2 * depth + chunk + o % 4 // 2 * width + at, o % 2, 0))
         else:
-            byte = whole // 2 * depth + (o - whole) * row + k // 32 * 16 + k % 16
-            places.append((byte, k % 32 // 16, 0))
+            byte = whole // 2 * depth + (o - whole) * row + k // two * chunk_width + k % chunk_width
+            places.append((byte, k % two // chunk_width, 0))
     return places, {byte for byte, _, _ in places}
 
 
-@pytest.mark.parametrize("form", ["nibble_twos", "nibble_pairs", "nibble_gemm4", "nibble_fours"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "nibble_twos", "nibble_pairs", "nibble_gemm4", "nibble_gemm4_wide", "nibble_fours",
+        "nibble_eights", "nibble_lines", "nibbles",
+    ],
+)  # fmt: skip
 def test_weights_of_4_bits_come_back(form: str) -> None:
     """Every code is where the kernels' comments say, and takes half a byte of its own."""
     rng = np.random.default_rng(4)
@@ -214,7 +231,9 @@ def test_weights_of_4_bits_come_back(form: str) -> None:
         ]
         assert codes == weight.reshape(-1).tolist()
         # Half the bytes, and what rows, pairs of channels, and reads behind the end are filled up with.
-        filling = channels % 2 * (depth + 3) // 2 + 2 * channels + (16 if form[7] == "g" else 8)
+        per_channel = 4 if form == "nibble_lines" else 2
+        behind = 16 if "gemm4" in form else 8
+        filling = channels % 2 * (depth + 3) // 2 + per_channel * channels + behind
         assert max(held) < packed.size <= weight.size / 2 + filling
 
 
@@ -260,7 +279,9 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
     depthwise = rows or form in (
         "depthwise8", "nibble_depthwise8", "tap_fours", "nibble_tap_fours", "nn_depthwise",
     )  # fmt: skip
-    grouped = form in ("gemm4", "nibble_gemm4", "fours", "nibble_fours")
+    grouped = form in (
+        "gemm4", "nibble_gemm4", "gemm4_wide", "nibble_gemm4_wide", "fours", "nibble_fours",
+    )  # fmt: skip
     for _ in range(60):
         height, width, in_c, per_group = (int(n) for n in rng.integers(1, 8, 4))
         groups = int(rng.integers(1, 4)) if grouped else 1

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gemm_mve.h for int16 codes: dot products of one or two vectors of `depth` of them with four output
- * channels of int8 weights, sums of 32 bits. The functions have the names of those there.
+ * channels, weights of 8 or 4 bits, sums of 32 bits. The functions have the names of those there.
  *
  * The plan packs the weights (pack "gemm4_wide", plan/kernels/packing.py) as gemm4, but in chunks of 8: a
  * load extends 8 weights to 16 bits. The first chunk, of `first` = 1 … 8 bytes of each channel, is read in
  * eights: behind the last block there are 8 bytes less `depth`, if that is any.
+ *
+ * Weights of 4 bits ("nibble_gemm4_wide") are the same with the codes of channels 0 and 1, and of 2 and 3, in
+ * the lower and upper halves of one byte, which two shifts and one take out of its 16 bits. A channel
+ * that is left has vectors of 16 codes, the first 8 in the lower halves.
  *
  * A code is floor((sum * m + 2^(14-s)) / 2^(15-s)), with s < 0. VQDMULH with 2^16 * m gives v =
  * floor(sum * m / 2^15), and as 2^(14-s) is a multiple of 2^15, floor((v + 2^(-s-1)) / 2^-s) is the code:
@@ -15,6 +19,7 @@
 #define CORTEXM_COMMON_GEMM_WIDE_MVE_H
 
 #include "common/mve.h"
+#include "common/stamp.h"
 
 typedef struct {
     uint32_t first, chunks;
@@ -28,10 +33,23 @@ static inline cortexm_depth_t cortexm_depth_of(int32_t depth)
     return d;
 }
 
-/* The bytes of so many channels' weights. */
+/* The bytes of a channel's weights that is left of fours, and of so many channels' weights. */
+static inline int32_t cortexm_row_bytes(int32_t depth)
+{
+#if WEIGHT_BITS == 4
+    return depth / 16 * 8 + cortexm_min(depth % 16, 8);
+#else
+    return depth;
+#endif
+}
+
 static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
 {
+#if WEIGHT_BITS == 4
+    return channels / 4 * 2 * depth + channels % 4 * cortexm_row_bytes(depth);
+#else
     return channels * depth;
+#endif
 }
 
 /* Codes of sums, for shifts that are all negative. */
@@ -42,6 +60,7 @@ static inline int32x4_t cortexm_wide_codes(int32x4_t sum, int32x4_t multiplier, 
     return vminq_s32(vmaxq_s32(sum, finish->low), finish->high);
 }
 
+#if WEIGHT_BITS == 8
 /* Eight inputs of x and y with four channels. */
 #define CORTEXM_FIRST_CHUNK                                                                        \
     "vldrb.s16    %q[s], [%[w]]\n\t"                                                               \
@@ -86,6 +105,70 @@ static inline int32x4_t cortexm_wide_codes(int32x4_t sum, int32x4_t multiplier, 
     "vmladava.s16 r4, %q[s], %q[u]\n\t"                                                            \
     "vldrb.s16    %q[t], [%[w]], #8\n\t"                                                           \
     "vmladava.s16 r6, %q[t], %q[u]\n\t"
+#define CORTEXM_FIRST_OF_ONE                                                                       \
+    "vldrb.s16    %q[s], [%[w]]\n\t"                                                               \
+    "add          %[w], %[w], %[first]\n\t"                                                        \
+    "vldrb.s16    %q[t], [%[w]]\n\t"                                                               \
+    "vmladav.s16  r0, %q[s], %q[u]\n\t"                                                            \
+    "add          %[w], %[w], %[first]\n\t"                                                        \
+    "vldrb.s16    %q[s], [%[w]]\n\t"                                                               \
+    "vmladav.s16  r2, %q[t], %q[u]\n\t"                                                            \
+    "add          %[w], %[w], %[first]\n\t"                                                        \
+    "vldrb.s16    %q[t], [%[w]]\n\t"                                                               \
+    "vmladav.s16  r4, %q[s], %q[u]\n\t"                                                            \
+    "add          %[w], %[w], %[first]\n\t"                                                        \
+    "vmladav.s16  r6, %q[t], %q[u]\n\t"
+#else
+/* s: bytes of two channels. The first one's codes go to t, the second one's stay. */
+#define CORTEXM_TAKE_APART                                                                         \
+    "vshl.i16     %q[t], %q[s], #12\n\t"                                                           \
+    "vshr.s16     %q[s], %q[s], #4\n\t"                                                            \
+    "vshr.s16     %q[t], %q[t], #12\n\t"
+#define CORTEXM_FIRST_CHUNK                                                                        \
+    "vldrb.s16    %q[s], [%[w]]\n\t"                                                               \
+    "add          %[w], %[w], %[first]\n\t" CORTEXM_TAKE_APART                                     \
+    "vmladav.s16  r0, %q[t], %q[u]\n\t"                                                            \
+    "vmladav.s16  r8, %q[t], %q[v]\n\t"                                                            \
+    "vmladav.s16  r2, %q[s], %q[u]\n\t"                                                            \
+    "vmladav.s16  r10, %q[s], %q[v]\n\t"                                                           \
+    "vldrb.s16    %q[s], [%[w]]\n\t"                                                               \
+    "add          %[w], %[w], %[first]\n\t" CORTEXM_TAKE_APART                                     \
+    "vmladav.s16  r4, %q[t], %q[u]\n\t"                                                            \
+    "vmladav.s16  r12, %q[t], %q[v]\n\t"                                                           \
+    "vmladav.s16  r6, %q[s], %q[u]\n\t"                                                            \
+    "vmladav.s16  lr, %q[s], %q[v]\n\t"
+#define CORTEXM_CHUNK                                                                              \
+    "vldrb.s16    %q[s], [%[w]], #8\n\t"                                                           \
+    "vldrh.u16    %q[u], [%[x]], #16\n\t" CORTEXM_TAKE_APART                                       \
+    "vmladava.s16 r0, %q[t], %q[u]\n\t"                                                            \
+    "vldrh.u16    %q[v], [%[y]], #16\n\t"                                                          \
+    "vmladava.s16 r8, %q[t], %q[v]\n\t"                                                            \
+    "vmladava.s16 r2, %q[s], %q[u]\n\t"                                                            \
+    "vmladava.s16 r10, %q[s], %q[v]\n\t"                                                           \
+    "vldrb.s16    %q[s], [%[w]], #8\n\t" CORTEXM_TAKE_APART                                        \
+    "vmladava.s16 r4, %q[t], %q[u]\n\t"                                                            \
+    "vmladava.s16 r12, %q[t], %q[v]\n\t"                                                           \
+    "vmladava.s16 r6, %q[s], %q[u]\n\t"                                                            \
+    "vmladava.s16 lr, %q[s], %q[v]\n\t"
+/* The same for one vector of inputs. */
+#define CORTEXM_FIRST_OF_ONE                                                                       \
+    "vldrb.s16    %q[s], [%[w]]\n\t"                                                               \
+    "add          %[w], %[w], %[first]\n\t" CORTEXM_TAKE_APART                                     \
+    "vmladav.s16  r0, %q[t], %q[u]\n\t"                                                            \
+    "vmladav.s16  r2, %q[s], %q[u]\n\t"                                                            \
+    "vldrb.s16    %q[s], [%[w]]\n\t"                                                               \
+    "add          %[w], %[w], %[first]\n\t" CORTEXM_TAKE_APART                                     \
+    "vmladav.s16  r4, %q[t], %q[u]\n\t"                                                            \
+    "vmladav.s16  r6, %q[s], %q[u]\n\t"
+#define CORTEXM_CHUNK_OF_ONE                                                                       \
+    "vldrb.s16    %q[s], [%[w]], #8\n\t"                                                           \
+    "vldrh.u16    %q[u], [%[x]], #16\n\t" CORTEXM_TAKE_APART                                       \
+    "vmladava.s16 r0, %q[t], %q[u]\n\t"                                                            \
+    "vmladava.s16 r2, %q[s], %q[u]\n\t"                                                            \
+    "vldrb.s16    %q[s], [%[w]], #8\n\t" CORTEXM_TAKE_APART                                        \
+    "vmladava.s16 r4, %q[t], %q[u]\n\t"                                                            \
+    "vmladava.s16 r6, %q[s], %q[u]\n\t"
+#endif
 
 /* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory. */
 typedef struct {
@@ -163,6 +246,31 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
     return weight;
 }
 
+#if WEIGHT_BITS == 4
+
+/* The product of x with one channel. */
+static inline int32_t cortexm_dot_mve(const int16_t *x, const int8_t *weight, int32_t depth)
+{
+    int32_t sum = 0;
+
+    for (; depth > 0; depth -= 16) {
+        const mve_pred16_t inside = vctp16q((uint32_t)depth);
+        const int16x8_t codes = vldrbq_z_s16(weight, inside);
+
+        sum = vmladavaq_s16(sum, vshrq_n_s16(vshlq_n_s16(codes, 12), 12), vldrhq_z_s16(x, inside));
+        if (depth > 8) {
+            const mve_pred16_t rest = vctp16q((uint32_t)depth - 8u);
+
+            sum = vmladavaq_s16(sum, vshrq_n_s16(codes, 4), vldrhq_z_s16(x + 8, rest));
+        }
+        x += 16;
+        weight += 8;
+    }
+    return sum;
+}
+
+#else
+
 /* The product of x with one channel. */
 static inline int32_t cortexm_dot_mve(const int16_t *x, const int8_t *weight, int32_t depth)
 {
@@ -182,6 +290,8 @@ static inline int32_t cortexm_dot_mve(const int16_t *x, const int8_t *weight, in
     return sum;
 }
 
+#endif
+
 /* As cortexm_gemm_2_mve, for `channels` = 1 … 3 that are left; g stays as it is. */
 static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t *weight,
                                            int32_t depth, int32_t channels,
@@ -195,7 +305,7 @@ static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t
                                  vdupq_n_s32(g->shift[o]), finish);
         g->out[0][o] = (int16_t)vgetq_lane_s32(sum, 0);
         g->out[1][o] = (int16_t)vgetq_lane_s32(sum, 1);
-        weight += depth;
+        weight += cortexm_row_bytes(depth);
     }
 }
 
@@ -210,19 +320,7 @@ static inline int32x4_t cortexm_dot_4x1_mve(const int16_t *x, const int8_t **wei
     __asm__ volatile(
         "vctp.16      %[first]\n\t"
         "vpst\n\t"
-        "vldrht.u16   %q[u], [%[x]]\n\t"
-        "vldrb.s16    %q[s], [%[w]]\n\t"
-        "add          %[w], %[w], %[first]\n\t"
-        "vldrb.s16    %q[t], [%[w]]\n\t"
-        "vmladav.s16  r0, %q[s], %q[u]\n\t"
-        "add          %[w], %[w], %[first]\n\t"
-        "vldrb.s16    %q[s], [%[w]]\n\t"
-        "vmladav.s16  r2, %q[t], %q[u]\n\t"
-        "add          %[w], %[w], %[first]\n\t"
-        "vldrb.s16    %q[t], [%[w]]\n\t"
-        "vmladav.s16  r4, %q[s], %q[u]\n\t"
-        "add          %[w], %[w], %[first]\n\t"
-        "vmladav.s16  r6, %q[t], %q[u]\n\t"
+        "vldrht.u16   %q[u], [%[x]]\n\t" CORTEXM_FIRST_OF_ONE
         "add          %[x], %[x], %[first], lsl #1\n\t"
         "lsrs         %[chunks], %[chunks], #1\n\t"
         "wls          lr, %[chunks], 2f\n\t"

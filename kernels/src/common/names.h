@@ -7,6 +7,7 @@
 #ifndef CORTEXM_COMMON_NAMES_H
 #define CORTEXM_COMMON_NAMES_H
 
+#undef AGAIN
 #undef AT_ONCE
 #undef BAND
 #undef BETTER
@@ -51,6 +52,10 @@
 #undef FINISH_mean
 #undef FINISH_s8
 #undef FINISH_sum
+#undef FIRST0
+#undef FIRST1
+#undef FIRST2
+#undef FIRST3
 #undef FIRST_ROUND
 #undef FOLD
 #undef FROM
@@ -66,7 +71,10 @@
 #undef LANES_max_pool2d
 #undef LAST_FINISH
 #undef LITERALS
+#undef LOAD
+#undef LOAD_FIRST
 #undef LOAD_ROW
+#undef LOAD_SECOND
 #undef LOAD_TAP
 #undef LOG
 #undef LOG_log_softmax
@@ -110,14 +118,17 @@
 #undef POOL_TAKE
 #undef POOL_avg_pool2d
 #undef POOL_max_pool2d
+#undef POP_MASK
 #undef PREPARE
 #undef PRODUCT
 #undef PRODUCTS
+#undef PUSH_MASK
 #undef QUAD_BYTES
 #undef QUAD_SHIFT
 #undef QUAD_WORDS
 #undef QUANTIZE_EASY
 #undef RAISE
+#undef RAISED
 #undef RELATION
 #undef RELATION_compare_eq
 #undef RELATION_compare_le
@@ -129,6 +140,7 @@
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
 #undef RESULT_mul
+#undef ROW_BYTES
 #undef RUN
 #undef SATURATE
 #undef SCALED
@@ -137,6 +149,10 @@
 #undef SCALES_add
 #undef SCALES_mul
 #undef SECOND
+#undef SECOND0
+#undef SECOND1
+#undef SECOND2
+#undef SECOND3
 #undef SEPARATE
 #undef SEPARATE_BLOCK
 #undef SKIPPED

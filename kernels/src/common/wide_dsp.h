@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the DSP kernels of int16 codes share: products with packed weights of 8 bits, and codes of sums.
+ * What the DSP kernels of int16 codes share: products with packed weights, and codes of sums.
  *
  * The forms of the weights are those of products_dsp.h: two channels a and b at two inputs are a word of
  * two 16-bit values 256 * b + (a + 128). With A and B a channel's sums of products with the inputs x and
  * X = 128 * (sum of x), the sum over the 16-bit values is S = 256 * B + A + X, that over their upper
  * bytes, sign-extended, B itself. So A = S - 256 * B - X, modulo 2^32, which is exact for sums that are
  * proved to stay within 32 bits, and costs one instruction if S begins at -X.
+ *
+ * Weights of 4 bits are "nibble_twos" of products_dsp.h, whose S and U serve sums below 2^27.
  */
 #ifndef CORTEXM_COMMON_WIDE_DSP_H
 #define CORTEXM_COMMON_WIDE_DSP_H
@@ -54,6 +56,40 @@ static inline void cortexm_wide_1x4(const int16_t *x, int32_t step, const cortex
     sum[3] = b1;
 }
 
+/* Products with two pairs of channels of "nibble_twos" at w and v, begun with `start`, which is -X. Pairs
+ * of inputs are `step` codes apart. */
+static inline void cortexm_nibbles_1x4(const int16_t *x, int32_t step, const cortexm_word_t *w,
+                                       const cortexm_word_t *v, int32_t quads, int32_t start,
+                                       int32_t sum[4])
+{
+    const uint32_t lower = UINT32_C(0x000f000f);
+    int32_t s0 = start, u0 = start;
+    int32_t s1 = start, u1 = start;
+
+    for (; quads > 0; --quads) {
+        const uint32_t first = cortexm_load2(x);
+        const uint32_t second = cortexm_load2(x + step);
+        const uint32_t w0 = cortexm_sxtb16(*w);
+        const uint32_t w1 = cortexm_sxtb16_ror8(*w++);
+        const uint32_t v0 = cortexm_sxtb16(*v);
+        const uint32_t v1 = cortexm_sxtb16_ror8(*v++);
+
+        s0 = cortexm_smlad(first, w0, s0);
+        u0 = cortexm_smlad(first, w0 & lower, u0);
+        s1 = cortexm_smlad(first, v0, s1);
+        u1 = cortexm_smlad(first, v0 & lower, u1);
+        s0 = cortexm_smlad(second, w1, s0);
+        u0 = cortexm_smlad(second, w1 & lower, u0);
+        s1 = cortexm_smlad(second, v1, s1);
+        u1 = cortexm_smlad(second, v1 & lower, u1);
+        x += 2 * step;
+    }
+    sum[0] = u0;
+    sum[1] = (int32_t)((uint32_t)s0 - (uint32_t)u0) >> 4;
+    sum[2] = u1;
+    sum[3] = (int32_t)((uint32_t)s1 - (uint32_t)u1) >> 4;
+}
+
 /* The product of a row in one piece with a channel that is left, whose weights are
  * w0, w2, w1, w3 in a word. */
 static inline int32_t cortexm_wide_1x1(const int16_t *x, const cortexm_word_t *w, int32_t quads)
@@ -70,10 +106,9 @@ static inline int32_t cortexm_wide_1x1(const int16_t *x, const cortexm_word_t *w
     return sum;
 }
 
-/* -X of a row in one piece. */
-static inline int32_t cortexm_wide_start(const int16_t *x, int32_t quads)
+/* -X of a row in one piece; minus_offsets are twice what is added to a weight, negated. */
+static inline int32_t cortexm_wide_start(const int16_t *x, int32_t quads, uint32_t minus_offsets)
 {
-    const uint32_t minus_offsets = UINT32_C(0xff80ff80);
     int32_t sum = 0;
 
     for (; quads > 0; --quads) {

@@ -39,16 +39,13 @@ def precision(op: Op, graph: Graph) -> str:
 
 
 def _has_4_bits(op: Op, graph: Graph) -> bool:
-    """Whether an operator has weights that fit into 4 bits; of int8 codes, and kernels that take them
-    two to a byte."""
+    """Whether an operator has weights that fit into 4 bits, and kernels that take them two to a byte."""
     if not isinstance(op.attrs, ops.ConvAttrs | ops.Linear):
         return False
     weight, shape = graph.tensors[op.inputs[1]].data, graph.tensors[op.outputs[0]].shape
     if weight is None:
         return False
     codes = graph.tensors[op.inputs[0]].dtype
-    if codes is DType.S16:
-        return bool(weight.min(initial=0) >= -8 and weight.max(initial=0) <= 7)
     channels = shape[-1 if isinstance(op.attrs, ops.Linear) else 1]
     return len(types_of(codes, weight, channels)) > 1
 

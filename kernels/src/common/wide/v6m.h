@@ -16,6 +16,8 @@
 
 #include <stdint.h>
 
+#include "common/stamp.h"
+
 /* conv2d: to[5 * k + i] = x[i][k] for n > 0 inputs of five windows, and sum[i] += x[i][k]; returns the
  * end of `to`. */
 __attribute__((naked, noinline, unused)) static int32_t *
@@ -246,7 +248,7 @@ cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t 
 #undef PRODUCT
 }
 
-/* linear: sum[i] = sum over n > 0 inputs of x[k] * w[8 * k + i]. */
+/* linear: sum[i] = sum over n > 0 inputs of x[k] * w[8 * k + i], or the nibbles of linear_s16.inc. */
 __attribute__((naked, noinline, unused)) static void
 cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
 {
@@ -254,8 +256,39 @@ cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
     (void)w;
     (void)n;
     (void)sum;
-#define BLOCK(sum0, sum1, sum2, sum3)                                                              \
+#if WEIGHT_BITS == 4
+/* The mask of lower halves is on the stack. */
+#define LOAD_FIRST                                                                                 \
+    "ldr  r4, [r1]\n"                                                                              \
+    "ldr  r5, [sp]\n"                                                                              \
+    "ands r4, r5\n"
+#define LOAD_SECOND                                                                                \
     "ldmia r1!, {r4}\n"                                                                            \
+    "lsrs r4, r4, #4\n"                                                                            \
+    "ldr  r5, [sp]\n"                                                                              \
+    "ands r4, r5\n"
+#define PUSH_MASK                                                                                  \
+    "movs r4, #15\n"                                                                               \
+    "lsls r5, r4, #8\n"                                                                            \
+    "orrs r4, r5\n"                                                                                \
+    "lsls r5, r4, #16\n"                                                                           \
+    "orrs r4, r5\n"                                                                                \
+    "push {r4}\n"
+#define POP_MASK "pop  {r0}\n"
+/* As far as a branch on a condition does not reach. */
+#define AGAIN                                                                                      \
+    "beq  15f\n"                                                                                   \
+    "b    11b\n"                                                                                   \
+    "15:\n"
+#else
+#define LOAD_FIRST "ldmia r1!, {r4}\n"
+#define LOAD_SECOND LOAD_FIRST
+#define PUSH_MASK
+#define POP_MASK
+#define AGAIN "bne  11b\n"
+#endif
+#define BLOCK(load, sum0, sum1, sum2, sum3)                                                        \
+    load                                                                                           \
     "lsrs r5, r4, #8\n"                                                                            \
     "muls r5, r3\n"                                                                                \
     "add  " sum1 ", r5\n"                                                                          \
@@ -268,7 +301,8 @@ cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
     "muls r4, r3\n"                                                                                \
     "add  " sum0 ", r4\n"
 #define STEP                                                                                       \
-    "ldrsh r3, [r0, r2]\n" BLOCK("r6", "r8", "r9", "r10") BLOCK("r7", "r11", "r12", "lr")          \
+    "ldrsh r3, [r0, r2]\n" BLOCK(LOAD_FIRST, "r6", "r8", "r9", "r10")                              \
+        BLOCK(LOAD_SECOND, "r7", "r11", "r12", "lr")                                               \
     "adds r2, #2\n"
 /* The next result is the sum in r2 less 256 times the one in r3. */
 #define SEPARATE                                                                                   \
@@ -282,6 +316,7 @@ cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
                      "mov  r6, r10\n"
                      "mov  r7, r11\n"
                      "push {r3, r4, r5, r6, r7}\n"
+                     PUSH_MASK
                      "lsls r4, r2, #1\n"
                      "adds r0, r0, r4\n"
                      "negs r4, r4\n"
@@ -306,7 +341,7 @@ cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
                      "12:\n" STEP
                      "13:\n" STEP
                      "14:\n" STEP
-                     "bne  11b\n"
+                     AGAIN POP_MASK
                      "pop  {r0}\n"
                      "mov  r2, r6\n"
                      "mov  r3, r8\n" SEPARATE
@@ -331,6 +366,11 @@ cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
 #undef SEPARATE
 #undef STEP
 #undef BLOCK
+#undef LOAD_SECOND
+#undef LOAD_FIRST
+#undef PUSH_MASK
+#undef POP_MASK
+#undef AGAIN
 }
 
 /* The upper half of a sum times a Q15 multiplier: floor(sum * multiplier / 2^16). Of the sum's lower half

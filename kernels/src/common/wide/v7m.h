@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/apart.h"
+#include "common/stamp.h"
 
 static CORTEXM_APART int32_t *cortexm_fives_put(int32_t *to, const int16_t *const x[5], int32_t n,
                                                 int32_t sum[5])
@@ -150,10 +151,18 @@ __attribute__((naked, noinline, unused)) static void cortexm_eights(const int16_
     "mla  " sum2 ", " word ", r2, " sum2 "\n"                                                      \
     "lsr  " word ", " word ", #8\n"                                                                \
     "mla  " sum3 ", " word ", r2, " sum3 "\n"
+#if WEIGHT_BITS == 4
+#define LOAD                                                                                       \
+    "ldr  r12, [r1], #4\n"                                                                         \
+    "and  r3, r12, #0x0f0f0f0f\n"                                                                  \
+    "lsr  r12, r12, #4\n"                                                                          \
+    "and  r12, r12, #0x0f0f0f0f\n"
+#else
+#define LOAD "ldrd r3, r12, [r1], #8\n"
+#endif
 #define STEP                                                                                       \
-    "ldrsh r2, [r0], #2\n"                                                                         \
-    "ldrd r3, r12, [r1], #8\n" BLOCK("r3", "r4", "r5", "r6", "r7")                                 \
-        BLOCK("r12", "r8", "r9", "r10", "r11")
+    "ldrsh r2, [r0], #2\n" LOAD                                                                    \
+    BLOCK("r3", "r4", "r5", "r6", "r7") BLOCK("r12", "r8", "r9", "r10", "r11")
 #define SEPARATE(sum0, sum1, sum2, sum3)                                                           \
     "sub  " sum0 ", " sum0 ", " sum1 ", lsl #8\n"                                                  \
     "sub  " sum1 ", " sum1 ", " sum2 ", lsl #8\n"                                                  \
@@ -183,6 +192,7 @@ __attribute__((naked, noinline, unused)) static void cortexm_eights(const int16_
                      "pop  {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 #undef SEPARATE
 #undef STEP
+#undef LOAD
 #undef BLOCK
 }
 

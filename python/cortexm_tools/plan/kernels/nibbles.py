@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms of weights of 4 bits, codes from -8 to 7: two in a byte, as kernels of s8w4 read them."""
+"""The forms of weights of 4 bits, codes from -8 to 7: two in a byte, as kernels of s8w4 and s16w4 read
+them."""
 
 from __future__ import annotations
 
@@ -114,18 +115,18 @@ def phases_nibble_pairs_size(constants: Constants) -> int:
     return sum(sizes) + _behind_phases_nibble_pairs(constants)
 
 
-def nibble_vectors(codes: Array) -> Array:
-    """Codes in vectors of 32, two in a byte: those of the first 16 in the lower halves. The last
-    vector has as many bytes as it has codes, at most 16."""
-    whole = codes.size // 32 * 32
-    vectors = codes[:whole].reshape(-1, 2, 16)
-    low, high = codes[whole:][:16], codes[whole:][16:]
+def nibble_vectors(codes: Array, width: int = 16) -> Array:
+    """Codes in vectors of 32, or twice `width`, two in a byte: those of the first half in the lower
+    halves. The last vector has as many bytes as it has codes, at most `width`."""
+    whole = codes.size // (2 * width) * 2 * width
+    vectors = codes[:whole].reshape(-1, 2, width)
+    low, high = codes[whole:][:width], codes[whole:][width:]
     last = halves(low, np.pad(high, (0, low.size - high.size)))
     return np.concatenate([halves(vectors[:, 0], vectors[:, 1]).reshape(-1), last])
 
 
-def nibble_vectors_size(count: int) -> int:
-    return count // 32 * 16 + min(count % 32, 16)
+def nibble_vectors_size(count: int, width: int = 16) -> int:
+    return count // (2 * width) * width + min(count % (2 * width), width)
 
 
 def nibble_depthwise8(constants: Constants) -> Array:
@@ -141,21 +142,55 @@ def nibble_fours(constants: Constants) -> Array:
     """Blocks of four channels, codes w + 8 of the inputs k and k + 1 in a byte, [k / 2][4]; then rows
     of the channels that are left: see conv2d_s8.inc and linear_s8.inc."""
 
-    def rows(channels: Array) -> Array:
-        """[channels, depth / 2]"""
-        twos = _raised(_by_inputs(channels, 2))
-        return halves(twos[:, :, 0], twos[:, :, 1])
-
     def block(blocks: Array) -> Array:
-        packed = rows(blocks.reshape(-1, blocks.shape[2]))
+        packed = _input_twos(blocks.reshape(-1, blocks.shape[2]))
         return packed.reshape(len(blocks), 4, -1).transpose(0, 2, 1)
 
-    return in_blocks(constants, block, lambda left: rows(left).reshape(-1))
+    return in_blocks(constants, block, lambda left: _input_twos(left).reshape(-1))
+
+
+def _input_twos(rows: Array) -> Array:
+    """Rows of codes w + 8 of the inputs k and k + 1 in a byte: [channels, depth / 2]."""
+    twos = _raised(_by_inputs(rows, 2))
+    return halves(twos[:, :, 0], twos[:, :, 1])
 
 
 def nibble_fours_size(constants: Constants) -> int:
     channels = constants.weight.shape[0]
     return int(channels * -(-(constants.weight.size // channels) // 2))
+
+
+def nibble_eights(constants: Constants) -> Array:
+    """Codes w + 8 in blocks of eight channels: a word for each input, with four channels in the lower
+    halves of its bytes and the other four in the upper ones; then rows of the channels that are left, two
+    inputs in a byte: see linear_s16.inc."""
+    rows = constants.rows
+    whole = len(rows) // 8 * 8
+    blocks = _raised(rows[:whole]).reshape(-1, 2, 4, rows.shape[1]).transpose(0, 3, 1, 2)
+    words = halves(blocks[:, :, 0], blocks[:, :, 1])
+    return np.concatenate([words.reshape(-1), _input_twos(rows[whole:]).reshape(-1)])
+
+
+def nibble_eights_size(constants: Constants) -> int:
+    channels, depth = constants.rows.shape
+    return int(channels // 8 * 4 * depth + channels % 8 * -(-depth // 2))
+
+
+def nibble_lines(constants: Constants) -> Array:
+    """Codes w + 8, each channel's in words of eight, the first four in the lower halves of its bytes: see
+    conv2d_s16.inc."""
+    words = _raised(_by_inputs(constants.rows, 8))
+    return halves(words[:, :, :4], words[:, :, 4:]).reshape(-1)
+
+
+def nibble_lines_size(constants: Constants) -> int:
+    channels, depth = constants.rows.shape
+    return int(channels * 4 * -(-depth // 8))
+
+
+def nibbles(constants: Constants) -> Array:
+    """The codes in their order, two in a byte: see kernels/src/common/nibbles.h."""
+    return _in_twos(constants.weight.reshape(-1))
 
 
 def nibble_tap_fours(constants: Constants) -> Array:
@@ -192,15 +227,33 @@ def nibble_gemm4(constants: Constants) -> Array:
     return filled_up([_nibble_gemm4(constants)], behind_gemm4(constants))
 
 
-def _nibble_gemm4_sizes(channels: int, depth: int) -> int:
+def _nibble_gemm4_sizes(channels: int, depth: int, width: int = 16) -> int:
     """Bytes of one group of so many channels."""
-    return channels // 4 * 2 * depth + channels % 4 * nibble_vectors_size(depth)
+    return channels // 4 * 2 * depth + channels % 4 * nibble_vectors_size(depth, width)
 
 
 def nibble_gemm4_size(constants: Constants) -> int:
     groups, channels = constants.groups, constants.weight.shape[0]
     size = groups * _nibble_gemm4_sizes(channels // groups, constants.weight.size // channels)
     return size + behind_gemm4(constants)
+
+
+def nibble_gemm4_wide(constants: Constants) -> Array:
+    """gemm4_wide with two channels in a byte; those that are left as `nibble_vectors` of 16."""
+    packed = in_blocks(
+        constants,
+        lambda blocks: in_chunks(halves(blocks[:, 0::2], blocks[:, 1::2]), 8),
+        lambda rows: np.concatenate(
+            [np.zeros(0, np.int8), *(nibble_vectors(row, 8) for row in rows)]
+        ),
+    )
+    return filled_up([packed], behind_gemm4(constants, 8))
+
+
+def nibble_gemm4_wide_size(constants: Constants) -> int:
+    groups, channels = constants.groups, constants.weight.shape[0]
+    sizes = _nibble_gemm4_sizes(channels // groups, constants.weight.size // channels, 8)
+    return groups * sizes + behind_gemm4(constants, 8)
 
 
 def phases_nibble_gemm4(constants: Constants) -> Array:

@@ -38,6 +38,11 @@ def _narrow_sums(facts: Facts) -> bool:
     return bool(facts["largest_sum"] < 1 << 30)
 
 
+def _sums_of_27_bits(facts: Facts) -> bool:
+    """No accumulator reaches 2^27, so that 16 times as much fits in 32 bits."""
+    return bool(facts["largest_sum"] < 1 << 27)
+
+
 def _narrow_products(facts: Facts) -> bool:
     """No accumulator of a matrix product, whose zero points are codes, reaches 2^30."""
     return bool(facts["inner"] * 255 * 255 < 1 << 30)
@@ -103,6 +108,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_16_channels": _from_channels(16),
     "narrow_sums": _narrow_sums,
     "narrow_products": _narrow_products,
+    "sums_of_27_bits": _sums_of_27_bits,
     "one_group": _one_group,
     "rows_3x3": _rows_3x3,
     "undilated": _undilated,
@@ -183,6 +189,13 @@ def _fives(facts: Facts) -> int:
     return int(4 * 5 * min(depth, 128 + outputs) + 2 * channels)
 
 
+def _fives_line(facts: Facts) -> int:
+    """The same, and a byte for each weight of an output, in eights, of one chunk."""
+    depth = facts["kernel_h"] * facts["kernel_w"] * facts["in_c"] // facts["groups"]
+    is_in_chunks = depth > 128 + facts["out_c"] // facts["groups"]
+    return _fives(facts) + (128 if is_in_chunks else int(-(-depth // 8) * 8))
+
+
 def _tap_tables(facts: Facts) -> int:
     """Four tables of a pointer per tap, as wide as a 64-bit host's, and one pixel of padding."""
     return int(4 * 8 * facts["kernel_h"] * facts["kernel_w"] + facts["in_c"])
@@ -246,10 +259,20 @@ def _tap_tables_weights(facts: Facts) -> int:
     return _tap_tables(facts) + int(taps * facts["out_c"])
 
 
+def _wide_tap_tables_weights(facts: Facts) -> int:
+    """The same with a pixel of int16."""
+    return _tap_tables_weights(facts) + int(facts["in_c"])
+
+
 def _tap_vectors_weights(facts: Facts) -> int:
     """The vectors and the pixel, and the weights of channels in eights, unpacked."""
     taps = facts["kernel_h"] * facts["kernel_w"]
     return _tap_vectors(facts) + int((facts["in_c"] + 7) // 8 * 8 * taps)
+
+
+def _tap_wide_vectors_weights(facts: Facts) -> int:
+    """The same with a pixel of int16."""
+    return _tap_vectors_weights(facts) + int(facts["in_c"])
 
 
 SCRATCH: dict[str, Callable[[Facts], int]] = {
@@ -262,13 +285,16 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "tap_vectors": _tap_vectors,
     "tap_wide_vectors": _tap_wide_vectors,
     "tap_vectors_weights": _tap_vectors_weights,
+    "tap_wide_vectors_weights": _tap_wide_vectors_weights,
     "panel": _panel,
     "tap_tables": _tap_tables,
     "wide_tap_tables": _wide_tap_tables,
     "tap_tables_weights": _tap_tables_weights,
+    "wide_tap_tables_weights": _wide_tap_tables_weights,
     "triples": _triples,
     "triples_even": _triples_even,
     "fives": _fives,
+    "fives_line": _fives_line,
     "band": _band,
     "quad_sums": _quad_sums,
     "widened_row": _widened_row,

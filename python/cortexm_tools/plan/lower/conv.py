@@ -72,7 +72,8 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
             weight, total, attrs.rescales, groups, stride=attrs.window.stride, wide=True
         )
         rows = wide.reshape(-1, len(sums)).T if depthwise else wide.reshape(len(sums), -1)
-        return _Layer(kind, (DType.S16.value,), constants, bound, bound, largest_start(rows))
+        types = types_of(DType.S16, weight, constants.channels)
+        return _Layer(kind, types, constants, bound, bound, largest_start(rows))
     folded, plain = folded_bias(sums, bias, attrs.in_zero_point), folded_bias(sums, bias, 0)
     constants = Constants(
         weight,

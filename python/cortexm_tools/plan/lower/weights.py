@@ -56,15 +56,14 @@ _MOST_INPUTS = 1 << 16  # whose products with 4-bit weights the kernels of s8w4 
 def types_of(codes: DType, weight: Array, channels: int) -> tuple[str, ...]:
     """The element types whose kernels compute on such codes with the int8 weights of so many output
     channels, the best first: weights that all fit into 4 bits are packed two to a byte."""
-    if codes is not DType.S8:
-        return (codes.value,)
     fits = weight.min(initial=0) >= -8 and weight.max(initial=0) <= 7
-    return ("s8w4", "s8") if fits and weight.size <= channels * _MOST_INPUTS else ("s8",)
+    fits = fits and weight.size <= channels * _MOST_INPUTS
+    return (f"{codes.value}w4", codes.value) if fits else (codes.value,)
 
 
 def needed_bytes(kernel: Kernel, weight: Array) -> int:
     """What the model brings of weights, in the bits that their kernel reads."""
-    return -(-weight.size // 2) if kernel.types == "s8w4" else weight.nbytes
+    return -(-weight.size // 2) if kernel.types.endswith("w4") else weight.nbytes
 
 
 def fits_in_32_bits(bound: int) -> bool:
