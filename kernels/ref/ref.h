@@ -283,6 +283,10 @@ CORTEXM_TOPK(cortexm_topk_f32_ref, float);
 /* resample */
 CORTEXM_BILINEAR(cortexm_bilinear_s8_ref, cortexm_bilinear_s8_t, int8_t);
 CORTEXM_BILINEAR(cortexm_bilinear_f32_ref, cortexm_bilinear_f32_t, float);
+
+/* spectrum */
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_ref, int8_t);
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_ref, int16_t);
 /* kernels: end */
 
 /*

@@ -24,7 +24,7 @@ TOOLS = Path(cortexm_tools.__file__).parent
 FAMILIES = frozenset(
     {
         *("conv", "linear", "pool", "activation", "norm", "arithmetic", "compare", "convert"),
-        *("move", "index", "reduce", "resample"),
+        *("move", "index", "reduce", "resample", "spectrum"),
     }
 )
 

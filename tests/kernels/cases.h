@@ -372,4 +372,14 @@ int bilinear_case(kernel_fn variant, kernel_fn ref, element_t type);
 #define bilinear_s8_case(variant, ref) TYPED(bilinear_case, variant, ref, S8)
 #define bilinear_f32_case(variant, ref) TYPED(bilinear_case, variant, ref, F32)
 
+/* spectrum */
+
+typedef CORTEXM_LOG_MEL((*log_mel_s8_fn), int8_t);
+typedef CORTEXM_LOG_MEL((*log_mel_s16_fn), int16_t);
+
+int any_log_mel_case(kernel_fn variant, kernel_fn ref, element_t to);
+
+#define log_mel_s16s8_case(variant, ref) TYPED(any_log_mel_case, variant, ref, S8)
+#define log_mel_s16s16_case(variant, ref) TYPED(any_log_mel_case, variant, ref, S16)
+
 #endif

@@ -242,7 +242,9 @@
     K(topk_u8, scalar, topk_u8_case)                                                               \
     K(topk_f32, scalar, topk_f32_case)                                                             \
     K(bilinear_s8, scalar, bilinear_s8_case)                                                       \
-    K(bilinear_f32, scalar, bilinear_f32_case)
+    K(bilinear_f32, scalar, bilinear_f32_case)                                                     \
+    K(log_mel_s16s8, scalar, log_mel_s16s8_case)                                                   \
+    K(log_mel_s16s16, scalar, log_mel_s16s16_case)
 
 #define V6M_KERNELS(K)                                                                             \
     K(conv2d_s8, v6m, conv_fours_s8_case)                                                          \
@@ -303,7 +305,9 @@
     K(linear_s16, dsp, linear_pairs_s16_case)                                                      \
     K(linear_s16w4, dsp, linear_pairs_s16w4_case)                                                  \
     K(batch_matmul_s16, dsp, batch_matmul_s16_case)                                                \
-    K(add_s8, dsp, add_shifts_right_s8_case)
+    K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
+    K(log_mel_s16s8, dsp, log_mel_s16s8_case)                                                      \
+    K(log_mel_s16s16, dsp, log_mel_s16s16_case)
 
 #define MVE_KERNELS(K)                                                                             \
     K(conv2d_s8, mve, conv_gemm4_s8_case)                                                          \

@@ -27,7 +27,7 @@ TABLE = list(expand(DATA["kernels"]))
 ADAPTERS = list(expand(DATA["adapters"]))
 NAMES = [kernel["name"] for kernel in TABLE]
 FAMILIES = (
-    "conv linear pool activation norm arithmetic compare convert move index reduce resample"
+    "conv linear pool activation norm arithmetic compare convert move index reduce resample spectrum"
 ).split()
 PLAN_STACK = 64  # cortexm_invoke and the generated function above a kernel
 

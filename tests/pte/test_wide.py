@@ -35,6 +35,22 @@ READ: dict[str, ops.Attrs] = {
     "quantized_linear": ops.Linear(
         0, 0, 0, (Rescale(2**30, -8), Rescale(2**31 - 1, -9)), -32767, 30000
     ),
+    "log_mel": ops.LogMel(
+        points=64,
+        start=4,
+        hop=18,
+        shift=6,
+        roots=False,
+        first=(0, 9, 32),
+        count=(2, 4, 1),
+        least=2**32 + 2**31,
+        adds=True,
+        gains=(2**30, 2**30, -9),
+        offsets=(-(2**50), -(2**51), 2**41),
+        gain_shift=38,
+        act_min=-32000,
+        act_max=32767,
+    ),
 }
 
 
@@ -71,6 +87,15 @@ CHANGES: list[tuple[str, dict[str, Argument], str]] = [
     ("quantized_conv2d", {"requantize_shifts": np.full(3, 15, np.int32)}, "shift is 15"),
     ("quantized_conv2d", {"input": Input((1, 4, 5, 6), ScalarType.S8)}, "s8, must be s16"),
     ("quantized_depthwise_conv2d", {"bias": np.zeros(8, np.int16)}, "int32 values"),
+    ("log_mel", {"points": 96}, "96 points"),
+    ("log_mel", {"shift": 5}, "shift is 5"),
+    ("log_mel", {"hop": 19}, "frames end at sample 102 of 100"),
+    ("log_mel", {"first": (0, 9, 33)}, "first is 33"),
+    ("log_mel", {"gains": (1, 2)}, "not gains"),
+    ("log_mel", {"weights": np.full(7, -1, np.int16)}, "a weight is negative"),
+    ("log_mel", {"window": Input((60,))}, "constant"),
+    ("log_mel", {"least_low": -1}, "least_low"),
+    ("log_mel", {"dtype": int(ScalarType.S8)}, "another type than stated"),
     ("quantized_linear", {"filter_offset": 1}, "filter_offset"),
     ("quantized_linear", {"requantize_shifts": (-8, -9, -7)}, "requantization"),
     ("quantized_linear", {"requantize_multipliers": (2**31, 0)}, "requantize_multipliers"),

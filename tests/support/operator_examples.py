@@ -451,3 +451,21 @@ def _bilinear() -> Iterator[Graph]:
     for dtype in (S8, F32):
         attrs = ops.UpsampleBilinear2d(places, places[:1], -3)
         yield _graph(attrs, [(_IMAGE, dtype)], (1, 4, 2, 1), dtype)
+
+
+# -- spectra --------------------------------------------------------------------------------------
+
+
+@_of(ops.LogMel)
+def _log_mel() -> Iterator[Graph]:
+    """Two signals, three frames shorter than the transform, three bands."""
+    window = np.round(32767 * np.hanning(50)).astype(np.int16)
+    weights = np.arange(5 + 1 + 33).astype(np.int16) * 800
+    for roots, adds, dtype in ((False, True, S16), (True, False, S8)):
+        limits = dtype.limits
+        attrs = ops.LogMel(
+            points=64, start=3, hop=20, shift=5, roots=roots, first=(4, 32, 0), count=(5, 1, 33),
+            least=2**40 + 9, adds=adds, gains=(2**30, -(2**29), 2**28), offsets=(-(2**51), 0, 7),
+            gain_shift=40 if dtype is S16 else 47, act_min=limits[0], act_max=limits[1] - 5,
+        )  # fmt: skip
+        yield _graph(attrs, [((2, 97), S16), window, weights], (2, 3, 3), dtype)

@@ -191,6 +191,10 @@ extern "C" {
 #define CORTEXM_BILINEAR(name, params_type, type)                                                  \
     void name(const params_type *params, const type *in, type *out)
 
+/* Logarithms of bands of spectra. */
+#define CORTEXM_LOG_MEL(name, to)                                                                  \
+    void name(const cortexm_log_mel_t *params, const int16_t *in, to *out, void *scratch)
+
 /* kernels: begin; written by scripts/kernel_files.py */
 /* conv */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_scalar);
@@ -536,6 +540,12 @@ CORTEXM_TOPK(cortexm_topk_f32_scalar, float);
 /* resample */
 CORTEXM_BILINEAR(cortexm_bilinear_s8_scalar, cortexm_bilinear_s8_t, int8_t);
 CORTEXM_BILINEAR(cortexm_bilinear_f32_scalar, cortexm_bilinear_f32_t, float);
+
+/* spectrum */
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_scalar, int8_t);
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_scalar, int16_t);
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_dsp, int8_t);
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_dsp, int16_t);
 
 /* Adapters of other libraries, linked where KERNELS chooses one */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_cmsis_nn);

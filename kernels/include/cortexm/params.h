@@ -444,6 +444,28 @@ typedef struct {
     int32_t zero_point;
 } cortexm_bilinear_s8_t;
 
+/* log_mel: of each of `signals` rows of samples the frames that begin at start + f * hop, and of each
+ * frame the bands of its spectrum, out [signals][frames][bands]. Scratch: points + 2 words. */
+typedef struct {
+    const int16_t *window;     /* [frame] Q15 */
+    const int32_t *roots;      /* [points / 4][2] cos and sin of 2 pi k / points, Q31 */
+    const int16_t *bins;       /* [bands][2] first bin, and how many, at least 1 */
+    const int16_t *weights;    /* of the bins of all bands, from 0 on */
+    const int32_t *gains;      /* [bands] */
+    const int64_t *offsets;    /* [bands] code = (log2 in Q16 * gain + offset) / 2^gain_shift */
+    uint64_t least_high;       /* 2^32 * least_high + least_low, below 2^92, is added to each sum, */
+    uint32_t least_low;        /* or is the least that it counts for */
+    int32_t signals, samples;
+    int32_t start, hop, frames;
+    uint16_t frame, points;    /* frame <= points, a power of two from 64 to 2048 */
+    uint16_t bands;
+    int16_t act_min, act_max;
+    uint8_t shift;             /* bits that samples times window lose: 1 to 30 */
+    uint8_t gain_shift;        /* 32 to 62 */
+    uint8_t adds;              /* whether `least` is added */
+    uint8_t square_roots;      /* whether bands are of magnitudes, not of their squares */
+} cortexm_log_mel_t;
+
 #ifdef __cplusplus
 }
 #endif

@@ -38,6 +38,12 @@ _REQUANTIZE = (
     "(Tensor input, int input_zero_point, int multiplier, int shift, int output_zero_point, "
     "int activation_min, int activation_max, ScalarType dtype"
 )
+_LOG_MEL = (
+    "(Tensor input, Tensor window, Tensor weights, int points, int start, int hop, int frames, "
+    "int shift, bool roots, int[] first, int[] count, int least_high, int least_low, bool adds, "
+    "int[] gains, int[] offsets, int gain_shift, int activation_min, int activation_max, "
+    "ScalarType dtype"
+)
 
 
 @cache
@@ -60,7 +66,13 @@ def define() -> torch.library.Library:
         _REQUANTIZE,
         lambda x, *args: same(x, dtype=args[-1]),
     )
+    _register(library, "log_mel", _LOG_MEL, _frames_of_bands)
     return library
+
+
+def _frames_of_bands(x: torch.Tensor, *args: Any) -> torch.Tensor:
+    frames, bands = args[5], len(args[8])
+    return x.new_empty((*x.shape[:-1], frames, bands), dtype=args[-1])
 
 
 def _arguments(schema: str) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch.nn import functional as F  # noqa: N812
 
+from ...ir.ops.spectrum import LogMel
+from ...ir.types import DType, Tensor, contiguous
 from ...ir.wide import ADD_RAISE, interpolate, softmax_multiplier, softmax_s16
 
 
@@ -146,6 +148,19 @@ def _requantize(x: torch.Tensor, zero_point: int, *rest: Any) -> torch.Tensor:
     return torch.clamp(codes, low, high).to(dtype)
 
 
+def _log_mel(x: torch.Tensor, window: torch.Tensor, weights: torch.Tensor, *rest: Any) -> Any:
+    points, start, hop, frames, shift, roots, first, count, high, low, adds, *scales = rest
+    gains, offsets, gain_shift, act_min, act_max, dtype = scales
+    attrs = LogMel(
+        points, start, hop, shift, roots, tuple(first), tuple(count), (high << 32) + low, adds,
+        tuple(gains), tuple(offsets), gain_shift, act_min, act_max,
+    )  # fmt: skip
+    shape = (*x.shape[:-1], frames, len(first))
+    of_type = DType.S8 if dtype is torch.int8 else DType.S16
+    out = Tensor("out", of_type, shape, contiguous(len(shape)))
+    return torch.from_numpy(attrs.compute((out,), x.numpy(), window.numpy(), weights.numpy()))
+
+
 REFERENCES: dict[str, Callable[..., torch.Tensor]] = {
     "quantized_add": _add,
     "quantized_mul": _mul,
@@ -159,5 +174,6 @@ REFERENCES: dict[str, Callable[..., torch.Tensor]] = {
     "quantized_activation": _activation,
     "softmax": _softmax,
     "requantize": _requantize,
+    "log_mel": _log_mel,
 }
 """By the operator's name."""

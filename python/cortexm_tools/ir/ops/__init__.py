@@ -48,6 +48,7 @@ from .norm import FloatGroupNorm, FloatLayerNorm
 from .pool import AvgPool2d, FloatAvgPool2d, FloatMaxPool2d, MaxPool2d
 from .reduce import REDUCTIONS, ArgReduce, Cumsum, Reduce, TopK
 from .resample import Between, UpsampleBilinear2d, UpsampleNearest2d
+from .spectrum import LogMel
 
 __all__ = [
     "Attrs",
@@ -90,6 +91,7 @@ __all__ = [
     "IndexPut",
     "LOGICAL_FUNCTIONS",
     "Linear",
+    "LogMel",
     "Logical",
     "LogicalNot",
     "MaxPool2d",

@@ -275,6 +275,11 @@ def _tap_wide_vectors_weights(facts: Facts) -> int:
     return _tap_vectors_weights(facts) + int(facts["in_c"])
 
 
+def _spectrum(facts: Facts) -> int:
+    """A power of 64 bits for each bin of a frame's spectrum."""
+    return int(8 * (facts["points"] // 2 + 1))
+
+
 SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
     "two_windows": _two_windows,
@@ -301,5 +306,6 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "filled_row": _filled_row,
     "column_sums": _column_sums,
     "widened_columns": _widened_columns,
+    "spectrum": _spectrum,
     **cmsis_nn.SCRATCH,
 }

@@ -14,6 +14,7 @@ from . import (
     pool,
     reduce,
     resample,
+    spectrum,
 )
 
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "pool",
     "reduce",
     "resample",
+    "spectrum",
 ]

@@ -15,6 +15,7 @@ from . import (
     pool,
     reduce,
     resample,
+    spectrum,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "pool",
     "reduce",
     "resample",
+    "spectrum",
 ]

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fourier transforms of real frames in 32 bits. Include turn_scalar.h or turn_dsp.h before, which say
+ * how complex numbers are multiplied. See kernels/README.md, spectrum, for the order of the operations,
+ * which decides how they round, and docs/numerics.md for why no sum overflows.
+ *
+ * Complex numbers lie as pairs, real part first. `roots` are cos and sin of 2 pi k / points in Q31 for
+ * the first quarter of all k.
+ */
+#ifndef CORTEXM_COMMON_TRANSFORM_H
+#define CORTEXM_COMMON_TRANSFORM_H
+
+#include <stdint.h>
+
+/* A number below 2 * top, a power of two, counted up with its bits in reverse; after the last one, 0. */
+static inline uint32_t cortexm_next_reversed(uint32_t number, uint32_t top)
+{
+    while (number & top) {
+        number ^= top;
+        top >>= 1;
+    }
+    return number | top;
+}
+
+/* The complex number `i` of a windowed frame: its samples 2 i and 2 i + 1. */
+static inline void cortexm_load_pair(const int16_t *in, const int16_t *window, int32_t frame,
+                                     int32_t shift, uint32_t i, int32_t *re, int32_t *im)
+{
+    const int32_t half = 1 << (shift - 1);
+    const int32_t n = 2 * (int32_t)i;
+
+    *re = n < frame ? (in[n] * window[n] + half) >> shift : 0;
+    *im = n + 1 < frame ? (in[n + 1] * window[n + 1] + half) >> shift : 0;
+}
+
+/* Windows a frame and transforms its complex numbers in twos: even powers of two of them in fours. They
+ * come to lie at their number with its bits in reverse. Returns how many were transformed at once. */
+static inline uint32_t cortexm_first_stage(const int16_t *in, const int16_t *window, int32_t frame,
+                                           int32_t shift, uint32_t count, int32_t *out)
+{
+    uint32_t reversed = 0;
+
+    if (__builtin_ctz(count) % 2 != 0) {
+        for (uint32_t i = 0; i < count / 2; ++i) {
+            int32_t *const to = out + 4 * reversed;
+            int32_t a, b, e, f;
+
+            cortexm_load_pair(in, window, frame, shift, i, &a, &e);
+            cortexm_load_pair(in, window, frame, shift, i + count / 2, &b, &f);
+            to[0] = a + b;
+            to[1] = e + f;
+            to[2] = a - b;
+            to[3] = e - f;
+            reversed = cortexm_next_reversed(reversed, count / 4);
+        }
+        return 2;
+    }
+    for (uint32_t i = 0; i < count / 4; ++i) {
+        int32_t *const to = out + 8 * reversed;
+        int32_t a, b, c, d, e, f, g, h;
+
+        cortexm_load_pair(in, window, frame, shift, i, &a, &e);
+        cortexm_load_pair(in, window, frame, shift, i + count / 4, &b, &f);
+        cortexm_load_pair(in, window, frame, shift, i + count / 2, &c, &g);
+        cortexm_load_pair(in, window, frame, shift, i + 3 * (count / 4), &d, &h);
+        to[0] = (a + c) + (b + d);
+        to[1] = (e + g) + (f + h);
+        to[2] = (a - c) + (f - h);
+        to[3] = (e - g) - (b - d);
+        to[4] = (a + c) - (b + d);
+        to[5] = (e + g) - (f + h);
+        to[6] = (a - c) - (f - h);
+        to[7] = (e - g) + (b - d);
+        reversed = cortexm_next_reversed(reversed, count / 8);
+    }
+    return 4;
+}
+
+typedef struct {
+    int32_t c, s;
+} cortexm_root_t;
+
+/* Root e of 4 * quarter, e < 3 * quarter. */
+static inline cortexm_root_t cortexm_root(const int32_t *roots, uint32_t e, uint32_t quarter)
+{
+    const int32_t *const at = roots + 2 * (e & (quarter - 1));
+    cortexm_root_t root = {at[0], at[1]};
+
+    if (e >= 2 * quarter) {
+        root.c = -root.c;
+        root.s = -root.s;
+    } else if (e >= quarter) {
+        const int32_t c = root.c;
+
+        root.c = -root.s;
+        root.s = c;
+    }
+    return root;
+}
+
+/* Joins transforms of `span` numbers in fours, until there is one of all. */
+static inline void cortexm_next_stages(int32_t *z, const int32_t *roots, uint32_t count,
+                                       uint32_t span)
+{
+    for (; span < count; span *= 4) {
+        const uint32_t step = count / (2 * span); /* roots are of 2 * count */
+
+        for (uint32_t j = 0; j < span; ++j) {
+            const cortexm_root_t one = cortexm_root(roots, j * step, count / 2);
+            const cortexm_root_t two = cortexm_root(roots, 2 * j * step, count / 2);
+            const cortexm_root_t three = cortexm_root(roots, 3 * j * step, count / 2);
+            int32_t *const end = z + 2 * count;
+
+            for (int32_t *p = z + 2 * j; p < end; p += 8 * span) {
+                int32_t *const q = p + 4 * span;
+                int32_t a = p[0], e = p[1], c = p[2 * span], g = p[2 * span + 1];
+                int32_t b = q[0], f = q[1], d = q[2 * span], h = q[2 * span + 1];
+                int32_t r;
+
+                cortexm_turn(&c, &g, two.c, two.s);
+                r = a - c;
+                a += c;
+                c = e - g;
+                e += g;
+                cortexm_turn(&b, &f, one.c, one.s);
+                cortexm_turn(&d, &h, three.c, three.s);
+                g = b - d;
+                b += d;
+                d = f - h;
+                f += h;
+                p[0] = a + b;
+                p[1] = e + f;
+                p[2 * span] = r + d;
+                p[2 * span + 1] = c - g;
+                q[0] = a - b;
+                q[1] = e - f;
+                q[2 * span] = r - d;
+                q[2 * span + 1] = c + g;
+            }
+        }
+    }
+}
+
+/* Writes the lower and the upper half of the square of twice a number's magnitude. */
+static inline void cortexm_store_power(int32_t *to, int32_t re, int32_t im)
+{
+    const uint64_t power = (uint64_t)((int64_t)re * re + (int64_t)im * im);
+
+    to[0] = (int32_t)power;
+    to[1] = (int32_t)(power >> 32);
+}
+
+/* From the transform of `count` complex numbers that of the 2 * count real ones, and of the `count` + 1
+ * bins of that the squares of twice their magnitudes, of 64 bits each, in the place of the numbers. */
+static inline void cortexm_powers(int32_t *z, const int32_t *roots, uint32_t count)
+{
+    const int32_t re = z[0];
+    const int32_t im = z[1];
+    int32_t *low = z + 2;
+    int32_t *high = z + 2 * (count - 1);
+    const int32_t *root = roots + 2;
+
+    for (; low != high; low += 2, high -= 2, root += 2) {
+        const int32_t a = low[0] + high[0];
+        const int32_t b = low[1] - high[1];
+        int32_t c = low[1] + high[1];
+        int32_t d = high[0] - low[0];
+
+        cortexm_turn(&c, &d, root[0], root[1]);
+        cortexm_store_power(low, a + c, b + d);
+        cortexm_store_power(high, a - c, d - b);
+    }
+    cortexm_store_power(low, 2 * low[0], 2 * low[1]);
+    cortexm_store_power(z, 2 * (re + im), 0);
+    cortexm_store_power(z + 2 * count, 2 * (re - im), 0);
+}
+
+#endif
