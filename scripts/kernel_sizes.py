@@ -37,30 +37,28 @@ CORE = {
 OPTIONS = ["-Os", "-std=c11", "-fwrapv", "-ffp-contract=off"]
 
 
-def code_size(row: Row, table: dict[str, Any], folder: Path) -> int:
-    """Bytes of code and constants of one kernel."""
-    file = source(row, table, KERNELS, folder)
-    output = folder / f"{row['name']}.o"
-    target = Target.parse(CORE[row["isa"]])
-    core = CORES[target.core].flags[target.isa]
-    includes = [f"-I{ROOT / 'kernels' / 'include'}", f"-I{ROOT / 'kernels' / 'src'}"]
-    subprocess.run(
-        [
-            "arm-none-eabi-gcc",
-            *core,
-            *OPTIONS,
-            *includes,
-            "-c",
-            str(file),
-            "-o",
-            str(output),
-        ],
-        check=True,
-    )
-    sizes = subprocess.run(
-        ["arm-none-eabi-size", str(output)], check=True, capture_output=True, text=True
-    )
-    return int(sizes.stdout.splitlines()[1].split()[0])
+def code_sizes(rows: list[Row], table: dict[str, Any], folder: Path) -> dict[str, int]:
+    """Bytes of code and constants of each kernel."""
+    found = {}
+    for isa in sorted({row["isa"] for row in rows}):
+        files = [source(row, table, KERNELS, folder) for row in rows if row["isa"] == isa]
+        target = Target.parse(CORE[isa])
+        core = CORES[target.core].flags[target.isa]
+        includes = [f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}"]
+        compiler = ["arm-none-eabi-gcc", *core, *OPTIONS, *includes]
+        subprocess.run([*compiler, "-c", *map(str, files)], cwd=folder, check=True)
+        objects = [f"{file.stem}.o" for file in files]
+        sizes = subprocess.run(
+            ["arm-none-eabi-size", *objects],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        for line in sizes.stdout.splitlines()[1:]:
+            words = line.split()
+            found["cortexm_" + words[-1].removesuffix(".o")] = int(words[0])
+    return {name: found[name] for name in (f"cortexm_{row['name']}" for row in rows)}
 
 
 def main() -> int:
@@ -69,11 +67,8 @@ def main() -> int:
     variants = Counter((row["op"], row["types"]) for row in rows)
     known = json.loads(SIZES.read_text(encoding="utf-8")) if SIZES.is_file() else {}
     with tempfile.TemporaryDirectory() as folder:
-        sizes = {
-            f"cortexm_{row['name']}": code_size(row, table, Path(folder))
-            for row in rows
-            if variants[row["op"], row["types"]] > 1
-        }
+        several = [row for row in rows if variants[row["op"], row["types"]] > 1]
+        sizes = code_sizes(several, table, Path(folder))
     changed = [name for name in sizes | known if _differ(sizes.get(name, 0), known.get(name, 0))]
     for name in changed:
         print(f"{name}: {known.get(name)} -> {sizes.get(name)}")

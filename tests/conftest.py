@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 from tests.support.plan_executor import PlanExecutor, build_library
 
-LAUNCHER = Path(__file__).resolve().parent / "support" / "compile_once.py"
+CHECKOUT = Path(__file__).resolve().parents[1]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -37,20 +38,35 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
+def built_launcher(folder: Path) -> Path:
+    """The launcher of `compile_once.c`; the workers of a session build it once."""
+    launcher = folder / "compile_once"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not launcher.exists():
+            source = CHECKOUT / "tests" / "support" / "compile_once.c"
+            warnings = ["-Wall", "-Wextra", "-Werror"]
+            subprocess.run(["cc", "-O1", *warnings, "-o", launcher, source], check=True)
+    return launcher
+
+
 @pytest.fixture(scope="session", autouse=True)
 def compile_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Builds in this session share the objects of kernels, runtime and boards."""
-    folder = shared_folder(tmp_path_factory) / "objects"
-    folder.mkdir(exist_ok=True)
-    words = (sys.executable, "-I", "-S", LAUNCHER, folder, LAUNCHER.parents[2])
+    if shutil.which("cc") is None:
+        yield
+        return
+    folder = shared_folder(tmp_path_factory) / "compile_once"
+    (folder / "objects").mkdir(parents=True, exist_ok=True)
+    words = (built_launcher(folder), folder / "objects", CHECKOUT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CMAKE_C_COMPILER_LAUNCHER", ";".join(map(str, words)))
         yield
 
 
 @pytest.fixture(scope="session")
-def executor(tmp_path_factory: pytest.TempPathFactory) -> PlanExecutor:
-    """Runs plans here; the library is built once for all workers of a session."""
+def kernel_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every scalar kernel and every reference; built once for all workers of a session."""
     folder = shared_folder(tmp_path_factory) / "kernel_library"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
@@ -58,4 +74,10 @@ def executor(tmp_path_factory: pytest.TempPathFactory) -> PlanExecutor:
         library = folder / "kernels.so"
         if not library.exists():
             build_library(folder)
-    return PlanExecutor(library)
+    return library
+
+
+@pytest.fixture(scope="session")
+def executor(kernel_library: Path) -> PlanExecutor:
+    """Runs plans here."""
+    return PlanExecutor(kernel_library)

@@ -12,13 +12,6 @@ from pathlib import Path
 import pytest
 
 from cortexm_tools.kernels.rows import expand, sources, stamp, written
-from cortexm_tools.run.disassembly import disassemble, find_objdump
-from cortexm_tools.run.elf import parse_elf
-from cortexm_tools.run.image import COMPILER, require_program
-from cortexm_tools.run.stack import STACK_BUDGET, CallGraph, read_usage
-from cortexm_tools.target import Target
-
-from tests.support.cores import cross_compiler
 
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parents[1] / "kernels"
@@ -29,10 +22,6 @@ NAMES = [kernel["name"] for kernel in TABLE]
 FAMILIES = (
     "conv linear pool activation norm arithmetic compare convert move index reduce resample spectrum"
 ).split()
-PLAN_STACK = 64  # cortexm_invoke and the generated function above a kernel
-
-# A core for each instruction set.
-CPUS = ("cortex-m0", "cortex-m4", "cortex-m55")
 
 
 def test_table_lists_every_kernel_once_and_every_file() -> None:
@@ -134,44 +123,7 @@ def test_params_struct_of_every_kernel_exists() -> None:
         assert f"}} {kernel['params']};" in params
 
 
-@pytest.mark.parametrize(
-    ("core", "level", "only"),
-    [
-        *((core, "-O2", "") for core in CPUS),
-        # What OPTIMIZE speed compiles with more.
-        ("cortex-m4", "-O3", "_dsp"),
-        ("cortex-m55", "-O3", "linear_s8_mve"),
-    ],
-)
-def test_cross_compiles_without_warnings_within_the_stack(
-    core: str, level: str, only: str, tmp_path: Path
-) -> None:
-    """One compilation for both: no warning, even if the application has definitions under the names of
-    the kernels' macros, and no kernel that takes more stack than the budget."""
-    require_program(COMPILER)
-    cross = cross_compiler(core)
-    runs = [isa.value for isa in Target.parse(core).runs]
-    found = sources(KERNELS, tmp_path / "stamps")
-    files = [found[f"cortexm_{k['name']}"] for k in TABLE if k["isa"] in runs]
-    files = [file for file in files if file.stem.endswith(only)]
-    assert files
-    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
-    includes = [f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}", f"-I{KERNELS / 'ref'}"]
-    taken = [f"-D{name}=application" for name in _short_macros()]
-    parts = [(taken, files)]
-    if not only:
-        parts.append(([], sorted(KERNELS.glob("ref/*.c"))))
-    for definitions, compiled in parts:
-        command = [
-            *cross, "-std=c11", level, "-fwrapv", "-ffp-contract=off", *warnings,
-            *includes, *definitions, "-fstack-usage", "-c", *map(str, compiled),
-        ]  # fmt: skip
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-    _check_stack(cross, [file.stem for file in files], tmp_path)
-
-
-def _short_macros() -> list[str]:
+def short_macros() -> list[str]:
     """The macros of kernels that the project's prefix does not keep apart from an application's."""
     texts = [file.read_text() for file in (KERNELS / "src").rglob("*.*")]
     texts.append("\n".join(DATA["stamp"]))
@@ -181,32 +133,7 @@ def _short_macros() -> list[str]:
 
 def test_an_application_may_define_what_kernels_define() -> None:
     listed = (KERNELS / "src/common/names.h").read_text()
-    assert re.findall(r"#undef (\w+)", listed) == _short_macros()
-
-
-def _check_stack(compiler: list[str], names: list[str], folder: Path) -> None:
-    """Every kernel with all it calls, also in the C library, is within the budget."""
-    image = folder / "kernels.elf"
-    objects = [f"{name}.o" for name in names]
-    link = [*compiler, "--specs=nano.specs", "-nostartfiles", "-Wl,-e,0", "-o", str(image)]
-    done = subprocess.run([*link, *objects, "-lm"], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    content = image.read_bytes()
-    code = disassemble(find_objdump(compiler), image)
-    usage = {key: size for key, size in read_usage(folder).items() if "_ref" not in key[0]}
-    graph = CallGraph(code, parse_elf(content), {}, usage)
-    over = {}
-    for name in names:
-        bound = graph.bound(f"cortexm_{name}")
-        if bound.bytes > STACK_BUDGET - PLAN_STACK:
-            over[name] = bound.path
-    assert not over
-    # Two ways to the same number: the compiler's word, and its code. Of functions in assembler
-    # (`naked`) the compiler says 0.
-    figures = [(symbol, graph.compiler_figure(symbol)) for symbol in graph.functions]
-    known = [(symbol, figure) for symbol, figure in figures if figure is not None]
-    assert len(known) >= len(names)
-    assert [s.name for s, figure in known if figure and graph.own_depth(s) != figure] == []
+    assert re.findall(r"#undef (\w+)", listed) == short_macros()
 
 
 @pytest.mark.parametrize("isa", ["v6m", "v7m", "dsp", "mve"])

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-import sys
 from pathlib import Path
-
-from tests.support import compile_once
 
 
 def compiled(
@@ -19,7 +17,8 @@ def compiled(
     source.write_text('#include "sum.inc"\n')
     command = ["cc", f"-I{root / 'include'}", "-Wall", *options]
     command += ["-MD", "-MT", str(output), "-MF", f"{output}.d", "-o", str(output)]
-    launcher = [sys.executable, "-I", "-S", compile_once.__file__, str(through), str(root)]
+    built = os.environ["CMAKE_C_COMPILER_LAUNCHER"].split(";")[0]
+    launcher = [built, str(through), str(root)]
     done = subprocess.run(
         [*(launcher if through else ()), *command, "-c", str(source)],
         capture_output=True, text=True, check=True,
