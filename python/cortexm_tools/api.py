@@ -218,7 +218,7 @@ def compile_model(
         options: as of ``cortexm compile`` (docs/cli.md), with ``_`` for ``-``: ``isa``, ``io``,
             ``optimize``, ``kernels``, ``region`` (a list), ``require_int8``, ``arena``,
             ``section_arena``, ``section_weights``, ``ram_limit``, ``flash_limit`` (bytes, or text
-            such as ``"64K"``), ``embed_pte``, ``samples``, ``profile``.
+            such as ``"64K"``), ``embed_pte``, ``samples``, ``stream``, ``profile``.
 
     Raises:
         CortexMError: an option has no such value, the model cannot be lowered, an operator has no

@@ -24,6 +24,7 @@ from .ir.interpreter import run_sequence
 from .options import ATOL, QTOL, RTOL
 from .options.arena import Arena, OwnArena, SharedArena
 from .options.memories import Region
+from .options.stream import Stream
 from .plan import KernelChoice, Plan
 from .plan.search.alternatives import smaller_plan
 from .plan.search.choose import plan_within
@@ -33,6 +34,8 @@ from .pte.builder import state_values
 from .pte.vectors import check_vectors, fit_input, vector_inputs
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplify
+from .stream import Streamed
+from .stream.stage import stream_constants, stream_frames, stream_stage
 from .target import Optimize, Target
 
 
@@ -68,6 +71,7 @@ class CompileOptions:
         ram_limit: most bytes of arena and state, 0 or more; None for no limit.
         flash_limit: most bytes of constants, 0 or more; None for no limit.
         require_int8: refuse operators that compute in float32.
+        stream: the model over a window takes the new frames alone; None: all of the window.
         embed_pte: write the program itself as C.
         samples: how many inputs to write with what the reference gives for them, 0 or more, at most as
             many as the program has.
@@ -90,6 +94,7 @@ class CompileOptions:
     ram_limit: int | None = None
     flash_limit: int | None = None
     require_int8: bool = False
+    stream: Stream | None = None
     embed_pte: bool = False
     samples: int = 0
     poison: bool = False
@@ -100,13 +105,15 @@ class CompileOptions:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A compiled program: its graph as read, its plan, its report and its files by name."""
+    """A compiled program: its graph as read, its plan, its report and its files by name; and how it is
+    streamed, if it is."""
 
     program: Program
     graph: Graph
     plan: Plan
     report: dict[str, Any]
     files: dict[str, str | bytes]
+    streamed: Streamed | None = None
 
 
 def compile_program(program: Program, options: CompileOptions) -> Compiled:
@@ -119,6 +126,10 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         return _compile_for_executorch(program, options, options.executorch)
     graph = program.graph()
     simplified = simplify(graph, io_int8=options.io_int8, io_int16=options.io_int16)
+    streamed = None
+    if options.stream is not None:
+        streamed, stream_report = stream_stage(simplified, options.stream, program)
+        simplified = streamed.graph
     if options.require_int8:
         _require_int8(simplified)
     space = SearchSpace(simplified, options.target, options.kernels)
@@ -130,13 +141,17 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         other = smaller_plan(space, plan)
     report = report_data(plan, name=program.name, digest=program.digest, alternative=other)
     report["quality"] = program.quality or {"not_measured": program.unmeasured}
+    if streamed is not None:
+        report["stream"] = stream_report
     check_limits(report, options.ram_limit, options.flash_limit)
     samples = None
     if options.samples:
-        samples, outputs = _samples(program, plan, options.samples)
-        if program.vectors:
+        samples, outputs = _samples(program, plan, options.samples, streamed)
+        if program.vectors and streamed is None:
             report["test_vectors"] = _vector_report(program, plan.graph, outputs)
     emit_options = _emit_options(program, options)
+    if streamed is not None:
+        emit_options = replace(emit_options, constants=stream_constants(streamed))
     pte = program.pte if options.embed_pte else None
     files: dict[str, str | bytes] = {
         f"{program.name}.pte": program.pte,
@@ -152,7 +167,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     )
     if program.evaluation is not None:
         files[f"{program.name}.evaluation.npz"] = _npz(program.evaluation, program)
-    return Compiled(program, graph, plan, report, files)
+    return Compiled(program, graph, plan, report, files, streamed)
 
 
 def kernel_choice(name: str) -> KernelChoice:
@@ -187,6 +202,7 @@ def _compile_for_executorch(
         "IO int8": options.io_int8,
         "IO int16": options.io_int16,
         "REQUIRE_INT8": options.require_int8,
+        "STREAM": options.stream is not None,
         "REGIONS": bool(options.regions),
         "KERNELS cmsis-nn": options.kernels is KernelChoice.CMSIS_NN,
     }
@@ -290,11 +306,21 @@ def _vector_report(
     }
 
 
-def _samples(program: Program, plan: Plan, count: int) -> tuple[list[Sample], list[list[Array]]]:
-    """At most `count` samples, one sequence of calls, and the outputs that they expect as logical arrays."""
+def _samples(
+    program: Program, plan: Plan, count: int, streamed: Streamed | None = None
+) -> tuple[list[Sample], list[list[Array]]]:
+    """At most `count` samples, one sequence of calls, and the outputs that they expect as logical arrays.
+
+    Of a stream it is the calls of as many windows one after another.
+    """
     graph = plan.graph
-    inputs, labels = [], []
-    for values, label in _sample_inputs(program, graph, count):
+    inputs, labels = list[Sequence[Array]](), list[int]()
+    if streamed is not None:
+        windows = min(count, len(program.evaluation.inputs) if program.evaluation else 1)
+        calls = windows * streamed.window // streamed.stream.hop
+        inputs += streamed.hops(stream_frames(streamed, program, calls), calls)
+        labels += [-1] * len(inputs)
+    for values, label in _sample_inputs(program, graph, count) if streamed is None else ():
         given = [
             fit_input(graph.tensors[index], value, f"input {k} of a sample")
             for k, (index, value) in enumerate(zip(graph.inputs, values, strict=True))

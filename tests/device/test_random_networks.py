@@ -8,7 +8,7 @@ So are single operators of many geometries whose results overlap their inputs as
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
 as they can, networks of branches that are computed where they are joined, and networks that keep state from
-call to call. Dead bytes are overwritten after every step.
+call to call, streams of windows among them. Dead bytes are overwritten after every step.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from tests.support.graphs import (
 )
 from tests.support.streams import random_stream
 from tests.support.thorough import share
+from tests.support.windows import random_streamed
 
 GRAPHS = [
     *((random_network, seed) for seed in range(40)),
@@ -50,6 +51,7 @@ GRAPHS = [
     *((random_tower, seed) for seed in range(16)),
     *((random_branches, seed) for seed in range(24)),
     *((random_stream, seed) for seed in range(24)),
+    *((random_streamed, seed) for seed in range(16)),
     *((random_wide, seed) for seed in range(32)),
     *((random_precisions, seed) for seed in range(24)),
 ]

@@ -138,6 +138,7 @@ class Net:
         depthwise: bool = False,
         groups: int = 1,
         bias: bool = True,
+        dilation: tuple[int, int] = (1, 1),
     ) -> int:
         n, c, h, w = self.shape(x)
         taps = math.prod(kernel) * (1 if depthwise else c // groups)
@@ -150,7 +151,7 @@ class Net:
         zero = self.zero_points(x, 2)
         low, high = self.tensors[x].dtype.limits
         shared = {
-            "window": Window(kernel, stride, padding),
+            "window": (window := Window(kernel, stride, padding, dilation)),
             "in_zero_point": zero[0],
             "out_zero_point": zero[1],
             "rescales": rescales(
@@ -162,8 +163,8 @@ class Net:
             "act_max": int(self.random.integers(high - 67, high + 1)),
         }
         attrs = ops.DepthwiseConv2d(**shared) if depthwise else ops.Conv2d(**shared, groups=groups)
-        out_h = (h + padding[0] + padding[2] - kernel[0]) // stride[0] + 1
-        out_w = (w + padding[1] + padding[3] - kernel[1]) // stride[1] + 1
+        out_h = (h + padding[0] + padding[2] - window.reach[0]) // stride[0] + 1
+        out_w = (w + padding[1] + padding[3] - window.reach[1]) // stride[1] + 1
         return self.add(attrs, inputs, (n, out_c, out_h, out_w))
 
     def transpose_conv(self, x: int, out_c: int, kernel: tuple[int, int], stride: int) -> int:

@@ -20,6 +20,7 @@ from ..options.memories import parse_regions, section_name
 from ..options.names import check_target, name_of_target
 from ..options.precision import parse_quantization
 from ..options.sizes import parse_size
+from ..options.stream import parse_stream
 from ..target import CORES, Target
 
 Value = str | bool | list[str]
@@ -80,6 +81,8 @@ def settle(facts: Facts) -> dict[str, Value]:
         *("--optimize", _choice(facts, "OPTIMIZE")),
     ]
     options += _precision(facts, suffix)
+    if stream := parse_stream(facts["STREAM"]):
+        options += ["--stream", str(stream)]
     limits: list[str] = []
     for keyword in ("RAM_LIMIT", "FLASH_LIMIT"):
         if facts.all(keyword):

@@ -13,6 +13,7 @@ from ..errors import CortexMError, printable
 from ..options.memories import parse_regions
 from ..options.names import check_name, name_of_file
 from ..options.sizes import parse_size
+from ..options.stream import parse_stream
 from ..plan import KernelChoice
 from ..target import Core, Optimize, Target
 
@@ -63,6 +64,7 @@ def compile_options(args: argparse.Namespace, target: Target, **more: Any) -> Co
         io_int16=args.io == "int16",
         optimize=Optimize(args.optimize),
         require_int8=args.require_int8,
+        stream=parse_stream(args.stream),
         regions=parse_regions(args.region),
         **more,
     )
@@ -147,7 +149,7 @@ def command_line(args: argparse.Namespace) -> str:
         words += ["--quantize", args.quantize]
     if args.calibrate:
         words += ["--calibrate", args.calibrate]
-    for flag in ("isa", "kernels", "io", "arena", "section_arena", "section_weights"):
+    for flag in ("isa", "kernels", "io", "arena", "section_arena", "section_weights", "stream"):
         value = getattr(args, flag)
         if value:
             words += ["--" + flag.replace("_", "-"), value]

@@ -41,6 +41,7 @@ def header_text(
             if arena is not plan.state_arena
         ),
         *([f"#define {macro}_STATE_SIZE {plan.state_size}"] if plan.graph.states else []),
+        *(f"#define {macro}_{name} {value}" for name, value in options.constants),
         f"#define {macro}_INPUT_COUNT {len(graph.inputs)}",
         f"#define {macro}_OUTPUT_COUNT {len(graph.outputs)}",
         "",

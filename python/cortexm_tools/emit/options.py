@@ -21,6 +21,7 @@ class EmitOptions:
         arena: whose memory it computes in.
         section_arena, section_weights: linker sections; empty for those of the regions, or else the
             compiler's choice.
+        constants: names and values of more macros of the header; names without the model's.
         profile: call cortexm_profile() before and after every step.
         poison: overwrite the dead bytes of the arena after every step, and those of bands and scratch
             after every call, for tests.
@@ -32,6 +33,7 @@ class EmitOptions:
     arena: Arena = OwnArena()
     section_arena: str = ""
     section_weights: str = ""
+    constants: tuple[tuple[str, int], ...] = ()
     poison: bool = False
     profile: bool = False
 

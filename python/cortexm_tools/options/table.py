@@ -157,6 +157,14 @@ OPTIONS: tuple[Option, ...] = (
         help="refuse operators in float32", docs="an operator that computes in float is an error",
         zephyr="an operator that computes in float fails the build",
     ),
+    Option(
+        cmake="STREAM", flags=("--stream",), commands=MODELS, group="target",
+        value="DIM:HOP[:causal]", initial="", unit="HOP: frames", range="DIM: a dimension of the "
+        "inputs; HOP: 1 or more, less than the window", default="none",
+        help="the model over a window takes HOP new frames a call; dimension DIM is time",
+        docs="makes a [stream](streaming.md) of the model over a window: dimension DIM of its inputs "
+        "is time, each call takes HOP new frames, and what is needed of older ones is kept as state",
+    ),
     # -- Memory
     Option(
         cmake="ARENA", flags=("--arena",), group="memory", value="own|caller|shared[:GROUP]",

@@ -116,6 +116,7 @@ def summary(data: dict[str, Any]) -> str:
             f"{data['name']} for {target['cpu']} ({target['isa']})",
             f"  RAM    {data['arena_bytes']:>10,} B arena ({proof})",
             *(state if data.get("state_bytes") else ()),
+            *stream_lines(data),
             f"  flash  {data['constants_bytes']:>10,} B constants ({_overhead(data)})",
             *regions,
             *(bands if chains else ()),
@@ -147,6 +148,28 @@ def _float_lines(data: dict[str, Any]) -> tuple[str, ...]:
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     listed = ", ".join(names[:_NAMED])
     return (f"  float  {' and '.join(shares)} in float32: {listed}{more}",)
+
+
+def stream_lines(data: dict[str, Any]) -> tuple[str, ...]:
+    """What a call of a stream takes, and how it compares with the window; nothing for other models."""
+    found = data.get("stream")
+    if found is None:
+        return ()
+    lines = [
+        f"  stream {found['hop']:>10,} of {found['window']:,} frames a call, "
+        f"{found['call_macs']:,} MACs in place of {found['window_macs']:,}"
+    ]
+    count = found["windows_compared"]
+    if not found["causal"]:
+        lines.append(f"  equals the model over the window in every byte ({count} windows compared)")
+    else:
+        noise = found["sqnr_db"]
+        said = "equal" if noise is None else f"{noise:.1f} dB"
+        lines.append(
+            f"  causal: {said} against the model over the window ({count} windows compared), "
+            f"{found['delay']:,} frames late"
+        )
+    return tuple(lines)
 
 
 def quality_lines(data: dict[str, Any]) -> tuple[str, ...]:

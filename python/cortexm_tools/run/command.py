@@ -14,7 +14,7 @@ from ..arrays import npz_names, read_npz
 from ..compile import Compiled, from_memory, memory_bytes, npz_bytes, write_compiled
 from ..emit.files import write_files
 from ..errors import CortexMError, printable
-from ..ir import Array, DType, Graph
+from ..ir import Array, Graph
 from ..ir.exactness import differing, tolerances
 from ..ir.interpreter import run_sequence
 from ..options import ATOL, QTOL, RTOL
@@ -23,10 +23,12 @@ from ..pte.quality import quality_line
 from ..pte.rounded import rounded_line
 from ..pte.vectors import check_vectors, fit_input, tolerance_text, vector_inputs
 from ..report import alternative_lines, table
+from ..stream.stage import random_input
 from ..target import Core
 from . import run_on_board, run_on_core, run_on_host
 from .pytorch import against_pytorch, pytorch_lines
 from .result import RunResult
+from .streams import compare_windows, stream_inputs, windows_line
 
 # What a .pte without inputs is tried on, and with which seed.
 _RANDOM_INVOCATIONS = 3
@@ -98,7 +100,12 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
     if request.outputs is not None:
         _store(request.outputs, outputs, stacked)
     data = _data(compiled, result, len(invocations), wrong)
-    if graph.inputs and not _takes_codes(compiled):
+    unequal = 0
+    if compiled.streamed is not None:
+        windows = compare_windows(compiled.streamed, invocations, outputs)
+        data["stream"] = {**compiled.report["stream"], "compared": windows}
+        unequal = windows["differing"] if windows else 0
+    elif graph.inputs and not _takes_codes(compiled):
         data |= against_pytorch(compiled.program, invocations, outputs)
     if evaluation is not None:
         data["evaluation"] = {
@@ -121,14 +128,19 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
             "rtol": request.rtol,
             "qtol": request.qtol,
         }
-    return RunReport(wrong == 0, wrong == 0 and not failed, data, result)
+    return RunReport(wrong == 0, not (wrong or failed or unequal), data, result)
 
 
 def _runs_vectors(
     compiled: Compiled, request: RunRequest, evaluation: EvaluationSet | None
 ) -> bool:
     """Whether the inputs are the test vectors of a .bpte."""
-    return bool(compiled.program.vectors) and request.inputs is None and evaluation is None
+    return (
+        bool(compiled.program.vectors)
+        and request.inputs is None
+        and evaluation is None
+        and compiled.streamed is None
+    )
 
 
 def _execute(
@@ -159,6 +171,8 @@ def _invocations(
     graph = compiled.plan.graph
     if request.inputs is not None:
         return _from_file(graph, request.inputs)
+    if compiled.streamed is not None:
+        return stream_inputs(compiled.streamed, compiled.program), True
     if evaluation is not None:
         return [(_fit(graph, 0, value),) for value in evaluation.inputs], True
     if _runs_vectors(compiled, request, evaluation):
@@ -169,26 +183,16 @@ def _invocations(
 def example_inputs(compiled: Compiled, count: int) -> list[Invocation]:
     """The model's example inputs if it is a model file, then seeded random ones."""
     graph = compiled.plan.graph
+    if compiled.streamed is not None:
+        return stream_inputs(compiled.streamed, compiled.program)[:count]
     rows: list[Invocation] = []
     if compiled.program.example is not None:
         example = enumerate(compiled.program.example)
         rows.append(tuple(_fit(graph, number, value) for number, value in example))
     random = np.random.default_rng(_SEED)
     while len(rows) < count:
-        rows.append(tuple(_random(graph, i, random) for i in graph.inputs))
+        rows.append(tuple(random_input(graph, i, random) for i in graph.inputs))
     return rows
-
-
-def _random(graph: Graph, index: int, random: np.random.Generator) -> Array:
-    tensor = graph.tensors[index]
-    if tensor.dtype is DType.F32:
-        return random.normal(size=tensor.shape).astype(np.float32)
-    if tensor.dtype is DType.BOOL:
-        return random.integers(0, 2, tensor.shape).astype(np.bool_)
-    low, high = tensor.dtype.limits
-    return random.integers(max(low, -128), min(high, 127) + 1, tensor.shape).astype(
-        tensor.dtype.numpy
-    )
 
 
 def _from_file(graph: Graph, path: Path) -> tuple[list[Invocation], bool]:
@@ -248,7 +252,11 @@ def _store(path: Path, outputs: list[Invocation], stacked: bool) -> None:
 
 
 def _evaluation(compiled: Compiled, request: RunRequest) -> EvaluationSet | None:
-    if request.inputs is not None:
+    if request.dataset is not None and compiled.streamed is not None:
+        raise CortexMError(
+            "a stream has no labelled samples", where=str(request.dataset), hint="leave out STREAM"
+        )
+    if request.inputs is not None or compiled.streamed is not None:
         return None
     if request.dataset is not None:
         return _dataset(request.dataset)
@@ -358,6 +366,8 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
             f"  test vectors: {found['passed']} of {found['total']} passed, largest difference "
             f"{found['largest_difference']:g} ({tolerance_text(found)})"
         )
+    if compared := data.get("stream", {}).get("compared"):
+        lines.append(f"  {windows_line(compared)}")
     if not report.matched:
         lines.append(
             f"  WRONG: {data['differing_values']} output values differ from the reference interpreter"

@@ -36,6 +36,7 @@ class _Assigner:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._build = GraphBuilder(graph)
+        self._states = {state.before for state in graph.states}
         self._clones: dict[tuple[int, tuple[int, ...]], int] = {}
         self._maker = {index: op for op in graph.ops for index in op.outputs}
         self._readers: dict[int, list[Op]] = {}
@@ -92,7 +93,9 @@ class _Assigner:
         if layout in _FOLLOWING:
             first = self._tensor(op.inputs[0])
             return first.dim_order if len(first.shape) == len(out.shape) else out.dim_order
-        for index in reversed(op.inputs):
+        # A state keeps its layout from call to call, so what is joined with it takes that.
+        given = [index for index in op.inputs if index in self._states]
+        for index in given or reversed(op.inputs):
             tensor = self._tensor(index)
             alike = isinstance(op.attrs, ops.Concat) or tensor.shape == out.shape
             if alike and not tensor.is_constant:

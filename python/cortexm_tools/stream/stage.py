@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stage of the compiler: a program's graph as a stream, checked on the program's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..ir import Array, DType, Graph, Work, ops
+from ..options.stream import Stream
+from ..program import Program
+from ..pte.vectors import fit_input, vector_inputs
+from ..simplify import simplify
+from . import stream_graph
+from .check import Frames, Streamed, check_stream, stream_noise
+
+# What the check at build time may run: operators of the stream, and windows beside it.
+_OPERATORS = 20_000
+_WINDOWS = 4
+_SEED = 0
+
+
+def stream_stage(graph: Graph, stream: Stream, program: Program) -> tuple[Streamed, dict[str, Any]]:
+    """A simplified graph as a stream, and what the report says of it.
+
+    Raises:
+        CortexMError: it cannot be streamed so: names the input, or the layers.
+    """
+    model = stream_graph(graph, stream)
+    model = replace(model, graph=simplify(model.graph))
+    most = max(2, _OPERATORS // max(1, len(model.graph.ops)))
+    calls = min(most, model.calls + -(-model.delay // stream.hop) + _WINDOWS)
+    frames = stream_frames(model, program, calls)
+    found: dict[str, Any] = {
+        "dim": stream.dim,
+        "hop": stream.hop,
+        "window": model.window,
+        "delay": model.delay,
+        "causal": stream.causal,
+        "calls_to_fill": model.calls,
+        "window_macs": _macs(model.windowed),
+        "call_macs": _macs(model.graph),
+    }
+    if stream.causal:
+        noise, count = stream_noise(model, frames, calls=calls, windows=_WINDOWS)
+        found |= {"sqnr_db": noise, "windows_compared": count}
+    else:
+        count = check_stream(model, frames, calls=calls, windows=_WINDOWS)
+        found |= {"windows_compared": count}
+    return model, found
+
+
+def stream_constants(model: Streamed) -> tuple[tuple[str, int], ...]:
+    """Macros of the generated header."""
+    return (
+        ("STREAM_HOP", model.stream.hop),
+        ("STREAM_WINDOW", model.window),
+        ("STREAM_DELAY", model.delay),
+    )
+
+
+def _macs(graph: Graph) -> int:
+    """Multiply-accumulates of layers with weights: each for every position of the result."""
+    total = 0
+    for op in graph.ops:
+        if op.attrs.traits.work is not Work.SUMS or len(op.inputs) < 2:
+            continue
+        weight, out = graph.tensors[op.inputs[1]], graph.tensors[op.outputs[0]]
+        channels = out.shape[1 if isinstance(op.attrs, ops.ConvAttrs | ops.FloatConv2d) else -1]
+        total += weight.numel * (out.numel // channels)
+    return total
+
+
+def stream_frames(model: Streamed, program: Program, calls: int) -> Frames:
+    """Frames for so many calls: the program's own windows one after another, then random ones."""
+    graph, rows = model.windowed, list[Sequence[Array]]()
+    wanted = calls * model.stream.hop
+    for values in _windows(program, graph):
+        if len(rows) * model.window >= wanted:
+            break
+        rows.append(
+            [
+                fit_input(graph.tensors[index], value, f"input {k}")
+                for k, (index, value) in enumerate(zip(graph.inputs, values, strict=True))
+            ]
+        )
+    random = np.random.default_rng(_SEED)
+    shortest = min(graph.tensors[i].shape[model.stream.dim] for i in graph.inputs)
+    while len(rows) * shortest < wanted:
+        rows.append([random_input(graph, index, random) for index in graph.inputs])
+    return model.join(rows)
+
+
+def _windows(program: Program, graph: Graph) -> list[Sequence[Array]]:
+    if program.evaluation is not None and len(graph.inputs) == 1:
+        return [(value,) for value in program.evaluation.inputs]
+    if program.example is not None:
+        return [program.example]
+    return list(vector_inputs(graph, program.vectors))
+
+
+def random_input(graph: Graph, index: int, random: np.random.Generator) -> Array:
+    """Values that an input can have."""
+    tensor = graph.tensors[index]
+    if tensor.dtype is DType.F32:
+        return random.normal(size=tensor.shape).astype(np.float32)
+    if tensor.dtype is DType.BOOL:
+        return random.integers(0, 2, tensor.shape).astype(np.bool_)
+    low, high = tensor.dtype.limits
+    return random.integers(max(low, -128), min(high, 127) + 1, tensor.shape).astype(
+        tensor.dtype.numpy
+    )
