@@ -35,6 +35,7 @@ from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
 from tests.support.quick import quick_ranges
+from tests.support.state_models import Net, recurrent
 
 _aten = torch.ops.aten
 
@@ -223,6 +224,37 @@ def test_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
         arrays = tuple(x.numpy() for x in sample)
         for got, want in zip(run_graph(graph, arrays), result.reference(arrays), strict=True):
             assert np.array_equal(got, want)
+
+
+@pytest.mark.parametrize("word", ["a8w4", "a16w4"])
+def test_a_model_with_state(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its layers read in calibration are the calls one after the other: the state as it comes."""
+    quick_ranges(monkeypatch)
+    import_executorch()
+    torch.manual_seed(0)
+    net = Net(
+        recurrent,
+        a=nn.Linear(8, 24),
+        b=nn.Linear(24, 24),
+        out=nn.Linear(24, 8),
+        hidden=torch.zeros(1, 24),
+    ).eval()
+    samples = tuple((torch.randn(1, 8),) for _ in range(20))
+    loaded = LoadedModel(Path("net.py").absolute(), net, samples[0], samples, None)
+    target, wanted = Target.parse("cortex-m55"), parse_quantization(word)
+    results = [lower(loaded, target=target, quantization=wanted, name="net") for _ in range(2)]
+    assert results[0].pte == results[1].pte
+    assert torch.equal(net.hidden, torch.zeros(1, 24))
+    quality = results[0].quality
+    assert quality is not None
+    found = quality.data()["weights"]
+    assert found["held_back"] == 4 and found["sqnr_db"] >= found["nearest_db"]
+    assert any(layer["by_inputs"] for layer in found["layers"])
+    graph = simplify(read_pte(results[0].pte, name="net"))
+    (state,) = graph.states
+    hidden = next(op for op in graph.ops if op.kind == "linear" and state.before in op.inputs)
+    data = graph.tensors[hidden.inputs[1]].data
+    assert data is not None and np.abs(data.astype(int)).max() <= 7
 
 
 def test_which_layers_stay_at_8_bits() -> None:
