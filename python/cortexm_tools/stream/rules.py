@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import Attrs, Op, Tensor, ops
+from ..ir import Attrs, Layout, Op, Operands, Tensor, Work, ops
 from ..ir.geometry import Window
 from .columns import Columns, Fit, Local, Reach
 
@@ -70,7 +70,7 @@ def local_form(
     Args:
         columns: of every operand; constants have none. At least one has time in it.
     """
-    rule = _RULES.get(type(op.attrs))
+    rule = _RULES.get(type(op.attrs)) or _by_traits(op)
     known = [each for each in columns if each is not None]
     if rule is None or len({(each.rate, each.length == 1) for each in known}) != 1:
         return None
@@ -81,18 +81,21 @@ def local_form(
 # -- element by element -------------------------------------------------------------------------------
 
 
-@_of(
-    *(ops.Activation, ops.Cast, ops.Clamp, ops.Clone, ops.Dequantize, ops.LogicalNot, ops.Quantize),
-    *(ops.Requantize, ops.Unary),
-)
+def _by_traits(op: Op) -> Rule | None:
+    """What reads elements in the places where it writes them is done element by element."""
+    traits = op.attrs.traits
+    if traits.overwrites is not Operands.ALL and traits.work is not Work.CONVERT:
+        return None
+    return _broadcast if traits.layout in (Layout.REPEATED, Layout.STRIDED) else _alike
+
+
+@_of(ops.Clone, ops.LogicalNot)
 def _alike(attrs: Attrs, case: Case) -> Local | None:
     return None if case.time is None else case.local(case.time.dim)
 
 
-@_of(
-    *(ops.Add, ops.Binary, ops.Compare, ops.Div, ops.Logical, ops.Maximum, ops.Minimum, ops.Mul),
-    *(ops.Where, ops.Expand, ops.Tile),
-)
+@_of(ops.Compare, ops.Logical, ops.Where)
+@_of(ops.Expand, ops.Tile)
 def _broadcast(attrs: Attrs, case: Case) -> Local | None:
     """Dimensions are aligned at the last one; a constant is the same in every column."""
     rank = len(case.out.shape)
@@ -115,7 +118,8 @@ def _broadcast(attrs: Attrs, case: Case) -> Local | None:
 # -- along other dimensions ---------------------------------------------------------------------------
 
 
-@_of(ops.Softmax, ops.WideSoftmax, ops.FloatSoftmax, ops.Cumsum, ops.TopK)
+@_of(ops.Softmax, ops.WideSoftmax, ops.FloatSoftmax)
+@_of(ops.Cumsum, ops.TopK)
 def _along(attrs: Any, case: Case) -> Local | None:
     if case.time is None or attrs.dim == case.time.dim:
         return None
@@ -200,10 +204,9 @@ def _fitted(window: Window, axis: int, fit: Fit) -> Window:
     )
 
 
-@_of(
-    *(ops.Conv2d, ops.DepthwiseConv2d, ops.FloatConv2d),
-    *(ops.MaxPool2d, ops.FloatMaxPool2d, ops.AvgPool2d, ops.FloatAvgPool2d),
-)
+@_of(ops.Conv2d, ops.DepthwiseConv2d, ops.FloatConv2d)
+@_of(ops.MaxPool2d, ops.FloatMaxPool2d)
+@_of(ops.AvgPool2d, ops.FloatAvgPool2d)
 def _window(attrs: Any, case: Case) -> Local | None:
     if any(each is not None for each in case.columns[1:]):
         return None
@@ -333,6 +336,19 @@ def _as_strided(attrs: ops.AsStrided, case: Case) -> Local | None:
         stride=steps[dim] // inner,
         strides=True,
     )
+
+
+@_of(ops.LogMel)
+def _spectra(attrs: ops.LogMel, case: Case) -> Local | None:
+    """Frames of a row of samples; other dimensions are rows."""
+    if case.time is None or case.time.dim < len(case.x.shape) - 1:
+        return None if case.time is None else case.local(case.time.dim)
+
+    def rebuild(fit: Fit) -> Attrs:
+        return replace(attrs, start=0, hop=fit.stride)
+
+    reach = Reach(attrs.start, case.ins[1].numel)
+    return case.local(case.time.dim, reach, rebuild, stride=attrs.hop, strides=True)
 
 
 @_of(ops.Index)
