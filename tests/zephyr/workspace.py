@@ -97,7 +97,8 @@ class Application:
     def try_make(
         self, *options: str, only_configure: bool = False
     ) -> subprocess.CompletedProcess[str]:
-        command = ["west", "build", "-d", str(self.build), *(["-c"] if only_configure else [])]
+        command = ["west", "build", "-d", str(self.build)]
+        command += ["--cmake-only"] if only_configure else []
         if not (self.build / "CMakeCache.txt").is_file() or options:
             given = (f"-DZEPHYR_MODULES={modules()}", "-DCONFIG_COMPILER_WARNINGS_AS_ERRORS=y")
             command += ["-b", self.board, str(self.source), "-o=-j2", "--", *given, *options]
