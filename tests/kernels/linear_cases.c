@@ -28,7 +28,7 @@ int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bi
     for (int32_t i = 0; i < p.out_features; ++i) {
         multipliers[i] = multiplier();
         shifts[i] = (int8_t)shift(16);
-        if (is_pairs && shifts[i] >= 0) {
+        if (kind != LINEAR_FOURS && shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
         }
     }

@@ -13,7 +13,7 @@ static __attribute__((noinline)) void mul(const void *params, const int8_t *a, c
 {
     const cortexm_mul_s8_t *const p = params;
     const cortexm_finish_t finish = cortexm_finish_of(p->out_zero_point, INT8_MIN, INT8_MAX);
-    /* As in cortexm_requantize_mve: -1 is added to negative numbers that are shifted to the right. */
+    /* -1 is added to negative numbers that are shifted to the right. */
     const int32x4_t sign = vdupq_n_s32(p->shift < 0 ? -31 : 32);
     register int32_t counter __asm__("lr") = count;
     int32x4_t x, y, t;

@@ -41,17 +41,6 @@ static inline int32x4_t cortexm_requantize_right_mve(int32x4_t value, int32x4_t 
     return cortexm_rounding_shift_mve(vqrdmulhq_s32(value, multiplier), shift);
 }
 
-/* cortexm_requantize per lane. Lanes that shift to the left, or not at all, are not lowered. */
-static inline int32x4_t cortexm_requantize_mve(int32x4_t value, int32x4_t multiplier,
-                                               int32x4_t shift)
-{
-    const int32x4_t zero = vdupq_n_s32(0);
-
-    value = vqrdmulhq_s32(vshlq_s32(value, vmaxq_s32(shift, zero)), multiplier);
-    value = vaddq_s32(value, vshrq_n_s32(vandq_s32(value, shift), 31));
-    return vrshlq_s32(value, vminq_s32(shift, zero));
-}
-
 /* The first `count` lanes, all four where it is larger, as bytes. Assembly, because GCC 12 moves the
  * predicate through a core register and back. */
 static inline void cortexm_store_mve(int8_t *out, int32x4_t value, int32_t count)
