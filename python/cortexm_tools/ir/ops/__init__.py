@@ -46,6 +46,7 @@ from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear
 from .move import AsStrided, Clone, Concat, Expand, Pad, Slice, Tile, Transpose, View
 from .norm import FloatGroupNorm, FloatLayerNorm
 from .pool import AvgPool2d, FloatAvgPool2d, FloatMaxPool2d, MaxPool2d
+from .recurrent import Gru, Lstm, RecurrentAttrs, Rnn
 from .reduce import REDUCTIONS, ArgReduce, Cumsum, Reduce, TopK
 from .resample import Between, UpsampleBilinear2d, UpsampleNearest2d
 from .spectrum import LogMel
@@ -85,6 +86,7 @@ __all__ = [
     "FloatSoftmax",
     "FloatTransposeConv2d",
     "Gather",
+    "Gru",
     "INTEGER_DIVISIONS",
     "INTEGER_FUNCTIONS",
     "Index",
@@ -94,6 +96,7 @@ __all__ = [
     "LogMel",
     "Logical",
     "LogicalNot",
+    "Lstm",
     "MaxPool2d",
     "Maximum",
     "Minimum",
@@ -101,8 +104,10 @@ __all__ = [
     "Pad",
     "Quantize",
     "REDUCTIONS",
+    "RecurrentAttrs",
     "Reduce",
     "Requantize",
+    "Rnn",
     "Slice",
     "Softmax",
     "Tile",
