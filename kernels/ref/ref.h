@@ -49,6 +49,14 @@ CORTEXM_LINEAR_S16(cortexm_linear_s16w4_ref, int32_t);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref);
 
+/* recurrent */
+CORTEXM_LSTM(cortexm_lstm_s8_ref, int8_t);
+CORTEXM_LSTM(cortexm_lstm_s16_ref, int16_t);
+CORTEXM_GRU(cortexm_gru_s8_ref, int8_t);
+CORTEXM_GRU(cortexm_gru_s16_ref, int16_t);
+CORTEXM_RNN(cortexm_rnn_s8_ref, int8_t);
+CORTEXM_RNN(cortexm_rnn_s16_ref, int16_t);
+
 /* pool */
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_ref);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_ref);

@@ -7,8 +7,8 @@ the fastest kernels, networks whose layers have several precisions, and one of t
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
-as they can, networks of branches that are computed where they are joined, and networks that keep state from
-call to call, streams of windows among them. Dead bytes are overwritten after every step.
+as they can, networks of branches that are computed where they are joined, recurrent layers, and networks that keep
+state from call to call, streams of windows among them. Dead bytes are overwritten after every step.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from tests.support.graphs import (
     random_tower,
     random_wide,
 )
+from tests.support.recurrent import random_recurrent
 from tests.support.streams import random_stream
 from tests.support.thorough import share
 from tests.support.windows import random_streamed
@@ -54,6 +55,7 @@ GRAPHS = [
     *((random_streamed, seed) for seed in range(16)),
     *((random_wide, seed) for seed in range(32)),
     *((random_precisions, seed) for seed in range(24)),
+    *((random_recurrent, seed) for seed in range(40)),
 ]
 LOWERED = Path(__file__).parents[1] / "data" / "precision" / "mixed.pte"
 

@@ -23,7 +23,17 @@ ROOT = Path(__file__).parents[2]
 TOOLS = Path(cortexm_tools.__file__).parent
 FAMILIES = frozenset(
     {
-        *("conv", "linear", "pool", "activation", "norm", "arithmetic", "compare", "convert"),
+        *(
+            "conv",
+            "linear",
+            "recurrent",
+            "pool",
+            "activation",
+            "norm",
+            "arithmetic",
+            "compare",
+            "convert",
+        ),
         *("move", "index", "reduce", "resample", "spectrum"),
     }
 )

@@ -157,6 +157,56 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref);
 #define linear_gemm4_s16_case(variant, ref) LINEAR_S16_CASE(variant, ref, LINEAR_GEMM4, 8)
 #define linear_gemm4_s16w4_case(variant, ref) LINEAR_S16_CASE(variant, ref, LINEAR_GEMM4, 4)
 
+/* recurrent */
+
+typedef enum { LSTM, GRU, RNN } recurrent_t;
+
+int recurrent_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int32_t bytes,
+                   recurrent_t op);
+
+#define lstm_fours_s8_case(variant, ref)                                                           \
+    TYPED(recurrent_case, variant, ref, LINEAR_FOURS, 1, LSTM)
+#define lstm_plain_s16_case(variant, ref)                                                          \
+    TYPED(recurrent_case, variant, ref, LINEAR, 2, LSTM)
+#define lstm_eights_s16_case(variant, ref)                                                         \
+    TYPED(recurrent_case, variant, ref, LINEAR_EIGHTS, 2, LSTM)
+#define lstm_pairs_s8_case(variant, ref)                                                           \
+    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 1, LSTM)
+#define lstm_pairs_s16_case(variant, ref)                                                          \
+    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 2, LSTM)
+#define lstm_gemm4_s8_case(variant, ref)                                                           \
+    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 1, LSTM)
+#define lstm_gemm4_s16_case(variant, ref)                                                          \
+    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 2, LSTM)
+#define gru_fours_s8_case(variant, ref)                                                            \
+    TYPED(recurrent_case, variant, ref, LINEAR_FOURS, 1, GRU)
+#define gru_plain_s16_case(variant, ref)                                                           \
+    TYPED(recurrent_case, variant, ref, LINEAR, 2, GRU)
+#define gru_eights_s16_case(variant, ref)                                                          \
+    TYPED(recurrent_case, variant, ref, LINEAR_EIGHTS, 2, GRU)
+#define gru_pairs_s8_case(variant, ref)                                                            \
+    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 1, GRU)
+#define gru_pairs_s16_case(variant, ref)                                                           \
+    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 2, GRU)
+#define gru_gemm4_s8_case(variant, ref)                                                            \
+    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 1, GRU)
+#define gru_gemm4_s16_case(variant, ref)                                                           \
+    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 2, GRU)
+#define rnn_fours_s8_case(variant, ref)                                                            \
+    TYPED(recurrent_case, variant, ref, LINEAR_FOURS, 1, RNN)
+#define rnn_plain_s16_case(variant, ref)                                                           \
+    TYPED(recurrent_case, variant, ref, LINEAR, 2, RNN)
+#define rnn_eights_s16_case(variant, ref)                                                          \
+    TYPED(recurrent_case, variant, ref, LINEAR_EIGHTS, 2, RNN)
+#define rnn_pairs_s8_case(variant, ref)                                                            \
+    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 1, RNN)
+#define rnn_pairs_s16_case(variant, ref)                                                           \
+    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 2, RNN)
+#define rnn_gemm4_s8_case(variant, ref)                                                            \
+    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 1, RNN)
+#define rnn_gemm4_s16_case(variant, ref)                                                           \
+    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 2, RNN)
+
 /* pool */
 
 typedef CORTEXM_POOL_S8((*pool_fn));

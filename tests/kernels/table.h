@@ -28,6 +28,12 @@
     K(linear_s16w4, scalar, linear_s16w4_case)                                                     \
     K(batch_matmul_s16, scalar, batch_matmul_s16_case)                                             \
     K(matmul_f32, scalar, matmul_f32_case)                                                         \
+    K(lstm_s8, scalar, lstm_fours_s8_case)                                                         \
+    K(lstm_s16, scalar, lstm_plain_s16_case)                                                       \
+    K(gru_s8, scalar, gru_fours_s8_case)                                                           \
+    K(gru_s16, scalar, gru_plain_s16_case)                                                         \
+    K(rnn_s8, scalar, rnn_fours_s8_case)                                                           \
+    K(rnn_s16, scalar, rnn_plain_s16_case)                                                         \
     K(avg_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(max_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(avg_pool2d_s16, scalar, pool_s16_case)                                                       \
@@ -261,6 +267,12 @@
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
     K(linear_s16, v6m, linear_eights_s16_case)                                                     \
     K(linear_s16w4, v6m, linear_eights_s16w4_case)                                                 \
+    K(lstm_s8, v6m, lstm_fours_s8_case)                                                            \
+    K(lstm_s16, v6m, lstm_eights_s16_case)                                                         \
+    K(gru_s8, v6m, gru_fours_s8_case)                                                              \
+    K(gru_s16, v6m, gru_eights_s16_case)                                                           \
+    K(rnn_s8, v6m, rnn_fours_s8_case)                                                              \
+    K(rnn_s16, v6m, rnn_eights_s16_case)                                                           \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
@@ -285,6 +297,12 @@
     K(linear_s8w4, v7m, linear_fours_s8w4_case)                                                    \
     K(linear_s16, v7m, linear_eights_s16_case)                                                     \
     K(linear_s16w4, v7m, linear_eights_s16w4_case)                                                 \
+    K(lstm_s8, v7m, lstm_fours_s8_case)                                                            \
+    K(lstm_s16, v7m, lstm_eights_s16_case)                                                         \
+    K(gru_s8, v7m, gru_fours_s8_case)                                                              \
+    K(gru_s16, v7m, gru_eights_s16_case)                                                           \
+    K(rnn_s8, v7m, rnn_fours_s8_case)                                                              \
+    K(rnn_s16, v7m, rnn_eights_s16_case)                                                           \
     K(add_s8, v7m, add_s8_case)
 
 #define DSP_KERNELS(K)                                                                             \
@@ -305,6 +323,12 @@
     K(linear_s16, dsp, linear_pairs_s16_case)                                                      \
     K(linear_s16w4, dsp, linear_pairs_s16w4_case)                                                  \
     K(batch_matmul_s16, dsp, batch_matmul_s16_case)                                                \
+    K(lstm_s8, dsp, lstm_pairs_s8_case)                                                            \
+    K(lstm_s16, dsp, lstm_pairs_s16_case)                                                          \
+    K(gru_s8, dsp, gru_pairs_s8_case)                                                              \
+    K(gru_s16, dsp, gru_pairs_s16_case)                                                            \
+    K(rnn_s8, dsp, rnn_pairs_s8_case)                                                              \
+    K(rnn_s16, dsp, rnn_pairs_s16_case)                                                            \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(log_mel_s16s8, dsp, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, dsp, log_mel_s16s16_case)

@@ -20,7 +20,8 @@ TABLE = list(expand(DATA["kernels"]))
 ADAPTERS = list(expand(DATA["adapters"]))
 NAMES = [kernel["name"] for kernel in TABLE]
 FAMILIES = (
-    "conv linear pool activation norm arithmetic compare convert move index reduce resample spectrum"
+    "conv linear recurrent pool activation norm arithmetic compare convert move index reduce resample"
+    " spectrum"
 ).split()
 
 

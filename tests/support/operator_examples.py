@@ -11,6 +11,7 @@ from cortexm_tools.ir import Attrs, DType, Graph, Layer, Op, Rescale, contiguous
 from cortexm_tools.ir.geometry import Window
 
 from tests.support.graphs import Net
+from tests.support.recurrent import add_layer
 
 S8, S16, S32, S64, U8, F32, BOOL = (
     *(DType.S8, DType.S16, DType.S32, DType.S64, DType.U8, DType.F32, DType.BOOL),
@@ -197,6 +198,29 @@ def _float_avg_pool2d() -> Iterator[Graph]:
 @_of(ops.FloatMaxPool2d)
 def _float_max_pool2d() -> Iterator[Graph]:
     yield _graph(ops.FloatMaxPool2d(_WINDOW), [(_IMAGE, F32)], (1, 4, 3, 6), F32)
+
+
+def _recurrent(kind: type[ops.RecurrentAttrs]) -> Iterator[Graph]:
+    for dtype, sequence in ((S8, True), (S16, True), (S8, False)):
+        net = Net(kind.kind, 7)
+        x = net.input((3, 2, 4), dtype, contiguous(3))
+        results = add_layer(net, kind, x, 5, sequence=sequence, reverse=sequence)
+        yield net.finish(*results)
+
+
+@_of(ops.Lstm)
+def _lstm() -> Iterator[Graph]:
+    yield from _recurrent(ops.Lstm)
+
+
+@_of(ops.Gru)
+def _gru() -> Iterator[Graph]:
+    yield from _recurrent(ops.Gru)
+
+
+@_of(ops.Rnn)
+def _rnn() -> Iterator[Graph]:
+    yield from _recurrent(ops.Rnn)
 
 
 # -- element by element ---------------------------------------------------------------------------

@@ -54,6 +54,23 @@ extern "C" {
     void name(const cortexm_batch_matmul_s8_t *params, const int8_t *lhs, const int8_t *rhs,       \
               int8_t *out, void *scratch)
 
+/* Recurrent layers. Weights: rows of h and then of x, [gates * hidden][hidden + inputs]; of gru those of r
+ * and z, and then those of x and of h in n by themselves. `y` may equal `h_after` where y_step is 0; gru's
+ * may be NULL. */
+#define CORTEXM_LSTM(name, type)                                                                   \
+    void name(const cortexm_recurrent_t *params, const type *x, const type *h, const int16_t *c,   \
+              const int8_t *weight, const int32_t *bias, type *h_after, int16_t *c_after, type *y, \
+              void *scratch)
+
+#define CORTEXM_GRU(name, type)                                                                    \
+    void name(const cortexm_recurrent_t *params, const type *x, const int16_t *h,                  \
+              const int8_t *weight, const int8_t *x_weight, const int8_t *h_weight,                \
+              const int32_t *bias, int16_t *h_after, type *y, void *scratch)
+
+#define CORTEXM_RNN(name, type)                                                                    \
+    void name(const cortexm_recurrent_t *params, const type *x, const type *h,                     \
+              const int8_t *weight, const int32_t *bias, type *h_after, type *y, void *scratch)
+
 /* Pools. Padding counts neither in an average nor in a maximum. A maximum over no pixel at all is
  * act_min; an average always has at least one. */
 #define CORTEXM_POOL_S8(name)                                                                      \
@@ -282,6 +299,32 @@ CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_scalar);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_dsp);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
+
+/* recurrent */
+CORTEXM_LSTM(cortexm_lstm_s8_scalar, int8_t);
+CORTEXM_LSTM(cortexm_lstm_s8_v6m, int8_t);
+CORTEXM_LSTM(cortexm_lstm_s8_v7m, int8_t);
+CORTEXM_LSTM(cortexm_lstm_s8_dsp, int8_t);
+CORTEXM_LSTM(cortexm_lstm_s16_scalar, int16_t);
+CORTEXM_LSTM(cortexm_lstm_s16_v6m, int16_t);
+CORTEXM_LSTM(cortexm_lstm_s16_v7m, int16_t);
+CORTEXM_LSTM(cortexm_lstm_s16_dsp, int16_t);
+CORTEXM_GRU(cortexm_gru_s8_scalar, int8_t);
+CORTEXM_GRU(cortexm_gru_s8_v6m, int8_t);
+CORTEXM_GRU(cortexm_gru_s8_v7m, int8_t);
+CORTEXM_GRU(cortexm_gru_s8_dsp, int8_t);
+CORTEXM_GRU(cortexm_gru_s16_scalar, int16_t);
+CORTEXM_GRU(cortexm_gru_s16_v6m, int16_t);
+CORTEXM_GRU(cortexm_gru_s16_v7m, int16_t);
+CORTEXM_GRU(cortexm_gru_s16_dsp, int16_t);
+CORTEXM_RNN(cortexm_rnn_s8_scalar, int8_t);
+CORTEXM_RNN(cortexm_rnn_s8_v6m, int8_t);
+CORTEXM_RNN(cortexm_rnn_s8_v7m, int8_t);
+CORTEXM_RNN(cortexm_rnn_s8_dsp, int8_t);
+CORTEXM_RNN(cortexm_rnn_s16_scalar, int16_t);
+CORTEXM_RNN(cortexm_rnn_s16_v6m, int16_t);
+CORTEXM_RNN(cortexm_rnn_s16_v7m, int16_t);
+CORTEXM_RNN(cortexm_rnn_s16_dsp, int16_t);
 
 /* pool */
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_scalar);

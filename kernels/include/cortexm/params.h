@@ -422,6 +422,25 @@ typedef struct {
     int32_t out_stride[CORTEXM_BOX_MAX_RANK];
 } cortexm_scatter_t;
 
+/* lstm, gru, rnn: all steps of a sequence, of int8 and int16 codes. Strides are in elements; without a
+ * sequence as result y_step is 0, and `y` is h after the last step, or of gru NULL. Gates, biases and rows of weights
+ * come in blocks of four cells (the last one of those that are left): for each gate a row of each cell.
+ * Sums times gates[o] times 2^(gate_left - gate_right - 16) are in units of 2^-16 of a tanh's argument,
+ * of 2^-15 of a sigmoid's. No sum shifted by gate_left needs more than 32 bits. */
+typedef struct {
+    const int16_t *gates;      /* [lstm 4, gru 4, rnn 1 times hidden], 0 ... 2^15 - 1; gru: r and z, and
+                                * then the parts of n, of x and of h */
+    int32_t steps, batches, inputs, hidden;
+    int32_t x_start, x_batch, x_step; /* of the first step, from batch to batch and step to step */
+    int32_t y_start, y_batch, y_step;
+    int16_t out_multiplier;    /* 0 ... 2^15 - 1, of h */
+    int8_t out_shift;          /* 1 ... 22, to the right */
+    int8_t out_zero_point;
+    int8_t gate_left, gate_right; /* 0 ... 15, one of them 0; gate_right only of int16 codes */
+    int8_t state_bits;         /* of lstm's c and gru's h, 0 ... 15: their scale is 2^-state_bits */
+    int8_t is_relu;            /* rnn: max(x, 0) in the place of tanh(x) */
+} cortexm_recurrent_t;
+
 /* bilinear: `planes` images of out_h rows of out_w pixels of `inner` neighbours (NHWC: batches and
  * channels; NCHW: batches times channels, and 1). Row y lies between the input rows that begin at
  * row_low[y] and row_high[y], nearer to the latter by row_weight[y]; columns likewise. */

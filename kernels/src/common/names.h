@@ -128,7 +128,6 @@
 #undef QUAD_WORDS
 #undef QUANTIZE_EASY
 #undef RAISE
-#undef RAISED
 #undef RELATION
 #undef RELATION_compare_eq
 #undef RELATION_compare_le
@@ -140,6 +139,7 @@
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
 #undef RESULT_mul
+#undef ROWS_APART
 #undef ROW_BYTES
 #undef RUN
 #undef SATURATE

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .fixed_point import I64
+from .types import DType
 
 UNIT_BITS = 16
 """Preactivations are in units of 2**-16 (of the argument of a tanh)."""
@@ -21,7 +22,7 @@ _LIMIT = 1 << 19
 _SEGMENT_BITS = 13
 _HALF = 1 << 12
 
-GATE_SHIFT = (-15, 15)
+GATE_SHIFTS = {DType.S8: (0, 15), DType.S16: (-15, 15)}
 GATE_MULTIPLIER = OUT_MULTIPLIER = (0, 32767)
 OUT_SHIFT = (1, 22)
 STATE_BITS = (0, 15)
@@ -93,16 +94,16 @@ def code_of(
     return np.clip(scaled, *limits)
 
 
-def gate_factors(factors: Sequence[float]) -> tuple[int, tuple[int, ...]]:
-    """`gate_shift` and `gates` of a layer.
+def gate_factors(factors: Sequence[float], dtype: DType) -> tuple[int, tuple[int, ...]]:
+    """`gate_shift` and `gates` of a layer of these codes.
 
     Args:
         factors: for each row of its weights, what a sum is to be multiplied with: its scale times
             2**16, and times 2**15 where a sigmoid follows.
     """
+    least, most = GATE_SHIFTS[dtype]
     largest = max(factors)
-    shift = GATE_SHIFT[0] if largest <= 0 else math.ceil(math.log2(largest)) + 1
-    shift = min(max(shift, GATE_SHIFT[0]), GATE_SHIFT[1])
+    shift = min(max(math.ceil(math.log2(largest)) + 1, least), most) if largest > 0 else least
     return shift, tuple(min(round(f * 2.0 ** (16 - shift)), 32767) for f in factors)
 
 

@@ -44,7 +44,8 @@ class RecurrentAttrs(Attrs):
     out_shift: int
 
     rows: ClassVar[int] = 1
-    """Rows of the weights for each element of h."""
+    sums: ClassVar[int] = 1
+    """Rows of the weights, and sums, for each element of h."""
 
     def check_layer(self, op: Subject, states: tuple[DType, ...]) -> None:
         """Operands x, a state each, w_ih, w_hh, bias; results [y], and a state each."""
@@ -69,11 +70,12 @@ class RecurrentAttrs(Attrs):
             op.shape_of(weight, self.rows * hidden, columns)
         op.type_of(bias, DType.S32)
         op.rank(bias, 1)
-        op.shape_of(bias, len(self.gates))
+        op.shape_of(bias, self.sums * hidden)
+        op.require(len(self.gates) == self.sums * hidden, f"needs {self.sums * hidden} gates")
         arrays = [each.data for each in (w_ih, w_hh, bias) if each.data is not None]
         op.require(len(arrays) == 3, "weights and biases must be constant")
         op.zero_points(op.x.dtype, x_zero_point=self.x_zero_point, h_zero_point=self.h_zero_point)
-        op.within(cells.GATE_SHIFT, gate_shift=self.gate_shift)
+        op.within(cells.GATE_SHIFTS[op.x.dtype], gate_shift=self.gate_shift)
         op.within(cells.GATE_MULTIPLIER, gates=self.gates)
         op.within(cells.OUT_MULTIPLIER, out_multiplier=self.out_multiplier)
         op.within(cells.OUT_SHIFT, out_shift=self.out_shift)
@@ -133,6 +135,7 @@ class Lstm(RecurrentAttrs):
 
     kind: ClassVar[str] = "lstm"
     rows: ClassVar[int] = 4
+    sums: ClassVar[int] = 4
     cell_bits: int
 
     def check(self, op: Subject) -> None:
@@ -176,13 +179,12 @@ class Gru(RecurrentAttrs):
 
     kind: ClassVar[str] = "gru"
     rows: ClassVar[int] = 3
+    sums: ClassVar[int] = 4
     state_bits: int
 
     def check(self, op: Subject) -> None:
         op.within(cells.STATE_BITS, state_bits=self.state_bits)
         self.check_layer(op, (DType.S16,))
-        hidden = op.ins[1].shape[1]
-        op.require(len(self.gates) == 4 * hidden, f"needs {4 * hidden} gates")
 
     def split(self, w_ih: Array, w_hh: Array, bias: Array) -> list[tuple[Array, Array, Array]]:
         hidden = w_hh.shape[1]

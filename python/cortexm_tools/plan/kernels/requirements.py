@@ -237,6 +237,26 @@ def _widened_columns(facts: Facts) -> int:
     return int(4 * 2 * 4 * -(-facts["inner"] // 4))
 
 
+def _step(facts: Facts) -> int:
+    """The sums of a step of a recurrent layer, and the rows of codes that they are made of, each with room
+    for up to 15 more: kernels/src/recurrent/rows.h."""
+    return int(4 * facts["sums"] + facts["unseen"] + _row_codes(facts["depth"]))
+
+
+def _wide_step(facts: Facts) -> int:
+    """The same with rows of int16 codes."""
+    return _step(facts) + _row_codes(facts["depth"])
+
+
+def _filled_step(facts: Facts) -> int:
+    """The same where rows are filled up to fours, so that parts of one are rows of their own."""
+    return _wide_step(facts) + sum(2 * _row_codes(depth) for depth in facts["parts"])
+
+
+def _row_codes(depth: int) -> int:
+    return (depth + 15) // 4 * 4
+
+
 def _tap_vectors(facts: Facts) -> int:
     """Five words per tap, in whole vectors of four taps, and one pixel of padding."""
     taps = facts["kernel_h"] * facts["kernel_w"]
@@ -302,6 +322,9 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "fives_line": _fives_line,
     "band": _band,
     "quad_sums": _quad_sums,
+    "step": _step,
+    "wide_step": _wide_step,
+    "filled_step": _filled_step,
     "widened_row": _widened_row,
     "filled_row": _filled_row,
     "column_sums": _column_sums,

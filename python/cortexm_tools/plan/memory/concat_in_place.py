@@ -86,6 +86,8 @@ def find_parts(
                 continue
             if any(last[i] > number or graph.tensors[i].nbytes != tensor.nbytes for i in these):
                 continue
+            if any(_is_second_result(graph, i, maker, calls) for i in these if i in maker):
+                continue
             if part.pitch and (
                 len(these) > 1
                 or any(inner.result == index for inner in parts.values())
@@ -111,6 +113,14 @@ def _part(tensor: Tensor, result: Tensor, dim: int, begin: int, index: int) -> P
     if tensor.dtype.size > 1:
         return None
     return Part(index, offset, tensor.shape[dim] * inner, result.shape[dim] * inner)
+
+
+def _is_second_result(
+    graph: Graph, index: int, maker: Mapping[int, int], calls: Sequence[Sequence[Call]]
+) -> bool:
+    """Whether calls make a tensor beside another one, which counts as their result."""
+    made = {call.result.index for call in calls[maker[index]] if call.result is not None}
+    return len(graph.ops[maker[index]].outputs) > 1 and index not in made
 
 
 def _leaves_gaps(index: int, part: Part, calls: Sequence[Call]) -> bool:

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One sum after another, from weights and tables in blocks of four cells. tanh is computed in double, and
+ * the parabolas that docs/numerics.md defines are made anew for each. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "ref.h"
+
+/* The place of a row in blocks of four cells. */
+static int row_of(int gate, int gates, int cell, int hidden)
+{
+    const int block = cell / 4 * 4;
+    const int cells = hidden - block < 4 ? hidden - block : 4;
+
+    return gates * block + gate * cells + cell - block;
+}
+
+/* The nearest whole number, ties to even. */
+static int64_t whole(double x)
+{
+    return (int64_t)nearbyint(x);
+}
+
+typedef struct {
+    int64_t value, slope, curvature;
+} parabola_t;
+
+static int64_t at_distance(const parabola_t *p, int64_t f)
+{
+    const int64_t word = p->slope * 65536 + (p->curvature & 0xffff) + p->curvature * f;
+
+    return p->value + ref_floor_div(word, 65536) * f;
+}
+
+/* Around the multiple `n` of 1/8. */
+static parabola_t parabola(int n)
+{
+    const double node = 4096.0 * cos(3.14159265358979323846 / 6.0);
+    const double middle = 2147483648.0 * tanh(n / 8.0);
+    const double low = 2147483648.0 * tanh((n * 8192.0 - node) / 65536.0);
+    const double high = 2147483648.0 * tanh((n * 8192.0 + node) / 65536.0);
+    parabola_t p = {whole(middle) + 32768, whole((high - low) / (2.0 * node)),
+                    whole((high + low - 2.0 * middle) / (2.0 * node * node) * 65536.0)};
+    int64_t excess = 0;
+
+    for (int64_t f = -4096; f < 4096; ++f) {
+        const int64_t over = at_distance(&p, f) - INT32_MAX;
+
+        excess = over > excess ? over : excess;
+    }
+    p.value -= excess;
+    return p;
+}
+
+/* In Q15. */
+static int64_t ref_tanh(int64_t x)
+{
+    static parabola_t table[129];
+    static int made;
+    const int64_t limited = ref_clamp(x, -524288, 524287);
+    const int64_t n = ref_floor_div(limited + 4096, 8192);
+
+    for (; made < 129; ++made) {
+        table[made] = parabola(made - 64);
+    }
+    return ref_floor_div(at_distance(&table[n + 64], limited - 8192 * n), 65536);
+}
+
+static int64_t ref_sigmoid(int64_t x)
+{
+    return ref_floor_div(ref_tanh(x) + 32768, 2);
+}
+
+static int64_t preactivation(const cortexm_recurrent_t *p, int64_t sum, int row)
+{
+    return ref_floor_div(sum * p->gates[row] * ref_power_of_two(p->gate_left),
+                         ref_power_of_two(16 + p->gate_right));
+}
+
+/* value / 2^out_shift to the nearest code, ties up */
+static int64_t code_of(const cortexm_recurrent_t *p, int64_t value, int bits)
+{
+    const int64_t code = ref_floor_div(value + ref_power_of_two(p->out_shift - 1),
+                                       ref_power_of_two(p->out_shift));
+
+    return ref_clamp(code + p->out_zero_point, -ref_power_of_two(bits - 1),
+                     ref_power_of_two(bits - 1) - 1);
+}
+
+#define RECURRENT(types, type)                                                                     \
+    static int64_t products_##types(const type *codes, const int8_t *weight, int n)                \
+    {                                                                                              \
+        int64_t sum = 0;                                                                           \
+                                                                                                   \
+        for (int k = 0; k < n; ++k) {                                                              \
+            sum += codes[k] * weight[k];                                                           \
+        }                                                                                          \
+        return sum;                                                                                \
+    }                                                                                              \
+                                                                                                   \
+    void cortexm_lstm_##types##_ref(const cortexm_recurrent_t *p, const type *x, const type *h,    \
+                                    const int16_t *c, const int8_t *weight, const int32_t *bias,   \
+                                    type *h_after, int16_t *c_after, type *y, void *scratch)       \
+    {                                                                                              \
+        const int n = p->hidden, depth = n + p->inputs;                                            \
+        type *const now = malloc((size_t)n * sizeof *now);                                         \
+                                                                                                   \
+        (void)scratch;                                                                             \
+        for (int b = 0; b < p->batches; ++b) {                                                     \
+            for (int k = 0; k < n; ++k) {                                                          \
+                h_after[b * n + k] = h[b * n + k];                                                 \
+                c_after[b * n + k] = c[b * n + k];                                                 \
+            }                                                                                      \
+            for (int t = 0; t < p->steps; ++t) {                                                   \
+                const type *const in = x + p->x_start + b * p->x_batch + t * p->x_step;            \
+                                                                                                   \
+                for (int k = 0; k < n; ++k) {                                                      \
+                    int64_t gate[4];                                                               \
+                    int64_t state;                                                                 \
+                                                                                                   \
+                    for (int g = 0; g < 4; ++g) {                                                  \
+                        const int row = row_of(g, 4, k, n);                                        \
+                        const int8_t *const w = weight + row * depth;                              \
+                        const int64_t sum = bias[row] + products_##types(h_after + b * n, w, n) +  \
+                                            products_##types(in, w + n, p->inputs);                \
+                        const int64_t value = preactivation(p, sum, row);                          \
+                                                                                                   \
+                        gate[g] = g == 2 ? ref_tanh(value) : ref_sigmoid(value);                   \
+                    }                                                                              \
+                    state = ref_floor_div(gate[0] * gate[2],                                       \
+                                          ref_power_of_two(15 - p->state_bits));                   \
+                    state = ref_floor_div(gate[1] * c_after[b * n + k] + state + 16384, 32768);    \
+                    state = ref_clamp(state, INT16_MIN, INT16_MAX);                                \
+                    c_after[b * n + k] = (int16_t)state;                                           \
+                    state = ref_tanh(state * ref_power_of_two(16 - p->state_bits));                \
+                    now[k] = (type)code_of(                                                        \
+                        p, ref_floor_div(gate[3] * state * p->out_multiplier, 65536),              \
+                        8 * (int)sizeof(type));                                                    \
+                }                                                                                  \
+                for (int k = 0; k < n; ++k) {                                                      \
+                    h_after[b * n + k] = now[k];                                                   \
+                    y[p->y_start + b * p->y_batch + t * p->y_step + k] = now[k];                   \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        free(now);                                                                                 \
+    }                                                                                              \
+                                                                                                   \
+    void cortexm_gru_##types##_ref(const cortexm_recurrent_t *p, const type *x, const int16_t *h,  \
+                                   const int8_t *weight, const int8_t *x_weight,                   \
+                                   const int8_t *h_weight, const int32_t *bias,                    \
+                                   int16_t *h_after, type *y, void *scratch)                       \
+    {                                                                                              \
+        const int n = p->hidden, depth = n + p->inputs;                                            \
+        type *const now = malloc((size_t)n * sizeof *now);                                         \
+                                                                                                   \
+        (void)scratch;                                                                             \
+        for (int b = 0; b < p->batches; ++b) {                                                     \
+            int16_t *const state = h_after + b * n;                                                \
+                                                                                                   \
+            for (int k = 0; k < n; ++k) {                                                          \
+                state[k] = h[b * n + k];                                                           \
+            }                                                                                      \
+            for (int t = 0; t < p->steps; ++t) {                                                   \
+                const type *const in = x + p->x_start + b * p->x_batch + t * p->x_step;            \
+                                                                                                   \
+                for (int k = 0; k < n; ++k) {                                                      \
+                    now[k] = (type)code_of(p, (int64_t)state[k] * p->out_multiplier,               \
+                                           8 * (int)sizeof(type));                                 \
+                }                                                                                  \
+                for (int k = 0; k < n; ++k) {                                                      \
+                    int64_t gate[2], of_x, of_h, fresh;                                            \
+                                                                                                   \
+                    for (int g = 0; g < 2; ++g) {                                                  \
+                        const int row = row_of(g, 2, k, n);                                        \
+                        const int8_t *const w = weight + row * depth;                              \
+                        const int64_t sum = bias[row] + products_##types(now, w, n) +              \
+                                            products_##types(in, w + n, p->inputs);                \
+                                                                                                   \
+                        gate[g] = ref_sigmoid(preactivation(p, sum, row));                         \
+                    }                                                                              \
+                    of_x = bias[2 * n + k] +                                                       \
+                           products_##types(in, x_weight + k * p->inputs, p->inputs);              \
+                    of_h = bias[3 * n + k] + products_##types(now, h_weight + k * n, n);           \
+                    of_x = preactivation(p, of_x, 2 * n + k);                                      \
+                    of_h = preactivation(p, of_h, 3 * n + k);                                      \
+                    fresh = ref_tanh(of_x + 2 * ref_floor_div(of_h * gate[0], 65536));             \
+                    fresh = ref_floor_div(fresh, ref_power_of_two(15 - p->state_bits));            \
+                    state[k] = (int16_t)(fresh + ref_floor_div(gate[1] * (state[k] - fresh) +      \
+                                                                   16384, 32768));                 \
+                }                                                                                  \
+                for (int k = 0; y != NULL && k < n; ++k) {                                         \
+                    y[p->y_start + b * p->y_batch + t * p->y_step + k] = (type)code_of(            \
+                        p, (int64_t)state[k] * p->out_multiplier, 8 * (int)sizeof(type));          \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        free(now);                                                                                 \
+    }                                                                                              \
+                                                                                                   \
+    void cortexm_rnn_##types##_ref(const cortexm_recurrent_t *p, const type *x, const type *h,     \
+                                   const int8_t *weight, const int32_t *bias, type *h_after,       \
+                                   type *y, void *scratch)                                         \
+    {                                                                                              \
+        const int n = p->hidden, depth = n + p->inputs;                                            \
+        type *const now = malloc((size_t)n * sizeof *now);                                         \
+                                                                                                   \
+        (void)scratch;                                                                             \
+        for (int b = 0; b < p->batches; ++b) {                                                     \
+            for (int k = 0; k < n; ++k) {                                                          \
+                h_after[b * n + k] = h[b * n + k];                                                 \
+            }                                                                                      \
+            for (int t = 0; t < p->steps; ++t) {                                                   \
+                const type *const in = x + p->x_start + b * p->x_batch + t * p->x_step;            \
+                                                                                                   \
+                for (int k = 0; k < n; ++k) {                                                      \
+                    const int8_t *const w = weight + k * depth;                                    \
+                    const int64_t sum = bias[k] + products_##types(h_after + b * n, w, n) +        \
+                                        products_##types(in, w + n, p->inputs);                    \
+                    const int64_t value = preactivation(p, sum, k);                                \
+                    const int64_t shown =                                                          \
+                        p->is_relu ? ref_clamp(value, 0, 524287) / 16 : ref_tanh(value);           \
+                                                                                                   \
+                    now[k] = (type)code_of(p, shown * p->out_multiplier, 8 * (int)sizeof(type));   \
+                }                                                                                  \
+                for (int k = 0; k < n; ++k) {                                                      \
+                    h_after[b * n + k] = now[k];                                                   \
+                    y[p->y_start + b * p->y_batch + t * p->y_step + k] = now[k];                   \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        free(now);                                                                                 \
+    }
+
+RECURRENT(s8, int8_t)
+RECURRENT(s16, int16_t)

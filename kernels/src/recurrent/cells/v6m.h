@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cells.h for cores without long products: the lower half of a factor counts by its carry. */
+#ifndef CORTEXM_RECURRENT_CELLS_V6M_H
+#define CORTEXM_RECURRENT_CELLS_V6M_H
+
+#if !defined(__thumb__)
+#error "v6m kernels need a Cortex-M core"
+#endif
+
+#include <stdint.h>
+
+#include "cortexm/requantize.h"
+
+static inline int32_t cortexm_scaled(int32_t a, int32_t m)
+{
+    return (a >> 16) * m + (int32_t)(((uint32_t)a & 0xffffu) * (uint32_t)m >> 16);
+}
+
+#define CORTEXM_SCALED(a, m) cortexm_scaled(a, m)
+#define CORTEXM_SATURATED(x, n) cortexm_clamp(x, -(1 << ((n) - 1)), (1 << ((n) - 1)) - 1)
+
+#include "recurrent/cells/cells.h"
+
+#endif

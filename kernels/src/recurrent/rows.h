@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the templates of this family share. A step's sums are products of one row, the codes of h and
+ * behind them the inputs, with the weights (FROM/ISA.h); cells/ISA.h makes the next h of them.
+ */
+#ifndef CORTEXM_RECURRENT_ROWS_H
+#define CORTEXM_RECURRENT_ROWS_H
+
+#include <string.h>
+
+#include "common/stamp.h"
+#include "cortexm/assert.h"
+#include "cortexm/kernels.h"
+
+#include CORTEXM_QUOTE(recurrent/FROM/ISA.h)
+#include CORTEXM_QUOTE(recurrent/cells/ISA.h)
+
+/* The codes of a row, filled up to fours, and room for eight more. */
+static inline int32_t row_codes(int32_t n)
+{
+    return (n + 15) / 4 * 4;
+}
+
+/* Zeros behind a row of n codes. */
+static inline void fill_row(ROW *row, int32_t n)
+{
+    memset(row + n, 0, (uint32_t)(row_codes(n) - n) * sizeof *row);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums of a step of int8 codes without SIMD, weights packed as "fours" (common/quads.h). */
+#ifndef CORTEXM_RECURRENT_S8_SCALAR_H
+#define CORTEXM_RECURRENT_S8_SCALAR_H
+
+#include <string.h>
+
+#include "common/accumulate.h"
+#include "common/quads.h"
+
+typedef int8_t ROW;
+#define ROWS_APART 0 /* no row of inputs needs to be filled up */
+
+static inline void put_row(ROW *row, const int8_t *codes, int32_t n)
+{
+    memcpy(row, codes, (uint32_t)n);
+}
+
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
+static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *weight,
+                                       const int32_t *bias, int32_t outputs, int32_t *sum)
+{
+    const int32_t whole = outputs & ~3;
+    int32_t start = 0;
+
+    for (int32_t k = 0; k < n; k += CORTEXM_QUAD_CHUNK) {
+        start -= CORTEXM_QUAD_OFFSET;
+    }
+    for (int32_t o = 0; o < outputs; ++o) {
+        sum[o] = bias[o] + (o < whole ? start : 0);
+    }
+    for (int32_t k = 0; k < n; k += CORTEXM_QUAD_CHUNK) {
+        const int32_t count = cortexm_min(n - k, CORTEXM_QUAD_CHUNK);
+        const int32_t x_sum = cortexm_sum_s8(row + k, count);
+        const uint8_t *w = (const uint8_t *)weight + 4 * k;
+        int32_t o = 0;
+
+        for (; o + 8 <= outputs; o += 8) {
+            cortexm_quads(row + k, w, count, x_sum, 4 * n, sum + o);
+            w += 8 * n;
+        }
+        if (o < whole) {
+            int32_t twice[8] = {0};
+
+            cortexm_quads(row + k, w, count, x_sum, 0, twice);
+            for (int32_t i = 0; i < 4; ++i) {
+                sum[o++] += twice[i];
+            }
+            w += 4 * n;
+        }
+        w -= 3 * k;
+        for (; o < outputs; ++o) {
+            sum[o] += cortexm_quads_rest(row + k, w, count) - CORTEXM_QUAD_RAISED * x_sum;
+            w += n;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recurrent layers: one call for all steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from ...ir import Array, Op, ops
+from ..kernels.packing import Constants
+from ..types import Arg, Call, Field, ScratchArg, TensorArg
+from .constants import Weights
+from .context import Selector, lowers
+from .weights import constant_data
+
+_BLOCK = 4  # cells
+
+
+@lowers(ops.Lstm)
+def _lstm(select: Selector, attrs: ops.Lstm, op: Op) -> list[Call]:
+    parts = _parts(select, attrs, op)
+    return [_call(select, attrs, op, parts, [4], state_bits=attrs.cell_bits)]
+
+
+@lowers(ops.Gru)
+def _gru(select: Selector, attrs: ops.Gru, op: Op) -> list[Call]:
+    parts = _parts(select, attrs, op)
+    return [_call(select, attrs, op, parts, [2, 1, 1], state_bits=attrs.state_bits)]
+
+
+@lowers(ops.Rnn)
+def _rnn(select: Selector, attrs: ops.Rnn, op: Op) -> list[Call]:
+    parts = _parts(select, attrs, op)
+    return [_call(select, attrs, op, parts, [1], state_bits=0, is_relu=int(attrs.relu))]
+
+
+_Part = tuple[Array, Array]
+
+
+def _parts(select: Selector, attrs: ops.RecurrentAttrs, op: Op) -> list[_Part]:
+    """The sums of a step: weights, of h first, and biases with the zero points folded in."""
+    count = len(op.inputs) - 3
+    w_ih, w_hh, bias = (
+        constant_data(select, index, op, "weights and biases") for index in op.inputs[count:]
+    )
+    return [
+        (np.concatenate([h, x], axis=1), folded.astype(np.int32))
+        for x, h, folded in attrs.parts(w_ih, w_hh, bias)
+    ]
+
+
+def _in_blocks(rows: Array, gates: int) -> Array:
+    """Rows [gates * hidden, …] in blocks of four cells, the last one of those that are left."""
+    cells = rows.reshape(gates, -1, *rows.shape[1:])
+    starts = range(0, cells.shape[1], _BLOCK)
+    blocks = [cells[:, at : at + _BLOCK].reshape(-1, *rows.shape[1:]) for at in starts]
+    return np.concatenate(blocks)
+
+
+def _call(
+    select: Selector,
+    attrs: ops.RecurrentAttrs,
+    op: Op,
+    parts: Sequence[_Part],
+    gates: Sequence[int],
+    **own: int,
+) -> Call:
+    """A call whose sums are `parts`, of so many gates each."""
+    x = select.tensor(op.inputs[0])
+    steps, batches, inputs = attrs.extents(x)
+    states = len(op.outputs) - int(attrs.sequence)
+    hidden = select.tensor(op.outputs[-1]).shape[1]
+    kernel = select.kernel(op.kind, x.dtype.value, op)
+    label = op.layer.path or op.kind
+    constants = [
+        Constants(_in_blocks(weight, count), _in_blocks(bias, count))
+        for (weight, bias), count in zip(parts, gates, strict=True)
+    ]
+    ends = np.cumsum([count * hidden for count in gates])[:-1]
+    multipliers = np.split(np.array(attrs.gates, np.int16), ends)
+    multiplier = np.concatenate(
+        [_in_blocks(part, count) for part, count in zip(multipliers, gates, strict=True)]
+    )
+    bias = np.concatenate([each.bias for each in constants])
+    fields: dict[str, Field] = {
+        "gates": select.constant("m_" + label, multiplier).name,
+        "steps": steps,
+        "batches": batches,
+        "inputs": inputs,
+        "hidden": hidden,
+        **_strides("x", attrs, steps, batches, inputs),
+        **_strides("y", attrs, steps, batches, hidden),
+        "out_multiplier": attrs.out_multiplier,
+        "out_shift": attrs.out_shift,
+        "out_zero_point": attrs.h_zero_point,
+        "gate_left": max(attrs.gate_shift, 0),
+        "gate_right": max(-attrs.gate_shift, 0),
+        "is_relu": 0,
+        **own,
+    }
+    if not attrs.sequence:
+        fields |= {"y_start": 0, "y_batch": 0 if len(parts) > 1 else hidden, "y_step": 0}
+    sums = sum(len(each.bias) for each in constants)
+    needs = {
+        "sums": sums,
+        "depth": hidden + inputs,
+        "parts": (hidden, inputs) if len(parts) > 1 else (),
+        "unseen": -(-hidden * x.dtype.numpy.itemsize // 4) * 4 if len(parts) > 1 else 0,
+    }
+    args: list[Arg] = [
+        *(select.operand(index) for index in op.inputs[: 1 + states]),
+        *(
+            select.constant(
+                "w_" + label,
+                Weights(kernel.pack, each),
+                "x".join(map(str, each.weight.shape)),
+                needed=each.weight.nbytes,
+            )
+            for each in constants
+        ),
+        select.constant("b_" + label, bias),
+        *_results(attrs, op, len(parts) > 1),
+        select.scratch(kernel, cast("dict[str, object]", needs)),
+    ]
+    macs = steps * batches * sum(each.weight.size for each in constants)
+    return select.call(kernel, fields, args, macs)
+
+
+def _results(attrs: ops.RecurrentAttrs, op: Op, is_gru: bool) -> list[Arg]:
+    """The states and y; without y the codes of h take its place, and of a gru, whose h is none, nothing."""
+    results: list[Arg] = [TensorArg(index) for index in op.outputs]
+    if attrs.sequence:
+        return [*results[1:], results[0]]
+    return [*results, ScratchArg(0) if is_gru else results[0]]
+
+
+def _strides(
+    name: str, attrs: ops.RecurrentAttrs, steps: int, batches: int, extent: int
+) -> dict[str, Field]:
+    """Where a sequence begins, in the order of time, and the way from batch to batch and step to step."""
+    batch, step = (steps * extent, extent) if attrs.batch_first else (extent, batches * extent)
+    start, step = ((steps - 1) * step, -step) if attrs.reverse else (0, step)
+    return {f"{name}_start": start, f"{name}_batch": batch, f"{name}_step": step}
