@@ -128,6 +128,7 @@
 #undef QUAD_WORDS
 #undef QUANTIZE_EASY
 #undef RAISE
+#undef RAISED
 #undef RELATION
 #undef RELATION_compare_eq
 #undef RELATION_compare_le
