@@ -15,6 +15,8 @@ if [ "${1:-}" = --fast ]; then
   tests=("${fast[@]}")
 fi
 
+# Hundreds of processes import the tools: they need not all compile them.
+unset PYTHONDONTWRITEBYTECODE
 say "Running the tests"
 cd "$root"
 exec "$python" -m pytest -n 2 --dist loadgroup "${tests[@]}" "$@"

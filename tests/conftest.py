@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 import subprocess
@@ -30,6 +31,13 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
         pytest.exit(
             "this pytest-xdist does not group tests on this pytest: install requirements/dev.txt", 4
         )
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: Python need not look for garbage in it, nor after every few objects."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

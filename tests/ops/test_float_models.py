@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from executorch.exir import EdgeCompileConfig, to_edge
 from torch import nn
 from torch.nn import functional
 
@@ -25,6 +24,7 @@ from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Target
 
 from tests.support.plan_executor import PlanExecutor
+from tests.support.portable import portable_pte
 
 pytestmark = pytest.mark.xdist_group("float_models")  # one worker lowers them
 
@@ -146,9 +146,7 @@ def lowered(name: str) -> Lowered:
         "cnn": Cnn, "rows": Rows, "mlp": Mlp, "block": Block, "functions": Functions,
     }  # fmt: skip
     module = classes[name]().eval()
-    program = torch.export.export(module, inputs)
-    config = EdgeCompileConfig(_check_ir_validity=False)
-    pte = to_edge(program, compile_config=config).to_executorch().buffer
+    pte = portable_pte(module, inputs)
     with torch.no_grad():
         result = module(*inputs)
     outputs = result if isinstance(result, tuple) else (result,)

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
-from executorch.exir import EdgeCompileConfig, to_edge
 from torch.nn import functional
 
 from cortexm_tools.errors import CortexMError
@@ -17,6 +15,8 @@ from cortexm_tools.ir import Graph
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.pte import read_pte
+
+from tests.support.portable import portable_pte
 
 Function = Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]
 
@@ -86,12 +86,7 @@ class Module(torch.nn.Module):
 
 
 def read(function: Function, inputs: tuple[torch.Tensor, ...]) -> Graph:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        config = EdgeCompileConfig(_check_ir_validity=False)  # as the Cortex-M backend has it
-        exported = torch.export.export(Module(function), inputs)
-        program = to_edge(exported, compile_config=config).to_executorch()
-    return check_graph(read_pte(bytes(program.buffer), name="program"))
+    return check_graph(read_pte(portable_pte(Module(function), inputs), name="program"))
 
 
 @pytest.mark.parametrize("name", CASES)
