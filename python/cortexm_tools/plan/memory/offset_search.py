@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from ..types import Buffer
 
 Distances = Mapping[tuple[int, int], int]
+Pair = tuple[int, int, int, int]
+"""Buffers i < j, apart[i, j] and apart[j, i]."""
 
 
 def align_up(value: int, align: int) -> int:
@@ -44,7 +46,13 @@ class Problem:
     def __init__(self, buffers: tuple[Buffer, ...], apart: list[dict[int, int]]) -> None:
         self.buffers = buffers
         self.apart = apart
-        self.pairs = sorted((i, j) for i, others in enumerate(apart) for j in others if i < j)
+        self.pairs: list[Pair] = sorted(
+            (i, j, up, apart[j][i])
+            for i, others in enumerate(apart)
+            for j, up in others.items()
+            if i < j
+        )
+        self.aligns = [buffer.align for buffer in buffers]
 
     @classmethod
     def of(cls, buffers: tuple[Buffer, ...], distances: Distances) -> Problem:
@@ -169,121 +177,131 @@ class Problem:
                 if size <= bound:
                     return best, size, True
                 continue
-            i, j = pair
-            lower_first = node.cost(i, j) <= node.cost(j, i)
-            for low, high in ((j, i), (i, j)) if lower_first else ((i, j), (j, i)):
-                stack.append(node.child(low, high))
+            i, j, up, down = pair
+            one, other = (i, j, up), (j, i, down)
+            if node.cost(*one) <= node.cost(*other):
+                one, other = other, one
+            stack += (node.child(*one), node.child(*other))
         return best, size, not stack
 
 
-@dataclass
+@dataclass(slots=True)
 class _Node:
     """Decisions so far: `heads` are the lowest offsets that they allow, `tails` the least distances
     from there to the end of the arena.
 
     Attributes:
-        above, below: by buffer, those decided to lie so.
-        fresh: decisions (low, high) whose conclusions are to be drawn.
+        above, below: by buffer, those decided to lie so, and how far apart.
+        fresh: decisions (low, high, apart) whose conclusions are to be drawn.
         open: pairs that are not decided, in order.
         checked: the size below which both ways are known to be left for all of these; 0: none.
     """
 
-    problem: Problem
+    aligns: list[int]
     heads: list[int]
     tails: list[int]
-    above: list[tuple[int, ...]]
-    below: list[tuple[int, ...]]
-    fresh: list[tuple[int, int]]
-    open: list[tuple[int, int]]
+    above: list[tuple[tuple[int, int], ...]]
+    below: list[tuple[tuple[int, int], ...]]
+    fresh: list[tuple[int, int, int]]
+    open: list[Pair]
     checked: int = 0
 
     @classmethod
     def root(cls, problem: Problem) -> _Node:
         count = len(problem.buffers)
         tails = [b.nbytes for b in problem.buffers]
-        return cls(problem, [0] * count, tails, [()] * count, [()] * count, [], problem.pairs)
+        return cls(
+            problem.aligns, [0] * count, tails, [()] * count, [()] * count, [], problem.pairs
+        )
 
-    def child(self, low: int, high: int) -> _Node:
-        decided = (min(low, high), max(low, high))
+    def child(self, low: int, high: int, apart: int) -> _Node:
+        i, j = (low, high) if low < high else (high, low)
         return _Node(
-            self.problem,
-            list(self.heads),
-            list(self.tails),
-            list(self.above),
-            list(self.below),
-            [(low, high)],
-            [pair for pair in self.open if pair != decided],
+            self.aligns,
+            self.heads.copy(),
+            self.tails.copy(),
+            self.above.copy(),
+            self.below.copy(),
+            [(low, high, apart)],
+            [pair for pair in self.open if pair[0] != i or pair[1] != j],
             self.checked,
         )
 
-    def cost(self, low: int, high: int) -> int:
+    def cost(self, low: int, high: int, apart: int) -> int:
         """A bound of the arena if `low` lies below `high`."""
-        return self.heads[low] + self.problem.apart[low][high] + self.tails[high]
+        return self.heads[low] + apart + self.tails[high]
 
     def tighten(self, size: int) -> bool:
         """Draws all conclusions; False if no arena below `size` is left."""
-        heads, tails, apart = self.heads, self.tails, self.problem.apart
+        heads, tails = self.heads, self.tails
         while True:
-            for low, high in self.fresh:
-                self.above[low] += (high,)
-                self.below[high] += (low,)
+            for low, high, apart in self.fresh:
+                self.above[low] += ((high, apart),)
+                self.below[high] += ((low, apart),)
             changed = self._propagate(size)
             if changed is None:
                 return False
-            self.fresh = []
             again = size == self.checked
-            for i, j in self.open:
+            fresh: list[tuple[int, int, int]] = []
+            for i, j, up, down in self.open:
                 if again and i not in changed and j not in changed:
                     continue
-                up = heads[i] + apart[i][j] + tails[j] < size
-                down = heads[j] + apart[j][i] + tails[i] < size
-                if not (up or down):
+                if heads[i] + up + tails[j] < size:
+                    if heads[j] + down + tails[i] >= size:
+                        fresh.append((i, j, up))
+                elif heads[j] + down + tails[i] < size:
+                    fresh.append((j, i, down))
+                else:
                     return False
-                if up != down:
-                    self.fresh.append((i, j) if up else (j, i))
-            self.checked = size
-            if not self.fresh:
+            self.fresh, self.checked = fresh, size
+            if not fresh:
                 return True
-            decided = {(min(pair), max(pair)) for pair in self.fresh}
-            self.open = [pair for pair in self.open if pair not in decided]
+            decided = {(i, j) if i < j else (j, i) for i, j, _ in fresh}
+            self.open = [pair for pair in self.open if pair[:2] not in decided]
 
     def _propagate(self, size: int) -> set[int] | None:
         """Offsets follow from the fresh decisions, and others from these; a circle of decisions would
         grow until it reaches `size`. Returns the buffers with another head or tail than before; None
         if no arena below `size` is left."""
-        heads, tails, problem = self.heads, self.tails, self.problem
+        heads, tails, aligns, above, below = (
+            self.heads, self.tails, self.aligns, self.above, self.below
+        )  # fmt: skip
         changed: set[int] = set()
         pending = list(self.fresh)
         while pending:
-            i, j = pending.pop()
-            apart = problem.apart[i][j]
-            head = align_up(heads[i] + apart, problem.buffers[j].align)
+            i, j, apart = pending.pop()
+            head = heads[i] + apart
             if head > heads[j]:
-                heads[j] = head
+                heads[j] = head = align_up(head, aligns[j])
                 changed.add(j)
                 if head + tails[j] >= size:
                     return None
-                pending += [(j, k) for k in self.above[j]]
-            if apart + tails[j] > tails[i]:
-                tails[i] = apart + tails[j]
+                for k, gap in above[j]:
+                    pending.append((j, k, gap))
+            tail = apart + tails[j]
+            if tail > tails[i]:
+                tails[i] = tail
                 changed.add(i)
-                if heads[i] + tails[i] >= size:
+                if heads[i] + tail >= size:
                     return None
-                pending += [(k, i) for k in self.below[i]]
+                for k, gap in below[i]:
+                    pending.append((k, i, gap))
         if size != self.checked and any(h + t >= size for h, t in zip(heads, tails, strict=True)):
             return None
         return changed
 
-    def worst_pair(self) -> tuple[int, int] | None:
+    def worst_pair(self) -> Pair | None:
         """The open pair whose buffers would collide at their lowest offsets and that costs most."""
-        apart, heads, tails = self.problem.apart, self.heads, self.tails
-        worst: tuple[int, int, tuple[int, int]] | None = None
-        for i, j in self.open:
-            below, above = heads[i] + apart[i][j], heads[j] + apart[j][i]
-            if below <= heads[j] or above <= heads[i]:
+        heads, tails = self.heads, self.tails
+        most, least, worst = -1, -1, None
+        for pair in self.open:
+            i, j, up, down = pair
+            low, high = heads[i], heads[j]
+            if low + up <= high or high + down <= low:
                 continue
-            up, down = below + tails[j], above + tails[i]
-            costs = (up, down) if up < down else (down, up)
-            if worst is None or costs > worst[:2]:
-                worst = (*costs, (i, j))
-        return worst[2] if worst else None
+            one, other = low + up + tails[j], high + down + tails[i]
+            if one > other:
+                one, other = other, one
+            if one > most or (one == most and other > least):
+                most, least, worst = one, other, pair
+        return worst
