@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 
 import numpy as np
 
@@ -77,16 +75,15 @@ def c_string(text: str) -> str:
 
 def array_lines(values: Array) -> list[str]:
     """The elements of an array, comma separated, at most 100 columns a line."""
-    words = _words(values.reshape(-1))
-    text = ", ".join(words) + ", "
-    ends = list(accumulate(len(word) + 2 for word in words))  # of each word in the text
+    text = "".join([word + ", " for word in _words(values.reshape(-1))])
     lines = []
-    begin = first = 0
-    while first < len(words):
-        first = max(bisect_right(ends, begin + _COLUMNS), first + 1)
-        end = ends[first - 1]
-        lines.append(f"    {text[begin : end - 1]}")
-        begin = end
+    begin = 0
+    while begin < len(text):
+        end = text.rfind(", ", begin, begin + _COLUMNS)
+        if end < 0:  # one long word
+            end = text.index(", ", begin)
+        lines.append(f"    {text[begin : end + 1]}")
+        begin = end + 2
     return lines or ["   "]
 
 
@@ -95,7 +92,7 @@ def _words(flat: Array) -> list[str]:
     if flat.dtype.kind == "f":
         return [c_float(value) for value in flat.tolist()]
     if flat.dtype.itemsize == 1:
-        return [_BYTES[value] for value in flat.tolist()]
+        return list(map(_BYTES.__getitem__, flat.tolist()))
     return [c_int(value) for value in flat.tolist()]
 
 

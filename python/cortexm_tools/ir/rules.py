@@ -121,7 +121,7 @@ class Subject:
         low, high = limits
         for name, field in fields.items():
             for value in field if isinstance(field, tuple) else (field,):
-                if not isinstance(value, int) or not low <= value <= high:
+                if not (isinstance(value, int) and low <= value <= high):
                     self.require(False, f"{name} is {value}, must lie in [{low}, {high}]")
 
     def rescales(
@@ -132,9 +132,9 @@ class Subject:
     ) -> None:
         """Requantizations, or tuples of them, that kernels can do."""
         for name, field in fields.items():
-            for each in field if isinstance(field, tuple) else (field,):
-                self.within(multiplier, **{f"{name}.multiplier": each.multiplier})
-                self.within(shift, **{f"{name}.shift": each.shift})
+            several = field if isinstance(field, tuple) else (field,)
+            self.within(multiplier, **{f"{name}.multiplier": tuple(r.multiplier for r in several)})
+            self.within(shift, **{f"{name}.shift": tuple(r.shift for r in several)})
 
     def dimension(self, dim: int, rank: int) -> None:
         self.require(0 <= dim < rank, f"dimension {dim} does not exist in rank {rank}")
