@@ -7,8 +7,9 @@ the fastest kernels, networks whose layers have several precisions, and one of t
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
-as they can, networks of branches that are computed where they are joined, recurrent layers, and networks that keep
-state from call to call, streams of windows among them. Dead bytes are overwritten after every step.
+as they can, networks of branches that are computed where they are joined, recurrent layers, and
+networks that keep state from call to call, streams of windows among them. Dead bytes are overwritten
+after every step.
 """
 
 from __future__ import annotations

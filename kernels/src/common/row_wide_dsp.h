@@ -20,8 +20,8 @@
 
 /* Eight outputs, in all registers there are. `sum` has what S, B, S, B … begin with, and gets them;
  * `block` are the bytes from one block of four outputs to the next. */
-__attribute__((naked, noinline)) static void cortexm_wide_1x8(const int16_t *x, const cortexm_word_t *w,
-                                                      int32_t block, int32_t sum[8], int32_t quads)
+__attribute__((naked, noinline, unused)) static void
+cortexm_wide_1x8(const int16_t *x, const cortexm_word_t *w, int32_t block, int32_t sum[8], int32_t quads)
 {
     (void)x;
     (void)w;
