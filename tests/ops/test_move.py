@@ -48,6 +48,15 @@ def test_elements_come_from_where_the_definition_says(name: str) -> None:
     same(run(attrs, [X], shape), expected)
 
 
+@pytest.mark.parametrize("dim", range(3))
+@pytest.mark.parametrize("count", [1, 2])
+def test_push(dim: int, count: int) -> None:
+    x = int8s(3, 4, 5)
+    new = int8s(*(count if d == dim else n for d, n in enumerate(x.shape)))
+    kept = x.take(range(count, x.shape[dim]), axis=dim)
+    same(run(ops.Push(dim), [x, new], x.shape), np.concatenate([kept, new], axis=dim))
+
+
 def test_concat() -> None:
     parts = [int8s(2, 1, 2), int8s(2, 3, 2), int8s(2, 2, 2)]
     result = run(ops.Concat(1), parts, (2, 6, 2))

@@ -84,6 +84,16 @@ def test_convolutions_of_single_pixels_are_linear(channels: int, dtype: DType) -
     same(graph, result)
 
 
+@pytest.mark.parametrize("dtype", [DType.S8, DType.S16])
+def test_convolutions_of_windows_of_the_whole_image_are_linear(dtype: DType) -> None:
+    net = Net()
+    x = net.input((2, 3, 4, 5), dtype)
+    graph = net.finish(net.conv(x, 7, (4, 5), (3, 1), (0, 0, 0, 0)))
+    result = simplify(graph)
+    assert "linear" in kinds(result) and "conv2d" not in kinds(result)
+    same(graph, result)
+
+
 @pytest.mark.parametrize(
     "more",
     [

@@ -57,9 +57,10 @@ def test_a_call_computes_one_column_of_each_layer() -> None:
     made = {op.outputs[0]: op for op in model.graph.ops if isinstance(op.attrs, ops.Conv2d)}
     assert len(made) == 3
     assert {model.graph.tensors[index].shape[2] for index in made} == {1}
-    # 2, 4 and 2 columns before the convolutions, all but the new one of the 22 for the mean.
+    # What the convolutions read, 3, 5 and 3 columns, and the 22 for the mean; the new one is pushed.
     kept = sorted(state.initial.shape[2] for state in model.graph.states)
-    assert kept == [2, 2, 4, 21]
+    assert kept == [3, 3, 5, 22]
+    assert sum(isinstance(op.attrs, ops.Push) for op in model.graph.ops) == 4
     assert dict(stream_constants(model)) == {
         "STREAM_HOP": 1, "STREAM_WINDOW": 30, "STREAM_DELAY": 0,
     }  # fmt: skip

@@ -430,6 +430,12 @@ def _index_put() -> Iterator[Graph]:
         yield _graph(ops.IndexPut((0,), adds), operands, (3, 4), S8)
 
 
+@_of(ops.Push)
+def _push() -> Iterator[Graph]:
+    for dim, new in ((0, (2, 3, 2)), (1, (5, 1, 2)), (2, (5, 3, 1))):
+        yield _graph(ops.Push(dim), [((5, 3, 2), S16), (new, S16)], (5, 3, 2), S16)
+
+
 @_of(ops.Reduce)
 def _reduce() -> Iterator[Graph]:
     yield _graph(ops.Reduce("mean", (0, 2), True), [((2, 3, 4), F32)], (1, 3, 1), F32)

@@ -33,7 +33,7 @@ def dead_after_call(plan: Plan, number: int, call: Call) -> list[tuple[int, int]
     if not offsets and any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args):
         scratch = plan.buffers[plan.scratch_of[number]]
         dead.append((scratch.offset, scratch.offset + scratch.nbytes))
-    if call.kernel.op == "move":
+    if call.kernel.op == "move" and plan.steps[number].fused:
         kept = dict(call.fields)["count"]
         target = call.tensors[-1]
         band = plan.buffers[plan.buffer_of[target.index]]

@@ -37,7 +37,7 @@ class Operands(Enum):
     """The operands over which a result may be written in place."""
 
     NONE = "none"
-    FIRST = "the first: what the operator does not replace stays"
+    FIRST = "the first: what the operator does not replace stays, or is moved within it"
     ALL = (
         "each that has the result's elements in their places: kernels read one before they write it"
     )

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns convolutions of single pixels into linear layers, whose kernels are made for them.
+"""Turns convolutions that give single pixels into linear layers, whose kernels are made for them.
 
 Of a 1x1 window without padding on images of one pixel, out[n, o] is the requantized sum of
 bias[o] + (x[n, c] - in_zero_point) * weight[o, c] over all channels c: that of a linear layer on rows
 of channels, whose weights have no zero point. The views around it change no element's place in C
 order; where the images are a view of such rows already, it reads those.
 
-This is how a program holds a linear layer with a scale for each output (frontend/lower/linear.py).
+A window of all the image has one sum as well: of (x[n, c, y, x'] - in_zero_point) *
+weight[o, y, x', c], over rows of all elements of an image, channels last, as the weights have them.
+
+The first is how a program holds a linear layer with a scale for each output (frontend/lower/linear.py).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from ..ir import Graph, Op, contiguous, ops
+from ..ir import Graph, Op, Tensor, contiguous, ops
 from ..ir.edit import GraphBuilder, producers
 
 
@@ -33,14 +37,14 @@ def _is_linear(op: Op, graph: Graph) -> bool:
     attrs = op.attrs
     if not isinstance(attrs, ops.Conv2d | ops.DepthwiseConv2d):
         return False
-    images = (graph.tensors[index].shape for index in (op.inputs[0], op.outputs[0]))
-    channels = graph.tensors[op.inputs[0]].shape[1]
-    groups = attrs.groups if isinstance(attrs, ops.Conv2d) else channels
+    x = graph.tensors[op.inputs[0]]
+    groups = attrs.groups if isinstance(attrs, ops.Conv2d) else x.shape[1]
     return (
         groups == 1
-        and attrs.window.kernel == (1, 1)
+        and attrs.window.kernel == x.shape[2:] == attrs.window.reach
+        and (isinstance(attrs, ops.Conv2d) or x.shape[2:] == (1, 1))
         and not any(attrs.window.padding)
-        and all(shape[2:] == (1, 1) for shape in images)
+        and graph.tensors[op.outputs[0]].shape[2:] == (1, 1)
         and graph.tensors[op.inputs[1]].is_constant
     )
 
@@ -56,7 +60,7 @@ def _add_linear(build: GraphBuilder, op: Op, source: Op | None, matrices: dict[i
     assert isinstance(attrs, ops.ConvAttrs)
     x, out = build.tensors[op.inputs[0]], build.tensors[op.outputs[0]]
     weight = build.tensors[op.inputs[1]]
-    inputs, outputs = x.shape[1], out.shape[1]
+    inputs, outputs = math.prod(x.shape[1:]), out.shape[1]
     if op.inputs[1] not in matrices:
         assert weight.data is not None
         data = weight.data.reshape(outputs, inputs)  # [O, 1, 1, C]; of one input [1, 1, 1, O]
@@ -64,7 +68,9 @@ def _add_linear(build: GraphBuilder, op: Op, source: Op | None, matrices: dict[i
         matrices[op.inputs[1]] = build.add_tensor(matrix)
     read = build.resolve(source.inputs[0]) if source is not None else op.inputs[0]
     is_view = source is not None and isinstance(source.attrs, ops.View)
-    if not is_view or build.tensors[read].shape[-1:] != (inputs,):
+    if x.shape[2:] != (1, 1):
+        read = _add_rows(build, op, x)
+    elif not is_view or build.tensors[read].shape[-1:] != (inputs,):
         read = build.add_tensor(replace(x, shape=x.shape[:2], dim_order=contiguous(2)))
         build.add(Op(ops.View(), op.inputs[:1], (read,), op.layer))
     shape = *build.tensors[read].shape[:-1], outputs
@@ -75,3 +81,13 @@ def _add_linear(build: GraphBuilder, op: Op, source: Op | None, matrices: dict[i
     operands = read, matrices[op.inputs[1]], *op.inputs[2:]
     build.add(Op(linear, operands, (made,), op.layer))
     build.add(Op(ops.View(), (made,), op.outputs, op.layer))
+
+
+def _add_rows(build: GraphBuilder, op: Op, x: Tensor) -> int:
+    """The images of a convolution as rows, channels last: no copy where they lie so."""
+    n, c, h, w = x.shape
+    last = build.add_tensor(replace(x, shape=(n, h, w, c), dim_order=contiguous(4)))
+    rows = build.add_tensor(replace(x, shape=(n, h * w * c), dim_order=contiguous(2)))
+    build.add(Op(ops.Transpose((0, 2, 3, 1)), op.inputs[:1], (last,), op.layer))
+    build.add(Op(ops.View(), (last,), (rows,), op.layer))
+    return rows

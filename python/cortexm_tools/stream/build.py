@@ -9,6 +9,7 @@ its window and computes what it did.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,11 +37,33 @@ class _Held:
     span: Span
 
 
+def _pushed(found: Trace) -> frozenset[int]:
+    """The tensors of which a state has all columns, and moves them up for the new ones.
+
+    The others have a state of the older columns alone, and bring all together in the arena for a while.
+    A state of all columns is larger by the new ones, and copies once instead of twice. The largest are
+    those: as many as make states and the largest of what is brought together smallest.
+    """
+    sizes: dict[int, tuple[int, int]] = {}
+    for index, need in found.needed.items():
+        new = len(found.new(index))
+        if len(need) > new:
+            known, tensor = found.columns[index], found.graph.tensors[index]
+            column = tensor.nbytes // known.length
+            sizes[index] = (column * len(need), column * new)
+    order = sorted(sizes, key=lambda index: (-sizes[index][0], index))
+    together = [*(sizes[index][0] for index in order), 0]
+    more = [0, *itertools.accumulate(sizes[index][1] for index in order)]
+    best = min(range(len(order) + 1), key=lambda count: (together[count] + more[count], -count))
+    return frozenset(order[:best])
+
+
 class _Builder:
     def __init__(self, found: Trace) -> None:
         self._found = found
         self._graph = found.graph
         self._build = GraphBuilder(found.graph)
+        self._pushed = _pushed(found)
         self._held: dict[int, _Held] = {}
         self._cuts: dict[tuple[int, Span, int], int] = {}
         self._states: list[State] = []
@@ -89,20 +112,30 @@ class _Builder:
         self._held[index] = held
 
     def _keep(self, index: int, new: int, kept: int, op: Op | None) -> int:
+        """All columns: from a state of the older ones; or the state itself, into which the new ones are
+        pushed."""
         name, dim = self._graph.tensors[index].name, self._found.columns[index].dim
         layer = op.layer if op is not None else self._layer_of_readers(index)
         added = self._build.tensors[new].shape[dim]
-        before = self._tensor(index, kept, f"{name}_before")
         joined = self._tensor(index, kept + added, f"{name}_joined")
+        if index in self._pushed:
+            before = self._tensor(index, kept + added, f"{name}_before")
+            self._build.add(Op(ops.Push(dim), (before, new), (joined,), layer))
+            self._add_state(name, before, joined)
+            return joined
+        before = self._tensor(index, kept, f"{name}_before")
         after = self._tensor(index, kept, f"{name}_after")
         self._build.add(Op(ops.Concat(dim), (before, new), (joined,), layer))
         rank = len(self._build.tensors[joined].shape)
         begin = tuple(added if d == dim else 0 for d in range(rank))
         self._build.add(Op(ops.Slice(begin, (1,) * rank), (joined,), (after,), layer))
+        self._add_state(name, before, after)
+        return joined
+
+    def _add_state(self, name: str, before: int, after: int) -> None:
         tensor = self._build.tensors[before]
         initial = np.zeros(tensor.shape, tensor.dtype.numpy)
         self._states.append(State(name, before, after, initial))
-        return joined
 
     def _layer_of_readers(self, index: int) -> Layer:
         return next((op.layer for op in self._graph.ops if index in op.inputs), Layer())

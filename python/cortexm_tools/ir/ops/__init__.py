@@ -43,7 +43,7 @@ from .conv import (
 from .convert import Cast, Dequantize, Quantize, Requantize
 from .index import Gather, Index, IndexPut
 from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear
-from .move import AsStrided, Clone, Concat, Expand, Pad, Slice, Tile, Transpose, View
+from .move import AsStrided, Clone, Concat, Expand, Pad, Push, Slice, Tile, Transpose, View
 from .norm import FloatGroupNorm, FloatLayerNorm
 from .pool import AvgPool2d, FloatAvgPool2d, FloatMaxPool2d, MaxPool2d
 from .recurrent import Gru, Lstm, RecurrentAttrs, Rnn
@@ -102,6 +102,7 @@ __all__ = [
     "Minimum",
     "Mul",
     "Pad",
+    "Push",
     "Quantize",
     "REDUCTIONS",
     "RecurrentAttrs",

@@ -144,6 +144,30 @@ class Concat(Attrs):
         return np.concatenate(parts, axis=self.dim)
 
 
+@operator(layout=Layout.FOLLOW, overwrites=Operands.FIRST, work=Work.MOVE, exact=True)
+@dataclass(frozen=True)
+class Push(Attrs):
+    """x, new of one type -> x without its first elements along dimension `dim`, as many as `new` has, and
+    `new` behind."""
+
+    kind: ClassVar[str] = "push"
+    dim: int
+
+    def check(self, op: Subject) -> None:
+        op.counts(2)
+        op.types(*DType)
+        op.same_shape()
+        shape, new = op.x.shape, op.ins[1].shape
+        op.dimension(self.dim, len(shape))
+        op.rank(op.ins[1], len(shape))
+        op.require(new[self.dim] < shape[self.dim], f"{new[self.dim]} elements replace all")
+        op.shape_of(op.ins[1], *shape[: self.dim], new[self.dim], *shape[self.dim + 1 :])
+
+    def compute(self, results: tuple[Tensor, ...], x: Array, new: Array) -> Array:
+        kept = x.take(range(new.shape[self.dim], x.shape[self.dim]), axis=self.dim)
+        return np.concatenate([kept, new], axis=self.dim)
+
+
 @operator(layout=Layout.COPY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
 @dataclass(frozen=True)
 class Slice(Attrs):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...ir import DType, Op, ops
@@ -80,6 +82,30 @@ def _concat(select: Selector, attrs: ops.Concat, op: Op) -> list[Call]:
         )
         begin += x.shape[attrs.dim]
     return calls
+
+
+@lowers(ops.Push)
+def _push(select: Selector, attrs: ops.Push, op: Op) -> list[Call]:
+    """What stays is moved to a lower address, row by row, so that the result may lie over the operand;
+    then the new elements."""
+    x, new = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
+    out = select.tensor(op.outputs[0])
+    dim = attrs.dim
+    inner = strides(x)[dim] * x.dtype.size
+    row, gone = x.shape[dim] * inner, new.shape[dim] * inner
+    turns = x.nbytes // row
+    step = row if turns > 1 else 0
+    moved = replace(
+        select.call(
+            select.kernel("move", "x8", op),
+            {"count": row - gone},
+            [TensorArg(op.inputs[0], gone, step), TensorArg(op.outputs[0], 0, step)],
+        ),
+        turns=turns,
+    )
+    begin = (x.shape[dim] - new.shape[dim]) * strides(out)[dim]
+    steps = (strides(new), strides(out))
+    return [moved, copy_call(select, op, op.inputs[1], op.outputs[0], new.shape, *steps, 0, begin)]
 
 
 @lowers(ops.Slice)
