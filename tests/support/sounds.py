@@ -16,7 +16,8 @@ def speech(samples: int, seed: int, peak: float = 0.5) -> Reals:
     """Syllables of vowels and fricatives with pauses: harmonics of a gliding pitch through three
     resonances, noise, and a floor of noise 60 dB below; in [-peak, peak]."""
     random = np.random.default_rng(seed)
-    time = np.arange(samples) / RATE
+    length = max(samples, RATE // 2)
+    time = np.arange(length) / RATE
     pitch = 110 * 2 ** random.uniform(-0.2, 1.2) * (1 + 0.1 * np.sin(2 * math.pi * 2 * time))
     phase = 2 * math.pi * np.cumsum(pitch) / RATE
     formants = np.stack(
@@ -25,15 +26,16 @@ def speech(samples: int, seed: int, peak: float = 0.5) -> Reals:
             for k, base in enumerate((600, 1500, 2700))
         ]
     )
-    voice = np.zeros(samples)
+    voice = np.zeros(length)
     for harmonic in range(1, 40):
         frequency = harmonic * pitch
         gain = sum(1 / (1 + ((frequency - f) / 120) ** 2) for f in formants) / harmonic
         voice += np.where(frequency < 7500, gain, 0) * np.sin(harmonic * phase)
     syllables = np.clip(np.sin(2 * math.pi * 3 * time + random.uniform(0, 6)), 0, None) ** 0.7
-    hiss = np.diff(random.normal(size=samples + 1)) * np.clip(-np.sin(2 * math.pi * 3 * time), 0, 1)
+    hiss = np.diff(random.normal(size=length + 1)) * np.clip(-np.sin(2 * math.pi * 3 * time), 0, 1)
     sound = voice * syllables / np.abs(voice).max() + 0.05 * hiss * (random.random() < 0.7)
-    sound = sound / np.abs(sound).max() + 1e-3 * random.normal(size=samples)
+    sound = sound / np.abs(sound).max() + 1e-3 * random.normal(size=length)
+    sound = sound[(length - samples) // 2 :][:samples]
     return peak * sound / np.abs(sound).max()
 
 

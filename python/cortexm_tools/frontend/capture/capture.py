@@ -23,9 +23,9 @@ from ..load.model_file import LoadedModel
 from ..load.samples import Sample, shape_text
 from ..origin.layers import module_path
 from ..origin.places import first_line, where_of_error
-from ..rewrites import decompose, decompose_unary, rewrite
+from ..rewrites import decompose, decompose_unary, fold_constants, join_spectra, rewrite
 from ..rewrites.layout import fit_layouts
-from .export import export
+from .export import check_real, export
 from .functional import functional
 from .runner import ModuleRunner, channels_last
 from .state import State, Stateless, alike, find_states
@@ -102,11 +102,15 @@ def capture(
         if not repeats:
             raise _hidden_state("the second call gives other outputs than the first")
     graph = copy.deepcopy(graph)  # it shares its weights with the user's module
-    decompose(graph)
 
     def precision_of_call(node: Node) -> object:
         return precision_of(module_path(node.meta.get("nn_module_stack")))
 
+    if rewritten:
+        fold_constants(graph)
+        join_spectra(graph, precision_of_call)
+    check_real(graph.graph, loaded)
+    decompose(graph)
     if rewritten:
         rewrite(graph, precision_of_call)
     spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)

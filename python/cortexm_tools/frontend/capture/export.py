@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.fx import Node
+from torch.fx import Graph, Node
 
 from ...advice import advice_on
 from ...errors import CortexMError
@@ -32,7 +32,7 @@ def export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Expo
 
     Raises:
         CortexMError: it cannot be captured, changes a parameter, or computes on what no kernel
-            takes: other floats, complex numbers, or shapes that depend on values.
+            takes: other floats, or shapes that depend on values.
     """
     try:
         # torch.export prints the graph up to where it fails; the error below says the same.
@@ -166,12 +166,6 @@ def _check_static(node: Node, loaded: LoadedModel) -> None:
                 hint="compute both sides and choose with torch.where, or write the loop out",
             )
     for value in _values(node.meta.get("val")):
-        if isinstance(value, torch.Tensor) and value.is_complex():
-            raise CortexMError(
-                f"{_shown(node)} gives complex numbers, on which no kernel computes",
-                where=str(layer_of(node, loaded.path.parent)),
-                hint=advice_on(call_of(node), str(node.target)),
-            )
         if isinstance(value, torch.Tensor):
             symbolic = any(not isinstance(n, int) for n in value.shape)
         else:
@@ -183,6 +177,22 @@ def _check_static(node: Node, loaded: LoadedModel) -> None:
                 where=str(layer),
                 hint=advice_on(_shown(node), str(node.target)),
             )
+
+
+def check_real(graph: Graph, loaded: LoadedModel) -> None:
+    """Raises if something in the graph gives complex numbers.
+
+    Args:
+        loaded: the model that the graph was made from; for messages.
+    """
+    for node in graph.nodes:
+        for value in _values(node.meta.get("val")):
+            if isinstance(value, torch.Tensor) and value.is_complex():
+                raise CortexMError(
+                    f"{_shown(node)} gives complex numbers, on which no kernel computes",
+                    where=str(layer_of(node, loaded.path.parent)),
+                    hint=advice_on(call_of(node), str(node.target)),
+                )
 
 
 def _shown(node: Node) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from .codes import code_pass, restore_pass
 from .linear import linear_pass
 from .pads import lowering_without_pads, pad_pass
+from .spectrum import spectrum_pass
 from .tables import mark_pass, table_pass
 from .wide import boundary_pass, fusion_pass
 
@@ -22,7 +23,7 @@ def pass_list() -> list[Any]:
         QuantizedClampActivationPass,
     )
 
-    result: list[Any] = [mark_pass()]
+    result: list[Any] = [spectrum_pass(), mark_pass()]
     for each in CortexMPassManager.pass_list:
         if each is ActivationFusionPass:
             result.append(fusion_pass())

@@ -48,7 +48,11 @@ class ChosenNodes:
 
 
 def find_widths(
-    model: GraphModule, chosen: Callable[[Node], int | None], moving: Container[Any], states: int
+    model: GraphModule,
+    chosen: Callable[[Node], int | None],
+    moving: Container[Any],
+    states: int,
+    wide: Container[Node] = (),
 ) -> Widths:
     """The codes of every tensor of `model`.
 
@@ -57,6 +61,7 @@ def find_widths(
         moving: operators that have the codes of what they read.
         states: how many of its last inputs are states, the new values of which are its first
             outputs.
+        wide: what has 16 bits, if it is not in float.
     """
     found: dict[Node, int | None] = {}
     nodes = list(model.graph.nodes)
@@ -67,7 +72,7 @@ def find_widths(
         if width is None:
             read = [w for each in node.all_input_nodes if (w := found[each]) is not None]
             width = max(read, default=None)
-        found[node] = width
+        found[node] = 16 if node in wide and width != 0 else width
     for node in reversed(nodes):
         if found[node] is None:
             readers = [w for each in node.users if (w := found[each]) is not None]

@@ -22,6 +22,7 @@ from .borders import (
     keep_float,
 )
 from .choice import Choices, check_named
+from .sound import annotate_spectra, sounds
 from .state_ranges import share_ranges
 from .tags import tag_of
 from .wide import wide_quantizers
@@ -117,8 +118,9 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
         return None if choice is None else choice.bits
 
     def annotate_precisions(model: GraphModule) -> GraphModule:
-        widths.update(find_widths(model, chosen, moving, states))
+        widths.update(find_widths(model, chosen, moving, states, sounds(model)))
         keep_float(model, widths)
+        annotate_spectra(model, widths, configs, moving)
         annotate_outputs(model, widths, spec_of)
         annotated: GraphModule = annotate(model)
         check_named(choices, annotated.graph)
@@ -128,7 +130,9 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
 
 
 def _has_width(widths: Widths, bits: int, node: Node) -> bool:
-    return node.op != "output" and widths[node] == bits
+    """Of what is not annotated yet, as the inputs that are sound are."""
+    is_done = node.op == "placeholder" and "quantization_annotation" in node.meta
+    return node.op != "output" and not is_done and widths[node] == bits
 
 
 def _choose_weights(quantizer: Any, largest: Callable[[Node], int]) -> None:

@@ -24,9 +24,19 @@ from . import (
     unary,
 )
 from .builder import Builder, Table
+from .constants import fold_constants
 from .decompose import decompose, decompose_floats, decompose_unary
+from .spectrum import join_spectra
 
-__all__ = ["REWRITES", "decompose", "decompose_floats", "decompose_unary", "rewrite"]
+__all__ = [
+    "REWRITES",
+    "decompose",
+    "decompose_floats",
+    "decompose_unary",
+    "fold_constants",
+    "join_spectra",
+    "rewrite",
+]
 
 REWRITES: Table = {
     **convolution.TABLE,

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The codes of sound: 16 bits for all that a logarithm of spectra comes from, and PCM as it is.
+
+A spectrum has to resolve what is 60 dB and more below the loudest sound, so the samples, and what is
+computed of them before, have int16 codes whatever the precision of the layer is. An input has
+the scale of PCM, 2^-15 of samples in [-1, 1] and 1 of samples that are integers: an application gives
+what its converter gives, and sound louder than that of calibration is not cut.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container
+from functools import cache
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..rewrites.spectrum.log_mel import LOG_MEL
+
+_PCM = 2.0**15
+
+
+def sounds(model: GraphModule) -> set[Node]:
+    """All that a logarithm of spectra is computed from, but for constants."""
+    found: set[Node] = set()
+    for node in reversed(list(model.graph.nodes)):
+        if any(
+            user in found or user.target is LOG_MEL and user.args[0] is node for user in node.users
+        ):
+            if node.op != "get_attr":
+                found.add(node)
+    return found
+
+
+def annotate_spectra(
+    model: GraphModule,
+    widths: dict[Node, int],
+    configs: dict[int, Any],
+    moving: Container[Any],
+) -> None:
+    """Say which codes logarithms of spectra take and give.
+
+    Args:
+        widths: bits of the codes of every node.
+        configs: ExecuTorch's quantization configuration by bits.
+        moving: operators that change no value.
+    """
+    from executorch.backends.cortex_m.quantizer.quantizer import mark_node_as_annotated
+
+    for node in model.graph.nodes:
+        if node.target is not LOG_MEL or not widths[node]:
+            continue
+        sound = node.args[0]
+        origin = _origin(sound, moving)
+        taken = configs[16].get_input_act_qspec()
+        if origin.op == "placeholder":
+            taken = pcm_spec()
+            mark_node_as_annotated(origin, {}, taken, True)
+        given = configs[widths[node]].get_output_act_qspec(node)
+        mark_node_as_annotated(node, {sound: taken}, given, True)
+
+
+def _origin(node: Node, moving: Container[Any]) -> Node:
+    while node.target in moving and node.all_input_nodes:
+        node = node.all_input_nodes[0]
+    return node
+
+
+@cache
+def pcm_spec() -> Any:
+    """The type of the codes of samples."""
+    from torchao.quantization.pt2e.quantizer import QuantizationSpec
+
+    return QuantizationSpec(
+        dtype=torch.int16,
+        observer_or_fake_quant_ctr=_pcm_observer(),
+        quant_min=-32768,
+        quant_max=32767,
+        qscheme=torch.per_tensor_symmetric,
+    )
+
+
+def _pcm_observer() -> Callable[..., Any]:
+    """The class of the observer that takes samples for PCM."""
+    from torchao.quantization.pt2e import MinMaxObserver
+
+    class PcmObserver(MinMaxObserver):  # type: ignore[misc]
+        """A power of two for the scale: see `pcm_scale`."""
+
+        def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:
+            loudest = float(torch.maximum(self.max_val.abs(), self.min_val.abs()))
+            scale = pcm_scale(loudest if math.isfinite(loudest) else 0.0)
+            return torch.tensor([scale]), torch.zeros(1, dtype=torch.int64)
+
+    return PcmObserver
+
+
+def pcm_scale(loudest: float) -> float:
+    """The scale of samples up to `loudest`: numbers up to 1 are in [-1, 1], others up to 2^15 integers;
+    else the least power of two."""
+    if loudest <= 1.0:
+        return 1 / _PCM
+    if 8.0 < loudest <= _PCM:
+        return 1.0
+    return float(2.0 ** math.ceil(math.log2(loudest))) / _PCM
