@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cmake.projects import HERE, MODEL, ROOT, Project, run, succeed
+from tests.cmake.projects import ROOT, Project, copied, run, succeed
 
 
-@pytest.fixture(autouse=True)
-def compiles_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def compiles_itself() -> Iterator[None]:
     """Builds that are looked at share no objects with others."""
-    monkeypatch.delenv("CMAKE_C_COMPILER_LAUNCHER", raising=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CMAKE_C_COMPILER_LAUNCHER", raising=False)
+        yield
 
 
 @pytest.fixture
@@ -23,9 +26,7 @@ def project(tmp_path: Path):
     """Copies a mini-project next to nothing else of ours."""
 
     def make(style: str, folder: str = "project", **definitions: str) -> Project:
-        source = tmp_path / folder / style
-        shutil.copytree(HERE / style, source)
-        return Project(source, tmp_path / folder / "build", {"MODEL": str(MODEL), **definitions})
+        return copied(tmp_path / folder, style, **definitions)
 
     return make
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -46,6 +47,13 @@ class Project:
     def plan(self) -> str:
         """What Ninja would do."""
         return run("ninja", "-C", str(self.build), "-n").stdout
+
+
+def copied(folder: Path, style: str, **definitions: str) -> Project:
+    """A copy of a mini-project in a folder that is new."""
+    source = folder / style
+    shutil.copytree(HERE / style, source)
+    return Project(source, folder / "build", {"MODEL": str(MODEL), **definitions})
 
 
 def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cmake.projects import MODEL, ROOT, Project, run, succeed
+from tests.cmake.projects import MODEL, ROOT, Project, copied, run, succeed
 
 MODEL_FILE = """
 import numpy as np
@@ -53,11 +53,19 @@ def touch(path: Path) -> None:
     os.utime(path)
 
 
-@pytest.fixture(params=["Ninja", "Unix Makefiles"])
-def built(project, request: pytest.FixtureRequest, tmp_path: Path) -> Project:
-    model = tmp_path / "own.pte"
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=pytest.mark.xdist_group(f"rebuild-{name}"))
+        for name in ("Ninja", "Unix Makefiles")
+    ],
+)
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project with a model of its own, up to date; each test leaves it so."""
+    folder = tmp_path_factory.mktemp("rebuild")
+    model = folder / "own.pte"
     shutil.copy(MODEL, model)
-    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), MODEL=str(model))
+    app = copied(folder, "find_package", CortexMModel_DIR=str(ROOT / "cmake"), MODEL=str(model))
     app.generator = request.param
     succeed(app.configure())
     succeed(app.make())
@@ -71,10 +79,8 @@ def test_nothing_touched_nothing_done(built: Project) -> None:
         assert "no work to do" in built.plan()
 
 
-def test_touched_model_is_compiled_but_equal_output_stops_there(
-    built: Project, tmp_path: Path
-) -> None:
-    touch(tmp_path / "own.pte")
+def test_touched_model_is_compiled_but_equal_output_stops_there(built: Project) -> None:
+    touch(Path(built.definitions["MODEL"]))
     said = succeed(built.make())
     assert "Compiling own.pte" in said
     assert "Building C object" not in said

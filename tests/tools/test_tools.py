@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -32,12 +33,17 @@ HOST = CompileOptions(target=Target.parse("host"))
 pytestmark = pytest.mark.xdist_group("executorch-tools")
 
 
-def test_bundle_of_aot_arm_compiler_becomes_firmware(tmp_path: Path) -> None:
+def test_bundle_of_aot_arm_compiler_becomes_firmware(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its own command line, then ours: cortexm_add_model(net.bpte)."""
     bundle = tmp_path / "net.bpte"
     words = ["-m", str(TINY), "-t", "cortex-m55", "--quantize", "--bundleio", "-o", str(bundle)]
     module = "executorch.backends.arm.scripts.aot_arm_compiler"
-    subprocess.run([sys.executable, "-m", module, *words], check=True, capture_output=True)
+    import_executorch()
+    monkeypatch.setattr(sys, "argv", [module, *words])
+    with quiet():
+        runpy.run_module(module, run_name="__main__")
     source = ROOT / "tests" / "cmake" / "bundle"
     build = tmp_path / "build"
     definitions = {
