@@ -59,8 +59,8 @@ class CompileOptions:
     Attributes:
         target: the core and the instruction set to use.
         kernels: whose kernels.
-        io_int8, io_int16: inputs and outputs of the model stay quantized: codes of this type in place
-            of float32.
+        io_int8, io_int16, io_codes: inputs and outputs of the model stay quantized: codes of this
+            type, or of any, in place of float32.
         arena: whose memory it computes in.
         section_arena, section_weights: linker sections (letters, digits, ``_``, ``.``, ``$``); empty
             for those of the regions, or else the compiler's choice.
@@ -85,6 +85,7 @@ class CompileOptions:
     kernels: KernelChoice = KernelChoice.BUILTIN
     io_int8: bool = False
     io_int16: bool = False
+    io_codes: bool = False
     arena: Arena = OwnArena()
     section_arena: str = ""
     section_weights: str = ""
@@ -125,7 +126,9 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     if options.executorch is not None:
         return _compile_for_executorch(program, options, options.executorch)
     graph = program.graph()
-    simplified = simplify(graph, io_int8=options.io_int8, io_int16=options.io_int16)
+    simplified = simplify(
+        graph, io_int8=options.io_int8, io_int16=options.io_int16, io_codes=options.io_codes
+    )
     streamed = None
     if options.stream is not None:
         streamed, stream_report = stream_stage(simplified, options.stream, program)
@@ -201,6 +204,7 @@ def _compile_for_executorch(
     refused = {
         "IO int8": options.io_int8,
         "IO int16": options.io_int16,
+        "IO codes": options.io_codes,
         "REQUIRE_INT8": options.require_int8,
         "STREAM": options.stream is not None,
         "REGIONS": bool(options.regions),

@@ -26,6 +26,7 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.options.precision import INT8, parse_quantization
 from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.simplify import simplify
+from cortexm_tools.simplify.int8_io import int8_io
 from cortexm_tools.target import Target
 
 from tests.support.sounds import mel_bank, speech
@@ -204,6 +205,18 @@ def test_models_are_lowered(form: str, words: str) -> None:
     (quantize,) = (op for op in graph.ops if op.inputs[0] == graph.inputs[0])
     assert isinstance(quantize.attrs, ops.Quantize) and quantize.attrs.scale == 2**-15
     assert graph.tensors[quantize.outputs[0]].dtype is DType.S16
+    codes = int8_io(graph, None)
+    borders = [codes.tensors[index].dtype for index in (*codes.inputs, *codes.outputs)]
+    assert borders == [DType.S16, DType.S16 if words == "a16w8" else DType.S8]
+    pcm = np.round(x * 2**15).clip(-(2**15), 2**15 - 1).astype(np.int16)
+    scale = codes.tensors[codes.outputs[0]].quant
+    assert scale is not None
+    values = (run_graph(codes, [pcm])[0] - np.float32(scale.zero_point)) * np.float32(scale.scale)
+    np.testing.assert_array_equal(values, run_graph(graph, [x])[0])
+    if words == "int8":
+        with pytest.raises(CortexMError) as error:
+            int8_io(graph, DType.S8)
+        assert error.value.hint == "build with IO codes"
 
 
 class Streamed(nn.Module):

@@ -62,6 +62,7 @@ def compile_options(args: argparse.Namespace, target: Target, **more: Any) -> Co
         ),
         io_int8=args.io == "int8",
         io_int16=args.io == "int16",
+        io_codes=args.io == "codes",
         optimize=Optimize(args.optimize),
         require_int8=args.require_int8,
         stream=parse_stream(args.stream),

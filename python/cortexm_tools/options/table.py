@@ -113,11 +113,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         cmake="IO", flags=("--io",), commands=MODELS, group="target",
-        choices=("float", "int8", "int16"),
+        choices=("float", "int8", "int16", "codes"),
         initial="float", default="`float`",
-        help="int8, int16: inputs and outputs of the image stay quantized, in this type",
+        help="int8, int16: inputs and outputs of the image stay quantized, in this type; codes: each in "
+        "its own",
         docs="`int8`, `int16`: inputs and outputs stay quantized at the border of the model, which "
-        "has codes of this type there",
+        "has codes of this type there; `codes`: each has those that it has in the model, such as "
+        "int16 for [sound](sound.md) and int8 for the scores",
     ),
     Option(
         cmake="OPTIMIZE", flags=("--optimize",), commands=MODELS, group="target",

@@ -19,13 +19,16 @@ from .states import keep_codes
 __all__ = ["int8_io", "simplify"]
 
 
-def simplify(graph: Graph, *, io_int8: bool = False, io_int16: bool = False) -> Graph:
+def simplify(
+    graph: Graph, *, io_int8: bool = False, io_int16: bool = False, io_codes: bool = False
+) -> Graph:
     """Runs every rewrite until nothing changes, then fixes the layouts.
 
     Args:
         graph: a graph as read from a .pte.
-        io_int8, io_int16: drop the quantize operators at the inputs and the dequantize operators
-            at the outputs, so that the application hands over codes of this type.
+        io_int8, io_int16, io_codes: drop the quantize operators at the inputs and the dequantize
+            operators at the outputs, so that the application hands over codes of this type, or of
+            any.
     """
     rewrites = (
         *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, make_linear),
@@ -37,6 +40,7 @@ def simplify(graph: Graph, *, io_int8: bool = False, io_int16: bool = False) -> 
             graph = check_graph(rewrite(graph))
         if graph == before:
             break
-    if io_int8 or io_int16:
-        graph = check_graph(int8_io(graph, DType.S16 if io_int16 else DType.S8))
+    if io_int8 or io_int16 or io_codes:
+        dtype = None if io_codes else DType.S16 if io_int16 else DType.S8
+        graph = check_graph(int8_io(graph, dtype))
     return check_graph(remove_dead(assign_layouts(own_outputs(graph))))

@@ -17,8 +17,11 @@ from ..ir.edit import GraphBuilder, consumers, producers, remove_dead
 _WORDS = {DType.S8: "int8", DType.S16: "int16"}
 
 
-def int8_io(graph: Graph, dtype: DType = DType.S8) -> Graph:
-    """Replaces float inputs and outputs by their codes, of one type.
+def int8_io(graph: Graph, dtype: DType | None = DType.S8) -> Graph:
+    """Replaces float inputs and outputs by their codes.
+
+    Args:
+        dtype: of all of these; None for any.
 
     Raises:
         CortexMError: a float input is not quantized by one set of parameters, or a float output
@@ -33,13 +36,19 @@ def int8_io(graph: Graph, dtype: DType = DType.S8) -> Graph:
             build.add(op)
     outputs = [_output(build, graph, index, made_by.get(index)) for index in graph.outputs]
     borders = [("input", graph.inputs, inputs), ("output", graph.outputs, outputs)]
+    types = {
+        build.tensors[new].dtype
+        for _, before, after in borders
+        for old, new in zip(before, after, strict=True)
+        if old != new
+    }
     for what, before, after in borders:
         for number, (old, new) in enumerate(zip(before, after, strict=True)):
             have = build.tensors[new].dtype
-            if old != new and have is not dtype:
+            if dtype is not None and old != new and have is not dtype:
                 raise CortexMError(
                     f"{what} {number} has codes of {_WORDS[have]}, not of {_WORDS[dtype]}",
-                    hint=f"build with IO {_WORDS[have]}",
+                    hint=f"build with IO {'codes' if len(types) > 1 else _WORDS[have]}",
                 )
     return remove_dead(build.finish(outputs, inputs))
 
