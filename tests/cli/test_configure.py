@@ -43,6 +43,15 @@ def test_the_core_is_of_the_call_the_platform_or_the_toolchain(
     assert (found["cpu"], found["isa"]) == (cpu, isa)
 
 
+def test_a_stream_is_passed_on() -> None:
+    host = ("processor=x86_64", "pointer=8")
+    assert "--stream" not in settled(*host)["options"]  # type: ignore[operator]
+    options = settled(*host, "STREAM=2:1:causal")["options"]
+    assert isinstance(options, list) and options[options.index("--stream") + 1] == "2:1:causal"
+    with pytest.raises(CortexMError, match="STREAM cannot be '2'"):
+        settled(*host, "STREAM=2")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
