@@ -351,6 +351,12 @@
     K(linear_s16, mve, linear_gemm4_s16_case)                                                      \
     K(linear_s16w4, mve, linear_gemm4_s16w4_case)                                                  \
     K(batch_matmul_s16, mve, batch_matmul_s16_case)                                                \
+    K(lstm_s8, mve, lstm_gemm4_s8_case)                                                            \
+    K(lstm_s16, mve, lstm_gemm4_s16_case)                                                          \
+    K(gru_s8, mve, gru_gemm4_s8_case)                                                              \
+    K(gru_s16, mve, gru_gemm4_s16_case)                                                            \
+    K(rnn_s8, mve, rnn_gemm4_s8_case)                                                              \
+    K(rnn_s16, mve, rnn_gemm4_s16_case)                                                            \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \

@@ -16,6 +16,13 @@ typedef struct {
     uint32_t word;
 } cortexm_parabola_t;
 
+static inline int32_t cortexm_parabola(int32_t value, uint32_t word, int32_t f)
+{
+    const int32_t slope = (int32_t)(word + (uint32_t)((int16_t)word * f));
+
+    return value + (slope >> 16) * f;
+}
+
 #define CORTEXM_PARABOLA_BITS 13 /* of the distance between two */
 #define CORTEXM_PARABOLA_ZERO 64 /* the one around 0 */
 

@@ -4,6 +4,7 @@
  * instruction set (cells/ISA.h) brings
  *   CORTEXM_SCALED(a, m)      floor(a * m / 2^16), m in [0, 2^15)
  *   CORTEXM_SATURATED(x, n)   x as a signed number of n bits
+ *   CORTEXM_PARABOLA(v, w, f) v + ((w + c * f) >> 16) * f with the lower half c of w
  *
  * Sums come in blocks of four cells, the last one of those that are left: for each gate one of each
  * cell. So do multipliers.
@@ -16,15 +17,27 @@
 #include "cortexm/requantize.h"
 #include "recurrent/tanh.h"
 
-/* A sum in units of 2^-16. Of int8 codes gate_right is 0. */
-static inline int32_t preactivation(const cortexm_recurrent_t *p, int32_t sum, int32_t multiplier)
+/* The shifts of sums; copies, as codes that are written might be those of the parameters. */
+typedef struct {
+    int32_t left, right;
+} preactivation_t;
+
+static inline preactivation_t preactivation_of(const cortexm_recurrent_t *p)
 {
-    const int32_t value = CORTEXM_SCALED((int32_t)((uint32_t)sum << p->gate_left), multiplier);
+    const preactivation_t to = {p->gate_left, p->gate_right};
+
+    return to;
+}
+
+/* A sum in units of 2^-16. Of int8 codes there is no shift to the right. */
+static inline int32_t preactivation(const preactivation_t *to, int32_t sum, int32_t multiplier)
+{
+    const int32_t value = CORTEXM_SCALED((int32_t)((uint32_t)sum << to->left), multiplier);
 
 #if CODE_BITS == 8
     return value;
 #else
-    return value >> p->gate_right;
+    return value >> to->right;
 #endif
 }
 
@@ -34,12 +47,12 @@ static inline int32_t tanh_of(int32_t x)
     const int32_t rest = CORTEXM_SATURATED(x, 20);
     const int32_t f = (int32_t)((uint32_t)rest << (32 - CORTEXM_PARABOLA_BITS)) >>
                       (32 - CORTEXM_PARABOLA_BITS);
-    const cortexm_parabola_t *const at =
-        cortexm_parabolas + CORTEXM_PARABOLA_ZERO + ((rest - f) >> CORTEXM_PARABOLA_BITS);
-    const uint32_t word = at->word;
-    const int32_t slope = (int32_t)(word + (uint32_t)((int16_t)word * (int16_t)f));
+    /* The distance is a multiple of 2^13, an entry has 2^3 bytes. */
+    const char *const zero = (const char *)&cortexm_parabolas[CORTEXM_PARABOLA_ZERO];
+    const void *const near = zero + ((rest - f) >> (CORTEXM_PARABOLA_BITS - 3));
+    const cortexm_parabola_t *const at = near;
 
-    return at->value + (int16_t)(slope >> 16) * (int16_t)f;
+    return CORTEXM_PARABOLA(at->value, at->word, f);
 }
 
 /* Sigmoid of twice the argument in Q15, from the tanh. */
@@ -55,34 +68,57 @@ static inline int32_t cortexm_out_start(const cortexm_recurrent_t *p)
                      ((uint32_t)p->out_zero_point << p->out_shift));
 }
 
+/* Sums and multipliers of a block of n < 4 cells, at the distances of four. */
+typedef struct {
+    int32_t sum[16];
+    int16_t m[16];
+} last_t;
+
+static inline void spread(last_t *last, int32_t gates, const int32_t *sum, const int16_t *m, int32_t n)
+{
+    for (int32_t i = 0; i < gates * n; ++i) {
+        last->sum[i / n * 4 + i % n] = sum[i];
+        last->m[i / n * 4 + i % n] = m[i];
+    }
+}
+
 static inline void lstm_cells(const cortexm_recurrent_t *p, const int32_t *sum, int16_t *c, ROW *h,
                               ELEMENT *y)
 {
     const int16_t *m = p->gates;
+    const preactivation_t to = preactivation_of(p);
     const int32_t start = cortexm_out_start(p);
+    const int32_t multiplier = p->out_multiplier;
+    const int32_t shift = p->out_shift;
     const int32_t state_right = 15 - p->state_bits;
     const int32_t state_left = 16 - p->state_bits;
+    last_t last;
 
     for (int32_t left = p->hidden; left > 0; left -= 4) {
-        const int32_t n = cortexm_min(left, 4);
+        const int16_t *const end = c + cortexm_min(left, 4);
 
-        for (int32_t i = 0; i < n; ++i) {
-            const int32_t in = sigmoid_of(preactivation(p, sum[0], m[0]));
-            const int32_t forget = sigmoid_of(preactivation(p, sum[n], m[n]));
-            const int32_t change = tanh_of(preactivation(p, sum[2 * n], m[2 * n])) >> 16;
-            const int32_t out = sigmoid_of(preactivation(p, sum[3 * n], m[3 * n]));
+        if (left < 4) {
+            spread(&last, 4, sum, m, left);
+            sum = last.sum;
+            m = last.m;
+        }
+        do {
+            const int32_t in = sigmoid_of(preactivation(&to, sum[0], m[0]));
+            const int32_t change = tanh_of(preactivation(&to, sum[8], m[8])) >> 16;
+            const int32_t forget = sigmoid_of(preactivation(&to, sum[4], m[4]));
             const int32_t kept = forget * *c + ((in * change) >> state_right) + (1 << 14);
             const int32_t state = CORTEXM_SATURATED(kept >> 15, 16);
             const int32_t shown = tanh_of((int32_t)((uint32_t)state << state_left)) >> 16;
-            const int32_t code = (CORTEXM_SCALED(out * shown, p->out_multiplier) + start) >> p->out_shift;
+            const int32_t out = sigmoid_of(preactivation(&to, sum[12], m[12])) * shown;
+            const int32_t code = (CORTEXM_SCALED(out, multiplier) + start) >> shift;
 
             *c++ = (int16_t)state;
             *h++ = *y++ = (ELEMENT)CORTEXM_SATURATED(code, CODE_BITS);
             ++sum;
             ++m;
-        }
-        sum += 3 * n;
-        m += 3 * n;
+        } while (c != end);
+        sum += 12;
+        m += 12;
     }
 }
 
@@ -99,38 +135,51 @@ static inline void gru_cells(const cortexm_recurrent_t *p, const int32_t *both, 
     const int16_t *m = p->gates;
     const int16_t *m_x = m + 2 * p->hidden;
     const int16_t *m_h = m_x + p->hidden;
+    const preactivation_t to = preactivation_of(p);
     const int32_t start = cortexm_out_start(p);
+    const int32_t multiplier = p->out_multiplier;
+    const int32_t shift = p->out_shift;
+    const int32_t state_right = 31 - p->state_bits;
+    last_t last;
 
     for (int32_t left = p->hidden; left > 0; left -= 4) {
-        const int32_t n = cortexm_min(left, 4);
+        const int16_t *const end = state + cortexm_min(left, 4);
 
-        for (int32_t i = 0; i < n; ++i) {
-            const int32_t reset = sigmoid_of(preactivation(p, both[0], m[0]));
-            const int32_t keep = sigmoid_of(preactivation(p, both[n], m[n]));
-            const int32_t part = preactivation(p, *of_h++, *m_h++);
-            const int32_t rest = preactivation(p, *of_x++, *m_x++);
-            const int32_t fresh =
-                tanh_of(rest + 2 * CORTEXM_SCALED(part, reset)) >> (31 - p->state_bits);
+        if (left < 4) {
+            spread(&last, 2, both, m, left);
+            both = last.sum;
+            m = last.m;
+        }
+        do {
+            const int32_t reset = sigmoid_of(preactivation(&to, both[0], m[0]));
+            const int32_t part = preactivation(&to, *of_h++, *m_h++);
+            const int32_t rest = preactivation(&to, *of_x++, *m_x++);
+            const int32_t fresh = tanh_of(rest + 2 * CORTEXM_SCALED(part, reset)) >> state_right;
+            const int32_t keep = sigmoid_of(preactivation(&to, both[4], m[4]));
             const int32_t next = fresh + ((keep * (*state - fresh) + (1 << 14)) >> 15);
+            const int32_t code = (next * multiplier + start) >> shift;
 
             *state++ = (int16_t)next;
-            *h++ = *y++ = cortexm_state_code(p, next, start);
+            *h++ = *y++ = (ELEMENT)CORTEXM_SATURATED(code, CODE_BITS);
             ++both;
             ++m;
-        }
-        both += n;
-        m += n;
+        } while (state != end);
+        both += 4;
+        m += 4;
     }
 }
 
 static inline void rnn_cells(const cortexm_recurrent_t *p, const int32_t *sum, ROW *h, ELEMENT *y)
 {
+    const int16_t *m = p->gates;
+    const preactivation_t to = preactivation_of(p);
     const int32_t start = cortexm_out_start(p);
+    const int32_t is_relu = p->is_relu;
 
-    for (int32_t i = 0; i < p->hidden; ++i) {
-        const int32_t x = preactivation(p, sum[i], p->gates[i]);
-        const int32_t value = p->is_relu ? cortexm_max(CORTEXM_SATURATED(x, 20), 0) >> 4
-                                         : tanh_of(x) >> 16;
+    for (int32_t left = p->hidden; left > 0; --left) {
+        const int32_t x = preactivation(&to, *sum++, *m++);
+        const int32_t value = is_relu ? cortexm_max(CORTEXM_SATURATED(x, 20), 0) >> 4
+                                      : tanh_of(x) >> 16;
 
         *h++ = *y++ = cortexm_state_code(p, value, start);
     }

@@ -17,7 +17,20 @@ static inline int32_t cortexm_scaled(int32_t a, int32_t m)
     return result;
 }
 
+/* value + ((word + (its lower half) * f) >> 16) * f */
+static inline int32_t cortexm_parabola_dsp(int32_t value, uint32_t word, int32_t f)
+{
+    int32_t result;
+
+    __asm__("smlabb %0, %1, %2, %1\n\t"
+            "smlatb %0, %0, %2, %3"
+            : "=&r"(result)
+            : "r"(word), "r"(f), "r"(value));
+    return result;
+}
+
 #define CORTEXM_SCALED(a, m) cortexm_scaled(a, m)
+#define CORTEXM_PARABOLA(value, word, f) cortexm_parabola_dsp(value, word, f)
 #define CORTEXM_SATURATED(x, n)                                                                    \
     __extension__({                                                                                \
         int32_t saturated;                                                                         \

@@ -17,6 +17,7 @@ static inline int32_t cortexm_scaled(int32_t a, int32_t m)
 }
 
 #define CORTEXM_SCALED(a, m) cortexm_scaled(a, m)
+#define CORTEXM_PARABOLA(value, word, f) cortexm_parabola(value, word, f)
 #define CORTEXM_SATURATED(x, n) cortexm_clamp(x, -(1 << ((n) - 1)), (1 << ((n) - 1)) - 1)
 
 #include "recurrent/cells/cells.h"
