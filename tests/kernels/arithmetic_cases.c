@@ -7,6 +7,7 @@
 #include "cases.h"
 #include "floats.h"
 #include "harness.h"
+#include "pack.h"
 
 /* The result's size and the periods of two operands of which one may be broadcast. */
 static void periods(int32_t *count, int32_t *a_period, int32_t *b_period)
@@ -107,7 +108,7 @@ int mul_s8_case(mul_fn variant, mul_fn ref)
     return finish(&o) && equal;
 }
 
-int add_s16_case(add_s16_fn variant, add_s16_fn ref)
+int any_add_s16_case(add_s16_fn variant, add_s16_fn ref, int shifts_right)
 {
     cortexm_add_s16_t p;
     int16_t *a;
@@ -122,6 +123,14 @@ int add_s16_case(add_s16_fn variant, add_s16_fn ref)
     p.a_shift = (int8_t)(one_in(8) ? between(-31, 3) : between(-4, 0));
     p.b_shift = (int8_t)(one_in(8) ? between(-31, 3) : between(-4, 0));
     p.out_shift = (int8_t)(one_in(8) ? between(-31, 30) : between(-17, -10));
+    if (shifts_right) {
+        p.b_multiplier = p.a_multiplier < 0 && p.b_multiplier < 0 ? -p.b_multiplier : p.b_multiplier;
+        p.a_shift = p.a_shift < -30 ? -30 : right(p.a_shift, 0);
+        p.b_shift = p.b_shift < -30 ? -30 : right(p.b_shift, 0);
+        p.a_multiplier /= p.a_shift == 0 ? 2 : 1;
+        p.b_multiplier /= p.b_shift == 0 ? 2 : 1;
+        p.out_shift = right(p.out_shift, 1);
+    }
     clamp_range_s16(&p.act_min, &p.act_max);
     a = random_codes_s16(p.a_period);
     b = random_codes_s16(p.b_period);

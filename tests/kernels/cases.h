@@ -270,7 +270,9 @@ typedef CORTEXM_BINARY((*binary_s64_fn), int64_t);
 int add_s8_case(add_fn variant, add_fn ref);
 int add_shifts_right_s8_case(add_fn variant, add_fn ref);
 int mul_s8_case(mul_fn variant, mul_fn ref);
-int add_s16_case(add_s16_fn variant, add_s16_fn ref);
+int any_add_s16_case(add_s16_fn variant, add_s16_fn ref, int shifts_right);
+#define add_s16_case(variant, ref) any_add_s16_case(variant, ref, 0)
+#define add_shifts_right_s16_case(variant, ref) any_add_s16_case(variant, ref, 1)
 int mul_s16_case(mul_s16_fn variant, mul_s16_fn ref);
 int minmax_s8_case(minmax_fn variant, minmax_fn ref);
 int minmax_of_case(kernel_fn variant, kernel_fn ref, element_t type);

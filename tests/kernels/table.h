@@ -330,6 +330,7 @@
     K(rnn_s8, dsp, rnn_pairs_s8_case)                                                              \
     K(rnn_s16, dsp, rnn_pairs_s16_case)                                                            \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
+    K(add_s16, dsp, add_shifts_right_s16_case)                                                     \
     K(log_mel_s16s8, dsp, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, dsp, log_mel_s16s16_case)
 

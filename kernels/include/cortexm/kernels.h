@@ -409,6 +409,7 @@ CORTEXM_MUL_S8(cortexm_mul_s8_v6m);
 CORTEXM_MUL_S8(cortexm_mul_s8_mve);
 CORTEXM_ADD_S16(cortexm_add_s16_scalar);
 CORTEXM_ADD_S16(cortexm_add_s16_v6m);
+CORTEXM_ADD_S16(cortexm_add_s16_dsp);
 CORTEXM_MUL_S16(cortexm_mul_s16_scalar);
 CORTEXM_MUL_S16(cortexm_mul_s16_v6m);
 CORTEXM_ADD_S16(cortexm_add_s16_mve);

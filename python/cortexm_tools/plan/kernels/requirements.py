@@ -77,6 +77,17 @@ def _add_shifts_right(facts: Facts) -> bool:
     return bool(are_codes and is_right)
 
 
+def _add_shifts_right_s16(facts: Facts) -> bool:
+    """An addition of int16 codes halves both operands at least, and shifts to the right at the end. With
+    codes raised by 2^15 the sum is then below 2^30, unless both are subtracted."""
+    operands = [(facts[f"{name}_multiplier"], facts[f"{name}_shift"]) for name in ("a", "b")]
+    are_halved = all(
+        -30 <= shift <= 0 and abs(multiplier) <= 1 << (30 - shift) for multiplier, shift in operands
+    )
+    is_sum = any(multiplier >= 0 for multiplier, _ in operands)
+    return bool(are_halved and is_sum and facts["out_shift"] < 0)
+
+
 def _from_channels(least: int) -> Callable[[Facts], bool]:
     """At least so many input channels."""
     return lambda facts: bool(facts.get("channels", facts.get("in_c", 0)) >= least)
@@ -113,6 +124,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "rows_3x3": _rows_3x3,
     "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,
+    "add_shifts_right_s16": _add_shifts_right_s16,
     **cmsis_nn.CASES,
 }
 
