@@ -19,7 +19,8 @@ from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
 
 from tests.support.batches import Job, run_jobs
-from tests.support.graphs import Net, random_inputs, rescales
+from tests.support.graphs import Net, rescales
+from tests.support.random_graphs import random_inputs
 
 CPUS = ("cortex-m3", "cortex-m4", "cortex-m55")
 SEEDS = range(60)

@@ -31,7 +31,7 @@ from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Optimize, Target
 
 from tests.support.batches import Job, run_jobs
-from tests.support.graphs import (
+from tests.support.random_graphs import (
     random_branches,
     random_inputs,
     random_layer,

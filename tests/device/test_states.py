@@ -14,7 +14,7 @@ from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
 
 from tests.support.batches import Job, run_jobs
-from tests.support.graphs import random_inputs
+from tests.support.random_graphs import random_inputs
 from tests.support.streams import stored_program, stored_programs
 
 _CALLS = 6

@@ -25,7 +25,8 @@ from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.cores import cross_compiler
-from tests.support.graphs import Net, random_tower
+from tests.support.graphs import Net
+from tests.support.random_graphs import random_tower
 
 GOLDEN = Path(__file__).parent / "golden"
 

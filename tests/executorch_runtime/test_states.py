@@ -15,7 +15,7 @@ from cortexm_tools.options.arena import SharedArena
 from cortexm_tools.program import Program
 
 from tests.executorch_runtime.executorch_host import HOST, Host, Job
-from tests.support.graphs import random_inputs
+from tests.support.random_graphs import random_inputs
 from tests.support.streams import stored_program, stored_programs
 
 _CALLS = 5

@@ -12,7 +12,7 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
 
 from tests.executorch_runtime.executorch_host import Host, Job
-from tests.support.graphs import random_inputs
+from tests.support.random_graphs import random_inputs
 
 DATA = Path(__file__).parents[1] / "data" / "precision"
 

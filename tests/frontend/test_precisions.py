@@ -22,8 +22,8 @@ from cortexm_tools.report import precision
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from tests.support.graphs import random_inputs
 from tests.support.outline import outline
+from tests.support.random_graphs import random_inputs
 
 NETWORK = Path(__file__).parents[1] / "data" / "precision" / "mixed.py"
 A16W8, A8W4 = Precision(activations=16), Precision(weights=4)

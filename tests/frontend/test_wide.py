@@ -25,8 +25,8 @@ from cortexm_tools.simplify import simplify
 from cortexm_tools.simplify.int8_io import int8_io
 from cortexm_tools.target import Target
 
-from tests.support.graphs import random_inputs
 from tests.support.outline import outline
+from tests.support.random_graphs import random_inputs
 
 NETWORK = Path(__file__).parents[1] / "data" / "precision" / "network.py"
 

@@ -16,8 +16,9 @@ from cortexm_tools.plan.types import Call, Step, TensorArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
-from tests.support.graphs import Net, random_tower
+from tests.support.graphs import Net
 from tests.support.ownership import replay
+from tests.support.random_graphs import random_tower
 
 M55 = Target.parse("cortex-m55")
 

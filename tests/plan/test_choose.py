@@ -15,8 +15,9 @@ from cortexm_tools.report import report_data, summary
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import CORES, Isa, Optimize, Target
 
-from tests.support.graphs import Net, random_network, random_tower
+from tests.support.graphs import Net
 from tests.support.ownership import replay
+from tests.support.random_graphs import random_network, random_tower
 
 M55 = Target.parse("cortex-m55")
 

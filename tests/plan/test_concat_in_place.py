@@ -21,8 +21,9 @@ from cortexm_tools.plan.types import Step
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from tests.support.graphs import Net, random_branches
+from tests.support.graphs import Net
 from tests.support.ownership import replay
+from tests.support.random_graphs import random_branches
 
 CPUS = ("cortex-m55", "cortex-m4", "cortex-m0")
 M55 = Target.parse("cortex-m55")

@@ -14,9 +14,10 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
-from tests.support.graphs import Net, random_inputs, random_mixture
+from tests.support.graphs import Net
 from tests.support.ownership import replay
 from tests.support.plan_executor import PlanExecutor
+from tests.support.random_graphs import random_inputs, random_mixture
 
 M55 = Target.parse("cortex-m55")
 

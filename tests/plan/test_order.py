@@ -16,7 +16,8 @@ from cortexm_tools.plan.search.order import peak, smallest_order
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
-from tests.support.graphs import Net, random_inputs
+from tests.support.graphs import Net
+from tests.support.random_graphs import random_inputs
 
 
 def branches(seed: int) -> Graph:

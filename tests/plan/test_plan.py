@@ -20,8 +20,9 @@ from cortexm_tools.plan.types import Buffer
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from tests.support.graphs import Net, random_layer, random_network, random_wide
+from tests.support.graphs import Net
 from tests.support.ownership import replay
+from tests.support.random_graphs import random_layer, random_network, random_wide
 
 M55 = Target.parse("cortex-m55")
 

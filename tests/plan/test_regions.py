@@ -20,7 +20,7 @@ from cortexm_tools.plan.search.choose_bands import choose_chains
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
-from tests.support.graphs import random_network, random_tower
+from tests.support.random_graphs import random_network, random_tower
 
 M55 = Target.parse("cortex-m55")
 

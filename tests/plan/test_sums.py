@@ -16,7 +16,7 @@ from cortexm_tools.plan.check.sums import SUMS_32, largest_int16_sum
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from tests.support.graphs import random_wide
+from tests.support.random_graphs import random_wide
 
 
 def with_largest_sum(graph: Graph, number: int, largest: int) -> Graph:

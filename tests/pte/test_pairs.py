@@ -18,7 +18,7 @@ from cortexm_tools.pte.pairs import quantize_multiplier
 from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.simplify import simplify
 
-from tests.support.graphs import random_inputs
+from tests.support.random_graphs import random_inputs
 
 DATA = Path(__file__).parents[1] / "data" / "pairs"
 

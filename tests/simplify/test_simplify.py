@@ -15,7 +15,8 @@ from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify import simplify
 
-from tests.support.graphs import Net, random_inputs, random_narrow, random_network
+from tests.support.graphs import Net
+from tests.support.random_graphs import random_inputs, random_narrow, random_network
 
 
 def kinds(graph: Graph) -> list[str]:

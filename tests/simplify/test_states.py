@@ -10,7 +10,8 @@ from cortexm_tools.ir import Array, DType, Graph, ops
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.simplify import simplify
 
-from tests.support.graphs import Net, random_inputs
+from tests.support.graphs import Net
+from tests.support.random_graphs import random_inputs
 from tests.support.streams import random_stream
 
 
