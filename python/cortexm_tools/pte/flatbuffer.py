@@ -18,6 +18,7 @@ from ..errors import CortexMError
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
 _I32 = struct.Struct("<i")
+_SCALARS = {code: struct.Struct("<" + code) for code in "bBiIqQ"}
 
 # Elements that may be decoded per byte of the buffer. A file without sharing needs less than one.
 _BUDGET_PER_BYTE = 4
@@ -35,11 +36,12 @@ class Buffer:
 
     def __init__(self, data: bytes | memoryview) -> None:
         self.data = memoryview(data)
-        self._left = _BUDGET_PER_BYTE * len(self.data) + 4096
+        self._size = len(self.data)
+        self._left = _BUDGET_PER_BYTE * self._size + 4096
 
     def check(self, pos: int, size: int, what: str) -> None:
         """Raises CortexMError unless [pos, pos + size) lies in the buffer."""
-        if pos < 0 or size < 0 or pos + size > len(self.data):
+        if pos < 0 or size < 0 or pos + size > self._size:
             raise damaged(f"{what} lies outside the file")
 
     def spend(self, count: int) -> None:
@@ -49,14 +51,16 @@ class Buffer:
             raise damaged("its tables refer to far more data than the file holds")
 
     def read(self, form: struct.Struct, pos: int, what: str) -> int:
-        self.check(pos, form.size, what)
+        if pos < 0 or pos + form.size > self._size:
+            self.check(pos, form.size, what)
         value: int = form.unpack_from(self.data, pos)[0]
         return value
 
     def follow(self, pos: int, what: str) -> int:
         """The position that the offset stored at `pos` points to."""
         target = pos + self.read(_U32, pos, what)
-        self.check(target, 4, what)
+        if target + 4 > self._size:
+            self.check(target, 4, what)
         return target
 
     def root(self) -> Table:
@@ -85,7 +89,7 @@ class Table:
         slot = 4 + 2 * number
         if slot + 2 > self._vtable_size:
             return 0
-        offset = self._buffer.read(_U16, self._vtable + slot, "a vtable")
+        offset: int = _U16.unpack_from(self._buffer.data, self._vtable + slot)[0]  # was checked
         return self._pos + offset if offset else 0
 
     def has(self, number: int) -> bool:
@@ -93,7 +97,7 @@ class Table:
 
     def _scalar(self, number: int, code: str, default: int) -> int:
         pos = self._field(number)
-        return self._buffer.read(struct.Struct("<" + code), pos, "a field") if pos else default
+        return self._buffer.read(_SCALARS[code], pos, "a field") if pos else default
 
     def i8(self, number: int, default: int = 0) -> int:
         return self._scalar(number, "b", default)
