@@ -106,6 +106,8 @@ def remove_dead(graph: Graph) -> Graph:
     kept = [op for op in graph.ops if needed.intersection(op.outputs)]
     used = set(graph.inputs) | needed | {i for op in kept for i in op.outputs}
     order = [i for i in range(len(graph.tensors)) if i in used]
+    if (len(kept), len(order), states) == (len(graph.ops), len(graph.tensors), graph.states):
+        return graph
     renumbered = {old: new for new, old in enumerate(order)}
     return Graph(
         name=graph.name,

@@ -34,10 +34,12 @@ def simplify(
         *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, make_linear),
         remove_dead,
     )
+    check_graph(graph)
     while True:
         before = graph
         for rewrite in rewrites:
-            graph = check_graph(rewrite(graph))
+            rewritten = rewrite(graph)
+            graph = rewritten if rewritten == graph else check_graph(rewritten)
         if graph == before:
             break
     if io_int8 or io_int16 or io_codes:
