@@ -368,7 +368,9 @@
     K(maximum_s8, mve, minmax_s8_case)                                                             \
     K(quantize_f32s8, mve, quantize_normal_f32s8_case)                                             \
     K(dequantize_s8f32, mve, dequantize_normal_s8f32_case)                                         \
-    K(move_x8, mve, move_x8_case)
+    K(move_x8, mve, move_x8_case)                                                                  \
+    K(log_mel_s16s8, mve, log_mel_s16s8_case)                                                      \
+    K(log_mel_s16s16, mve, log_mel_s16s16_case)
 
 #define V6M_C_KERNELS(K)                                                                           \
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \

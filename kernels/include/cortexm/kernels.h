@@ -596,6 +596,8 @@ CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_scalar, int8_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_scalar, int16_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_dsp, int8_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_dsp, int16_t);
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_mve, int8_t);
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_mve, int16_t);
 
 /* Adapters of other libraries, linked where KERNELS chooses one */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_cmsis_nn);

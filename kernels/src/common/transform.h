@@ -12,15 +12,7 @@
 
 #include <stdint.h>
 
-/* A number below 2 * top, a power of two, counted up with its bits in reverse; after the last one, 0. */
-static inline uint32_t cortexm_next_reversed(uint32_t number, uint32_t top)
-{
-    while (number & top) {
-        number ^= top;
-        top >>= 1;
-    }
-    return number | top;
-}
+#include "common/reversed.h"
 
 /* The complex number `i` of a windowed frame: its samples 2 i and 2 i + 1. */
 static inline void cortexm_load_pair(const int16_t *in, const int16_t *window, int32_t frame,
