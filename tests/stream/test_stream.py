@@ -220,6 +220,17 @@ def test_attention_over_the_window_is_refused() -> None:
     assert caught.value.where == "layer2"
 
 
+def test_sums_over_time_weighted_by_the_window_are_no_attention() -> None:
+    net = Net("pooling", 2)
+    x = net.input((1, 4, 10), order=contiguous(3))
+    weights = net.softmax(net.linear(net.transpose(x, (0, 2, 1)), 1), 1)
+    rows = net.view(weights, (1, 1, 10))
+    graph = net.finish(net.batch_matmul(rows, x))
+    model = stream_graph(simplify(graph), Stream(2, 1))
+    frames = random_frames(graph, 2, 14, 0)
+    assert check_stream(model, frames, calls=14, windows=14) == 14
+
+
 def test_a_model_with_state_is_refused() -> None:
     net = Net("state", 1)
     x, h = net.input((1, 4, 9, 1)), net.tensor((1, 4, 9, 1))

@@ -171,13 +171,19 @@ def _matmul(attrs: Attrs, case: Case) -> Local | None:
     return None
 
 
-def multiplies_columns(op: Op, columns: tuple[Columns | None, ...]) -> bool:
-    """Whether it is a product of every column with every other one, as in attention."""
+def multiplies_columns(op: Op, rank: int, columns: tuple[Columns | None, ...]) -> bool:
+    """Whether it is a product of every column with every other one, as in attention.
+
+    Args:
+        rank: of its operands.
+    """
     if not isinstance(op.attrs, (ops.BatchMatmul, ops.FloatMatmul)):
         return False
     left, right = columns[:2]
-    batch_like = left is not None and right is not None and left.dim == right.dim == 0
-    return left is not None and right is not None and not batch_like
+    if left is None or right is None:
+        return False
+    behind = 2 if isinstance(op.attrs, ops.BatchMatmul) else 1
+    return left.dim == rank - 2 and right.dim == rank - behind
 
 
 # -- windows ------------------------------------------------------------------------------------------

@@ -142,7 +142,8 @@ def _forwards(found: Trace) -> None:
         if mixed.intersection(op.inputs):
             mixed.update(op.outputs)
         elif any(known):
-            if multiplies_columns(op, known):
+            rank = len(graph.tensors[op.inputs[0]].shape)
+            if multiplies_columns(op, rank, known):
                 raise CortexMError(
                     f"{op.kind} multiplies every column of the window with every other one, as in "
                     "attention: nothing of it can be kept from call to call",
