@@ -86,12 +86,19 @@ def test_convolutions_of_single_pixels_are_linear(channels: int, dtype: DType) -
 
 
 @pytest.mark.parametrize("dtype", [DType.S8, DType.S16])
-def test_convolutions_of_windows_of_the_whole_image_are_linear(dtype: DType) -> None:
+@pytest.mark.parametrize("keeps", [True, False])
+def test_convolutions_of_the_whole_image_are_linear_in_a_call_of_a_stream(
+    keeps: bool, dtype: DType
+) -> None:
     net = Net()
     x = net.input((2, 3, 4, 5), dtype)
+    if keeps:
+        x = net.keep(net.tensor((2, 3, 4, 5), dtype), net.activation(x))
+        before = net.states[0].before
+        x = net.sum(x, before)
     graph = net.finish(net.conv(x, 7, (4, 5), (3, 1), (0, 0, 0, 0)))
     result = simplify(graph)
-    assert "linear" in kinds(result) and "conv2d" not in kinds(result)
+    assert ("linear" in kinds(result)) == keeps == ("conv2d" not in kinds(result))
     same(graph, result)
 
 

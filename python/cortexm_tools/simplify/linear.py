@@ -8,6 +8,8 @@ order; where the images are a view of such rows already, it reads those.
 
 A window of all the image has one sum as well: of (x[n, c, y, x'] - in_zero_point) *
 weight[o, y, x', c], over rows of all elements of an image, channels last, as the weights have them.
+Calls of a stream have many of them, for which a linear layer needs no scratch and fewer instructions; in
+other models the one that may be there would bring another kernel.
 
 The first is how a program holds a linear layer with a scale for each output (frontend/lower/linear.py).
 """
@@ -42,7 +44,7 @@ def _is_linear(op: Op, graph: Graph) -> bool:
     return (
         groups == 1
         and attrs.window.kernel == x.shape[2:] == attrs.window.reach
-        and (isinstance(attrs, ops.Conv2d) or x.shape[2:] == (1, 1))
+        and (x.shape[2:] == (1, 1) or (isinstance(attrs, ops.Conv2d) and bool(graph.states)))
         and not any(attrs.window.padding)
         and graph.tensors[op.outputs[0]].shape[2:] == (1, 1)
         and graph.tensors[op.inputs[1]].is_constant
