@@ -11,7 +11,7 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Target
 
-from tests.support.lowered import lowered
+from tests.support.lowered import alone, lowered
 from tests.support.reference import ExactPools
 
 M55 = Target.parse("cortex-m55")
@@ -33,4 +33,4 @@ def test_no_float_and_equal_on_the_device(name: str) -> None:
         (expected,) = program.reference(program.example)
     (got,) = run_graph(program.graph(), program.example)
     np.testing.assert_array_equal(got, expected)
-    assert run_program(compiled, RunRequest()).matched
+    assert run_program(alone(compiled), RunRequest()).matched

@@ -20,7 +20,7 @@ from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from tests.support.lowered import FOLDER
+from tests.support.lowered import FOLDER, alone
 from tests.support.lowered import lowered as program
 from tests.support.reference import ExactPools
 
@@ -77,7 +77,7 @@ def test_device_equals_interpreter(name: str, tmp_path: Path) -> None:
     stacked = {f"in_{i}": np.stack([row[i] for row in rows]) for i in range(len(rows[0]))}
     np.savez(tmp_path / "in.npz", **stacked)
     request = RunRequest(inputs=tmp_path / "in.npz", outputs=tmp_path / "out.npz")
-    report = run_program(compiled(name), request)
+    report = run_program(alone(compiled(name)), request)
     assert report.matched and report.data["invocations"] == 3
     assert report.data["board"] == "mps3-an547"
     assert report.data["instructions"] > report.data["macs"] / 16
@@ -92,9 +92,8 @@ def test_no_operator_reads_a_dead_byte(name: str) -> None:
     """On this machine, with sanitizers off but every dead byte overwritten after every step."""
     host = Target.parse("host")
     for io_int8 in (False, True):
-        report = run_program(
-            compiled(name, target=host, poison=True, io_int8=io_int8), RunRequest()
-        )
+        model = alone(compiled(name, target=host, poison=True, io_int8=io_int8))
+        report = run_program(model, RunRequest())
         assert report.matched and report.data["invocations"] >= 3
 
 
