@@ -89,7 +89,18 @@ def by_hand(m: Net, x: Tensor) -> Tensor:
     return 10 * torch.log10(torch.maximum((spectrum.abs() ** 2) @ m.mel.T, torch.tensor(1e-8)))
 
 
+def library(m: Net, x: Tensor) -> Tensor:
+    """As torchaudio's MelSpectrogram and AmplitudeToDB."""
+    spectrum = m.stft(x.reshape(-1, x.shape[-1]), True)
+    powers = spectrum.reshape(x.shape[:-1] + spectrum.shape[-2:]).abs().pow(2.0)
+    bands = torch.matmul(powers.transpose(-1, -2), m.mel.t()).transpose(-1, -2)
+    decibels = 10.0 * torch.log10(torch.clamp(bands, min=1e-10))
+    decibels -= 10.0 * math.log10(0.5)
+    return decibels
+
+
 FORMS: dict[str, Function] = {
+    "library": library,
     "abs": lambda m, x: m.bands(m.stft(x).abs() ** 2),
     "centered": lambda m, x: m.bands(m.stft(x, True).abs().square()),
     "parts": lambda m, x: m.bands(m.stft(x).real ** 2 + m.stft(x).imag.pow(2)),
@@ -140,7 +151,13 @@ def test_found_however_it_is_written(form: str) -> None:
         assert float((got - wanted).square().sum() / wanted.square().sum()) < 1e-7
 
 
+def overwritten(m: Net, x: Tensor) -> Tensor:
+    powers = m.stft(x).real
+    return m.bands(powers.pow_(2) + powers)
+
+
 OTHERS: dict[str, Function] = {
+    "overwritten": overwritten,
     "no logarithm": lambda m, x: m.mel @ m.stft(x).abs() ** 2,
     "phase": lambda m, x: torch.log(m.mel @ m.stft(x).real.abs() + 1e-6),
     "negative weights": lambda m, x: torch.log((m.mel - 0.1) @ m.stft(x).abs() ** 2 + 1e9),

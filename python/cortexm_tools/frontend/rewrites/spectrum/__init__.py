@@ -48,6 +48,9 @@ def join_spectra(
             replacement = _replacement(module, node, chain)
             for user in users:
                 user.replace_input_with(node, replacement)
+    for node in reversed(finder.chains):  # operators in place are no dead code for PyTorch
+        if not node.users:
+            module.graph.erase_node(node)
     module.graph.eliminate_dead_code()
     module.recompile()
 

@@ -43,17 +43,22 @@ class Finder:
         self.chains: dict[Node, Chain] = {}
 
     def follow(self, node: Node) -> None:
-        if node.op != "call_function" or any(
-            chain.stage is Stage.LOGS and len(each.users) > 1
+        """Enters the chain of a node, if it continues one. None goes on from a logarithm that others
+        read, too, nor writes over what others read."""
+        name = operator_name(node)
+        shared = [
+            self.chains[each]
             for each in node.all_input_nodes
-            if (chain := self.chains.get(each))
-        ):
+            if each in self.chains and len(each.users) > 1
+        ]
+        if node.op != "call_function" or any(chain.stage is Stage.LOGS for chain in shared):
+            return
+        if shared and name.endswith("_"):
             return
         if node.target is operator.getitem:
             found = self._part(node)
         else:
-            name = operator_name(node).removesuffix("_")
-            handler = HANDLERS.get(name)
+            handler = HANDLERS.get(name.removesuffix("_"))
             if handler is None:
                 return
             try:
