@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was recorded of recurrent layers: the page says it, it is within what is promised, and still so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cortexm_tools.ir import DType
+
+from benchmarks import recurrent
+
+RECORDED = json.loads(recurrent.RECORD.read_text())
+
+# Of CMSIS-NN's instructions for an LSTM; a GRU three quarters of it.
+MOST = {"cortex-m55": 0.35, "cortex-m4": 0.45, "cortex-m3": 0.60, "cortex-m0": 0.60}
+
+
+def test_page_is_what_was_recorded() -> None:
+    assert recurrent.PAGE.read_text() == recurrent.page(RECORDED)
+
+
+@pytest.mark.parametrize("cpu", recurrent.CPUS)
+def test_layers_cost_what_is_promised(cpu: str) -> None:
+    assert recurrent.share(RECORDED, cpu, "lstm") <= MOST[cpu]
+    assert recurrent.share(RECORDED, cpu, "gru") <= 0.75 * MOST[cpu]
+
+
+def test_a_figure_is_still_so(tmp_path: Path) -> None:
+    """The smallest layer on the M4; other compilers differ by some percent."""
+    row = next(
+        row
+        for row in RECORDED
+        if (row["cpu"], row["types"], row["hidden"]) == ("cortex-m4", "s8", 16)
+    )
+    shape = (row["inputs"], row["hidden"], row["steps"])
+    count = recurrent.measure("cortex-m4", "lstm", shape, DType.S8, tmp_path)
+    assert abs(count / row["lstm"] - 1) < 0.1
