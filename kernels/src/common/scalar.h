@@ -13,6 +13,7 @@
 
 #include "common/apart.h"
 #include "common/nibbles.h"
+#include "common/tap_fours.h"
 #include "cortexm/requantize.h"
 
 /* conv2d: the words of n > 0 inputs of each window; returns their end. */
@@ -71,32 +72,6 @@ static inline void cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w
         sum[4 + o] += (int32_t)(second & 0x3fffffu);
         sum[8 + o] += (int32_t)last;
     }
-}
-
-/* depthwise_conv2d: sum[i] = bias[i] + sum over the taps of tap[channel + i] * w[i]. There is at least
- * one tap. */
-static CORTEXM_APART void cortexm_tap_fours(const int8_t *const *tap, const int8_t *const *end,
-                                            int32_t channel, const int8_t *w,
-                                            const int32_t bias[4], int32_t sum[4])
-{
-    int32_t sum0 = bias[0];
-    int32_t sum1 = bias[1];
-    int32_t sum2 = bias[2];
-    int32_t sum3 = bias[3];
-
-    do {
-        const int8_t *const x = *tap++ + channel;
-
-        sum0 += x[0] * w[0];
-        sum1 += x[1] * w[1];
-        sum2 += x[2] * w[2];
-        sum3 += x[3] * w[3];
-        w += 4;
-    } while (tap != end);
-    sum[0] = sum0;
-    sum[1] = sum1;
-    sum[2] = sum2;
-    sum[3] = sum3;
 }
 
 /* linear: T[0 … 2] and T[3 … 5] += sums for n inputs and two blocks of weights, at w and at w + second;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/apart.h"
+#include "common/thumb1.h"
 
 __attribute__((naked, noinline, unused)) static uint32_t *
 cortexm_triples_put(uint32_t *to, const int8_t *x, const int8_t *y, const int8_t *z, int32_t n)
@@ -154,10 +155,7 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     "str  r3, [r0, #32]\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
                      "lsls r4, r2, #3\n"
                      "adds r4, r0, r4\n"
@@ -195,10 +193,7 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
                      "mov  r6, r12\n"
                      "mov  r7, lr\n" SEPARATE
                      "pop  {r3, r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n");
 #undef SEPARATE
 #undef FIRST_ROUND
@@ -231,18 +226,12 @@ cortexm_tap_fours(const int8_t *const *tap, const int8_t *const *end, int32_t ch
     "add  " sum ", r2\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
                      "mov  r12, r1\n" /* the end */
                      "ldr  r1, [sp, #36]\n"
                      "ldmia r1!, {r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "subs r1, r3, r2\n"
                      "movs r4, r2\n"
                      "adds r5, r2, #1\n"
@@ -256,17 +245,11 @@ cortexm_tap_fours(const int8_t *const *tap, const int8_t *const *end, int32_t ch
                      "adds r1, #3\n"
                      "cmp  r0, r12\n"
                      "bne  1b\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "ldr  r2, [sp, #40]\n"
                      "stmia r2!, {r4, r5, r6, r7}\n"
                      "pop  {r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n");
 #undef PRODUCT
 }
@@ -312,10 +295,7 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
 #endif
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "push {r3, r4, r5, r6, r7}\n"
                      "adds r2, r0, r2\n"
                      "mov  r12, r2\n" /* the end */
@@ -340,10 +320,7 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
                      "mov  r7, r11\n"
                      "stmia r3!, {r4, r5, r6, r7}\n"
                      "pop  {r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n" LITERALS);
 #undef LITERALS
 #undef STEPS
@@ -369,10 +346,7 @@ cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *sh
     (void)rows;
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
                      "mov  r9, r1\n"
                      "mov  r10, r2\n"
@@ -443,10 +417,7 @@ cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *sh
                      "cmp  r0, lr\n"
                      "bne  1b\n"
                      "pop  {r3, r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n"
                      "5:\n" /* negative */
                      "mov  r3, r11\n"

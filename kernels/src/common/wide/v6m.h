@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "common/stamp.h"
+#include "common/thumb1.h"
 
 /* conv2d: to[5 * k + i] = x[i][k] for n > 0 inputs of five windows, and sum[i] += x[i][k]; returns the
  * end of `to`. */
@@ -33,16 +34,10 @@ cortexm_fives_put(int32_t *to, const int16_t *const x[5], int32_t n, int32_t sum
     "add  " sum ", r7\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r3, r4, r5, r6, r7, lr}\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
                      "ldmia r3!, {r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "ldr  r4, [r3]\n"
                      "mov  r12, r4\n"
                      "lsls r6, r2, #1\n"
@@ -61,18 +56,12 @@ cortexm_fives_put(int32_t *to, const int16_t *const x[5], int32_t n, int32_t sum
                      "adds r6, #2\n"
                      "bne  1b\n"
                      "ldr  r3, [sp, #16]\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "stmia r3!, {r4, r5, r6, r7}\n"
                      "mov  r4, r12\n"
                      "str  r4, [r3]\n"
                      "pop  {r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "pop  {r3, r4, r5, r6, r7, pc}\n");
 #undef ONE
 }
@@ -106,10 +95,7 @@ cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t s
     "add  r12, r7\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
                      "movs r4, #20\n"
                      "muls r4, r2\n"
@@ -182,10 +168,7 @@ cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t s
                      "3:\n"
                      "add  sp, #16\n"
                      "pop  {r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n");
 #undef STEP
 }
@@ -210,18 +193,12 @@ cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t 
     "add  " sum ", r2\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
                      "mov  r12, r1\n" /* the end */
                      "ldr  r1, [sp, #36]\n"
                      "ldmia r1!, {r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "lsls r4, r2, #1\n"
                      "adds r5, r4, #2\n"
                      "adds r6, r4, #4\n"
@@ -233,17 +210,11 @@ cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t 
                      "adds r3, #4\n"
                      "cmp  r0, r12\n"
                      "bne  1b\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "ldr  r2, [sp, #40]\n"
                      "stmia r2!, {r4, r5, r6, r7}\n"
                      "pop  {r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n");
 #undef PRODUCT
 }
@@ -311,10 +282,7 @@ cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
     "stmia r0!, {r2}\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     CORTEXM_HIGH_TO_LOW
                      "push {r3, r4, r5, r6, r7}\n"
                      PUSH_MASK
                      "lsls r4, r2, #1\n"
@@ -358,10 +326,7 @@ cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
                      "mov  r3, lr\n" SEPARATE
                      "stmia r0!, {r3}\n"
                      "pop  {r4, r5, r6, r7}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
+                     CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n");
 #undef SEPARATE
 #undef STEP

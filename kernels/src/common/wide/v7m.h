@@ -11,6 +11,7 @@
 
 #include "common/apart.h"
 #include "common/stamp.h"
+#include "common/tap_fours.h"
 
 static CORTEXM_APART int32_t *cortexm_fives_put(int32_t *to, const int16_t *const x[5], int32_t n,
                                                 int32_t sum[5])
@@ -109,30 +110,6 @@ cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t s
                      "add  sp, #16\n"
                      "pop  {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 #undef STEP
-}
-
-static CORTEXM_APART void cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end,
-                                            int32_t channel, const int8_t *w,
-                                            const int32_t bias[4], int32_t sum[4])
-{
-    int32_t sum0 = bias[0];
-    int32_t sum1 = bias[1];
-    int32_t sum2 = bias[2];
-    int32_t sum3 = bias[3];
-
-    do {
-        const int16_t *const x = *tap++ + channel;
-
-        sum0 += x[0] * w[0];
-        sum1 += x[1] * w[1];
-        sum2 += x[2] * w[2];
-        sum3 += x[3] * w[3];
-        w += 4;
-    } while (tap != end);
-    sum[0] = sum0;
-    sum[1] = sum1;
-    sum[2] = sum2;
-    sum[3] = sum3;
 }
 
 __attribute__((naked, noinline, unused)) static void cortexm_eights(const int16_t *x,
