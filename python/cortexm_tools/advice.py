@@ -201,6 +201,13 @@ ADVICE: tuple[Advice, ...] = (
         "take BatchNorm2d, which costs nothing on the device",
     ),
     Advice(
+        _names(f"{_NN}.utils.rnn", "pack_padded_sequence pack_sequence pad_packed_sequence"),
+        "the number of steps must be known at build time: give the layer all steps and take the "
+        "outputs up to the length behind it, or make the model one step, with its states in "
+        "buffers, and call it for every one",
+        ("_pack_padded_sequence", "_pad_packed_sequence"),
+    ),
+    Advice(
         ("torchvision.ops.nms", "torchvision.ops.roi_align", "torchvision.ops.deform_conv2d"),
         _BEHIND,
         ("nms", "roi_align", "deform_conv2d"),

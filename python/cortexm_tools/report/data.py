@@ -29,6 +29,8 @@ def precision(op: Op, graph: Graph) -> str:
     if work is Work.CONVERT:
         return "convert"
     types = {graph.tensors[i].dtype for i in (*op.inputs, *op.outputs)}
+    if isinstance(op.attrs, ops.RecurrentAttrs):
+        types = {graph.tensors[op.inputs[0]].dtype}  # its states have 16 bits in every precision
     if DType.F32 in types:
         return "float"
     if DType.S16 in types:

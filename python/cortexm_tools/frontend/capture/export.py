@@ -22,6 +22,7 @@ from ..origin.calls import INDEXING, call_of, user_frames
 from ..origin.layers import layer_of
 from ..origin.places import first_line, frame_of_error, text_of, where_of_error
 from ..quiet import quiet
+from .recurrent_shapes import quick_shapes
 
 
 def export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> ExportedProgram:
@@ -36,7 +37,13 @@ def export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Expo
     """
     try:
         # torch.export prints the graph up to where it fails; the error below says the same.
-        with quiet(), redirect_stderr(io.StringIO()), torch.no_grad(), user_frames():
+        with (
+            quiet(),
+            redirect_stderr(io.StringIO()),
+            torch.no_grad(),
+            user_frames(),
+            quick_shapes(),
+        ):
             program = torch.export.export(module, inputs, strict=False)
     except CortexMError:
         raise

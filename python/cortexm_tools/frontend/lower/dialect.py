@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from . import dialect_recurrent
 from .dialect_reference import REFERENCES
 
 NAMESPACE = "cortexm"
@@ -67,6 +68,7 @@ def define() -> torch.library.Library:
         lambda x, *args: same(x, dtype=args[-1]),
     )
     _register(library, "log_mel", _LOG_MEL, _frames_of_bands)
+    dialect_recurrent.register(library, NAMESPACE)
     return library
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from ..origin.places import first_line, root_cause
 from ..quantize.choice import check_patterns, choose, patterns_choose_all
 from ..quantize.measure import measure
 from ..quantize.quantize import Quantized, quantize, split_activations
+from ..quantize.simulate import one_thread
 from ..quantize.tags import tag_nodes, tag_of
 from ..quantize.weight_bits import four_bits
 from ..quiet import import_executorch, quiet
@@ -38,15 +40,17 @@ from .guard import unsafe_nodes
 from .lean import make_lean
 from .missing import check_captured, check_lowered
 from .passes import pass_list
+from .recurrent import to_codes
 from .reference import Reference
 from .replay import quick_passes
 
 # Each round splits the activations off at least one more operator; two are the most ever needed.
 _MAX_ROUNDS = 4
 
-# A model of so many operators, most often an unrolled recurrent layer, is lowered in more than some
-# ten seconds.
+# A model of so many operators is lowered in more than some ten seconds.
 _MANY_OPERATORS = 300
+
+_RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 
 
 @dataclass(frozen=True)
@@ -98,8 +102,10 @@ def lower(
     warnings: list[str] = []
     if quantization is not None:
         quantization = replace(quantization, patterns=loaded.patterns)
-    with quiet(), quick_passes(), torch.random.fork_rng(devices=[]):
+    with quiet(), quick_passes(), torch.random.fork_rng(devices=[]), ExitStack() as stack:
         torch.manual_seed(0)
+        if any(isinstance(each, _RECURRENT) for each in loaded.module.modules()):
+            stack.enter_context(one_thread())  # a step is too small to be shared
         if quantization is None:
             captured = capture(loaded, rewritten=False)
         else:
@@ -247,6 +253,7 @@ def _lower_once(
             choices=choices,
             rounding=quantization.weights_rounded,
         )
+        to_codes(quantized.graph)
     try:
         with quiet(), torch.no_grad():
             stage("export (2 of 6)")

@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from .recurrent import kept_spec, width_given, width_read
+
 _aten = torch.ops.aten
 
 _KEEP_CODES = {
@@ -72,10 +74,12 @@ def find_widths(
         if width is None:
             read = [w for each in node.all_input_nodes if (w := found[each]) is not None]
             width = max(read, default=None)
-        found[node] = 16 if node in wide and width != 0 else width
+        found[node] = 16 if node in wide and width != 0 else width_given(node, width)
     for node in reversed(nodes):
         if found[node] is None:
-            readers = [w for each in node.users if (w := found[each]) is not None]
+            readers = [
+                width_read(node, each, w) for each in node.users if (w := found[each]) is not None
+            ]
             is_float = node.op == "placeholder" and 0 in readers
             found[node] = 0 if is_float else max(readers, default=None)
     if states:
@@ -135,6 +139,7 @@ def end_sharing_at_borders(part: Any, widths: Widths, spec_of: Callable[[int], A
         nodes, specs, *touches = clique_of(root)
         width = widths[root]
         fitting = [spec for spec in specs if _dtype(spec) is _DTYPES[width]]
+        fitting.sort(key=lambda spec: spec != kept_spec())
         if specs and not fitting:
             fitting = [spec_of(width)]
         return nodes, fitting, *touches

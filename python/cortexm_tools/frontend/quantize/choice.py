@@ -18,6 +18,7 @@ from ...ir.types import Layer
 from ...options.precision import Precision, Quantization, precision_word
 from ..capture.capture import Captured
 from ..origin.layers import layers_of_graph
+from ..rewrites.recurrent_operators import OPERATORS
 from .columns import WEIGHTED
 from .tags import tag_of
 
@@ -92,9 +93,15 @@ def check_patterns(
             continue
         inside = [node for node, layer in calls if pattern.matches(layer.path)]
         if inside and not any(node.target in WEIGHTED for node in inside):
+            recurrent = any(node.target in OPERATORS for node in inside)
+            why = (
+                "recurrent layers have weights of 8 bits"
+                if recurrent
+                else ("it has no weights to quantize")
+            )
             raise CortexMError(
                 f"Quantization: {printable(pattern.glob)!r} cannot be "
-                f"{precision_word(pattern.precision)}: it has no weights to quantize",
+                f"{precision_word(pattern.precision)}: {why}",
                 where=where,
                 hint=f"it can be {'int8' if pattern.precision.activations == 8 else 'a16w8'}",
             )

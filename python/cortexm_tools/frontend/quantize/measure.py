@@ -25,7 +25,9 @@ from ..load.model_file import LoadedModel
 from ..load.samples import Sample
 from ..nodes import operator_name, schema_of
 from ..origin.layers import layer_of
+from ..rewrites.recurrent_operators import recurrent_call
 from ..rewrites.unary import STAND_IN
+from .recurrent import CODED
 from .tags import tag_of
 
 MAX_INPUTS = 64
@@ -102,7 +104,10 @@ class _Recorder(Interpreter):
 
     def run_node(self, n: Node) -> Any:
         value = super().run_node(n)
-        if n in self._wanted and isinstance(value, torch.Tensor) and value.is_floating_point():
+        if CODED in n.meta and n in self._wanted:
+            scale, zero_point = n.meta[CODED][:2]
+            self.values[n] = (value.float() - zero_point) * scale
+        elif n in self._wanted and isinstance(value, torch.Tensor) and value.is_floating_point():
             # Operators in place write over what they read.
             self.values[n] = value.clone() if any(map(_writes, n.users)) else value
         return value
@@ -136,7 +141,8 @@ def _counterparts(nodes: list[Node], quantized: Graph) -> dict[Node, Node]:
     for node in nodes:
         tag = tag_of(node)
         other = by_name.get(node.name) if node.op == "placeholder" else tagged.get(tag or 0)
-        if other is not None and (node.op == "placeholder" or other.target is node.target):
+        alike = node.op == "placeholder" or recurrent_call(node) is not None
+        if other is not None and (alike or other.target is node.target):
             found[node] = _dequantized(other)
     return found
 
@@ -156,18 +162,24 @@ def _layers(
 ) -> list[LayerQuality]:
     """The layers in the order of the graph. What only moves values counts as what it moves."""
     noise: dict[Node, Noise] = {}
+    listed: set[Node] = set()
     layers = []
     for node in graph.nodes:
         sources = [noise[n] for n in node.all_input_nodes if n in noise]
         before = max(sources, key=lambda each: each.share, default=Noise())
-        if node.op == "call_function" and _operator(node) in _MOVING:
-            noise[node] = before
-        elif node in totals and totals[node] != Noise():
+        layer = recurrent_call(node)
+        moves = node.op == "call_function" and _operator(node) in _MOVING and layer is None
+        if not moves and node in totals and totals[node] != Noise():
             noise[node] = totals[node]
+            if layer in listed:
+                continue
+            listed.add(layer or node)
             is_input = node in inputs
-            name = f"input {inputs.index(node)}" if is_input else _operator(node)
+            name = f"input {inputs.index(node)}" if is_input else _operator(layer or node)
             where = "" if is_input else str(layer_of(node, base))
             layers.append(LayerQuality(name, where, totals[node], before))
+        elif moves or layer is not None:
+            noise[node] = before
     return layers
 
 

@@ -23,6 +23,7 @@ from ..origin.places import first_line
 from ..quiet import quiet
 from .choice import Choices
 from .quantizer import make_quantizer
+from .recurrent import note_codes
 from .rounding import round_by_inputs
 from .tags import tag_of
 
@@ -108,6 +109,7 @@ def quantize(
             rounded = None
             if rounding is Rounding.GPTQ:
                 rounded = round_by_inputs(prepared, samples, which, states, base)
+            note_codes(prepared)
             converted = convert_pt2e(prepared)
     except CortexMError:
         raise

@@ -22,6 +22,7 @@ from .borders import (
     keep_float,
 )
 from .choice import Choices, check_named
+from .recurrent import annotate_recurrent, keep_from_inputs_to_outputs, show_results
 from .sound import annotate_spectra, sounds
 from .state_ranges import share_ranges
 from .tags import tag_of
@@ -118,11 +119,14 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
         return None if choice is None else choice.bits
 
     def annotate_precisions(model: GraphModule) -> GraphModule:
+        show_results(model)
         widths.update(find_widths(model, chosen, moving, states, sounds(model)))
         keep_float(model, widths)
         annotate_spectra(model, widths, configs, moving)
         annotate_outputs(model, widths, spec_of)
+        annotate_recurrent(model, widths, spec_of)
         annotated: GraphModule = annotate(model)
+        keep_from_inputs_to_outputs(annotated)
         check_named(choices, annotated.graph)
         return annotated
 

@@ -89,6 +89,12 @@ class Grid:
         self.least = kind.min if observer.quant_min is None else int(observer.quant_min)
         self.most = kind.max if observer.quant_max is None else int(observer.quant_max)
         self.axis = getattr(observer, "ch_axis", 0) if self.step.numel() > 1 else 0
+        self.dtype: torch.dtype = observer.dtype
+
+    @property
+    def codes(self) -> tuple[float, int, int, int, torch.dtype]:
+        """The arguments of ``quantize_per_tensor`` behind the first."""
+        return float(self.step), int(self.zero_point), self.least, self.most, self.dtype
 
     def rounded(self, x: torch.Tensor) -> torch.Tensor:
         """`x` with every element as its code gives it."""

@@ -49,7 +49,7 @@ def _share(model: GraphModule, states: tuple[State, ...]) -> None:
         roots: dict[Point, None] = {}
         for number in group:
             for point in _points(placeholders[number], results[number], output):
-                roots[_root(point)] = None
+                roots[root_of(point)] = None
         initial = [states[number].initial for number in group]
         _unite(sorted(roots, key=lambda point: _position(point, positions)), initial)
 
@@ -62,10 +62,11 @@ def _position(point: Point, positions: dict[Node, int]) -> tuple[int, bool]:
 def _points(placeholder: Node, result: Node, output: Node) -> list[Point]:
     points: list[Point] = [placeholder, *((placeholder, user) for user in placeholder.users)]
     points += [result, (result, output)]
-    return [point for point in points if _spec(point) is not None]
+    return [point for point in points if spec_at(point) is not None]
 
 
-def _spec(point: Point) -> Any:
+def spec_at(point: Point) -> Any:
+    """How `point` is quantized; None if it is not."""
     node = point if isinstance(point, Node) else point[1]
     annotation = node.meta.get("quantization_annotation")
     if annotation is None:
@@ -75,9 +76,9 @@ def _spec(point: Point) -> Any:
     return annotation.input_qspec_map.get(point[0])
 
 
-def _root(point: Point) -> Point:
+def root_of(point: Point) -> Point:
     """The point whose quantization `point` has."""
-    while hasattr(spec := _spec(point), "edge_or_node"):
+    while hasattr(spec := spec_at(point), "edge_or_node"):
         point = spec.edge_or_node
     return point
 
@@ -89,17 +90,17 @@ def _unite(roots: list[Point], initial: list[torch.Tensor]) -> None:
     """
     from torchao.quantization.pt2e.quantizer import SharedQuantizationSpec
 
-    if len({_kind(_spec(root)) for root in roots}) != 1:
+    if len({_kind(spec_at(root)) for root in roots}) != 1:
         return
-    fixed = [_spec(root) for root in roots if hasattr(_spec(root), "zero_point")]
+    fixed = [spec_at(root) for root in roots if hasattr(spec_at(root), "zero_point")]
     if len({(spec.scale, spec.zero_point) for spec in fixed}) > 1:
         return
     if fixed and not all(_in_range(value, fixed[0]) for value in initial):
         return
     for root in roots[1:]:
-        _set_spec(root, SharedQuantizationSpec(roots[0]))
+        set_spec(root, SharedQuantizationSpec(roots[0]))
     if fixed:
-        _set_spec(roots[0], fixed[0])
+        set_spec(roots[0], fixed[0])
 
 
 def _kind(spec: Any) -> tuple[Any, ...]:
@@ -115,7 +116,7 @@ def _in_range(value: torch.Tensor, spec: Any) -> bool:
     return bool((value >= low).all()) and bool((value <= high).all())
 
 
-def _set_spec(point: Point, spec: Any) -> None:
+def set_spec(point: Point, spec: Any) -> None:
     if isinstance(point, Node):
         point.meta["quantization_annotation"].output_qspec = spec
     else:

@@ -22,6 +22,7 @@ from . import (
     reduction,
     resize,
     unary,
+    unrolled,
 )
 from .builder import Builder, Table
 from .constants import fold_constants
@@ -62,7 +63,9 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
         target: Any = node.target
         if node.op != "call_function" or target not in REWRITES:
             continue
-        replacement = REWRITES[target](Builder(module, node))
+        in_float = target in unrolled.TABLE and precision_of(node) is None
+        table = unrolled.TABLE if in_float else REWRITES
+        replacement = table[target](Builder(module, node))
         if replacement is None:
             continue
         if node.users:

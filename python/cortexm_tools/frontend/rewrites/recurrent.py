@@ -1,133 +1,89 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LSTM, GRU and RNN layers and cells, step by step in linear layers and element-wise operators.
+"""LSTM, GRU and RNN layers and cells as operators that go through all steps.
 
-The input's part of the gates is one linear layer over all steps; each step adds the state's part.
-With i, f, g, o the four quarters of the sum, an LSTM's step is
-c = sigmoid(f) c + sigmoid(i) tanh(g) and h = sigmoid(o) tanh(c), which a linear layer without bias
-follows in an LSTM with a projection. With r, z, n the thirds, kept apart for input (x) and
-state (h), a GRU's is n = tanh(n_x + sigmoid(r) n_h) and h = n + sigmoid(z) (h - n). An RNN's is
-h = tanh or relu of the sum. The first step drops what a zero state multiplies.
+A layer is one operator of recurrent_operators.py for each direction, a cell is one with a single step.
+With a projection h = R m of m = o tanh(c), an LSTM's gates depend on W h = (W R) m: it is an LSTM without
+one, of the state m, with a linear layer behind it.
+
+What computes in float is written out step by step instead (unrolled.py), and so are a layer whose
+weights are computed, which nobody knows when the program is made, and one with a projection that
+begins with an h of its own, which is no m.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from operator import getitem
 from typing import Any
 
 import torch
 from torch.fx import Node
 
-from .builder import Builder, Table, shape_of
+from . import unrolled
+from .builder import Builder, Rewrite, Table, shape_of
+from .recurrent_operators import GRU, LSTM, RNN
+from .unrolled import Weights, give_parts, initial_state
 
 _aten = torch.ops.aten
 
-
-@dataclass(frozen=True)
-class _Weights:
-    """One direction of one layer: [gates, input], [gates, state], biases or None, and the
-    projection [state, hidden] or None."""
-
-    w_ih: Any
-    w_hh: Any
-    b_ih: Any = None
-    b_hh: Any = None
-    w_hr: Any = None
-
-    @classmethod
-    def of(cls, parameters: list[Any], *, biases: bool) -> _Weights:
-        """As they stand in the arguments of the operator."""
-        count = 4 if biases else 2
-        projection = parameters[count] if len(parameters) > count else None
-        b_ih, b_hh = parameters[2:4] if biases else (None, None)
-        return cls(parameters[0], parameters[1], b_ih, b_hh, projection)
+Run = Callable[[Builder, Node, list[Node | None], Weights, bool, bool], tuple[Node, list[Node]]]
+"""Builds a direction of a layer: (build, x, its initial states, weights, batch_first, reverse) to what it
+gives at all steps, h, and what the last step leaves, for all states, as sequences."""
 
 
-@dataclass
-class _State:
-    """Node of [batch, hidden], or None for zeros."""
-
-    h: Node | None
-    c: Node | None = None
-
-
-Step = Callable[[Builder, Node, _Weights, _State], _State]
-
-
-def _gates(build: Builder, x: Node, weights: _Weights, h: Node | None) -> Node:
-    if h is None:
-        if weights.b_hh is None:
-            return x
-        bias = build(_aten.expand.default, weights.b_hh, list(shape_of(x) or ()))
-        return build(_aten.add.Tensor, x, bias)
-    return build(_aten.add.Tensor, x, build(_aten.linear.default, h, weights.w_hh, weights.b_hh))
-
-
-def _parts(build: Builder, gates: Node, hidden: int, count: int) -> list[Node]:
-    return [build(_aten.slice.Tensor, gates, 1, k * hidden, (k + 1) * hidden) for k in range(count)]
+def _lstm(
+    build: Builder,
+    x: Node,
+    before: list[Node | None],
+    weights: Weights,
+    batch_first: bool,
+    reverse: bool,
+) -> tuple[Node, list[Node]]:
+    w_hh, projection = weights.w_hh, build.value(weights.w_hr)
+    if projection is not None:
+        known = build.value(w_hh)
+        assert known is not None
+        w_hh = build.constant(known @ projection)
+    matrices = weights.w_ih, w_hh, weights.b_ih, weights.b_hh
+    call = build(LSTM, x, *before, *matrices, batch_first, reverse)
+    hs, cs = build(getitem, call, 0), build(getitem, call, 1)
+    if projection is not None:
+        hs = build(_aten.linear.default, hs, weights.w_hr)
+    return hs, [hs, cs]
 
 
-def _rows(build: Builder, weight: Any) -> int:
-    """How many outputs a linear layer of this weight has."""
-    value = build.value(weight)
-    assert value is not None
-    return int(value.shape[0])
+def _gru(
+    build: Builder,
+    x: Node,
+    before: list[Node | None],
+    weights: Weights,
+    batch_first: bool,
+    reverse: bool,
+) -> tuple[Node, list[Node]]:
+    matrices = weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh
+    (h0,) = before
+    shown = None if h0 is None else build(_aten.clone.default, h0)
+    call = build(GRU, x, h0, shown, *matrices, batch_first, reverse)
+    return build(getitem, call, 0), [build(getitem, call, 1)]
 
 
-def _lstm_step(build: Builder, x: Node, weights: _Weights, state: _State) -> _State:
-    gates = _gates(build, x, weights, state.h)
-    i, f, g, o = _parts(build, gates, _rows(build, weights.w_hh) // 4, 4)
-    i, o = build(_aten.sigmoid.default, i), build(_aten.sigmoid.default, o)
-    c = build(_aten.mul.Tensor, i, build(_aten.tanh.default, g))
-    if state.c is not None:
-        kept = build(_aten.mul.Tensor, build(_aten.sigmoid.default, f), state.c)
-        c = build(_aten.add.Tensor, kept, c)
-    h = build(_aten.mul.Tensor, o, build(_aten.tanh.default, c))
-    if weights.w_hr is not None:
-        h = build(_aten.linear.default, h, weights.w_hr)
-    return _State(h, c)
+def _rnn(relu: bool) -> Run:
+    def run(
+        build: Builder,
+        x: Node,
+        before: list[Node | None],
+        weights: Weights,
+        batch_first: bool,
+        reverse: bool,
+    ) -> tuple[Node, list[Node]]:
+        matrices = weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh
+        hs = build(RNN, x, *before, *matrices, relu, batch_first, reverse)
+        return hs, [hs]
+
+    return run
 
 
-def _gru_step(build: Builder, x: Node, weights: _Weights, state: _State) -> _State:
-    hidden = _rows(build, weights.w_hh) // 3
-    if state.h is not None:
-        recurrent = build(_aten.linear.default, state.h, weights.w_hh, weights.b_hh)
-    elif weights.b_hh is not None:
-        recurrent = build(_aten.expand.default, weights.b_hh, list(shape_of(x) or ()))
-    else:
-        w_hh = build.value(weights.w_hh)
-        assert w_hh is not None
-        recurrent = build.constant(torch.zeros(shape_of(x) or ()))
-    xs, hs = _parts(build, x, hidden, 3), _parts(build, recurrent, hidden, 3)
-    r, z = (build(_aten.sigmoid.default, build(_aten.add.Tensor, xs[k], hs[k])) for k in range(2))
-    n = build(_aten.add.Tensor, xs[2], build(_aten.mul.Tensor, r, hs[2]))
-    n = build(_aten.tanh.default, n)
-    if state.h is None:
-        return _State(build(_aten.sub.Tensor, n, build(_aten.mul.Tensor, z, n)))
-    change = build(_aten.mul.Tensor, z, build(_aten.sub.Tensor, state.h, n))
-    return _State(build(_aten.add.Tensor, n, change))
-
-
-def _rnn_step(activation: Any) -> Step:
-    def step(build: Builder, x: Node, weights: _Weights, state: _State) -> _State:
-        return _State(build(activation, _gates(build, x, weights, state.h)))
-
-    return step
-
-
-def _run(
-    build: Builder, steps: list[Node], weights: _Weights, state: _State, step: Step, back: bool
-) -> tuple[list[Node], _State]:
-    """The state's h after each step, in the order of `steps`, and the last state."""
-    results = []
-    for x in reversed(steps) if back else steps:
-        state = step(build, x, weights, state)
-        assert state.h is not None
-        results.append(state.h)
-    return (results[::-1] if back else results), state
-
-
-def _layers(step: Step, states: int) -> Callable[[Builder], Node | None]:
+def _layers(run: Run, states: int, otherwise: Rewrite) -> Rewrite:
     def rewrite(build: Builder) -> Node | None:
         args = build.arguments()
         shape = shape_of(args["input"])
@@ -136,86 +92,88 @@ def _layers(step: Step, states: int) -> Callable[[Builder], Node | None]:
         directions = 2 if args["bidirectional"] else 1
         if shape is None or len(shape) != 3 or args["train"]:
             return None
-        biases = bool(args["has_biases"])
-        size, rest = divmod(len(parameters), args["num_layers"] * directions)
+        count = args["num_layers"] * directions
+        size, rest = divmod(len(parameters), count)
         assert not rest
-        batch_first = bool(args["batch_first"])
+        biases, batch_first = bool(args["has_biases"]), bool(args["batch_first"])
+        weights = [
+            Weights.of(parameters[k * size : (k + 1) * size], biases=biases) for k in range(count)
+        ]
+        before = [[initial_state(build, node, k) for node in initial] for k in range(count)]
+        projected = weights[0].w_hr is not None and before[0][0] is not None
+        if projected or not _are_constants(build, parameters):
+            return otherwise(build)
         time = 1 if batch_first else 0
-        sequence, last = args["input"], []
-        for layer in range(args["num_layers"]):
+        sequence, finals = args["input"], list[list[Node]]()
+        for _ in range(args["num_layers"]):
             outputs = []
-            for direction in range(directions):
-                number = layer * directions + direction
-                weights = _Weights.of(
-                    parameters[number * size : (number + 1) * size], biases=biases
-                )
-                gates = build(_aten.linear.default, sequence, weights.w_ih, weights.b_ih)
-                gate_shape = shape[1 - time], _rows(build, weights.w_ih)
-                steps = []
-                for t in range(shape[time]):
-                    x = build(_aten.select.int, gates, time, t)
-                    x.meta["val"] = torch.empty(gate_shape, device="meta")
-                    steps.append(x)
-                state = _State(*(_initial(build, node, number) for node in initial))
-                hs, state = _run(build, steps, weights, state, step, bool(direction))
-                outputs.append(build(_aten.stack.default, hs, time))
-                last.append(state)
+            for reverse in (False, True)[:directions]:
+                k = len(finals)
+                hs, left = run(build, sequence, before[k], weights[k], batch_first, reverse)
+                last = 0 if reverse else shape[time] - 1
+                outputs.append(hs)
+                finals.append([build(_aten.select.int, part, time, last) for part in left])
             sequence = outputs[0] if directions == 1 else build(_aten.cat.default, outputs, 2)
-        finals = [build(_aten.stack.default, [s.h for s in last], 0)]
-        if states == 2:
-            finals.append(build(_aten.stack.default, [s.c for s in last], 0))
-        return _give_parts(build, [sequence, *finals])
+        after = [_stack(build, list(parts)) for parts in zip(*finals, strict=True)]
+        return give_parts(build, [sequence, *after])
 
     return rewrite
 
 
-def _cell(step: Step, states: int) -> Callable[[Builder], Node | None]:
+def _stack(build: Builder, states: list[Node]) -> Node:
+    if len(states) == 1:
+        return build(_aten.unsqueeze.default, states[0], 0)
+    return build(_aten.stack.default, states, 0)
+
+
+def _cell(run: Run, states: int, otherwise: Rewrite) -> Rewrite:
     def rewrite(build: Builder) -> Node | None:
         args = build.arguments()
         if len(shape_of(args["input"]) or ()) != 2:
             return None
-        weights = _Weights(args["w_ih"], args["w_hh"], args["b_ih"], args["b_hh"])
-        x = build(_aten.linear.default, args["input"], weights.w_ih, weights.b_ih)
-        before = _State(*args["hx"]) if states == 2 else _State(args["hx"])
-        after = step(build, x, weights, before)
-        if states == 1:
-            return after.h
-        return _give_parts(build, [after.h, after.c])
+        weights = Weights(args["w_ih"], args["w_hh"], args["b_ih"], args["b_hh"])
+        given = [weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh]
+        if not _are_constants(build, given):
+            return otherwise(build)
+        before = list(args["hx"]) if states == 2 else [args["hx"]]
+        x = build(_aten.unsqueeze.default, args["input"], 0)
+        _, left = run(build, x, _apart(build, before), weights, False, False)
+        after = [build(_aten.select.int, part, 0, 0) for part in left]
+        return after[0] if states == 1 else give_parts(build, after)
 
     return rewrite
 
 
-def _give_parts(build: Builder, parts: list[Any]) -> Node:
-    """Put `parts` in the place of the node's results, which are read by index.
-
-    Each part takes the shape of what it replaces, by which the rewrites of its readers go.
-    """
-    for user in list(build.node.users):
-        index: Any = user.args[1]
-        if "val" in user.meta:
-            parts[index].meta["val"] = user.meta["val"]
-        user.replace_all_uses_with(parts[index])
-        user.graph.erase_node(user)
-    result: Node = parts[0]
-    return result
+def _are_constants(build: Builder, parameters: list[Any]) -> bool:
+    return all(each is None or build.value(each) is not None for each in parameters)
 
 
-def _initial(build: Builder, node: Node, number: int) -> Node | None:
-    if node.target in (_aten.zeros.default, _aten.zeros_like.default):
-        return None
-    value = build.value(node)
-    if value is not None and not bool(value.any()):
-        return None
-    return build(_aten.select.int, node, 0, number)
+def _apart(build: Builder, states: list[Any]) -> list[Node | None]:
+    """The states a cell begins with; one that begins as another one does is a copy of it, so that each can
+    be quantized in its own way. None for zeros."""
+    found: list[Node | None] = []
+    for state in states:
+        value = build.value(state)
+        zeros = state.target in (_aten.zeros.default, _aten.zeros_like.default)
+        if zeros or (value is not None and not bool(value.any())):
+            found.append(None)
+        else:
+            found.append(build(_aten.clone.default, state) if state in found else state)
+    return found
 
+
+_RUNS: dict[Any, tuple[Run, int]] = {
+    _aten.lstm.input: (_lstm, 2),
+    _aten.gru.input: (_gru, 1),
+    _aten.rnn_tanh.input: (_rnn(relu=False), 1),
+    _aten.rnn_relu.input: (_rnn(relu=True), 1),
+    _aten.lstm_cell.default: (_lstm, 2),
+    _aten.gru_cell.default: (_gru, 1),
+    _aten.rnn_tanh_cell.default: (_rnn(relu=False), 1),
+    _aten.rnn_relu_cell.default: (_rnn(relu=True), 1),
+}
 
 TABLE: Table = {
-    _aten.lstm.input: _layers(_lstm_step, 2),
-    _aten.gru.input: _layers(_gru_step, 1),
-    _aten.rnn_tanh.input: _layers(_rnn_step(_aten.tanh.default), 1),
-    _aten.rnn_relu.input: _layers(_rnn_step(_aten.relu.default), 1),
-    _aten.lstm_cell.default: _cell(_lstm_step, 2),
-    _aten.gru_cell.default: _cell(_gru_step, 1),
-    _aten.rnn_tanh_cell.default: _cell(_rnn_step(_aten.tanh.default), 1),
-    _aten.rnn_relu_cell.default: _cell(_rnn_step(_aten.relu.default), 1),
+    target: (_cell if "cell" in str(target) else _layers)(*run, unrolled.TABLE[target])
+    for target, run in _RUNS.items()
 }
