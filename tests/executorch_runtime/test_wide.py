@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""int16 activations, and layers of all precisions, on ExecuTorch's own runtime: what the interpreter
-gives, in every byte."""
+"""int16 activations, layers of all precisions, and recurrent ones on ExecuTorch's own runtime: what the
+interpreter gives, in every byte."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ DATA = Path(__file__).parents[1] / "data" / "precision"
 
 
 def test_networks_with_int16_activations(host: Host, tmp_path: Path) -> None:
-    programs = [Program(name, (DATA / f"{name}.pte").read_bytes()) for name in ("network", "mixed")]
+    names = ("network", "mixed", "recurrent")
+    programs = [Program(name, (DATA / f"{name}.pte").read_bytes()) for name in names]
     graph = programs[0].graph()
     assert {op.attrs.kind for op in graph.ops} >= {
         "conv2d", "depthwise_conv2d", "transpose_conv2d", "linear", "wide_softmax", "activation",
