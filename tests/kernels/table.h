@@ -282,7 +282,9 @@
     K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \
     K(requantize_s16s8, v6m, requantize_s16s8_case)                                                \
     K(requantize_s16s16, v6m, requantize_s16s16_case)                                              \
-    K(dequantize_s8f32, v6m, dequantize_s8f32_case)
+    K(dequantize_s8f32, v6m, dequantize_s8f32_case)                                                \
+    K(log_mel_s16s8, v6m, log_mel_s16s8_case)                                                      \
+    K(log_mel_s16s16, v6m, log_mel_s16s16_case)
 
 #define V7M_KERNELS(K)                                                                             \
     K(conv2d_s8, v7m, conv_fours_s8_case)                                                          \

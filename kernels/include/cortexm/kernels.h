@@ -594,6 +594,8 @@ CORTEXM_BILINEAR(cortexm_bilinear_f32_scalar, cortexm_bilinear_f32_t, float);
 /* spectrum */
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_scalar, int8_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_scalar, int16_t);
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_v6m, int8_t);
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_v6m, int16_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_dsp, int8_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_dsp, int16_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_mve, int8_t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * log_mel, frame by frame, for a template that includes how complex numbers are multiplied before
- * (turn_scalar.h, turn_dsp.h). See kernels/README.md for the formula.
+ * (turn_scalar.h and its kin). See kernels/README.md for the formula.
  *
  * A frame's transform lies in scratch, points / 2 complex numbers, and in their place the powers of the
  * points / 2 + 1 bins.
@@ -15,7 +15,7 @@
 #include "cortexm/kernels.h"
 
 /* The square roots of 64-bit powers in their place. */
-static void take_roots(int32_t *powers, int32_t bins)
+__attribute__((noinline)) static void take_roots(int32_t *powers, int32_t bins)
 {
     for (int32_t k = 0; k < bins; ++k, powers += 2) {
         const uint64_t power = ((uint64_t)(uint32_t)powers[1] << 32) | (uint32_t)powers[0];
@@ -25,7 +25,8 @@ static void take_roots(int32_t *powers, int32_t bins)
     }
 }
 
-static void add_bands(const cortexm_log_mel_t *p, const int32_t *powers, RESULT *out)
+__attribute__((noinline)) static void
+add_bands(const cortexm_log_mel_t *p, const int32_t *powers, RESULT *out)
 {
     const int16_t *weight = p->weights;
     const int16_t *bins = p->bins;
@@ -39,8 +40,8 @@ static void add_bands(const cortexm_log_mel_t *p, const int32_t *powers, RESULT 
         for (; weight != end; power += 2) {
             const uint32_t w = (uint32_t)*weight++;
 
-            low += (uint64_t)w * (uint32_t)power[0];
-            high += (uint64_t)w * (uint32_t)power[1];
+            low += cortexm_weighted(w, (uint32_t)power[0]);
+            high += cortexm_weighted(w, (uint32_t)power[1]);
         }
         out[band] = (RESULT)cortexm_band_code(p, band, high + (low >> 32), (uint32_t)low);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fourier transforms of real frames in 32 bits. Include turn_scalar.h or turn_dsp.h before, which say
- * how complex numbers are multiplied. See kernels/README.md, spectrum, for the order of the operations,
- * which decides how they round, and docs/numerics.md for why no sum overflows.
+ * Fourier transforms of real frames in 32 bits. Include turn_scalar.h, turn_v6m.h or turn_dsp.h
+ * before, which say how numbers are multiplied. See kernels/README.md, spectrum, for the order of the
+ * operations, which decides how they round, and docs/numerics.md for why no sum overflows.
  *
  * Complex numbers lie as pairs, real part first. `roots` are cos and sin of 2 pi k / points in Q31 for
  * the first quarter of all k.
@@ -27,8 +27,9 @@ static inline void cortexm_load_pair(const int16_t *in, const int16_t *window, i
 
 /* Windows a frame and transforms its complex numbers in twos: even powers of two of them in fours. They
  * come to lie at their number with its bits in reverse. Returns how many were transformed at once. */
-static inline uint32_t cortexm_first_stage(const int16_t *in, const int16_t *window, int32_t frame,
-                                           int32_t shift, uint32_t count, int32_t *out)
+__attribute__((noinline)) static uint32_t
+cortexm_first_stage(const int16_t *in, const int16_t *window, int32_t frame, int32_t shift,
+                    uint32_t count, int32_t *out)
 {
     uint32_t reversed = 0;
 
@@ -91,8 +92,8 @@ static inline cortexm_root_t cortexm_root(const int32_t *roots, uint32_t e, uint
 }
 
 /* Joins transforms of `span` numbers in fours, until there is one of all. */
-static inline void cortexm_next_stages(int32_t *z, const int32_t *roots, uint32_t count,
-                                       uint32_t span)
+__attribute__((noinline)) static void
+cortexm_next_stages(int32_t *z, const int32_t *roots, uint32_t count, uint32_t span)
 {
     for (; span < count; span *= 4) {
         const uint32_t step = count / (2 * span); /* roots are of 2 * count */
@@ -136,7 +137,7 @@ static inline void cortexm_next_stages(int32_t *z, const int32_t *roots, uint32_
 /* Writes the lower and the upper half of the square of twice a number's magnitude. */
 static inline void cortexm_store_power(int32_t *to, int32_t re, int32_t im)
 {
-    const uint64_t power = (uint64_t)((int64_t)re * re + (int64_t)im * im);
+    const uint64_t power = cortexm_square(re) + cortexm_square(im);
 
     to[0] = (int32_t)power;
     to[1] = (int32_t)(power >> 32);
@@ -144,7 +145,8 @@ static inline void cortexm_store_power(int32_t *to, int32_t re, int32_t im)
 
 /* From the transform of `count` complex numbers that of the 2 * count real ones, and of the `count` + 1
  * bins of that the squares of twice their magnitudes, of 64 bits each, in the place of the numbers. */
-static inline void cortexm_powers(int32_t *z, const int32_t *roots, uint32_t count)
+__attribute__((noinline)) static void
+cortexm_powers(int32_t *z, const int32_t *roots, uint32_t count)
 {
     const int32_t re = z[0];
     const int32_t im = z[1];

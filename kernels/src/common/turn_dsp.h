@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "common/products_wide.h"
+
 /* (*re + i * *im) * (c - i * s) for a root c + i * s in Q31: each product is rounded to an even number.
  * SMMLAR and SMMLSR round the sum of the product, or its negative, and 2^32 times the accumulator, which
  * is the same as to round the product alone. */

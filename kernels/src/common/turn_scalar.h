@@ -11,15 +11,7 @@ static inline int32_t cortexm_high_half(int32_t a, int32_t b)
     return (int32_t)(((int64_t)a * b + INT64_C(0x80000000)) >> 32);
 }
 
-/* (*re + i * *im) * (c - i * s) for a root c + i * s in Q31: each product is rounded to an even number.
- * *re is not -2^31. */
-static inline void cortexm_turn(int32_t *re, int32_t *im, int32_t c, int32_t s)
-{
-    const int32_t a = *re;
-    const int32_t b = *im;
-
-    *re = 2 * (cortexm_high_half(a, c) + cortexm_high_half(b, s));
-    *im = 2 * (cortexm_high_half(b, c) + cortexm_high_half(-a, s));
-}
+#include "common/products_wide.h"
+#include "common/turn_product.h"
 
 #endif
