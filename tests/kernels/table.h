@@ -379,7 +379,6 @@
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
-    K(add_s16, v6m, add_s16_case)                                                                  \
     K(mul_s16, v6m, mul_s16_case)                                                                  \
     K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \
     K(requantize_s16s8, v6m, requantize_s16s8_case)                                                \

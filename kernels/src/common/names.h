@@ -96,6 +96,8 @@
 #undef MULTIPLY_QUAD
 #undef MULTIPLY_SECOND
 #undef MULTIPLY_STEP
+#undef MULTIPLY_WIDE
+#undef MULTIPLY_WIDE_STEP
 #undef NN_s8
 #undef NN_s8w4
 #undef OF

@@ -7,6 +7,7 @@
  *   FROM, TO   the types of operand and result: both TYPES, or its two halves
  *   ISA        the last part of its name, e.g. scalar
  *   PARAMS     its parameter struct
+ *   CORTEXM_IS_clamp, CORTEXM_IS_f32 (of OP and FROM), for templates of kernels that share a file only
  */
 #ifndef CORTEXM_COMMON_STAMP_H
 #define CORTEXM_COMMON_STAMP_H

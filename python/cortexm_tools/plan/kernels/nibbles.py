@@ -140,7 +140,7 @@ def nibble_depthwise8_size(constants: Constants) -> int:
 
 def nibble_fours(constants: Constants) -> Array:
     """Blocks of four channels, codes w + 8 of the inputs k and k + 1 in a byte, [k / 2][4]; then rows
-    of the channels that are left: see conv2d_s8.inc and linear_s8.inc."""
+    of the channels that are left: see conv2d_s8.inc and linear.inc."""
 
     def block(blocks: Array) -> Array:
         packed = _input_twos(blocks.reshape(-1, blocks.shape[2]))
@@ -163,7 +163,7 @@ def nibble_fours_size(constants: Constants) -> int:
 def nibble_eights(constants: Constants) -> Array:
     """Codes w + 8 in blocks of eight channels: a word for each input, with four channels in the lower
     halves of its bytes and the other four in the upper ones; then rows of the channels that are left, two
-    inputs in a byte: see linear_s16.inc."""
+    inputs in a byte: see linear.inc."""
     rows = constants.rows
     whole = len(rows) // 8 * 8
     blocks = _raised(rows[:whole]).reshape(-1, 2, 4, rows.shape[1]).transpose(0, 3, 1, 2)

@@ -262,12 +262,12 @@ def raised(constants: Constants) -> Array:
 
 
 def fours(constants: Constants) -> Array:
-    """Bytes w + 128, in blocks of four channels [k][4]: see conv2d_s8.inc and linear_s8.inc."""
+    """Bytes w + 128, in blocks of four channels [k][4]: see conv2d_s8.inc and linear.inc."""
     return _raised(in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1)))
 
 
 def eights(constants: Constants) -> Array:
-    """Bytes w + 128, in blocks of eight channels [k][8], then those that are left: see linear_s16.inc."""
+    """Bytes w + 128, in blocks of eight channels [k][8], then those that are left: see linear.inc."""
     rows = constants.rows
     whole = len(rows) // 8 * 8
     blocks = rows[:whole].reshape(-1, 8, rows.shape[1]).transpose(0, 2, 1)

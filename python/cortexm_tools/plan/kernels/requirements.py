@@ -94,7 +94,7 @@ def _from_channels(least: int) -> Callable[[Facts], bool]:
 
 
 def _below_4080_pixels(facts: Facts) -> bool:
-    """Windows of so few pixels that sums are divided exactly by a product: see avg_pool2d_s8_mve.c."""
+    """Windows of so few pixels that sums are divided exactly by a product: see pool_codes_mve.inc."""
     return bool(facts["kernel_h"] * facts["kernel_w"] < 4080)
 
 
@@ -235,7 +235,7 @@ def _filled_row(facts: Facts) -> int:
 
 
 def _quad_sums(facts: Facts) -> int:
-    """The sum of every chunk of 512 inputs of a linear layer: see kernels/src/linear/linear_s8.inc."""
+    """The sum of every chunk of 512 inputs of a linear layer: see kernels/src/linear/linear.inc."""
     return int(4 * -(-facts["in_features"] // 512))
 
 
