@@ -33,13 +33,18 @@ Argument = Input | np.ndarray | tuple[int, ...] | bool | int | float | None
 
 
 def made(
-    operator: str, arguments: dict[str, Argument], shape: tuple[int, ...], dtype: ScalarType = S16
+    operator: str,
+    arguments: dict[str, Argument],
+    shape: tuple[int, ...],
+    dtype: ScalarType = S16,
+    *more: Input,
 ) -> PteProgram:
-    """A program whose result is that of ``cortexm::operator``.
+    """A program whose results are those of ``cortexm::operator``.
 
     Args:
         arguments: by name; arrays are constants, tuples lists of integers.
-        shape: of the result.
+        shape: of the first result.
+        more: the shapes and types of the others.
     """
     name = f"cortexm::{operator}.out"
     values: list[PteValue] = []
@@ -59,12 +64,13 @@ def made(
         else:
             values.append(value)
         places.append(len(values) - 1)
-    values.append(_tensor(shape, dtype))
-    places.append(len(values) - 1)
+    results = (Input(shape, dtype), *more)
+    for result in results:
+        values.append(_tensor(result.shape, result.dtype))
+        places.append(len(values) - 1)
     call = PteInstruction(InstructionKind.KERNEL, name, tuple(places))
-    return PteProgram(
-        "forward", tuple(values), tuple(inputs), (places[-1],), (call,), (), (), 10**5
-    )
+    outputs = tuple(places[-len(results) :])
+    return PteProgram("forward", tuple(values), tuple(inputs), outputs, (call,), (), (), 10**5)
 
 
 def _tensor(shape: tuple[int, ...], dtype: ScalarType, data: np.ndarray | None = None) -> PteTensor:
@@ -178,3 +184,41 @@ def wide_program(operator: str, **changed: Argument) -> PteProgram:
     shape = _SHAPES.get(operator, (2, 9))
     dtype = S8 if operator == "requantize" else S16
     return made(operator, ARGUMENTS[operator] | changed, shape, dtype)
+
+
+# Three steps of two sequences, two inputs and two units.
+RECURRENT = ("lstm", "lstm_last", "gru", "gru_last", "rnn", "rnn_last")
+_GATES = {"lstm": 8, "gru": 6, "rnn": 2}
+_BIASES = {"lstm": 8, "gru": 8, "rnn": 2}
+
+
+def recurrent_program(operator: str, dtype: ScalarType, **changed: Argument) -> PteProgram:
+    """The program of a recurrent operator on codes of int8 or int16."""
+    kind, _, last = operator.partition("_")
+    random = np.random.default_rng(7)
+    rows, biases = _GATES[kind], _BIASES[kind]
+    kept = S16 if kind == "gru" else dtype
+    zero = 3 if dtype is S8 else 0
+    arguments: dict[str, Argument] = {
+        "input": Input((3, 2, 2), dtype),
+        "hidden": Input((2, 2), kept),
+        "input_weights": random.integers(-127, 128, (rows, 2)).astype(np.int8),
+        "hidden_weights": random.integers(-127, 128, (rows, 2)).astype(np.int8),
+        "bias": random.integers(-500, 500, biases).astype(np.int32),
+        "gate_multipliers": np.linspace(2**14, 2**15 - 1, biases).astype(np.int16),
+        "batch_first": False,
+        "reverse": True,
+        "input_zero_point": zero,
+        "hidden_zero_point": -zero,
+        "gate_shift": 5 if dtype is S8 else 0,
+        "output_multiplier": 2**14,
+        "output_shift": 13 if dtype is S8 else 5,
+    }
+    states = [Input((2, 2), kept)]
+    if kind == "lstm":
+        arguments |= {"cell": Input((2, 2)), "cell_bits": 12}
+        states.append(Input((2, 2)))
+    else:
+        arguments |= {"state_bits": 15} if kind == "gru" else {"relu": False}
+    first, *more = states if last else [Input((3, 2, 2), dtype), *states]
+    return made(operator, arguments | changed, first.shape, first.dtype, *more)
