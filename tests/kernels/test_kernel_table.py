@@ -142,7 +142,7 @@ def test_variants_refuse_cores_without_their_instructions(isa: str) -> None:
     """Those that are templates for several instruction sets do in the header of their routines."""
     for kernel in TABLE:
         if kernel["isa"] == isa:
-            folder = "recurrent/cells" if kernel["family"] == "recurrent" else "common"
+            folder = "recurrent" if kernel["family"] == "recurrent" else "common"
             name = f"{folder}/{isa}.h" if kernel["shared"] else written(kernel)
             text = (KERNELS / "src" / name).read_text()
             code = re.sub(r"/\*.*?\*/", "", text, flags=re.S).strip()

@@ -251,7 +251,7 @@ def _widened_columns(facts: Facts) -> int:
 
 def _step(facts: Facts) -> int:
     """The sums of a step of a recurrent layer, and the rows of codes that they are made of, each with room
-    for up to 15 more: kernels/src/recurrent/rows.h."""
+    for up to 15 more: kernels/src/recurrent/recurrent.inc."""
     return int(4 * facts["sums"] + facts["unseen"] + _row_codes(facts["depth"]))
 
 

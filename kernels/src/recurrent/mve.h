@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cells.h on four cells at a time, MVE: the same functions, to the bit. The last cells, if they are no
- * four, are computed in a block of their own. */
-#ifndef CORTEXM_RECURRENT_CELLS_MVE_H
-#define CORTEXM_RECURRENT_CELLS_MVE_H
+/* A step with MVE. Sums are of four outputs at a time, at last of single ones, with weights packed as
+ * "gemm4" or "gemm4_wide" (common/gemm_mve.h, gemm_wide_mve.h). Cells are four at a time: the same
+ * functions as in cells.h, to the bit. The last ones, if they are no four, are computed in a block of
+ * their own. */
+#ifndef CORTEXM_RECURRENT_MVE_H
+#define CORTEXM_RECURRENT_MVE_H
 
 #if !defined(__ARM_FEATURE_MVE)
 #error "mve kernels need MVE"
@@ -15,6 +17,50 @@
 #include "cortexm/params.h"
 #include "cortexm/requantize.h"
 #include "recurrent/tanh.h"
+
+#if CODE_BITS == 8
+
+#include "common/gemm_mve.h"
+
+typedef int8_t ROW;
+#define ROWS_APART 0
+
+static inline void put_row(ROW *row, const int8_t *codes, int32_t n)
+{
+    cortexm_copy_mve(row, codes, n);
+}
+
+#else
+
+#include "common/gemm_wide_mve.h"
+
+typedef int16_t ROW;
+#define ROWS_APART 0
+
+static inline void put_row(ROW *row, const int16_t *codes, int32_t n)
+{
+    memcpy(row, codes, (uint32_t)n * sizeof *row);
+}
+
+#endif
+
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
+static inline void add_products(const ROW *row, int32_t n, const int8_t *weight, const int32_t *bias,
+                                int32_t outputs, int32_t *sum)
+{
+    const cortexm_depth_t depth = cortexm_depth_of(n);
+    int32_t o = 0;
+
+    for (; o + 4 <= outputs; o += 4) {
+        const int32x4_t four = cortexm_dot_4x1_mve(row, &weight, depth);
+
+        vstrwq_s32(sum + o, vaddq_s32(four, vldrwq_s32(bias + o)));
+    }
+    for (; o < outputs; ++o) {
+        sum[o] = bias[o] + cortexm_dot_mve(row, weight, n);
+        weight += n;
+    }
+}
 
 /* floor(a * m / 2^16), m in [0, 2^15) */
 static inline int32x4_t scaled(int32x4_t a, int32x4_t m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a step makes of its sums, cell by cell; kernels/README.md has the formulas. A header for each
- * instruction set (cells/ISA.h) brings
+ * What a step makes of its sums, cell by cell; kernels/README.md has the formulas. The header of an
+ * instruction set (ISA.h) brings
  *   CORTEXM_SCALED(a, m)      floor(a * m / 2^16), m in [0, 2^15)
  *   CORTEXM_SATURATED(x, n)   x as a signed number of n bits
  *   CORTEXM_PARABOLA(v, w, f) v + ((w + c * f) >> 16) * f with the lower half c of w

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cells.h with long products and saturation. */
-#ifndef CORTEXM_RECURRENT_CELLS_V7M_H
-#define CORTEXM_RECURRENT_CELLS_V7M_H
+/* A step with long products and saturation. */
+#ifndef CORTEXM_RECURRENT_V7M_H
+#define CORTEXM_RECURRENT_V7M_H
 
 #if !defined(__thumb2__)
 #error "v7m kernels need Armv7-M"
 #endif
 
 #include <stdint.h>
+
+#include "recurrent/products.h"
 
 /* The upper half of a long product. */
 static inline int32_t cortexm_scaled(int32_t a, int32_t m)
@@ -24,6 +26,6 @@ static inline int32_t cortexm_scaled(int32_t a, int32_t m)
         saturated;                                                                                 \
     })
 
-#include "recurrent/cells/cells.h"
+#include "recurrent/cells.h"
 
 #endif
