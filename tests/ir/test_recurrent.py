@@ -12,7 +12,7 @@ from cortexm_tools.ir import DType
 from cortexm_tools.ir import recurrent as cells
 
 ALL = np.arange(-(2**19), 2**19)
-HEADER = Path(__file__).parents[2] / "kernels" / "src" / "recurrent" / "tanh.h"
+HEADER = Path(__file__).parents[2] / "kernels" / "src" / "recurrent" / "cells.h"
 
 
 def test_functions_are_at_most_one_code_off() -> None:

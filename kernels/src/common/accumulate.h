@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "common/apart.h"
+#include "common/stamp.h"
 
 /* sum of a[0..n) */
 static inline int32_t cortexm_sum_s8(const int8_t *a, int32_t n)

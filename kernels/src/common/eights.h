@@ -1,6 +1,139 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of one row of int16 codes with eight outputs' weights at a time, for cores without SIMD.
+ * Products of one row of codes with eight outputs' weights at a time, for cores without SIMD.
+ */
+#ifndef CORTEXM_COMMON_EIGHTS_H
+#define CORTEXM_COMMON_EIGHTS_H
+
+#include <stdint.h>
+
+#include "common/codes.h"
+#include "common/stamp.h"
+#include "common/nibbles.h"
+
+#if CODE_BITS == 8
+
+/*
+ * int8: four sums in three words.
+ *
+ * Weights are packed as "fours" (python/cortexm_tools/plan/kernels/packing.py): outputs in blocks of four, each
+ * block [k][4] bytes w + 128; up to three outputs that are left follow, [k] bytes each, for
+ * cortexm_quads_rest. So four outputs' weights for one input are a word W, and an input times
+ * W, W with its bytes reversed, and W with the bytes of each half swapped adds to four sums a, b, c, d
+ * at once. With T[0], T[1], T[2] the sums of these products, modulo 2^32,
+ *
+ *     T[0] = a + 2^8 b + 2^16 c + 2^24 d
+ *     T[1] = d + 2^8 c + 2^16 b + 2^24 a
+ *     T[2] = b + 2^8 a + 2^16 d + 2^24 c
+ *
+ * which determine a, b, c, d in [0, 2^24): see cortexm_quads_separate. 512 products of codes lie in
+ * [-512 * 128 * 127, 512 * 128 * 128]; with CORTEXM_QUAD_OFFSET added they are in that range. All words
+ * start at CORTEXM_QUAD_OFFSET less 128 times the sum of the inputs, for every output.
+ *
+ * Weights of 4 bits ("nibble_fours") are w + 8 for the inputs k and k + 1 in the lower and the upper
+ * half of a byte, so 16 times as many products are in that range; they start less 8 times the sum.
+ */
+
+#if WEIGHT_BITS == 4
+#define CORTEXM_QUAD_CHUNK 8192
+#define CORTEXM_QUAD_RAISED 8 /* what is added to a weight */
+#else
+#define CORTEXM_QUAD_CHUNK 512
+#define CORTEXM_QUAD_RAISED 128
+#endif
+#define CORTEXM_QUAD_OFFSET ((INT32_C(1) << 23) - 1)
+
+/* T[0 … 2] += products of n inputs with one block. */
+static CORTEXM_APART void cortexm_quads_add_rest(const int8_t *x, const uint8_t *w, int32_t n,
+                                                 uint32_t T[3])
+{
+    for (int32_t k = 0; k < n; ++k) {
+        const uint32_t value = (uint32_t)*x++;
+        const uint32_t low = cortexm_four(w, k, 0) + (cortexm_four(w, k, 1) << 8);
+        const uint32_t high = cortexm_four(w, k, 2) + (cortexm_four(w, k, 3) << 8);
+        const uint32_t low_swapped = cortexm_four(w, k, 1) + (cortexm_four(w, k, 0) << 8);
+        const uint32_t high_swapped = cortexm_four(w, k, 3) + (cortexm_four(w, k, 2) << 8);
+
+        T[0] += value * (low + (high << 16));
+        T[1] += value * (high_swapped + (low_swapped << 16));
+        T[2] += value * (low_swapped + (high_swapped << 16));
+    }
+}
+
+/* The four sums in T are added to sum[0 … 3].
+ *
+ * T[0] - 2^8 T[2] = a + 2^16 (c - a) and T[2] - 2^8 T[0] = b + 2^16 (d - b) give the lower halves of a
+ * and b. Their upper halves plus these, c + (a >> 16) and d + (b >> 16) modulo 2^16, and T[1] then
+ * give (b >> 16) + 2^8 (a >> 16), so all of a and b and the lower halves of c and d. What is left of
+ * T[1] is 2^16 (d >> 16) + 2^24 (c >> 16). */
+static CORTEXM_APART void cortexm_quads_separate(const uint32_t T[3], int32_t sum[4])
+{
+    const uint32_t of_a = T[0] - (T[2] << 8);
+    const uint32_t of_b = T[2] - (T[0] << 8);
+    const uint32_t of_c = (of_a >> 16) + (of_a & 0xffffu);
+    const uint32_t of_d = (of_b >> 16) + (of_b & 0xffffu);
+    const uint32_t high = of_d + (of_c << 8) - T[1];
+    const uint32_t a_high = (high >> 8) & 0xffu;
+    const uint32_t b_high = high & 0xffu;
+    const uint32_t a = (of_a & 0xffffu) + (a_high << 16);
+    const uint32_t b = (of_b & 0xffffu) + (b_high << 16);
+    const uint32_t c_low = (of_c - a_high) & 0xffffu;
+    const uint32_t d_low = (of_d - b_high) & 0xffffu;
+    const uint32_t rest = T[1] - d_low - (c_low << 8) - (b << 16) - (a << 24);
+
+    sum[0] += (int32_t)a;
+    sum[1] += (int32_t)b;
+    sum[2] += (int32_t)(c_low + (rest >> 24 << 16));
+    sum[3] += (int32_t)(d_low + ((rest & 0xff0000u)));
+}
+
+/* sum[0 … 7] += sums of x[k] times the weights of two blocks of outputs, at w and at w + second, plus
+ * CORTEXM_QUAD_OFFSET, for n <= CORTEXM_QUAD_CHUNK inputs; x_sum is the sum of the inputs. */
+static inline void cortexm_quads(const int8_t *x, const uint8_t *w, int32_t n, int32_t x_sum,
+                                 int32_t second, int32_t sum[8])
+{
+    const uint32_t start = (uint32_t)(CORTEXM_QUAD_OFFSET - CORTEXM_QUAD_RAISED * x_sum) * 0x01010101u;
+    uint32_t T[6] = {start, start, start, start, start, start};
+    const int32_t done = n & ~3;
+
+    if (done != 0) {
+        cortexm_quads_add(x, w, done, T, second);
+    }
+    if (done != n) {
+        cortexm_quads_add_rest(x + done, w + done * WEIGHT_BITS / 2, n - done, T);
+        cortexm_quads_add_rest(x + done, w + second + done * WEIGHT_BITS / 2, n - done, T + 3);
+    }
+    cortexm_quads_separate(T, sum);
+    cortexm_quads_separate(T + 3, sum + 4);
+}
+
+/* Sum of x[k] times the weights of one output that is left, with CORTEXM_QUAD_RAISED times the sum of
+ * the inputs. */
+static inline int32_t cortexm_quads_rest(const int8_t *x, const uint8_t *w, int32_t n)
+{
+    const int8_t *const end = x + n;
+    int32_t sum = 0;
+
+#if WEIGHT_BITS == 4
+    for (; end - x > 1; x += 2) {
+        sum += x[0] * (*w & 15) + x[1] * (*w >> 4);
+        ++w;
+    }
+    if (x != end) {
+        sum += *x * (*w & 15);
+    }
+#else
+    while (x != end) {
+        sum += *x++ * *w++;
+    }
+#endif
+    return sum;
+}
+
+#else
+
+/*
+ * int16: four sums in four words.
  *
  * Weights are packed as "eights" (python/cortexm_tools/plan/kernels/packing.py), w + 128: outputs in
  * blocks of eight, each block [k][8] bytes; up to seven outputs that are left follow, [k] bytes each. So
@@ -16,14 +149,6 @@
  * lower halves of its bytes and those of the other four in the upper ones. Of an output that is left
  * a byte has two inputs. The sums start at -8 times that of the inputs.
  */
-#ifndef CORTEXM_COMMON_EIGHTS_H
-#define CORTEXM_COMMON_EIGHTS_H
-
-#include <stdint.h>
-
-#include "common/apart.h"
-#include "common/stamp.h"
-#include "common/wide_codes.h"
 
 #if WEIGHT_BITS == 4
 #define CORTEXM_EIGHTS_RAISED 8 /* what is added to a weight */
@@ -71,5 +196,7 @@ static CORTEXM_APART int32_t cortexm_eights_rest(const int16_t *x, const uint8_t
 #endif
     return sum;
 }
+
+#endif
 
 #endif

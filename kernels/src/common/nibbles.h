@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-#include "common/apart.h"
 #include "common/stamp.h"
 
 /* `count` codes in a byte each. Where that is odd the last byte has one. */

@@ -4,16 +4,16 @@
  * C. v6m.h and v7m.h have the same in assembler, for cores without and with long multiplications and
  * fourteen registers: a kernel's row in kernels.json says which it takes, by CORTEXM_ROUTINES
  * (common/stamp.h). What the words and packed weights mean stands in the templates: conv2d_s8.inc,
- * depthwise_conv2d.inc, linear_s8.inc.
+ * depthwise_conv2d.inc, eights.h.
  */
 #ifndef CORTEXM_COMMON_SCALAR_H
 #define CORTEXM_COMMON_SCALAR_H
 
 #include <stdint.h>
 
-#include "common/apart.h"
 #include "common/nibbles.h"
-#include "common/tap_fours.h"
+#include "common/stamp.h"
+#include "common/taps.h"
 #include "cortexm/requantize.h"
 
 /* conv2d: the words of n > 0 inputs of each window; returns their end. */

@@ -16,6 +16,18 @@
 
 #include "common/names.h"
 
+/* Functions that stay functions: merged into a larger one, a loop would lose its registers.
+ *
+ * static CORTEXM_APART: one in each object. CORTEXM_SHARED, not static: objects that have it share one;
+ * the linker keeps the first and drops the sections of the others. */
+#if defined(__GNUC__)
+#define CORTEXM_APART __attribute__((noinline, unused))
+#define CORTEXM_SHARED __attribute__((noinline, weak))
+#else
+#define CORTEXM_APART
+#define CORTEXM_SHARED static
+#endif
+
 /* Pastes names after macros in them are expanded. */
 #define CORTEXM_JOIN(a, b) CORTEXM_PASTE(a, b)
 #define CORTEXM_PASTE(a, b) a##b
@@ -33,11 +45,6 @@
 #define CORTEXM_ROUTINES_WIDE CORTEXM_QUOTE(common/wide/ISA.h)
 #define CORTEXM_QUOTE(path) CORTEXM_QUOTE_PATH(path)
 #define CORTEXM_QUOTE_PATH(path) #path
-
-/* Codes from sums, for templates that serve several types of codes. */
-#define CORTEXM_CODES CORTEXM_JOIN(CORTEXM_CODES_, FROM)
-#define CORTEXM_CODES_s8 "common/codes.h"
-#define CORTEXM_CODES_s16 "common/wide_codes.h"
 
 /* The high product of cortexm/requantize.h as the instruction set multiplies. */
 #define CORTEXM_HIGH_MUL CORTEXM_JOIN(CORTEXM_HIGH_MUL_, ISA)

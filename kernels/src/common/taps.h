@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which taps of a window lie inside the image, along one axis. */
+/* Taps of windows: which lie inside the image, along one axis; phases of transposed convolutions; and the
+ * products of depthwise ones. */
 #ifndef CORTEXM_COMMON_TAPS_H
 #define CORTEXM_COMMON_TAPS_H
 
 #include <stdint.h>
+
+#include "common/stamp.h"
 
 /* Taps begin, begin + 1 … end - 1 are inside; the others are padding. */
 typedef struct {
@@ -61,6 +64,32 @@ static inline cortexm_phase_t cortexm_phase_of(int32_t phase, int32_t origin, in
     }
     p.start = (p.first - origin - phase) / stride - p.taps + 1;
     return p;
+}
+
+/* depthwise_conv2d in C, for codes of either size (ELEMENT, stamp.h): sum[i] = bias[i] + sum over the
+ * taps of tap[channel + i] * w[i]. There is at least one tap. */
+static CORTEXM_APART void cortexm_tap_fours(const ELEMENT *const *tap, const ELEMENT *const *end,
+                                            int32_t channel, const int8_t *w,
+                                            const int32_t bias[4], int32_t sum[4])
+{
+    int32_t sum0 = bias[0];
+    int32_t sum1 = bias[1];
+    int32_t sum2 = bias[2];
+    int32_t sum3 = bias[3];
+
+    do {
+        const ELEMENT *const x = *tap++ + channel;
+
+        sum0 += x[0] * w[0];
+        sum1 += x[1] * w[1];
+        sum2 += x[2] * w[2];
+        sum3 += x[3] * w[3];
+        w += 4;
+    } while (tap != end);
+    sum[0] = sum0;
+    sum[1] = sum1;
+    sum[2] = sum2;
+    sum[3] = sum3;
 }
 
 #endif

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "common/apart.h"
+#include "common/stamp.h"
 #include "common/thumb1.h"
 
 __attribute__((naked, noinline, unused)) static uint32_t *

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernels of int16 codes share: the requantization of their sums (docs/numerics.md). */
+/* What the kernels of int16 codes share: the requantization of their sums (docs/numerics.md), and products
+ * of matrices. */
 #ifndef CORTEXM_COMMON_WIDE_H
 #define CORTEXM_COMMON_WIDE_H
 
 #include <stdint.h>
 
 #include "common/names.h"
+#include "cortexm/params.h"
 #include "cortexm/requantize.h"
 
 /*
@@ -50,6 +52,39 @@ static inline int16_t cortexm_rescale_narrow(int32_t sum, int32_t multiplier, in
     }
     value = (sum >> 16) * multiplier + (int32_t)(((uint32_t)sum & 0xffffu) * (uint32_t)multiplier >> 16);
     return (int16_t)cortexm_clamp(((value >> (-2 - shift)) + 1) >> 1, low, high);
+}
+
+/* batch_matmul of int16 codes, for the instruction sets that multiply a row of lhs with two of rhs at a
+ * time. Products have 30 bits, so sums 64. */
+/* sum[]: the products of x with `n` codes at a and at b. */
+typedef void cortexm_two_products_t(const int16_t *x, const int16_t *a, const int16_t *b, int32_t n,
+                                    int64_t sum[2]);
+
+static inline void cortexm_matmul_wide(const cortexm_batch_matmul_s16_t *p, const int16_t *lhs,
+                                       const int16_t *rhs, int16_t *out,
+                                       cortexm_two_products_t *two_products)
+{
+    const int32_t n = p->inner;
+
+    for (int32_t batch = 0; batch < p->batches; ++batch) {
+        for (int32_t row = 0; row < p->rows; ++row) {
+            const int16_t *column = rhs;
+
+            for (int32_t left = p->cols; left > 0; left -= 2) {
+                const int32_t count = cortexm_min(left, 2); /* a single column is computed twice */
+                int64_t sum[2];
+
+                two_products(lhs, column, count == 2 ? column + n : column, n, sum);
+                for (int32_t i = 0; i < count; ++i) {
+                    *out++ = cortexm_rescale_wide(sum[i], p->multiplier, p->shift, INT16_MIN,
+                                                  INT16_MAX);
+                }
+                column += 2 * n;
+            }
+            lhs += n;
+        }
+        rhs += p->cols * n;
+    }
 }
 
 #endif

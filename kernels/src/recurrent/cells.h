@@ -6,6 +6,8 @@
  *   CORTEXM_SATURATED(x, n)   x as a signed number of n bits
  *   CORTEXM_PARABOLA(v, w, f) v + ((w + c * f) >> 16) * f with the lower half c of w
  *
+ * But for mve, which takes the table of tanh alone.
+ *
  * Sums come in blocks of four cells, the last one of those that are left: for each gate one of each
  * cell. So do multipliers.
  */
@@ -15,7 +17,82 @@
 #include "common/stamp.h"
 #include "cortexm/params.h"
 #include "cortexm/requantize.h"
-#include "recurrent/tanh.h"
+
+/*
+ * tanh of numbers in units of 2^-16, from -2^19 to 2^19 - 1, by a parabola around each multiple of 1/8:
+ * docs/numerics.md. python/cortexm_tools/ir/recurrent.py makes the table.
+ */
+
+/* With f in [-2^12, 2^12), the distance from the middle, and the signed halves c and s of the word,
+ * c the lower one: value + (((s * 2^16 + c + c * f) >> 16) * f) in Q31, which is rounded to 15 bits when
+ * the lower 16 are dropped. (s * 2^16 + c is the word, if c is taken without its sign.) */
+typedef struct {
+    int32_t value;
+    uint32_t word;
+} cortexm_parabola_t;
+
+static inline int32_t cortexm_parabola(int32_t value, uint32_t word, int32_t f)
+{
+    const int32_t slope = (int32_t)(word + (uint32_t)((int16_t)word * f));
+
+    return value + (slope >> 16) * f;
+}
+
+#define CORTEXM_PARABOLA_BITS 13 /* of the distance between two */
+#define CORTEXM_PARABOLA_ZERO 64 /* the one around 0 */
+
+#if defined(__GNUC__)
+__attribute__((weak)) /* objects share one, as functions that are CORTEXM_SHARED */
+#else
+static
+#endif
+const cortexm_parabola_t cortexm_parabolas[129] = {
+    {-2147450397, 0x00000000}, {-2147450259, 0x00000000}, {-2147450083, 0x00000000},
+    {-2147449857, 0x00000000}, {-2147449566, 0x00000000}, {-2147449193, 0x00000000},
+    {-2147448714, 0x00000000}, {-2147448099, 0x00000000}, {-2147447309, 0x00000000},
+    {-2147446294, 0x00000000}, {-2147444992, 0x00000000}, {-2147443319, 0x00000000},
+    {-2147441172, 0x00000000}, {-2147438415, 0x00000000}, {-2147434874, 0x00000000},
+    {-2147430328, 0x00010001}, {-2147424491, 0x00010001}, {-2147416996, 0x00010001},
+    {-2147407372, 0x00010001}, {-2147395015, 0x00020002}, {-2147379148, 0x00020002},
+    {-2147358775, 0x00030003}, {-2147332615, 0x00040004}, {-2147299026, 0x00050005},
+    {-2147255898, 0x00060006}, {-2147200521, 0x00080008}, {-2147129418, 0x000a000a},
+    {-2147038123, 0x000d000d}, {-2146920904, 0x00100010}, {-2146770402, 0x00150015},
+    {-2146577168, 0x001b001b}, {-2146329076, 0x00220022}, {-2146010562, 0x002c002c},
+    {-2145601651, 0x00390038}, {-2145076714, 0x00490048}, {-2144402869, 0x005d005d},
+    {-2143537945, 0x00780077}, {-2142427872, 0x00990099}, {-2141003351, 0x00c500c4},
+    {-2139175618, 0x00fd00fb}, {-2136831044, 0x01440142}, {-2133824311, 0x019f019c},
+    {-2129969772, 0x0214020f}, {-2125030611, 0x02aa02a2}, {-2118705304, 0x0369035c},
+    {-2110610861, 0x045d0448}, {-2100262321, 0x05930572}, {-2087048062, 0x071d06e8},
+    {-2070200696, 0x090f08ba}, {-2048763828, 0x0b830af9}, {-2021555808, 0x0e970db9},
+    {-1987133120, 0x126d1109}, {-1943758306, 0x172a14f2}, {-1889380683, 0x1cf41973},
+    {-1821642478, 0x23ef1e74}, {-1737928047, 0x2c3523be}, {-1635478228, 0x35cc28ee},
+    {-1511593006, 0x409c2d6f}, {-1363939221, 0x4c613077}, {-1190961067, 0x589f311a},
+    {-992356271, 0x64a12e75}, {-769533885, 0x6f7f27eb}, {-525926055, 0x783a1d6b},
+    {-267013270, 0x7de70fa4}, {32768, 0x7fe00000}, {267078806, 0x7de7f05c},
+    {525991591, 0x783ae295}, {769599421, 0x6f7fd815}, {992421807, 0x64a1d18b},
+    {1191026603, 0x589fcee6}, {1364004757, 0x4c61cf89}, {1511658542, 0x409cd291},
+    {1635543764, 0x35ccd712}, {1737993583, 0x2c35dc42}, {1821708014, 0x23efe18c},
+    {1889446219, 0x1cf4e68d}, {1943823842, 0x172aeb0e}, {1987198656, 0x126deef7},
+    {2021621344, 0x0e97f247}, {2048829364, 0x0b83f507}, {2070266232, 0x090ff746},
+    {2087113598, 0x071df918}, {2100327857, 0x0593fa8e}, {2110676397, 0x045dfbb8},
+    {2118770840, 0x0369fca4}, {2125096147, 0x02aafd5e}, {2130035308, 0x0214fdf1},
+    {2133889847, 0x019ffe64}, {2136896580, 0x0144febe}, {2139241154, 0x00fdff05},
+    {2141068887, 0x00c5ff3c}, {2142493408, 0x0099ff67}, {2143603481, 0x0078ff89},
+    {2144468405, 0x005dffa3}, {2145142250, 0x0049ffb8}, {2145667187, 0x0039ffc8},
+    {2146076098, 0x002cffd4}, {2146394612, 0x0022ffde}, {2146642704, 0x001bffe5},
+    {2146835938, 0x0015ffeb}, {2146986440, 0x0010fff0}, {2147103659, 0x000dfff3},
+    {2147194954, 0x000afff6}, {2147266057, 0x0008fff8}, {2147321434, 0x0006fffa},
+    {2147364562, 0x0005fffb}, {2147398151, 0x0004fffc}, {2147424311, 0x0003fffd},
+    {2147444684, 0x0002fffe}, {2147460551, 0x0002fffe}, {2147472908, 0x0001ffff},
+    {2147479552, 0x0001ffff}, {2147479552, 0x0001ffff}, {2147479552, 0x0001ffff},
+    {2147483647, 0x00000000}, {2147483647, 0x00000000}, {2147483647, 0x00000000},
+    {2147483647, 0x00000000}, {2147483647, 0x00000000}, {2147483647, 0x00000000},
+    {2147483647, 0x00000000}, {2147483647, 0x00000000}, {2147483647, 0x00000000},
+    {2147483647, 0x00000000}, {2147483647, 0x00000000}, {2147483647, 0x00000000},
+    {2147483647, 0x00000000}, {2147483647, 0x00000000}, {2147483647, 0x00000000}
+};
+
+#if defined CORTEXM_SCALED /* cell by cell */
 
 /* The shifts of sums; copies, as codes that are written might be those of the parameters. */
 typedef struct {
@@ -184,5 +261,7 @@ static inline void rnn_cells(const cortexm_recurrent_t *p, const int32_t *sum, R
         *h++ = *y++ = cortexm_state_code(p, value, start);
     }
 }
+
+#endif
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A step with DSP instructions: rows of 16 bits times weights packed as "pairs", whether the codes have
- * 8 bits or 16 (common/row_wide_dsp.h); in cells the products of a word and a half. */
+ * 8 bits or 16 (common/wide_dsp.h); in cells the products of a word and a half. */
 #ifndef CORTEXM_RECURRENT_DSP_H
 #define CORTEXM_RECURRENT_DSP_H
 
@@ -11,10 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/apart.h"
 #include "common/products_dsp.h"
-#include "common/row_wide_dsp.h"
 #include "common/stamp.h"
+#include "common/wide_dsp.h"
 
 typedef int16_t ROW;
 #define ROWS_APART 1 /* rows of inputs are filled up to fours with zeros */

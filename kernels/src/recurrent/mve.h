@@ -16,7 +16,7 @@
 #include "common/stamp.h"
 #include "cortexm/params.h"
 #include "cortexm/requantize.h"
-#include "recurrent/tanh.h"
+#include "recurrent/cells.h"
 
 #if CODE_BITS == 8
 

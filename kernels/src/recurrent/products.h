@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of a step without SIMD, of int8 codes with weights packed as "fours" (common/quads.h), of int16
- * codes with weights packed as "eights" (common/eights.h). */
+/* Sums of a step without SIMD, of int8 codes with weights packed as "fours", of int16 codes with weights
+ * packed as "eights" (common/eights.h). */
 #ifndef CORTEXM_RECURRENT_PRODUCTS_H
 #define CORTEXM_RECURRENT_PRODUCTS_H
 
@@ -11,7 +11,7 @@
 #if CODE_BITS == 8
 
 #include "common/accumulate.h"
-#include "common/quads.h"
+#include "common/eights.h"
 
 typedef int8_t ROW;
 #define ROWS_APART 0 /* no row of inputs needs to be filled up */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inner loops of the kernels of int16 codes that are one template for Armv6-M and Armv7-M. v7m.h has
- * the same for the latter; common/wide_codes.h includes a kernel's own. What the words mean stands in the
+ * the same for the latter; common/codes.h includes a kernel's own. What the words mean stands in the
  * templates: conv2d_s16.inc, depthwise_conv2d_s16.inc, linear_s16.inc.
  *
  * Here a product destroys one of its factors, so every product needs one of them anew; the loads of

@@ -9,9 +9,8 @@
 
 #include <stdint.h>
 
-#include "common/apart.h"
 #include "common/stamp.h"
-#include "common/tap_fours.h"
+#include "common/taps.h"
 
 static CORTEXM_APART int32_t *cortexm_fives_put(int32_t *to, const int16_t *const x[5], int32_t n,
                                                 int32_t sum[5])

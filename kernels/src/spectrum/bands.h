@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bands of a spectrum and their logarithms: see kernels/README.md, spectrum. */
-#ifndef CORTEXM_COMMON_BANDS_H
-#define CORTEXM_COMMON_BANDS_H
+/* What all instruction sets share: the order of a transform's numbers, and bands of a spectrum and their
+ * logarithms. See kernels/README.md, spectrum. */
+#ifndef CORTEXM_SPECTRUM_BANDS_H
+#define CORTEXM_SPECTRUM_BANDS_H
 
 #include <stdint.h>
 
 #include "cortexm/params.h"
 #include "cortexm/requantize.h"
+
+/* A number below 2 * top, a power of two, counted up with its bits in reverse; after the last one, 0. */
+static inline uint32_t cortexm_next_reversed(uint32_t number, uint32_t top)
+{
+    while (number & top) {
+        number ^= top;
+        top >>= 1;
+    }
+    return number | top;
+}
 
 /* log2(1 + i / 64) in Q16 modulo 2^16 */
 static const uint16_t cortexm_logarithms[65] = {

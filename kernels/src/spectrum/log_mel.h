@@ -1,18 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fourier transforms of real frames in 32 bits. Include turn_scalar.h, turn_v6m.h or turn_dsp.h
- * before, which say how numbers are multiplied. See kernels/README.md, spectrum, for the order of the
- * operations, which decides how they round, and docs/numerics.md for why no sum overflows.
+ * log_mel, frame by frame. See kernels/README.md, spectrum, for the order of the operations, which decides
+ * how they round, and docs/numerics.md for why no sum overflows.
  *
- * Complex numbers lie as pairs, real part first. `roots` are cos and sin of 2 pi k / points in Q31 for
- * the first quarter of all k.
+ * A frame's transform lies in scratch, points / 2 complex numbers as pairs, real part first, and in their
+ * place the powers of the points / 2 + 1 bins. `roots` are cos and sin of 2 pi k / points in Q31 for the
+ * first quarter of all k.
+ *
+ * The template of an instruction set defines before how numbers are multiplied: cortexm_high_half, which
+ * is floor((a * b + 2^31) / 2^32), or cortexm_turn, also as a macro; it may so define cortexm_square
+ * and cortexm_weighted.
  */
-#ifndef CORTEXM_COMMON_TRANSFORM_H
-#define CORTEXM_COMMON_TRANSFORM_H
+#ifndef CORTEXM_SPECTRUM_LOG_MEL_H
+#define CORTEXM_SPECTRUM_LOG_MEL_H
 
 #include <stdint.h>
 
-#include "common/reversed.h"
+#include "common/stamp.h"
+#include "cortexm/kernels.h"
+#include "spectrum/bands.h"
+
+/* What an instruction set has no better way for. */
+#ifndef cortexm_turn
+/* (*re + i * *im) * (c - i * s) for a root c + i * s in Q31: each product is rounded to an even number.
+ * *re is not -2^31. */
+static inline void cortexm_turn(int32_t *re, int32_t *im, int32_t c, int32_t s)
+{
+    const int32_t a = *re;
+    const int32_t b = *im;
+
+    *re = 2 * (cortexm_high_half(a, c) + cortexm_high_half(b, s));
+    *im = 2 * (cortexm_high_half(b, c) + cortexm_high_half(-a, s));
+}
+#endif
+
+#ifndef cortexm_square
+/* In 64 bits. */
+static inline uint64_t cortexm_square(int32_t x)
+{
+    return (uint64_t)((int64_t)x * x);
+}
+
+/* weight < 2^16 */
+static inline uint64_t cortexm_weighted(uint32_t weight, uint32_t x)
+{
+    return (uint64_t)weight * x;
+}
+#endif
 
 /* The complex number `i` of a windowed frame: its samples 2 i and 2 i + 1. */
 static inline void cortexm_load_pair(const int16_t *in, const int16_t *window, int32_t frame,
@@ -167,6 +201,61 @@ cortexm_powers(int32_t *z, const int32_t *roots, uint32_t count)
     cortexm_store_power(low, 2 * low[0], 2 * low[1]);
     cortexm_store_power(z, 2 * (re + im), 0);
     cortexm_store_power(z + 2 * count, 2 * (re - im), 0);
+}
+
+/* The square roots of 64-bit powers in their place. */
+__attribute__((noinline)) static void take_roots(int32_t *powers, int32_t bins)
+{
+    for (int32_t k = 0; k < bins; ++k, powers += 2) {
+        const uint64_t power = ((uint64_t)(uint32_t)powers[1] << 32) | (uint32_t)powers[0];
+
+        powers[0] = (int32_t)cortexm_square_root(power);
+        powers[1] = 0;
+    }
+}
+
+__attribute__((noinline)) static void
+add_bands(const cortexm_log_mel_t *p, const int32_t *powers, RESULT *out)
+{
+    const int16_t *weight = p->weights;
+    const int16_t *bins = p->bins;
+
+    for (int32_t band = 0; band < p->bands; ++band, bins += 2) {
+        const int32_t *power = powers + 2 * bins[0];
+        const int16_t *const end = weight + bins[1];
+        uint64_t low = 0;
+        uint64_t high = 0;
+
+        for (; weight != end; power += 2) {
+            const uint32_t w = (uint32_t)*weight++;
+
+            low += cortexm_weighted(w, (uint32_t)power[0]);
+            high += cortexm_weighted(w, (uint32_t)power[1]);
+        }
+        out[band] = (RESULT)cortexm_band_code(p, band, high + (low >> 32), (uint32_t)low);
+    }
+}
+
+CORTEXM_LOG_MEL(KERNEL, RESULT)
+{
+    const cortexm_log_mel_t *const p = params;
+    const uint32_t count = (uint32_t)p->points / 2;
+    int32_t *const z = scratch;
+
+    for (int32_t signal = 0; signal < p->signals; ++signal, in += p->samples) {
+        for (int32_t f = 0; f < p->frames; ++f, out += p->bands) {
+            const int16_t *const frame = in + p->start + f * p->hop;
+            const uint32_t span =
+                cortexm_first_stage(frame, p->window, p->frame, p->shift, count, z);
+
+            cortexm_next_stages(z, p->roots, count, span);
+            cortexm_powers(z, p->roots, count);
+            if (p->square_roots) {
+                take_roots(z, p->points / 2 + 1);
+            }
+            add_bands(p, z, out);
+        }
+    }
 }
 
 #endif
