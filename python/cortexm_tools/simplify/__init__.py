@@ -13,6 +13,7 @@ from .layout import assign_layouts
 from .linear import make_linear
 from .outputs import own_outputs
 from .pads import fold_pads
+from .push import push_states
 from .requantize import fuse_requantize
 from .states import keep_codes
 
@@ -32,7 +33,7 @@ def simplify(
     """
     rewrites = (
         *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, make_linear),
-        remove_dead,
+        *(push_states, remove_dead),
     )
     check_graph(graph)
     while True:
