@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "common/codes.h"
-#include "common/stamp.h"
 #include "common/nibbles.h"
+#include "common/stamp.h"
 
 #if CODE_BITS == 8
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "common/names.h"
+#include "common/stamp.h"
 #include "cortexm/params.h"
 #include "cortexm/requantize.h"
 

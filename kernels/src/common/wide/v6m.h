@@ -2,7 +2,7 @@
 /*
  * The inner loops of the kernels of int16 codes that are one template for Armv6-M and Armv7-M. v7m.h has
  * the same for the latter; common/codes.h includes a kernel's own. What the words mean stands in the
- * templates: conv2d_s16.inc, depthwise_conv2d_s16.inc, linear_s16.inc.
+ * templates: conv2d_s16.inc, depthwise_conv2d.inc, eights.h.
  *
  * Here a product destroys one of its factors, so every product needs one of them anew; the loads of
  * several registers bring that for less than an instruction each.
@@ -219,7 +219,7 @@ cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t 
 #undef PRODUCT
 }
 
-/* linear: sum[i] = sum over n > 0 inputs of x[k] * w[8 * k + i], or the nibbles of linear_s16.inc. */
+/* linear: sum[i] = sum over n > 0 inputs of x[k] * w[8 * k + i], or the nibbles of eights.h. */
 __attribute__((naked, noinline, unused)) static void
 cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
 {
