@@ -66,7 +66,9 @@ static inline cortexm_phase_t cortexm_phase_of(int32_t phase, int32_t origin, in
     return p;
 }
 
-/* depthwise_conv2d in C, for codes of either size (ELEMENT, stamp.h): sum[i] = bias[i] + sum over the
+#if defined CORTEXM_IS_depthwise_conv2d
+
+/* In C, for codes of either size (ELEMENT, stamp.h): sum[i] = bias[i] + sum over the
  * taps of tap[channel + i] * w[i]. There is at least one tap. */
 static CORTEXM_APART void cortexm_tap_fours(const ELEMENT *const *tap, const ELEMENT *const *end,
                                             int32_t channel, const int8_t *w,
@@ -91,5 +93,7 @@ static CORTEXM_APART void cortexm_tap_fours(const ELEMENT *const *tap, const ELE
     sum[2] = sum2;
     sum[3] = sum3;
 }
+
+#endif
 
 #endif
