@@ -62,6 +62,8 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "var": (lambda x: torch.var(x, (2, 3), correction=0, keepdim=True), IMAGE, 28),
     "var_all": (lambda x: x.var().reshape(1), MATRIX, 25),
     "var_mean": (lambda x: torch.cat(torch.var_mean(x, 1, unbiased=False)), MATRIX, 25),
+    "highest": (lambda x: torch.maximum(x, x.max() - 1.5), MATRIX, 28),
+    "lowest": (lambda x: torch.minimum(x, x.min() + 1.5), MATRIX, 28),
     "norm": (lambda x: torch.linalg.norm(x, dim=1), MATRIX, 28),
     "norm_1": (lambda x: torch.norm(x, p=1, dim=(2, 3)), IMAGE, 28),
     "norm_max": (lambda x: torch.linalg.vector_norm(x, torch.inf, dim=1), MATRIX, 28),
@@ -129,8 +131,8 @@ def load(cases: dict[str, tuple[Function, tuple[int, ...], float]]) -> LoadedMod
 
 GROUPS = {
     "moves": dict(list(CASES.items())[:14]),
-    "statistics": dict(list(CASES.items())[14:31]),
-    "products": dict(list(CASES.items())[31:]),
+    "statistics": dict(list(CASES.items())[14:33]),
+    "products": dict(list(CASES.items())[33:]),
     "floats": FLOAT_CASES,
 }
 

@@ -230,6 +230,14 @@ def _matrix_vector(self: Tensor, vec: Tensor) -> Tensor:
     return torch.matmul(self, vec.unsqueeze(1)).squeeze(1)
 
 
+def _largest(self: Tensor) -> Tensor:
+    return torch.amax(self, list(range(self.dim())))
+
+
+def _smallest(self: Tensor) -> Tensor:
+    return torch.amin(self, list(range(self.dim())))
+
+
 def _baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any, alpha: Any) -> Tensor:
     product = torch.bmm(batch1, batch2)
     return self * beta + product * alpha if (beta, alpha) != (1, 1) else self + product
@@ -268,6 +276,8 @@ FORMULAS: dict[Any, Formula] = {
     _aten.dot.default: _dot,
     _aten.mv.default: _matrix_vector,
     _aten.baddbmm.default: _baddbmm,
+    _aten.max.default: _largest,
+    _aten.min.default: _smallest,
     **movement.FORMULAS,
     **adaptive.FORMULAS,
 }
