@@ -103,7 +103,7 @@ static inline int32_t cortexm_sum_mve(const int8_t *a, int32_t size)
     return sum;
 }
 
-/* Operands that repeat with their periods (broadcast.h), for loops that read both as vectors. */
+/* Operands that repeat with their periods (box.h), for loops that read both as vectors. */
 
 /* Vectors of an operand of one element. */
 #define CORTEXM_REPEAT 64

@@ -68,22 +68,6 @@ def lstm(
     return _sequence(hs, batch_first, reverse), _sequence(cs, batch_first, reverse)
 
 
-@lstm.register_fake
-def _(
-    x: Tensor,
-    h0: Tensor | None,
-    c0: Tensor | None,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None,
-    b_hh: Tensor | None,
-    batch_first: bool,
-    reverse: bool,
-) -> tuple[Tensor, Tensor]:
-    shape = (*x.shape[:2], w_hh.shape[1])
-    return x.new_empty(shape), x.new_empty(shape)
-
-
 @torch.library.custom_op("cortexm_tools::gru", mutates_args=())
 def gru(
     x: Tensor,
@@ -111,11 +95,12 @@ def gru(
     return y, y.clone()
 
 
+@lstm.register_fake
 @gru.register_fake
 def _(
     x: Tensor,
     h0: Tensor | None,
-    shown: Tensor | None,
+    second: Tensor | None,
     w_ih: Tensor,
     w_hh: Tensor,
     b_ih: Tensor | None,
