@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a model takes of flash, RAM and stack, known before the application is compiled. Included by
-# CortexMModel.cmake; functions only.
+# What a model takes of flash, RAM and stack, known before the application is compiled, and the page that
+# shows it. Included by CortexMModel.cmake; functions only.
 
 # _cortexm_measure(<target> SOURCES <file>... LIBRARIES <target>... ARCHIVES <file>... OPTIONS <word>...)
 #
@@ -44,4 +44,25 @@ function(_cortexm_measure target)
   add_custom_target("${target}-measured" DEPENDS "${stamp}")
   add_dependencies("${target}" "${target}-measured")
   target_include_directories("${target}" PUBLIC "${ARG_FOLDER}/measured")
+endfunction()
+
+# _cortexm_report_page(<target> <name> <folder> <python> <file>...): <name>.report.html, written again
+# when one of the files is. Its stamp tells when; the page keeps its time as long as it says the same.
+function(_cortexm_report_page target name folder python)
+  get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
+  get_property(package GLOBAL PROPERTY CORTEXM_PACKAGE_DIR)
+  file(GLOB_RECURSE parts "${package}/report/*")
+  list(FILTER parts EXCLUDE REGEX "/__pycache__/")
+  add_custom_command(
+    OUTPUT "${folder}/${name}.reported"
+    BYPRODUCTS "${folder}/${name}.report.html"
+    COMMAND
+      "${python}" "${root}/cmake/launch.py" "${package}" cortexm_tools
+      report "${folder}/${name}.report.json" --html
+    COMMAND "${CMAKE_COMMAND}" -E touch "${folder}/${name}.reported"
+    DEPENDS ${ARGN} ${parts}
+    COMMENT "Writing the report of ${target}"
+    VERBATIM)
+  add_custom_target("${target}-page" DEPENDS "${folder}/${name}.reported")
+  add_dependencies("${target}" "${target}-page")
 endfunction()

@@ -99,7 +99,7 @@ function(cortexm_add_model)
   set(flags EMBED_PTE REQUIRE_INT8 PROFILE)
   set(values TARGET CPU ISA OPTIMIZE CALIBRATION ARENA IO RAM_LIMIT FLASH_LIMIT SECTION_ARENA
              SECTION_WEIGHTS PYTHON SAMPLES KERNELS RUNTIME QUANTIZE CALIBRATE
-             STREAM)
+             STREAM REPORT)
   set(lists DEPENDS REGIONS EXTERNAL_OPERATORS)
   cmake_parse_arguments(PARSE_ARGV 0 ARG "${flags}" "${values}" "${lists}")
 
@@ -202,7 +202,7 @@ function(cortexm_add_model)
   if(NOT kernels STREQUAL "builtin")
     list(APPEND options --kernels "${kernels}")
   endif()
-  _cortexm_check_packages("${python}" ${is_pytorch})
+  _cortexm_check_packages("${python}" ${is_pytorch} ${SETTLED_page})
   cortexm_require_libraries()
   if(executorch)
     cortexm_require_executorch()
@@ -324,6 +324,10 @@ function(cortexm_add_model)
     _cortexm_measure(
       "${target}" NAME "${name}" FOLDER "${folder}" PYTHON "${python}" SOURCES ${sources}
       LIBRARIES ${libraries} ARCHIVES ${archives} OPTIONS ${SETTLED_measure})
+    list(APPEND stamp "${folder}/${name}.measured")
+  endif()
+  if(SETTLED_page)
+    _cortexm_report_page("${target}" "${name}" "${folder}" "${python}" ${stamp})
   endif()
 endfunction()
 

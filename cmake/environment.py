@@ -20,12 +20,14 @@ import importlib.metadata
 import importlib.util
 
 ALWAYS = ("numpy",)
+FOR_PAGES = ("jinja2",)
 FOR_PYTORCH = ("torch", "torchao", "executorch")
 
 
 def report():
     """Prints the report."""
-    for key, names in (("missing", ALWAYS), ("missing-torch", FOR_PYTORCH)):
+    needs = (("missing", ALWAYS), ("missing-torch", FOR_PYTORCH), ("missing-page", FOR_PAGES))
+    for key, names in needs:
         missing = [name for name in names if importlib.util.find_spec(name) is None]
         print(f"{key}={' '.join(missing)}")
     print(f"python={sys.version.split()[0]}")

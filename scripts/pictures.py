@@ -1,27 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Draws docs/pictures/: the pipeline, and the arena of the sample's digits.pte over time as the
-planner lays it out for the Cortex-M55. `--check` only says whether the pictures are up to date."""
+planner lays it out for the Cortex-M55. `--check` only says whether the pictures are up to date.
+`--screenshots` takes those of the sample's report, with PyTorch, the emulator and Chromium."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tempfile
+from hashlib import sha256
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 from checkout import ROOT
 
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.types import Plan, Step
 from cortexm_tools.pte import read_pte
+from cortexm_tools.report import report_data
+from cortexm_tools.report.page import arena_svg
+from cortexm_tools.report.reading import Report
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
 FOLDER = ROOT / "docs" / "pictures"
+SAMPLE = ROOT / "samples" / "hello-executorch" / "model.py"
 MODEL = ROOT / "tests" / "data" / "digits" / "digits.pte"
 
 INK, QUIET, GRID = "#1f2933", "#616e7c", "#d5dbe1"
 TORCH, HOST, DEVICE = "#fde8d7", "#dceafb", "#dff3e4"
-SHARED, TENSOR, SCRATCH = "#b8c2cc", "#7fb2e5", "#f2b36f"
 
 # Each stage: what goes in, what it does, the folder that does it; and the colour of its side.
 STAGES = (
@@ -102,64 +109,52 @@ def pipeline() -> str:
     return svg.finish()
 
 
-def _name(step: Step) -> str:
-    return step.op.kind if not step.fused else f"{step.op.kind} +{len(step.fused)}"
-
-
-def _span(first: int, last: int) -> str:
-    return f"step {first + 1}" if first == last else f"steps {first + 1} to {last + 1}"
-
-
-def arena(plan: Plan, name: str) -> str:
-    """Steps from left to right, addresses upwards: a rectangle for each buffer of the plan."""
-    left, top, column, tall = 74, 62, 54, 300
-    steps, size = len(plan.steps), plan.arena_size
-    bottom = top + tall
-    svg = Svg(left + column * steps + 30, bottom + 120, f"The arena of {name} over time")
-    cpu = plan.target.core.value
-    title = f"{name} on {cpu}: an arena of {size:,} bytes"
-    svg.text(left, 24, title, anchor="start", bold=True)
-    at = left
-    for colour, text in ((SHARED, "input, output"), (TENSOR, "between"), (SCRATCH, "scratch")):
-        svg.box(at, 36, 12, 12, colour, stroke=QUIET)
-        svg.text(at + 18, 46, text, QUIET, "start")
-        at += 36 + 8 * len(text)
-    every = 1024 if size < 8192 else 4096 if size < 65536 else 65536
-    for address in range(0, size + 1, every):
-        y = bottom - tall * address / size
-        svg.line(left, y, left + column * steps, y, GRID)
-        svg.text(left - 8, y + 4, f"{address:,}", QUIET, "end")
-    border = {plan.buffer_of[plan.holder(index)] for index in
-              (*plan.graph.inputs, *plan.graph.outputs) if plan.has_place(index)}  # fmt: skip
-    scratch = set(plan.scratch_of.values())
-    for index, buffer in enumerate(plan.buffers):
-        fill = SCRATCH if index in scratch else SHARED if index in border else TENSOR
-        first, last = max(buffer.first, 0), min(buffer.last, steps - 1)
-        height = tall * buffer.nbytes / size
-        svg.box(
-            left + column * first + 2, bottom - tall * buffer.offset / size - height,
-            column * (last - first + 1) - 4, height, fill,
-            f"{buffer.nbytes:,} bytes at {buffer.offset:,}, {_span(first, last)}",
-            fill_opacity="0.8", stroke=INK, stroke_width="0.7",
-        )  # fmt: skip
-    for number, step in enumerate(plan.steps):
-        x = left + column * (number + 0.5)
-        svg.text(x, bottom + 18, str(number + 1), QUIET)
-        svg.text(x + 8, bottom + 34, _name(step), INK, "end", turned=True)
-    svg.text(left - 8, bottom + 18, "step", QUIET, "end")
-    svg.text(left - 8, top - 8, "bytes", QUIET, "end")
-    return svg.finish()
-
-
 def pictures() -> dict[str, str]:
     """File name to content."""
-    plan = make_plan(
-        simplify(read_pte(MODEL.read_bytes(), name=MODEL.stem)), Target.parse("cortex-m55")
-    )
-    return {"pipeline.svg": pipeline(), "arena.svg": arena(plan, MODEL.name)}
+    pte = MODEL.read_bytes()
+    plan = make_plan(simplify(read_pte(pte, name=MODEL.stem)), Target.parse("cortex-m55"))
+    data = report_data(plan, name=MODEL.stem, digest=sha256(pte).hexdigest())
+    return {"pipeline.svg": pipeline(), "arena.svg": arena_svg(Report(data))}
+
+
+def screenshots() -> None:
+    """Pictures of the sample's report as a browser shows it: light, dark, and on a phone."""
+    sys.path.insert(0, str(ROOT))
+    from tests.support.browser import Browser, find_browser, tab
+
+    program = find_browser()
+    if program is None:
+        sys.exit("error: no Chromium\nhint: apt install chromium-headless-shell")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        words = [SAMPLE, "--cpu", "cortex-m55"]
+        cortexm("compile", *words, "--out", folder, "--ram-limit", "8K", "--flash-limit", "32K")
+        bench = cortexm("bench", folder / "model.pte", "--json")
+        (folder / "model.bench.json").write_bytes(bench)
+        cortexm("report", folder / "model.report.json", "--html")
+        browser = Browser(program, folder / "browser")
+        page = folder / "model.report.html"
+        with tab(browser, page, width=1100, height=1000) as one:
+            one.picture(FOLDER / "report.png")
+        with tab(browser, page, width=1100, height=1000, dark=True) as one:
+            one.run("document.getElementById('memory').scrollIntoView()")
+            one.picture(FOLDER / "report-dark.png")
+        with tab(browser, page, width=390, height=844) as one:
+            one.run("document.getElementById('arena').scrollIntoView()")
+            one.picture(FOLDER / "report-phone.png")
+        browser.close()
+
+
+def cortexm(*words: object) -> bytes:
+    """What a command of the tool prints."""
+    command = [sys.executable, "-m", "cortexm_tools", *map(str, words)]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
 def main() -> int:
+    if "--screenshots" in sys.argv[1:]:
+        screenshots()
+        return 0
     for name, text in pictures().items():
         path = FOLDER / name
         if "--check" not in sys.argv[1:]:

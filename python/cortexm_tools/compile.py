@@ -142,7 +142,14 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     other = None
     if options.bands and options.ram_limit is None:
         other = smaller_plan(space, plan)
-    report = report_data(plan, name=program.name, digest=program.digest, alternative=other)
+    report = report_data(
+        plan,
+        name=program.name,
+        digest=program.digest,
+        alternative=other,
+        command=options.command,
+        limits={"ram": options.ram_limit, "flash": options.flash_limit},
+    )
     report["quality"] = program.quality or {"not_measured": program.unmeasured}
     if streamed is not None:
         report["stream"] = stream_report

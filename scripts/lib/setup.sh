@@ -71,6 +71,20 @@ install_packages() {
   [ -z "${packages// /}" ] || fail "still not found on PATH after their installation: $packages"
 }
 
+# For tests of pages, where a script asks for it: 96 MB to download, 302 MB on the disk. Other systems have
+# other names for it, and nothing else needs it, so that it may be missing: its tests are then skipped.
+install_browser() {
+  local name as_root=()
+  for name in chromium-headless-shell chromium chromium-browser google-chrome; do
+    if command -v "$name" >/dev/null; then return; fi
+  done
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  say "Installing a browser for the tests of pages"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends chromium-headless-shell ||
+    say "there is no chromium-headless-shell: the tests of pages are skipped"
+}
+
 check_tools() {
   local version
   [ -n "$(find_python)" ] || fail "Python 3.10 or newer is needed; set PYTHON to one"
@@ -116,5 +130,6 @@ install_python() {
 }
 
 install_packages
+if [ "${needs_browser:-}" = yes ]; then install_browser; fi
 check_tools
 install_python

@@ -18,7 +18,7 @@ Runs the CortexMModel host tool:
 
   west cortexm compile MODEL --cpu CPU --out DIR    write a model's C sources
   west cortexm run MODEL --cpu CPU                  run it on an emulated core, compare
-  west cortexm report [-d BUILD]                    memory of each model of a Zephyr build
+  west cortexm report [-d BUILD] [--html] [--svg]   memory of each model of a Zephyr build
   west cortexm doctor                               what is missing
   west cortexm COMMAND --help                       options, and the other commands
 
@@ -60,15 +60,16 @@ class CortexM(WestCommand):
         self._tool(command, *rest)
 
     def _reports(self, rest: list[str]) -> None:
-        """The report of every model in a build folder."""
+        """The report of every model in a build folder, with the tool's options."""
         parser = argparse.ArgumentParser(prog="west cortexm report")
         parser.add_argument("-d", "--build-dir", type=Path, default=Path("build"))
-        folder = parser.parse_args(rest).build_dir
+        known, options = parser.parse_known_args(rest)
+        folder = known.build_dir
         reports = sorted(folder.glob("**/cortexm/*/*.report.json"))
         if not reports:
             self.die(f"no model was built in {folder}; give the build folder with -d")
         for report in reports:
-            self._tool("report", str(report))
+            self._tool("report", str(report), *options)
 
     def _tool(self, *words: str) -> None:
         launch = ROOT / "cmake" / "launch.py"

@@ -95,6 +95,14 @@ def test_memories_and_products() -> None:
     ]
 
 
+def test_a_page_is_asked_for() -> None:
+    assert settled("CPU=host", "REPORT=html")["page"] is True
+    assert settled("CPU=host")["page"] is False
+    with pytest.raises(CortexMError, match="unknown REPORT 'htm'") as caught:
+        settled("CPU=host", "REPORT=htm")
+    assert "html" in caught.value.hint
+
+
 def test_configuring_imports_nothing_heavy() -> None:
     """It runs for every model of every project, also where packages are missing."""
     code = (

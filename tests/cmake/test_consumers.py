@@ -16,7 +16,7 @@ from tests.cmake.projects import MODEL, ROOT, emulate, environment, run, succeed
 
 
 def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Path) -> None:
-    options = {"CMAKE_PREFIX_PATH": str(installed), "OPTIONS": "REGIONS;board"}
+    options = {"CMAKE_PREFIX_PATH": str(installed), "OPTIONS": "REGIONS;board;REPORT;html"}
     app = project("find_package", "a project", **options)
     succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
     said = succeed(app.make())
@@ -24,6 +24,11 @@ def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Pa
     assert "digits: flash" in said and "digits: RAM" in said
     assert "in dtcm (fast)" in said and "in ddr4 (weights)" in said
     assert "ran, sum" in emulate("mps3-an547", app.build / "app.elf")
+    # The page has what the trial link measured, and is not written again in vain.
+    page = (app.build / "cortexm/digits/digits.report.html").read_text(encoding="utf-8")
+    stack = json.loads((app.build / "cortexm/digits/digits.footprint.json").read_text())["stack"]
+    assert f"{stack:,} B" in page and "memory for fast" in page
+    assert "no work to do" in app.plan()
     # The tools came from the installed tree, not from the checkout.
     assert str(installed) in (app.build / "build.ninja").read_text().replace("$ ", " ")
     assert str(ROOT / "python") not in (app.build / "build.ninja").read_text()
@@ -62,6 +67,7 @@ def test_wheel_through_cmake_dir(project, wheel: Path) -> None:
     )
     folder = succeed(done).strip()
     assert Path(folder).is_relative_to(wheel)
+    assert (wheel / "cortexm_tools/report/templates/page.html").is_file()
     for variable in ("CortexMModel_DIR", "CMAKE_PREFIX_PATH"):
         app = project("find_package", variable, **{variable: folder})
         succeed(app.configure(CORTEXM_BOARD="mps3-an547"))

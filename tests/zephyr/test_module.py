@@ -6,6 +6,9 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
+import types
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import kconfiglib
 import pytest
 import yaml
 
+from cortexm_tools import cli
 from cortexm_tools.options import OPTIONS
 
 HERE = Path(__file__).parent
@@ -88,6 +92,32 @@ def test_west_command_exists() -> None:
     for command in entry["commands"]:
         assert command["class"] in classes
         assert command["name"].startswith("cortexm")
+
+
+def test_west_hands_options_to_every_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """`west cortexm report -d BUILD --html`, without west."""
+    stand_in = types.ModuleType("west.commands")
+    stand_in.WestCommand = type("WestCommand", (), {"config": {}})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "west", types.ModuleType("west"))
+    monkeypatch.setitem(sys.modules, "west.commands", stand_in)
+    monkeypatch.setenv("CORTEXM_PYTHON", sys.executable)
+    path = ROOT / "scripts" / "west_commands" / "cortexm.py"
+    module = SourceFileLoader("west_cortexm", str(path)).load_module()
+    command = module.CortexM.__new__(module.CortexM)
+    digits = ROOT / "tests" / "data" / "digits" / "digits.pte"
+    for name in ("one", "two"):
+        folder = tmp_path / "app" / "cortexm" / name
+        words = ["compile", digits, "--name", name, "--out", folder, "--quiet"]
+        assert cli.main(list(map(str, words))) == 0
+    command.do_run(None, ["report", "-d", str(tmp_path), "--html"])
+    assert len(list(tmp_path.rglob("*.report.html"))) == 2
+    command.do_run(None, ["report", "-d", str(tmp_path)])
+    said = capfd.readouterr().out
+    assert "one for cortex-m55" in said and "two for cortex-m55" in said
+    with pytest.raises(SystemExit):
+        command.do_run(None, ["report", "-d", str(tmp_path), "--htm1"])
 
 
 def test_there_are_samples() -> None:

@@ -21,6 +21,7 @@ from ..options.precision import parse_quantization
 from ..program import Program, load_program
 from ..pte.vectors import tolerance_text
 from ..report import layer_table, quality_table, summary
+from ..report.reading import Report
 from ..run.children import ended_by_signals
 from ..target import Target
 from .parser import build_parser, spelled_out
@@ -210,31 +211,51 @@ def _inspect(args: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace) -> int:
-    try:
-        data = json.loads(args.report.read_text(encoding="utf-8"))
-        text = f"{_summary(data)}{_stack_line(args.report)}"
-        if "pools" not in data:
-            text += f"\n\n{layer_table(data)}"
-        if noise := quality_table(data):
-            text += f"\n\nsignal-to-quantization-noise ratio (docs/numerics.md)\n{noise}"
-    except OSError as error:
-        raise CortexMError(f"cannot read: {error.strerror}", where=str(args.report)) from None
-    except (ValueError, KeyError, TypeError):
-        raise CortexMError(
-            "is not a report of this tool", where=str(args.report), hint="give a NAME.report.json"
-        ) from None
-    show(text)
+    from ..report.reading import damaged, read_report
+
+    report = read_report(args.report, args.bench)
+    if args.out and args.html == args.svg:
+        raise CortexMError("--out is for --html or --svg", hint="give one of them with it")
+    with damaged(args.report):
+        written = _report_files(args, report)
+        text = "" if written else _report_text(report)
+    for path, content in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_files(path.parent, {path.name: content})
+        show(f"wrote {path}")
+    if text:
+        show(text)
     return 0
 
 
-def _stack_line(report: Path) -> str:
+def _report_files(args: argparse.Namespace, report: Report) -> dict[Path, str]:
+    """The page, the picture, or both, by their places."""
+    if not (args.html or args.svg):
+        return {}
+    from ..report.page import arena_svg, report_html
+
+    stem = args.report.name.removesuffix(".json").removesuffix(".report")
+    files: dict[Path, str] = {}
+    if args.html:
+        place = args.out or args.report.with_name(f"{stem}.report.html")
+        files[place] = report_html(report, args.clock)
+    if args.svg:
+        files[args.out or args.report.with_name(f"{stem}.arena.svg")] = arena_svg(report)
+    return files
+
+
+def _report_text(report: Report) -> str:
+    text = f"{_summary(report.data)}{_stack_line(report)}"
+    if report.is_plan:
+        text += f"\n\n{layer_table(report.data)}"
+    if noise := quality_table(report.data):
+        text += f"\n\nsignal-to-quantization-noise ratio (docs/numerics.md)\n{noise}"
+    return text
+
+
+def _stack_line(report: Report) -> str:
     """The stack's bound, where the build has left its summary beside the report."""
-    stem = report.name.removesuffix(".report.json")
-    summary_file = report.with_name(f"{stem}.footprint.json")
-    if not summary_file.is_file():
-        return ""
-    data = json.loads(summary_file.read_text(encoding="utf-8"))
-    bound, note = data.get("stack"), data.get("stack_note", "")
+    bound, note = report.footprint.get("stack"), report.footprint.get("stack_note", "")
     if bound is None:
         return f"\n  stack  not known: {note}" if note else ""
     return f"\n  stack  {bound:>10,} B at most: {note}"

@@ -111,6 +111,7 @@ def settle(facts: Facts) -> dict[str, Value]:
         "isa": target.isa.value,
         "optimize": _choice(facts, "OPTIMIZE"),
         "executorch": executorch,
+        "page": _choice(facts, "REPORT") == "html",
         "group": arena.group if isinstance(arena, SharedArena) else "",
         "options": options,
         "measure": [*memories.pop("arena_sections"), *limits],
@@ -232,7 +233,7 @@ def _choice(facts: Facts, keyword: str) -> str:
     """A keyword's value, one of its choices."""
     (option,) = (option for option in OPTIONS if option.cmake == keyword)
     value = facts[keyword] or str(option.initial)
-    if value not in option.choices:
+    if value not in option.choices and (value or option.initial):
         raise CortexMError(f"unknown {keyword} {value!r}", hint=did_you_mean(value, option.choices))
     return value
 

@@ -30,6 +30,7 @@ class Finding:
 
 _PACKAGES = (
     ("numpy", "always", "pip install numpy"),
+    ("jinja2", "reports as pages", "pip install jinja2"),
     ("torch", "lowering model.py", "pip install torch==2.13.0"),
     ("torchao", "lowering model.py", "pip install torchao==0.18.0"),
     ("executorch", "lowering model.py", "pip install 'executorch[ethos-u]==1.5.1'"),

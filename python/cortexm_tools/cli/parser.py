@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..frontend.load.builtin import model_files
-from ..options import BENCH, COMPILE, GROUPS, OPTIONS, RUN, Option
+from ..options import BENCH, COMPILE, GROUPS, OPTIONS, REPORT, RUN, Option
 from ..version import __version__
 
 # Options of aot_arm_compiler that change nothing here.
@@ -48,9 +48,11 @@ def build_parser() -> argparse.ArgumentParser:
     inspect.add_argument("model", type=Path, help="a .pte or a .bpte")
     inspect.set_defaults(command="inspect")
 
-    report = commands.add_parser("report", help="show a model's memory layer by layer")
+    report = commands.add_parser(
+        REPORT, help="show a model's memory and precision layer by layer, as text, page or picture"
+    )
     report.add_argument("report", type=Path, help="NAME.report.json of a build")
-    report.set_defaults(command="report")
+    _add_options(report, REPORT, model=False)
 
     doctor = commands.add_parser("doctor", help="check the environment")
     doctor.set_defaults(command="doctor")
@@ -74,21 +76,24 @@ def spelled_out(words: Sequence[str]) -> list[str]:
     return result
 
 
-def _add_options(parser: argparse.ArgumentParser, command: str, *, optional: bool = False) -> None:
-    """The model and all options of a command, under their titles."""
+def _add_options(
+    parser: argparse.ArgumentParser, command: str, *, optional: bool = False, model: bool = True
+) -> None:
+    """The model, if the command takes one, and all options of a command, under their titles."""
     options = [option for option in OPTIONS if option.flags and command in option.commands]
     titles: dict[str, Any] = {
         title: parser.add_argument_group(title, text or None)
         for title, text in GROUPS.items()
         if any(option.group == title for option in options)
     }
-    titles["model"].add_argument(
-        "model",
-        type=Path,
-        metavar="MODEL",
-        nargs="?" if optional else None,
-        help="a model.py, a .pte or a .bpte, a saved module (.pt), or a built-in model's name",
-    )
+    if model:
+        titles["model"].add_argument(
+            "model",
+            type=Path,
+            metavar="MODEL",
+            nargs="?" if optional else None,
+            help="a model.py, a .pte or a .bpte, a saved module (.pt), or a built-in model's name",
+        )
     if optional:
         titles["model"].add_argument(
             "-m", "--model_name", type=Path, metavar="MODEL", help="the model, by option"

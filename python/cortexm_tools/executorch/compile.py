@@ -13,6 +13,7 @@ from ..plan import Plan
 from ..program import Program
 from ..pte.program import parse_program
 from ..pte.values import PteProgram
+from ..report.reading import FORMAT
 from ..report.tables import quality_lines, table
 from ..target import Target
 from ..version import __version__
@@ -69,6 +70,7 @@ def report(loaded: Loaded, program: Program) -> dict[str, Any]:
     variants = loaded.operators.variants
     kernels = {call.kernel.symbol for variant in variants for call, _ in variant.calls}
     return {
+        "format": FORMAT,
         "name": program.name,
         "cortexm": __version__,
         "runtime": "executorch",

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .option import BENCH, COMPILE, RUN, Option
+from .option import BENCH, COMPARE, COMPILE, REPORT, RUN, Option
 from .table import ATOL, EVERY, GROUPS, MODELS, OPTIONS, QTOL, RTOL
 
 __all__ = [
     "ATOL",
     "BENCH",
+    "COMPARE",
     "COMPILE",
     "EVERY",
     "GROUPS",
     "MODELS",
     "OPTIONS",
     "QTOL",
+    "REPORT",
     "RTOL",
     "RUN",
     "Option",

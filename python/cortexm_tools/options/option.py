@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..errors import CortexMError
 
 Kind = Literal["value", "flag", "list", "switch"]
-COMPILE, RUN, BENCH = "compile", "run", "bench"
+COMPILE, RUN, BENCH, REPORT, COMPARE = "compile", "run", "bench", "report", "compare"
 
 
 @dataclass(frozen=True, kw_only=True)

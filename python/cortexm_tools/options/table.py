@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..target import CORES, Isa, Optimize
-from .option import BENCH, COMPILE, RUN, Option
+from .option import BENCH, COMPILE, REPORT, RUN, Option
 from .precision import PRECISIONS
 
 EVERY = 2**31 - 1  # SAMPLES all
@@ -38,6 +38,21 @@ def count(text: str) -> int:
     if not text.isdecimal():
         raise ValueError(f"{text!r} is neither a number nor 'all'")
     return int(text)
+
+
+def megahertz(text: str) -> float:
+    """A clock.
+
+    Raises:
+        ValueError: it is no number above 0.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < float("inf"):
+        raise ValueError(f"{text!r} is not a number of megahertz")
+    return value
 
 
 def _names(values: Any) -> tuple[str, ...]:
@@ -330,6 +345,41 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         flags=("--json",), commands=IMAGES, kind="flag", default="off",
         help="print the result as JSON",
+    ),
+    # -- Reports
+    Option(
+        cmake="REPORT", kconfig=("REPORT_HTML",), value="html", choices=("html",), initial="",
+        default="none", kconfig_default="n",
+        help="html: NAME.report.html beside NAME.report.json, after each build of the model",
+        docs="`html`: the [report as a page](report.md), `NAME.report.html` beside "
+        "`NAME.report.json`; the interpreter needs Jinja2",
+        zephyr="each model's [report as a page](report.md), as `REPORT html`",
+    ),
+    Option(
+        flags=("--html",), commands=(REPORT,), kind="flag", default="off",
+        help="write the report as one HTML file that needs no network",
+        docs="write the report as [one HTML file](report.md) that needs no network",
+    ),
+    Option(
+        flags=("--svg",), commands=(REPORT,), kind="flag", default="off",
+        help="write the arena over time as an SVG picture",
+    ),
+    Option(
+        flags=("--out", "-o"), commands=(REPORT,), value="FILE", parse=Path,
+        default="NAME.report.html, NAME.arena.svg beside the report",
+        help="the file to write; default: NAME.report.html or NAME.arena.svg beside the report",
+        docs="the file that `--html` or `--svg` writes",
+    ),
+    Option(
+        flags=("--bench",), commands=(REPORT,), value="FILE", parse=Path,
+        default="NAME.bench.json beside the report, if it counted the same plan",
+        help="what 'cortexm bench --json' printed, for instructions and times",
+    ),
+    Option(
+        flags=("--clock",), commands=(REPORT,), value="MHZ", parse=megahertz, initial=100.0,
+        unit="MHz", range="above 0", default="100; the page has a field for it",
+        help="the clock that a page's times are for; default: %(default)g MHz",
+        docs="the clock that a page's times are for",
     ),
     # -- Of the Zephyr module alone
     Option(

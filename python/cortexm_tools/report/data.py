@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..ir import DType, Graph, Op, State, Work, ops
@@ -15,6 +15,8 @@ from ..plan.lower.weights import types_of
 from ..plan.search.alternatives import Alternative
 from ..plan.types import Buffer, Call, ConstantArg, Step
 from ..version import __version__
+from .layout import arenas, buffers, readers
+from .reading import FORMAT
 
 
 def precision(op: Op, graph: Graph) -> str:
@@ -58,12 +60,25 @@ def float_ops(graph: Graph) -> list[Op]:
 
 
 def report_data(
-    plan: Plan, *, name: str, digest: str, alternative: Alternative | None = None
+    plan: Plan,
+    *,
+    name: str,
+    digest: str,
+    alternative: Alternative | None = None,
+    command: str = "",
+    limits: Mapping[str, int | None] | None = None,
 ) -> dict[str, Any]:
-    """The contents of NAME.report.json. Sizes are bytes; `alternative` is another plan to tell of."""
+    """The contents of NAME.report.json (docs/report.md). Sizes are bytes.
+
+    Args:
+        alternative: another plan to tell of.
+        command: the command line that leads to this plan, without paths.
+        limits: most bytes of ``ram`` and of ``flash``; None for no limit.
+    """
     graph = plan.graph
     work: dict[str, dict[str, int]] = {}
     layers = []
+    read = readers(plan)
     for number, step in enumerate(plan.steps):
         kind = precision(step.op, graph)
         macs = sum(call.macs for call in step.calls)
@@ -72,13 +87,16 @@ def report_data(
         for op in step.ops:
             one = work.setdefault(precision(op, graph), {"operators": 0, "macs": 0})
             one["operators"] += 1
-        layers.append(_layer(plan, number, step, kind, macs))
+        layers.append(_layer(plan, number, step, kind, macs) | {"reads": read[number]})
     return {
+        "format": FORMAT,
         "name": name,
         "cortexm": __version__,
         "program_sha256": digest,
         "target": {"cpu": plan.target.core.value, "isa": plan.target.isa.value},
         "optimize": plan.optimize.value,
+        "command": command,
+        "limits": {"ram": None, "flash": None} | dict(limits or {}),
         "arena_bytes": plan.working_size,
         "arena_lower_bound_bytes": plan.lower_bound - plan.state_size,
         "state_bytes": plan.state_size,
@@ -102,6 +120,8 @@ def report_data(
         "outputs": [_interface(plan, i) for i in graph.outputs],
         "states": [_state(plan, state) for state in graph.states],
         "layers": layers,
+        "arenas": arenas(plan),
+        "buffers": buffers(plan),
     }
 
 

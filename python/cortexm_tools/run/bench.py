@@ -11,6 +11,7 @@ from typing import Any
 from ..compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from ..program import Program
 from ..report import alternative_lines, operator_text, table
+from ..report.reading import FORMAT
 from ..target import Core
 from .command import example_inputs
 from .cycles import estimate
@@ -73,7 +74,9 @@ def bench(
     ]
     macs = compiled.report["macs"]
     return {
+        "format": FORMAT,
         "name": program.name,
+        "program_sha256": program.digest,
         "cpu": target.core.value,
         "isa": target.isa.value,
         "board": profile.result.board,

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as one HTML file that needs no network, and the arena as an SVG.
+
+This module says what is shown; templates/ say how. Jinja2 escapes everything that
+comes from a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CortexMError, printable
+from ..pte.quality import quality_line
+from ..version import __version__
+from .arena import arena_of
+from .graph import graph_of
+from .reading import Report
+from .tables import alternative_lines, operator_text, stream_lines
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+MEGAHERTZ = 100.0
+"""The clock that times are given for until the reader enters another one."""
+
+_OPEN = 60  # a list of so many rows is shown at once, a longer one when asked for
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table: its text, what to sort by, and its share of the column's largest."""
+
+    text: str
+    value: float | str
+    share: float = 0.0
+    cycles: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title, what it means, and whether it holds numbers."""
+
+    title: str
+    about: str
+    number: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share of a whole, for a bar: `kind` chooses the colour."""
+
+    name: str
+    bytes: int
+    kind: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What something uses of what it may."""
+
+    name: str
+    used: int
+    most: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A layer of the float model: dB of its operand and its result, and where they lie on the scale
+    of 0 to 100; None where there is none."""
+
+    operator: str
+    layer: str
+    text: str
+    before: float | None
+    after: float | None
+    worst: bool
+
+
+def report_html(report: Report, megahertz: float = MEGAHERTZ) -> str:
+    """The page.
+
+    Args:
+        megahertz: the clock that times are given for at first.
+
+    Raises:
+        CortexMError: Jinja2 is missing.
+    """
+    return _render("page.html", **_context(report, megahertz))
+
+
+def arena_svg(report: Report) -> str:
+    """The arena over time as a picture of its own.
+
+    Raises:
+        CortexMError: there is no arena to show, or Jinja2 is missing.
+    """
+    picture = arena_of(report.data) if report.is_plan else None
+    if picture is None:
+        raise CortexMError(
+            "has no arena to draw: no layer of a compiled plan uses it", where=str(report.path)
+        )
+    return _render("picture.svg", a=picture)
+
+
+def _context(report: Report, megahertz: float) -> dict[str, Any]:
+    data, bench = report.data, report.bench
+    columns, rows = _layers(report, megahertz) if report.is_plan else ((), ())
+    return {
+        "data": data,
+        "bench": bench,
+        "arena": arena_of(data) if report.is_plan else None,
+        "graph": graph_of(data) if report.is_plan else None,
+        "figures": _figures(report, megahertz),
+        "ram": _ram(report),
+        "flash": _flash(report),
+        "limits": _limits(report),
+        "columns": columns,
+        "rows": rows,
+        "noise": _noise(data),
+        "quality": quality_line(data["quality"]) if "quality" in data else "",
+        "alternatives": alternative_lines(data),
+        "stream": [line.strip() for line in stream_lines(data)],
+        "facts": _facts(report),
+        "largest": report.footprint.get("largest", ()),
+        "megahertz": megahertz,
+        "estimate": bench.get("estimate"),
+        "open": _OPEN,
+        "version": __version__,
+    }
+
+
+def _figures(report: Report, megahertz: float) -> list[tuple[str, str, str, Any]]:
+    """What counts most: a name, a number, what it consists of, and cycles if it is a time."""
+    data, bench = report.data, report.bench
+    ram = _ram(report)
+    flash = _flash(report)
+    rows: list[tuple[str, str, str, Any]] = [
+        ("RAM", _bytes(sum(p.bytes for p in ram)), _sum_text(ram), None),
+        ("flash", _bytes(sum(p.bytes for p in flash)), _sum_text(flash), None),
+    ]
+    if bench:
+        per_mac = bench["instructions_per_mac"]
+        note = f"{per_mac:.2f} per MAC, counted on the emulated {bench['board']}" if per_mac else ""
+        rows.append(("instructions", f"{bench['instructions']:,}", note, None))
+        if estimate := bench["estimate"]:
+            ends = (estimate["cycles_low"], estimate["cycles_high"])
+            rows.append(("time", _time(ends, megahertz), "estimated, not measured", ends))
+    elif report.is_plan:
+        rows.append(("MACs", f"{data['macs']:,}", "", None))
+    outputs = data.get("quality", {}).get("outputs", ())
+    found = [one["sqnr_db"] for one in outputs if one.get("sqnr_db") is not None]
+    if found:
+        rows.append(("SQNR", f"{min(found):.1f} dB", "against the float model", None))
+    return rows
+
+
+def _sum_text(parts: Sequence[Part]) -> str:
+    if len(parts) == 1:
+        return parts[0].note or parts[0].name
+    return " + ".join(f"{part.bytes:,} {part.name}" for part in parts if part.bytes)
+
+
+def _ram(report: Report) -> list[Part]:
+    """RAM by part, as far as it is known: with stack and variables after a build or a measurement."""
+    data, footprint, bench = report.data, report.footprint, report.bench
+    if not report.is_plan:
+        return [Part(name, size, "tensor") for name, size in data["pools"].items()]
+    parts = [Part("arena", data["arena_bytes"], "tensor")]
+    if data["state_bytes"]:
+        parts.append(Part("state", data["state_bytes"], "state", "kept from call to call"))
+    if footprint:
+        variables = footprint["data"] + footprint["bss"]
+        if not data["state_bytes"] and variables:  # the state is among the variables
+            parts.append(Part("variables", variables, "input"))
+    if bench:
+        parts.append(Part("stack", bench["stack_bound"]["bytes"], "scratch", "at most"))
+    elif footprint.get("stack"):
+        parts.append(Part("stack", footprint["stack"], "scratch", footprint["stack_note"]))
+    return parts
+
+
+def _flash(report: Report) -> list[Part]:
+    """Flash by part: of the image that was measured, of the build's trial link, or constants alone."""
+    data, footprint, bench = report.data, report.footprint, report.bench
+    if not report.is_plan:
+        rest = data["constants_bytes"] - data["pte_bytes"]
+        return [Part("program", data["pte_bytes"], "tensor"), Part("constants", rest, "band")]
+    if bench:
+        kinds = {"constants": "tensor", "kernels": "band", "plan": "scratch"}
+        return [
+            Part(name, size, kinds.get(name, "input"))
+            for name, size in bench["flash_by_part"].items()
+        ]
+    if footprint:
+        parts = [
+            Part("constants", footprint["constants"], "tensor"),
+            Part("code", footprint["code"], "band"),
+        ]
+        return parts + [Part("data", footprint["data"], "scratch")] * bool(footprint["data"])
+    note = "constants; code is known when the model is linked"
+    return [Part("constants", data["constants_bytes"], "tensor", note)]
+
+
+def _limits(report: Report) -> list[Limit]:
+    data, footprint = report.data, report.footprint
+    limits = data.get("limits", {})
+    rows = []
+    if limits.get("ram") is not None:
+        used = footprint.get("ram") or data["arena_bytes"] + data["state_bytes"]
+        rows.append(Limit("RAM_LIMIT", used, limits["ram"], "without stack"))
+    if limits.get("flash") is not None:
+        used = footprint.get("flash", data["constants_bytes"])
+        rows.append(
+            Limit("FLASH_LIMIT", used, limits["flash"], "" if footprint else "constants alone")
+        )
+    for region in data.get("regions", ()):
+        used = region["bytes"] + region.get("state_bytes", 0)
+        rows.append(Limit(region["name"], used, region["size"], f"memory for {region['kind']}"))
+    return rows
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    """How the plan was made."""
+    data = report.data
+    facts = [
+        ("command", data.get("command", "")),
+        ("target", f"{data['target']['cpu']}, instruction set {data['target']['isa']}"),
+    ]
+    if report.is_plan:
+        spared = data["operators_without_scratch"]
+        bound = -(-data["arena_lower_bound_bytes"] // 16) * 16
+        smallest = "no placement needs less" if bound == data["arena_bytes"] else (
+            f"no placement needs less than {bound:,} B"
+        )  # fmt: skip
+        facts += [
+            ("optimize", data["optimize"]),
+            ("arena", f"{data['arena_bytes']:,} B; {smallest}"),
+            ("constants", f"{data['constants_bytes']:,} B, needed "
+             f"{data['constants_needed_bytes']:,} B"),
+            ("kernels", f"{len(data['kernels'])}, of {', '.join(data['libraries'])}"),
+        ]  # fmt: skip
+        if spared:
+            facts.append(("slower", f"{spared} operators by kernels with less scratch"))
+    else:
+        facts.append(("runtime", "ExecuTorch"))
+        facts.append(("operators", ", ".join(data["operators"])))
+    facts.append(("program", f"SHA-256 {data['program_sha256']}"))
+    return [(name, text) for name, text in facts if text]
+
+
+def _layers(
+    report: Report, megahertz: float
+) -> tuple[tuple[Column, ...], tuple[tuple[Cell, ...], ...]]:
+    """The table of layers; columns that say nothing about any layer are left out."""
+    data, bench = report.data, report.bench
+    layers = data["layers"]
+    counts = [row["instructions"] for row in bench.get("layers", ())]
+    total = sum(counts)
+    decibels = _decibels_of(data)
+    columns: list[tuple[Column, list[Cell]]] = []
+
+    def words(title: str, about: str, text: Callable[[dict[str, Any]], str]) -> None:
+        cells = [Cell(text(layer) or "–", text(layer)) for layer in layers]
+        if any(cell.value for cell in cells):
+            columns.append((Column(title, about, False), cells))
+
+    def numbers(title: str, about: str, values: Sequence[int]) -> None:
+        most = max(values, default=0)
+        if most:
+            cells = [Cell(f"{v:,}" if v else "", v, 100 * v / most) for v in values]
+            columns.append((Column(title, about, True), cells))
+
+    steps = [Cell(str(n + 1), n) for n in range(len(layers))]
+    columns.append((Column("#", "step of the plan", True), steps))
+    words("operator", "what is computed; several in bands of rows", operator_text)
+    words("layer", "module of the model", lambda layer: str(layer["layer"]))
+    words("result", "type and shape of the result", lambda layer: str(layer["outputs"][0]))
+    words("precision", "what it computes in", lambda layer: str(layer["precision"]))
+    if counts:
+        numbers("instructions", "counted on the emulated core", counts)
+    if counts and total and (estimate := bench["estimate"]):
+        cells = []
+        for count in counts:
+            ends = (
+                estimate["cycles_low"] * count / total,
+                estimate["cycles_high"] * count / total,
+            )
+            cells.append(Cell(_time(ends, megahertz), count, 0, ends))
+        about = "estimate: the image's cycles per instruction, times the layer's instructions"
+        columns.append((Column("time", about, True), cells))
+    numbers("MACs", "multiply-accumulates", [layer["macs"] for layer in layers])
+    numbers("live RAM", "bytes of the arena in use", [one["live_bytes"] for one in layers])
+    numbers("scratch", "bytes of it that the kernel alone uses", [
+        one["scratch_bytes"] for one in layers
+    ])  # fmt: skip
+    numbers("constants", "bytes of weights, biases and tables", [
+        one["constants_bytes"] for one in layers
+    ])  # fmt: skip
+    if decibels:
+        cells = []
+        for layer in layers:
+            value = decibels.get((layer["layer"], layer["source"]))
+            text = "" if value is None else f"{value:.1f}"
+            cells.append(Cell(text, -1.0 if value is None else value))
+        columns.append(
+            (Column("dB", "SQNR of the float model's layer, see Precision", True), cells)
+        )
+    words("source", "line of the model file", lambda layer: str(layer["source"]))
+    words("kernels", "functions that are called", lambda layer: ", ".join(
+        dict.fromkeys(name.removeprefix("cortexm_") for name in layer["kernels"])
+    ))  # fmt: skip
+    header = tuple(column for column, _ in columns)
+    return header, tuple(zip(*(cells for _, cells in columns), strict=True))
+
+
+def _decibels_of(data: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """dB behind each layer of the model, by its path and source line."""
+    found: dict[str, float] = {
+        entry["layer"]: entry["sqnr_db"]
+        for entry in data.get("quality", {}).get("layers", ())
+        if entry["layer"] and entry["sqnr_db"] is not None
+    }
+    places = {(layer["layer"], layer["source"]) for layer in data["layers"]}
+    return {
+        (path, source): found[text]
+        for path, source in places
+        if (text := f"{path} ({source})" if path and source else path or source) in found
+    }
+
+
+def _noise(data: dict[str, Any]) -> list[Noise]:
+    entries = data.get("quality", {}).get("layers", ())
+    worst = data.get("quality", {}).get("worst_layer")
+    values = [
+        entry[key]
+        for entry in entries
+        for key in ("before_sqnr_db", "sqnr_db")
+        if entry[key] is not None
+    ]
+    most = max([*values, 1.0])
+
+    def place(value: float | None) -> float | None:
+        return None if value is None else max(0.0, min(100.0, 100 * value / most))
+
+    return [
+        Noise(
+            entry["operator"],
+            entry["layer"],
+            _decibels(entry),
+            place(entry["before_sqnr_db"]),
+            place(entry["sqnr_db"]),
+            worst is not None
+            and (entry["operator"], entry["layer"]) == (worst["operator"], worst["layer"]),
+        )
+        for entry in entries
+    ]
+
+
+def _decibels(entry: dict[str, Any]) -> str:
+    if entry["sqnr_db"] is None:
+        return "exact" if entry["without"] == "noise" else "noise only"
+    return f"{entry['sqnr_db']:.1f}"
+
+
+def _bytes(count: int) -> str:
+    return f"{count:,} B"
+
+
+def _time(cycles: tuple[float, float], megahertz: float) -> str:
+    """An interval of cycles as time; page.js writes it the same way."""
+    low, high = (value / megahertz for value in cycles)  # microseconds
+    unit, scale = ("ms", 1000) if high >= 1000 else ("µs", 1)
+    digits = 2 if high / scale < 10 else 1 if high / scale < 100 else 0
+    return f"{low / scale:.{digits}f}–{high / scale:.{digits}f} {unit}"
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ModuleNotFoundError:
+        raise CortexMError(
+            "the Python package 'jinja2' is missing, which pages and pictures need",
+            hint="pip install jinja2",
+        ) from None
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["px"] = lambda value: f"{value:.1f}".removesuffix(".0")
+    environment.finalize = lambda value: printable(value, "\n\t") if type(value) is str else value
+    return environment
+
+
+def _render(template: str, **context: Any) -> str:
+    return _environment().get_template(template).render(**context) + "\n"
