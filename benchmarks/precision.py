@@ -8,9 +8,9 @@
     python -m benchmarks.precision --tables --record        # measure nothing; write the page anew
 
 The layers are those of CMSIS-NN's figures in precision.json. For a8w4 and a16w4 the models' weights are
-rounded to 4 bits and their multipliers made larger accordingly, which is enough to count instructions and
-bytes: how close such a model is to the float one depends on how it was quantized. For a16w8 the models
-are lowered anew.
+rounded to 4 bits and their multipliers to 16, and made larger accordingly, which is enough to count
+instructions and bytes: how close such a model is to the float one depends on how it was quantized. For
+a16w8 the models are lowered anew.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from cortexm_tools.compile import CompileOptions
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Rescale, ops
 from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.ir.wide import narrowed
 from cortexm_tools.options.precision import INT8, parse_quantization
 from cortexm_tools.plan import make_plan
 from cortexm_tools.program import Program, load_program
@@ -78,7 +79,8 @@ def layers() -> Graph:
 
 
 def _sixteenfold(rescale: Rescale) -> Rescale:
-    return replace(rescale, shift=rescale.shift + 4)
+    """With a multiplier as lowering rounds it."""
+    return Rescale(narrowed(rescale.multiplier), rescale.shift + 4)
 
 
 def four_bits(graph: Graph) -> Graph:
@@ -199,8 +201,9 @@ What a layer costs in each precision, in instructions of the emulator and in byt
 `python -m benchmarks.precision` measures it; [numerics.md](numerics.md#shortcuts-of-the-kernels)
 says why the bytes are those that the formulas give.
 
-`a8w4` is int8 with weights that all fit into 4 bits, which the plan packs two to a byte. The program
-is an ordinary int8 program, and the models here are the int8 ones with weights rounded to 4 bits:
+`a8w4` is int8 with weights that all fit into 4 bits, which the plan packs two to a byte, and
+[multipliers](numerics.md#weights-of-4-bits) that fit into 16. The program
+is an ordinary int8 program, and the models here are the int8 ones with both rounded so:
 that is enough to count, and says nothing about how good they are. `a16w8` has activations of int16,
 and sums of 32 bits wherever the weights prove that they suffice; `a16w4` is the same with weights
 rounded to 4 bits.

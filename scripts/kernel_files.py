@@ -270,7 +270,7 @@ def files() -> dict[Path, str]:
     declared += ["", "/* Adapters of other libraries, linked where KERNELS chooses one */"]
     declared += [line for line in declarations(adapters, "", macros) if line.startswith("CORTEXM_")]
     references = kernels / "ref" / "ref.h"
-    judged = declarations(rows, "ref", macros)
+    judged = declarations([row for row in rows if row["types"] != "s8w4"], "ref", macros)
     return {
         ROOT / "docs" / "kernels.md": docs,
         public: header(text, declared),

@@ -11,7 +11,7 @@
 
 #include "cortexm/kernels.h"
 
-/* Weights of 4 bits are not packed for a reference: it takes them as int8. */
+/* Weights of 4 bits are not packed for a reference: it takes them, and their multipliers, as those of 8. */
 #define cortexm_conv2d_s8w4_ref cortexm_conv2d_s8_ref
 #define cortexm_depthwise_conv2d_s8w4_ref cortexm_depthwise_conv2d_s8_ref
 #define cortexm_transpose_conv2d_s8w4_ref cortexm_transpose_conv2d_s8_ref
@@ -23,11 +23,8 @@
 /* kernels: begin; written by scripts/kernel_files.py */
 /* conv */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_ref);
-CORTEXM_CONV_S8(cortexm_conv2d_s8w4_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_ref);
-CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8w4_ref);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_ref);
-CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8w4_ref);
 CORTEXM_CONV_S16(cortexm_conv2d_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_ref, int64_t);
 CORTEXM_CONV_S16(cortexm_conv2d_s16w4_ref, int32_t);
@@ -41,7 +38,6 @@ CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_ref);
 
 /* linear */
 CORTEXM_LINEAR_S8(cortexm_linear_s8_ref);
-CORTEXM_LINEAR_S8(cortexm_linear_s8w4_ref);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_ref);
 CORTEXM_LINEAR_S16(cortexm_linear_s16_ref, int32_t);
 CORTEXM_LINEAR_S16(cortexm_linear_wide_s16_ref, int64_t);

@@ -39,6 +39,17 @@ def test_layers_cost_what_is_promised(cpu: str, precision: str) -> None:
     assert share is None or share <= other
 
 
+def test_constants_of_4_bits_are_about_half() -> None:
+    """Of all benchmark models together."""
+    for rows in RECORDED["measured"].values():
+        for precision in ("a8w4", "a16w4"):
+            sizes = [
+                sum(rows[model][each]["constants"] for model in precision_module.MODELS)
+                for each in (precision, "int8")
+            ]
+            assert sizes[0] <= 0.53 * sizes[1], precision
+
+
 def test_rounded_weights_are_packed_two_to_a_byte() -> None:
     graph = precision_module.layers()
     target = Target.parse("cortex-m4")

@@ -16,7 +16,7 @@ from cortexm_tools.ir import Array, DType, Graph, Rescale, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.program import Program
 
-from tests.support.graphs import Net, rescales
+from tests.support.graphs import Net
 
 FAMILIES = (
     "conv2d", "conv2d_row", "depthwise_conv2d", "transpose_conv2d", "linear", "batch_matmul",
@@ -99,7 +99,7 @@ def _conv_attrs(net: Layer, out_c: int, depth: int, **more: Any) -> dict[str, An
         "dilation": (1, 1),
         "in_zero_point": net.zero_point(),
         "out_zero_point": net.zero_point(),
-        "rescales": rescales(net.random.integers(2**30, 2**31, out_c), shifts),
+        "rescales": net.rescales(net.random.integers(2**30, 2**31, out_c), shifts),
         **dict(zip(("act_min", "act_max"), net.clamp(), strict=True)),
     } | more
 
@@ -229,7 +229,7 @@ def _linear(net: Layer, family: str) -> int:
         in_zero_point=net.zero_point(),
         weight_zero_point=_pick(net, -5, 5) if _pick(net, 0, 2) == 0 and not net.wide else 0,
         out_zero_point=net.zero_point(),
-        rescales=rescales(
+        rescales=net.rescales(
             net.random.integers(2**30, 2**31, outputs),
             net.bits_less - 6 - int(math.log2(depth)) // 2 - net.random.integers(0, 3, outputs),
         ),

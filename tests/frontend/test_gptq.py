@@ -213,11 +213,15 @@ def test_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     result = lower(loaded, target=Target.parse("cortex-m55"), quantization=wanted, name="net")
     graph = simplify(read_pte(result.pte, name="net"))
     layers = (ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d, ops.Linear)
-    largest = [
-        int(np.abs(data.astype(int)).max())
-        for op in graph.ops
-        if isinstance(op.attrs, layers) and (data := graph.tensors[op.inputs[1]].data) is not None
-    ]
+    largest = []
+    for op in graph.ops:
+        if isinstance(op.attrs, layers):
+            data = graph.tensors[op.inputs[1]].data
+            assert data is not None
+            largest.append(int(np.abs(data.astype(int)).max()))
+            # Multipliers have 16 bits where weights have 4.
+            are_narrow = all(rescale.is_narrow for rescale in op.attrs.rescales)
+            assert are_narrow == (largest[-1] <= 7), op.layer
     assert len(largest) == 8 and sum(most <= 7 for most in largest) == 6
     assert result.quality is not None and "weights" in result.quality.data()
     for sample in (loaded.calibration or ())[:3]:

@@ -45,31 +45,33 @@ typedef enum {
 } conv_kind_t;
 
 typedef CORTEXM_CONV_S8((*conv_fn));
+typedef CORTEXM_CONV_S8W4((*conv_w4_fn));
 typedef CORTEXM_CONV_F32((*conv_f32_fn));
 
-int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits); /* of a weight */
+int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind);
+int conv_w4_case(conv_w4_fn variant, conv_fn ref, conv_kind_t kind);
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 
-#define conv_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_FOURS, 8)
-#define conv_fours_s8w4_case(variant, ref) conv_case(variant, ref, CONV_FOURS, 4)
-#define conv_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_TWOS, 8)
-#define conv_twos_s8w4_case(variant, ref) conv_case(variant, ref, CONV_TWOS, 4)
-#define conv_gemm4_s8_case(variant, ref) conv_case(variant, ref, CONV_GEMM4, 8)
-#define conv_gemm4_s8w4_case(variant, ref) conv_case(variant, ref, CONV_GEMM4, 4)
-#define depthwise_tap_fours_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_TAP_FOURS, 8)
-#define depthwise_tap_fours_s8w4_case(variant, ref) conv_case(variant, ref, DEPTHWISE_TAP_FOURS, 4)
+#define conv_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_FOURS)
+#define conv_fours_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_FOURS)
+#define conv_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_TWOS)
+#define conv_twos_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_TWOS)
+#define conv_gemm4_s8_case(variant, ref) conv_case(variant, ref, CONV_GEMM4)
+#define conv_gemm4_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_GEMM4)
+#define depthwise_tap_fours_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_TAP_FOURS)
+#define depthwise_tap_fours_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE_TAP_FOURS)
 #define depthwise_window_rows_s8_case(variant, ref)                                                \
-    conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS, 8)
+    conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define depthwise_window_rows_s8w4_case(variant, ref)                                              \
-    conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS, 4)
-#define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8, 8)
-#define depthwise8_s8w4_case(variant, ref) conv_case(variant, ref, DEPTHWISE8, 4)
-#define transpose_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE, 8)
-#define transpose_pairs_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS, 8)
-#define transpose_pairs_s8w4_case(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS, 4)
-#define transpose_gemm4_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4, 8)
-#define transpose_gemm4_s8w4_case(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4, 4)
+    conv_w4_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
+#define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
+#define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)
+#define transpose_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE)
+#define transpose_pairs_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS)
+#define transpose_pairs_s8w4_case(variant, ref) conv_w4_case(variant, ref, TRANSPOSE_PAIRS)
+#define transpose_gemm4_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4)
+#define transpose_gemm4_s8w4_case(variant, ref) conv_w4_case(variant, ref, TRANSPOSE_GEMM4)
 
 typedef CORTEXM_CONV_S16((*conv_s16_fn), int32_t);
 typedef CORTEXM_CONV_S16((*conv_wide_s16_fn), int64_t);
@@ -120,19 +122,21 @@ typedef enum { LINEAR, LINEAR_FOURS, LINEAR_EIGHTS, LINEAR_PAIRS, LINEAR_GEMM4 }
 typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
 
 typedef CORTEXM_LINEAR_S8((*linear_fn));
+typedef CORTEXM_LINEAR_S8W4((*linear_w4_fn));
 typedef CORTEXM_BATCH_MATMUL_S8((*batch_matmul_fn));
 typedef CORTEXM_MATMUL_F32((*matmul_f32_fn));
 
-int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bits);
+int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind);
+int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind);
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind);
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 
-#define linear_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FOURS, 8)
-#define linear_fours_s8w4_case(variant, ref) linear_case(variant, ref, LINEAR_FOURS, 4)
-#define linear_pairs_s8_case(variant, ref) linear_case(variant, ref, LINEAR_PAIRS, 8)
-#define linear_pairs_s8w4_case(variant, ref) linear_case(variant, ref, LINEAR_PAIRS, 4)
-#define linear_gemm4_s8_case(variant, ref) linear_case(variant, ref, LINEAR_GEMM4, 8)
-#define linear_gemm4_s8w4_case(variant, ref) linear_case(variant, ref, LINEAR_GEMM4, 4)
+#define linear_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FOURS)
+#define linear_fours_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_FOURS)
+#define linear_pairs_s8_case(variant, ref) linear_case(variant, ref, LINEAR_PAIRS)
+#define linear_pairs_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_PAIRS)
+#define linear_gemm4_s8_case(variant, ref) linear_case(variant, ref, LINEAR_GEMM4)
+#define linear_gemm4_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_GEMM4)
 #define batch_matmul_plain_s8_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
 #define batch_matmul_sums_s8_case(variant, ref)                                                    \
     batch_matmul_case(variant, ref, BATCH_MATMUL_COLUMN_SUMS)

@@ -6,8 +6,43 @@
 #include "harness.h"
 #include "pack.h"
 
-int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits)
+/* The same layer with multipliers of 16 bits, which `multiplier` gets. */
+static cortexm_conv_s8w4_t narrow_params(const cortexm_conv_s8_t *p, int16_t *multiplier)
 {
+    for (int32_t i = 0; i < p->out_c; ++i) {
+        multiplier[i] = (int16_t)(p->multiplier[i] >> 16);
+    }
+    return (cortexm_conv_s8w4_t){
+        .multiplier = multiplier,
+        .shift = p->shift,
+        .in_row_stride = p->in_row_stride,
+        .in_h = p->in_h,
+        .in_w = p->in_w,
+        .out_h = p->out_h,
+        .out_w = p->out_w,
+        .out_pixel_stride = p->out_pixel_stride,
+        .in_y0 = p->in_y0,
+        .in_x0 = p->in_x0,
+        .in_c = p->in_c,
+        .out_c = p->out_c,
+        .kernel_h = p->kernel_h,
+        .kernel_w = p->kernel_w,
+        .stride_h = p->stride_h,
+        .stride_w = p->stride_w,
+        .dilation_h = p->dilation_h,
+        .dilation_w = p->dilation_w,
+        .groups = p->groups,
+        .in_zero_point = p->in_zero_point,
+        .out_zero_point = p->out_zero_point,
+        .act_min = p->act_min,
+        .act_max = p->act_max,
+    };
+}
+
+/* One of both variants is none. */
+static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, conv_kind_t kind)
+{
+    const int32_t bits = variant_w4 != NULL ? 4 : 8;
     cortexm_conv_s8_t p;
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_WINDOW_ROWS ||
@@ -71,7 +106,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits)
     multipliers = allocate(p.out_c * (int32_t)sizeof *multipliers);
     shifts = allocate(p.out_c);
     for (int32_t i = 0; i < p.out_c; ++i) {
-        multipliers[i] = multiplier();
+        multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
         if ((kind == CONV_GEMM4 || kind == DEPTHWISE8 || kind == TRANSPOSE_GEMM4) &&
             shifts[i] >= 0) {
@@ -145,7 +180,15 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits)
                                : 32 * p.kernel_h * p.kernel_w + p.in_c +
                                      (bits == 8 ? 0 : weight_size));
     }
-    variant(&p, in, weight, bias, o.data[0], scratch);
+    if (variant_w4 != NULL) {
+        int16_t *const halves = allocate(p.out_c * (int32_t)sizeof *halves);
+        const cortexm_conv_s8w4_t p_w4 = narrow_params(&p, halves);
+
+        variant_w4(&p_w4, in, weight, bias, o.data[0], scratch);
+        free(halves);
+    } else {
+        variant(&p, in, weight, bias, o.data[0], scratch);
+    }
     free(in);
     free(weight);
     free(bias);
@@ -153,6 +196,16 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind, int32_t bits)
     free(multipliers);
     free(shifts);
     return finish(&o);
+}
+
+int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind)
+{
+    return any_conv_case(variant, NULL, ref, kind);
+}
+
+int conv_w4_case(conv_w4_fn variant, conv_fn ref, conv_kind_t kind)
+{
+    return any_conv_case(NULL, variant, ref, kind);
 }
 
 /* How far a variant of int16 wants all sums shifted to the right at least. */

@@ -7,8 +7,11 @@
 #include "harness.h"
 #include "pack.h"
 
-int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bits)
+/* One of both variants is none. */
+static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn ref,
+                           linear_kind_t kind)
 {
+    const int32_t bits = variant_w4 != NULL ? 4 : 8;
     const int is_pairs = kind == LINEAR_PAIRS;
     cortexm_linear_s8_t p;
     int32_t *multipliers;
@@ -26,7 +29,7 @@ int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bi
     multipliers = allocate(p.out_features * (int32_t)sizeof *multipliers);
     shifts = allocate(p.out_features);
     for (int32_t i = 0; i < p.out_features; ++i) {
-        multipliers[i] = multiplier();
+        multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
         if (kind != LINEAR_FOURS && shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
@@ -54,7 +57,28 @@ int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bi
     }
     o = outputs(p.rows * p.out_features);
     ref(&p, in, weight, bias, o.data[1], NULL);
-    variant(&p, in, packed, bias, o.data[0], scratch);
+    if (variant_w4 != NULL) {
+        int16_t *const halves = allocate(p.out_features * (int32_t)sizeof *halves);
+        const cortexm_linear_s8w4_t p_w4 = {
+            .multiplier = halves,
+            .shift = p.shift,
+            .rows = p.rows,
+            .in_features = p.in_features,
+            .out_features = p.out_features,
+            .weight_zero_point = p.weight_zero_point,
+            .out_zero_point = p.out_zero_point,
+            .act_min = p.act_min,
+            .act_max = p.act_max,
+        };
+
+        for (int32_t i = 0; i < p.out_features; ++i) {
+            halves[i] = (int16_t)(multipliers[i] >> 16);
+        }
+        variant_w4(&p_w4, in, packed, bias, o.data[0], scratch);
+        free(halves);
+    } else {
+        variant(&p, in, packed, bias, o.data[0], scratch);
+    }
     free(in);
     free(weight);
     free(packed);
@@ -63,6 +87,16 @@ int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t bi
     free(multipliers);
     free(shifts);
     return finish(&o);
+}
+
+int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
+{
+    return any_linear_case(variant, NULL, ref, kind);
+}
+
+int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind)
+{
+    return any_linear_case(NULL, variant, ref, kind);
 }
 
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of int16 layers: 32 bits only where weights and biases prove that they suffice."""
+"""Sums of int16 layers: 32 bits only where weights and biases prove that they suffice; and multipliers:
+16 bits only where their other 16 are zero."""
 
 from __future__ import annotations
 
@@ -9,13 +10,14 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph
+from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.sums import SUMS_32, largest_int16_sum
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
+from tests.support.graphs import Net
 from tests.support.random_graphs import random_wide
 
 
@@ -61,3 +63,34 @@ def test_sums_of_32_bits_need_a_proof(cpu: str) -> None:
             found += 1
             break
     assert found > 8
+
+
+def test_multipliers_of_16_bits_need_zeros() -> None:
+    """Weights of 4 bits are packed where every multiplier has 16 bits; a plan that does so for others is
+    refused."""
+
+    class FourBits(Net):
+        bits_less = 4
+
+    net = FourBits()
+    graph = net.finish(net.conv(net.input((1, 8, 4, 4)), 8))
+    (op,) = graph.ops
+    assert isinstance(op.attrs, ops.Conv2d)
+    first, *others = op.attrs.rescales
+    more = (replace(first, multiplier=first.multiplier + 1), *others)
+    changed = replace(graph, ops=(replace(op, attrs=replace(op.attrs, rescales=more)),))
+    for cpu in ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"):
+        plans = [make_plan(each, Target.parse(cpu)) for each in (graph, changed)]
+        types = [
+            {call.kernel.types for step in plan.steps for call in step.calls} for plan in plans
+        ]
+        assert types == [{"s8w4"}, {"s8"}]
+        with pytest.raises(CortexMError, match="multipliers do not fit in the 16 bits of"):
+            step = replace(plans[0].steps[0], op=changed.ops[0])
+            check_plan(replace(plans[0], graph=changed, steps=(step,)))
+        weight = graph.tensors[op.inputs[1]]
+        assert weight.data is not None
+        tensors = list(graph.tensors)
+        tensors[op.inputs[1]] = replace(weight, data=weight.data * 2)
+        with pytest.raises(CortexMError, match="weights are too large for the 4 bits of"):
+            check_plan(replace(plans[0], graph=replace(graph, tensors=tuple(tensors))))

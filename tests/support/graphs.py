@@ -23,6 +23,7 @@ from cortexm_tools.ir import (
 )
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.geometry import Window
+from cortexm_tools.ir.wide import narrowed
 
 
 def rescales(multipliers: Array, shifts: Array) -> tuple[Rescale, ...]:
@@ -107,6 +108,12 @@ class Net:
         """By how many bits the weights of the next layer are smaller than int8."""
         return 4 if self.mixed and len(self.ops) % 3 == len(self.name) % 3 else 0
 
+    def rescales(self, multipliers: Array, shifts: Array) -> tuple[Rescale, ...]:
+        """Those of the next layer: of weights of 4 bits as lowering rounds them."""
+        if self.bits_less:
+            multipliers = np.array([narrowed(each) for each in multipliers.tolist()])
+        return rescales(multipliers, shifts)
+
     def weights(self, *shape: int) -> int:
         """The same random numbers, whatever the bits."""
         codes = self.random.integers(-128, 128, shape)
@@ -154,7 +161,7 @@ class Net:
             "window": (window := Window(kernel, stride, padding, dilation)),
             "in_zero_point": zero[0],
             "out_zero_point": zero[1],
-            "rescales": rescales(
+            "rescales": self.rescales(
                 self.random.integers(2**30, 2**31, out_c),
                 self.random.integers(-2, 1, out_c)
                 + (self.bits_less - 6 - int(math.log2(taps)) // 2),
@@ -193,7 +200,7 @@ class Net:
             in_zero_point=zero[0],
             weight_zero_point=0,
             out_zero_point=zero[1],
-            rescales=rescales(multipliers, shifts),
+            rescales=self.rescales(multipliers, shifts),
             act_min=self.tensors[x].dtype.limits[0],
             act_max=self.tensors[x].dtype.limits[1],
         )

@@ -31,6 +31,11 @@ extern "C" {
     void name(const cortexm_conv_s8_t *params, const int8_t *in, const int8_t *weight,             \
               const int32_t *bias, int8_t *out, void *scratch)
 
+/* Those of weights of 4 bits. */
+#define CORTEXM_CONV_S8W4(name)                                                                    \
+    void name(const cortexm_conv_s8w4_t *params, const int8_t *in, const int8_t *weight,           \
+              const int32_t *bias, int8_t *out, void *scratch)
+
 /* Those of int16 codes. Sums and biases have 64 bits, bias_type, in an operator whose name ends in _wide,
  * and 32 in others: these are for layers whose weights and bias prove that no sum needs more. */
 #define CORTEXM_CONV_S16(name, bias_type)                                                          \
@@ -40,6 +45,10 @@ extern "C" {
 /* Matrix products. linear's weights are [out_features][in_features]. */
 #define CORTEXM_LINEAR_S8(name)                                                                    \
     void name(const cortexm_linear_s8_t *params, const int8_t *in, const int8_t *weight,           \
+              const int32_t *bias, int8_t *out, void *scratch)
+
+#define CORTEXM_LINEAR_S8W4(name)                                                                  \
+    void name(const cortexm_linear_s8w4_t *params, const int8_t *in, const int8_t *weight,         \
               const int32_t *bias, int8_t *out, void *scratch)
 
 #define CORTEXM_LINEAR_S16(name, bias_type)                                                        \
@@ -217,29 +226,29 @@ extern "C" {
 CORTEXM_CONV_S8(cortexm_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_v6m);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_v7m);
-CORTEXM_CONV_S8(cortexm_conv2d_s8w4_scalar);
-CORTEXM_CONV_S8(cortexm_conv2d_s8w4_v6m);
-CORTEXM_CONV_S8(cortexm_conv2d_s8w4_v7m);
+CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_scalar);
+CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_v6m);
+CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_v7m);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_dsp);
-CORTEXM_CONV_S8(cortexm_conv2d_s8w4_dsp);
+CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_dsp);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_mve);
-CORTEXM_CONV_S8(cortexm_conv2d_s8w4_mve);
+CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_v6m);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_v7m);
-CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8w4_scalar);
-CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8w4_v6m);
-CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8w4_v7m);
+CORTEXM_CONV_S8W4(cortexm_depthwise_conv2d_s8w4_scalar);
+CORTEXM_CONV_S8W4(cortexm_depthwise_conv2d_s8w4_v6m);
+CORTEXM_CONV_S8W4(cortexm_depthwise_conv2d_s8w4_v7m);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_dsp);
-CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8w4_dsp);
+CORTEXM_CONV_S8W4(cortexm_depthwise_conv2d_s8w4_dsp);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_mve);
-CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8w4_mve);
+CORTEXM_CONV_S8W4(cortexm_depthwise_conv2d_s8w4_mve);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_v6m);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_dsp);
-CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8w4_dsp);
+CORTEXM_CONV_S8W4(cortexm_transpose_conv2d_s8w4_dsp);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_mve);
-CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8w4_mve);
+CORTEXM_CONV_S8W4(cortexm_transpose_conv2d_s8w4_mve);
 CORTEXM_CONV_S16(cortexm_conv2d_s16_scalar, int32_t);
 CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_scalar, int64_t);
 CORTEXM_CONV_S16(cortexm_conv2d_s16w4_scalar, int32_t);
@@ -273,13 +282,13 @@ CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_scalar);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_scalar);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_v6m);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_v7m);
-CORTEXM_LINEAR_S8(cortexm_linear_s8w4_scalar);
-CORTEXM_LINEAR_S8(cortexm_linear_s8w4_v6m);
-CORTEXM_LINEAR_S8(cortexm_linear_s8w4_v7m);
+CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_scalar);
+CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_v6m);
+CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_v7m);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_dsp);
-CORTEXM_LINEAR_S8(cortexm_linear_s8w4_dsp);
+CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_dsp);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_mve);
-CORTEXM_LINEAR_S8(cortexm_linear_s8w4_mve);
+CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_mve);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_scalar);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_v6m);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_dsp);

@@ -43,6 +43,24 @@ typedef struct {
     int8_t act_min, act_max;   /* clamp of the result, in codes */
 } cortexm_conv_s8_t;
 
+/* The same of weights of 4 bits. A multiplier is the upper half of a Q31 one whose lower half is 0. */
+typedef struct {
+    const int16_t *multiplier; /* [out_c] Q15 */
+    const int8_t *shift;       /* [out_c] */
+    int32_t in_row_stride;
+    uint16_t in_h, in_w;
+    uint16_t out_h, out_w;
+    uint16_t out_pixel_stride;
+    int16_t in_y0, in_x0;
+    uint16_t in_c, out_c;
+    uint16_t kernel_h, kernel_w;
+    uint16_t stride_h, stride_w;
+    uint16_t dilation_h, dilation_w;
+    uint16_t groups;
+    int8_t in_zero_point, out_zero_point;
+    int8_t act_min, act_max;
+} cortexm_conv_s8w4_t;
+
 /* The same of int16 codes, symmetric: their zero point is 0. A multiplier is the upper half of a Q31 one,
  * rounded; a shift lies in [-31, 14]. */
 typedef struct {
@@ -101,6 +119,17 @@ typedef struct {
     int8_t out_zero_point;
     int8_t act_min, act_max;
 } cortexm_linear_s8_t;
+
+/* The same of weights of 4 bits, with multipliers as in cortexm_conv_s8w4_t. */
+typedef struct {
+    const int16_t *multiplier; /* [out_features] Q15 */
+    const int8_t *shift;       /* [out_features] */
+    int32_t rows;
+    int32_t in_features, out_features;
+    int16_t weight_zero_point;
+    int8_t out_zero_point;
+    int8_t act_min, act_max;
+} cortexm_linear_s8w4_t;
 
 /* The same of int16, with a requantization for each output as in cortexm_conv_s16_t. */
 typedef struct {

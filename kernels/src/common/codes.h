@@ -9,22 +9,22 @@
 
 #if CODE_BITS == 8
 
-/* Objects of one instruction set share these two. */
-#define cortexm_simple_codes CORTEXM_JOIN(cortexm_simple_codes_, ISA)
-#define cortexm_put_codes CORTEXM_JOIN(cortexm_put_codes_, ISA)
+/* Objects of one instruction set and the same types share these two. */
+#define cortexm_simple_codes CORTEXM_NAME(simple_codes, TYPES, ISA)
+#define cortexm_put_codes CORTEXM_NAME(put_codes, TYPES, ISA)
 
 #include CORTEXM_ROUTINES
 
 /* Requantization to codes; scalar values only, so that they stay in registers. */
 typedef struct {
-    const int32_t *multiplier;
+    const MULTIPLIER *multiplier;
     const int8_t *shift;
     int32_t zero_point, low, high;
     int32_t is_simple;  /* all shifts are -2 or less */
     int32_t is_clamped; /* low or high is not the end of int8 */
 } cortexm_codes_t;
 
-static inline cortexm_codes_t cortexm_codes(const int32_t *multiplier, const int8_t *shift,
+static inline cortexm_codes_t cortexm_codes(const MULTIPLIER *multiplier, const int8_t *shift,
                                             int32_t channels, int32_t zero_point, int32_t low,
                                             int32_t high)
 {
@@ -49,7 +49,7 @@ static inline cortexm_codes_t cortexm_codes(const int32_t *multiplier, const int
 static inline int8_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int32_t value)
 {
     return (int8_t)cortexm_add_zero_point(
-        cortexm_requantize(value, codes->multiplier[o], codes->shift[o]), codes->zero_point,
+        cortexm_requantize(value, CORTEXM_Q31(codes->multiplier[o]), codes->shift[o]), codes->zero_point,
         codes->low, codes->high);
 }
 

@@ -106,6 +106,7 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
     "vmladava.s8 r6, %q[t], %q[u]\n\t"
 #define CORTEXM_SIXTEENTH(sums)
+#define CORTEXM_LOAD_MULTIPLIERS "vldrw.u32   %q[t], [r6], #16\n\t"
 #define CORTEXM_UPPER_HALVES
 #else
 #define CORTEXM_FIRST_CHUNK                                                                        \
@@ -164,13 +165,27 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
     "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
     "vmladava.s8 r6, %q[t], %q[u]\n\t"
+#define CORTEXM_LOAD_MULTIPLIERS                                                                   \
+    "vldrh.u32   %q[t], [r6], #8\n\t"                                                             \
+    "vshl.i32    %q[t], %q[t], #16\n\t"
 #define CORTEXM_SIXTEENTH(sums) "vshr.s32    %q[" sums "], %q[" sums "], #4\n\t"
 #define CORTEXM_UPPER_HALVES , [upper] "w"(vdupq_n_u8(0xf0))
 #endif
 
+/* The multipliers of four channels in Q31. */
+static inline int32x4_t cortexm_multipliers_mve(const MULTIPLIER *multiplier)
+{
+#if WEIGHT_BITS == 8
+    return vldrwq_s32(multiplier);
+#else
+    return vshlq_n_s32(vldrhq_s32(multiplier), 16);
+#endif
+}
+
 /* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory. */
 typedef struct {
-    const int32_t *bias, *multiplier;
+    const int32_t *bias;
+    const MULTIPLIER *multiplier;
     const int8_t *shift;              /* all negative */
     int32_t more;                     /* channels after the first block */
     int8_t *out[2];                   /* may be equal */
@@ -212,12 +227,12 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vmov        %f[u], r4, r6\n\t"
         "vmov        %e[v], r8, r10\n\t"
         "vmov        %f[v], r12, lr\n\t" CORTEXM_SIXTEENTH("u") CORTEXM_SIXTEENTH("v")
-        "ldrd        r8, r10, [%[g]]\n\t"
-        "ldrd        r4, r6, [%[g], #8]\n\t"
+        "ldrd        r8, r6, [%[g]]\n\t"
+        "ldrd        r4, r10, [%[g], #8]\n\t"
         "ldrd        r0, r2, [%[g], #16]\n\t"
         "vldrw.u32   %q[s], [r8], #16\n\t"
         "vadd.i32    %q[u], %q[u], %q[s]\n\t"
-        "vldrw.u32   %q[t], [r10], #16\n\t"
+        CORTEXM_LOAD_MULTIPLIERS
         "vadd.i32    %q[v], %q[v], %q[s]\n\t"
         "vqrdmulh.s32 %q[u], %q[u], %q[t]\n\t"
         "vldrb.s32   %q[s], [r4], #4\n\t"
@@ -228,7 +243,7 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vshr.s32    %q[t], %q[v], #31\n\t"
         "vadd.i32    %q[v], %q[v], %q[t]\n\t"
         "vrshl.s32   %q[u], %q[u], %q[s]\n\t"
-        "strd        r8, r10, [%[g]]\n\t"
+        "strd        r8, r6, [%[g]]\n\t"
         "vrshl.s32   %q[v], %q[v], %q[s]\n\t"
         "vmax.s32    %q[u], %q[u], %q[low]\n\t"
         "vmax.s32    %q[v], %q[v], %q[low]\n\t"
@@ -238,8 +253,8 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vadd.i32    %q[v], %q[v], %q[zero]\n\t"
         "vstrb.32    %q[u], [r0], #4\n\t"
         "vstrb.32    %q[v], [r2], #4\n\t"
-        "subs        r6, r6, #4\n\t"
-        "strd        r4, r6, [%[g], #8]\n\t"
+        "subs        r10, r10, #4\n\t"
+        "strd        r4, r10, [%[g], #8]\n\t"
         "strd        r0, r2, [%[g], #16]\n\t"
         "bge         0b\n\t"
         : [u] "=&w"(u), [v] "=&w"(v), [s] "=&w"(s), [t] "=&w"(t), [x] "=&r"(x), [y] "=&r"(y),
@@ -362,7 +377,7 @@ static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t
 
         sum = vsetq_lane_s32(cortexm_dot_mve(g->window[1], weight, depth), sum, 1);
         sum = cortexm_requantize_right_mve(vaddq_n_s32(sum, g->bias[o]),
-                                           vdupq_n_s32(g->multiplier[o]), vdupq_n_s32(g->shift[o]));
+                                           vdupq_n_s32(CORTEXM_Q31(g->multiplier[o])), vdupq_n_s32(g->shift[o]));
         sum = cortexm_finish(sum, *finish);
         g->out[0][o] = (int8_t)vgetq_lane_s32(sum, 0);
         g->out[1][o] = (int8_t)vgetq_lane_s32(sum, 1);

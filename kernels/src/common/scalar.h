@@ -115,12 +115,12 @@ static inline int32_t cortexm_simple_code(int32_t value, int32_t multiplier, int
 
 /* common/codes.h: value[4 * i + o] becomes its simple code, for four outputs o and `rows` > 0 values i
  * of each. */
-CORTEXM_SHARED void cortexm_simple_codes(int32_t *value, const int32_t *multiplier,
+CORTEXM_SHARED void cortexm_simple_codes(int32_t *value, const MULTIPLIER *multiplier,
                                          const int8_t *shift, int32_t twice_zero_point_plus_one,
                                          int32_t rows)
 {
     for (const int32_t *const end = value + 4; value != end; ++value) {
-        const int32_t m = *multiplier++;
+        const int32_t m = CORTEXM_Q31(*multiplier++);
         const int32_t s = *shift++;
 
         for (int32_t i = 0; i < 4 * rows; i += 4) {

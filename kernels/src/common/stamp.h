@@ -19,6 +19,7 @@
  * application, which may have others under these names (Zephyr defines KERNEL everywhere). A source
  * file that defines one includes this before.
  */
+#undef ADD_UPPER
 #undef AGAIN
 #undef AT_ONCE
 #undef BAND
@@ -85,6 +86,8 @@
 #undef LITERALS
 #undef LOAD
 #undef LOAD_FIRST
+#undef LOAD_MULTIPLIER
+#undef LOAD_MULTIPLIERS
 #undef LOAD_ROW
 #undef LOAD_SECOND
 #undef LOAD_TAP
@@ -105,9 +108,12 @@
 #undef MULTIPLY_BLOCK
 #undef MULTIPLY_COLUMN
 #undef MULTIPLY_FIRST
+#undef MULTIPLY_LOWER
 #undef MULTIPLY_QUAD
 #undef MULTIPLY_SECOND
+#undef MULTIPLY_SMALL
 #undef MULTIPLY_STEP
+#undef MULTIPLY_UPPER
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP
 #undef NN_s8
@@ -256,6 +262,15 @@
 #define CORTEXM_BITS_s8 8
 #define CORTEXM_BITS_s16 8
 #define CORTEXM_BITS_w4 4
+
+/* A multiplier per channel as it is stored, and that of int8 codes in Q31: of weights of 4 bits the lower
+ * half is 0, and is left out. */
+#define MULTIPLIER CORTEXM_JOIN(CORTEXM_MULTIPLIER_, TYPES)
+#define CORTEXM_MULTIPLIER_s8 int32_t
+#define CORTEXM_MULTIPLIER_s8w4 int16_t
+#define CORTEXM_MULTIPLIER_s16 int16_t
+#define CORTEXM_MULTIPLIER_s16w4 int16_t
+#define CORTEXM_Q31(multiplier) ((int32_t)(multiplier) * (WEIGHT_BITS == 4 ? 1 << 16 : 1))
 
 #define CORTEXM_TYPE_s8 int8_t
 #define CORTEXM_TYPE_s16 int16_t

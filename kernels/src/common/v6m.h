@@ -331,12 +331,54 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
 #undef BLOCK
 }
 
-/* As the compiler would do it, but for the saturation, and with an output's constants prepared once:
- * the high product is cortexm_high_mul_narrow's. A negative value becomes at most
+/* r2 and r1: upper and lower half of a value; r1 becomes its high product with the multiplier,
+ * cortexm_high_mul_narrow's. That of weights of 4 bits has no lower half. */
+#if WEIGHT_BITS == 4
+#define LOAD_MULTIPLIER                                                                            \
+    "ldrh r5, [r1]\n"                                                                              \
+    "adds r1, #2\n"
+#define MULTIPLY_UPPER
+#define MULTIPLY_SMALL "muls r1, r5\n"
+#define MULTIPLY_LOWER "muls r1, r5\n"
+#define ADD_UPPER "muls r2, r5\n"
+#else
+/* r5, r4: upper and lower half of the multiplier */
+#define LOAD_MULTIPLIER                                                                            \
+    "ldmia r1!, {r4}\n"                                                                            \
+    "lsrs r5, r4, #16\n"                                                                           \
+    "uxth r4, r4\n"
+/* r3: `first` of cortexm_high_mul_narrow */
+#define MULTIPLY_UPPER                                                                             \
+    "movs r3, r1\n"                                                                                \
+    "muls r3, r4\n"                                                                                \
+    "lsrs r3, r3, #16\n"                                                                           \
+    "movs r7, r2\n"                                                                                \
+    "muls r7, r4\n"                                                                                \
+    "adds r3, r3, r7\n"
+/* Both, where the upper half of the value is 0. */
+#define MULTIPLY_SMALL                                                                             \
+    "movs r3, r1\n"                                                                                \
+    "muls r3, r4\n"                                                                                \
+    "lsrs r3, r3, #16\n"                                                                           \
+    "muls r1, r5\n"                                                                                \
+    "adds r1, r1, r3\n"
+/* r1: `second` */
+#define MULTIPLY_LOWER                                                                             \
+    "muls r1, r5\n"                                                                                \
+    "uxth r7, r3\n"                                                                                \
+    "adds r1, r1, r7\n"
+#define ADD_UPPER                                                                                  \
+    "muls r2, r5\n"                                                                                \
+    "asrs r3, r3, #16\n"                                                                           \
+    "adds r2, r2, r3\n"
+#endif
+
+/* As the compiler would do it, but for the saturation, and with an output's constants prepared once.
+ * A negative value becomes at most
  * the zero point, so if that is -128, as after a ReLU, there is nothing to compute. One from 0 to
  * 2^16 - 1 has no upper half to multiply. */
 __attribute__((naked)) CORTEXM_SHARED void
-cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *shift,
+cortexm_simple_codes(int32_t *value, const MULTIPLIER *multiplier, const int8_t *shift,
                      int32_t twice_zero_point_plus_one, int32_t rows)
 {
     (void)value;
@@ -365,10 +407,8 @@ cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *sh
                      "adds r1, r0, r1\n"
                      "mov  r8, r1\n" /* the end of an output's values */
                      "mov  r1, r9\n"
-                     "ldmia r1!, {r4}\n"
+                     LOAD_MULTIPLIER
                      "mov  r9, r1\n"
-                     "lsrs r5, r4, #16\n" /* r5, r4: upper and lower half of the multiplier */
-                     "uxth r4, r4\n"
                      "mov  r1, r10\n"
                      "ldrb r6, [r1]\n"
                      "adds r1, #1\n"
@@ -381,20 +421,11 @@ cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *sh
                      "beq  7f\n"
                      "3:\n"
                      "uxth r1, r1\n"
-                     "movs r3, r1\n"
-                     "muls r3, r4\n"
-                     "lsrs r3, r3, #16\n"
-                     "movs r7, r2\n"
-                     "muls r7, r4\n"
-                     "adds r3, r3, r7\n" /* `first` of cortexm_high_mul */
-                     "muls r1, r5\n"
-                     "uxth r7, r3\n"
-                     "adds r1, r1, r7\n" /* `second` */
+                     MULTIPLY_UPPER
+                     MULTIPLY_LOWER
                      "add  r1, r12\n"
                      "asrs r1, r1, #15\n"
-                     "muls r2, r5\n"
-                     "asrs r3, r3, #16\n"
-                     "adds r2, r2, r3\n"
+                     ADD_UPPER
                      "adds r2, r2, r2\n"
                      "adds r1, r1, r2\n" /* h */
                      "asrs r2, r1, #31\n"
@@ -432,14 +463,15 @@ cortexm_simple_codes(int32_t *value, const int32_t *multiplier, const int8_t *sh
                      "eors r1, r2\n"
                      "b    4b\n"
                      "7:\n" /* below 2^16: the upper half is 0 */
-                     "movs r3, r1\n"
-                     "muls r3, r4\n"
-                     "lsrs r3, r3, #16\n"
-                     "muls r1, r5\n"
-                     "adds r1, r1, r3\n"
+                     MULTIPLY_SMALL
                      "add  r1, r12\n"
                      "asrs r1, r1, #15\n"
                      "b    8b\n");
 }
+#undef LOAD_MULTIPLIER
+#undef MULTIPLY_UPPER
+#undef MULTIPLY_LOWER
+#undef MULTIPLY_SMALL
+#undef ADD_UPPER
 
 #endif

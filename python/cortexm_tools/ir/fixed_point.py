@@ -64,6 +64,11 @@ class Rescale:
     multiplier: int
     shift: int
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether 16 bits hold the multiplier, as its lower half is zero."""
+        return self.multiplier % (1 << 16) == 0
+
     def apply(self, acc: I64) -> I64:
         """`acc`, which wraps to 32 bits, times the factor: see `requantize`."""
         return requantize(wrap32(acc), self.multiplier, self.shift)

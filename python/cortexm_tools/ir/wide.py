@@ -40,6 +40,11 @@ def reduced(multiplier: int) -> int:
     return min((multiplier + (1 << 15)) >> 16, 32767)
 
 
+def narrowed(multiplier: int) -> int:
+    """A multiplier in Q31 whose lower 16 bits are zero: what `reduced` leaves of one."""
+    return reduced(multiplier) << 16
+
+
 def rescale_wide(acc: I64, rescale: Rescale) -> I64:
     """acc * reduced / 2**15 * 2**shift, rounded once, ties up; |acc| < 2**47."""
     right = 15 - rescale.shift

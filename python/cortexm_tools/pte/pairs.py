@@ -23,7 +23,7 @@ from ..ir.edit import GraphBuilder, consumers, producers, remove_dead
 from ..ir.floats import F32
 from ..ir.geometry import Window
 from ..ir.types import contiguous
-from ..ir.wide import ADD_RAISE, WIDE_SHIFT, smallest_table, softmax_multiplier
+from ..ir.wide import ADD_RAISE, WIDE_SHIFT, narrowed, smallest_table, softmax_multiplier
 
 # The scale and zero point that a softmax has; see ir/ops/activation.py.
 _SOFTMAX = {DType.S8: (1 / 256, -128), DType.S16: (2**-15, 0)}
@@ -252,6 +252,10 @@ class _Rewrite:
         made = tuple(quantize_multiplier(x.scale * scale / out.scale) for scale in weights.scales)
         if x.dtype is DType.S16 and max(each.shift for each in made) > WIDE_SHIFT[1]:
             raise _Unknown
+        codes = weights.codes
+        if x.dtype is DType.S8 and codes.min(initial=0) >= -8 and codes.max(initial=0) <= 7:
+            # As frontend/lower/narrow.py rounds them.
+            made = tuple(replace(each, multiplier=narrowed(each.multiplier)) for each in made)
         return made
 
     def linear(self, op: Op, x_index: int, weights: ConstantCodes, out: _Codes) -> int:

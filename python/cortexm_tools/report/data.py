@@ -51,6 +51,8 @@ def _has_4_bits(op: Op, graph: Graph) -> bool:
         return False
     codes = graph.tensors[op.inputs[0]].dtype
     channels = shape[-1 if isinstance(op.attrs, ops.Linear) else 1]
+    if codes is DType.S8 and not all(rescale.is_narrow for rescale in op.attrs.rescales):
+        return False
     return len(types_of(codes, weight, channels)) > 1
 
 

@@ -39,6 +39,7 @@ from .buffers import check_initial_values, make_buffers, place_writes, shows_buf
 from .guard import unsafe_nodes
 from .lean import make_lean
 from .missing import check_captured, check_lowered
+from .narrow import narrow_multipliers
 from .passes import pass_list
 from .recurrent import to_codes
 from .reference import Reference
@@ -269,6 +270,7 @@ def _lower_once(
                 edge.exported_program(), passes=pass_list(), target_config=target_config(target)
             )
             edge._edge_programs["forward"] = manager.transform()
+            narrow_multipliers(edge.exported_program())
     except Exception as error:
         layer = layer_of_error(error, captured.graph.graph, loaded.path.parent)
         raise CortexMError(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether 32 bits hold the sums of int16 layers, from their weights and biases alone."""
+"""Whether 32 bits hold the sums of int16 layers, and 16 bits the multipliers of layers with weights of 4,
+from their constants alone."""
 
 from __future__ import annotations
 
@@ -52,5 +53,31 @@ def check_sums(plan: Plan, step: Step) -> None:
         if call.macs and bound > SUMS_32:
             raise CortexMError(
                 f"sums of up to {bound:,} do not fit in the 32 bits of {call.kernel.symbol}",
+                where=str(op.layer),
+            )
+
+
+def check_multipliers(plan: Plan, step: Step) -> None:
+    """Every call on int8 codes whose multipliers have 16 bits computes a layer that needs no more, and
+    whose weights have 4.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    made_by = {index: op for op in step.ops for index in op.outputs}
+    for call in step.calls:
+        op = made_by.get(call.result.index) if call.result is not None else None
+        if op is None or not call.kernel.params.endswith("_s8w4_t"):
+            continue
+        assert isinstance(op.attrs, ops.ConvAttrs | ops.Linear)
+        weight = plan.graph.tensors[op.inputs[1]].data
+        assert weight is not None
+        if weight.size and not -8 <= weight.min() <= weight.max() <= 7:
+            raise CortexMError(
+                f"weights are too large for the 4 bits of {call.kernel.symbol}", where=str(op.layer)
+            )
+        if any(rescale.multiplier & 0xFFFF for rescale in op.attrs.rescales):
+            raise CortexMError(
+                f"multipliers do not fit in the 16 bits of {call.kernel.symbol}",
                 where=str(op.layer),
             )

@@ -37,16 +37,18 @@ FORMS: dict[str, Form] = {
     "fours": Form(packing.fours),
     "gemm4": Form(packing.gemm4, packing.gemm4_size),
     "gemm4_wide": Form(packing.gemm4_wide, packing.gemm4_wide_size),
-    "nibble_depthwise8": Form(nibbles.nibble_depthwise8, nibbles.nibble_depthwise8_size),
+    "nibble_depthwise8": Form(
+        nibbles.nibble_depthwise8, nibbles.nibble_depthwise8_size, packing.narrow
+    ),
     "nibble_eights": Form(nibbles.nibble_eights, nibbles.nibble_eights_size),
-    "nibble_fours": Form(nibbles.nibble_fours, nibbles.nibble_fours_size),
-    "nibble_gemm4": Form(nibbles.nibble_gemm4, nibbles.nibble_gemm4_size),
+    "nibble_fours": Form(nibbles.nibble_fours, nibbles.nibble_fours_size, packing.narrow),
+    "nibble_gemm4": Form(nibbles.nibble_gemm4, nibbles.nibble_gemm4_size, packing.narrow),
     "nibble_gemm4_wide": Form(nibbles.nibble_gemm4_wide, nibbles.nibble_gemm4_wide_size),
     "nibble_lines": Form(nibbles.nibble_lines, nibbles.nibble_lines_size),
-    "nibble_pairs": Form(nibbles.nibble_pairs, nibbles.nibble_pairs_size),
-    "nibble_rows": Form(nibbles.nibble_rows, nibbles.half_size),
-    "nibble_tap_fours": Form(nibbles.nibble_tap_fours, nibbles.half_size),
-    "nibble_twos": Form(nibbles.nibble_twos, nibbles.nibble_twos_size),
+    "nibble_pairs": Form(nibbles.nibble_pairs, nibbles.nibble_pairs_size, packing.narrow),
+    "nibble_rows": Form(nibbles.nibble_rows, nibbles.half_size, packing.narrow),
+    "nibble_tap_fours": Form(nibbles.nibble_tap_fours, nibbles.half_size, packing.narrow),
+    "nibble_twos": Form(nibbles.nibble_twos, nibbles.nibble_twos_size, packing.narrow),
     "nibbles": Form(nibbles.nibbles, nibbles.half_size),
     "nn_channels": Form(tables=packing.nn_channels),
     "nn_depthwise": Form(packing.nn_depthwise, lambda c: c.weight.size + 3, packing.nn_channels),
@@ -55,10 +57,10 @@ FORMS: dict[str, Form] = {
     "pairs": Form(packing.pairs, packing.all_pairs_size),
     "phases_gemm4": Form(packing.phases_gemm4, packing.phases_gemm4_size, packing.phase_biases),
     "phases_nibble_gemm4": Form(
-        nibbles.phases_nibble_gemm4, nibbles.phases_nibble_gemm4_size, packing.phase_biases
+        nibbles.phases_nibble_gemm4, nibbles.phases_nibble_gemm4_size, packing.narrow_phases
     ),
     "phases_nibble_pairs": Form(
-        nibbles.phases_nibble_pairs, nibbles.phases_nibble_pairs_size, packing.phase_biases
+        nibbles.phases_nibble_pairs, nibbles.phases_nibble_pairs_size, packing.narrow_phases
     ),
     "phases_pairs": Form(packing.phases_pairs, packing.phases_pairs_size, packing.phase_biases),
     "plain_bias": Form(tables=packing.plain_bias),

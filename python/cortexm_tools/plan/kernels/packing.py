@@ -84,6 +84,15 @@ class Tables:
     shift: Array
 
 
+def narrow(constants: Constants) -> Tables:
+    """Multipliers in 16 bits, as the lower half of each is zero."""
+    tables = constants.tables
+    if constants.wide:
+        return tables
+    upper = tables.multiplier.astype(np.int32) >> 16
+    return replace(tables, multiplier=upper.astype(np.int16))
+
+
 def pad_fours(array: Array) -> Array:
     """Zeros after the channels (first axis), up to fours."""
     return np.pad(array, [(0, -array.shape[0] % 4)] + [(0, 0)] * (array.ndim - 1))
@@ -193,6 +202,11 @@ def phase_biases(constants: Constants) -> Tables:
     """The biases of each phase, one after the other."""
     biases = [phase.bias for phase in _phases(constants)]
     return replace(constants.tables, bias=np.concatenate(biases))
+
+
+def narrow_phases(constants: Constants) -> Tables:
+    """The same, with multipliers in 16 bits."""
+    return replace(phase_biases(constants), multiplier=narrow(constants).multiplier)
 
 
 def phases_with_taps(constants: Constants) -> list[Constants]:

@@ -28,6 +28,11 @@ def _shifts_right_2(facts: Facts) -> bool:
     return all(rescale.shift <= -2 for rescale in facts["rescales"])
 
 
+def _narrow_multipliers(facts: Facts) -> bool:
+    """Every multiplier is one of 16 bits, times 2^16."""
+    return all(rescale.is_narrow for rescale in facts["rescales"])
+
+
 def _one_to_one(facts: Facts) -> bool:
     """Depthwise: one output channel for each input channel."""
     return bool(facts["in_c"] == facts["out_c"])
@@ -110,6 +115,7 @@ def _normal_scale(facts: Facts) -> bool:
 
 CASES: dict[str, Callable[[Facts], bool]] = {
     "shifts_right": _shifts_right,
+    "narrow_multipliers": _narrow_multipliers,
     "shifts_right_2": _shifts_right_2,
     "one_to_one": _one_to_one,
     "normal_scale": _normal_scale,

@@ -55,7 +55,8 @@ _MOST_INPUTS = 1 << 16  # whose products with 4-bit weights the kernels of s8w4 
 
 def types_of(codes: DType, weight: Array, channels: int) -> tuple[str, ...]:
     """The element types whose kernels compute on such codes with the int8 weights of so many output
-    channels, the best first: weights that all fit into 4 bits are packed two to a byte."""
+    channels, the best first: weights that all fit into 4 bits are packed two to a byte (beside int8
+    codes, where multipliers fit into 16 bits)."""
     fits = weight.min(initial=0) >= -8 and weight.max(initial=0) <= 7
     fits = fits and weight.size <= channels * _MOST_INPUTS
     return (f"{codes.value}w4", codes.value) if fits else (codes.value,)
