@@ -51,7 +51,7 @@ def test_the_page_says_what_the_report_has(page: Path, browser: Browser) -> None
         count = "document.querySelectorAll('.arena .box').length"
         assert one.run(count) == len(data["buffers"])
         busiest = max(data["layers"], key=lambda layer: layer["live_bytes"])
-        assert f"{busiest['live_bytes']:,} in step {busiest['index'] + 1}" in text_of(one, "#about")
+        assert f"{busiest['live_bytes']:,} in step {busiest['index'] + 1}" in text_of(one, ".about")
         shown = [row.split("\t") for row in one.run(
             "[...document.querySelectorAll('.layers tbody tr')].map(row =>"
             "[...row.cells].map(cell => cell.textContent).join('\\t')).join('\\n')"
@@ -71,7 +71,7 @@ def test_the_page_says_what_the_report_has(page: Path, browser: Browser) -> None
         # Pointing at a rectangle names its tensor, with layer and shape.
         one.point(*place_of(one, 0))
         largest = max(data["buffers"], key=lambda b: b["bytes"] * (b["last"] - b["first"] + 1))
-        about = text_of(one, "#about")
+        about = text_of(one, ".about")
         assert largest["tensors"][0]["type"] in about and f"{largest['bytes']:,} bytes" in about
         assert f"step {largest['tensors'][0]['layer'] + 1}, " in about
 
@@ -82,10 +82,10 @@ def test_the_keyboard_goes_through_the_arena_and_the_table_is_sorted(
     with tab(browser, page) as one:
         one.run("document.querySelector('#clock').focus()")
         one.press("Tab")
-        first = text_of(one, "#about")
+        first = text_of(one, ".about")
         assert "input" in first, "the first rectangle is the input"
         one.press("ArrowRight")
-        second = text_of(one, "#about")
+        second = text_of(one, ".about")
         one.press("ArrowLeft")
         assert second != first
         one.press("Tab")  # one stop only: the next one is behind the picture
@@ -132,7 +132,7 @@ def test_it_fits_a_phone_and_is_dark_where_the_system_is(page: Path, browser: Br
         assert small == 0
         assert one.run(colour) == "rgb(20, 25, 30)"
         one.point(*place_of(one, 1), touch=True)
-        assert " bytes at " in text_of(one, "#about")
+        assert " bytes at " in text_of(one, ".about")
         one.run("document.querySelector('#theme').click()")
         assert one.run(colour) == "rgb(255, 255, 255)"
     with tab(browser, page) as one:

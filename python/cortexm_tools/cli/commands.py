@@ -261,6 +261,46 @@ def _stack_line(report: Report) -> str:
     return f"\n  stack  {bound:>10,} B at most: {note}"
 
 
+def _compare(args: argparse.Namespace) -> int:
+    from ..report.change import exceeded, parse_allowed
+    from ..report.compare import compare_reports, compare_text, values
+    from ..report.reading import damaged
+    from .sides import report_of, shared_words, side_of
+
+    # Whatever is wrong in the words is said before minutes of lowering.
+    allowed = parse_allowed(args.fail_on)
+    if args.out and not args.html:
+        raise CortexMError("--out is for --html", hint="add --html")
+    shared = shared_words(args)
+    sides = [side_of(word, shared) for word in (args.a, args.b)]
+    a, b = (
+        side
+        if isinstance(side, Report)
+        else report_of(
+            side, lambda one, target: _load(one, target, quiet=args.json), measure=args.measure
+        )
+        for side in sides
+    )
+    with damaged(Path(f"{args.a}, {args.b}")):
+        data = compare_reports(a, b, (args.a, args.b))
+        worse = exceeded(allowed, values(data))
+        data["exceeded"] = worse
+        text = json.dumps(data, indent=1) if args.json else compare_text(data)
+        page = ""
+        if args.html:
+            from ..report.page import compare_html
+
+            page = compare_html(a, b, data)
+    if page:
+        place = args.out or Path("compare.html")
+        write_files(place.parent, {place.name: page})
+        _say(f"wrote {place}")
+    show(text)
+    for sentence in worse:
+        _say(f"error: {sentence}")
+    return 1 if worse else 0
+
+
 def _doctor(args: argparse.Namespace) -> int:
     from .doctor import examine, listing
 
@@ -282,6 +322,7 @@ _COMMANDS = {
     "bench": _bench,
     "inspect": _inspect,
     "report": _report,
+    "compare": _compare,
     "doctor": _doctor,
     "cmake-dir": _cmake_dir,
 }

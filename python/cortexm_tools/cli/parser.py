@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..frontend.load.builtin import model_files
-from ..options import BENCH, COMPILE, GROUPS, OPTIONS, REPORT, RUN, Option
+from ..options import BENCH, COMPARE, COMPILE, GROUPS, OPTIONS, REPORT, RUN, Option
 from ..version import __version__
 
 # Options of aot_arm_compiler that change nothing here.
@@ -54,6 +54,21 @@ def build_parser() -> argparse.ArgumentParser:
     report.add_argument("report", type=Path, help="NAME.report.json of a build")
     _add_options(report, REPORT, model=False)
 
+    compare = commands.add_parser(
+        COMPARE,
+        help="show two reports or models side by side",
+        usage="cortexm compare [options] A B",
+        description="Shows two reports side by side: what the change from A to B came to. A and B are "
+        "each a NAME.report.json, a build folder with one, or a model, with options of its own in the "
+        "same word: cortexm compare net.pte 'net.pte --kernels cmsis-nn' --cpu cortex-m4 --measure. "
+        "The exit status is 1 if a limit of --fail-on is exceeded.",
+    )
+    for name in ("a", "b"):
+        compare.add_argument(
+            name, metavar=name.upper(), help="a report, a build folder, or 'MODEL [options]'"
+        )
+    _add_options(compare, COMPARE, model=False)
+
     doctor = commands.add_parser("doctor", help="check the environment")
     doctor.set_defaults(command="doctor")
 
@@ -68,7 +83,7 @@ def spelled_out(words: Sequence[str]) -> list[str]:
         flag: option for option in OPTIONS if option.kind == "switch" for flag in option.flags
     }
     result = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words, ""][1:], strict=True):
         option = switches.get(word)
         if option is not None and not re.fullmatch(r"[a-z]+\d+(w\d+)?|none|float", following):
             word = f"--{option.dest}={option.initial}"

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ..target import CORES, Isa, Optimize
-from .option import BENCH, COMPILE, REPORT, RUN, Option
+from .option import BENCH, COMPARE, COMPILE, REPORT, RUN, Option
 from .precision import PRECISIONS
 
 EVERY = 2**31 - 1  # SAMPLES all
-MODELS = (COMPILE, RUN, BENCH)
+MODELS = (COMPILE, RUN, BENCH, COMPARE)
 IMAGES = (RUN, BENCH)
 
 
@@ -303,7 +303,7 @@ OPTIONS: tuple[Option, ...] = (
         help="compile for this machine and run here",
     ),
     Option(
-        flags=("--board",), commands=IMAGES, value="BOARD", default=_OF_A_BOARD,
+        flags=("--board",), commands=(*IMAGES, COMPARE), value="BOARD", default=_OF_A_BOARD,
         help="emulated board; default: the one for the CPU",
         docs="the [emulated board](cmake.md#boards-and-toolchains)",
     ),
@@ -343,7 +343,7 @@ OPTIONS: tuple[Option, ...] = (
         default="1", help="default: %(default)s", docs="the same, on top of these",
     ),
     Option(
-        flags=("--json",), commands=IMAGES, kind="flag", default="off",
+        flags=("--json",), commands=(*IMAGES, COMPARE), kind="flag", default="off",
         help="print the result as JSON",
     ),
     # -- Reports
@@ -356,9 +356,9 @@ OPTIONS: tuple[Option, ...] = (
         zephyr="each model's [report as a page](report.md), as `REPORT html`",
     ),
     Option(
-        flags=("--html",), commands=(REPORT,), kind="flag", default="off",
-        help="write the report as one HTML file that needs no network",
-        docs="write the report as [one HTML file](report.md) that needs no network",
+        flags=("--html",), commands=(REPORT, COMPARE), kind="flag", default="off",
+        help="write one HTML file that needs no network",
+        docs="write it as [one HTML file](report.md) that needs no network",
     ),
     Option(
         flags=("--svg",), commands=(REPORT,), kind="flag", default="off",
@@ -369,6 +369,23 @@ OPTIONS: tuple[Option, ...] = (
         default="NAME.report.html, NAME.arena.svg beside the report",
         help="the file to write; default: NAME.report.html or NAME.arena.svg beside the report",
         docs="the file that `--html` or `--svg` writes",
+    ),
+    Option(
+        flags=("--out", "-o"), commands=(COMPARE,), value="FILE", parse=Path,
+        default="compare.html", help="the file that --html writes; default: compare.html",
+    ),
+    Option(
+        flags=("--fail-on",), commands=(COMPARE,), value="NAME+AMOUNT,…", initial="",
+        default="none", range="ram, arena, state, stack, flash, code, constants, instructions, macs: "
+        "`+` bytes, K, M, a number or %; sqnr: `-` dB",
+        help="fail if a quantity of B is worse than that of A by more, as in "
+        "ram+1%%,instructions+2%%,sqnr-0.5",
+        docs="[fail](report.md#two-side-by-side) if B is worse than A by more, as in "
+        "`ram+1%,instructions+2%,sqnr-0.5`",
+    ),
+    Option(
+        flags=("--measure",), commands=(COMPARE,), kind="flag", default="off",
+        help="count the instructions of models on the emulated core, and measure their flash and stack",
     ),
     Option(
         flags=("--bench",), commands=(REPORT,), value="FILE", parse=Path,

@@ -94,6 +94,37 @@ def report_html(report: Report, megahertz: float = MEGAHERTZ) -> str:
     return _render("page.html", **_context(report, megahertz))
 
 
+def compare_html(a: Report, b: Report, data: dict[str, Any]) -> str:
+    """Two reports side by side.
+
+    Args:
+        data: of compare.compare_reports.
+
+    Raises:
+        CortexMError: Jinja2 is missing.
+    """
+    from . import compare
+
+    rows = compare.differing_layers(data)
+    measures = [
+        (key, title)
+        for key, title in compare.MEASURES.items()
+        if any((row[side] or {}).get(key) for row in rows for side in compare.SIDES)
+    ]
+    return _render(
+        "compare.html",
+        data=data,
+        arenas=[arena_of(one.data) if one.is_plan else None for one in (a, b)],
+        quantities=compare.quantity_rows(data),
+        facts=compare.facts(data),
+        rows=rows,
+        measures=measures,
+        text=compare.measure_text,
+        worse=data.get("exceeded", ()),
+        version=__version__,
+    )
+
+
 def arena_svg(report: Report) -> str:
     """The arena over time as a picture of its own.
 
@@ -262,7 +293,7 @@ def _layers(
     layers = data["layers"]
     counts = [row["instructions"] for row in bench.get("layers", ())]
     total = sum(counts)
-    decibels = _decibels_of(data)
+    decibels = decibels_of(data)
     columns: list[tuple[Column, list[Cell]]] = []
 
     def words(title: str, about: str, text: Callable[[dict[str, Any]], str]) -> None:
@@ -319,7 +350,7 @@ def _layers(
     return header, tuple(zip(*(cells for _, cells in columns), strict=True))
 
 
-def _decibels_of(data: dict[str, Any]) -> dict[tuple[str, str], float]:
+def decibels_of(data: dict[str, Any]) -> dict[tuple[str, str], float]:
     """dB behind each layer of the model, by its path and source line."""
     found: dict[str, float] = {
         entry["layer"]: entry["sqnr_db"]

@@ -1,19 +1,15 @@
 "use strict";
 // What the page shows without this script stays; it adds pointing, sorting, another clock and a theme.
 
-// The arena: whatever rectangle has the pointer or the focus is described. One stop for the tabulator,
-// arrow keys inside: steps across, bytes down.
-const about = document.getElementById("about");
-const boxes = [...document.querySelectorAll(".arena .box")];
-function describe(box) {
-  about.textContent = box.querySelector("title").textContent;
-}
+// An arena: whatever rectangle has the pointer or the focus is described above it. One stop for the
+// tabulator, arrow keys inside: steps across, bytes down.
+const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 function middle(box) {
   const r = box.querySelector("rect");
   const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(r.getAttribute(name)));
   return [x + width / 2, y + height / 2];
 }
-function nearest(from, across, down) {
+function nearest(boxes, from, across, down) {
   const [x, y] = middle(from);
   let best = from, least = Infinity;
   for (const box of boxes) {
@@ -26,26 +22,30 @@ function nearest(from, across, down) {
   }
   return best;
 }
-const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-boxes.sort((a, b) => middle(a)[0] - middle(b)[0] || middle(a)[1] - middle(b)[1]);
-boxes.forEach((box, number) => {
-  box.setAttribute("tabindex", number === 0 ? "0" : "-1");
-  box.setAttribute("role", "img");
-  box.setAttribute("aria-label", box.querySelector("title").textContent);
-  box.addEventListener("pointerenter", () => describe(box));
-  box.addEventListener("click", () => box.focus());
-  box.addEventListener("focus", () => {
-    boxes.forEach((other) => other.setAttribute("tabindex", other === box ? "0" : "-1"));
-    describe(box);
+for (const section of document.querySelectorAll("section")) {
+  const about = section.querySelector(".about");
+  const boxes = [...section.querySelectorAll(".arena .box")];
+  boxes.sort((a, b) => middle(a)[0] - middle(b)[0] || middle(a)[1] - middle(b)[1]);
+  boxes.forEach((box, number) => {
+    const text = box.querySelector("title").textContent;
+    box.setAttribute("tabindex", number === 0 ? "0" : "-1");
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", text);
+    box.addEventListener("pointerenter", () => (about.textContent = text));
+    box.addEventListener("click", () => box.focus());
+    box.addEventListener("focus", () => {
+      boxes.forEach((other) => other.setAttribute("tabindex", other === box ? "0" : "-1"));
+      about.textContent = text;
+    });
+    box.addEventListener("keydown", (event) => {
+      const way = ways[event.key];
+      if (way) {
+        event.preventDefault();
+        nearest(boxes, box, ...way).focus();
+      }
+    });
   });
-  box.addEventListener("keydown", (event) => {
-    const way = ways[event.key];
-    if (way) {
-      event.preventDefault();
-      nearest(box, ...way).focus();
-    }
-  });
-});
+}
 document.querySelectorAll(".hint").forEach((hint) => (hint.hidden = false));
 
 // The table: a click on a column sorts by it, numbers from the largest on; another one turns it round.
