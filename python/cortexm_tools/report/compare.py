@@ -8,9 +8,8 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from .change import QUANTITIES, Quantity, amount, change
-from .page import decibels_of
 from .reading import FORMAT, Report
-from .tables import operator_text, table
+from .tables import decibels_of, operator_text, table
 
 SIDES = ("a", "b")
 MEASURES = {

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CortexMError, printable
 from ..pte.quality import quality_line
 from ..version import __version__
+from . import compare
 from .arena import arena_of
 from .graph import graph_of
 from .reading import Report
-from .tables import alternative_lines, operator_text, stream_lines
+from .tables import alternative_lines, decibels_of, operator_text, stream_lines
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -103,8 +104,6 @@ def compare_html(a: Report, b: Report, data: dict[str, Any]) -> str:
     Raises:
         CortexMError: Jinja2 is missing.
     """
-    from . import compare
-
     rows = compare.differing_layers(data)
     measures = [
         (key, title)
@@ -348,21 +347,6 @@ def _layers(
     ))  # fmt: skip
     header = tuple(column for column, _ in columns)
     return header, tuple(zip(*(cells for _, cells in columns), strict=True))
-
-
-def decibels_of(data: dict[str, Any]) -> dict[tuple[str, str], float]:
-    """dB behind each layer of the model, by its path and source line."""
-    found: dict[str, float] = {
-        entry["layer"]: entry["sqnr_db"]
-        for entry in data.get("quality", {}).get("layers", ())
-        if entry["layer"] and entry["sqnr_db"] is not None
-    }
-    places = {(layer["layer"], layer["source"]) for layer in data["layers"]}
-    return {
-        (path, source): found[text]
-        for path, source in places
-        if (text := f"{path} ({source})" if path and source else path or source) in found
-    }
 
 
 def _noise(data: dict[str, Any]) -> list[Noise]:

@@ -186,6 +186,21 @@ def quality_table(data: dict[str, Any]) -> str:
     return table(("operator", "layer", "before", "SQNR"), rows) if rows else ""
 
 
+def decibels_of(data: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """dB behind each layer of the model, by its path and source line."""
+    found: dict[str, float] = {
+        entry["layer"]: entry["sqnr_db"]
+        for entry in data.get("quality", {}).get("layers", ())
+        if entry["layer"] and entry["sqnr_db"] is not None
+    }
+    places = {(layer["layer"], layer["source"]) for layer in data["layers"]}
+    return {
+        (path, source): found[text]
+        for path, source in places
+        if (text := f"{path} ({source})" if path and source else path or source) in found
+    }
+
+
 def alternative_lines(data: dict[str, Any]) -> list[str]:
     """What other plans would give, where that is much: see plan/search/alternatives.py."""
     return [
