@@ -89,7 +89,9 @@ def test_table_and_header_list_every_adapter() -> None:
     header = (KERNELS / "include/cortexm/kernels.h").read_text()
     assert sorted(names) == sorted(re.findall(r"\bcortexm_(\w+_cmsis_nn)\b", header))
     ours = {(k["op"], k["types"]): k["params"] for k in TABLE}
-    assert all(ours[k["op"], k["types"]] == k["params"] for k in ADAPTERS)
+    for row in ADAPTERS:  # those of weights of 4 bits get multipliers of 32, as CMSIS-NN takes them
+        types = "s8" if row["types"] == "s8w4" else row["types"]
+        assert ours[row["op"], types] == row["params"], row["name"]
 
 
 def test_fuzz_driver_runs_every_kernel() -> None:
