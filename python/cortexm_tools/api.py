@@ -217,8 +217,8 @@ def compile_model(
         progress: called with a sentence at every stage of the lowering.
         options: as of ``cortexm compile`` (docs/cli.md), with ``_`` for ``-``: ``isa``, ``io``,
             ``optimize``, ``kernels``, ``region`` (a list), ``require_int8``, ``arena``,
-            ``section_arena``, ``section_weights``, ``ram_limit``, ``flash_limit`` (bytes, or text
-            such as ``"64K"``), ``embed_pte``, ``samples``, ``stream``, ``profile``.
+            ``section_arena``, ``section_weights``, ``weights``, ``ram_limit``, ``flash_limit``
+            (bytes, or text such as ``"64K"``), ``embed_pte``, ``samples``, ``stream``, ``profile``.
 
     Raises:
         CortexMError: an option has no such value, the model cannot be lowered, an operator has no

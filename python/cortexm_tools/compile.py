@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .emit import EmitOptions, Sample, emit, emit_samples, tie
+from .emit import EmitOptions, Sample, emit, emit_samples, emit_weights, tie
 from .emit.files import write_files
 from .errors import CortexMError, did_you_mean
 from .executorch.compile import check as check_pools
@@ -72,6 +73,8 @@ class CompileOptions:
         flash_limit: most bytes of constants, 0 or more; None for no limit.
         require_int8: refuse operators that compute in float32.
         stream: the model over a window takes the new frames alone; None: all of the window.
+        weights_apart: the constants are no C, but an image beside the firmware, which can be replaced
+            (emit/apart.py).
         embed_pte: write the program itself as C.
         samples: how many inputs to write with what the reference gives for them, 0 or more, at most as
             many as the program has.
@@ -96,6 +99,7 @@ class CompileOptions:
     flash_limit: int | None = None
     require_int8: bool = False
     stream: Stream | None = None
+    weights_apart: bool = False
     embed_pte: bool = False
     samples: int = 0
     poison: bool = False
@@ -135,7 +139,9 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         simplified = streamed.graph
     if options.require_int8:
         _require_int8(simplified)
-    space = SearchSpace(simplified, options.target, options.kernels)
+    if options.weights_apart:
+        _check_apart(program, options)
+    space = SearchSpace(simplified, options.target, options.kernels, apart=options.weights_apart)
     plan = plan_within(
         space, options.regions, options.optimize, options.ram_limit, bands=options.bands
     )
@@ -153,7 +159,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     report["quality"] = program.quality or {"not_measured": program.unmeasured}
     if streamed is not None:
         report["stream"] = stream_report
-    check_limits(report, options.ram_limit, options.flash_limit)
+    check_limits(report, options.ram_limit, None if options.weights_apart else options.flash_limit)
     samples = None
     if options.samples:
         samples, outputs = _samples(program, plan, options.samples, streamed)
@@ -175,9 +181,29 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         samples=samples,
         checks_cmsis_nn=options.kernels is not KernelChoice.BUILTIN,
     )
+    if options.weights_apart:
+        weights = emit_weights(plan, emit_options)
+        files |= weights
+        report["weights"] = json.loads(weights[f"{program.name}.weights.json"])
+        for key in ("format", "name", "command", "agreed"):
+            del report["weights"][key]
+        files[f"{program.name}.report.json"] = report_json(report)
     if program.evaluation is not None:
         files[f"{program.name}.evaluation.npz"] = _npz(program.evaluation, program)
     return Compiled(program, graph, plan, report, files, streamed)
+
+
+def _check_apart(program: Program, options: CompileOptions) -> None:
+    """Raises a CortexMError for options that place constants elsewhere."""
+    regions = [region.name for region in options.regions if region.kind == "weights"]
+    given = ["SECTION_WEIGHTS"] if options.section_weights else []
+    given += [f"REGIONS {name}=…:weights" for name in regions]
+    if given:
+        raise CortexMError(
+            f"{given[0]} and WEIGHTS partition both say where the weights are",
+            where=program.name,
+            hint="leave out one; cortexm_load_weights() takes an image from any address",
+        )
 
 
 def kernel_choice(name: str) -> KernelChoice:
@@ -200,6 +226,7 @@ def _emit_options(program: Program, options: CompileOptions) -> EmitOptions:
         arena=options.arena,
         section_arena=options.section_arena,
         section_weights=options.section_weights,
+        weights_apart=options.weights_apart,
         poison=options.poison,
         profile=options.profile,
     )
@@ -215,6 +242,7 @@ def _compile_for_executorch(
         "REQUIRE_INT8": options.require_int8,
         "STREAM": options.stream is not None,
         "REGIONS": bool(options.regions),
+        "WEIGHTS partition": options.weights_apart,
         "KERNELS cmsis-nn": options.kernels is KernelChoice.CMSIS_NN,
     }
     for what, given in refused.items():

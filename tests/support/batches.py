@@ -27,11 +27,13 @@ from tests.support.cores import BOARD_OF
 
 @dataclass(frozen=True)
 class Job:
-    """A program with the inputs of one or more invocations, in logical shape."""
+    """A program with the inputs of one or more invocations, in logical shape; and whether its weights
+    lie apart from the code."""
 
     program: Program
     invocations: Sequence[Sequence[Array]]
     ram_limit: int | None = None
+    weights_apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,14 +88,15 @@ def run_batch(
     files: dict[str, str | bytes] = {}
     for number, job in enumerate(jobs):
         compiled = compile_program(
-            replace(job.program, name=f"job{number:03}"), replace(options, ram_limit=job.ram_limit)
+            replace(job.program, name=f"job{number:03}"),
+            replace(options, ram_limit=job.ram_limit, weights_apart=job.weights_apart),
         )
         graph = compiled.plan.graph
         programs.append(compiled)
         files |= {
             name: text
             for name, text in compiled.files.items()
-            if name.endswith((".c", ".h", ".report.json"))
+            if name.endswith((".c", ".h", ".report.json", ".weights.bin"))
         }
         orders = [graph.tensors[i].dim_order for i in graph.inputs]
         batch[f"job{number:03}"] = [

@@ -202,6 +202,51 @@ def test_arena_and_weights_in_chosen_regions(program) -> None:
     check_sum(text)
 
 
+WEIGHTS = """
+/ {
+    chosen { cortexm,weights-partition = &weights_partition; };
+
+    flash@68000000 {
+        compatible = "soc-nv-flash";
+        reg = <0x68000000 DT_SIZE_M(1)>;
+
+        partitions {
+            compatible = "fixed-partitions";
+            #address-cells = <1>;
+            #size-cells = <1>;
+
+            weights_partition: partition@10000 { reg = <0x10000 0x4000>; };
+        };
+    };
+};
+"""
+
+
+def test_weights_in_a_partition(program, tmp_path: Path) -> None:
+    """Firmware without weights, with those of its build, and with damaged ones."""
+    main = MAIN.replace(
+        "    if (cortexm_init",
+        '    printf("%s\\n", cortexm_status_text(cortexm_load_weights_partition(&digits_weights)));\n'
+        "    if (cortexm_init",
+    ).replace('#include "digits.h"\n', '#include <cortexm/zephyr.h>\n#include "digits.h"\n')
+    main += "CORTEXM_ASSERT_WEIGHTS(DIGITS_WEIGHTS_SIZE);\n"
+    conf = "CONFIG_CORTEXM_WEIGHTS_PARTITION=y\n"
+    app = program(AN547, "digits.pte", main=main, overlay=WEIGHTS, conf=conf)
+    app.make()
+    image = (app.build / "cortexm" / "digits" / "digits.weights.bin").read_bytes()
+    assert image[128:1024] not in (app.build / "zephyr" / "zephyr.elf").read_bytes()
+    file = tmp_path / "image"
+    extra = ("-device", f"loader,file={file},addr=0x68010000,force-raw=on")
+    file.write_bytes(image)
+    text = app.run(RAN, extra=extra)
+    assert "no error" in text
+    check_sum(text)
+    file.write_bytes(image[:-1] + bytes([image[-1] ^ 1]))
+    assert "the image of weights is damaged" in app.run("refused", extra=extra)
+    file.write_bytes(b"\xff" * 4096)
+    assert "there are no weights" in app.run("refused", extra=extra)
+
+
 def test_memories_by_kconfig(program) -> None:
     conf = 'CONFIG_BUILD_OUTPUT_BIN=n\nCONFIG_CORTEXM_REGIONS="ram=64K isram=2K:fast {}"\n'
     call, memories = "digits.pte ARENA shared", conf.format("ddr4=8M:weights")

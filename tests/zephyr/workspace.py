@@ -118,14 +118,18 @@ class Application:
         assert "Traceback" not in text, text
         return " ".join(text.split())
 
-    def run(self, until: str, timeout: float = 180.0) -> str:
-        """Runs the image until it prints what matches `until`; returns the console."""
+    def run(self, until: str, timeout: float = 180.0, extra: tuple[str, ...] = ()) -> str:
+        """Runs the image until it prints what matches `until`; returns the console.
+
+        `extra` are options of the emulator for boards that Zephyr's names one of ours.
+        """
         image = self.build / "zephyr" / "zephyr.elf"
         if self.board.startswith("native_sim"):
             command = [str(image.with_suffix(".exe"))]
-        elif self.board in NO_RUN_TARGET:
-            machine = BOARDS[self.board.replace("/", "-")].machine
+        elif self.board in NO_RUN_TARGET or extra:
+            machine = BOARDS[self.board.replace("/corstone300", "").replace("/", "-")].machine
             command = ["qemu-system-arm", "-M", machine, "-nographic", "-kernel", str(image)]
+            command += extra
         else:
             command = ["west", "build", "-d", str(self.build), "-t", "run"]
         process = subprocess.Popen(

@@ -202,7 +202,11 @@ def _bench(args: argparse.Namespace) -> int:
 
 def _inspect(args: argparse.Namespace) -> int:
     from .inspect import inspect_text
+    from .weights import image_text
 
+    if args.model.suffix == ".bin":
+        show(image_text(args.model))
+        return 0
     program = load_program(
         args.model, name=name_of_file(args.model.stem)[0], target=Target.parse("any")
     )
@@ -301,6 +305,12 @@ def _compare(args: argparse.Namespace) -> int:
     return 1 if worse else 0
 
 
+def _weights(args: argparse.Namespace) -> int:
+    from .weights import run
+
+    return run(args)
+
+
 def _doctor(args: argparse.Namespace) -> int:
     from .doctor import examine, listing
 
@@ -323,6 +333,7 @@ _COMMANDS = {
     "inspect": _inspect,
     "report": _report,
     "compare": _compare,
+    "weights": _weights,
     "doctor": _doctor,
     "cmake-dir": _cmake_dir,
 }

@@ -100,6 +100,8 @@ def settle(facts: Facts) -> dict[str, Value]:
         for keyword, flag in (("REQUIRE_INT8", "--require-int8"), ("PROFILE", "--profile"))
         if facts[keyword]
     ]
+    apart = _choice(facts, "WEIGHTS") == "partition"
+    options += ["--weights", "partition"] if apart else []
     embeds = executorch or bool(facts["EMBED_PTE"])
     options += ["--embed-pte"] if embeds and not executorch else []
     samples, warning = _samples(facts, suffix)
@@ -117,7 +119,7 @@ def settle(facts: Facts) -> dict[str, Value]:
         "measure": [*memories.pop("arena_sections"), *limits],
         **memories,
     }
-    return settled | _products(name, executorch, embeds, bool(samples))
+    return settled | _products(name, executorch, embeds, bool(samples), apart=apart)
 
 
 def _check_words(facts: Facts) -> None:
@@ -317,14 +319,17 @@ def _samples(facts: Facts, suffix: str) -> tuple[str, str]:
     return count, ""
 
 
-def _products(name: str, executorch: bool, embeds: bool, samples: bool) -> dict[str, Value]:
+def _products(
+    name: str, executorch: bool, embeds: bool, samples: bool, *, apart: bool
+) -> dict[str, Value]:
     """The generated files: sources to compile, and all."""
-    kinds = ["_operators.c", "_kernels.cpp"] if executorch else ["_weights.c"]
+    kinds = ["_operators.c", "_kernels.cpp"] if executorch else [] if apart else ["_weights.c"]
     kinds += ["_pte.c"] if embeds else []
     kinds += ["_samples.c"] if samples else []
     sources = [f"{name}.c", *(name + kind for kind in kinds)]
     others = [f"{name}.h", f"{name}.pte", f"{name}.report.json"]
     others += [f"{name}_samples.h"] if samples else []
+    others += [f"{name}.weights.bin", f"{name}.weights.json"] if apart else []
     return {"sources": sources, "products": [*sources, *others]}
 
 

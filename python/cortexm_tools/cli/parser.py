@@ -44,8 +44,8 @@ def build_parser() -> argparse.ArgumentParser:
     bench = commands.add_parser(BENCH, help="count instructions, flash and RAM, layer by layer")
     _add_options(bench, BENCH)
 
-    inspect = commands.add_parser("inspect", help="show what is in a .pte")
-    inspect.add_argument("model", type=Path, help="a .pte or a .bpte")
+    inspect = commands.add_parser("inspect", help="show what is in a .pte or an image")
+    inspect.add_argument("model", type=Path, help="a .pte, a .bpte or a NAME.weights.bin")
     inspect.set_defaults(command="inspect")
 
     report = commands.add_parser(
@@ -68,6 +68,25 @@ def build_parser() -> argparse.ArgumentParser:
             name, metavar=name.upper(), help="a report, a build folder, or 'MODEL [options]'"
         )
     _add_options(compare, COMPARE, model=False)
+
+    weights = commands.add_parser(
+        "weights",
+        help="make the weights of a retrained model for firmware that exists",
+        description="Makes an image of weights from a model that was trained again, and says whether "
+        "it fits firmware that was built with WEIGHTS partition.",
+    )
+    weights.add_argument("model", type=Path, metavar="MODEL", help="a model.py, a .pte or a .bpte")
+    weights.add_argument(
+        "--for", dest="firmware", type=Path, required=True, metavar="FILE",
+        help="NAME.weights.json of the firmware's build",
+    )  # fmt: skip
+    weights.add_argument(
+        "--out", "-o", type=Path, metavar="FILE", help="the image; default: NAME.weights.bin here"
+    )
+    for option in OPTIONS:
+        if option.dest in ("calibration", "model_input"):
+            _add(weights, option)
+    weights.set_defaults(command="weights")
 
     doctor = commands.add_parser("doctor", help="check the environment")
     doctor.set_defaults(command="doctor")

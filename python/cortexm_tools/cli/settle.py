@@ -66,6 +66,7 @@ def compile_options(args: argparse.Namespace, target: Target, **more: Any) -> Co
         optimize=Optimize(args.optimize),
         require_int8=args.require_int8,
         stream=parse_stream(args.stream),
+        weights_apart=args.weights == "partition",
         regions=parse_regions(args.region),
         **more,
     )
@@ -162,4 +163,8 @@ def command_line(args: argparse.Namespace) -> str:
         words += ["--runtime", args.runtime]
     if args.profile:
         words.append("--profile")
+    if args.weights != "linked":
+        # For `cortexm weights`, which has to make the same plan.
+        words += ["--weights", args.weights]
+        words += ["--ram-limit", args.ram_limit] if args.ram_limit else []
     return shlex.join(words)

@@ -6,13 +6,13 @@ from __future__ import annotations
 from ..plan import Plan
 from .cmsis_nn import check_text
 from .header import header_text
-from .model import model_text
+from .model import image_of, model_text
 from .options import EmitOptions
 from .samples import Sample, samples_header_text, samples_text
 from .ties import tie
 from .weights import blob_text, weights_text
 
-__all__ = ["EmitOptions", "Sample", "emit", "emit_samples", "tie"]
+__all__ = ["EmitOptions", "Sample", "emit", "emit_samples", "emit_weights", "tie"]
 
 
 def emit(
@@ -35,9 +35,15 @@ def emit(
     name = options.name
     files = {
         f"{name}.c": model_text(plan, options),
-        f"{name}.h": header_text(plan, options, embeds_pte=pte is not None),
-        f"{name}_weights.c": weights_text(plan, options),
+        f"{name}.h": header_text(
+            plan,
+            options,
+            embeds_pte=pte is not None,
+            weights_size=image_of(plan).size if options.weights_apart else 0,
+        ),
     }
+    if not options.weights_apart:
+        files[f"{name}_weights.c"] = weights_text(plan, options)
     if checks_cmsis_nn:
         files[f"{name}_cmsis_nn.c"] = check_text(plan, options)
     if pte is not None:
@@ -45,6 +51,16 @@ def emit(
     if samples is not None:
         files |= emit_samples(options, samples)
     return tie(options, files)
+
+
+def emit_weights(plan: Plan, options: EmitOptions) -> dict[str, str | bytes]:
+    """NAME.weights.bin, the image, and NAME.weights.json, which says what other images must be."""
+    apart = image_of(plan)
+    image = apart.image(options.name)
+    return {
+        f"{options.name}.weights.bin": image,
+        f"{options.name}.weights.json": apart.contract(options, image),
+    }
 
 
 def emit_samples(options: EmitOptions, samples: list[Sample]) -> dict[str, str]:

@@ -13,9 +13,15 @@ from .ties import build_macro
 
 
 def header_text(
-    plan: Plan, options: EmitOptions, *, embeds_pte: bool, more: tuple[str, ...] = ()
+    plan: Plan,
+    options: EmitOptions,
+    *,
+    embeds_pte: bool,
+    weights_size: int = 0,
+    more: tuple[str, ...] = (),
 ) -> str:
-    """NAME.h: sizes and types as macros, the model itself, and `more` declarations."""
+    """NAME.h: sizes and types as macros, the model itself, the size of an image of weights if they lie
+    apart, and `more` declarations."""
     graph, macro = plan.graph, options.macro
     guard = f"CORTEXM_MODEL_{options.name}_H"
     lines = preamble(options, f"Model {options.name} for {plan.target}.")
@@ -51,6 +57,13 @@ def header_text(
         for number, index in enumerate(indices):
             lines += _tensor_macros(f"{macro}_{role}_{number}", graph.tensors[index])
     lines += [f"extern const cortexm_model_t {options.name};", ""]
+    if weights_size:
+        lines += [
+            f"/* The weights, {options.name}.weights.bin, lie apart: cortexm_load_weights() tells where. */",
+            f"#define {macro}_WEIGHTS_SIZE {weights_size}",
+            f"extern const cortexm_weights_t {options.name}_weights;",
+            "",
+        ]
     lines += shared_arena_lines(plan, options)
     if plan.graph.states:
         lines += [

@@ -9,6 +9,7 @@ from ..ir.text import tensor_text
 from ..plan import Plan
 from ..plan.types import Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
 from ..target import Isa, Target
+from .apart import Apart, block_lines, define_lines, enter_lines, fixed_fields, status_lines
 from .arenas import address, arena_lines, main_arena_symbol
 from .cwriter import braces, c_comment, c_float, c_int, c_string
 from .options import EmitOptions, preamble
@@ -34,7 +35,8 @@ def model_text(plan: Plan, options: EmitOptions) -> str:
         lines += ["#include <string.h>", ""]
     lines += build_check(options)
     lines += _guards(plan)
-    lines += declarations(plan, options)
+    apart = image_of(plan) if options.weights_apart else None
+    lines += define_lines(apart, options) if apart else declarations(plan, options)
     blocks = _block_names(plan, options)
     for number, step in enumerate(plan.steps):
         for position, call in enumerate(step.calls):
@@ -43,10 +45,23 @@ def model_text(plan: Plan, options: EmitOptions) -> str:
                 lines += params_lines(options, name, call)
     lines += arena_lines(plan, options)
     lines += state_lines(plan, options)
-    lines += _invoke(plan, options, blocks)
-    functions = {"init": reset_symbol(options)} if plan.graph.states else None
+    lines += _invoke(plan, options, blocks, apart)
+    functions = {"init": reset_symbol(options)} if plan.graph.states else {}
+    if apart:
+        lines += status_lines(options)
+        functions["status"] = f"{options.name}_status"
     lines += description_lines(plan, options, functions)
     return "\n".join(lines)
+
+
+def image_of(plan: Plan) -> Apart:
+    """The weights of a plan as an image for the code of this emitter."""
+    return Apart(plan, ABI)
+
+
+def _fields(options: EmitOptions, call: Call) -> tuple[tuple[str, Field], ...]:
+    """The fields of a call's parameter block that are constants of the code."""
+    return fixed_fields(call) if options.weights_apart else call.fields
 
 
 def _guards(plan: Plan) -> list[str]:
@@ -82,7 +97,8 @@ def _block_names(plan: Plan, options: EmitOptions) -> dict[tuple[int, int], str]
     found: dict[tuple[str, tuple[tuple[str, Field], ...]], str] = {}
     return {
         (number, position): found.setdefault(
-            (call.kernel.params, call.fields), _params_name(options, number, position, step)
+            (call.kernel.params, _fields(options, call)),
+            _params_name(options, number, position, step),
         )
         for number, step in enumerate(plan.steps)
         for position, call in enumerate(step.calls)
@@ -91,7 +107,9 @@ def _block_names(plan: Plan, options: EmitOptions) -> dict[tuple[int, int], str]
 
 def params_lines(options: EmitOptions, name: str, call: Call) -> list[str]:
     lines = [f"static const {call.kernel.params} {name} = {{"]
-    lines += [f"    .{field} = {_field(options, value)}," for field, value in call.fields]
+    lines += [
+        f"    .{field} = {_field(options, value)}," for field, value in _fields(options, call)
+    ]
     return [*lines, "};", ""]
 
 
@@ -114,15 +132,19 @@ def _memory(plan: Plan) -> str:
     return ", ".join([*parts, *([f"state {plan.state_size} bytes"] if plan.graph.states else [])])
 
 
-def _invoke(plan: Plan, options: EmitOptions, blocks: dict[tuple[int, int], str]) -> list[str]:
+def _invoke(
+    plan: Plan, options: EmitOptions, blocks: dict[tuple[int, int], str], apart: Apart | None
+) -> list[str]:
     lines = [f"static void {options.name}_invoke(void *memory)", "{"]
-    lines += ["    uint8_t *const arena = memory;", ""]
+    lines += ["    uint8_t *const arena = memory;", *([] if apart else [""])]
+    if apart:
+        lines += enter_lines(options)
     if not any(step.calls for step in plan.steps):
         lines.append("    (void)arena;")
     if options.profile:
         lines.append(f"    cortexm_profile(&{options.name}, 0);")
     for number, step in enumerate(plan.steps):
-        lines += _step(plan, options, number, step, blocks)
+        lines += _step(plan, options, number, step, blocks, apart)
         if options.profile:
             lines.append(f"    cortexm_profile(&{options.name}, {number + 1});")
         if options.poison:
@@ -142,6 +164,7 @@ def _step(
     number: int,
     step: Step,
     blocks: dict[tuple[int, int], str],
+    apart: Apart | None,
 ) -> list[str]:
     op = step.op
     places = [_place(plan, options, "in ", index) for index in step.inputs if plan.has_place(index)]
@@ -176,7 +199,15 @@ def _step(
         inside = call.turns
         args = [_arg(plan, options, number, arg, turn) for arg in call.args]
         indent = "    " if inside > 1 else ""
-        lines += call_lines(call.kernel.symbol, ["&" + name, *args], indent)
+        block = block_lines(apart, options, number, position, name) if apart else []
+        if block:
+            # A copy of the block with what the image has of it.
+            deeper = indent + "        "
+            lines += [indent + "    {", *(deeper + line if line else "" for line in block)]
+            lines += call_lines(call.kernel.symbol, ["&params", *args], indent + "    ")
+            lines.append(indent + "    }")
+        else:
+            lines += call_lines(call.kernel.symbol, ["&" + name, *args], indent)
         if options.poison:
             lines += _poison(plan, options, dead_after_call(plan, number, call), indent + "    ")
     return [*lines, "    }"] if inside > 1 else lines

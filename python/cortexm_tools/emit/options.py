@@ -23,6 +23,7 @@ class EmitOptions:
             compiler's choice.
         constants: names and values of more macros of the header; names without the model's.
         profile: call cortexm_profile() before and after every step.
+        weights_apart: the constants are an image beside the code (apart.py).
         poison: overwrite the dead bytes of the arena after every step, and those of bands and scratch
             after every call, for tests.
     """
@@ -34,6 +35,7 @@ class EmitOptions:
     section_arena: str = ""
     section_weights: str = ""
     constants: tuple[tuple[str, int], ...] = ()
+    weights_apart: bool = False
     poison: bool = False
     profile: bool = False
 

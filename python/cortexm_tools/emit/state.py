@@ -6,6 +6,7 @@ from __future__ import annotations
 from ..ir.text import tensor_text
 from ..plan import Plan
 from ..plan.memory.states import initial_bytes, initial_name
+from .apart import enter_lines
 from .cwriter import c_comment
 from .options import EmitOptions
 from .weights import section_attribute, symbol
@@ -34,7 +35,7 @@ def state_lines(plan: Plan, options: EmitOptions) -> list[str]:
         comment.append(f" *   {c_comment(state.name)}: {tensor_text(tensor)} @{place}")
         if initial_name(number) in stored:
             source = symbol(options, initial_name(number))
-            writes.append(f"    memcpy({name} + {place}, {source}, sizeof {source});")
+            writes.append(f"    memcpy({name} + {place}, {source}, {tensor.nbytes});")
         else:
             first = initial_bytes(plan.graph, state)[0]
             writes.append(f"    memset({name} + {place}, {first}, {tensor.nbytes});")
@@ -47,6 +48,7 @@ def state_lines(plan: Plan, options: EmitOptions) -> list[str]:
         f"static void {reset_symbol(options)}(void *memory)",
         "{",
         "    (void)memory;",
+        *(enter_lines(options) if options.weights_apart else ()),
         *writes,
         "}",
         "",

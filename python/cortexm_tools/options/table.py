@@ -204,11 +204,19 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         cmake="SECTION_WEIGHTS", flags=("--section-weights",), group="memory", value="SECTION",
-        kconfig=("WEIGHTS_FLASH", "WEIGHTS_CHOSEN"), initial="",
+        kconfig=("WEIGHTS_FLASH", "WEIGHTS_CHOSEN", "WEIGHTS_PARTITION"), initial="",
         range="letters, digits, `_`, `.`, `$`",
         default="the region's, else the compiler's choice",
         kconfig_default="`WEIGHTS_FLASH`", help="linker section of the constants",
-        zephyr="weights beside the code, or in a memory region",
+        zephyr="weights beside the code, in a memory region, or "
+        "[apart](#weights-in-a-partition), in an image that can be replaced without the firmware",
+    ),
+    Option(
+        cmake="WEIGHTS", flags=("--weights",), commands=MODELS, group="memory",
+        choices=("linked", "partition"), initial="linked", default="`linked`",
+        help="partition: the constants are an image beside the firmware, which can be replaced alone",
+        docs="`partition`: the constants are no part of the firmware but an image beside it, "
+        "`NAME.weights.bin`, which can be [replaced alone](cmake.md#weights-apart)",
     ),
     Option(
         cmake="RAM_LIMIT", flags=("--ram-limit",), group="memory", value="SIZE",

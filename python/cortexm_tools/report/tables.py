@@ -80,6 +80,16 @@ def layer_table(data: dict[str, Any]) -> str:
     return table(header, rows)
 
 
+def _image_lines(data: dict[str, Any]) -> list[str]:
+    """The image of weights, where they lie apart from the code."""
+    image = data.get("weights")
+    if image is None:
+        return []
+    return [
+        f"  image  {image['image_bytes']:>10,} B {data['name']}.weights.bin, plan {image['plan'][:8]}"
+    ]
+
+
 def summary(data: dict[str, Any]) -> str:
     """The few lines that every build prints."""
     target = data["target"]
@@ -117,7 +127,9 @@ def summary(data: dict[str, Any]) -> str:
             f"  RAM    {data['arena_bytes']:>10,} B arena ({proof})",
             *(state if data.get("state_bytes") else ()),
             *stream_lines(data),
-            f"  flash  {data['constants_bytes']:>10,} B constants ({_overhead(data)})",
+            f"  {'apart' if 'weights' in data else 'flash'}  {data['constants_bytes']:>10,} B constants "
+            f"({_overhead(data)})",
+            *_image_lines(data),
             *regions,
             *(bands if chains else ()),
             *(slower if spared else ()),

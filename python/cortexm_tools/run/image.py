@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import CortexMError
 from ..paths import data_root
@@ -95,6 +96,7 @@ def build_image(
         "RUNNER_ROOT": str(data_root()),
         "RUNNER_MODEL": str(model_dir.resolve()),
         "RUNNER_NAMES": ";".join(names),
+        "RUNNER_APART": ";".join(name for name in names if "weights" in _report(model_dir, name)),
         "CMAKE_BUILD_TYPE": "MinSizeRel",
         "RUNNER_SANITIZE": "ON" if sanitize else "OFF",
         "RUNNER_TOGETHER": "ON" if together else "OFF",
@@ -135,10 +137,10 @@ def _kernels(model_dir: Path, names: Sequence[str]) -> list[str]:
     """The kernels that the models use, so that no others are compiled; none if that is not known."""
     used: set[str] = set()
     for name in names:
-        report = model_dir / f"{name}.report.json"
-        if not report.is_file():
+        report = _report(model_dir, name)
+        if not report:
             return []
-        used.update(json.loads(report.read_text(encoding="utf-8"))["kernels"])
+        used.update(report["kernels"])
     # Adapters are in a library of their own. One kernel of ours is built if none is used.
     return sorted(name for name in used if not name.endswith("_cmsis_nn")) or [_SMALLEST]
 
@@ -166,12 +168,17 @@ def _cmsis_nn(model_dir: Path, names: Sequence[str]) -> str:
 
 def _kernel_library(model_dir: Path, names: Sequence[str]) -> str:
     """The library of the first model's OPTIMIZE."""
-    report = model_dir / f"{names[0]}.report.json"
-    if report.is_file():
-        level = json.loads(report.read_text(encoding="utf-8"))["optimize"]
-        if level != Optimize.BALANCED.value:
-            return f"kernels_{level}"
-    return "kernels"
+    level = _report(model_dir, names[0]).get("optimize", Optimize.BALANCED.value)
+    return "kernels" if level == Optimize.BALANCED.value else f"kernels_{level}"
+
+
+def _report(model_dir: Path, name: str) -> dict[str, Any]:
+    """The report of a model; empty if there is none."""
+    report = model_dir / f"{name}.report.json"
+    if not report.is_file():
+        return {}
+    data: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    return data
 
 
 def _run(command: list[str], name: str) -> None:

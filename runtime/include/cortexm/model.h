@@ -26,12 +26,17 @@ typedef int cortexm_status_t;
 
 enum {
     CORTEXM_OK = 0,
-    CORTEXM_ERR_ARGUMENT = -1,    /* a null model, or a null arena for a model without its own */
+    CORTEXM_ERR_ARGUMENT = -1,    /* a null model, a null arena for a model without its own, or
+                                   * an image of weights that is not at a multiple of 16 */
     CORTEXM_ERR_ARENA_SIZE = -2,  /* the arena is smaller than model->arena_size */
     CORTEXM_ERR_ARENA_ALIGN = -3, /* the arena is not aligned to CORTEXM_ARENA_ALIGN bytes */
-    CORTEXM_ERR_ABI = -4,         /* model and library come from different versions */
+    CORTEXM_ERR_ABI = -4,         /* model, weights and library come from different versions */
     CORTEXM_ERR_RUNTIME = -5,     /* RUNTIME executorch: ExecuTorch failed; cortexm_et_error() says why */
-    CORTEXM_ERR_STACK = -6        /* Zephyr: less stack is left than model->stack_size */
+    CORTEXM_ERR_STACK = -6,       /* Zephyr: less stack is left than model->stack_size */
+    CORTEXM_ERR_NO_WEIGHTS = -7,  /* WEIGHTS partition: no image was loaded, or none is there */
+    CORTEXM_ERR_WEIGHTS_DAMAGED = -8, /* the image is cut off, or its checksum is another */
+    CORTEXM_ERR_WEIGHTS_TARGET = -9,  /* the image is packed for another core or instruction set */
+    CORTEXM_ERR_WEIGHTS_MODEL = -10   /* the image belongs to another model, or to another plan of it */
 };
 
 /* Changes whenever generated code and kernel library stop fitting together. */
@@ -84,6 +89,32 @@ typedef struct cortexm_model {
     int (*status)(const void *arena); /* what init or invoke came to; NULL if they cannot fail */
 } cortexm_model_t;
 
+/* WEIGHTS partition: what an image of a model's weights must be. The generated NAME.h declares
+ * NAME_weights. */
+typedef struct {
+    const char *target;       /* the core and instruction set it is packed for: "cortex-m55 mve" */
+    uint32_t size;            /* of an image, in bytes */
+    uint8_t plan[16];         /* digest of all that code and image must agree about */
+    const uint8_t **image;    /* where the model finds the image in use */
+} cortexm_weights_t;
+
+/* The beginning of an image, NAME.weights.bin. Numbers are little endian, texts padded with zeros. */
+typedef struct {
+    uint32_t magic;           /* CORTEXM_WEIGHTS_MAGIC */
+    uint16_t format;          /* 1 */
+    uint16_t header_size;     /* of this structure: 128 */
+    uint32_t abi;             /* CORTEXM_ABI of the generator */
+    uint32_t size;            /* of the image with this header, in bytes */
+    uint32_t crc32;           /* IEEE 802.3, of all bytes behind this field */
+    uint32_t reserved;        /* 0 */
+    char target[24];
+    uint8_t plan[16];
+    uint8_t weights[32];      /* SHA-256 of all bytes behind this header: tells images apart */
+    char name[32];            /* the model's, for people */
+} cortexm_weights_header_t;
+
+#define CORTEXM_WEIGHTS_MAGIC 0x574D5843U /* "CXMW" */
+
 /* A tensor in an arena: where its elements are, and what they are. */
 typedef struct {
     void *data;
@@ -101,6 +132,17 @@ typedef struct {
 /* What a status means, as a sentence without a full stop, in English; "unknown status" for numbers that
  * are none. Never NULL. The texts are linked only if this is called. */
 const char *cortexm_status_text(cortexm_status_t status);
+
+/* Whether the image at `image` fits the firmware, before anything uses it: CORTEXM_OK, or why not. It lies
+ * in memory that can be read like any other, at a multiple of 16, and no byte beyond `size`, the room
+ * there is, is read. The checksum finds accidents; that an image comes from whom you trust is for
+ * whoever writes it there to check. Linked only if called, as is the next one. */
+cortexm_status_t cortexm_check_weights(const cortexm_weights_t *weights, const void *image, size_t size);
+
+/* Checks an image, and lets the model use it from then on: call before cortexm_init(), and again for
+ * another image while the model does not run. The image is not copied. If it does not fit, the model keeps
+ * the one that it had, if any. NULL takes that away, and the model returns CORTEXM_ERR_NO_WEIGHTS. */
+cortexm_status_t cortexm_load_weights(const cortexm_weights_t *weights, const void *image, size_t size);
 
 /* Checks that `arena` serves `model`, and prepares it; gives a model with state the initial one. Call
  * once per arena before the first invoke. Returns CORTEXM_OK or a negative error. */

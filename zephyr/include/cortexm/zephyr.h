@@ -4,6 +4,7 @@
 #define CORTEXM_ZEPHYR_H
 
 #include <stdint.h>
+#include <zephyr/devicetree.h>
 #include <zephyr/kernel.h>
 
 #include "cortexm/model.h"
@@ -39,6 +40,28 @@ extern "C" {
 /* Memory that a user thread must be given to run models with CONFIG_CORTEXM_ARENA_PARTITION or
  * CONFIG_CORTEXM_PROFILE_LAYERS: k_mem_domain_add_partition(domain, &cortexm_partition). */
 extern struct k_mem_partition cortexm_partition;
+#endif
+
+#if DT_HAS_CHOSEN(cortexm_weights_partition)
+/* WEIGHTS partition, CONFIG_CORTEXM_WEIGHTS_PARTITION: where the node lies that the devicetree has chosen as
+ * cortexm,weights-partition, a fixed partition of flash that is mapped into the address space, or memory
+ * with a register of its own. */
+#define CORTEXM_WEIGHTS_NODE DT_CHOSEN(cortexm_weights_partition)
+#define CORTEXM_WEIGHTS_ADDRESS                                                                    \
+    COND_CODE_1(DT_FIXED_PARTITION_EXISTS(CORTEXM_WEIGHTS_NODE),                                   \
+                (DT_FIXED_PARTITION_ADDR(CORTEXM_WEIGHTS_NODE)), (DT_REG_ADDR(CORTEXM_WEIGHTS_NODE)))
+#define CORTEXM_WEIGHTS_ROOM DT_REG_SIZE(CORTEXM_WEIGHTS_NODE)
+
+/* Fails the build if an image, of NAME_WEIGHTS_SIZE bytes, has no room there. */
+#define CORTEXM_ASSERT_WEIGHTS(bytes)                                                              \
+    BUILD_ASSERT((bytes) <= CORTEXM_WEIGHTS_ROOM,                                                  \
+                 "the partition is too small for the model's weights")
+
+/* cortexm_load_weights() of the image at the beginning of that partition. */
+static inline cortexm_status_t cortexm_load_weights_partition(const cortexm_weights_t *weights)
+{
+    return cortexm_load_weights(weights, (const void *)CORTEXM_WEIGHTS_ADDRESS, CORTEXM_WEIGHTS_ROOM);
+}
 #endif
 
 /* CONFIG_CORTEXM_PROFILE: called after each cortexm_invoke() in the context that ran it. `cycles`

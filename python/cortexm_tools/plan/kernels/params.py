@@ -16,6 +16,17 @@ from .table import Kernel
 
 _INTEGER = re.compile(r"(u?)int(8|16|32|64)_t")
 
+# The fields whose values follow from what a model has learned and how it is quantized. All others say
+# which elements are read and written, or what a kernel is.
+VALUES = frozenset(
+    """
+    multiplier shift a_multiplier b_multiplier out_multiplier a_shift b_shift out_shift
+    in_zero_point out_zero_point weight_zero_point lhs_zero_point rhs_zero_point a_zero_point
+    b_zero_point zero_point act_min act_max qmin qmax scale inv_scale input_scale alpha epsilon
+    diff_min value low high gate_left gate_right state_bits least_high least_low gain_shift
+    """.split()
+)
+
 
 @cache
 def field_types() -> dict[str, dict[str, str]]:

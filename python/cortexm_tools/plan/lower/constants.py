@@ -61,15 +61,21 @@ class Source:
         return self.data.dtype.str, self.data.tobytes()
 
 
-def pack_constants(sources: Mapping[str, Source]) -> tuple[tuple[Constant, ...], dict[str, str]]:
-    """The constants, each content once, and by key of `sources` the name of its constant."""
+def pack_constants(
+    sources: Mapping[str, Source], *, apart: bool = False
+) -> tuple[tuple[Constant, ...], dict[str, str]]:
+    """The constants, each content once, and by key of `sources` the name of its constant.
+
+    Args:
+        apart: one for each key, whatever their contents: another training makes others of them.
+    """
     constants: dict[str, Constant] = {}
     stored: dict[tuple[str, bytes], str] = {}
     names: dict[str, str] = {}
     for key, source in sources.items():
         packed = source.data.pack() if isinstance(source.data, Weights) else source.data
         data = np.ascontiguousarray(packed)
-        content = data.dtype.str, data.tobytes()
+        content = data.dtype.str, (key.encode() if apart else data.tobytes())
         if content not in stored:
             name = stored[content] = unique(identifier(source.name), constants)
             constants[name] = Constant(name, data, source.comment, needed=source.needed)

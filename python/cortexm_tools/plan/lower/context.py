@@ -60,13 +60,20 @@ class Lowered:
 class Lowerings:
     """The operators of a graph as kernel calls, each lowered once for every set of kernels to do without.
 
-    Whoever compares plans of one graph, also in another order, shares one of these.
+    Whoever compares plans of one graph, also in another order, shares one of these. With `apart` no two
+    constants are put together.
     """
 
     def __init__(
-        self, graph: Graph, target: Target, choice: KernelChoice = KernelChoice.BUILTIN
+        self,
+        graph: Graph,
+        target: Target,
+        choice: KernelChoice = KernelChoice.BUILTIN,
+        *,
+        apart: bool = False,
     ) -> None:
         self.tensors = graph.tensors
+        self.apart = apart
         self.target = target
         self.choice = choice
         # What the code of other libraries is compiled for.

@@ -80,12 +80,13 @@ def state_bytes(graph: Graph) -> int:
     return sum(-(-(buffer.offset + buffer.nbytes) // 16) * 16 for buffer in last)
 
 
-def initial_constants(graph: Graph) -> tuple[Constant, ...]:
-    """The initial values that are in flash: those of more than one byte."""
+def initial_constants(graph: Graph, *, apart: bool = False) -> tuple[Constant, ...]:
+    """The initial values that are in flash: those of more than one byte; all of them with `apart`, as
+    they follow from what the model has learned."""
     return tuple(
         Constant(initial_name(number), data, f"initial value of {state.name}", needed=data.nbytes)
         for number, state in enumerate(graph.states)
-        if len(set((data := initial_bytes(graph, state)).tobytes())) > 1
+        if len(set((data := initial_bytes(graph, state)).tobytes())) > 1 or apart
     )
 
 

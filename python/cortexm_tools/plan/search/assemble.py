@@ -45,7 +45,9 @@ def assemble(
     usable = _usable(regions, fast, state_bytes(graph))
     steps, unplaced = candidates.unplaced(chains)
     calls = [call for step in steps for call in step.calls]
-    constants, names = pack_constants(candidates.whole.sources(calls))
+    constants, names = pack_constants(
+        candidates.whole.sources(calls), apart=candidates.constants_apart
+    )
     steps = tuple(
         replace(step, calls=tuple(with_names(call, names) for call in step.calls)) for step in steps
     )
@@ -57,7 +59,7 @@ def assemble(
     )
     heat = measure_heat(steps, buffer_of, unplaced.scratch_of)
     outside = {buffer_of[i] for i in (*graph.inputs, *graph.outputs) if i in buffer_of}
-    constants += initial_constants(graph)
+    constants += initial_constants(graph, apart=candidates.constants_apart)
     try:
         split = split_buffers(unplaced.buffers, heat, usable, outside, unplaced.distances)
     except NoRoom as error:

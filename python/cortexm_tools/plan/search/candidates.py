@@ -57,6 +57,7 @@ class Candidates:
     ) -> None:
         self.graph = graph
         self.target = lowerings.target
+        self.constants_apart = lowerings.apart
         self.spare = spare
         self.whole = WholeCalls(graph, lowerings, avoid, spare)
         self.calls = self.whole.calls

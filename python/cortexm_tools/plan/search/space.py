@@ -20,15 +20,21 @@ from .whole import Spare, WholeCalls
 class SearchSpace:
     """The candidates of a graph (simplified, with layouts assigned) on a target with a kernel library.
 
-    What is found out for one plan, lowered operators, steps, and sizes, serves the next.
+    What is found out for one plan, lowered operators, steps, and sizes, serves the next. With `apart`
+    the constants are for an image beside the code: see emit/apart.py.
     """
 
     def __init__(
-        self, graph: Graph, target: Target, kernels: KernelChoice = KernelChoice.BUILTIN
+        self,
+        graph: Graph,
+        target: Target,
+        kernels: KernelChoice = KernelChoice.BUILTIN,
+        *,
+        apart: bool = False,
     ) -> None:
         self.graph = settle(graph)
         self.target = target
-        self._lowerings = Lowerings(self.graph, target, kernels)
+        self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)
         # By the number of the order, and the kernels to do without.
         self._known: dict[tuple[int, frozenset[str], Spare], Candidates] = {}
         self._larger: dict[tuple[int, Spare], frozenset[str]] = {}

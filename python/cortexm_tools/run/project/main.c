@@ -12,6 +12,7 @@
 /* A model's name may be any word, so every name of this file has a prefix. */
 extern const cortexm_model_t *const runner_models[];
 extern const size_t runner_model_count;
+int runner_load(void); /* weights that lie apart from the code */
 
 /* What runner_invoke() runs. */
 typedef struct {
@@ -127,6 +128,9 @@ int main(void)
         if (runner_models[i]->arena == NULL && runner_models[i]->arena_size > spare) {
             spare = runner_models[i]->arena_size;
         }
+    }
+    if (runner_load() != CORTEXM_OK) {
+        board_fail("the image of weights does not fit the model");
     }
     void *const shared = board_spare_ram(&spare);
     for (size_t i = 0; i < runner_model_count; i++) {

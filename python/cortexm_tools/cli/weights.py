@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cortexm weights`: an image of weights from a model that was trained again, for firmware that exists."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..compile import compile_program
+from ..emit.apart import Apart, Header, difference, read_contract, read_header
+from ..emit.files import write_files
+from ..emit.model import image_of
+from ..errors import CortexMError
+from ..options.arena import parse_arena
+from ..options.precision import parse_quantization
+from ..program import load_program
+from ..target import Target
+from .parser import build_parser
+from .settle import compile_options, limits
+from .terminal import show
+
+
+def run(args: argparse.Namespace) -> int:
+    """Makes the image, or says why the model does not fit the firmware. The status to exit with."""
+    where = str(args.firmware)
+    try:
+        contract = read_contract(args.firmware.read_text(encoding="utf-8"), where)
+    except (OSError, UnicodeDecodeError) as error:
+        raise CortexMError(f"cannot read: {error}", where=where) from None
+    name = contract["name"]
+    settled = _settled(contract["command"], where)
+    target = Target.parse(settled.cpu, settled.isa)
+    program = load_program(
+        args.model,
+        name=name,
+        target=target,
+        calibration=args.calibration,
+        model_input=args.model_input,
+        quantization=parse_quantization(settled.quantize, settled.calibrate),
+        progress=lambda text: show(f"[{name}] {text}", error=True),
+    )
+    for warning in program.warnings:
+        show(f"warning: {warning}", error=True)
+    options = compile_options(settled, target, arena=parse_arena(settled.arena), **limits(settled))
+    compiled = compile_program(program, options)
+    apart = image_of(compiled.plan)
+    if apart.digest.hex() != contract["plan"]:
+        raise CortexMError(
+            f"does not fit the firmware: {_reason(contract, apart)}",
+            where=str(args.model),
+            hint="train the same network for the same inputs; if it must change, or a layer's range "
+            "has moved so far that it takes another kernel, build the firmware anew",
+        )
+    image = apart.image(name)
+    header = read_header(image)
+    out = args.out if args.out is not None else Path(f"{name}.weights.bin")
+    write_files(out.parent, {out.name: image})
+    known = contract.get("weights_sha256")
+    same = ", the same as in the firmware's build" if header.weights == known else ""
+    show(f"{out}: {len(image):,} B for {header.target}, fits the firmware (plan {header.plan[:8]})")
+    show(f"  weights sha256 {header.weights}{same}")
+    return 0
+
+
+def _settled(command: list[str], where: str) -> argparse.Namespace:
+    """The options that the firmware's model was compiled with."""
+    try:
+        args = build_parser().parse_args([str(word) for word in command[1:]])
+        if args.command == "compile" and args.weights == "partition":
+            return args
+    except SystemExit:
+        pass
+    raise CortexMError(
+        "was written by another version of this tool",
+        where=where,
+        hint="use the version that built the firmware",
+    )
+
+
+def _reason(contract: Mapping[str, Any], apart: Apart) -> str:
+    return difference([str(line) for line in contract["agreed"]], apart) or "its plan is another"
+
+
+def image_text(path: Path) -> str:
+    """What `cortexm inspect` says of an image.
+
+    Raises:
+        CortexMError: it is none, or damaged.
+    """
+    header: Header = read_header(path.read_bytes(), str(path))
+    return (
+        f"{header.name}: {header.size:,} B of weights for {header.target}\n"
+        f"  abi     {header.abi}\n"
+        f"  plan    {header.plan}\n"
+        f"  sha256  {header.weights}"
+    )
