@@ -64,10 +64,10 @@ def code_sizes(rows: list[Row], table: dict[str, Any], folder: Path) -> dict[str
 def main() -> int:
     table = json.loads((KERNELS / "kernels.json").read_text(encoding="utf-8"))
     rows = list(expand(table["kernels"]))
-    variants = Counter((row["op"], row["types"]) for row in rows)
+    variants = Counter((row.get("of", row["op"]), row["types"]) for row in rows)
     known = json.loads(SIZES.read_text(encoding="utf-8")) if SIZES.is_file() else {}
     with tempfile.TemporaryDirectory() as folder:
-        several = [row for row in rows if variants[row["op"], row["types"]] > 1]
+        several = [row for row in rows if variants[row.get("of", row["op"]), row["types"]] > 1]
         sizes = code_sizes(several, table, Path(folder))
     changed = [name for name in sizes | known if _differ(sizes.get(name, 0), known.get(name, 0))]
     for name in changed:

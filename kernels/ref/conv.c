@@ -61,6 +61,13 @@ void cortexm_depthwise_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *i
     }
 }
 
+void cortexm_depthwise_conv2d_pixel_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                           const int8_t *weight, const int32_t *bias, int8_t *out,
+                                           void *scratch)
+{
+    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
 /* The input that reaches an output position through a tap `distance` = (output position - position
  * of tap 0 of input 0 - tap * dilation) away, or -1. */
 static int input_index(int distance, int stride, int extent)
@@ -174,6 +181,7 @@ static int64_t transpose_conv2d_sum(const cortexm_conv_s16_t *p, const int16_t *
 CONV_S16(conv2d, conv2d_sum, int32_t)
 CONV_S16(conv2d_wide, conv2d_sum, int64_t)
 CONV_S16(depthwise_conv2d, depthwise_conv2d_sum, int32_t)
+CONV_S16(depthwise_conv2d_pixel, depthwise_conv2d_sum, int32_t)
 CONV_S16(depthwise_conv2d_wide, depthwise_conv2d_sum, int64_t)
 CONV_S16(transpose_conv2d, transpose_conv2d_sum, int32_t)
 CONV_S16(transpose_conv2d_wide, transpose_conv2d_sum, int64_t)

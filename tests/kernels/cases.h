@@ -38,6 +38,8 @@ typedef enum {
     DEPTHWISE_TAP_FOURS,
     DEPTHWISE_WINDOW_ROWS,
     DEPTHWISE8,
+    DEPTHWISE_PIXEL4,
+    DEPTHWISE_PIXEL8,
     TRANSPOSE,
     TRANSPOSE_GEMM4,
     TRANSPOSE_GEMM4_WIDE,
@@ -67,6 +69,8 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
     conv_w4_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)
+#define depthwise_pixel4_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL4)
+#define depthwise_pixel8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL8)
 #define transpose_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE)
 #define transpose_pairs_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS)
 #define transpose_pairs_s8w4_case(variant, ref) conv_w4_case(variant, ref, TRANSPOSE_PAIRS)
@@ -100,6 +104,8 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
 #define depthwise_window_rows_s16w4_case(variant, ref)                                             \
     CONV_S16_CASE(variant, ref, DEPTHWISE_WINDOW_ROWS, 4)
 #define depthwise8_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE8, 8)
+#define depthwise_pixel4_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_PIXEL4, 8)
+#define depthwise_pixel8_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_PIXEL8, 8)
 #define depthwise8_s16w4_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE8, 4)
 #define depthwise_s16_case(variant, ref)                                                           \
     TYPED(any_conv_s16_case, variant, ref, DEPTHWISE, IS_WIDE(variant), 8)

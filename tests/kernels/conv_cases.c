@@ -6,6 +6,31 @@
 #include "harness.h"
 #include "pack.h"
 
+/* Channels that a variant asks for. */
+static int32_t least_channels(conv_kind_t kind)
+{
+    return kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ? 8 : kind == DEPTHWISE_PIXEL4 ? 4 : 1;
+}
+
+/* One output pixel, whose taps lie in the image with one distance between them. */
+#define MAKE_PIXEL(p)                                                                              \
+    do {                                                                                           \
+        const int32_t form = between(0, 2);                                                        \
+                                                                                                   \
+        (p).out_h = (p).out_w = 1;                                                                 \
+        (p).in_y0 = (int16_t)between(0, 2);                                                        \
+        (p).in_x0 = (int16_t)(form == 2 ? 0 : between(0, 2));                                      \
+        if (form == 2) {                                                                           \
+            (p).dilation_h = (p).dilation_w = 1;                                                   \
+        } else {                                                                                   \
+            *(form == 0 ? &(p).kernel_h : &(p).kernel_w) = 1;                                      \
+        }                                                                                          \
+        (p).in_h = (uint16_t)((p).in_y0 + ((p).kernel_h - 1) * (p).dilation_h + between(1, 2));    \
+        (p).in_w = (uint16_t)((p).in_x0 + ((p).kernel_w - 1) * (p).dilation_w + 1 +                \
+                              (form == 2 ? 0 : between(0, 2)));                                    \
+        (p).in_row_stride = (p).in_w * (p).in_c + (form == 2 ? 0 : between(0, 3));                 \
+    } while (0)
+
 /* The same layer with multipliers of 16 bits, which `multiplier` gets. */
 static cortexm_conv_s8w4_t narrow_params(const cortexm_conv_s8_t *p, int16_t *multiplier)
 {
@@ -45,10 +70,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     cortexm_conv_s8_t p;
     const int32_t narrow = between(1, 9);
-    const int is_depthwise = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_WINDOW_ROWS ||
-                             kind == DEPTHWISE8;
+    const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == DEPTHWISE8 && any_in < 8 ? 7 + any_in : any_in;
+    const int32_t group_in = any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in : any_in;
     const int32_t group_out = extent(one_in(2) ? between(1, 9) : length(), 31);
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
@@ -98,6 +122,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         p.in_x0 = (int16_t)between(-3, 3);
     }
     p.in_row_stride = p.in_w * p.in_c + between(0, 3);
+    if (kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_PIXEL8) {
+        MAKE_PIXEL(p);
+    }
     p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
     p.out_zero_point = (int8_t)code();
@@ -108,7 +135,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
-        if ((kind == CONV_GEMM4 || kind == DEPTHWISE8 || kind == TRANSPOSE_GEMM4) &&
+        if ((kind == CONV_GEMM4 || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
+             kind == TRANSPOSE_GEMM4) &&
             shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
         }
@@ -121,7 +149,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
     in = random_codes(in_size, 8);
     weight = random_codes(weight_size, bits);
     bias = random_bias(p.out_c);
-    if (kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS || kind == TRANSPOSE_PAIRS) {
+    if (kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS || kind == DEPTHWISE_PIXEL4 ||
+        kind == TRANSPOSE_PAIRS) {
         make_narrow(shifts, bias, p.out_c);
     }
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
@@ -161,6 +190,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         weight = packed;
         scratch = allocate(kind == CONV_FOURS ? 8 * depth + 8 * ((depth + 63) / 64) + group_in + (8 - bits) * 2
                                               : (depth + 3) / 4 * 32);
+    } else if (kind == DEPTHWISE_PIXEL4) {
+        packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);
+        free(weight);
+        weight = packed;
+    } else if (kind == DEPTHWISE_PIXEL8) {
+        weight = pack_depthwise8(weight, p.out_c, p.kernel_h * p.kernel_w);
     } else if (kind == DEPTHWISE8) {
         const int32_t taps = p.kernel_h * p.kernel_w;
 
@@ -214,10 +249,12 @@ static int32_t least_shift(conv_kind_t kind)
     switch (kind) {
     case CONV_TWOS:
     case DEPTHWISE_WINDOW_ROWS:
+    case DEPTHWISE_PIXEL4:
     case TRANSPOSE_PAIRS:
         return 2;
     case CONV_GEMM4:
     case DEPTHWISE8:
+    case DEPTHWISE_PIXEL8:
     case TRANSPOSE_GEMM4_WIDE:
         return 1;
     default:
@@ -283,6 +320,10 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
         *scratch = allocate(144 * (columns + 1));
         packed = pack_depthwise(kind, weight, taps, p->out_c);
         return bits == 8 ? packed : pack_nibbles(packed, p->out_c * taps);
+    case DEPTHWISE_PIXEL4:
+        return pack_tap_pairs(weight, p->out_c, taps);
+    case DEPTHWISE_PIXEL8:
+        return pack_depthwise8(copy_of(weight, p->out_c * taps), p->out_c, taps);
     case DEPTHWISE8:
         *scratch = allocate(20 * ((taps + 3) / 4 * 4) + 2 * p->in_c + (bits == 8 ? 0 : places));
         packed = pack_depthwise8(copy_of(weight, p->out_c * taps), p->out_c, taps);
@@ -304,9 +345,9 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
 {
     const int is_rows = kind == DEPTHWISE_WINDOW_ROWS;
     const int has_multiple = kind == DEPTHWISE || kind == DEPTHWISE_TAP_FOURS;
-    const int is_depthwise = has_multiple || is_rows || kind == DEPTHWISE8;
+    const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(4) ? length() : between(1, 9), 33) * (is_rows ? 4 : 1);
-    const int32_t group_in = kind == DEPTHWISE8 && any_in < 8 ? 7 + any_in : any_in;
+    const int32_t group_in = any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in : any_in;
     const int32_t group_out = extent(one_in(4) ? length() : between(1, 9), 31);
     const int32_t multiple = has_multiple ? between(1, 3) : 1;
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
@@ -356,6 +397,9 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
         p.in_x0 = (int16_t)between(-3, 3);
     }
     p.in_row_stride = p.in_w * p.in_c + between(0, 3);
+    if (kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_PIXEL8) {
+        MAKE_PIXEL(p);
+    }
     p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
     clamp_range_s16(&p.act_min, &p.act_max);
     multipliers = allocate(p.out_c * (int32_t)sizeof *multipliers);

@@ -449,6 +449,28 @@ static int32_t channel_of_place(int32_t i, int32_t channels)
     return (start + 8 > channels ? channels - 8 : start) + i % 8;
 }
 
+int8_t *pack_tap_pairs(const int8_t *weight, int32_t channels, int32_t taps)
+{
+    const int32_t chunks = (channels + 3) / 4;
+    const int32_t size = chunks * (taps + taps % 2) * 4;
+    int8_t *packed = allocate(size);
+    int8_t *to = packed;
+
+    for (int32_t chunk = 0; chunk < chunks; ++chunk) {
+        const int32_t first = 4 * chunk + 4 > channels ? channels - 4 : 4 * chunk;
+
+        for (int32_t tap = 0; tap < taps; tap += 2) {
+            for (int32_t place = 0; place < 8; ++place) {
+                const int32_t t = tap + place / 2 % 2;
+                const int32_t c = first + place / 4 * 2 + place % 2;
+
+                *to++ = t < taps ? weight[t * channels + c] : 0;
+            }
+        }
+    }
+    return packed;
+}
+
 int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps)
 {
     const int32_t places = (channels + 7) / 8 * 8;

@@ -61,6 +61,8 @@ int8_t right(int8_t shift, int32_t least);
 /* A copy of so many codes. */
 int8_t *copy_of(const int8_t *codes, int32_t count);
 
+/* As tap_pairs in plan/kernels/packing.py. */
+int8_t *pack_tap_pairs(const int8_t *weight, int32_t channels, int32_t taps);
 /* As depthwise8 in plan/kernels/packing.py; takes over `weight`. */
 int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps);
 

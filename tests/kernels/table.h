@@ -310,6 +310,8 @@
 #define DSP_KERNELS(K)                                                                             \
     K(conv2d_s8, dsp, conv_twos_s8_case)                                                           \
     K(conv2d_s8w4, dsp, conv_twos_s8w4_case)                                                       \
+    K(depthwise_conv2d_pixel_s8, dsp, depthwise_pixel4_s8_case)                                    \
+    K(depthwise_conv2d_pixel_s16, dsp, depthwise_pixel4_s16_case)                                  \
     K(depthwise_conv2d_s8, dsp, depthwise_window_rows_s8_case)                                     \
     K(depthwise_conv2d_s8w4, dsp, depthwise_window_rows_s8w4_case)                                 \
     K(transpose_conv2d_s8, dsp, transpose_pairs_s8_case)                                           \
@@ -339,6 +341,8 @@
 #define MVE_KERNELS(K)                                                                             \
     K(conv2d_s8, mve, conv_gemm4_s8_case)                                                          \
     K(conv2d_s8w4, mve, conv_gemm4_s8w4_case)                                                      \
+    K(depthwise_conv2d_pixel_s8, mve, depthwise_pixel8_s8_case)                                    \
+    K(depthwise_conv2d_pixel_s16, mve, depthwise_pixel8_s16_case)                                  \
     K(depthwise_conv2d_s8, mve, depthwise8_s8_case)                                                \
     K(depthwise_conv2d_s8w4, mve, depthwise8_s8w4_case)                                            \
     K(transpose_conv2d_s8, mve, transpose_gemm4_s8_case)                                           \

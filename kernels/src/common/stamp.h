@@ -32,6 +32,7 @@
 #undef BLOCK_WORDS
 #undef CHANNELS
 #undef CHUNK
+#undef CLAMP
 #undef CODE_BITS
 #undef COLUMNS
 #undef CONVERT
@@ -113,6 +114,7 @@
 #undef MULTIPLY_SECOND
 #undef MULTIPLY_SMALL
 #undef MULTIPLY_STEP
+#undef MULTIPLY_TWO
 #undef MULTIPLY_UPPER
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP

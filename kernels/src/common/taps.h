@@ -66,7 +66,18 @@ static inline cortexm_phase_t cortexm_phase_of(int32_t phase, int32_t origin, in
     return p;
 }
 
-#if defined CORTEXM_IS_depthwise_conv2d
+#if defined CORTEXM_IS_depthwise_conv2d_pixel
+
+#include "cortexm/params.h"
+
+/* Elements from one tap of a window to the next, where they are all the same: it has one row or one
+ * column, or is as wide as the image. */
+static inline int32_t cortexm_tap_step(const PARAMS *p)
+{
+    return p->kernel_w == 1 ? p->dilation_h * p->in_row_stride : p->dilation_w * p->in_c;
+}
+
+#elif defined CORTEXM_IS_depthwise_conv2d
 
 /* In C, for codes of either size (ELEMENT, stamp.h): sum[i] = bias[i] + sum over the
  * taps of tap[channel + i] * w[i]. There is at least one tap. */

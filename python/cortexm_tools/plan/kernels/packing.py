@@ -265,6 +265,27 @@ def depthwise8_size(constants: Constants) -> int:
     return int(constants.weight.size // channels * 8 * -(-channels // 8))
 
 
+def tap_pairs(constants: Constants) -> Array:
+    """Weights in chunks of four channels and two taps, [chunk][two taps][8]: of the first two channels at
+    both taps, then of the others. An odd tap has zeros beside it.
+
+    Where channels are not a multiple of four the last chunk takes the last four of them.
+    """
+    channels = constants.channels
+    starts = [min(start, channels - 4) for start in range(0, channels, 4)]
+    chunks = np.array([range(start, start + 4) for start in starts])
+    taps = constants.weight.reshape(-1, channels)
+    taps = np.pad(taps, ((0, len(taps) % 2), (0, 0)))
+    twos = taps[:, chunks].reshape(-1, 2, len(chunks), 2, 2)
+    return np.ascontiguousarray(twos.transpose(2, 0, 3, 1, 4)).reshape(-1)
+
+
+def tap_pairs_size(constants: Constants) -> int:
+    channels = constants.channels
+    taps = constants.weight.size // channels
+    return int((taps + taps % 2) * 4 * -(-channels // 4))
+
+
 def _raised(weights: Array) -> Array:
     raised = np.ascontiguousarray(weights).view(np.uint8) + np.uint8(128)  # wraps
     return raised.view(np.int8)

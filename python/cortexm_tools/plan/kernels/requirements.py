@@ -74,6 +74,23 @@ def _rows_3x3(facts: Facts) -> bool:
     )
 
 
+def _pixel(facts: Facts) -> bool:
+    """Depthwise: one output pixel, whose taps lie in the image with one distance between them, and one
+    output channel for each input channel."""
+    last_y = facts["in_y0"] + (facts["kernel_h"] - 1) * facts["dilation_h"]
+    last_x = facts["in_x0"] + (facts["kernel_w"] - 1) * facts["dilation_w"]
+    is_inside = 0 <= facts["in_y0"] and last_y < facts["in_h"]
+    is_inside = is_inside and 0 <= facts["in_x0"] and last_x < facts["in_w"]
+    in_rows = facts["dilation_h"] * facts["in_row_stride"]
+    is_even = in_rows == facts["kernel_w"] * facts["dilation_w"] * facts["in_c"]
+    return bool(
+        facts["out_h"] == facts["out_w"] == 1
+        and facts["in_c"] == facts["out_c"]
+        and is_inside
+        and (facts["kernel_h"] == 1 or facts["kernel_w"] == 1 or is_even)
+    )
+
+
 def _add_shifts_right(facts: Facts) -> bool:
     """An addition never shifts to the left, and to the right at the end, and its zero points are codes.
     With codes less their zero point below 2^8 and raised by 2^20, all its values stay below 2^30."""
@@ -128,6 +145,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "sums_of_27_bits": _sums_of_27_bits,
     "one_group": _one_group,
     "rows_3x3": _rows_3x3,
+    "pixel": _pixel,
     "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,
     "add_shifts_right_s16": _add_shifts_right_s16,

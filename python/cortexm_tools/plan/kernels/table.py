@@ -39,6 +39,7 @@ class Kernel:
         scratch: the memory it needs, a name in requirements.SCRATCH.
         order: how it walks input and output, see memory/overlap.py; empty where nothing is promised.
         library: whose code computes.
+        of: the operator that it computes in a special case; empty where that is `op`.
     """
 
     op: str
@@ -51,6 +52,12 @@ class Kernel:
     scratch: str = ""
     order: str = ""
     library: str = BUILTIN
+    of: str = ""
+
+    @property
+    def serves(self) -> str:
+        """The operator among whose kernels it is."""
+        return self.of or self.op
 
     @property
     def symbol(self) -> str:
@@ -74,6 +81,7 @@ def kernels(part: str = "kernels") -> tuple[Kernel, ...]:
             row.get("scratch", ""),
             row.get("order", ""),
             row.get("library", BUILTIN),
+            row.get("of", ""),
         )
         for row in expand(table[part])
     )
@@ -93,7 +101,7 @@ def code_sizes() -> dict[str, int]:
 @cache
 def symbols(op: str, types: tuple[str, ...]) -> frozenset[str]:
     """All kernels of ours that compute an operator on any of these element types."""
-    return frozenset(k.symbol for k in kernels() if k.op == op and k.types in types)
+    return frozenset(k.symbol for k in kernels() if k.serves == op and k.types in types)
 
 
 @cache
@@ -102,8 +110,8 @@ def variants(op: str, types: str, target: Target) -> tuple[Kernel, ...]:
 
     Where there is one for the core's architecture it takes the place of the scalar one, but of one that
     needs no scratch where it does itself: a layer may have no room for that."""
-    by_isa = {k.isa: k for k in kernels() if (k.op, k.types) == (op, types)}
-    found = [by_isa[isa] for isa in target.runs if isa in by_isa]
+    all_isas = [k for k in kernels() if (k.serves, k.types) == (op, types)]
+    found = [k for isa in target.runs for k in all_isas if k.isa is isa]
     base = next((k for k in found if k.isa is CORES[target.core].base), None)
     if base is not None:
         found = [k for k in found if k.isa is not Isa.SCALAR or (base.scratch and not k.scratch)]

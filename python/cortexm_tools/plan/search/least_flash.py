@@ -33,7 +33,7 @@ def larger_kernels(lowerings: Lowerings, fastest: WholeCalls) -> frozenset[str]:
     layers: dict[tuple[str, str], list[tuple[Op, str]]] = {}
     for op, calls in zip(fastest.graph.ops, fastest.calls, strict=True):
         for kernel in {call.kernel for call in calls if call.kernel.symbol in sizes}:
-            of_op = layers.setdefault((kernel.op, kernel.types.removesuffix("w4")), [])
+            of_op = layers.setdefault((kernel.serves, kernel.types.removesuffix("w4")), [])
             of_op.append((op, kernel.types))
     for (name, types), used in layers.items():
         ops = [op for op, _ in used]
