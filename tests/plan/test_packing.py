@@ -87,6 +87,21 @@ def test_depthwise8(channels: int) -> None:
     assert packed.bias.size == packed.multiplier.size == packed.shift.size == channels
 
 
+@pytest.mark.parametrize("taps", [1, 2, 7])
+@pytest.mark.parametrize("channels", [4, 6, 16])
+def test_tap_pairs(channels: int, taps: int) -> None:
+    """Bytes 0 and 2, and 1 and 3, of a word are a channel at two taps."""
+    rng = np.random.default_rng(channels + taps)
+    weight = rng.integers(-128, 128, (1, 1, taps, channels)).astype(np.int8)
+    packed = pack("tap_pairs", _constants(weight, channels))
+    words = packed.weight.reshape(-1, (taps + 1) // 2, 2, 2, 2)  # [chunk][pair][two][tap][channel]
+    for chunk, start in enumerate(min(4 * i, channels - 4) for i in range(len(words))):
+        for tap in range(taps + taps % 2):
+            found = words[chunk, tap // 2, :, tap % 2].reshape(-1).tolist()
+            expected = weight[0, 0, tap, start : start + 4].tolist() if tap < taps else [0] * 4
+            assert found == expected
+
+
 @pytest.mark.parametrize("kernel", [(1, 1), (2, 2), (3, 3), (2, 5), (4, 1)])
 @pytest.mark.parametrize("stride", [(1, 1), (2, 2), (3, 2), (1, 4)])
 def test_phases_are_convolutions(kernel: tuple[int, int], stride: tuple[int, int]) -> None:
@@ -278,6 +293,7 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
     rows = form in ("window_rows", "nibble_rows")
     depthwise = rows or form in (
         "depthwise8", "nibble_depthwise8", "tap_fours", "nibble_tap_fours", "nn_depthwise",
+        "tap_pairs",
     )  # fmt: skip
     grouped = form in (
         "gemm4", "nibble_gemm4", "gemm4_wide", "nibble_gemm4_wide", "fours", "nibble_fours",

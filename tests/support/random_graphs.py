@@ -53,7 +53,10 @@ def random_network(seed: int, one: int | None = None, codes: DType = DType.S8) -
         elif choice == 7:
             x = net.transpose(x, (0, 1, 3, 2), contiguous(4) if pick(0, 2) else None)
         elif choice == 8:
-            scale = net.pool(x, (h, w), largest=False)
+            if c % 4 == 0:
+                scale = net.conv(x, c, (h, w), padding=(0, 0, 0, 0), depthwise=True)
+            else:
+                scale = net.pool(x, (h, w), largest=False)
             if c % 2:  # a layer on one pixel
                 scale = net.conv(scale, c, (1, 1), padding=(0, 0, 0, 0))
             x = net.mul(x, net.activation(scale))
@@ -161,6 +164,12 @@ def random_layer(seed: int, codes: DType = DType.S8) -> Graph:
         x = net.conv(x, int(pick(1, 20)), kernel, stride, padding)
     elif seed % 10 == 4:
         x = net.conv(x, int(pick(1, 30)), (1, 1), padding=(0, 0, 0, 0))
+    elif seed % 20 == 5:  # all of the image in one pixel
+        channels = 4 + (seed + 3) % 16
+        x = net.input((1, channels, height, width), codes)
+        net.inputs.pop(0)
+        whole = (height, width)
+        x = net.conv(x, channels, whole, padding=(0, 0, 0, 0), depthwise=True)
     elif seed % 10 == 5:
         x = net.conv(x, channels, kernel, stride, padding, depthwise=True)
     elif seed % 10 <= 7:
