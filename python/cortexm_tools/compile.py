@@ -34,7 +34,7 @@ from .program import EvaluationSet, Program
 from .pte.builder import state_values
 from .pte.vectors import check_vectors, fit_input, vector_inputs
 from .report import check_limits, float_ops, report_data, report_json
-from .simplify import simplify
+from .simplify import simplified
 from .stream import Streamed
 from .stream.stage import stream_constants, stream_frames, stream_stage
 from .target import Optimize, Target
@@ -130,18 +130,22 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     if options.executorch is not None:
         return _compile_for_executorch(program, options, options.executorch)
     graph = program.graph()
-    simplified = simplify(
-        graph, io_int8=options.io_int8, io_int16=options.io_int16, io_codes=options.io_codes
+    result = simplified(
+        graph,
+        io_int8=options.io_int8,
+        io_int16=options.io_int16,
+        io_codes=options.io_codes,
+        keep_channels=options.weights_apart,
     )
-    streamed = None
+    simple, streamed = result.graph, None
     if options.stream is not None:
-        streamed, stream_report = stream_stage(simplified, options.stream, program)
-        simplified = streamed.graph
+        streamed, stream_report = stream_stage(simple, options.stream, program)
+        simple = streamed.graph
     if options.require_int8:
-        _require_int8(simplified)
+        _require_int8(simple)
     if options.weights_apart:
         _check_apart(program, options)
-    space = SearchSpace(simplified, options.target, options.kernels, apart=options.weights_apart)
+    space = SearchSpace(simple, options.target, options.kernels, apart=options.weights_apart)
     plan = plan_within(
         space, options.regions, options.optimize, options.ram_limit, bands=options.bands
     )
@@ -156,6 +160,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         command=options.command,
         limits={"ram": options.ram_limit, "flash": options.flash_limit},
     )
+    report["channels_removed"] = result.channels_removed
     report["quality"] = program.quality or {"not_measured": program.unmeasured}
     if streamed is not None:
         report["stream"] = stream_report

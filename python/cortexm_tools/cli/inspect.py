@@ -12,6 +12,7 @@ from ..program import Program
 from ..pte.program import parse_program
 from ..pte.reader import Operator, list_operators
 from ..report import precision, table
+from ..simplify import simplified
 
 
 def inspect_text(program: Program) -> str:
@@ -54,6 +55,9 @@ def _graph_lines(graph: Graph) -> list[str]:
             lines.append(f"{role} {number}   {tensor_text(graph.tensors[index])}")
     for number, state in enumerate(graph.states):
         lines.append(f"state {number}   {tensor_text(graph.tensors[state.before])}  {state.name}")
+    removed = simplified(graph).channels_removed
+    if removed:
+        lines.append(f"constant channels that a build removes: {removed:,}")
     constants = [tensor for tensor in graph.tensors if tensor.is_constant]
     lines.append(f"constants {len(constants)} of {sum(t.nbytes for t in constants):,} bytes")
     rows = [

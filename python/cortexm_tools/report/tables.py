@@ -117,6 +117,8 @@ def summary(data: dict[str, Any]) -> str:
     ]
     spared = data.get("operators_without_scratch", 0)
     slower = [f"  slower {spared} operators by kernels with less scratch, for the RAM limit"]
+    removed = data.get("channels_removed", 0)
+    constant = [f"  less   {removed:,} constant channel{'s' * (removed > 1)} removed"]
     joined = [is_there for layer in data["layers"] for is_there in layer.get("joined", ())]
     joins = [
         f"  joins  {sum(joined)} of {len(joined)} operands of concatenations computed in place"
@@ -136,6 +138,7 @@ def summary(data: dict[str, Any]) -> str:
             *(joins if joined else ()),
             *("  saving " + line for line in alternative_lines(data)),
             f"  work   {work}",
+            *(constant if removed else ()),
             *_float_lines(data),
             *quality_lines(data),
             *(f"  {name} computes {_shares(data, name)}" for name in others),

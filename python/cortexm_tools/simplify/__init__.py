@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir import DType, Graph
 from ..ir.checks import check_graph
 from ..ir.edit import remove_dead
+from .channels import remove_channels
 from .clones import remove_clones
 from .constants import fold_constants
 from .int8_io import int8_io
@@ -17,12 +20,33 @@ from .push import push_states
 from .requantize import fuse_requantize
 from .states import keep_codes
 
-__all__ = ["int8_io", "simplify"]
+__all__ = ["Simplified", "int8_io", "simplified", "simplify"]
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """A graph after all rewrites, and how many channels of its layers' results were removed because they
+    make no difference."""
+
+    graph: Graph
+    channels_removed: int
 
 
 def simplify(
     graph: Graph, *, io_int8: bool = False, io_int16: bool = False, io_codes: bool = False
 ) -> Graph:
+    """The graph alone of `simplified`."""
+    return simplified(graph, io_int8=io_int8, io_int16=io_int16, io_codes=io_codes).graph
+
+
+def simplified(
+    graph: Graph,
+    *,
+    io_int8: bool = False,
+    io_int16: bool = False,
+    io_codes: bool = False,
+    keep_channels: bool = False,
+) -> Simplified:
     """Runs every rewrite until nothing changes, then fixes the layouts.
 
     Args:
@@ -30,6 +54,7 @@ def simplify(
         io_int8, io_int16, io_codes: drop the quantize operators at the inputs and the dequantize
             operators at the outputs, so that the application hands over codes of this type, or of
             any.
+        keep_channels: leave channels that make no difference: with other weights they may.
     """
     rewrites = (
         *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, make_linear),
@@ -43,7 +68,10 @@ def simplify(
             graph = rewritten if rewritten == graph else check_graph(rewritten)
         if graph == before:
             break
+    graph, removed = (graph, 0) if keep_channels else remove_channels(graph)
+    check_graph(graph)
     if io_int8 or io_int16 or io_codes:
         dtype = None if io_codes else DType.S16 if io_int16 else DType.S8
         graph = check_graph(int8_io(graph, dtype))
-    return check_graph(remove_dead(assign_layouts(own_outputs(graph))))
+    graph = check_graph(remove_dead(assign_layouts(own_outputs(graph))))
+    return Simplified(graph, removed)
