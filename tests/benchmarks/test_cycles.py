@@ -108,6 +108,20 @@ def test_published_latencies_lie_in_their_intervals() -> None:
             assert low <= published <= high, (software, model)
 
 
+def test_operators_on_the_m55_lie_in_their_intervals() -> None:
+    lines = cycles.operator_table(DATA)
+    assert len(lines) == 2 + 9 and not any("OUTSIDE" in line for line in lines)
+
+
+def test_our_mixes_promise_no_more_than_is_recorded() -> None:
+    """A mix that is older than the kernels may have more instructions than they execute, not fewer."""
+    recorded = json.loads((ROOT / "benchmarks" / "recorded.json").read_text())["tables"]["float"]
+    for model in cycles.MODELS:
+        for cpu in ("cortex-m55", "cortex-m4"):
+            mix = DATA["own_mixes"][cpu][model]
+            assert mix["fetched"] >= 0.999 * recorded[cpu][model]["instructions"], (model, cpu)
+
+
 def test_page_has_the_tables() -> None:
     page = cycles.PAGE.read_text()
     assert cycles.with_tables(page, DATA) == page
