@@ -275,6 +275,8 @@ def _facts(report: Report) -> list[tuple[str, str]]:
              f"{data['constants_needed_bytes']:,} B"),
             ("kernels", f"{len(data['kernels'])}, of {', '.join(data['libraries'])}"),
         ]  # fmt: skip
+        if removed := data.get("channels_removed", 0):
+            facts.append(("constant channels removed", f"{removed:,}"))
         if spared:
             facts.append(("slower", f"{spared} operators by kernels with less scratch"))
     else:
