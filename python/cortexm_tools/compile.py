@@ -31,6 +31,7 @@ from .plan.search.alternatives import smaller_plan
 from .plan.search.choose import plan_within
 from .plan.search.space import SearchSpace
 from .program import EvaluationSet, Program
+from .progress import counted
 from .pte.builder import state_values
 from .pte.vectors import check_vectors, fit_input, vector_inputs
 from .report import check_limits, float_ops, report_data, report_json
@@ -145,13 +146,14 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         _require_int8(simple)
     if options.weights_apart:
         _check_apart(program, options)
-    space = SearchSpace(simple, options.target, options.kernels, apart=options.weights_apart)
-    plan = plan_within(
-        space, options.regions, options.optimize, options.ram_limit, bands=options.bands
-    )
-    other = None
-    if options.bands and options.ram_limit is None:
-        other = smaller_plan(space, plan)
+    with counted("search for a plan: arenas tried"):
+        space = SearchSpace(simple, options.target, options.kernels, apart=options.weights_apart)
+        plan = plan_within(
+            space, options.regions, options.optimize, options.ram_limit, bands=options.bands
+        )
+        other = None
+        if options.bands and options.ram_limit is None:
+            other = smaller_plan(space, plan)
     report = report_data(
         plan,
         name=program.name,

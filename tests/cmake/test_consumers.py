@@ -22,6 +22,7 @@ def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Pa
     said = succeed(app.make())
     assert "Compiling digits.pte for cortex-m55" in said
     assert "digits: flash" in said and "digits: RAM" in said
+    assert not set("\r\x1b") & set(said), "a log has plain lines alone"
     assert "in dtcm (fast)" in said and "in ddr4 (weights)" in said
     assert "ran, sum" in emulate("mps3-an547", app.build / "app.elf")
     # The page has what the trial link measured, and is not written again in vain.

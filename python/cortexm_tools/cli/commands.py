@@ -14,11 +14,13 @@ from typing import Any
 from ..compile import Compiled, compile_program, write_compiled
 from ..emit.files import write_files
 from ..errors import CortexMError, printable
+from ..options import MODELS
 from ..options.arena import parse_arena
 from ..options.memories import section_name
 from ..options.names import name_of_file
 from ..options.precision import parse_quantization
 from ..program import Program, load_program
+from ..progress import Listener, listening
 from ..pte.vectors import tolerance_text
 from ..report import layer_table, quality_table, summary
 from ..report.reading import Report
@@ -45,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with ended_by_signals():
             args = build_parser().parse_args(spelled_out(sys.argv[1:] if argv is None else argv))
             check_paths(args)
-            status = _COMMANDS[args.command](args)
+            with listening(_listener(args)):
+                status = _COMMANDS[args.command](args)
     except CortexMError as error:
         show(f"error: {error}", error=True)
         return 1
@@ -61,6 +64,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 1
     return int(status)
+
+
+def _listener(args: argparse.Namespace) -> Listener | None:
+    """Who shows how far long work is; nobody for what is short, or should say nothing."""
+    model = getattr(args, "model", None) or getattr(args, "model_name", None)
+    if model is None or args.command not in MODELS or _is_silent(args):
+        return None
+    from .bars import listener_for
+
+    return listener_for(args.name or name_of_file(model.stem)[0])
+
+
+def _is_silent(args: argparse.Namespace) -> bool:
+    return bool(vars(args).get("quiet") or vars(args).get("json"))
 
 
 def _say(text: str) -> None:
@@ -269,7 +286,7 @@ def _compare(args: argparse.Namespace) -> int:
     from ..report.change import exceeded, parse_allowed
     from ..report.compare import compare_reports, compare_text, values
     from ..report.reading import damaged
-    from .sides import report_of, shared_words, side_of
+    from .sides import shared_words, side_of
 
     # Whatever is wrong in the words is said before minutes of lowering.
     allowed = parse_allowed(args.fail_on)
@@ -277,14 +294,7 @@ def _compare(args: argparse.Namespace) -> int:
         raise CortexMError("--out is for --html", hint="add --html")
     shared = shared_words(args)
     sides = [side_of(word, shared) for word in (args.a, args.b)]
-    a, b = (
-        side
-        if isinstance(side, Report)
-        else report_of(
-            side, lambda one, target: _load(one, target, quiet=args.json), measure=args.measure
-        )
-        for side in sides
-    )
+    a, b = (side if isinstance(side, Report) else _compiled_side(side, args) for side in sides)
     with damaged(Path(f"{args.a}, {args.b}")):
         data = compare_reports(a, b, (args.a, args.b))
         worse = exceeded(allowed, values(data))
@@ -309,6 +319,16 @@ def _weights(args: argparse.Namespace) -> int:
     from .weights import run
 
     return run(args)
+
+
+def _compiled_side(side: argparse.Namespace, args: argparse.Namespace) -> Report:
+    from .sides import report_of
+
+    side.json = args.json
+    with listening(_listener(side)):
+        return report_of(
+            side, lambda one, target: _load(one, target, quiet=args.json), measure=args.measure
+        )
 
 
 def _doctor(args: argparse.Namespace) -> int:

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 _GRACE = 5.0  # seconds
+_WATCH = 0.2  # seconds
 
 
 def run_child(
@@ -20,11 +23,15 @@ def run_child(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     timeout: float | None = None,
+    watch: Callable[[], None] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program without input and captures what it prints.
 
     It gets a process group of its own. If it takes too long, or we are interrupted, that ends with
     everything in it: a build system's compilers as well.
+
+    Args:
+        watch: called some times a second while it runs.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than `timeout` seconds.
@@ -43,11 +50,25 @@ def run_child(
     )
     with child:
         try:
-            out, err = child.communicate(timeout=timeout)
+            out, err = _output_of(child, timeout, watch)
         except BaseException:
             _end(child)
             raise
     return subprocess.CompletedProcess(list(command), child.returncode, out, err)
+
+
+def _output_of(
+    child: subprocess.Popen[str], timeout: float | None, watch: Callable[[], None] | None
+) -> tuple[str, str]:
+    """What it prints, when it has ended."""
+    end = math.inf if timeout is None else time.monotonic() + timeout
+    while watch is not None and time.monotonic() < end:
+        try:
+            return child.communicate(timeout=min(_WATCH, max(0.0, end - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            watch()
+    left = None if timeout is None else max(0.0, end - time.monotonic())
+    return child.communicate(timeout=left)
 
 
 @contextmanager

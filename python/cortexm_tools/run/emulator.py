@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import CortexMError
+from ..progress import task
 from ..target import Core, Isa
 from .boards import BOARDS, boards_for, check_board
 from .children import run_child
 from .image import DoesNotFit, build_image, require_program
-from .result import INPUTS, OUTPUTS, RunResult, pack_inputs, unpack_outputs
+from .result import INPUTS, OUTPUTS, RunResult, invocations_done, pack_inputs, unpack_outputs
 
 EMULATOR = "qemu-system-arm"
 
@@ -45,10 +46,12 @@ def run_image(
     *,
     extra: Sequence[str] = (),
     timeout: float = 600.0,
+    invocations: Sequence[int] = (1,),
 ) -> str:
     """Runs an image with `folder` as its file system; returns what it printed.
 
-    `extra` are further options of the emulator.
+    `extra` are further options of the emulator; `invocations`, of each model in the image, tell how
+    far it is.
 
     Raises:
         CortexMError: the emulator is missing, the image fails, or it takes too long.
@@ -56,7 +59,14 @@ def run_image(
     check_board(board)
     try:
         command = [*emulator_command(board, image.resolve()), *extra]
-        done = run_child(command, cwd=folder, timeout=timeout)
+        total = sum(invocations)
+        with task(f"running on the emulated {board}", total if total > 1 else None) as running:
+            done = run_child(
+                command,
+                cwd=folder,
+                timeout=timeout,
+                watch=lambda: running.at(invocations_done(folder / OUTPUTS, invocations)),
+            )
     except subprocess.TimeoutExpired:
         raise CortexMError(
             f"the image did not end within {timeout:g} s on the emulated {board}", where=str(image)
@@ -130,10 +140,11 @@ def run_batch_on_board(
     (folder / OUTPUTS).unlink(missing_ok=True)
     sections = [pack_inputs(inputs, poison=poison) for inputs in batch.values()]
     (folder / INPUTS).write_bytes(b"".join(sections))
-    console = run_image(board, image.path, folder, timeout=timeout)
+    counts = [len(inputs) for inputs in batch.values()]
+    console = run_image(board, image.path, folder, timeout=timeout, invocations=counts)
     return unpack_outputs(
         (folder / OUTPUTS).read_bytes(),
-        [len(inputs) for inputs in batch.values()],
+        counts,
         board=board,
         footprint=image.footprint,
         console=console,

@@ -7,13 +7,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import CortexMError
 from ..paths import data_root
+from ..progress import task
 from ..target import Core, Isa, Optimize
 from .boards import check_board
 from .children import run_child
@@ -116,9 +117,15 @@ def build_image(
     label = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     build_dir.mkdir(parents=True, exist_ok=True)
     arguments = [f"-D{key}={value}" for key, value in definitions.items()]
-    _run([cmake, "-G", generator, "-S", str(_PROJECT), "-B", str(build_dir), *arguments], label)
+    configure = [cmake, "-G", generator, "-S", str(_PROJECT), "-B", str(build_dir), *arguments]
     jobs = str(os.cpu_count() or 1)
-    _run([cmake, "--build", str(build_dir), "-j", jobs, "--target", "runner"], label)
+    with task("building the image") as building:
+        _run(configure, label, lambda: building.at(0))
+        _run(
+            [cmake, "--build", str(build_dir), "-j", jobs, "--target", "runner"],
+            label,
+            lambda: building.at(0),
+        )
     if board is None:
         return Image(build_dir / "runner", None)
     if len(names) != 1:
@@ -181,9 +188,9 @@ def _report(model_dir: Path, name: str) -> dict[str, Any]:
     return data
 
 
-def _run(command: list[str], name: str) -> None:
+def _run(command: list[str], name: str, watch: Callable[[], None]) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("CFLAGS", "LDFLAGS", "CC")}
-    done = run_child(command, env=environment)
+    done = run_child(command, env=environment, watch=watch)
     if done.returncode == 0:
         return
     output = done.stdout + done.stderr

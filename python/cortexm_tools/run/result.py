@@ -16,6 +16,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..errors import CortexMError
 from .footprint import Footprint
@@ -108,6 +109,24 @@ def unpack_outputs(
             "the image ended without writing all its outputs", where=board, hint=console.strip()
         ) from None
     return results
+
+
+def invocations_done(path: Path, invocations: Sequence[int]) -> int:
+    """How many of the invocations have written all their outputs, while the runner still runs."""
+    done = position = 0
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            for count in invocations:
+                file.seek(position)
+                _, _, outputs = struct.unpack("<3I", file.read(12))
+                each = 12 + sum(struct.unpack(f"<{outputs}I", file.read(4 * outputs)))
+                begin = position + 12 + 4 * outputs
+                done += min(count, max(0, size - begin) // each)
+                position = begin + count * each
+    except (OSError, struct.error):
+        pass  # not written yet
+    return done
 
 
 def _unpack_section(

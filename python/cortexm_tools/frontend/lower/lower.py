@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from ...advice import advice_on
 from ...errors import CortexMError
 from ...ir.types import Layer
 from ...options.precision import INT8, Quantization, precision_word
+from ...progress import task
 from ...pte.quality import Quality
 from ...runner import Progress, Runner
 from ...target import CORES, Target
@@ -50,6 +52,8 @@ _MAX_ROUNDS = 4
 
 # A model of so many operators is lowered in more than some ten seconds.
 _MANY_OPERATORS = 300
+
+_STAGES = 6
 
 _RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 
@@ -117,9 +121,12 @@ def lower(
             warnings += _check_patterns(quantization, captured, loaded, name)
         count = sum(node.op == "call_function" for node in captured.graph.graph.nodes)
 
-        def stage(text: str) -> None:
+        lowering = stack.enter_context(task("lowering", _STAGES))
+
+        def stage(text: str, number: int) -> None:
+            lowering.at(number - 1, text)
             if count >= _MANY_OPERATORS:
-                progress(f"{count:,} operators: {text}")
+                progress(f"{count:,} operators: {text} ({number} of {_STAGES})")
 
         edge, quantized = _lower_safely(captured, loaded, target, quantization, name, stage)
         if quantization is not None and loaded.calibration is None:
@@ -134,7 +141,7 @@ def lower(
             tuple(False for _ in which),
             states,
         )
-        stage("comparison with the float model (5 of 6)")
+        stage("comparison with the float model", 5)
         quality = None
         if quantization is not None:
             quality = measure(loaded, captured, quantized.graph, float_module)
@@ -149,7 +156,7 @@ def lower(
         reference = ModuleRunner(Reference(program.module(check_guards=False)), which, states)
         if states:
             make_buffers(program, states)
-        stage("serialization (6 of 6)")
+        stage("serialization", 6)
         pte, layers = _serialize(edge, states, loaded.path.parent)
     return Lowered(
         pte=pte,
@@ -204,7 +211,7 @@ def _lower_safely(
     target: Target,
     quantization: Quantization | None,
     name: str,
-    stage: Progress,
+    stage: Callable[[str, int], None],
 ) -> tuple[Any, Quantized]:
     """The edge program and the quantized graph, with activations split off where ExecuTorch would
     otherwise compute on codes as if they were values.
@@ -232,7 +239,7 @@ def _lower_once(
     quantization: Quantization | None,
     name: str,
     split: set[int],
-    stage: Progress,
+    stage: Callable[[str, int], None],
 ) -> tuple[Any, Quantized]:
     from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -241,7 +248,7 @@ def _lower_once(
     graph = copy.deepcopy(captured.graph)
     quantized = Quantized(graph)
     if quantization is not None:
-        stage("quantization (1 of 6)")
+        stage("quantization", 1)
         split_activations(graph, split)
         choices = choose(captured, quantization, loaded.path.parent)
         quantized = quantize(
@@ -257,15 +264,15 @@ def _lower_once(
         to_codes(quantized.graph)
     try:
         with quiet(), torch.no_grad():
-            stage("export (2 of 6)")
+            stage("export", 2)
             example = captured.example(loaded.example_inputs)
             exported = torch.export.export(quantized.graph, example, strict=False)
             whole = exported.module(check_guards=False)
             if decompose_floats(whole):
                 exported = torch.export.export(whole, example, strict=False)
-            stage("edge program (3 of 6)")
+            stage("edge program", 3)
             edge = to_edge(exported, compile_config=cortex_m_edge_compile_config())
-            stage("Cortex-M passes (4 of 6)")
+            stage("Cortex-M passes", 4)
             manager = CortexMPassManager(
                 edge.exported_program(), passes=pass_list(), target_config=target_config(target)
             )

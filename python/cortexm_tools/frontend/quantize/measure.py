@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch.fx import Graph, GraphModule, Interpreter, Node
 
+from ...progress import track
 from ...pte.noise import Noise
 from ...pte.quality import LayerQuality, OutputQuality, Quality
 from ..capture.capture import Captured
@@ -61,7 +62,7 @@ def measure(
     totals = dict.fromkeys(counterparts, Noise())
     outputs: list[_Output] = []
     float_module.reset()
-    for sample in chosen:
+    for sample in track(chosen, "comparison with the float model"):
         wanted = float_module.step(sample)
         _, got = [run.step(sample) for run in runs]
         outputs = outputs or [_Output() for _ in wanted]

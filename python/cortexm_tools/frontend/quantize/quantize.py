@@ -14,6 +14,7 @@ from ...advice import advice_on
 from ...errors import CortexMError
 from ...ir.types import Layer
 from ...options.precision import Rounding
+from ...progress import track
 from ...pte.rounded import Rounded
 from ..capture.runner import ModuleRunner
 from ..capture.state import State
@@ -104,7 +105,7 @@ def quantize(
             )
             prepared = prepare_pt2e(graph, quantizer)
             run = ModuleRunner(prepared, which, states)
-            for sample in samples:
+            for sample in track(samples, "calibration"):
                 run.step(sample)
             rounded = None
             if rounding is Rounding.GPTQ:

@@ -26,6 +26,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from ...progress import track
 from ...pte.noise import Noise
 from ...pte.rounded import Rounded, RoundedLayer, mean_share
 from ..capture.runner import ModuleRunner
@@ -98,7 +99,7 @@ def round_by_inputs(
         wanted = runner(measured, activations=False, weights=False).outputs
         before = _share(wanted, runner(measured).outputs)
         _collect(runner, layers, len(chosen), held)
-        taken = [_round(layer, bool(held), base) for layer in layers]
+        taken = [_round(layer, bool(held), base) for layer in track(layers, "rounding of weights")]
         originals = [_replace(layer, each) for layer, each in zip(layers, taken, strict=True)]
         after = _share(wanted, runner(measured).outputs)
         better = after <= before

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...ir import Graph
+from ...progress import tick
 from ..budget import MOST_PLACES, places, within
 from ..kernels.table import find_kernel
 from ..lower.context import Lowerings
@@ -129,6 +130,7 @@ class Candidates:
         return self._unplaced[key]
 
     def _find_unplaced(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Unplaced]:
+        tick()
         key = self.joined, tuple((chain.first, chain.last) for chain in chains)
         if key not in self._outlines:
             self._outlines[key] = self._outline(chains)
