@@ -20,9 +20,10 @@ function(_cortexm_measure target)
   # The same code: also with options that a project gives the model's target later.
   target_compile_options("${trial}" PRIVATE "$<TARGET_PROPERTY:${target},COMPILE_OPTIONS>")
   target_compile_definitions("${trial}" PRIVATE "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
-  set_target_properties("${trial}" PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
+  set_target_properties("${trial}" PROPERTIES
+    C_STANDARD 11 C_STANDARD_REQUIRED ON UNITY_BUILD OFF INTERPROCEDURAL_OPTIMIZATION OFF)
 
-  separate_arguments(flags NATIVE_COMMAND "${CMAKE_C_FLAGS}")
+  _cortexm_compiler_flags(flags)
   get_property(platform_flags GLOBAL PROPERTY CORTEXM_PLATFORM_FLAGS)
   set(archives "$<TARGET_FILE:${trial}>" ${ARG_ARCHIVES})
   set(header "${ARG_FOLDER}/measured/${ARG_NAME}_stack.h")

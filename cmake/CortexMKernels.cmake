@@ -62,6 +62,7 @@ function(_cortexm_add_model_kernels library whole optimize python)
     endif()
   endforeach()
   set_target_properties("${library}" PROPERTIES
+    UNITY_BUILD OFF INTERPROCEDURAL_OPTIMIZATION OFF
     C_COMPILER_LAUNCHER "${tool};compile;${root}/kernels;${optimize};${objects};${CORTEXM_KERNEL_OPTIMIZE};--;${CMAKE_C_COMPILER_LAUNCHER}"
     STATIC_LIBRARY_OPTIONS "@${objects}")
   get_property(depends GLOBAL PROPERTY CORTEXM_PLATFORM_DEPENDS)

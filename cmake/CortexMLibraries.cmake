@@ -2,14 +2,47 @@
 # The targets that models link: kernels, runtime, board, and operators on ExecuTorch's runtime, built as
 # the platform builds its own. Included by CortexMModel.cmake; functions only.
 
-# The best instruction set that the compiler's own flags allow, and the architecture below it (v6m, v7m,
-# or empty).
-function(_cortexm_compiler_isa out base)
-  separate_arguments(flags NATIVE_COMMAND "${CMAKE_C_FLAGS}")
+# Sets <out> to what the compiler is called with everywhere: what a toolchain file made a part of it, the
+# project's flags, and the folder's options that select the core.
+function(_cortexm_compiler_flags out)
+  separate_arguments(flags NATIVE_COMMAND "${CMAKE_C_COMPILER_ARG1} ${CMAKE_C_FLAGS}")
   get_directory_property(more COMPILE_OPTIONS)
   list(FILTER more INCLUDE REGEX "^-m[a-z-]+=")
+  set(${out} ${flags} ${more} PARENT_SCOPE)
+endfunction()
+
+# Compiles a library of ours as it was measured and tested, whatever the project says of all its targets:
+# each file by itself, and to machine code. Code that is compiled in the link would not be what the
+# figures of flash and stack are about, and the linker forgets functions that only the C library calls.
+function(_cortexm_compile_by_itself)
+  foreach(target IN LISTS ARGN)
+    set_target_properties("${target}" PROPERTIES UNITY_BUILD OFF INTERPROCEDURAL_OPTIMIZATION OFF)
+    target_compile_options("${target}" PRIVATE $<$<C_COMPILER_ID:GNU,Clang,AppleClang>:-fno-lto>)
+  endforeach()
+endfunction()
+
+# Stops if the flags select two cores or two conventions: the compiler obeys the last one, and GCC then
+# links the libraries of neither.
+function(_cortexm_check_flags)
+  _cortexm_compiler_flags(flags)
+  foreach(option IN ITEMS -mcpu= -mfloat-abi= -mfpu=)
+    set(values ${flags})
+    list(FILTER values INCLUDE REGEX "^${option}")
+    list(REMOVE_DUPLICATES values)
+    list(LENGTH values count)
+    if(count GREATER 1)
+      list(JOIN values " and " values)
+      message(FATAL_ERROR "the compiler is called with ${values}\nhint: give CORTEXM_CPU, CORTEXM_ISA and CORTEXM_FLOAT_ABI in place of compiler options, or these in CMAKE_C_FLAGS when an empty build folder is configured")
+    endif()
+  endforeach()
+endfunction()
+
+# The best instruction set that the compiler's own flags allow, and the architecture below it (v6m, v7m,
+# or empty where it is not a compiler for Cortex-M).
+function(_cortexm_compiler_isa out base)
+  _cortexm_compiler_flags(flags)
   execute_process(
-    COMMAND "${CMAKE_C_COMPILER}" ${flags} ${more} -dM -E -x c /dev/null
+    COMMAND "${CMAKE_C_COMPILER}" ${flags} -dM -E -x c /dev/null
     OUTPUT_VARIABLE macros
     ERROR_QUIET)
   set(found scalar)
@@ -63,6 +96,9 @@ function(cortexm_require_libraries)
   if(platform)
     get_property(CORTEXM_ISA GLOBAL PROPERTY CORTEXM_PLATFORM_ISA)
     get_property(CORTEXM_KERNEL_DEBUG GLOBAL PROPERTY CORTEXM_PLATFORM_DEBUG)
+  endif()
+  if(CMAKE_CROSSCOMPILING AND NOT platform)
+    _cortexm_check_flags()
   endif()
   _cortexm_compiler_isa(isa base)
   if(NOT CORTEXM_ISA)

@@ -3,11 +3,12 @@
 #   CORTEXM_BOARD  an emulated board, see boards/
 #   CORTEXM_CPU    a core, e.g. cortex-m4; default: the board's
 #   CORTEXM_ISA    scalar, dsp or mve; default: the best the core has
+#   CORTEXM_FLOAT_ABI  soft, softfp or hard; default: the core's
 #   CORTEXM_TOOLCHAIN_PREFIX  e.g. /opt/gcc-arm/bin/arm-none-eabi-; default: found on PATH
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES CORTEXM_BOARD CORTEXM_CPU CORTEXM_ISA
-     CORTEXM_TOOLCHAIN_PREFIX)
+     CORTEXM_FLOAT_ABI CORTEXM_TOOLCHAIN_PREFIX)
 # An executable cannot be linked before there is a linker script.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
@@ -55,18 +56,29 @@ if(DEFINED CACHE{CORTEXM_CONFIGURED_FOR} AND NOT "$CACHE{CORTEXM_CONFIGURED_FOR}
 endif()
 set(CORTEXM_CONFIGURED_FOR "${_cortexm_for}" CACHE INTERNAL "")
 
+# What selects the core is part of the compiler: neither -DCMAKE_C_FLAGS=… nor set(CMAKE_C_FLAGS …) drops
+# it. So is the C library, without which the image would get newlib's large one.
 string(REGEX REPLACE "gcc(\\.exe)?$" "" _cortexm_prefix "${CORTEXM_GCC}")
-set(CMAKE_C_COMPILER "${CORTEXM_GCC}")
-set(CMAKE_CXX_COMPILER "${_cortexm_prefix}g++")
-set(CMAKE_ASM_COMPILER "${CORTEXM_GCC}")
+cortexm_cpu_flags(_cortexm_flags "${CORTEXM_GCC}" "${CORTEXM_CPU}" "${CORTEXM_ISA}")
+if(CORTEXM_FLOAT_ABI)
+  list(FILTER _cortexm_flags EXCLUDE REGEX "^-mfloat-abi=")
+  list(APPEND _cortexm_flags "-mfloat-abi=${CORTEXM_FLOAT_ABI}")
+endif()
+# An option that is there twice, with two values, makes GCC link the libraries for another core.
+set(_cortexm_given "${CMAKE_C_FLAGS} $ENV{CFLAGS}")
+foreach(_cortexm_option IN ITEMS -mcpu= -mfloat-abi= -mfpu=)
+  string(FIND " ${_cortexm_given}" " ${_cortexm_option}" _cortexm_found)
+  if(NOT _cortexm_found EQUAL -1)
+    list(FILTER _cortexm_flags EXCLUDE REGEX "^${_cortexm_option}")
+  endif()
+endforeach()
+set(_cortexm_sections -ffunction-sections -fdata-sections)
+set(CMAKE_C_COMPILER "${CORTEXM_GCC}" ${_cortexm_flags} --specs=nano.specs ${_cortexm_sections})
+set(CMAKE_CXX_COMPILER "${_cortexm_prefix}g++" ${_cortexm_flags} --specs=nano.specs ${_cortexm_sections}
+    -fno-exceptions -fno-rtti -fno-threadsafe-statics)
+set(CMAKE_ASM_COMPILER "${CORTEXM_GCC}" ${_cortexm_flags})
 set(CMAKE_EXECUTABLE_SUFFIX_C .elf)
 set(CMAKE_EXECUTABLE_SUFFIX_CXX .elf)
-
-cortexm_cpu_flags(_cortexm_flags "${CORTEXM_GCC}" "${CORTEXM_CPU}" "${CORTEXM_ISA}")
-list(JOIN _cortexm_flags " " _cortexm_flags)
-set(CMAKE_C_FLAGS_INIT "${_cortexm_flags} --specs=nano.specs -ffunction-sections -fdata-sections")
-set(CMAKE_CXX_FLAGS_INIT "${CMAKE_C_FLAGS_INIT} -fno-exceptions -fno-rtti -fno-threadsafe-statics")
-set(CMAKE_ASM_FLAGS_INIT "${_cortexm_flags}")
 # CMake's Release is -O3, which costs flash without gain outside the kernels.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "")

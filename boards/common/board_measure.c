@@ -43,7 +43,7 @@ uint64_t board_ticks(void)
 }
 
 /* Waits for the next edge of the clock; returns the turns of four instructions that it took. */
-__attribute__((noinline, naked)) static uint32_t wait_edge(void)
+BOARD_NAKED static uint32_t wait_edge(void)
 {
     __asm volatile(
         ".syntax unified\n"

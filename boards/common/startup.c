@@ -41,7 +41,7 @@ __attribute__((section(".vectors"), used)) static void *const vectors[16] = {
 
 /* In assembler because a compiler may use vector registers anywhere once it may use them at all:
  * the coprocessors must be on (CPACR: full access to CP10 and CP11) before the first line of C. */
-__attribute__((naked, used)) void board_reset(void)
+BOARD_NAKED void board_reset(void)
 {
     __asm volatile(
         ".syntax unified\n"
@@ -98,7 +98,7 @@ void board_start(void)
 }
 
 /* The stack may be what is broken, so start it anew, and keep where the frame of the fault was. */
-__attribute__((naked, used)) static void fault_handler(void)
+BOARD_NAKED static void fault_handler(void)
 {
     __asm volatile(
         "mrs  r0, ipsr\n"

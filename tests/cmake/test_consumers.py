@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cmake.projects import MODEL, ROOT, emulate, environment, run, succeed
+from tests.cmake.projects import MODEL, ROOT, emulate, environment, refuse, run, succeed
 
 
 def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Path) -> None:
@@ -35,19 +35,69 @@ def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Pa
     assert str(ROOT / "python") not in (app.build / "build.ninja").read_text()
 
 
-@pytest.mark.parametrize(
-    "board", ["microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505"]
-)
-def test_every_other_board(project, board: str) -> None:
+# What people set for all their targets, with every CMAKE_BUILD_TYPE.
+FLAGS = {
+    "microbit": {"CMAKE_BUILD_TYPE": "MinSizeRel"},
+    "mps2-an385": {"CMAKE_C_FLAGS": "-flto -Wall"},
+    "mps2-an386": {"CMAKE_BUILD_TYPE": "Debug", "CMAKE_C_FLAGS": "-mfloat-abi=softfp"},
+    "mps2-an500": {
+        "CMAKE_BUILD_TYPE": "RelWithDebInfo",
+        "CMAKE_UNITY_BUILD": "ON",
+        "CMAKE_INTERPROCEDURAL_OPTIMIZATION": "ON",
+    },
+    "mps2-an505": {"CMAKE_BUILD_TYPE": "Sanitized", "CMAKE_C_FLAGS": "-fstack-protector-all"},
+    "mps3-an547": {"CMAKE_BUILD_TYPE": "Release", "CORTEXM_FLOAT_ABI": "soft"},
+}
+
+
+@pytest.mark.parametrize("board", FLAGS)
+def test_every_board_with_flags(project, board: str) -> None:
     options = "OPTIMIZE;size" if board == "microbit" else ""
     app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"), OPTIONS=options)
-    succeed(app.configure(CORTEXM_BOARD=board))
+    succeed(app.configure(CORTEXM_BOARD=board, **FLAGS[board]))
     succeed(app.make("app"))
     report = json.loads((app.build / "cortexm/digits/digits.report.json").read_text())
     assert report["optimize"] == ("size" if options else "balanced")
     library = "cortexm_model_kernels_size" if options else "cortexm_model_kernels"
     assert (app.build / f"lib{library}.a").is_file()
+    if board == "mps3-an547":  # no MVE without registers for floats
+        assert report["target"]["isa"] == "dsp", report["target"]
+    # The model is measured as ever: with its arena, and with a bound on its stack.
+    sizes = json.loads((app.build / "cortexm/digits/digits.footprint.json").read_text())
+    assert sizes["arena"] == report["arena_bytes"] and 10_000 < sizes["flash"] < 30_000
+    assert 100 < sizes["stack"] <= 1024, sizes["stack_note"]
+    # What a project says about its targets reaches the application, and the core stays selected.
+    commands = (app.build / "build.ninja").read_text()
+    for flag in ("-flto", "-mfloat-abi=softfp", "-fstack-protector-all"):
+        assert (flag in commands) == (flag in str(FLAGS[board])) or board == "mps2-an500"
+    assert f"-mcpu={report['target']['cpu']}" in commands
     assert "ran, sum" in emulate(board, app.build / "app.elf")
+
+
+def test_a_core_is_selected_once(project) -> None:
+    app = project("find_package", CortexMModel_DIR=str(ROOT / "cmake"))
+    app.source.joinpath("CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\n"
+        "find_package(CortexMModel REQUIRED)\n"
+        "project(consumer C)\n"
+        'set(CMAKE_C_FLAGS "-mfloat-abi=soft")\n'
+        "cortexm_add_model(${MODEL} TARGET digits)\n"
+    )
+    said = refuse(app.configure(CORTEXM_BOARD="mps2-an386"))
+    assert "is called with -mfloat-abi=hard and -mfloat-abi=soft" in said
+    assert "hint: give CORTEXM_CPU, CORTEXM_ISA and CORTEXM_FLOAT_ABI" in said
+
+
+@pytest.mark.parametrize("board", ["", "mps2-an386"])
+def test_application_in_cxx_alone(project, board: str) -> None:
+    app = project("cxx", CortexMModel_DIR=str(ROOT / "cmake"))
+    flags = {"CORTEXM_BOARD": board, "CMAKE_CXX_FLAGS": "-flto", "CMAKE_UNITY_BUILD": "ON"}
+    succeed(app.configure(**(flags if board else {})))
+    succeed(app.make("app"))
+    if board:
+        assert "ran, sum" in emulate(board, app.build / "app.elf")
+    else:
+        assert "ran, sum" in succeed(run(str(app.build / "app")))
 
 
 def test_add_subdirectory_with_makefiles(project) -> None:

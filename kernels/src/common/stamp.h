@@ -15,6 +15,24 @@
 #include <stdint.h>
 
 /*
+ * A function that is assembly from its first instruction to the last, which returns by itself. GCC puts
+ * the guard of -fstack-protector-all in front of it all the same, in the stack of its caller; clang allows
+ * no other statement in it, and GCC wants to see every argument used.
+ */
+#define CORTEXM_NAKED __attribute__((naked, noinline, unused))
+#if defined __has_attribute
+#if __has_attribute(no_stack_protector)
+#undef CORTEXM_NAKED
+#define CORTEXM_NAKED __attribute__((naked, noinline, unused, no_stack_protector))
+#endif
+#endif
+#if defined __clang__
+#define CORTEXM_TAKES(argument)
+#else
+#define CORTEXM_TAKES(argument) (void)(argument)
+#endif
+
+/*
  * Kernels name macros of their own as briefly as variables, and are compiled with the definitions of the
  * application, which may have others under these names (Zephyr defines KERNEL everywhere). A source
  * file that defines one includes this before.

@@ -16,14 +16,14 @@
 #include "common/stamp.h"
 #include "common/thumb1.h"
 
-__attribute__((naked, noinline, unused)) static uint32_t *
+CORTEXM_NAKED static uint32_t *
 cortexm_triples_put(uint32_t *to, const int8_t *x, const int8_t *y, const int8_t *z, int32_t n)
 {
-    (void)to;
-    (void)x;
-    (void)y;
-    (void)z;
-    (void)n;
+    CORTEXM_TAKES(to);
+    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(y);
+    CORTEXM_TAKES(z);
+    CORTEXM_TAKES(n);
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      "ldr  r4, [sp, #20]\n"
@@ -45,12 +45,12 @@ cortexm_triples_put(uint32_t *to, const int8_t *x, const int8_t *y, const int8_t
                      "pop  {r4, r5, r6, r7, pc}\n");
 }
 
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_triples_sum(const uint32_t *panel, int32_t n, uint32_t sum[2])
 {
-    (void)panel;
-    (void)n;
-    (void)sum;
+    CORTEXM_TAKES(panel);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(sum);
     __asm__ volatile(".syntax unified\n"
                      "push {r2, r4, r5, r6, r7, lr}\n"
                      "lsls r1, r1, #3\n"
@@ -80,15 +80,15 @@ cortexm_triples_sum(const uint32_t *panel, int32_t n, uint32_t sum[2])
 
 /* Eight sums in registers, most of which only ADD and MOV can reach: the compiler would not dare.
  * The first round begins at the step that leaves a whole number of eights. */
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const uint32_t start[2],
                       int32_t sum[12])
 {
-    (void)panel;
-    (void)w;
-    (void)n;
-    (void)start;
-    (void)sum;
+    CORTEXM_TAKES(panel);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(start);
+    CORTEXM_TAKES(sum);
 #if WEIGHT_BITS == 4
 /* The weights of two inputs are the lower and the upper halves of bytes. */
 #define LOWER "lsls r4, r4, #28\n" "lsrs r4, r4, #28\n"
@@ -209,16 +209,16 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
 
 /* Only loads with two registers extend the sign. So the weights' pointer is kept `channel` below the
  * weights, and the indices channel to channel + 2 serve both. */
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_tap_fours(const int8_t *const *tap, const int8_t *const *end, int32_t channel,
                   const int8_t *w, const int32_t bias[4], int32_t sum[4])
 {
-    (void)tap;
-    (void)end;
-    (void)channel;
-    (void)w;
-    (void)bias;
-    (void)sum;
+    CORTEXM_TAKES(tap);
+    CORTEXM_TAKES(end);
+    CORTEXM_TAKES(channel);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(bias);
+    CORTEXM_TAKES(sum);
 #define PRODUCT(index, sum)                                                                        \
     "ldrsb r2, [r3, " index "]\n"                                                                  \
     "ldrsb r7, [r1, " index "]\n"                                                                  \
@@ -254,14 +254,14 @@ cortexm_tap_fours(const int8_t *const *tap, const int8_t *const *end, int32_t ch
 #undef PRODUCT
 }
 
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], int32_t second)
 {
-    (void)x;
-    (void)w;
-    (void)n;
-    (void)T;
-    (void)second;
+    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(T);
+    CORTEXM_TAKES(second);
 #define BLOCK(pointer, offset, half, sum0, sum1, sum2)                                             \
     "ldr  r5, [" pointer ", #" offset "]\n" half                                                   \
     "rev  r4, r5\n"                                                                                \
@@ -377,15 +377,15 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
  * A negative value becomes at most
  * the zero point, so if that is -128, as after a ReLU, there is nothing to compute. One from 0 to
  * 2^16 - 1 has no upper half to multiply. */
-__attribute__((naked)) CORTEXM_SHARED void
+CORTEXM_NAKED CORTEXM_SHARED void
 cortexm_simple_codes(int32_t *value, const MULTIPLIER *multiplier, const int8_t *shift,
                      int32_t twice_zero_point_plus_one, int32_t rows)
 {
-    (void)value;
-    (void)multiplier;
-    (void)shift;
-    (void)twice_zero_point_plus_one;
-    (void)rows;
+    CORTEXM_TAKES(value);
+    CORTEXM_TAKES(multiplier);
+    CORTEXM_TAKES(shift);
+    CORTEXM_TAKES(twice_zero_point_plus_one);
+    CORTEXM_TAKES(rows);
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      CORTEXM_HIGH_TO_LOW

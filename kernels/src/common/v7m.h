@@ -28,15 +28,15 @@ static inline int32_t cortexm_saturate_v7m(int32_t value)
 #undef cortexm_triples_chunk
 #undef cortexm_quads_add
 
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const uint32_t start[2],
                       int32_t sum[12])
 {
-    (void)panel;
-    (void)w;
-    (void)n;
-    (void)start;
-    (void)sum;
+    CORTEXM_TAKES(panel);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(start);
+    CORTEXM_TAKES(sum);
 #if WEIGHT_BITS == 4
 /* Two inputs: their weights are the lower and the upper halves of the bytes of a word. */
 #define PRODUCTS(bit, first, second)                                                               \
@@ -118,14 +118,14 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
 #undef PRODUCTS
 }
 
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], int32_t second)
 {
-    (void)x;
-    (void)w;
-    (void)n;
-    (void)T;
-    (void)second;
+    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(T);
+    CORTEXM_TAKES(second);
 #if WEIGHT_BITS == 4
 #define PRODUCTS(word, x, sum0, sum1, sum2)                                                        \
     "mla   " sum0 ", " word ", " x ", " sum0 "\n"                                                  \

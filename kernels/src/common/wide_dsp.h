@@ -221,14 +221,14 @@ static inline void cortexm_clamp_wide_image(const cortexm_conv_s16_t *p, int16_t
 
 /* Eight outputs, in all registers there are. `sum` has what S, B, S, B … begin with, and gets them;
  * `block` are the bytes from one block of four outputs to the next. */
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_wide_1x8(const int16_t *x, const cortexm_word_t *w, int32_t block, int32_t sum[8], int32_t quads)
 {
-    (void)x;
-    (void)w;
-    (void)block;
-    (void)sum;
-    (void)quads;
+    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(block);
+    CORTEXM_TAKES(sum);
+    CORTEXM_TAKES(quads);
     __asm__ volatile(
         "push   {r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
         "ldr    r12, [sp, #40]\n"

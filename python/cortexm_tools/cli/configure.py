@@ -21,7 +21,7 @@ from ..options.names import check_target, name_of_target
 from ..options.precision import parse_quantization
 from ..options.sizes import parse_size
 from ..options.stream import parse_stream
-from ..target import CORES, Target
+from ..target import CORES, Isa, Target
 
 Value = str | bool | list[str]
 
@@ -36,9 +36,9 @@ class Facts:
     Besides keywords: ``model`` as written, its ``path``, the ``folder`` that paths are relative to,
     ``generated`` where another rule makes it, ``calibration`` and ``calibration_generated`` likewise;
     ``unknown`` and ``missing`` words of the call; ``taken`` names of other models; the toolchain's
-    ``toolchain_cpu`` and ``toolchain_isa``, its ``processor``, ``pointer`` size in bytes, ``compiler``
-    and whether it builds for ``another`` machine; the ``platform`` with ``platform_cpu`` and
-    ``platform_isa``.
+    ``toolchain_cpu`` and ``toolchain_isa``, its ``processor``, ``pointer`` size in bytes, ``compiler``,
+    the ``compiler_isa`` that its options allow, and whether it builds for ``another`` machine; the
+    ``platform`` with ``platform_cpu`` and ``platform_isa``.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -228,7 +228,13 @@ def _target(facts: Facts) -> Target:
         )
     if not isa and cpu == toolchain:
         isa = facts["toolchain_isa"]
-    return Target.parse(cpu, isa or None)
+    target = Target.parse(cpu, isa or None)
+    if not isa and not core and facts["compiler_isa"]:
+        # Less than the core has, as with -mfloat-abi=soft, for which there is no MVE.
+        allowed = Isa(facts["compiler_isa"])
+        if allowed in target.isa.runs and allowed in CORES[target.core].isas:
+            target = Target(target.core, allowed)
+    return target
 
 
 def _choice(facts: Facts, keyword: str) -> str:

@@ -25,6 +25,9 @@ STACK_BUDGET = 1024
 # The functions of cortexm/model.h that call what a model points to.
 CALLERS = ("cortexm_init", "cortexm_invoke")
 
+# Of -fstack-protector: called when the stack is found overwritten, and then the program ends.
+_ENDS = ("__stack_chk_fail",)
+
 Usage = Mapping[tuple[str, str], "int | None"]
 
 
@@ -176,6 +179,8 @@ class CallGraph:
         name = self._name(entry)
         if name in self.outside:
             return StackBound(0, (), (name,))
+        if name in _ENDS:
+            return StackBound(0, ())
         self._active.append(entry)
         flow = self._flow(entry)
         best = StackBound(flow.depth, ((name, flow.depth),))

@@ -21,13 +21,13 @@
 
 /* conv2d: to[5 * k + i] = x[i][k] for n > 0 inputs of five windows, and sum[i] += x[i][k]; returns the
  * end of `to`. */
-__attribute__((naked, noinline, unused)) static int32_t *
+CORTEXM_NAKED static int32_t *
 cortexm_fives_put(int32_t *to, const int16_t *const x[5], int32_t n, int32_t sum[5])
 {
-    (void)to;
-    (void)x;
-    (void)n;
-    (void)sum;
+    CORTEXM_TAKES(to);
+    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(sum);
 #define ONE(pointer, place, sum)                                                                   \
     "ldrsh r7, [" pointer ", r6]\n"                                                                \
     "str  r7, [r0, #" place "]\n"                                                                  \
@@ -69,17 +69,17 @@ cortexm_fives_put(int32_t *to, const int16_t *const x[5], int32_t n, int32_t sum
 /* conv2d: sum[5 * o + i] = bias[o] + start[i] + sum over n > 0 inputs of panel[5 * k + i] times w[n * o +
  * k], for `count` > 0 outputs o. The first round begins at the step that leaves a whole number of
  * eights. */
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t start[5],
               const int32_t *bias, int32_t count, int32_t *sum)
 {
-    (void)panel;
-    (void)w;
-    (void)n;
-    (void)start;
-    (void)bias;
-    (void)count;
-    (void)sum;
+    CORTEXM_TAKES(panel);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(start);
+    CORTEXM_TAKES(bias);
+    CORTEXM_TAKES(count);
+    CORTEXM_TAKES(sum);
 #define STEP(k)                                                                                    \
     "ldrb r2, [r1, #" k "]\n"                                                                      \
     "ldmia r0!, {r3, r4, r5, r6, r7}\n"                                                            \
@@ -175,16 +175,16 @@ cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t s
 
 /* depthwise_conv2d: sum[i] = bias[i] + sum over the taps of tap[channel + i] * w[i]. There is at least one
  * tap. */
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t channel,
                   const int8_t *w, const int32_t bias[4], int32_t sum[4])
 {
-    (void)tap;
-    (void)end;
-    (void)channel;
-    (void)w;
-    (void)bias;
-    (void)sum;
+    CORTEXM_TAKES(tap);
+    CORTEXM_TAKES(end);
+    CORTEXM_TAKES(channel);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(bias);
+    CORTEXM_TAKES(sum);
 #define PRODUCT(index, place, sum)                                                                 \
     "ldrb r7, [r3, #" place "]\n"                                                                  \
     "ldrsh r2, [r1, " index "]\n"                                                                  \
@@ -220,13 +220,13 @@ cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t 
 }
 
 /* linear: sum[i] = sum over n > 0 inputs of x[k] * w[8 * k + i], or the nibbles of eights.h. */
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
 {
-    (void)x;
-    (void)w;
-    (void)n;
-    (void)sum;
+    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(sum);
 #if WEIGHT_BITS == 4
 /* The mask of lower halves is on the stack. */
 #define LOAD_FIRST                                                                                 \

@@ -44,17 +44,17 @@ static CORTEXM_APART int32_t *cortexm_fives_put(int32_t *to, const int16_t *cons
 }
 
 /* Ten sums and what they are made of would not stay in registers otherwise. */
-__attribute__((naked, noinline, unused)) static void
+CORTEXM_NAKED static void
 cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t start[5],
               const int32_t *bias, int32_t count, int32_t *sum)
 {
-    (void)panel;
-    (void)w;
-    (void)n;
-    (void)start;
-    (void)bias;
-    (void)count;
-    (void)sum;
+    CORTEXM_TAKES(panel);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(start);
+    CORTEXM_TAKES(bias);
+    CORTEXM_TAKES(count);
+    CORTEXM_TAKES(sum);
 #define STEP                                                                                       \
     "ldrb r12, [r1], #1\n"                                                                         \
     "ldmia r0!, {r2, r3, r4, r5, r6}\n"                                                            \
@@ -111,14 +111,14 @@ cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t s
 #undef STEP
 }
 
-__attribute__((naked, noinline, unused)) static void cortexm_eights(const int16_t *x,
+CORTEXM_NAKED static void cortexm_eights(const int16_t *x,
                                                                     const uint8_t *w, int32_t n,
                                                                     int32_t sum[8])
 {
-    (void)x;
-    (void)w;
-    (void)n;
-    (void)sum;
+    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(sum);
 #define BLOCK(word, sum0, sum1, sum2, sum3)                                                        \
     "mla  " sum0 ", " word ", r2, " sum0 "\n"                                                      \
     "lsr  " word ", " word ", #8\n"                                                                \
