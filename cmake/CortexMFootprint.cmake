@@ -23,7 +23,12 @@ function(_cortexm_measure target)
   set_target_properties("${trial}" PROPERTIES
     C_STANDARD 11 C_STANDARD_REQUIRED ON UNITY_BUILD OFF INTERPROCEDURAL_OPTIMIZATION OFF)
 
-  _cortexm_compiler_flags(flags)
+  if(CORTEXM_TRIAL_LINK)
+    set(linker ${CORTEXM_TRIAL_LINK})
+  else()
+    _cortexm_compiler_flags(flags)
+    set(linker "${CMAKE_C_COMPILER}" ${flags})
+  endif()
   get_property(platform_flags GLOBAL PROPERTY CORTEXM_PLATFORM_FLAGS)
   set(archives "$<TARGET_FILE:${trial}>" ${ARG_ARCHIVES})
   set(header "${ARG_FOLDER}/measured/${ARG_NAME}_stack.h")
@@ -38,7 +43,7 @@ function(_cortexm_measure target)
       --name "${ARG_NAME}" --out "${ARG_FOLDER}/${ARG_NAME}.footprint.json"
       --stack-header "${header}" --stamp "${stamp}" ${ARG_OPTIONS}
       --archive ${archives}
-      -- "${CMAKE_C_COMPILER}" ${flags} ${platform_flags}
+      -- ${linker} ${platform_flags}
     DEPENDS ${archives} ${tools}
     COMMENT "Measuring ${target}"
     VERBATIM)

@@ -269,9 +269,12 @@ function(cortexm_add_model)
     VERBATIM ${terminal})
   add_custom_target("${target}-sources" DEPENDS "${stamp}")
 
-  # With ExecuTorch's runtime, sizes are those of the application's link.
+  # With ExecuTorch's runtime, sizes are those of the application's link; and lld links no part of a
+  # program without what is not needed.
   set(measured FALSE)
-  if(CMAKE_C_COMPILER_ID MATCHES "^(GNU|Clang)$" AND NOT APPLE AND NOT executorch)
+  if((CMAKE_C_COMPILER_ID STREQUAL "GNU" OR CORTEXM_TRIAL_LINK
+      OR (CMAKE_C_COMPILER_ID STREQUAL "Clang" AND NOT CMAKE_CROSSCOMPILING))
+     AND NOT APPLE AND NOT executorch)
     set(measured TRUE)
     set(objects "$<TARGET_OBJECTS:${target}-trial>")
     add_library("${target}" STATIC "${folder}/${name}.c"

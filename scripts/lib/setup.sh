@@ -35,6 +35,7 @@ missing_packages() {
   elif [ "$(arm-none-eabi-gcc -print-file-name=nano.specs)" = nano.specs ]; then
     echo libnewlib-arm-none-eabi
   fi
+  { command -v clang && command -v ld.lld; } >/dev/null || echo clang lld
   command -v ninja >/dev/null || echo ninja-build
   command -v make >/dev/null || echo make
   command -v cmake >/dev/null || echo cmake

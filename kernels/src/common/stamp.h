@@ -19,13 +19,15 @@
  * the guard of -fstack-protector-all in front of it all the same, in the stack of its caller; clang allows
  * no other statement in it, and GCC wants to see every argument used.
  */
-#define CORTEXM_NAKED __attribute__((naked, noinline, unused))
 #if defined __has_attribute
 #if __has_attribute(no_stack_protector)
-#undef CORTEXM_NAKED
-#define CORTEXM_NAKED __attribute__((naked, noinline, unused, no_stack_protector))
+#define CORTEXM_UNGUARDED , no_stack_protector
 #endif
 #endif
+#ifndef CORTEXM_UNGUARDED
+#define CORTEXM_UNGUARDED
+#endif
+#define CORTEXM_NAKED __attribute__((naked, noinline, unused CORTEXM_UNGUARDED))
 #if defined __clang__
 #define CORTEXM_TAKES(argument)
 #else

@@ -175,8 +175,9 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
                      "mov  lr, r7\n"
                      "cmp  r5, #0\n"
                      "beq  10f\n"
-                     ENTERED FIRST_ROUND STEPS
-                     "ldr  r2, [sp]\n"
+                     ENTERED FIRST_ROUND STEPS);
+    /* In two, as C guarantees a string only 4,095 characters. */
+    __asm__ volatile("ldr  r2, [sp]\n"
                      "cmp  r0, r2\n"
                      "beq  2f\n"
                      "b    10b\n"
