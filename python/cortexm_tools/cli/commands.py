@@ -175,6 +175,34 @@ def _write_for_build_system(args: argparse.Namespace, compiled: Compiled) -> Non
         args.stamp.touch()  # newer than what it was made from, whether it changed or not
 
 
+def _export(args: argparse.Namespace) -> int:
+    from ..export import export_files, write_export
+
+    if args.weights != "linked":
+        raise CortexMError("an export has the weights in its sources", hint="leave out --weights")
+    args.runtime, args.profile = "compiled", False
+    target = Target.parse(args.cpu, args.isa)
+    options = compile_options(
+        args,
+        target,
+        arena=parse_arena(args.arena),
+        section_arena=section_name(args.section_arena, "--section-arena"),
+        section_weights=section_name(args.section_weights, "--section-weights"),
+        samples=args.samples,
+        command=command_line(args),
+        **limits(args),
+    )
+    program = _load(args, target, quiet=args.quiet)
+    compiled = compile_program(program, options)
+    files = export_files(compiled, args.format)
+    out = args.out or Path(program.name)
+    count = write_export(out, files)
+    if not args.quiet:
+        show(_summary(compiled.report))
+        show(f"  wrote  {count} files for {args.format} to {out}")
+    return 0
+
+
 def _run(args: argparse.Namespace) -> int:
     from ..run.command import RunRequest, run_program, run_text
 
@@ -350,6 +378,7 @@ _COMMANDS = {
     "compile": _compile,
     "run": _run,
     "bench": _bench,
+    "export": _export,
     "inspect": _inspect,
     "report": _report,
     "compare": _compare,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..frontend.load.builtin import model_files
-from ..options import BENCH, COMPARE, COMPILE, GROUPS, OPTIONS, REPORT, RUN, Option
+from ..options import BENCH, COMPARE, COMPILE, EXPORT, GROUPS, OPTIONS, REPORT, RUN, Option
 from ..version import __version__
 
 # Options of aot_arm_compiler that change nothing here.
@@ -43,6 +43,14 @@ def build_parser() -> argparse.ArgumentParser:
     _add_options(run, RUN)
     bench = commands.add_parser(BENCH, help="count instructions, flash and RAM, layer by layer")
     _add_options(bench, BENCH)
+
+    export = commands.add_parser(
+        EXPORT,
+        help="write a model with all that its build needs, for another tool",
+        description="Writes a model with all that its build needs: C sources, kernels, headers, an "
+        "example, the licence, and a manifest with digests. Building it takes no Python.",
+    )
+    _add_options(export, EXPORT)
 
     inspect = commands.add_parser("inspect", help="show what is in a .pte or an image")
     inspect.add_argument("model", type=Path, help="a .pte, a .bpte or a NAME.weights.bin")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .option import BENCH, COMPARE, COMPILE, REPORT, RUN, Option
+from .option import BENCH, COMPARE, COMPILE, EXPORT, REPORT, RUN, Option
 from .table import ATOL, EVERY, GROUPS, MODELS, OPTIONS, QTOL, RTOL
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "COMPARE",
     "COMPILE",
     "EVERY",
+    "EXPORT",
     "GROUPS",
     "MODELS",
     "OPTIONS",

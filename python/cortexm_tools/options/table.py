@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..target import CORES, Isa, Optimize
-from .option import BENCH, COMPARE, COMPILE, REPORT, RUN, Option
+from .option import BENCH, COMPARE, COMPILE, EXPORT, REPORT, RUN, Option
 from .precision import PRECISIONS
 
 EVERY = 2**31 - 1  # SAMPLES all
-MODELS = (COMPILE, RUN, BENCH, COMPARE)
+MODELS = (COMPILE, RUN, BENCH, COMPARE, EXPORT)
+WRITERS = (COMPILE, EXPORT)
 IMAGES = (RUN, BENCH)
 
 
@@ -184,7 +185,8 @@ OPTIONS: tuple[Option, ...] = (
     ),
     # -- Memory
     Option(
-        cmake="ARENA", flags=("--arena",), group="memory", value="own|caller|shared[:GROUP]",
+        cmake="ARENA", flags=("--arena",), commands=WRITERS, group="memory",
+        value="own|caller|shared[:GROUP]",
         kconfig=("ARENA_RAM", "ARENA_CHOSEN", "ARENA_PARTITION", "ARENA_CALLER"),
         range="GROUP: a C identifier without `__`", initial="own", default="`own`",
         kconfig_default="`ARENA_RAM`",
@@ -197,14 +199,14 @@ OPTIONS: tuple[Option, ...] = (
         "[user threads](#threads-and-interrupts), or passed by the application",
     ),
     Option(
-        cmake="SECTION_ARENA", flags=("--section-arena",), group="memory", value="SECTION",
+        cmake="SECTION_ARENA", flags=("--section-arena",), commands=WRITERS, group="memory", value="SECTION",
         initial="", range="letters, digits, `_`, `.`, `$`",
         default="the region's, else the compiler's choice",
         help="linker section of the arena",
     ),
     Option(
-        cmake="SECTION_WEIGHTS", flags=("--section-weights",), group="memory", value="SECTION",
-        kconfig=("WEIGHTS_FLASH", "WEIGHTS_CHOSEN", "WEIGHTS_PARTITION"), initial="",
+        cmake="SECTION_WEIGHTS", flags=("--section-weights",), commands=WRITERS, group="memory",
+        value="SECTION", kconfig=("WEIGHTS_FLASH", "WEIGHTS_CHOSEN", "WEIGHTS_PARTITION"), initial="",
         range="letters, digits, `_`, `.`, `$`",
         default="the region's, else the compiler's choice",
         kconfig_default="`WEIGHTS_FLASH`", help="linker section of the constants",
@@ -219,14 +221,14 @@ OPTIONS: tuple[Option, ...] = (
         "`NAME.weights.bin`, which can be [replaced alone](cmake.md#weights-apart)",
     ),
     Option(
-        cmake="RAM_LIMIT", flags=("--ram-limit",), group="memory", value="SIZE",
+        cmake="RAM_LIMIT", flags=("--ram-limit",), commands=WRITERS, group="memory", value="SIZE",
         kconfig=("RAM_LIMIT",), unit="bytes, or with K or M (1024 based)", default="none",
         kconfig_default="0, none", help="most bytes of arena; K and M allowed",
         docs="most RAM: what needs more fails [the build](cmake.md#limits)",
         zephyr="most bytes of RAM for a model; the build fails with a table of what takes the space",
     ),
     Option(
-        cmake="FLASH_LIMIT", flags=("--flash-limit",), group="memory", value="SIZE",
+        cmake="FLASH_LIMIT", flags=("--flash-limit",), commands=WRITERS, group="memory", value="SIZE",
         kconfig=("FLASH_LIMIT",), unit="bytes, or with K or M (1024 based)", default="none",
         kconfig_default="0, none", help="most bytes of constants",
         docs="most flash, in CMake with the code: what needs more fails [the build](cmake.md#limits)",
@@ -239,12 +241,22 @@ OPTIONS: tuple[Option, ...] = (
         help="folder for the files, or the .pte (.bpte) to write, with the files beside it",
     ),
     Option(
+        flags=("--format",), commands=(EXPORT,), group="output",
+        choices=("folder", "cmake", "cmsis-pack", "arduino", "platformio", "zephyr"),
+        initial="folder", default="`folder`", help="for which tool the files are",
+        docs="for which tool the files are ([export.md](export.md))",
+    ),
+    Option(
+        flags=("--out", "-o"), commands=(EXPORT,), group="output", value="DIR", parse=Path,
+        default="a folder with the model's name", help="folder for the files, new or of an export",
+    ),
+    Option(
         cmake="EMBED_PTE", flags=("--embed-pte",), group="output", kind="flag", default="off",
         help="emit the .pte as C as well",
         docs="the .pte itself as C, `NAME_pte` and `NAME_pte_size`",
     ),
     Option(
-        cmake="SAMPLES", flags=("--samples",), group="output", value="N|all", parse=count,
+        cmake="SAMPLES", flags=("--samples",), commands=WRITERS, group="output", value="N|all", parse=count,
         initial=0, unit="inputs", range="1 or more, or `all`", default="none; of a .bpte all",
         help="inputs for a self-check, as C",
         docs="`NAME_samples.h`: that many inputs with the outputs of the reference, for a "
@@ -267,7 +279,7 @@ OPTIONS: tuple[Option, ...] = (
         help="write the program as text after every stage",
     ),
     Option(
-        flags=("--quiet",), group="output", kind="flag", default="off",
+        flags=("--quiet",), commands=WRITERS, group="output", kind="flag", default="off",
         help="say nothing but warnings and errors",
     ),
     # -- Another runtime

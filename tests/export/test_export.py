@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exports: complete, minimal, equal each time, and what they build gives the reference's bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import subprocess
+import zipfile
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import yaml
+
+from cortexm_tools import compile_model
+from cortexm_tools.cli import main
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.export import FORMATS, export_files, write_export
+from cortexm_tools.run.image import require_program
+from cortexm_tools.version import __version__
+
+from tests.cmake.projects import MODEL, ROOT, emulate
+
+GCC = "arm-none-eabi-gcc"
+STRICT = ("-Wall", "-Wextra", "-Werror")
+
+# An application of the test: one inference on zeros, the outputs' bytes in hexadecimal.
+CHECK = r"""
+#include <stdio.h>
+#include <string.h>
+#include <digits.h>
+int main(void)
+{
+    if (cortexm_init(&digits, NULL, 0) != CORTEXM_OK) { return 1; }
+    const cortexm_tensor_t in = cortexm_input(&digits, NULL, 0);
+    memset(in.data, 0, in.info->size);
+    if (cortexm_invoke(&digits, NULL) != CORTEXM_OK) { return 2; }
+    const cortexm_tensor_t out = cortexm_output(&digits, NULL, 0);
+    for (size_t i = 0; i < out.info->size; i++) {
+        printf("%02x", ((const unsigned char *)out.data)[i]);
+    }
+    printf("\n");
+    return 0;
+}
+"""
+
+
+@cache
+def model(cpu: str):
+    return compile_model(MODEL, cpu=cpu)
+
+
+@cache
+def expected(cpu: str) -> str:
+    """What the reference gives for zeros."""
+    compiled = model(cpu)
+    (index,) = compiled.compiled.plan.graph.inputs
+    shape = compiled.compiled.plan.graph.tensors[index].shape
+    (out,) = compiled(np.zeros(shape, np.float32))
+    return out.tobytes().hex()
+
+
+def exported(folder: Path, kind: str, cpu: str) -> Path:
+    """The folder of an export, with the test's application beside it."""
+    write_export(folder / "digits", export_files(model(cpu).compiled, kind))
+    (folder / "check.c").write_text(CHECK)
+    return folder / "digits"
+
+
+def run(*command: object, cwd: Path | None = None) -> str:
+    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def on_board(board: str, core: list[str], include: Path, objects: list[Path], work: Path) -> str:
+    """Links objects with the test's application and a board's start-up code, and runs that."""
+    boards = ROOT / "boards"
+    start = [boards / "common" / f for f in ("startup.c", "semihosting.c", "board_measure.c")]
+    clock = json.loads((boards / board / "board.json").read_text())["clock_hz"]
+    run(
+        GCC, *core, "--specs=nano.specs", "-Os", f"-DBOARD_CLOCK_HZ={clock}U",
+        f"-I{boards / 'include'}", f"-I{include}", *start, work / "check.c", *objects,
+        "-nostartfiles", "-Wl,--gc-sections", "-Wl,--no-enum-size-warning",
+        f"-L{boards / 'common'}", f"-T{boards / board / 'memory.ld'}",
+        "-lm", "-o", work / "check.elf",
+    )  # fmt: skip
+    return emulate(board, work / "check.elf").strip()
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_folder_compiles_with_one_command(compiler: str, tmp_path: Path) -> None:
+    folder = exported(tmp_path, "folder", "cortex-m55")
+    readme = (folder / "README.md").read_text()
+    if compiler == "gcc":
+        command = ["arm-none-eabi-gcc", "@core.txt", "@sources.txt", "-c"]
+        more: list[str] = []
+    else:
+        command = ["clang", "--target=arm-none-eabi", "@core.txt", "@sources.txt", "-c"]
+        more = ["-isystem", "/usr/include/newlib"]
+    require_program(command[0])
+    assert " ".join(command) + "\n" in readme
+    assert run(*command, *more, *STRICT, "-Wpedantic", cwd=folder) == ""
+    core = (folder / "core.txt").read_text().split()
+    objects = sorted(folder.glob("*.o"))
+    assert on_board("mps3-an547", core, folder / "src", objects, tmp_path) == expected("cortex-m55")
+
+
+def test_every_file_is_there_and_needed(tmp_path: Path) -> None:
+    folder = exported(tmp_path, "folder", "cortex-m55")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["format"] == 1 and manifest["target"]["cpu"] == "cortex-m55"
+    paths = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+    assert set(manifest["files"]) == paths - {"manifest.json"}
+    for path, digest in manifest["files"].items():
+        assert hashlib.sha256((folder / path).read_bytes()).hexdigest() == digest
+    listed = {w for w in (folder / "sources.txt").read_text().split() if w.endswith(".c")}
+    assert listed == {path for path in paths if path.startswith("src/") and path.endswith(".c")}
+    # The compiler reads every header of the export for some file, and none from elsewhere.
+    words = (folder / "sources.txt").read_text().split()
+    text = run(GCC, "@core.txt", *words, "-MM", cwd=folder)
+    read = {w for w in text.replace("\\\n", " ").split() if w.startswith("src/")}
+    assert {path for path in paths if path.startswith("src/")} - read <= {
+        "src/common/wide.h", "src/common/gemm_wide_mve.h"  # for int16 codes: a condition leaves them out
+    }  # fmt: skip
+    kernels = {Path(path).stem for path in listed if path.startswith("src/kernels/")}
+    assert {f"cortexm_{name}" for name in kernels} == set(model("cortex-m55").report["kernels"])
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_same_export_twice(kind: str, tmp_path: Path) -> None:
+    compiled = model("cortex-m55").compiled
+    files = export_files(compiled, kind)
+    assert list(files.items()) == list(export_files(compile_again().compiled, kind).items())
+    text = "\n".join(text for text in files.values() if isinstance(text, str))
+    assert str(ROOT) not in text and "/work" not in text
+    # Over an export of another kind: what that had and this has not is removed.
+    write_export(tmp_path, export_files(compiled, "zephyr"))
+    write_export(tmp_path, files)
+    assert {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()} == set(files)
+
+
+@cache
+def compile_again():
+    return compile_model(MODEL, cpu="cortex-m55")
+
+
+def test_cmake_and_zephyr_build(tmp_path: Path) -> None:
+    """For CPU any, and so for this machine. Of Zephyr's functions there are stand-ins."""
+    require_program("cmake")
+    for kind, listing in (
+        ("cmake", "add_subdirectory(digits)\nset(library digits)\n"),
+        (
+            "zephyr",
+            "set(CONFIG_MODEL_digits y)\n"
+            "macro(zephyr_include_directories)\n  include_directories(${ARGN})\nendmacro()\n"
+            "macro(zephyr_library_named name)\n  add_library(${name} STATIC)\n"
+            "  set(library ${name})\nendmacro()\n"
+            "macro(zephyr_library_sources)\n  target_sources(${library} PRIVATE ${ARGN})\nendmacro()\n"
+            "include(digits/zephyr/CMakeLists.txt)\n",
+        ),
+    ):
+        work = tmp_path / kind
+        folder = exported(work, kind, "any")
+        (work / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.20)\nproject(app C)\n"
+            f"{listing}"
+            "add_executable(app check.c)\ntarget_link_libraries(app PRIVATE ${library} m)\n"
+        )
+        run("cmake", "-G", "Ninja", "-S", work, "-B", work / "b", "-DCMAKE_C_FLAGS=-Wall -Wextra")
+        said = run("cmake", "--build", work / "b", "-j", "2", "-v")
+        assert "warning" not in said and "-ffp-contract=off" in said and "-fwrapv" in said
+        assert run(work / "b" / "app").strip() == expected("any")
+    module = yaml.safe_load((folder / "zephyr" / "module.yml").read_text())
+    assert module["build"] == {"cmake": "zephyr", "kconfig": "zephyr/Kconfig"}
+    assert "config MODEL_digits\n" in (folder / module["build"]["kconfig"]).read_text()
+    assert (folder / "example" / "prj.conf").read_text() == "CONFIG_MODEL_digits=y\n"
+
+
+def test_cmsis_pack(tmp_path: Path) -> None:
+    """By the rules of the Pack Description format: its schema is in no package of PyPI or Debian."""
+    folder = exported(tmp_path, "cmsis-pack", "cortex-m0plus")
+    names = {path.name for path in folder.iterdir()}
+    pack = f"CortexMModel.digits.{__version__}.pack"
+    assert {"CortexMModel.digits.pdsc", pack, "LICENSE"} <= names
+    with zipfile.ZipFile(io.BytesIO((folder / pack).read_bytes())) as archive:
+        archive.extractall(tmp_path / "pack")
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    package = ElementTree.parse(tmp_path / "pack" / "CortexMModel.digits.pdsc").getroot()
+    assert package.tag == "package" and re.fullmatch(r"\d+\.\d+\.\d+", package.get("schemaVersion"))
+    # Obligatory, once each, vendor and name as in the names of the files.
+    for tag in ("vendor", "name", "description", "url", "license", "releases", "components"):
+        assert len(package.findall(tag)) == 1, tag
+    assert (package.findtext("vendor"), package.findtext("name")) == ("CortexMModel", "digits")
+    release = package.find("releases/release")
+    assert release is not None and release.get("version") == __version__
+    (component,) = package.findall("components/component")
+    assert {"Cclass", "Cgroup", "Csub", "Cversion"} <= set(component.keys())
+    for key in ("Cclass", "Cgroup", "Csub"):
+        assert 3 <= len(component.get(key)) <= 32
+    (condition,) = package.findall("conditions/condition")
+    assert condition.get("id") == component.get("condition")
+    assert condition.find("require").get("Dcore") == "Cortex-M0+"
+    files = component.findall("files/file")
+    places = {entry.get("name"): entry.get("category") for entry in files}
+    assert set(places.values()) <= {"source", "header", "include", "doc", "other"}
+    root = tmp_path / "pack"
+    for name, category in places.items():
+        assert (root / name).is_dir() if category == "include" else (root / name).is_file(), name
+        assert (category == "include") == name.endswith("/")
+    assert (root / package.findtext("license")).is_file()
+    # It compiles without options of its own, and its pragmas count: nothing is fused.
+    units = [root / name for name, category in places.items() if category == "source"]
+    core = ["-mcpu=cortex-m0plus", "-mthumb"]
+    (root / "o").mkdir()
+    run(GCC, *core, "-std=gnu11", *STRICT, f"-I{root / 'src'}", "-c", *units, cwd=root / "o")
+    objects = sorted((root / "o").glob("*.o"))
+    assert on_board("mps2-an385", core, root / "src", objects, tmp_path) == expected(
+        "cortex-m0plus"
+    )
+
+
+def test_arduino(tmp_path: Path) -> None:
+    """By Arduino's library specification: library.properties, sources below src/, examples/."""
+    folder = exported(tmp_path, "arduino", "cortex-m4")
+    lines = (folder / "library.properties").read_text().splitlines()
+    fields = dict(line.split("=", 1) for line in lines)
+    assert {
+        "name", "version", "author", "maintainer", "sentence", "paragraph", "category", "url",
+        "architectures",
+    } <= set(fields)  # fmt: skip
+    assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,62}", fields["name"])
+    assert re.fullmatch(r"\d+\.\d+\.\d+", fields["version"]) and fields["sentence"].endswith(".")
+    assert fields["category"] == "Data Processing"  # one of the nine there are
+    assert fields["includes"] == "digits.h" and (folder / "src/digits.h").is_file()
+    # A sketch has the name of its folder; Arduino puts its header and prototypes in front.
+    (sketch,) = folder.glob("examples/*/*.ino")
+    assert sketch.stem == sketch.parent.name
+    (tmp_path / "Arduino.h").write_text(
+        "struct port { void begin(long); void println(const char *); };\nextern port Serial;\n"
+    )
+    core = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
+    run(
+        "arm-none-eabi-g++", *core, *STRICT, "-fsyntax-only", "-x", "c++", f"-I{folder / 'src'}",
+        f"-I{tmp_path}", "-include", "Arduino.h", sketch,
+    )  # fmt: skip
+    # As its builder does: every file below src/ by itself, -Os, no options of the library's.
+    units = sorted((folder / "src").rglob("*.c"))
+    work = tmp_path / "o"
+    work.mkdir()
+    run(GCC, *core, "-std=gnu11", "-Os", *STRICT, f"-I{folder / 'src'}", "-c", *units, cwd=work)
+    said = on_board("mps2-an386", core, folder / "src", sorted(work.glob("*.o")), tmp_path)
+    assert said == expected("cortex-m4")
+
+
+def test_platformio(tmp_path: Path) -> None:
+    folder = exported(tmp_path, "platformio", "cortex-m4")
+    data = json.loads((folder / "library.json").read_text())
+    assert {"name", "version", "description", "keywords", "license"} <= set(data)
+    assert (folder / "src" / data["headers"]).is_file()
+    for example in data["examples"]:
+        assert all((folder / example["base"] / file).is_file() for file in example["files"])
+    build = data["build"]
+    assert {"-fwrapv", "-ffp-contract=off"} <= set(build["flags"])
+    units = sorted((folder / build["srcDir"]).rglob("*.c"))
+    core = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
+    include = f"-I{folder / build['includeDir']}"
+    run(GCC, *core, "-Os", *build["flags"], *STRICT, "-fsyntax-only", include, *units)
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["export", str(MODEL), "--cpu", "cortex-m4"]
+    assert main([*words, "--out", str(tmp_path / "x"), "--format", "cmake"]) == 0
+    assert f"files for cmake to {tmp_path / 'x'}" in capsys.readouterr().out
+    assert (tmp_path / "x" / "CMakeLists.txt").is_file()
+    # Again, over itself; but not over what somebody else has there.
+    assert main([*words, "--out", str(tmp_path / "x"), "--quiet"]) == 0
+    assert not (tmp_path / "x" / "CMakeLists.txt").exists()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.c").write_text("")
+    assert main([*words, "--out", str(tmp_path / "full")]) == 1
+    assert "the folder is not empty, and not an export" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine.c"]
+    assert main([*words, "--weights", "partition", "--out", str(tmp_path / "y")]) == 1
+    assert "an export has the weights in its sources" in capsys.readouterr().err
+    assert main([*words[:2], "--cpu", "host", "--out", str(tmp_path / "y")]) == 1
+    assert "an export is for a Cortex-M core" in capsys.readouterr().err
+    assert not (tmp_path / "y").exists()
+
+
+def test_a_manifest_removes_nothing_outside(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("")
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(json.dumps({"files": {"../precious": "", "gone.c": ""}}))
+    write_export(folder, {"manifest.json": "{}"})
+    assert (tmp_path / "precious").exists()
+
+
+def test_long_names_are_refused_for_packs() -> None:
+    compiled = compile_model(MODEL, cpu="any", name="n" * 33).compiled
+    with pytest.raises(CortexMError, match="at most 32 characters"):
+        export_files(compiled, "cmsis-pack")
+
+
+def test_formats_are_those_of_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["export", "--help"])
+    said = capsys.readouterr().out
+    assert "{" + ",".join(FORMATS) + "}" in said.replace("\n", "").replace(" ", "")
