@@ -65,6 +65,12 @@ function(_cortexm_add_model_kernels library whole optimize python)
     UNITY_BUILD OFF INTERPROCEDURAL_OPTIMIZATION OFF
     C_COMPILER_LAUNCHER "${tool};compile;${root}/kernels;${optimize};${objects};${CORTEXM_KERNEL_OPTIMIZE};--;${CMAKE_C_COMPILER_LAUNCHER}"
     STATIC_LIBRARY_OPTIONS "@${objects}")
+  get_property(prefix GLOBAL PROPERTY CORTEXM_PLATFORM_KERNELS_PREFIX)
+  if(prefix)
+    add_custom_command(TARGET "${library}" POST_BUILD
+      COMMAND "${CMAKE_OBJCOPY}" "--prefix-alloc-sections=${prefix}" "$<TARGET_FILE:${library}>"
+      VERBATIM)
+  endif()
   get_property(depends GLOBAL PROPERTY CORTEXM_PLATFORM_DEPENDS)
   if(depends)
     add_dependencies("${library}" ${depends})

@@ -15,6 +15,9 @@
 #   CORTEXM_PLATFORM_DEPENDS     targets that must be built before our libraries
 #   CORTEXM_PLATFORM_FLAGS       compiler options that select the core
 #   CORTEXM_PLATFORM_PACKAGES    how to get Python packages that the interpreter lacks, for messages
+#   CORTEXM_PLATFORM_KERNELS_PREFIX  put before the names of the kernels' linker sections
+#   CORTEXM_PLATFORM_REGISTRY    a library that gets, for each model, the properties CORTEXM_DECLARATIONS
+#                                and CORTEXM_ENTRIES: the pieces of a table of models in C
 #   CORTEXM_PLATFORM_DEBUG       see ../kernels/CMakeLists.txt
 #   CORTEXM_DEFAULT_<keyword>    for a keyword of cortexm_add_model() that a call leaves out
 cmake_policy(PUSH)
@@ -307,7 +310,8 @@ function(cortexm_add_model)
     C_STANDARD 11 C_STANDARD_REQUIRED ON
     CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON
     CORTEXM_MODEL_DIR "${folder}"
-    CORTEXM_MODEL_NAME "${name}")
+    CORTEXM_MODEL_NAME "${name}"
+    CORTEXM_MODEL_KERNELS "${library}")
 
   if(executorch)
     target_link_libraries("${target}" PUBLIC CortexMModel::executorch)
@@ -327,6 +331,21 @@ function(cortexm_add_model)
         "${group}" "${target}" "${name}" "${folder}" "${SETTLED_section_${memory}}" "${memory}")
       list(APPEND archives "$<TARGET_FILE:cortexm_arena_${group}__${memory}>")
     endforeach()
+  endif()
+
+  get_property(registry GLOBAL PROPERTY CORTEXM_PLATFORM_REGISTRY)
+  if(registry)
+    set(samples "NULL, 0")
+    if("${folder}/${name}_samples.c" IN_LIST sources)
+      string(TOUPPER "${name}" macro)
+      set(samples "${name}_samples, ${macro}_SAMPLE_COUNT")
+      set_property(TARGET "${registry}" APPEND PROPERTY CORTEXM_DECLARATIONS "#include \"${name}_samples.h\"")
+    else()
+      set_property(TARGET "${registry}" APPEND PROPERTY CORTEXM_DECLARATIONS "#include \"${name}.h\"")
+    endif()
+    set_property(TARGET "${registry}" APPEND PROPERTY CORTEXM_ENTRIES "{&${name}, ${samples}}")
+    add_dependencies("${registry}" "${target}-sources")
+    target_link_libraries("${registry}" PRIVATE "${target}")
   endif()
 
   if(measured)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -19,6 +20,8 @@ Runs the CortexMModel host tool:
   west cortexm compile MODEL --cpu CPU --out DIR    write a model's C sources
   west cortexm run MODEL --cpu CPU                  run it on an emulated core, compare
   west cortexm report [-d BUILD] [--html] [--svg]   memory of each model of a Zephyr build
+  west cortexm size [-d BUILD]                      flash, RAM and stack of each model
+  west cortexm compare BUILD-A BUILD-B              two builds, reports or models side by side
   west cortexm doctor                               what is missing
   west cortexm COMMAND --help                       options, and the other commands
 
@@ -52,24 +55,54 @@ class CortexM(WestCommand):
             self.inf(DESCRIPTION)
             return
         command, rest = unknown[0], unknown[1:]
-        if command == "report" and not any(Path(word).is_file() for word in rest):
+        if command == "report" and not any(
+            Path(word).is_file() and word.endswith(".report.json") for word in rest
+        ):
             self._reports(rest)
+            return
+        if command == "size":
+            self._sizes(rest)
             return
         if command == "doctor":
             self.inf(f"interpreter: {self._python()} ({self._chosen()[1]})")
         self._tool(command, *rest)
 
     def _reports(self, rest: list[str]) -> None:
-        """The report of every model in a build folder, with the tool's options."""
-        parser = argparse.ArgumentParser(prog="west cortexm report")
+        """The report of every model in a build folder, with the tool's own options."""
+        folder, options = self._build_folder("report", rest)
+        for report in self._found(folder, "report"):
+            self._tool("report", *options, str(report))
+
+    def _sizes(self, rest: list[str]) -> None:
+        """What each model takes, as the build has measured it; kernels that models share count for
+        each of them."""
+        folder, options = self._build_folder("size", rest)
+        if options:
+            self.die(f"west cortexm size has no option {options[0]}")
+        rows = [("model", "flash", "code", "constants", "RAM", "arena", "stack")]
+        for file in self._found(folder, "footprint"):
+            size = json.loads(file.read_text(encoding="utf-8"))
+            keys = ("flash", "code", "constants", "ram", "arena", "stack")
+            name = file.name.removesuffix(".footprint.json")
+            rows.append((name, *("?" if size[key] is None else f"{size[key]:,}" for key in keys)))
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        for name, *cells in rows:
+            shown = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+            self.inf("  ".join([name.ljust(widths[0]), *shown]))
+
+    def _build_folder(self, command: str, rest: list[str]) -> tuple[Path, list[str]]:
+        """The folder of -d, and what else there is."""
+        parser = argparse.ArgumentParser(prog=f"west cortexm {command}")
         parser.add_argument("-d", "--build-dir", type=Path, default=Path("build"))
-        known, options = parser.parse_known_args(rest)
-        folder = known.build_dir
-        reports = sorted(folder.glob("**/cortexm/*/*.report.json"))
-        if not reports:
+        args, options = parser.parse_known_args(rest)
+        return args.build_dir, options
+
+    def _found(self, folder: Path, kind: str) -> list[Path]:
+        """The files NAME.<kind>.json of the models in a build folder, by name."""
+        files = sorted(folder.glob(f"**/cortexm/*/*.{kind}.json"))
+        if not files:
             self.die(f"no model was built in {folder}; give the build folder with -d")
-        for report in reports:
-            self._tool("report", str(report), *options)
+        return files
 
     def _tool(self, *words: str) -> None:
         launch = ROOT / "cmake" / "launch.py"

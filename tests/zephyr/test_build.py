@@ -202,6 +202,86 @@ def test_arena_and_weights_in_chosen_regions(program) -> None:
     check_sum(text)
 
 
+ITCM = """
+&itcm { zephyr,memory-region = "BOOT"; }; /* the board's flash */
+&sram { zephyr,memory-region = "ITCM"; };
+/ { chosen { zephyr,itcm = &sram; }; };
+"""
+
+
+def test_kernels_in_itcm(program) -> None:
+    """Their code runs from a memory that start-up code fills from flash."""
+    app = program(AN547, "digits.pte", overlay=ITCM, conf="CONFIG_CORTEXM_KERNELS_ITCM=y\n")
+    app.make()
+    symbols = (app.build / "zephyr" / "zephyr.map").read_text()
+    place = re.search(r"\.itcm\.text\.cortexm_conv2d_s8_mve\s+0x0*([0-9a-f]+)", symbols)
+    assert place and 0x11000000 <= int(place[1], 16) < 0x11200000
+    check_sum(app.run(RAN))
+
+
+LLEXT_MAIN = r"""
+#include <stdio.h>
+#include <zephyr/llext/buf_loader.h>
+#include <zephyr/llext/llext.h>
+#include "digits.h"
+
+static const uint8_t file[] __aligned(16) = {
+#include "digits_ext.inc"
+};
+static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t arena[DIGITS_ARENA_SIZE];
+
+int main(void)
+{
+    struct llext_buf_loader loader = LLEXT_BUF_LOADER(file, sizeof(file));
+    struct llext_load_param how = LLEXT_LOAD_PARAM_DEFAULT;
+    struct llext *loaded;
+    int sum = 0;
+
+    if (llext_load(&loader.loader, "digits", &loaded, &how) != 0) {
+        printf("refused\n");
+        return 0;
+    }
+    const cortexm_model_t *const model = llext_find_sym(&loaded->exp_tab, "digits");
+
+    cortexm_init(model, arena, sizeof(arena));
+    const cortexm_tensor_t input = cortexm_input(model, arena, 0);
+    for (size_t i = 0; i < input.info->size / sizeof(float); i++) {
+        ((float *)input.data)[i] = 0.25f;
+    }
+    cortexm_invoke(model, arena);
+    const cortexm_tensor_t output = cortexm_output(model, arena, 0);
+    for (size_t i = 0; i < output.info->size; i++) {
+        sum += ((const uint8_t *)output.data)[i];
+    }
+    printf("ran, sum %d\n", sum);
+    return 0;
+}
+"""
+
+
+def test_model_in_a_loadable_extension(program) -> None:
+    """Its code, kernels and weights are loaded into RAM, and give the bytes of the reference."""
+    conf = ["LLEXT=y", "LLEXT_TYPE_ELF_RELOCATABLE=y", "LLEXT_HEAP_SIZE=64", "CORTEXM_LLEXT=y"]
+    conf += ["ARM_MPU=n", "MAIN_STACK_SIZE=8192"]
+    app = program(
+        AN547,
+        "digits.pte ARENA caller",
+        main=LLEXT_MAIN,
+        conf="".join(f"CONFIG_{c}\n" for c in conf),
+    )
+    listing = app.source / "CMakeLists.txt"
+    text = listing.read_text().replace(
+        "target_link_libraries(app PRIVATE digits)",
+        "cortexm_add_llext(digits_ext digits)\n"
+        "generate_inc_file_for_target(app ${PROJECT_BINARY_DIR}/llext/digits_ext.llext\n"
+        "  ${ZEPHYR_BINARY_DIR}/include/generated/digits_ext.inc)\n",
+    )
+    listing.write_text(text)
+    app.make()
+    assert "cortexm_conv2d_s8_mve" not in (app.build / "zephyr" / "zephyr.map").read_text()
+    check_sum(app.run(RAN))
+
+
 WEIGHTS = """
 / {
     chosen { cortexm,weights-partition = &weights_partition; };
@@ -317,3 +397,69 @@ def test_option_off(program) -> None:
 def test_mve_that_is_not_configured(program) -> None:
     app = program(AN547, "digits.pte ISA mve", conf="CONFIG_FPU=n\n")
     assert "is configured without MVE hint: set CONFIG_FPU=y" in app.refuse()
+
+
+SHELL_MAIN = r"""
+#include <stdio.h>
+#include <zephyr/kernel.h>
+#include <zephyr/shell/shell.h>
+#include <zephyr/shell/shell_dummy.h>
+
+static void say(const char *command)
+{
+    const struct shell *const sh = shell_backend_dummy_get_ptr();
+    size_t size;
+
+    shell_backend_dummy_clear_output(sh);
+    const int result = shell_execute_cmd(sh, command);
+    const char *const text = shell_backend_dummy_get_output(sh, &size);
+
+    printf("> %s\n%.*s= %d\n", command, (int)size, text, result);
+}
+
+int main(void)
+{
+    k_msleep(100); /* until the shell's thread is there */
+    say("cortexm list");
+    say("cortexm info digits");
+    say("cortexm run digits");
+    say("cortexm run digits 0000803e");
+    say("cortexm run digits xyz");
+    say("cortexm run vectors");
+    say("cortexm run nothing");
+    say("cortexm bench digits 3");
+    printf("finished\n");
+    return 0;
+}
+"""
+
+
+def test_shell(program) -> None:
+    conf = ["SHELL", "SHELL_BACKEND_DUMMY", "CORTEXM_SHELL"]
+    lines = [*(f"CONFIG_{name}=y\n" for name in conf), "CONFIG_SHELL_BACKEND_SERIAL=n\n"]
+    lines += ["CONFIG_SHELL_BACKEND_DUMMY_BUF_SIZE=1024\n", "CONFIG_MAIN_STACK_SIZE=4096\n"]
+    app = program("mps2/an385", "digits.pte", main=SHELL_MAIN, conf="".join(lines))
+    (bundle,) = (ROOT / "tests" / "data" / "bundle").glob("*.bpte")
+    listing = app.source / "CMakeLists.txt"
+    text = listing.read_text()
+    listing.write_text(
+        text.replace("target_s", f"cortexm_add_model({bundle} TARGET vectors)\ntarget_s", 1)
+    )
+    app.make()
+    text = app.run("finished")
+    said = dict(re.findall(r"> cortexm ([^\r\n]*)\s+(.*?)\s*= ", text.replace("\r", ""), re.S))
+    assert re.search(
+        r"digits: arena \d+ B, stack \d+ B, 1 inputs, 1 outputs, 0 samples", said["list"]
+    )
+    assert re.search(r"vectors: .* [1-9]\d* samples", said["list"])
+    assert "input 0: " in said["info digits"] and "f32 1x1x8x8, 256 B" in said["info digits"]
+    graph = Program("digits", DIGITS.read_bytes()).graph()
+    for command, first in (("run digits", 0.0), ("run digits 0000803e", 0.25)):
+        values = np.zeros((1, 1, 8, 8), np.float32)
+        values[0, 0, 0, 0] = first
+        (out,) = run_graph(graph, [values])
+        assert f"output 0: {out.tobytes().hex()}" in said[command]
+    assert "hexadecimal digits" in said["run digits xyz"]
+    assert re.search(r"(\d+) of \1 samples equal to the reference", said["run vectors"])
+    assert "no model 'nothing'" in said["run nothing"]
+    assert re.search(r"digits: 3 runs, \d+ to \d+ cycles", said["bench digits 3"])

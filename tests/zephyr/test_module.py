@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -403,3 +404,66 @@ def test_every_option_reaches_the_build() -> None:
     names = re.findall(r"^config (CORTEXM_\w+)", (folder / "Kconfig").read_text(), re.M)
     for name in set(names) - known - defaults:
         assert f"CONFIG_{name}" in read, name
+
+
+SNIPPETS = sorted((ROOT / "zephyr" / "snippets").glob("*/snippet.yml"))
+
+
+def test_snippets_set_symbols_that_exist() -> None:
+    assert load(ROOT / "zephyr" / "module.yml")["build"]["settings"] == {"snippet_root": "zephyr"}
+    assert [path.parent.name for path in SNIPPETS] == ["cortexm-profile", "cortexm-shell"]
+    known = {f"CONFIG_CORTEXM_{name}" for option in OPTIONS for name in option.kconfig}
+    for path in SNIPPETS:
+        snippet = load(path)
+        assert snippet["name"] == path.parent.name
+        conf = path.with_name(snippet["append"]["EXTRA_CONF_FILE"]).read_text(encoding="utf-8")
+        ours = set(re.findall(r"^(CONFIG_CORTEXM_\w+)=", conf, re.M))
+        assert ours and ours <= known
+
+
+def test_submanifest() -> None:
+    """What a workspace of Zephyr's own manifest imports, is what west.yml says of itself."""
+    (project,) = load(ROOT / "zephyr" / "submanifest" / "cortexm-model.yaml")["manifest"][
+        "projects"
+    ]
+    own = load(ROOT / "west.yml")["manifest"]["self"]
+    assert {key: project[key] for key in own} == own
+    assert set(project) == {"name", "url", "revision", *own}
+
+
+def test_west_cortexm_of_a_build_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """size adds up nothing, report hands its options on, and a folder without models is an error."""
+    said: list[str] = []
+    ran: list[list[str]] = []
+
+    class Command:
+        config: dict[str, str] = {}
+
+        def inf(self, text: str) -> None:
+            said.append(text)
+
+        def die(self, text: str) -> None:
+            raise SystemExit(text)
+
+    commands = types.ModuleType("west.commands")
+    commands.WestCommand = Command  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "west", types.ModuleType("west"))
+    monkeypatch.setitem(sys.modules, "west.commands", commands)
+    path = ROOT / "scripts" / "west_commands" / "cortexm.py"
+    names: dict[str, Any] = {"__file__": str(path), "__name__": "west_cortexm"}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
+    command = object.__new__(names["CortexM"])
+    monkeypatch.setattr(names["CortexM"], "_tool", lambda self, *words: ran.append(list(words)))
+    with pytest.raises(SystemExit, match="no model was built in"):
+        command.do_run(None, ["size", "-d", str(tmp_path)])
+    folder = tmp_path / "app" / "cortexm" / "digits"
+    folder.mkdir(parents=True)
+    sizes = {"flash": 18320, "code": 7110, "constants": 11210, "ram": 3536, "arena": 3536}
+    (folder / "digits.footprint.json").write_text(json.dumps({**sizes, "stack": None}))
+    (folder / "digits.report.json").write_text("{}")
+    command.do_run(None, ["size", "-d", str(tmp_path)])
+    assert said[0].split() == ["model", "flash", "code", "constants", "RAM", "arena", "stack"]
+    assert said[1].split() == ["digits", "18,320", "7,110", "11,210", "3,536", "3,536", "?"]
+    command.do_run(None, ["report", "-d", str(tmp_path), "--html"])
+    command.do_run(None, ["compare", "a", "b"])
+    assert ran == [["report", "--html", str(folder / "digits.report.json")], ["compare", "a", "b"]]

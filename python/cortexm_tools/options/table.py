@@ -445,6 +445,18 @@ OPTIONS: tuple[Option, ...] = (
         "`LOG` is off",
     ),
     Option(
+        kconfig=("KERNELS_ITCM",), kconfig_default="n",
+        help="kernels run from the memory that is [chosen as `zephyr,itcm`](#kernels-in-itcm)",
+    ),
+    Option(
+        kconfig=("LLEXT",), kconfig_default="n",
+        help="enables `cortexm_add_llext()`: models in [loadable extensions](#loadable-extensions)",
+    ),
+    Option(
+        kconfig=("SHELL",), kconfig_default="n",
+        help="the [shell's commands](#shell) `cortexm list`, `info`, `run` and `bench`",
+    ),
+    Option(
         kconfig=("PROFILE_RUNS",), kconfig_default="8", unit="runs", range="1 to 64",
         help="most runs at a time that report their layers",
     ),

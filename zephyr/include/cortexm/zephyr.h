@@ -4,6 +4,7 @@
 #define CORTEXM_ZEPHYR_H
 
 #include <stdint.h>
+#include <zephyr/app_memory/app_memdomain.h>
 #include <zephyr/devicetree.h>
 #include <zephyr/kernel.h>
 
@@ -35,6 +36,11 @@ extern "C" {
 /* The same for the stack of main(), CONFIG_MAIN_STACK_SIZE. */
 #define CORTEXM_ASSERT_MAIN_STACK(model_stack, own)                                                \
     CORTEXM_ASSERT_STACK_BYTES(CONFIG_MAIN_STACK_SIZE, model_stack, own)
+
+/* Defines an arena of a caller (ARENA caller) of `bytes`, its NAME_ARENA_SIZE or the largest of several,
+ * in a memory partition of K_APPMEM_PARTITION_DEFINE(): what a user thread needs to run a model. */
+#define CORTEXM_USER_ARENA(name, bytes, partition)                                                 \
+    K_APP_BMEM(partition) static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t name[bytes]
 
 #if defined(CONFIG_USERSPACE)
 /* Memory that a user thread must be given to run models with CONFIG_CORTEXM_ARENA_PARTITION or

@@ -21,7 +21,8 @@ enum { MAIN, FIRST, SECOND, INTERRUPT, ARENAS };
 static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t arenas[ARENAS][ARENA_BYTES];
 
 /* What user threads may write. */
-K_APP_BMEM(cortexm_partition) static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t user_arena[ARENA_BYTES];
+K_APPMEM_PARTITION_DEFINE(user_partition);
+CORTEXM_USER_ARENA(user_arena, ARENA_BYTES, user_partition);
 
 /* Number of outputs that differ, or -1 if the model did not run. */
 static int run(const struct vector *vector, uint8_t *arena)
@@ -216,6 +217,7 @@ static void *setup(void)
 {
 #if defined(CONFIG_USERSPACE)
     zassert_equal(k_mem_domain_add_partition(&k_mem_domain_default, &cortexm_partition), 0);
+    zassert_equal(k_mem_domain_add_partition(&k_mem_domain_default, &user_partition), 0);
 #endif
     return NULL;
 }
