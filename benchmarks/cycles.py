@@ -27,8 +27,10 @@ from cortexm_tools.ir import DType, Graph
 from cortexm_tools.plan.kernels.table import KernelChoice
 from cortexm_tools.program import Program
 from cortexm_tools.run.bench import bench
+from cortexm_tools.run.calibrate import point_of
 from cortexm_tools.run.classes import CLASSES, EVENTS
 from cortexm_tools.run.cycles import Estimate, estimate
+from cortexm_tools.run.measured import read_measurement
 from cortexm_tools.target import CORES as ALL_CORES
 from cortexm_tools.target import Core, Target
 
@@ -37,6 +39,7 @@ from benchmarks.suite.measure import lower
 from tests.support.graphs import Net
 
 DATA = ROOT / "benchmarks" / "cycles.json"
+BOARDS = ROOT / "benchmarks" / "boards"
 PAGE = ROOT / "docs" / "cycles.md"
 MODELS = ("ds_cnn", "resnet8", "mobilenet_v1_025", "deep_autoencoder")
 CORES = ("cortex-m4", "cortex-m33", "cortex-m7", "cortex-m85")
@@ -267,6 +270,28 @@ def ratio_table(data: dict[str, Any]) -> list[str]:
     return lines
 
 
+def board_table(folder: Path = BOARDS) -> list[str]:
+    """Measurements that were contributed, beside the estimate for the mix of the same code.
+
+    Raises:
+        CortexMError: a file there is no measurement of silicon.
+    """
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        return ["Nobody has contributed a measurement yet."]
+    lines = [
+        "| board | core | network | measured cycles | estimate | |",
+        "|---|---|---|---|---|---|",
+    ]
+    for file in files:
+        point = point_of(read_measurement(file), str(file))
+        lines.append(
+            f"| {point.board} | {point.core.value} | {point.model} | {point.cycles:,} "
+            f"| {point.low:,} – {point.high:,} | {'inside' if point.is_inside else 'OUTSIDE'} |"
+        )
+    return lines
+
+
 def source_list(data: dict[str, Any]) -> list[str]:
     rows = [
         f"* MLPerf Tiny v{entry['round']}, closed division: {entry['board']} ({entry['core']}, "
@@ -284,6 +309,7 @@ def with_tables(page: str, data: dict[str, Any]) -> str:
         ("ratios", ratio_table(data)),
         ("operators", operator_table(data)),
         ("best", best_table(data)),
+        ("boards", board_table()),
         ("sources", source_list(data)),
     ):
         begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"

@@ -15,8 +15,11 @@
 #define BOARD_NAKED __attribute__((naked, noinline, used))
 #endif
 
-/* Paints the stack and starts SysTick. */
+/* Paints the stack and starts the clock. */
 void board_measure_init(void);
+
+/* Starts what board_ticks() reads. */
+void board_clock_init(void);
 void board_systick_handler(void);
 
 #endif

@@ -10,6 +10,35 @@
  */
 #include "board_internal.h"
 
+#define PAINT 0xC5C5C5C5U
+
+extern uint32_t __stack_limit[], __stack_top[];
+
+static uint32_t overhead;
+static uint32_t *high_water;
+static uint32_t *base; /* the stack pointer at the measured call */
+
+static inline uint32_t *stack_pointer(void)
+{
+    uint32_t *sp;
+
+    __asm volatile("mov %0, sp" : "=r"(sp));
+    return sp;
+}
+
+#ifdef BOARD_CYCLES
+
+/* On silicon: cycles, by a counter of the core (cycles.c). */
+static uint64_t time_call(int (*run)(void *), void *context, int *result)
+{
+    const uint64_t start = board_ticks();
+    base = stack_pointer();
+    *result = run(context);
+    return board_ticks() - start;
+}
+
+#else
+
 #ifndef BOARD_CLOCK_HZ
 #error "BOARD_CLOCK_HZ must be the frequency of SysTick; boards/<board>/board.json says it"
 #endif
@@ -18,13 +47,15 @@
 #define SYST_RVR (*(volatile uint32_t *)(uintptr_t)0xE000E014U)
 #define SYST_CVR (*(volatile uint32_t *)(uintptr_t)0xE000E018U)
 #define RELOAD 0x00FFFFFFU
-#define PAINT 0xC5C5C5C5U
-
-extern uint32_t __stack_limit[], __stack_top[];
 
 static volatile uint32_t wraps;
-static uint32_t overhead;
-static uint32_t *high_water;
+
+void board_clock_init(void)
+{
+    SYST_RVR = RELOAD;
+    SYST_CVR = 0U;
+    SYST_CSR = 7U; /* processor clock, interrupt, enable */
+}
 
 void board_systick_handler(void)
 {
@@ -59,12 +90,26 @@ BOARD_NAKED static uint32_t wait_edge(void)
         ".ltorg\n");
 }
 
-static uint32_t *stack_pointer(void)
+static uint64_t time_call(int (*run)(void *), void *context, int *result)
 {
-    uint32_t *sp;
+    const uint64_t per_tick_256 = (256ULL * 1000000000ULL + BOARD_CLOCK_HZ / 2U) / BOARD_CLOCK_HZ;
 
-    __asm volatile("mov %0, sp" : "=r"(sp));
-    return sp;
+    (void)wait_edge();
+    const uint64_t start = board_ticks();
+    base = stack_pointer();
+    *result = run(context);
+    const uint32_t turns = wait_edge();
+    const uint64_t end = board_ticks();
+    const uint64_t elapsed = ((end - start) * per_tick_256 + 128U) / 256U;
+    return elapsed > 4ULL * turns ? elapsed - 4ULL * turns : 0U;
+}
+
+#endif
+
+static int nothing(void *context)
+{
+    (void)context;
+    return 0;
 }
 
 static void paint(void)
@@ -90,31 +135,7 @@ void board_measure_init(void)
 {
     paint();
     high_water = __stack_top;
-    SYST_RVR = RELOAD;
-    SYST_CVR = 0U;
-    SYST_CSR = 7U; /* processor clock, interrupt, enable */
-}
-
-static uint32_t *base; /* the stack pointer at the measured call */
-
-static int nothing(void *context)
-{
-    (void)context;
-    return 0;
-}
-
-static uint64_t time_call(int (*run)(void *), void *context, int *result)
-{
-    const uint64_t per_tick_256 = (256ULL * 1000000000ULL + BOARD_CLOCK_HZ / 2U) / BOARD_CLOCK_HZ;
-
-    (void)wait_edge();
-    const uint64_t start = board_ticks();
-    base = stack_pointer();
-    *result = run(context);
-    const uint32_t turns = wait_edge();
-    const uint64_t end = board_ticks();
-    const uint64_t elapsed = ((end - start) * per_tick_256 + 128U) / 256U;
-    return elapsed > 4ULL * turns ? elapsed - 4ULL * turns : 0U;
+    board_clock_init();
 }
 
 board_measurement_t board_measure(int (*run)(void *context), void *context)
@@ -128,10 +149,10 @@ board_measurement_t board_measure(int (*run)(void *context), void *context)
     high_water = deepest < high_water ? deepest : high_water;
 
     paint();
-    const uint64_t instructions = time_call(run, context, &measured.result);
+    const uint64_t count = time_call(run, context, &measured.result);
     uint32_t *const after = lowest_touched();
 
-    measured.instructions = instructions > overhead ? instructions - overhead : 0U;
+    measured.count = count > overhead ? count - overhead : 0U;
     measured.stack_bytes = after < base ? (size_t)(base - after) * sizeof(uint32_t) : 0U;
     return measured;
 }

@@ -86,10 +86,24 @@ static void clear(uint8_t *to, size_t size)
     }
 }
 
+#ifdef BOARD_CYCLES
+/* Clocks, wait states and caches stay as reset leaves them, unless there is another one. */
+__attribute__((weak)) void board_setup(void)
+{
+}
+#endif
+
 void board_start(void)
 {
+#ifdef BOARD_CYCLES
+    /* A chip may begin with another image's vectors, or a loader's. Cores without VTOR ignore it. */
+    *(volatile uint32_t *)(uintptr_t)0xE000ED08U = (uint32_t)(uintptr_t)vectors;
+#endif
     copy(__data_start, __data_load, (size_t)(__data_end - __data_start));
     clear(__bss_start, (size_t)(__bss_end - __bss_start));
+#ifdef BOARD_CYCLES
+    board_setup();
+#endif
     board_measure_init();
     for (size_t i = 0; &__init_array_start[i] < __init_array_end; i++) {
         __init_array_start[i]();
@@ -97,14 +111,22 @@ void board_start(void)
     board_exit(main());
 }
 
-/* The stack may be what is broken, so start it anew, and keep where the frame of the fault was. */
+/* The stack may be what is broken: where little or nothing of it is left, it starts anew. Else it goes on
+ * below the frame of the fault, which stays whole. */
 BOARD_NAKED static void fault_handler(void)
 {
     __asm volatile(
         "mrs  r0, ipsr\n"
         "mrs  r1, msp\n"
         "ldr  r2, =__stack_top\n"
+        "cmp  r1, r2\n"
+        "bhi  1f\n"
+        "ldr  r3, =__stack_limit + 256\n"
+        "cmp  r1, r3\n"
+        "bhs  2f\n"
+        "1:\n"
         "mov  sp, r2\n"
+        "2:\n"
         "ldr  r2, =board_fault\n"
         "bx   r2\n"
         ".ltorg\n");

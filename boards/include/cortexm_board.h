@@ -33,9 +33,13 @@ void board_file_close(int file);
  * instruction per nanosecond of virtual time, so a tick of a 25 MHz board is 40 instructions. */
 uint64_t board_ticks(void);
 
+/* On silicon (cortexm run --probe): called before main(), after .data and .bss are there. The default
+ * does nothing; --setup compiles one that sets up clocks, wait states and caches. */
+void board_setup(void);
+
 /* What one call cost. */
 typedef struct {
-    uint64_t instructions;    /* of the call, under `-icount shift=0`; +-8, see board_measure.c */
+    uint64_t count;           /* instructions, under `-icount shift=0`, +-8; on silicon cycles */
     size_t stack_bytes;       /* deepest use of the stack below the caller */
     int result;               /* what the call returned */
 } board_measurement_t;

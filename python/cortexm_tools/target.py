@@ -81,6 +81,7 @@ class CoreInfo:
         measured_as: whose figures of kernel libraries serve for it.
         executorch: its name in ExecuTorch.
         cycles: by class of instructions; empty if there is no estimate.
+        part: its part number in CPUID; 0 if it is none of Arm's.
     """
 
     isas: tuple[Isa, ...]
@@ -91,6 +92,7 @@ class CoreInfo:
     measured_as: Core
     executorch: str
     cycles: Mapping[str, Cost]
+    part: int
 
 
 def _cycles(name: str) -> dict[str, Cost]:
@@ -114,6 +116,7 @@ def _info(row: Mapping[str, Any]) -> CoreInfo:
         measured_as=Core(row.get("measured_as", name)),
         executorch=row.get("executorch", name.removeprefix("cortex-").upper()),
         cycles=_cycles(name),
+        part=int(row.get("part", "0"), 0),
     )
 
 

@@ -125,3 +125,19 @@ def test_our_mixes_promise_no_more_than_is_recorded() -> None:
 def test_page_has_the_tables() -> None:
     page = cycles.PAGE.read_text()
     assert cycles.with_tables(page, DATA) == page
+
+
+def test_contributed_measurements_lie_in_their_intervals(tmp_path: Path) -> None:
+    """Those of benchmarks/boards; and one outside is seen."""
+    assert not any("OUTSIDE" in line for line in cycles.board_table())
+    measured = {
+        **{"format": "cortexm-measurement", "version": 1, "board": "b", "cpu": "cortex-m4"},
+        **{"isa": "dsp", "emulated": False, "counter": "DWT CYCCNT", "matched": True},
+        **{"clock": {}, "kernels": {}, "layers": [], "model": {"name": "m"}},
+        "mix": {"alu": 1000, "load": 500, "fetched": 1500},
+    }
+    for name, count in (("a", 2000), ("b", 200_000)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({**measured, "cycles": count}))
+    inside, outside = cycles.board_table(tmp_path)[2:]
+    assert inside.endswith("| inside |") and "| b | cortex-m4 | m | 200,000 |" in outside
+    assert outside.endswith("| OUTSIDE |")

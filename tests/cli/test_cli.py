@@ -258,6 +258,19 @@ def test_doctor_says_what_to_install(
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     status, out, _ = run(capsys, "doctor")
     assert status == 1 and "MISSING" in out and "apt install qemu-system-arm" in out
+    for name, remedy in (("openocd", "apt install"), ("pyocd", "pip install"), ("west", "pip")):
+        assert re.search(rf"^absent +{name} +{remedy}", out, re.M)
+
+
+def test_doctor_is_content_without_probes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = ("cmake", "ninja", "arm-none-eabi-gcc", "qemu-system-arm", "cc", "JLinkGDBServer")
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: name if name in found else None)
+    monkeypatch.setattr(doctor, "_program_version", lambda name: "1.0" if name in found else "")
+    status, out, _ = run(capsys, "doctor")
+    assert status == 0 and "MISSING" not in out
+    assert re.search(r"^ok +JLinkGDBServerCLExe +found", out, re.M)
 
 
 def test_without_numpy_there_is_a_sentence() -> None:

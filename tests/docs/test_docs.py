@@ -23,7 +23,9 @@ def tracked(*patterns: str) -> list[Path]:
     return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
 
 
-@pytest.mark.parametrize("name", ["kernel_files.py", "operator_docs.py", "pictures.py"])
+@pytest.mark.parametrize(
+    "name", ["board_docs.py", "kernel_files.py", "operator_docs.py", "pictures.py"]
+)
 def test_generated_pages_are_up_to_date(name: str) -> None:
     script = ROOT / "scripts" / name
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)

@@ -65,7 +65,7 @@ int main(void)
     }
     for (int turns = 1000; turns <= 1000000; turns *= 10) {
         const board_measurement_t m = board_measure(spin, &turns);
-        printf("turns %d instructions %ld result %d\n", turns, (long)m.instructions, m.result);
+        printf("turns %d instructions %ld result %d\n", turns, (long)m.count, m.result);
     }
     int index = 3;
     const board_measurement_t m = board_measure(deep, &index);

@@ -463,3 +463,28 @@ def test_shell(program) -> None:
     assert re.search(r"(\d+) of \1 samples equal to the reference", said["run vectors"])
     assert "no model 'nothing'" in said["run nothing"]
     assert re.search(r"digits: 3 runs, \d+ to \d+ cycles", said["bench digits 3"])
+
+
+def test_cortexm_bench_builds_runs_and_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--zephyr: an application around a model, asked over QEMU's serial port."""
+    from cortexm_tools.cli import main
+
+    from tests.zephyr.workspace import why_not
+
+    if reason := why_not():
+        pytest.skip(reason)
+    monkeypatch.setenv("ZEPHYR_MODULES", modules())
+    words = [str(DIGITS), "--zephyr", "mps2/an385", "--work", str(tmp_path)]
+    assert main(["bench", *words, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["matched"] and data["emulated"] and data["counter"] == "k_cycle_get_32"
+    assert data["cycles"] > 10_000
+    assert sum(layer["cycles"] for layer in data["layers"]) > 0.9 * data["cycles"]
+    # The board says what it is configured for.
+    assert main(["run", *words, "--cpu", "cortex-m4", "--work", str(tmp_path / "m4")]) == 1
+    error = capsys.readouterr().err
+    assert "is configured for cortex-m3" in error and "add --cpu cortex-m3 --isa scalar" in error
+    assert main(["run", *words[:1], "--zephyr", "mps2/an3", "--work", str(tmp_path / "n")]) == 1
+    assert "Zephyr knows no board 'mps2/an3'" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..compile import Compiled, compile_program, write_compiled
+from ..compile import Compiled, CompileOptions, compile_program, write_compiled
 from ..emit.files import write_files
 from ..errors import CortexMError, printable
 from ..options import MODELS
@@ -25,6 +25,7 @@ from ..pte.vectors import tolerance_text
 from ..report import layer_table, quality_table, summary
 from ..report.reading import Report
 from ..run.children import ended_by_signals
+from ..run.place import Place
 from ..target import Target
 from .parser import build_parser, spelled_out
 from .settle import (
@@ -35,7 +36,9 @@ from .settle import (
     kernel_library,
     limits,
     model_name,
+    place_of,
     settle_names,
+    work_folder,
 )
 from .stages import bundle_bytes, intermediates, nodes_line, nodes_text
 from .terminal import show
@@ -206,12 +209,14 @@ def _export(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     from ..run.command import RunRequest, run_program, run_text
 
+    place = place_of(args)
     target = Target.parse("host" if args.host else args.cpu, None if args.host else args.isa)
     options = compile_options(args, target, poison=args.poison)
     program = _load(args, target, quiet=args.json)
     compiled = compile_program(program, options)
     request = RunRequest(
         board=args.board,
+        place=place,
         inputs=args.inputs,
         outputs=args.outputs,
         dataset=args.dataset,
@@ -227,21 +232,56 @@ def _run(args: argparse.Namespace) -> int:
 
 def _bench(args: argparse.Namespace) -> int:
     from ..run.bench import bench, bench_text
+    from ..run.calibrate import read_costs
     from ..run.libraries import compare, compare_text
 
+    place = place_of(args)
     target = Target.parse(args.cpu, args.isa)
     names = (args.kernels or "builtin").split(",")
     choices = [kernel_library(name, target, builds=True) for name in names]
     args.kernels = choices[0].value
     options = compile_options(args, target)
+    if place is not None and len(choices) > 1:
+        raise CortexMError(
+            "on a board, bench measures one kernel library at a time",
+            hint=f"--kernels {choices[0].value}",
+        )
+    costs = read_costs(args.cycles) if args.cycles is not None else None
     program = _load(args, target, quiet=args.json)
+    if place is not None:
+        return _measure(args, program, options, place)
     if len(choices) > 1:
         data = compare(program, options, choices, board=args.board, work=args.work)
         text = compare_text
     else:
-        data = bench(program, options, board=args.board, work=args.work)
+        data = bench(program, options, board=args.board, work=args.work, costs=costs)
         text = bench_text
     show(json.dumps(data, indent=1) if args.json else text(data))
+    return 0
+
+
+def _measure(
+    args: argparse.Namespace, program: Program, options: CompileOptions, place: Place
+) -> int:
+    from ..run.measured import measure, measurement_text
+
+    with work_folder(args.work) as work:
+        data = measure(program, options, place, work=work)
+    stored = json.dumps(data, indent=1)
+    if args.measurement is not None:
+        write_files(args.measurement.parent, {args.measurement.name: stored + "\n"})
+    show(stored if args.json else measurement_text(data))
+    return 0 if data["matched"] else 1
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    from ..run.calibrate import calibrate, calibration_text, costs_data
+
+    fits = calibrate(args.measurements)
+    stored = json.dumps(costs_data(fits), indent=1)
+    if args.out is not None:
+        write_files(args.out.parent, {args.out.name: stored + "\n"})
+    show(stored if args.json else calibration_text(fits))
     return 0
 
 
@@ -364,7 +404,7 @@ def _doctor(args: argparse.Namespace) -> int:
 
     findings = examine()
     show(listing(findings))
-    return 0 if all(finding.ok for finding in findings) else 1
+    return 0 if all(finding.ok or finding.optional for finding in findings) else 1
 
 
 def _cmake_dir(args: argparse.Namespace) -> int:
@@ -379,6 +419,7 @@ _COMMANDS = {
     "run": _run,
     "bench": _bench,
     "export": _export,
+    "calibrate": _calibrate,
     "inspect": _inspect,
     "report": _report,
     "compare": _compare,

@@ -16,12 +16,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked for: what it is for, what was found, and what to do if it is missing."""
+    """One thing looked for: what it is for, what was found, and what to do if it is missing.
+
+    What is `optional` may be missing without anything being wrong.
+    """
 
     name: str
     purpose: str
     version: str
     remedy: str
+    optional: bool = False
 
     @property
     def ok(self) -> bool:
@@ -49,6 +53,19 @@ _PROGRAMS = (
 )
 
 
+# For boards: nobody needs all of them.
+_OF_BOARDS = (
+    (("openocd",), "--probe openocd:", "apt install openocd, or your vendor's build"),
+    (("pyocd",), "--probe pyocd:", "pip install pyocd"),
+    (
+        ("JLinkGDBServerCLExe", "JLinkGDBServerCL", "JLinkGDBServer"),
+        "--probe jlink:",
+        "the J-Link Software Pack, segger.com/downloads/jlink",
+    ),
+    (("west",), "--zephyr", "pip install west, and a workspace (docs/zephyr.md)"),
+)
+
+
 def examine() -> list[Finding]:
     """Looks for the Python packages and programs that the tools use."""
     version = ".".join(map(str, sys.version_info[:3]))
@@ -58,6 +75,13 @@ def examine() -> list[Finding]:
         findings.append(Finding(name, purpose, _package_version(name), remedy))
     for name, purpose, remedy in _PROGRAMS:
         findings.append(Finding(name, purpose, _program_version(name), remedy))
+    for names, purpose, remedy in _OF_BOARDS:
+        found = [name for name in names if shutil.which(name)]
+        # SEGGER's server would look for a probe.
+        version = "" if not found else "found" if len(names) > 1 else _program_version(found[0])
+        findings.append(Finding(names[0], purpose, version, remedy, optional=True))
+    serial = _package_version("pyserial")
+    findings.append(Finding("pyserial", "--zephyr", serial, "pip install pyserial", optional=True))
     return findings
 
 
@@ -66,7 +90,7 @@ def listing(findings: list[Finding]) -> str:
     header = ("", "what", "version or remedy", "")
     rows = [header]
     for finding in findings:
-        status = "ok" if finding.ok else "MISSING"
+        status = "ok" if finding.ok else "absent" if finding.optional else "MISSING"
         found = finding.version or finding.remedy
         rows.append((status, finding.name, found, f"for {finding.purpose}"))
     widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 (same lengths)
@@ -86,10 +110,10 @@ def _program_version(name: str) -> str:
     if path is None:
         return ""
     try:
-        output = subprocess.run(
+        done = subprocess.run(
             [path, "--version"], capture_output=True, text=True, timeout=30, check=False
-        ).stdout
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    match = re.search(r"\d+\.\d+(\.\d+)?", output)
+    match = re.search(r"\d+\.\d+(\.\d+)?", done.stdout + done.stderr)
     return match[0] if match else "found"

@@ -96,6 +96,18 @@ def build_parser() -> argparse.ArgumentParser:
             _add(weights, option)
     weights.set_defaults(command="weights")
 
+    calibrate = commands.add_parser(
+        "calibrate", help="fit the estimate of cycles to measurements of boards"
+    )
+    calibrate.add_argument(
+        "measurements", type=Path, nargs="+", metavar="FILE", help="of cortexm bench --measurement"
+    )
+    calibrate.add_argument(
+        "--out", type=Path, metavar="FILE", help="where to store the costs, for bench --cycles"
+    )
+    calibrate.add_argument("--json", action="store_true", help="print the costs as JSON")
+    calibrate.set_defaults(command="calibrate")
+
     doctor = commands.add_parser("doctor", help="check the environment")
     doctor.set_defaults(command="doctor")
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,11 @@ from ..options.names import check_name, name_of_file
 from ..options.sizes import parse_size
 from ..options.stream import parse_stream
 from ..plan import KernelChoice
+from ..run.place import Place
 from ..target import Core, Optimize, Target
+from .terminal import show
+
+_DEFAULT_CPU = "cortex-m55"  # of the table
 
 
 def model_name(args: argparse.Namespace) -> tuple[str, str]:
@@ -70,6 +77,94 @@ def compile_options(args: argparse.Namespace, target: Target, **more: Any) -> Co
         regions=parse_regions(args.region),
         **more,
     )
+
+
+def place_of(args: argparse.Namespace) -> Place | None:
+    """The board with a chip that ``--probe`` or ``--zephyr`` asks for; None is the emulator. Settles
+    ``args.cpu`` where the board says which it is.
+
+    Raises:
+        CortexMError: options contradict each other, or name nothing.
+    """
+    given = [
+        "--" + name.replace("_", "-")
+        for name in ("memory", "linker_script", "setup", "clock", "serial", "measurement")
+        if getattr(args, name, None)
+    ]
+    if args.probe is None and args.zephyr is None:
+        if given:
+            raise CortexMError(
+                f"{given[0]} is for boards with chips", hint="add --probe or --zephyr"
+            )
+        return None
+    if args.probe is not None and args.zephyr is not None:
+        raise CortexMError("--probe and --zephyr are two ways to one board; give one of them")
+    if getattr(args, "host", False):
+        raise CortexMError("--host runs here, --probe and --zephyr elsewhere; give one of them")
+    if args.zephyr is not None:
+        return _zephyr_place(args, given)
+    return _probe_place(args, given)
+
+
+def _probe_place(args: argparse.Namespace, given: list[str]) -> Place:
+    from ..run.probe.command import ProbeRequest
+    from ..run.probe.servers import GDB, Probe, server_command
+    from ..run.probe.silicon import find_chip
+
+    if "--serial" in given:
+        raise CortexMError("--serial is for --zephyr; a probe needs no serial port")
+    if args.memory and args.linker_script:
+        raise CortexMError("--memory and --linker-script are two answers to one question")
+    # A misspelt probe is said before a board that is not there.
+    Probe.parse(args.probe, {"openocd": "?", "pyocd": "?", "jlink": "?"})
+    chip = find_chip(args.board, args.memory, args.linker_script)
+    probe = Probe.parse(args.probe, chip.board.names if chip.board else None)
+    if probe.kind != GDB:
+        server_command(probe, 0)  # a program that is missing is said before minutes of lowering
+    if chip.core is not None:
+        if args.cpu not in (_DEFAULT_CPU, chip.core.value):
+            raise CortexMError(
+                f"{chip.name} has a {chip.core.value}, not a {args.cpu}", hint="leave out --cpu"
+            )
+        args.cpu = chip.core.value
+        if args.isa is None and chip.board is not None:
+            args.isa = chip.board.isa.value
+    return ProbeRequest(
+        probe,
+        chip,
+        clock_hz=round(args.clock * 1e6) if args.clock else None,
+        setup=args.setup,
+        timeout=args.timeout,
+        console=lambda text: show(text, error=True, end=""),
+    )
+
+
+def _zephyr_place(args: argparse.Namespace, given: list[str]) -> Place:
+    from ..run.console.zephyr import ZephyrRequest, core_of
+
+    for word in ("--memory", "--linker-script", "--setup"):
+        if word in given:
+            raise CortexMError(f"{word} is for --probe; Zephyr's board says it here")
+    core = core_of(args.zephyr)
+    if core is not None and args.cpu == _DEFAULT_CPU:
+        args.cpu = core.value
+    return ZephyrRequest(
+        args.zephyr,
+        args.serial,
+        args.baud,
+        clock_hz=round(args.clock * 1e6) if args.clock else None,
+        timeout=args.timeout,
+    )
+
+
+@contextmanager
+def work_folder(path: Path | None) -> Iterator[Path]:
+    """The folder of ``--work``, or one for the time."""
+    if path is not None:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
+        yield Path(folder)
 
 
 def limits(args: argparse.Namespace) -> dict[str, int | None]:

@@ -24,6 +24,7 @@ GROUPS = {
     "memory": "",
     "another runtime": "",
     "for build systems": "",
+    "on a board": "docs/boards.md",
     "test vectors of a .bpte": "allowed: ATOL + RTOL of the value + QTOL quantization steps",
 }
 
@@ -47,12 +48,25 @@ def megahertz(text: str) -> float:
     Raises:
         ValueError: it is no number above 0.
     """
+    return _above_zero(text, "megahertz")
+
+
+def seconds(text: str) -> float:
+    """A time.
+
+    Raises:
+        ValueError: it is no number above 0.
+    """
+    return _above_zero(text, "seconds")
+
+
+def _above_zero(text: str, unit: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 0.0 < value < float("inf"):
-        raise ValueError(f"{text!r} is not a number of megahertz")
+    if not 0.0 < value < 1e6:
+        raise ValueError(f"{text!r} is not a number of {unit}")
     return value
 
 
@@ -324,8 +338,9 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         flags=("--board",), commands=(*IMAGES, COMPARE), value="BOARD", default=_OF_A_BOARD,
-        help="emulated board; default: the one for the CPU",
-        docs="the [emulated board](cmake.md#boards-and-toolchains)",
+        help="emulated board; default: the one for the CPU; with --probe a board with a chip",
+        docs="the [emulated board](cmake.md#boards-and-toolchains); with `--probe` one of [those with "
+        "chips](boards.md#boards)",
     ),
     Option(
         flags=("--inputs",), commands=(RUN,), value="NPZ", parse=Path, default="those of the model",
@@ -346,6 +361,67 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         flags=("--poison",), commands=(RUN,), kind="flag", default="off",
         help="overwrite dead arena bytes between layers and within bands",
+    ),
+    Option(
+        flags=("--probe",), commands=IMAGES, group="on a board", value="PROBE",
+        range="`gdb:HOST:PORT`, `openocd[:CONFIG]`, `pyocd[:TARGET]`, `jlink[:DEVICE]`",
+        default="none: the emulator",
+        help="run on a chip, by gdb:HOST:PORT, openocd:CONFIG, pyocd:TARGET or jlink:DEVICE",
+        docs="run on a [chip](boards.md) instead of the emulator",
+    ),
+    Option(
+        flags=("--memory",), commands=IMAGES, group="on a board", value="NAME=ADDRESS:SIZE,…",
+        range="`flash` or `code`, `ram`, `fast`, `weights`", default="the board's",
+        help="the chip's memories: flash=0x08000000:512K,ram=0x20000000:128K",
+        docs="the chip's [memories](boards.md#memories)",
+    ),
+    Option(
+        flags=("--linker-script",), commands=IMAGES, group="on a board", value="FILE", parse=Path,
+        default="written from the memories",
+        help="one that includes sections.ld, or a vendor's, whose MEMORY is read",
+    ),
+    Option(
+        flags=("--setup",), commands=IMAGES, group="on a board", value="FILE", parse=Path,
+        default="the clock as reset leaves it",
+        help="a C file with board_setup(), called before main(): clocks, wait states, caches",
+    ),
+    Option(
+        flags=("--clock",), commands=IMAGES, group="on a board", value="MHZ", parse=megahertz,
+        unit="MHz", range="above 0", default="the board's after reset",
+        help="the core's clock, to say what cycles are in time",
+    ),
+    Option(
+        flags=("--zephyr",), commands=IMAGES, group="on a board", value="BOARD",
+        range="as `west build -b` has it", default="none",
+        help="build a Zephyr application, flash it with west, and run it by its serial console",
+        docs="run as a [Zephyr application](boards.md#zephyr), by its serial console",
+    ),
+    Option(
+        flags=("--serial",), commands=IMAGES, group="on a board", value="DEV",
+        range="a device, or a URL of pyserial", default="the only one that there is",
+        help="serial port of the console: /dev/ttyACM0, COM3, socket://HOST:PORT",
+    ),
+    Option(
+        flags=("--baud",), commands=IMAGES, group="on a board", value="N", parse=int,
+        initial=115200, unit="baud", range="1 or more", default="115200",
+        help="its speed; default: %(default)s", docs="its speed",
+    ),
+    Option(
+        flags=("--timeout",), commands=IMAGES, group="on a board", value="SECONDS", parse=seconds,
+        initial=60.0, unit="s", range="more than 0", default="60",
+        help="the longest that one inference may take; default: %(default)s",
+        docs="the longest that one inference may take",
+    ),
+    Option(
+        flags=("--measurement",), commands=(BENCH,), group="on a board", value="FILE", parse=Path,
+        default="none", help="where to store what was measured, for cortexm calibrate",
+        docs="where to store [what was measured](boards.md#measurements), for `cortexm calibrate`",
+    ),
+    Option(
+        flags=("--cycles",), commands=(BENCH,), value="FILE", parse=Path,
+        default="those of cycles.md",
+        help="costs for the estimate of cycles, of cortexm calibrate --out",
+        docs="costs for the [estimate of cycles](cycles.md), of `cortexm calibrate --out`",
     ),
     Option(
         flags=("--atol",), commands=(RUN,), group="test vectors of a .bpte", value="NUMBER",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from ..compile import CompileOptions, compile_program, memory_bytes, write_compi
 from ..program import Program
 from ..report import alternative_lines, operator_text, table
 from ..report.reading import FORMAT
-from ..target import Core
+from ..target import Core, Cost
 from .command import example_inputs
 from .cycles import estimate
 from .profile import image_flash, profile_model
@@ -21,9 +22,17 @@ _FUNCTIONS = 12
 
 
 def bench(
-    program: Program, options: CompileOptions, *, board: str | None = None, work: Path | None = None
+    program: Program,
+    options: CompileOptions,
+    *,
+    board: str | None = None,
+    work: Path | None = None,
+    costs: Mapping[Core, Mapping[str, Cost]] | None = None,
 ) -> dict[str, Any]:
     """Runs one inference on the emulated board of `options.target` and counts.
+
+    Args:
+        costs: of cycles by core, of cortexm calibrate, instead of the ledger's.
 
     Returns:
         The numbers of the table, as plain data. Instructions are exact counts of the emulator,
@@ -34,7 +43,7 @@ def bench(
     """
     if work is None:
         with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
-            return bench(program, options, board=board, work=Path(folder))
+            return bench(program, options, board=board, work=Path(folder), costs=costs)
     # The marks of a profile are code, which what is shipped does not have: sizes come from an image
     # without them. Only NAME.c differs between the two.
     write_compiled(compile_program(program, options), work / "model")
@@ -103,7 +112,7 @@ def bench(
             "path": [{"name": name, "bytes": size} for name, size in profile.stack.path],
         },
         "mix": profile.mix,
-        "estimate": _estimate(target.core, profile.mix),
+        "estimate": _estimate(target.core, profile.mix, costs),
         "functions": [{"name": name, "instructions": n} for name, n in profile.functions],
         "layers": layers,
     }
@@ -116,12 +125,16 @@ def _constants_line(data: dict[str, Any]) -> str:
     return f"of the constants the model needs {needed:,} bytes: +{over:.1f} %"
 
 
-def _estimate(core: Core, mix: dict[str, int]) -> dict[str, Any] | None:
-    cycles = estimate(core, mix)
+def _estimate(
+    core: Core, mix: dict[str, int], costs: Mapping[Core, Mapping[str, Cost]] | None
+) -> dict[str, Any] | None:
+    fitted = (costs or {}).get(core)
+    cycles = estimate(core, mix, fitted)
     if cycles is None:
         return None
+    source = "from a table of costs; not measured" if fitted is None else "from fitted costs"
     return {
-        "about": "cycles of one inference, from a table of costs; not measured (docs/cycles.md)",
+        "about": f"cycles of one inference, {source} (docs/cycles.md)",
         "cycles_low": cycles.low,
         "cycles_high": cycles.high,
     }

@@ -26,6 +26,8 @@ from ..report import alternative_lines, table
 from ..stream.stage import random_input
 from ..target import Core
 from . import run_on_board, run_on_core, run_on_host
+from .circumstances import measured_data, measured_lines, tried_line
+from .place import Place
 from .pytorch import against_pytorch, pytorch_lines
 from .result import RunResult
 from .streams import compare_windows, stream_inputs, windows_line
@@ -41,11 +43,14 @@ Invocation = tuple[Array, ...]
 class RunRequest:
     """Where to run and on what; None is the default.
 
+    `place` is a board with a chip, instead of the emulator.
+
     `atol`, `rtol` and `qtol` say how far the outputs may be from the expectations of a .bpte
     (pte/vectors.py).
     """
 
     board: str | None = None
+    place: Place | None = None
     inputs: Path | None = None
     outputs: Path | None = None
     dataset: Path | None = None
@@ -94,9 +99,9 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
     else:
         with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
             result = _execute(compiled, request, packed, Path(folder))
-    outputs = [_unpack(graph, row) for row in result.outputs]
+    outputs = [unpack(graph, row) for row in result.outputs]
     expected = [tuple(values) for values in run_sequence(graph, invocations)]
-    wrong = _differing_values(graph, outputs, expected)
+    wrong = differing_values(graph, outputs, expected)
     if request.outputs is not None:
         _store(request.outputs, outputs, stacked)
     data = _data(compiled, result, len(invocations), wrong)
@@ -151,6 +156,8 @@ def _execute(
     write_compiled(compiled, model)
     if target.core is Core.HOST:
         return run_on_host(model, name, packed, folder)
+    if request.place is not None:
+        return request.place.run(model, name, packed, folder, target=target)
     isa = target.isa if target.core is not Core.ANY else None
     if request.board is not None:
         return run_on_board(model, name, request.board, packed, folder, core=target.core, isa=isa)
@@ -224,7 +231,7 @@ def _fit(graph: Graph, number: int, value: Array) -> Array:
     return fit_input(graph.tensors[graph.inputs[number]], value, f"in_{number}")
 
 
-def _unpack(graph: Graph, row: list[bytes]) -> Invocation:
+def unpack(graph: Graph, row: list[bytes]) -> Invocation:
     tensors = [graph.tensors[i] for i in graph.outputs]
     return tuple(
         from_memory(data, tensor.dtype.numpy, tensor.shape, tensor.dim_order)
@@ -232,7 +239,7 @@ def _unpack(graph: Graph, row: list[bytes]) -> Invocation:
     )
 
 
-def _differing_values(graph: Graph, outputs: list[Invocation], expected: list[Invocation]) -> int:
+def differing_values(graph: Graph, outputs: list[Invocation], expected: list[Invocation]) -> int:
     """How many output values are not what the interpreter gives (see ir/exactness.py)."""
     allowed = tolerances(graph)
     return sum(
@@ -311,7 +318,8 @@ def _data(compiled: Compiled, result: RunResult, count: int, wrong: int) -> dict
         "matched": wrong == 0,
         "exact": all(tolerance == 0.0 for tolerance in tolerances(compiled.plan.graph)),
         "differing_values": wrong,
-        "instructions": result.instructions,
+        "instructions": None if result.measured else result.instructions,
+        **({"measured": measured_data(result.measured)} if result.measured else {}),
         "flash_code_bytes": result.flash_code_bytes,
         "flash_constants_bytes": result.flash_constants_bytes,
         "ram_bytes": result.ram_bytes,
@@ -327,27 +335,36 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
     """The result for people."""
     data, result = report.data, report.result
     place = "this machine" if result.board == "host" else f"emulated {result.board}"
+    if result.measured:
+        place = f"{result.board} by {result.measured.how}"
     lines = [
         f"{data['name']} on {place}, {data['cpu']} ({data['isa']}), {data['invocations']} inputs"
     ]
     rows: list[tuple[str, object, str]] = []
     if result.board != "host":
-        rows += [
-            ("instructions", data["instructions"], f"per inference, {_per_mac(data)}"),
-            ("flash", data["flash_code_bytes"], "bytes of code"),
-            ("", data["flash_constants_bytes"], "bytes of constants"),
-            (
-                "RAM",
-                data["ram_bytes"],
-                f"bytes: arena {data['arena_bytes']:,}, "
-                + (f"state {data['state_bytes']:,}, " if data["state_bytes"] else "")
-                + f"stack {data['stack_bytes']:,}",
-            ),
-        ]
+        if not result.measured:
+            rows.append(("instructions", data["instructions"], f"per inference, {_per_mac(data)}"))
+        rows += (
+            []
+            if result.footprint is None
+            else [
+                ("flash", data["flash_code_bytes"], "bytes of code"),
+                ("", data["flash_constants_bytes"], "bytes of constants"),
+                (
+                    "RAM",
+                    data["ram_bytes"],
+                    f"bytes: arena {data['arena_bytes']:,}, "
+                    + (f"state {data['state_bytes']:,}, " if data["state_bytes"] else "")
+                    + f"stack {data['stack_bytes']:,}",
+                ),
+            ]
+        )
     else:
         rows.append(("RAM", data["arena_bytes"], "bytes of arena"))
         if data["state_bytes"]:
             rows.append(("", data["state_bytes"], "bytes of state"))
+    if result.measured:
+        lines += ["  " + line for line in measured_lines(data["measured"])]
     lines += ["  " + line for line in table(("", "", ""), rows).splitlines()[1:]]
     lines += ["  " + line for line in alternative_lines(data)]
     if "evaluation" in data:
@@ -379,6 +396,8 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
             "  outputs equal the reference interpreter within the rounding of the C library's "
             "functions (docs/numerics.md)"
         )
+    if result.measured and (note := tried_line(result.board, result.measured.emulated)):
+        lines.append(f"  {note}")
     return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..target import CORES, Core
+from ..target import CORES, Core, Cost
 from .classes import EVENTS
 
 
@@ -24,9 +24,12 @@ class Estimate:
     high: int
 
 
-def estimate(core: Core, mix: Mapping[str, int]) -> Estimate | None:
-    """The interval for a mix (classes.py); None where there is no table for the core."""
-    table = CORES[core].cycles
+def estimate(
+    core: Core, mix: Mapping[str, int], costs: Mapping[str, Cost] | None = None
+) -> Estimate | None:
+    """The interval for a mix (classes.py), with the ledger's costs or with others; None where there is
+    no table for the core."""
+    table = CORES[core].cycles if costs is None else costs
     if not table:
         return None
     ends = [0.0, 0.0]

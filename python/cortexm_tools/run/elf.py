@@ -15,6 +15,7 @@ SHF_ALLOC = 2
 SHF_EXECINSTR = 4
 _STT_FUNC, _STT_SECTION, _STT_FILE = 2, 3, 4
 _EM_ARM = 40
+_PT_LOAD = 1
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,37 @@ def _parse(data: bytes) -> Elf:
                 symbols.append(Symbol(text, size, index, address, place, kind == _STT_FUNC))
     (machine,) = struct.unpack_from(order + "H", data, 18)
     return Elf(sections, tuple(symbols), tuple(undefined), machine == _EM_ARM)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Bytes to load, and the address where they lie before the program runs."""
+
+    address: int
+    data: bytes
+
+
+def load_segments(data: bytes, *, where: str = "") -> tuple[Segment, ...]:
+    """What a loader writes to memory of a 32-bit little-endian image: its PT_LOAD entries with contents.
+
+    Raises:
+        CortexMError: it is not such a file, or damaged.
+    """
+    try:
+        if data[:6] != b"\x7fELF\x01\x01":
+            raise ValueError("magic")
+        (table,) = struct.unpack_from("<I", data, 28)
+        entry, count = struct.unpack_from("<HH", data, 42)
+        found = []
+        for number in range(count):
+            kind, offset, _, address, size = struct.unpack_from("<5I", data, table + number * entry)
+            if kind == _PT_LOAD and size:
+                if offset + size > len(data):
+                    raise ValueError("segment")
+                found.append(Segment(address, data[offset : offset + size]))
+    except (struct.error, ValueError):
+        raise CortexMError("is not an image for a Cortex-M", where=where) from None
+    return tuple(found)
 
 
 def _text(data: bytes, at: int) -> str:

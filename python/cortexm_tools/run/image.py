@@ -46,6 +46,21 @@ class Image:
     footprint: Footprint | None
 
 
+@dataclass(frozen=True)
+class Chip:
+    """What an image for silicon needs (run/probe).
+
+    Attributes:
+        linker_script: which includes sections.ld, as those of boards/ do.
+        setup: a C file with board_setup().
+        marks: steps of the plan and one, for the cycles of each layer; 0 records none.
+    """
+
+    linker_script: Path
+    setup: Path | None = None
+    marks: int = 0
+
+
 def require_program(name: str) -> str:
     """The path of a program.
 
@@ -71,8 +86,9 @@ def build_image(
     isa: Isa | None = None,
     sanitize: bool = False,
     together: bool = False,
+    chip: Chip | None = None,
 ) -> Image:
-    """Builds the runner for a board, or for this machine if `board` is None.
+    """Builds the runner for a board or a chip, or for this machine if both are None.
 
     A build folder can be used again for another model: only that model's files are compiled then.
 
@@ -84,6 +100,7 @@ def build_image(
         sanitize: host only: with address and undefined behaviour sanitizers.
         together: compile the files of many models together, which is faster; their sizes cannot be
             measured then, as they share what they say.
+        chip: what a debugger is going to load; needs `core`.
 
     Raises:
         CortexMError: a tool is missing, or the build fails.
@@ -103,7 +120,7 @@ def build_image(
         "RUNNER_TOGETHER": "ON" if together else "OFF",
         "CORTEXM_KERNELS": ";".join(_kernels(model_dir, names)),
         "CMSIS_NN_ROOT": _cmsis_nn(model_dir, names),
-        "RUNNER_KERNELS": _kernel_library(model_dir, names),
+        "RUNNER_KERNELS": kernel_library(model_dir, names),
     }
     if board is not None:
         require_program(COMPILER)
@@ -112,6 +129,15 @@ def build_image(
         assert chosen is not None
         definitions |= {"CORTEXM_BOARD": board, "CORTEXM_CPU": chosen.value}
         definitions["CORTEXM_ISA"] = isa.value if isa is not None else ""
+    elif chip is not None:
+        require_program(COMPILER)
+        assert core is not None
+        definitions |= {"CORTEXM_CPU": core.value, "CORTEXM_ISA": isa.value if isa else ""}
+        definitions |= {
+            "RUNNER_LINKER_SCRIPT": str(chip.linker_script.resolve()),
+            "RUNNER_SETUP": str(chip.setup.resolve()) if chip.setup else "",
+            "RUNNER_MARKS": str(chip.marks),
+        }
     else:
         require_program("cc")
     label = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
@@ -126,7 +152,7 @@ def build_image(
             label,
             lambda: building.at(0),
         )
-    if board is None:
+    if board is None and chip is None:
         return Image(build_dir / "runner", None)
     if len(names) != 1:
         return Image(build_dir / "runner.elf", None)
@@ -173,7 +199,7 @@ def _cmsis_nn(model_dir: Path, names: Sequence[str]) -> str:
     return os.path.abspath(cmsis_nn_root()) if users else ""
 
 
-def _kernel_library(model_dir: Path, names: Sequence[str]) -> str:
+def kernel_library(model_dir: Path, names: Sequence[str]) -> str:
     """The library of the first model's OPTIMIZE."""
     level = _report(model_dir, names[0]).get("optimize", Optimize.BALANCED.value)
     return "kernels" if level == Optimize.BALANCED.value else f"kernels_{level}"
@@ -195,7 +221,7 @@ def _run(command: list[str], name: str, watch: Callable[[], None]) -> None:
         return
     output = done.stdout + done.stderr
     # The linker: region `FLASH' overflowed by 1234 bytes
-    overflow = re.findall(r"region [`'](\w+)' overflowed by (\d+) bytes", output)
+    overflow = re.findall(r"region [`'](?:CHIP_)?(\w+)' overflowed by (\d+) bytes", output)
     if overflow:
         what = ", ".join(
             f"{int(count):,} bytes too many for {region}" for region, count in overflow

@@ -6,7 +6,7 @@ The runner (run/project/main.c) reads ``inputs.bin`` and writes ``outputs.bin``,
     inputs.bin   u32 magic "CXI1", u32 invocations, u32 poison (0 or 1)
                  then, for every invocation, the bytes of each input in memory order
     outputs.bin  u32 magic "CXO1", u32 arena bytes, u32 output count, u32 bytes of each output
-                 then, for every invocation, u64 instructions, u32 stack bytes, outputs
+                 then, for every invocation, u64 instructions (on silicon cycles), u32 stack bytes, outputs
 
 Several models in one image read and write one such section each, one after another.
 """
@@ -28,17 +28,50 @@ _OUTPUT_MAGIC = 0x314F5843
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What was found on silicon.
+
+    Attributes:
+        counter: what counted, as in ``DWT CYCCNT``; ``none`` if nothing does there.
+        cycles: of each invocation; empty without a counter.
+        layers: of each invocation, the cycles of each step of the plan; empty if they were not asked for.
+        clock_hz: by this machine's clock, to about a percent; None if that is not known.
+        declared_hz: as the ledger of boards, or the caller, says.
+        clock_source: what makes the clock, in words.
+        wait_states: of the flash, as its register says; None if it is not known.
+        caches: instruction and data cache on; None if the core has none.
+        emulated: it was no silicon.
+        core: what the chip says it is.
+        how: the probe or serial port.
+    """
+
+    counter: str
+    cycles: tuple[int, ...]
+    layers: tuple[tuple[int, ...], ...]
+    clock_hz: float | None
+    declared_hz: int | None
+    clock_source: str
+    wait_states: int | None
+    caches: tuple[bool, bool] | None
+    emulated: bool
+    core: str
+    how: str
+
+
+@dataclass(frozen=True)
 class RunResult:
     """Outputs and measurements of one or more invocations.
 
     Attributes:
         outputs: per invocation and output, raw bytes in memory order.
-        instructions_each: executed by each invocation; zeros on the host, which does not count.
+        instructions_each: executed by each invocation; zeros where they are not counted: on the host
+            and on silicon.
         stack_bytes: the deepest stack of any invocation, without the caller's; 0 on the host.
         arena_bytes: what the plan needs, whoever provides it.
         footprint: exact sizes of the model with its kernels; None on the host.
         board: where it ran; ``host`` on this machine.
         console: what the image printed.
+        measured: on silicon, or what stands for it.
     """
 
     outputs: list[list[bytes]]
@@ -48,6 +81,7 @@ class RunResult:
     footprint: Footprint | None
     board: str
     console: str = ""
+    measured: Measured | None = None
 
     @property
     def instructions(self) -> int:

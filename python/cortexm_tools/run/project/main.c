@@ -20,6 +20,28 @@ typedef struct {
     void *arena;
 } runner_job_t;
 
+#ifdef RUNNER_MARKS
+/* On silicon: when each layer began, and when the last one was done. */
+static uint64_t runner_marks[RUNNER_MARKS];
+
+void cortexm_profile(const cortexm_model_t *model, uint32_t step)
+{
+    (void)model;
+    if (step < RUNNER_MARKS) {
+        runner_marks[step] = board_ticks();
+    }
+}
+
+/* What a mark takes: two in a row, twice, as the first may come from a slow memory. */
+static uint64_t runner_mark_cost(void)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        cortexm_profile(NULL, 0);
+        cortexm_profile(NULL, 1);
+    }
+    return runner_marks[1] - runner_marks[0];
+}
+#else
 /* A place for the counting plugin to watch; see run/profile.py. */
 __attribute__((noinline)) void cortexm_profile(const cortexm_model_t *model, uint32_t step)
 {
@@ -27,6 +49,7 @@ __attribute__((noinline)) void cortexm_profile(const cortexm_model_t *model, uin
     (void)step;
     __asm volatile("");
 }
+#endif
 
 static void runner_read_all(int file, void *data, size_t size)
 {
@@ -93,6 +116,11 @@ static void runner_run(runner_job_t *job, size_t size, int in, int out)
         runner_write_all(out, &bytes, sizeof bytes);
     }
 
+#ifdef RUNNER_MARKS
+    const int marks = board_file_open("marks.bin", BOARD_FILE_WRITE);
+    const uint64_t each = runner_mark_cost();
+    runner_write_all(marks, &each, sizeof each);
+#endif
     runner_prepare(job, size);
     for (uint32_t n = 0; n < header[1]; n++) {
         if (header[2] != 0U) {
@@ -106,8 +134,11 @@ static void runner_run(runner_job_t *job, size_t size, int in, int out)
             board_fail("cortexm_invoke() failed");
         }
         const uint32_t stack = (uint32_t)cost.stack_bytes;
-        runner_write_all(out, &cost.instructions, sizeof cost.instructions);
+        runner_write_all(out, &cost.count, sizeof cost.count);
         runner_write_all(out, &stack, sizeof stack);
+#ifdef RUNNER_MARKS
+        runner_write_all(marks, runner_marks, sizeof runner_marks);
+#endif
         for (size_t i = 0; i < model->output_count; i++) {
             const cortexm_tensor_t result = cortexm_output(model, job->arena, i);
             runner_write_all(out, result.data, model->outputs[i].size);
