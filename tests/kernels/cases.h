@@ -226,7 +226,10 @@ typedef CORTEXM_POOL_F32((*pool_f32_fn));
 int pool_s8_case(pool_fn variant, pool_fn ref);
 int pool_4_s8_case(pool_fn variant, pool_fn ref); /* for at least so many channels */
 int pool_16_s8_case(pool_fn variant, pool_fn ref);
-int pool_s16_case(pool_s16_fn variant, pool_s16_fn ref);
+int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least_channels);
+#define pool_s16_case(variant, ref) any_pool_s16_case(variant, ref, 1)
+#define pool_4_s16_case(variant, ref) any_pool_s16_case(variant, ref, 4)
+#define pool_8_s16_case(variant, ref) any_pool_s16_case(variant, ref, 8)
 int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref);
 
 /* activation */
@@ -324,10 +327,14 @@ typedef CORTEXM_DEQUANTIZE((*dequantize_s16_fn), int16_t);
 
 int quantize_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref);
 int quantize_normal_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref);
-int quantize_f32s16_case(quantize_s16_fn variant, quantize_s16_fn ref);
+int any_quantize_f32s16_case(quantize_s16_fn variant, quantize_s16_fn ref, int normal);
 int dequantize_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
 int dequantize_normal_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref);
-int dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref);
+int any_dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref, int normal);
+#define quantize_f32s16_case(variant, ref) any_quantize_f32s16_case(variant, ref, 0)
+#define quantize_normal_f32s16_case(variant, ref) any_quantize_f32s16_case(variant, ref, 1)
+#define dequantize_s16f32_case(variant, ref) any_dequantize_s16f32_case(variant, ref, 0)
+#define dequantize_normal_s16f32_case(variant, ref) any_dequantize_s16f32_case(variant, ref, 1)
 int requantize_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to);
 int cast_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to);
 

@@ -50,9 +50,9 @@ static int any_quantize_f32s8_case(quantize_s8_fn variant, quantize_s8_fn ref, i
     return finish(&o);
 }
 
-int quantize_f32s16_case(quantize_s16_fn variant, quantize_s16_fn ref)
+int any_quantize_f32s16_case(quantize_s16_fn variant, quantize_s16_fn ref, int normal)
 {
-    const cortexm_quantize_t p = quantize_params(INT16_MIN, INT16_MAX, 0);
+    const cortexm_quantize_t p = quantize_params(INT16_MIN, INT16_MAX, normal);
     float *in = random_floats(p.count);
     outputs_t o = outputs(2 * p.count);
 
@@ -94,9 +94,9 @@ int dequantize_normal_s8f32_case(dequantize_s8_fn variant, dequantize_s8_fn ref)
     return any_dequantize_s8f32_case(variant, ref, 1);
 }
 
-int dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref)
+int any_dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref, int normal)
 {
-    const cortexm_dequantize_t p = {length(), scale(0),
+    const cortexm_dequantize_t p = {length(), scale(normal),
                                     (int16_t)between(INT16_MIN, INT16_MAX)};
     int16_t *in = random_bytes(2 * p.count);
     outputs_t o = outputs(4 * p.count);

@@ -46,13 +46,13 @@ static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
     return finish(&o);
 }
 
-int pool_s16_case(pool_s16_fn variant, pool_s16_fn ref)
+int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least_channels)
 {
     cortexm_pool_s16_t p;
     int16_t *in;
     outputs_t o;
 
-    RANDOM_POOL(p, 1);
+    RANDOM_POOL(p, least_channels);
     clamp_range_s16(&p.act_min, &p.act_max);
     in = random_codes_s16((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
     o = outputs(2 * p.out_h * p.out_w * p.out_pixel_stride);

@@ -366,14 +366,20 @@
     K(rnn_s16, mve, rnn_gemm4_s16_case)                                                            \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \
+    K(avg_pool2d_s16, mve, pool_4_s16_case)                                                        \
+    K(max_pool2d_s16, mve, pool_8_s16_case)                                                        \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
     K(mul_s8, mve, mul_s8_case)                                                                    \
-    K(add_s16, mve, add_s16_case)                                                                  \
+    K(add_s16, mve, add_shifts_right_s16_case)                                                     \
     K(mul_s16, mve, mul_s16_case)                                                                  \
     K(minimum_s8, mve, minmax_s8_case)                                                             \
+    K(minimum_s16, mve, minmax_s16_case)                                                           \
     K(maximum_s8, mve, minmax_s8_case)                                                             \
+    K(maximum_s16, mve, minmax_s16_case)                                                           \
+    K(quantize_f32s16, mve, quantize_normal_f32s16_case)                                           \
     K(quantize_f32s8, mve, quantize_normal_f32s8_case)                                             \
     K(dequantize_s8f32, mve, dequantize_normal_s8f32_case)                                         \
+    K(dequantize_s16f32, mve, dequantize_normal_s16f32_case)                                       \
     K(move_x8, mve, move_x8_case)                                                                  \
     K(log_mel_s16s8, mve, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, mve, log_mel_s16s16_case)

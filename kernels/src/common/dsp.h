@@ -160,19 +160,18 @@ static inline void cortexm_clamp_codes(int8_t *codes, int32_t count, int32_t low
 }
 
 /* All results of a convolution. */
-#define cortexm_clamp_image(p, out)                                                                \
-    cortexm_clamp_pixels(out, (p)->out_h * (p)->out_w, (p)->out_c, (p)->out_pixel_stride,          \
-                         (p)->act_min, (p)->act_max)
-
-static inline void cortexm_clamp_pixels(int8_t *out, int32_t pixels, int32_t channels,
-                                        int32_t stride, int32_t low, int32_t high)
+#if defined CORTEXM_IS_s8 && (defined CORTEXM_IS_conv2d || defined CORTEXM_IS_depthwise_conv2d ||    \
+                              defined CORTEXM_IS_transpose_conv2d)
+static inline void cortexm_clamp_image(const PARAMS *p, int8_t *out)
 {
-    const int32_t is_whole = stride == channels;
+    const int32_t is_whole = p->out_pixel_stride == p->out_c;
+    const int32_t pixels = p->out_h * p->out_w;
 
     for (int32_t i = is_whole ? 1 : pixels; i > 0; --i) {
-        cortexm_clamp_codes(out, is_whole ? pixels * channels : channels, low, high);
-        out += stride;
+        cortexm_clamp_codes(out, is_whole ? pixels * p->out_c : p->out_c, p->act_min, p->act_max);
+        out += p->out_pixel_stride;
     }
 }
+#endif
 
 #endif

@@ -106,7 +106,9 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
     "vmladava.s8 r6, %q[t], %q[u]\n\t"
 #define CORTEXM_SIXTEENTH(sums)
-#define CORTEXM_LOAD_MULTIPLIERS "vldrw.u32   %q[t], [r6], #16\n\t"
+#define CORTEXM_AT_MULTIPLIERS "r10"
+#define CORTEXM_MORE "r6"
+#define CORTEXM_LOAD_MULTIPLIERS "vldrw.u32   %q[t], [" CORTEXM_AT_MULTIPLIERS "], #16\n\t"
 #define CORTEXM_UPPER_HALVES
 #else
 #define CORTEXM_FIRST_CHUNK                                                                        \
@@ -165,8 +167,11 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
     "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
     "vmladava.s8 r6, %q[t], %q[u]\n\t"
+/* A load that widens takes a low register. */
+#define CORTEXM_AT_MULTIPLIERS "r6"
+#define CORTEXM_MORE "r10"
 #define CORTEXM_LOAD_MULTIPLIERS                                                                   \
-    "vldrh.u32   %q[t], [r6], #8\n\t"                                                             \
+    "vldrh.u32   %q[t], [" CORTEXM_AT_MULTIPLIERS "], #8\n\t"                                      \
     "vshl.i32    %q[t], %q[t], #16\n\t"
 #define CORTEXM_SIXTEENTH(sums) "vshr.s32    %q[" sums "], %q[" sums "], #4\n\t"
 #define CORTEXM_UPPER_HALVES , [upper] "w"(vdupq_n_u8(0xf0))
@@ -227,8 +232,8 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vmov        %f[u], r4, r6\n\t"
         "vmov        %e[v], r8, r10\n\t"
         "vmov        %f[v], r12, lr\n\t" CORTEXM_SIXTEENTH("u") CORTEXM_SIXTEENTH("v")
-        "ldrd        r8, r6, [%[g]]\n\t"
-        "ldrd        r4, r10, [%[g], #8]\n\t"
+        "ldrd        r8, " CORTEXM_AT_MULTIPLIERS ", [%[g]]\n\t"
+        "ldrd        r4, " CORTEXM_MORE ", [%[g], #8]\n\t"
         "ldrd        r0, r2, [%[g], #16]\n\t"
         "vldrw.u32   %q[s], [r8], #16\n\t"
         "vadd.i32    %q[u], %q[u], %q[s]\n\t"
@@ -243,7 +248,7 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vshr.s32    %q[t], %q[v], #31\n\t"
         "vadd.i32    %q[v], %q[v], %q[t]\n\t"
         "vrshl.s32   %q[u], %q[u], %q[s]\n\t"
-        "strd        r8, r6, [%[g]]\n\t"
+        "strd        r8, " CORTEXM_AT_MULTIPLIERS ", [%[g]]\n\t"
         "vrshl.s32   %q[v], %q[v], %q[s]\n\t"
         "vmax.s32    %q[u], %q[u], %q[low]\n\t"
         "vmax.s32    %q[v], %q[v], %q[low]\n\t"
@@ -253,8 +258,8 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vadd.i32    %q[v], %q[v], %q[zero]\n\t"
         "vstrb.32    %q[u], [r0], #4\n\t"
         "vstrb.32    %q[v], [r2], #4\n\t"
-        "subs        r10, r10, #4\n\t"
-        "strd        r4, r10, [%[g], #8]\n\t"
+        "subs        " CORTEXM_MORE ", " CORTEXM_MORE ", #4\n\t"
+        "strd        r4, " CORTEXM_MORE ", [%[g], #8]\n\t"
         "strd        r0, r2, [%[g], #16]\n\t"
         "bge         0b\n\t"
         : [u] "=&w"(u), [v] "=&w"(v), [s] "=&w"(s), [t] "=&w"(t), [x] "=&r"(x), [y] "=&r"(y),

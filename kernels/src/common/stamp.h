@@ -40,6 +40,7 @@
  * file that defines one includes this before.
  */
 #undef ADD_UPPER
+#undef ADD_ZERO_POINT
 #undef AGAIN
 #undef AT_ONCE
 #undef BAND
@@ -53,6 +54,7 @@
 #undef CHANNELS
 #undef CHUNK
 #undef CLAMP
+#undef CODES
 #undef CODE_BITS
 #undef COLUMNS
 #undef CONVERT
@@ -93,8 +95,6 @@
 #undef FIRST_ROUND
 #undef FOLD
 #undef FROM
-#undef HIGH_add
-#undef HIGH_mul
 #undef INSTRUCTION
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
@@ -107,18 +107,20 @@
 #undef LITERALS
 #undef LOAD
 #undef LOAD_FIRST
+#undef LOAD_FOUR
+#undef LOAD_LANES
 #undef LOAD_MULTIPLIER
 #undef LOAD_MULTIPLIERS
 #undef LOAD_ROW
 #undef LOAD_SECOND
 #undef LOAD_TAP
+#undef LOAD_s16
+#undef LOAD_s8
 #undef LOG
 #undef LOG_log_softmax
 #undef LOG_softmax
 #undef LOOP
 #undef LOWER
-#undef LOW_add
-#undef LOW_mul
 #undef MAX_SIZE
 #undef MAX_s16
 #undef MAX_s8
@@ -141,6 +143,7 @@
 #undef NN_s8
 #undef NN_s8w4
 #undef OF
+#undef OF_WIDTH
 #undef ONE
 #undef ONES
 #undef ONE_f32
@@ -176,12 +179,12 @@
 #undef RELATION_compare_le
 #undef RELATION_compare_lt
 #undef RELATION_compare_ne
+#undef REPEAT
+#undef REPEATED
 #undef RESCALE
 #undef RESULT
-#undef RESULT_add
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
-#undef RESULT_mul
 #undef ROWS_APART
 #undef ROW_BYTES
 #undef RUN
@@ -189,8 +192,6 @@
 #undef SCALED
 #undef SCALED_s16
 #undef SCALED_s8
-#undef SCALES_add
-#undef SCALES_mul
 #undef SECOND
 #undef SECOND0
 #undef SECOND1
@@ -199,6 +200,7 @@
 #undef SEPARATE
 #undef SEPARATE_BLOCK
 #undef SKIPPED
+#undef SMALLEST
 #undef SMALLEST_s16
 #undef SMALLEST_s8
 #undef START
@@ -215,8 +217,12 @@
 #undef STEP_mean
 #undef STEP_sum
 #undef STORE
+#undef STORE_FOUR
+#undef STORE_s16
+#undef STORE_s8
 #undef STORE_scatter
 #undef STORE_scatter_add
+#undef SUBTRACT
 #undef SUM
 #undef SUM_f32
 #undef SUM_s8
@@ -234,7 +240,9 @@
 #undef WIDE_conv2d_wide
 #undef WIDE_depthwise_conv2d
 #undef WIDE_depthwise_conv2d_wide
+#undef WIDTH
 #undef ZERO_POINT
+#undef ZERO_POINTS
 
 /* Functions that stay functions: merged into a larger one, a loop would lose its registers.
  *

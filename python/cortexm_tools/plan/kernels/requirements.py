@@ -115,9 +115,9 @@ def _from_channels(least: int) -> Callable[[Facts], bool]:
     return lambda facts: bool(facts.get("channels", facts.get("in_c", 0)) >= least)
 
 
-def _below_4080_pixels(facts: Facts) -> bool:
+def _below_pixels(limit: int) -> Callable[[Facts], bool]:
     """Windows of so few pixels that sums are divided exactly by a product: see pool_codes_mve.inc."""
-    return bool(facts["kernel_h"] * facts["kernel_w"] < 4080)
+    return lambda facts: bool(facts["kernel_h"] * facts["kernel_w"] < limit)
 
 
 def _normal_scale(facts: Facts) -> bool:
@@ -136,7 +136,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "shifts_right_2": _shifts_right_2,
     "one_to_one": _one_to_one,
     "normal_scale": _normal_scale,
-    "below_4080_pixels": _below_4080_pixels,
+    "below_256_pixels": _below_pixels(256),
+    "below_4080_pixels": _below_pixels(4080),
     "from_4_channels": _from_channels(4),
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
