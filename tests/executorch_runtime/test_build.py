@@ -54,6 +54,10 @@ def test_an_application_switches_by_one_word(host: Host, tmp_path: Path) -> None
     assert "cortexm_et::quantized_conv2d_out" in names
     assert "cortexm_et::quantized_linear_out" not in names
     assert main(["report", str(folder / "mixed.report.json")]) == 0
+    assert main(["report", str(folder / "mixed.report.json"), "--html"]) == 0
+    page = (folder / "mixed.report.html").read_text(encoding="utf-8")
+    assert all(f"{size:,} B" in page for size in report["pools"].values())
+    assert main(["report", str(folder / "mixed.report.json"), "--svg"]) == 1
     # Nothing to do when nothing changed.
     again = subprocess.run(
         [cmake(), "--build", str(build), "-t", "application"], capture_output=True, text=True

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cortexm_tools import cli
+from cortexm_tools.report import page as page_module
 from cortexm_tools.report.page import arena_svg, report_html
 from cortexm_tools.report.reading import Report, read_report
 
@@ -202,3 +204,14 @@ def test_the_picture_is_well_formed(page: Path) -> None:
     html = page.read_text(encoding="utf-8")
     assert not re.findall(r"(?:src|href)=\"(?!data:)", html)
     assert set(re.findall(r"https?://[^\"']*", html)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_without_jinja2_there_is_a_sentence(
+    digits: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    page_module._environment.cache_clear()
+    assert cli.main(["report", str(digits / "digits.report.json"), "--html"]) == 1
+    error = capsys.readouterr().err
+    assert "'jinja2' is missing" in error and "hint: pip install jinja2" in error
+    assert cli.main(["report", str(digits / "digits.report.json")]) == 0

@@ -116,3 +116,17 @@ def test_other_formats_end_in_a_sentence(
                 assert "Traceback" not in capsys.readouterr().err
     said(data, "--out", "x.html")
     said(data, "--html", "--bench", str(path))
+
+
+def test_every_key_is_documented(digits: Path) -> None:
+    """Those of the digits, and of a model with states and regions."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    graph = simplify(read_pte((STATES / "frames.pte").read_bytes(), name="frames"))
+    data = report_data(make_plan(graph, Target.parse("cortex-m4")), name="frames", digest="0")
+    stored = json.loads((digits / "digits.report.json").read_text())
+    for one in (stored, data):
+        groups = (one, *one["layers"], *one["buffers"], *one["arenas"])
+        keys = {key for group in groups for key in group}
+        keys |= {key for buffer in one["buffers"] for tensor in buffer["tensors"] for key in tensor}
+        missing = sorted(key for key in keys if f"`{key}`" not in text)
+        assert not missing, missing

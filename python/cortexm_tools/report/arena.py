@@ -17,6 +17,7 @@ LEFT, TOP, TALL = 74, 58, 320
 NAMES, NO_NAMES = 116, 44  # pixels below the picture, with and without names of steps
 _WIDTH = 880  # of all steps, unless that makes them too narrow or too wide
 _NARROW, _WIDE, _NAMED = 8.0, 62.0, 18.0  # of a column; with its name from the last one on
+_MARGIN = 110  # at the right, for the names of memories
 _THIN = 1.4  # what is thinner could not be pointed at
 
 KINDS = {
@@ -155,9 +156,13 @@ def arena_of(data: dict[str, Any]) -> Arena | None:
         f"{operator_text(layers[top_step])}",
     )
     present = {buffer["kind"] for buffer in buffers}
+    kinds = tuple((kind, text) for kind, text in KINDS.items() if kind in present)
+    legend = LEFT + sum(34 + 6.6 * len(text) for _, text in (*kinds, ("", "result over operand")))
     return Arena(
         title=f"The arena of {data['name']} over time, on {data['target']['cpu']}: {size:,} bytes",
-        width=LEFT + column * len(layers) + 16,
+        width=max(
+            LEFT + column * len(layers) + (_MARGIN if len(data["arenas"]) > 1 else 16), legend
+        ),
         column=column,
         boxes=tuple(sorted(boxes, key=lambda box: -box.width * box.height)),
         labels=tuple(labels),
@@ -166,7 +171,7 @@ def arena_of(data: dict[str, Any]) -> Arena | None:
         ticks=tuple((y_of(address), f"{address:,}") for address in _ticks(size)),
         regions=_regions(data, y_of),
         peak=peak,
-        kinds=tuple((kind, text) for kind, text in KINDS.items() if kind in present),
+        kinds=kinds,
         height=TOP + TALL + (NAMES if named else NO_NAMES),
     )
 
