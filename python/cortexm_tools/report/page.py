@@ -312,8 +312,17 @@ def _layers(
     columns.append((Column("#", "step of the plan", True), steps))
     words("operator", "what is computed; several in bands of rows", operator_text)
     words("layer", "module of the model", lambda layer: str(layer["layer"]))
-    words("result", "type and shape of the result", lambda layer: str(layer["outputs"][0]))
+    words("result", "type and shape of the result", _type_of)
     words("precision", "what it computes in", lambda layer: str(layer["precision"]))
+    if decibels:
+        cells = []
+        for layer in layers:
+            value = decibels.get((layer["layer"], layer["source"]))
+            text = "" if value is None else f"{value:.1f}"
+            cells.append(Cell(text, -1.0 if value is None else value))
+        columns.append(
+            (Column("dB", "SQNR of the float model's layer, see Precision", True), cells)
+        )
     if counts:
         numbers("instructions", "counted on the emulated core", counts)
     if counts and total and (estimate := bench["estimate"]):
@@ -334,21 +343,17 @@ def _layers(
     numbers("constants", "bytes of weights, biases and tables", [
         one["constants_bytes"] for one in layers
     ])  # fmt: skip
-    if decibels:
-        cells = []
-        for layer in layers:
-            value = decibels.get((layer["layer"], layer["source"]))
-            text = "" if value is None else f"{value:.1f}"
-            cells.append(Cell(text, -1.0 if value is None else value))
-        columns.append(
-            (Column("dB", "SQNR of the float model's layer, see Precision", True), cells)
-        )
     words("source", "line of the model file", lambda layer: str(layer["source"]))
     words("kernels", "functions that are called", lambda layer: ", ".join(
         dict.fromkeys(name.removeprefix("cortexm_") for name in layer["kernels"])
     ))  # fmt: skip
     header = tuple(column for column, _ in columns)
     return header, tuple(zip(*(cells for _, cells in columns), strict=True))
+
+
+def _type_of(layer: dict[str, Any]) -> str:
+    """Type and shape of a layer's result; the graph below has the order of its dimensions."""
+    return str(layer["outputs"][0]).split(" order ")[0]
 
 
 def _noise(data: dict[str, Any]) -> list[Noise]:
