@@ -233,6 +233,8 @@ def _flash(report: Report) -> list[Part]:
             Part("code", footprint["code"], "band"),
         ]
         return parts + [Part("data", footprint["data"], "scratch")] * bool(footprint["data"])
+    if image := data.get("weights"):
+        return [Part("image of weights", image["image_bytes"], "tensor", "apart from the firmware")]
     note = "constants; code is known when the model is linked"
     return [Part("constants", data["constants_bytes"], "tensor", note)]
 
@@ -275,6 +277,13 @@ def _facts(report: Report) -> list[tuple[str, str]]:
              f"{data['constants_needed_bytes']:,} B"),
             ("kernels", f"{len(data['kernels'])}, of {', '.join(data['libraries'])}"),
         ]  # fmt: skip
+        if image := data.get("weights"):
+            facts.append(
+                (
+                    "weights",
+                    f"apart, in an image of {image['image_bytes']:,} B for plan {image['plan']}",
+                )
+            )
         if removed := data.get("channels_removed", 0):
             facts.append(("constant channels removed", f"{removed:,}"))
         if spared:

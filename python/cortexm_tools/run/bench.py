@@ -98,6 +98,7 @@ def bench(
         "arena_lower_bound": compiled.plan.lower_bound - compiled.plan.state_size,
         "flash_by_part": flash,
         "constants_needed": compiled.plan.needed_bytes,
+        "weights_image": compiled.report.get("weights", {}).get("image_bytes", 0),
         "ram": {
             "arena": compiled.plan.working_size,
             **({"state": compiled.plan.state_size} if compiled.plan.state_size else {}),
@@ -121,6 +122,10 @@ def bench(
 def _constants_line(data: dict[str, Any]) -> str:
     """How far the constants in the image exceed what the model needs."""
     stored, needed = data["flash_by_part"]["constants"], data["constants_needed"]
+    if image := data.get("weights_image"):
+        return (
+            f"of the constants the model needs {needed:,} bytes, apart: an image of {image:,} bytes"
+        )
     over = 100 * (stored / needed - 1) if needed else 0.0
     return f"of the constants the model needs {needed:,} bytes: +{over:.1f} %"
 
