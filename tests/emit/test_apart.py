@@ -220,6 +220,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out.write_bytes(before[:-1])
     assert main(["inspect", str(out)]) == 1
     assert "is damaged" in capsys.readouterr().err
+    assert main(["run", str(FIRST), "--weights", "partition", "--zephyr", "mps2/an385"]) == 1
+    assert "the application of --zephyr links the weights" in capsys.readouterr().err
     for text in ("", "{}", json.dumps({**json.loads(contract.read_text()), "command": ["x"]})):
         contract.write_text(text)
         assert main(make) == 1
