@@ -42,7 +42,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel's contents, as pip installs it."""
+    """A folder with the wheel's contents, as pip installs it; made of the sdist, which is beside it in
+    ../dist."""
     base = tmp_path_factory.mktemp("wheel")
     source = base / "source"
     # The build backend may leave files in the tree it builds from.
@@ -50,7 +51,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT, source, ignore=ignored)
     pip = (sys.executable, "-m", "pip")
     options = ("--no-deps", "--no-build-isolation", "--disable-pip-version-check")
-    succeed(run(*pip, "wheel", *options, "-w", str(base / "dist"), str(source)))
+    build = (sys.executable, "-m", "build", "--no-isolation", "-o", str(base / "dist"))
+    succeed(run(*build, str(source)))
     (built,) = (base / "dist").glob("cortexm_model-*-py3-none-any.whl")
     succeed(run(*pip, "install", *options, "--target", str(base / "site"), str(built)))
     return base / "site"

@@ -93,3 +93,21 @@ def test_every_source_has_a_licence_line() -> None:
         not in "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:5])
     ]
     assert not missing
+
+
+def test_table_of_formats_has_their_numbers() -> None:
+    from cortexm_tools.emit import apart
+    from cortexm_tools.pte import layers
+    from cortexm_tools.report import reading
+
+    rows = (ROOT / "docs" / "formats.md").read_text().splitlines()
+    header = (ROOT / "runtime/include/cortexm/model.h").read_text()
+    abi = re.search(r"#define CORTEXM_ABI (\d+)", header)[1]
+    for name, said in (
+        ("C interface", f"`CORTEXM_ABI` {abi}"),
+        ("`NAME.report.json`", f"`format` {reading.FORMAT}"),
+        ("`NAME.layers.json`", f"`format` {layers.FORMAT}"),
+        ("`NAME.weights.bin`", f"`format` {apart.FORMAT}"),
+    ):
+        (row,) = (row for row in rows if row.startswith(f"| {name}"))
+        assert said in row.split("|")[2], row
