@@ -79,8 +79,9 @@ install_browser() {
   for name in chromium-headless-shell chromium chromium-browser google-chrome; do
     if command -v "$name" >/dev/null; then return; fi
   done
-  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo -n) # nobody is asked for a password for this
   say "Installing a browser for the tests of pages"
+  "${as_root[@]}" apt-get update || true
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y --no-install-recommends chromium-headless-shell ||
     say "there is no chromium-headless-shell: the tests of pages are skipped"
