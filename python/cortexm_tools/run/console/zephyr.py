@@ -189,6 +189,12 @@ def _build(
             where=str(root),
             hint="use the cortexm of a checkout, or of the workspace's module: west cortexm",
         )
+    if (model_dir / f"{name}_cmsis_nn.c").is_file():
+        raise CortexMError(
+            "with --zephyr only our own kernels are built",
+            where=name,
+            hint="--kernels builtin; an application of yours takes CONFIG_CORTEXM_KERNELS_CMSIS_NN",
+        )
     given = [
         f"-DRUNNER_MODEL={model_dir.resolve()}",
         f"-DRUNNER_NAME={name}",
