@@ -22,6 +22,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.paths import data_root
 from cortexm_tools.program import load_program
 from cortexm_tools.run.boards import BOARDS
+from cortexm_tools.run.circumstances import measured_data, measured_lines, tried_line
 from cortexm_tools.run.command import RunRequest, run_program, run_text
 from cortexm_tools.run.emulator import EMULATOR
 from cortexm_tools.run.image import COMPILER
@@ -31,7 +32,7 @@ from cortexm_tools.run.probe.memories import linker_script, parse_memory, read_l
 from cortexm_tools.run.probe.servers import Probe, connected, server_command
 from cortexm_tools.run.probe.session import Image, check_core, run_image_on
 from cortexm_tools.run.probe.silicon import find_chip, silicon
-from cortexm_tools.run.result import RunResult
+from cortexm_tools.run.result import Measured, RunResult
 from cortexm_tools.target import CORES, Core, Target
 
 from tests.support.cores import cross_compiler
@@ -413,3 +414,30 @@ def test_a_vendors_linker_script_says_where_memory_is(tmp_path: Path) -> None:
     text = linker_script(parse_memory("code=0x0:64K,ram=0x20000000:8K,fast=0x30000000:4K"))
     assert 'REGION_ALIAS("FAST", CHIP_FAST)' in text and 'REGION_ALIAS("TEXT", CHIP_CODE)' in text
     assert "BOARD_STACK_SIZE = 1024;" in text
+
+
+def test_what_the_circumstances_are_said_to_be() -> None:
+    found = Measured(
+        counter="DWT CYCCNT",
+        cycles=(2_000_000, 1_600_000, 1_600_010),
+        layers=(),
+        clock_hz=16_020_000.0,
+        declared_hz=16_000_000,
+        clock_source="HSI",
+        wait_states=5,
+        caches=(True, False),
+        emulated=False,
+        core="cortex-m7",
+        how="openocd:x",
+    )
+    text = "\n".join(measured_lines(measured_data(found)))
+    assert "1,600,010 cycles per inference (DWT CYCCNT; median of 3" in text
+    assert "100.001 ms" in text and "16.00 MHz as declared (HSI), 16.02 MHz as found" in text
+    assert "wait states 5 as found" in text and "instruction on, data off" in text
+    assert "DIFFER" not in text and "no silicon" not in text
+    other = measured_lines(measured_data(replace(found, clock_hz=64e6)))
+    assert any("THESE DIFFER" in line for line in other)
+    without = replace(found, counter="none", cycles=(), clock_hz=None, caches=None)
+    data = measured_data(without)
+    assert data["cycles"] is None and measured_lines(data)[0].startswith("no cycle counter here")
+    assert "nobody has told" in tried_line("nucleo-f446re", emulated=False)
