@@ -28,6 +28,9 @@ from .target import Target
 
 if TYPE_CHECKING:
     from .frontend.load.model_file import LoadedModel
+    from .frontend.load.samples import Sample
+
+_CALIBRATION_KEPT = 16  # windows of a stream to check it with
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Program:
         reference: runs ExecuTorch's Python reference of the lowered program; None for a .pte.
         float_module: runs the model before quantization; None for a .pte.
         example: the model's example inputs, logical; None for a .pte.
+        calibration: the first samples that the quantization ranges were taken from, logical; none for a
+            .pte.
         vectors: the test vectors of a .bpte.
         fake_quantized: runs the quantized model before lowering; None for a .pte.
         texts: the model as Python code after each stage of the frontend; empty for a .pte.
@@ -81,6 +86,7 @@ class Program:
     reference: Runner | None = field(default=None, repr=False)
     float_module: Runner | None = field(default=None, repr=False)
     example: tuple[Array, ...] | None = field(default=None, repr=False)
+    calibration: tuple[tuple[Array, ...], ...] = field(default=(), repr=False)
     vectors: tuple[TestVector, ...] = field(default=(), repr=False)
     fake_quantized: Runner | None = field(default=None, repr=False)
     texts: dict[str, str] = field(default_factory=dict, repr=False)
@@ -308,7 +314,8 @@ def _lower(
         _evaluation(loaded),
         lowered.reference,
         lowered.float_module,
-        tuple(tensor.detach().contiguous().numpy() for tensor in loaded.example_inputs),
+        _arrays(loaded.example_inputs),
+        tuple(map(_arrays, (loaded.calibration or ())[:_CALIBRATION_KEPT])),
         fake_quantized=lowered.fake_quantized,
         texts=lowered.texts,
         quality=lowered.quality.data() if lowered.quality is not None else None,
@@ -325,6 +332,10 @@ def _same_folder() -> Iterator[None]:
         yield
     finally:
         os.chdir(folder)
+
+
+def _arrays(sample: Sample) -> tuple[Array, ...]:
+    return tuple(tensor.detach().contiguous().numpy() for tensor in sample)
 
 
 def _evaluation(loaded: LoadedModel) -> EvaluationSet | None:

@@ -269,6 +269,24 @@ def test_stays_int8(name: str) -> None:
             assert float(np.abs(want - got).mean()) <= 0.015 * spread
 
 
+def test_activations_stand_behind_convolutions() -> None:
+    """In one dimension, too, what cuts off a convolution's result is part of it."""
+    loaded = load(
+        lambda: Net(
+            lambda a, n, b, c, x: F.relu6(c(F.hardtanh(b(F.relu(n(a(x))))))),
+            nn.Conv1d(8, 6, 3),
+            nn.BatchNorm1d(6),
+            nn.ConvTranspose1d(6, 6, 2, 2),
+            nn.Conv1d(6, 6, 5, groups=6, dilation=2),
+        ),
+        SEQUENCE,
+    )
+    lowered = lower(loaded, target=Target.parse("cortex-m55"), name="net")
+    kinds = [op.kind for op in read_pte(lowered.pte, name="net").ops]
+    assert {"conv2d", "transpose_conv2d", "depthwise_conv2d"} <= set(kinds)
+    assert not {"activation", "clamp"} & set(kinds), kinds
+
+
 def test_float_model_is_left_alone() -> None:
     loaded = load(lambda: Net(lambda c, x: c(x).mean(1) * 2, nn.Conv1d(8, 4, 3)), SEQUENCE)
     target = Target.parse("cortex-m55")

@@ -16,6 +16,8 @@ from cortexm_tools.options.stream import Stream
 from cortexm_tools.program import Program
 from cortexm_tools.report import summary
 from cortexm_tools.run.command import RunRequest, run_program, run_text
+from cortexm_tools.stream import stream_graph
+from cortexm_tools.stream.stage import check_frames, stream_frames
 from cortexm_tools.target import Target
 
 from tests.support.graphs import Net
@@ -56,6 +58,20 @@ def test_what_is_written_and_said() -> None:
     assert "equals the model over the window in every byte" in said
     assert "words_samples.c" in compiled.files  # the calls of one window
     assert "#define WORDS_SAMPLE_COUNT 6" in str(compiled.files["words_samples.h"])
+
+
+def test_the_check_runs_on_the_calibration_data() -> None:
+    windows = [np.full((1, 4, 20, 1), code, np.int8) for code in (3, 7)]
+    calibrated = tuple((window,) for window in windows)
+    program = _GraphProgram("words", b"0", example=(-windows[0],), calibration=calibrated)
+    model = stream_graph(program.graph(), Stream(2, 3))
+    (frames,) = check_frames(model, program, 20)
+    np.testing.assert_array_equal(frames[:, :, :40], np.concatenate(windows, 2))
+    assert len(np.unique(frames[:, :, 40:])) > 40  # random ones
+    (frames,) = stream_frames(model, program, 20)
+    np.testing.assert_array_equal(frames[:, :, :20], -windows[0])
+    (frames,) = check_frames(model, replace(program, calibration=()), 20)
+    np.testing.assert_array_equal(frames[:, :, :20], -windows[0])
 
 
 def test_a_causal_stream_says_how_far_it_is() -> None:

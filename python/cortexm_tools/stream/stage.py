@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ def stream_stage(graph: Graph, stream: Stream, program: Program) -> tuple[Stream
     model = replace(model, graph=simplify(model.graph))
     most = max(2, _OPERATORS // max(1, len(model.graph.ops)))
     calls = min(most, model.calls + -(-model.delay // stream.hop) + _WINDOWS)
-    frames = stream_frames(model, program, calls)
+    frames = check_frames(model, program, calls)
     found: dict[str, Any] = {
         "dim": stream.dim,
         "hop": stream.hop,
@@ -74,11 +74,21 @@ def _macs(graph: Graph) -> int:
     return total
 
 
+def check_frames(model: Streamed, program: Program, calls: int) -> Frames:
+    """Frames for so many calls to check a stream with: the windows that the program was calibrated with,
+    else those of `stream_frames`, one after another, then random ones."""
+    return _frames(model, program.calibration or _windows(program, model.windowed), calls)
+
+
 def stream_frames(model: Streamed, program: Program, calls: int) -> Frames:
     """Frames for so many calls: the program's own windows one after another, then random ones."""
+    return _frames(model, _windows(program, model.windowed), calls)
+
+
+def _frames(model: Streamed, windows: Iterable[Sequence[Array]], calls: int) -> Frames:
     graph, rows = model.windowed, list[Sequence[Array]]()
     wanted = calls * model.stream.hop
-    for values in _windows(program, graph):
+    for values in windows:
         if len(rows) * model.window >= wanted:
             break
         rows.append(
@@ -110,6 +120,8 @@ def random_input(graph: Graph, index: int, random: np.random.Generator) -> Array
     if tensor.dtype is DType.BOOL:
         return random.integers(0, 2, tensor.shape).astype(np.bool_)
     low, high = tensor.dtype.limits
+    if tensor.dtype is DType.S16 and tensor.quant is not None:  # such as sound, of any loudness
+        return random.integers(low, high + 1, tensor.shape).astype(np.int16)
     return random.integers(max(low, -128), min(high, 127) + 1, tensor.shape).astype(
         tensor.dtype.numpy
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes network.pte, with int16 activations, mixed.pte, with all precisions, and recurrent.pte:
-python -m tests.data.precision.make"""
+"""Writes network.pte, with int16 activations, mixed.pte, with all precisions, recurrent.pte and
+sound.pte: python -m tests.data.precision.make"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cortexm_tools.program import load_program
 from cortexm_tools.target import Target
 
 HERE = Path(__file__).parent
-PRECISIONS = {"network": "a16w8", "mixed": "int8", "recurrent": "int8"}
+PRECISIONS = {"network": "a16w8", "mixed": "int8", "recurrent": "int8", "sound": "int8"}
 
 
 def main() -> None:

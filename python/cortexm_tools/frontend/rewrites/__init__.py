@@ -72,5 +72,6 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
             replacement.meta["val"] = node.meta.get("val")
             node.replace_all_uses_with(replacement)
         module.graph.erase_node(node)
+    convolution.join_activations(module, precision_of)
     module.graph.eliminate_dead_code()
     module.recompile()

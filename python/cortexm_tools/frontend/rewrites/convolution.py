@@ -8,13 +8,47 @@ padding is one whose input has a row and column of zeros more, cut to size.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 
 from .builder import Builder, Table, numbers, shape_of
 from .pooling import average, windows
 
 _aten = torch.ops.aten
+
+# What ExecuTorch's quantizer takes into the convolution before it.
+_FUSED = {
+    _aten.relu.default, _aten.relu_.default, _aten.relu6.default, _aten.relu6_.default,
+    _aten.hardtanh.default, _aten.hardtanh_.default,
+    _aten.hardsigmoid.default, _aten.hardsigmoid_.default, _aten.clamp.default, _aten.clamp_.default,
+}  # fmt: skip
+_CONVOLUTIONS = {_aten.conv2d.default, _aten.conv_transpose2d.input}
+_VIEWS = {_aten.squeeze.dim, _aten.reshape.default}
+
+
+def join_activations(module: GraphModule, precision_of: Callable[[Node], object]) -> None:
+    """Activations stand right behind the convolutions that fuse them, and the view that makes the
+    result one-dimensional again behind both, in place.
+
+    Otherwise the convolution has codes for what the activation cuts off, and the activation is an
+    operator of its own.
+    """
+    for node in list(module.graph.nodes):
+        view = node.args[0] if node.target in _FUSED else None
+        if not isinstance(view, Node) or view.target not in _VIEWS or len(view.users) != 1:
+            continue
+        source = view.args[0]
+        if not isinstance(source, Node) or source.target not in _CONVOLUTIONS:
+            continue
+        if len(source.users) != 1 or precision_of(source) != precision_of(node):
+            continue
+        build, target = Builder(module, node), view.target
+        activated = build(node.target, source, *node.args[1:], **node.kwargs)
+        node.replace_all_uses_with(build(target, activated, *view.args[1:], **view.kwargs))
+        for old in (node, view):
+            module.graph.erase_node(old)
 
 
 def _convolution_1d(build: Builder) -> Node | None:
