@@ -86,6 +86,23 @@ def test_two_models_and_a_worker_thread(application) -> None:
     assert re.search(r"<inf> cortexm: strokes: arena \d+ bytes at 0x", text)
 
 
+def test_keywords_of_the_recording_in_the_image(application) -> None:
+    app = application("samples/keyword-spotting", AN547)
+    app.make()
+    text = app.run(r"outputs [0-9a-f]{8}\s")
+    heard = re.findall(r"^ *[\d.]+ s  (\w+)\s*$", text, re.M)
+    assert heard == ["yes", "left", "stop", "go", "right", "off", "down"], text
+
+
+def test_keywords_of_a_microphone(application) -> None:
+    app = application("samples/keyword-spotting", "arduino_nano_33_ble/nrf52840/sense")
+    if not any(Path(path).name == "nordic" for path in modules().split(";")):
+        pytest.skip("the workspace has no module hal_nordic, which the board needs")
+    app.make()
+    assert app.config("AUDIO_DMIC") == "y"
+    assert "sound_dmic.c" in (app.build / "compile_commands.json").read_text()
+
+
 def test_one_cortex_m0(program) -> None:
     app = program("qemu_cortex_m0", "digits.pte")
     app.make()

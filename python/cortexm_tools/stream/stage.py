@@ -16,6 +16,7 @@ from ..pte.vectors import fit_input, vector_inputs
 from ..simplify import simplify
 from . import stream_graph
 from .check import Frames, Streamed, check_stream, stream_noise
+from .order import early_reads
 
 # What the check at build time may run: operators of the stream, and windows beside it.
 _OPERATORS = 20_000
@@ -30,7 +31,7 @@ def stream_stage(graph: Graph, stream: Stream, program: Program) -> tuple[Stream
         CortexMError: it cannot be streamed so: names the input, or the layers.
     """
     model = stream_graph(graph, stream)
-    model = replace(model, graph=simplify(model.graph))
+    model = replace(model, graph=early_reads(simplify(model.graph)))
     most = max(2, _OPERATORS // max(1, len(model.graph.ops)))
     calls = min(most, model.calls + -(-model.delay // stream.hop) + _WINDOWS)
     frames = check_frames(model, program, calls)
