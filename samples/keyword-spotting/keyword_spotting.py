@@ -119,7 +119,7 @@ def ModelUnderTest() -> nn.Module:
 
 
 def CalibrationInputs() -> torch.Tensor:
-    return windows(read_wav(CALIBRATION), 5 * HOP)
+    return windows(read_wav(CALIBRATION), WINDOW // 2)
 
 
 def EvaluationInputs() -> tuple[torch.Tensor, torch.Tensor]:

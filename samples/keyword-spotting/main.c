@@ -13,9 +13,9 @@
 #define CLASSES KEYWORD_SPOTTING_OUTPUT_0_COUNT
 #define HOP KEYWORD_SPOTTING_STREAM_HOP
 #define FIRST_WORD 2 /* before it: silence, and words that are none of these */
-#define SMOOTHED 8   /* calls whose probabilities are averaged, 160 ms */
-#define PAUSE 15     /* calls before another word is believed, 300 ms */
-#define CERTAIN 0.6f /* how probable a word has to be */
+#define SMOOTHED 10  /* calls whose probabilities are averaged, 200 ms */
+#define PAUSE 10     /* calls without a word before the same one is heard again, 200 ms */
+#define CERTAIN 0.7f /* how probable a word has to be */
 
 static const char *const names[CLASSES] = {"silence", "unknown", "yes",   "no", "up",  "down",
                                            "left",    "right",   "on",    "off", "stop", "go"};
@@ -25,7 +25,8 @@ struct smoothing {
     int8_t codes[SMOOTHED][CLASSES];
     int sums[CLASSES];
     int next; /* the oldest of them */
-    int wait; /* calls until another word is believed */
+    int last; /* the word that was heard */
+    int wait; /* calls until it may be heard again */
 };
 
 /* Takes the probabilities of a call; returns the word that was spoken, or -1. */
@@ -44,8 +45,9 @@ static int spoken(struct smoothing *s, const int8_t *codes)
         s->wait -= s->wait > 0;
         return -1;
     }
-    const int heard = s->wait == 0 ? best : -1;
+    const int heard = s->wait == 0 || best != s->last ? best : -1;
 
+    s->last = best;
     s->wait = PAUSE;
     return heard;
 }
