@@ -136,8 +136,8 @@ def test_contributed_measurements_lie_in_their_intervals(tmp_path: Path) -> None
         **{"clock": {}, "kernels": {}, "layers": [], "model": {"name": "m"}},
         "mix": {"alu": 1000, "load": 500, "fetched": 1500},
     }
-    for name, count in (("a", 2000), ("b", 200_000)):
+    for name, count in (("a", 2000), ("b", 5000)):
         (tmp_path / f"{name}.json").write_text(json.dumps({**measured, "cycles": count}))
     inside, outside = cycles.board_table(tmp_path)[2:]
-    assert inside.endswith("| inside |") and "| b | cortex-m4 | m | 200,000 |" in outside
+    assert inside.endswith("| inside |") and "| b | cortex-m4 | m | 5,000 |" in outside
     assert outside.endswith("| OUTSIDE |")

@@ -300,6 +300,7 @@ def test_calibrate_fits_the_interval(tmp_path: Path, capsys: pytest.CaptureFixtu
         ({"cpu": "cortex-m99"}, "a core that is not known"),
         ({"cpu": "cortex-m23"}, "no costs for cortex-m23"),
         ({"layers": 1}, "has no 'layers'"),
+        ({"cycles": 300}, "has 300 cycles where"),
     ],
 )
 def test_what_cannot_be_fitted_is_said(

@@ -84,6 +84,14 @@ def point_of(data: Mapping[str, Any], where: str) -> Point:
     interval = estimate(core, mix)
     if interval is None or interval.high <= interval.low:
         raise CortexMError(f"there are no costs for {core.value} to fit", where=where)
+    if not interval.low / 2 <= cycles <= 4 * interval.high:
+        raise CortexMError(
+            f"has {cycles:,} cycles where {interval.low:,} to {interval.high:,} are expected: no costs "
+            "of instructions explain that",
+            where=where,
+            hint="is the counter that of the core's clock, and are code and weights in memory that the "
+            "core reads without long waits?",
+        )
     position = (cycles - interval.low) / (interval.high - interval.low)
     name = str(data["model"].get("name", ""))
     return Point(str(data["board"]), name, core, cycles, interval.low, interval.high, position)
