@@ -80,6 +80,8 @@ class CoreInfo:
         boards: emulated boards that run its code, in the order to try; none for the host.
         measured_as: whose figures of kernel libraries serve for it.
         executorch: its name in ExecuTorch.
+        float_mac: instructions that a multiplication and an addition of floats take; 0 if it may have an
+            FPU.
         cycles: by class of instructions; empty if there is no estimate.
         part: its part number in CPUID; 0 if it is none of Arm's.
     """
@@ -91,6 +93,7 @@ class CoreInfo:
     boards: tuple[str, ...]
     measured_as: Core
     executorch: str
+    float_mac: int
     cycles: Mapping[str, Cost]
     part: int
 
@@ -115,6 +118,7 @@ def _info(row: Mapping[str, Any]) -> CoreInfo:
         boards=tuple(row.get("boards", ())),
         measured_as=Core(row.get("measured_as", name)),
         executorch=row.get("executorch", name.removeprefix("cortex-").upper()),
+        float_mac=row.get("float_mac", 0),
         cycles=_cycles(name),
         part=int(row.get("part", "0"), 0),
     )

@@ -24,6 +24,9 @@ from tests.support.float_graphs import INEXACT_UNARY, LAYERS, binary, clamp, una
 # Every operator first, seven times: once for each element type.
 COUNT = 7 * len(STEPS)
 
+# Layers whose kernels take their sums in several ways.
+SUMS = ("convolution", "linear", "matmul")
+
 Case = tuple[Graph, list[list[Array]]]
 
 
@@ -41,7 +44,8 @@ def float_cases() -> list[Case]:
     for seed, dtype in enumerate((DType.S32, DType.S64)):
         graphs += [binary(300 + seed, ops.Binary(name), dtype) for name in ops.INTEGER_FUNCTIONS]
     graphs += [clamp(400 + n, dtype) for n, dtype in enumerate((DType.F32, DType.S8, DType.S32))]
-    graphs += [layer(500 + seed) for layer in LAYERS.values() for seed in range(4)]
+    for name, layer in LAYERS.items():
+        graphs += [layer(500 + seed) for seed in range(12 if name in SUMS else 4)]
     return [
         (graph, [values(graph, 1), values(graph, 2, special=graph.name not in INEXACT_UNARY)])
         for graph in graphs

@@ -20,6 +20,7 @@ from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
 from cortexm_tools.pte import read_pte
+from cortexm_tools.report import summary
 from cortexm_tools.run.command import RunRequest, run_program
 from cortexm_tools.target import Target
 
@@ -208,3 +209,7 @@ def test_report_counts_float_work() -> None:
     )
     assert compiled.report["work"]["float"]["macs"] == 3 * (10 * 16 + 16 * 4)
     assert set(compiled.report["work"]) <= {"float", "move"}
+    said = "no FPU: about 190 instructions for each MAC in float32, 127,680 in all"
+    assert said in summary(compiled.report)
+    on_m4 = CompileOptions(target=Target.parse("cortex-m4"))
+    assert "FPU" not in summary(compile_program(compiled.program, on_m4).report)

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "common/round.h"
 #include "common/stamp.h"
 
 /* sum of a[0..n) */
@@ -46,6 +47,272 @@ typedef struct {
     int32_t planes, rows, columns;
 } cortexm_terms_t;
 
+#if CORTEXM_FPU
+
+/* With an FPU, for terms that lie side by side in y: VLDM loads neighbours, and VMLA adds a product, for
+ * which it rounds the product and then the sum, as `sum += x * y` does. Sums take turns, so that none
+ * waits for its own last term. */
+#define CORTEXM_ONE(i, m, n)                   \
+    "vmla.f32 %[a], s" #m ", %[p" #i "]\n\t" \
+    "vmla.f32 %[b], s" #n ", %[p" #i "]\n\t"
+#define CORTEXM_BOTH(i, m, n)                  \
+    CORTEXM_ONE(i, m, n)                       \
+    "vmla.f32 %[c], s" #m ", %[q" #i "]\n\t" \
+    "vmla.f32 %[d], s" #n ", %[q" #i "]\n\t"
+#define CORTEXM_LOAD(m, n) "vldmia %[y]!, {" m "}\n\tvldmia %[z]!, {" n "}\n\t"
+#define CORTEXM_TERMS1(WHICH) CORTEXM_LOAD("s4", "s8") WHICH(0, 4, 8)
+#define CORTEXM_TERMS3(WHICH) \
+    CORTEXM_LOAD("s4-s6", "s8-s10") WHICH(0, 4, 8) WHICH(1, 5, 9) WHICH(2, 6, 10)
+#define CORTEXM_TERMS4(WHICH) \
+    CORTEXM_LOAD("s4-s7", "s8-s11") \
+    WHICH(0, 4, 8) WHICH(1, 5, 9) WHICH(2, 6, 10) WHICH(3, 7, 11)
+#define CORTEXM_X1(p) [p##0] "t"(p##0)
+#define CORTEXM_X3(p) CORTEXM_X1(p), [p##1] "t"(p##1), [p##2] "t"(p##2)
+#define CORTEXM_X4(p) CORTEXM_X3(p), [p##3] "t"(p##3)
+#define CORTEXM_TAKE1(p, x, step) const float p##0 = (x)[0]
+#define CORTEXM_TAKE3(p, x, step) \
+    CORTEXM_TAKE1(p, x, step), p##1 = (x)[step], p##2 = (x)[2 * (step)]
+#define CORTEXM_TAKE4(p, x, step) CORTEXM_TAKE3(p, x, step), p##3 = (x)[3 * (step)]
+#define CORTEXM_LOADED "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "memory"
+
+/* The next n terms of sums i and j, of which w and v have the weights: p, */
+#define CORTEXM_ADD(n, i, j, w, v)                                         \
+    __asm__(CORTEXM_TERMS##n(CORTEXM_ONE)                                  \
+            : [a] "+t"(sum##i), [b] "+t"(sum##j), [y] "+r"(w), [z] "+r"(v) \
+            : CORTEXM_X##n(p)                                              \
+            : CORTEXM_LOADED)
+
+/* and q, where they are sums k and l. */
+#define CORTEXM_ADD_BOTH(n, i, j, k, l, w, v)                                         \
+    __asm__(CORTEXM_TERMS##n(CORTEXM_BOTH)                                            \
+            : [a] "+t"(sum##i), [b] "+t"(sum##j), [c] "+t"(sum##k), [d] "+t"(sum##l), \
+              [y] "+r"(w), [z] "+r"(v)                                                \
+            : CORTEXM_X##n(p), CORTEXM_X##n(q)                                        \
+            : CORTEXM_LOADED)
+
+/* The next n terms of all four sums, or of all eight. */
+#define CORTEXM_NEXT(n, step)             \
+    {                                     \
+        CORTEXM_TAKE##n(p, x, step);      \
+                                          \
+        CORTEXM_ADD(n, 0, 1, y, y1);      \
+        CORTEXM_ADD(n, 2, 3, y2, y3);     \
+        x += (n) * (step);                \
+    }
+#define CORTEXM_NEXT_BOTH(n, step)              \
+    {                                           \
+        CORTEXM_TAKE##n(p, x, step);            \
+        CORTEXM_TAKE##n(q, x2, step);           \
+                                                \
+        CORTEXM_ADD_BOTH(n, 0, 1, 4, 5, y, y1); \
+        CORTEXM_ADD_BOTH(n, 2, 3, 6, 7, y2, y3); \
+        x += (n) * (step);                      \
+        x2 += (n) * (step);                     \
+    }
+
+/* cortexm_accumulate4 for them. */
+static CORTEXM_APART void cortexm_accumulate4_dense(float sum[4], const cortexm_terms_t *terms,
+                                                    const float *x, const float *y)
+{
+    const int32_t step = terms->shared.step;
+    const int32_t columns = terms->columns;
+    const int32_t row_gap = terms->own.row_gap;
+    const float *y1 = y + terms->apart;
+    const float *y2 = y1 + terms->apart;
+    const float *y3 = y2 + terms->apart;
+    register float sum0 __asm__("s16") = sum[0];
+    register float sum1 __asm__("s17") = sum[1];
+    register float sum2 __asm__("s18") = sum[2];
+    register float sum3 __asm__("s19") = sum[3];
+
+    for (int32_t plane = terms->planes; plane > 0; --plane) {
+        for (int32_t row = terms->rows; row > 0; --row) {
+            int32_t left = columns;
+
+            for (; left >= 4; left -= 4) {
+                CORTEXM_NEXT(4, step)
+            }
+            if (left == 3) {
+                CORTEXM_NEXT(3, step)
+                left = 0;
+            }
+            for (; left > 0; --left) {
+                CORTEXM_NEXT(1, step)
+            }
+            x += terms->shared.row_gap;
+            if (row_gap != 0) {
+                y += row_gap;
+                y1 += row_gap;
+                y2 += row_gap;
+                y3 += row_gap;
+            }
+        }
+        x += terms->shared.plane_gap;
+        y += terms->own.plane_gap;
+        y1 += terms->own.plane_gap;
+        y2 += terms->own.plane_gap;
+        y3 += terms->own.plane_gap;
+    }
+    sum[0] = sum0;
+    sum[1] = sum1;
+    sum[2] = sum2;
+    sum[3] = sum3;
+}
+
+/* Of eight sums: the four at x, and after them those at x2 = x + beside. Without their registers some
+ * compilers keep them in memory. */
+#define CORTEXM_EIGHT                                       \
+    const float *x2 = x + beside;                           \
+    register float sum0 __asm__("s16") = sum[0];            \
+    register float sum1 __asm__("s17") = sum[1];            \
+    register float sum2 __asm__("s18") = sum[2];            \
+    register float sum3 __asm__("s19") = sum[3];            \
+    register float sum4 __asm__("s20") = sum[4];            \
+    register float sum5 __asm__("s21") = sum[5];            \
+    register float sum6 __asm__("s22") = sum[6];            \
+    register float sum7 __asm__("s23") = sum[7];
+#define CORTEXM_WEIGHTS                      \
+    const float *y1 = y + terms->apart;      \
+    const float *y2 = y1 + terms->apart;     \
+    const float *y3 = y2 + terms->apart;
+#define CORTEXM_STORE_EIGHT                  \
+    sum[0] = sum0;                           \
+    sum[1] = sum1;                           \
+    sum[2] = sum2;                           \
+    sum[3] = sum3;                           \
+    sum[4] = sum4;                           \
+    sum[5] = sum5;                           \
+    sum[6] = sum6;                           \
+    sum[7] = sum7;
+
+/* A single row of terms. */
+static CORTEXM_APART void cortexm_accumulate8_row(float sum[8], const cortexm_terms_t *terms,
+                                                  const float *x, int32_t beside, const float *y)
+{
+    const int32_t step = terms->shared.step;
+    int32_t left = terms->columns;
+    CORTEXM_WEIGHTS
+    CORTEXM_EIGHT
+
+    if (step == 1) {
+        for (; left >= 4; left -= 4) {
+            CORTEXM_NEXT_BOTH(4, 1)
+        }
+    }
+    for (; left >= 4; left -= 4) {
+        CORTEXM_NEXT_BOTH(4, step)
+    }
+    for (; left > 0; --left) {
+        CORTEXM_NEXT_BOTH(1, step)
+    }
+    CORTEXM_STORE_EIGHT
+}
+
+/* Rows of three terms, which follow each other in y. */
+static CORTEXM_APART void cortexm_accumulate8_threes(float sum[8], const cortexm_terms_t *terms,
+                                                     const float *x, int32_t beside,
+                                                     const float *y)
+{
+    const int32_t step = terms->shared.step;
+    const int32_t row_gap = terms->shared.row_gap;
+    CORTEXM_WEIGHTS
+    CORTEXM_EIGHT
+
+    for (int32_t plane = terms->planes; plane > 0; --plane) {
+        for (int32_t row = terms->rows; row > 0; --row) {
+            if (step == 1) {
+                CORTEXM_NEXT_BOTH(3, 1)
+            } else {
+                CORTEXM_NEXT_BOTH(3, step)
+            }
+            x += row_gap;
+            x2 += row_gap;
+        }
+        x += terms->shared.plane_gap;
+        x2 += terms->shared.plane_gap;
+        y += terms->own.plane_gap;
+        y1 += terms->own.plane_gap;
+        y2 += terms->own.plane_gap;
+        y3 += terms->own.plane_gap;
+    }
+    CORTEXM_STORE_EIGHT
+}
+
+/* Any terms. */
+static CORTEXM_APART void cortexm_accumulate8_dense(float sum[8], const cortexm_terms_t *terms,
+                                                    const float *x, int32_t beside, const float *y)
+{
+    const int32_t step = terms->shared.step;
+    const int32_t columns = terms->columns;
+    const int32_t row_gap = terms->own.row_gap;
+    CORTEXM_WEIGHTS
+    CORTEXM_EIGHT
+
+    for (int32_t plane = terms->planes; plane > 0; --plane) {
+        for (int32_t row = terms->rows; row > 0; --row) {
+            int32_t left = columns;
+
+            for (; left >= 4; left -= 4) {
+                CORTEXM_NEXT_BOTH(4, step)
+            }
+            for (; left > 0; --left) {
+                CORTEXM_NEXT_BOTH(1, step)
+            }
+            x += terms->shared.row_gap;
+            x2 += terms->shared.row_gap;
+            y += row_gap;
+            y1 += row_gap;
+            y2 += row_gap;
+            y3 += row_gap;
+        }
+        x += terms->shared.plane_gap;
+        x2 += terms->shared.plane_gap;
+        y += terms->own.plane_gap;
+        y1 += terms->own.plane_gap;
+        y2 += terms->own.plane_gap;
+        y3 += terms->own.plane_gap;
+    }
+    CORTEXM_STORE_EIGHT
+}
+
+/* One term of eight sums, whose weights are four neighbours; y goes on by as many bytes as `ahead`. */
+#define CORTEXM_TERM_BESIDE(p, q)                                                            \
+    __asm__("vldmia %[y], {s4-s7}\n\tadd %[y], %[ahead]\n\t"                                \
+            "vmla.f32 %[a], s4, %[p0]\n\tvmla.f32 %[b], s5, %[p0]\n\t"                      \
+            "vmla.f32 %[c], s6, %[p0]\n\tvmla.f32 %[d], s7, %[p0]\n\t"                      \
+            "vmla.f32 %[e], s4, %[q0]\n\tvmla.f32 %[f], s5, %[q0]\n\t"                      \
+            "vmla.f32 %[g], s6, %[q0]\n\tvmla.f32 %[h], s7, %[q0]"                           \
+            : [a] "+t"(sum0), [b] "+t"(sum1), [c] "+t"(sum2), [d] "+t"(sum3), [e] "+t"(sum4), \
+              [f] "+t"(sum5), [g] "+t"(sum6), [h] "+t"(sum7), [y] "+r"(y)                    \
+            : [p0] "t"(p), [q0] "t"(q), [ahead] "r"(ahead)                                   \
+            : "s4", "s5", "s6", "s7", "memory")
+
+/* cortexm_accumulate8 for a single row of terms, of which the four sums have neighbours: apart is 1. */
+static CORTEXM_APART void cortexm_accumulate8_beside(float sum[8], const cortexm_terms_t *terms,
+                                                     const float *x, int32_t beside,
+                                                     const float *y)
+{
+    const int32_t step = terms->shared.step;
+    const int32_t ahead = terms->own.step * (int32_t)sizeof *y;
+    int32_t left = terms->columns;
+    CORTEXM_EIGHT
+
+    for (; left >= 2; left -= 2) {
+        const float p0 = x[0], p1 = x[step], q0 = x2[0], q1 = x2[step];
+
+        CORTEXM_TERM_BESIDE(p0, q0);
+        CORTEXM_TERM_BESIDE(p1, q1);
+        x += 2 * step;
+        x2 += 2 * step;
+    }
+    if (left > 0) {
+        CORTEXM_TERM_BESIDE(*x, *x2);
+    }
+    CORTEXM_STORE_EIGHT
+}
+
+#endif
+
 /* sum[i] += the products of x's terms with those of y + i * apart, for four sums. */
 static CORTEXM_APART void cortexm_accumulate4(float sum[4], const cortexm_terms_t *terms,
                                               const float *x, const float *y)
@@ -60,6 +327,12 @@ static CORTEXM_APART void cortexm_accumulate4(float sum[4], const cortexm_terms_
     float sum2 = sum[2];
     float sum3 = sum[3];
 
+#if CORTEXM_FPU
+    if (y_step == 1) {
+        cortexm_accumulate4_dense(sum, terms, x, y);
+        return;
+    }
+#endif
     for (int32_t plane = terms->planes; plane > 0; --plane) {
         for (int32_t row = terms->rows; row > 0; --row) {
             for (int32_t column = terms->columns; column > 0; --column) {
@@ -91,6 +364,32 @@ static CORTEXM_APART void cortexm_accumulate4(float sum[4], const cortexm_terms_
     sum[1] = sum1;
     sum[2] = sum2;
     sum[3] = sum3;
+}
+
+/* The four sums at x, and after them those at x + beside. */
+static inline void cortexm_accumulate8(float sum[8], const cortexm_terms_t *terms, const float *x,
+                                       int32_t beside, const float *y)
+{
+#if CORTEXM_FPU
+    const int32_t is_row = terms->planes == 1 && terms->rows == 1;
+
+    if (terms->own.step == 1) {
+        if (is_row) {
+            cortexm_accumulate8_row(sum, terms, x, beside, y);
+        } else if (terms->columns == 3 && terms->own.row_gap == 0) {
+            cortexm_accumulate8_threes(sum, terms, x, beside, y);
+        } else {
+            cortexm_accumulate8_dense(sum, terms, x, beside, y);
+        }
+        return;
+    }
+    if (is_row && terms->apart == 1) {
+        cortexm_accumulate8_beside(sum, terms, x, beside, y);
+        return;
+    }
+#endif
+    cortexm_accumulate4(sum, terms, x, y);
+    cortexm_accumulate4(sum + 4, terms, x + beside, y);
 }
 
 #endif

@@ -24,6 +24,9 @@
 
 #if defined(__ARM_FP) && (__ARM_FP & 4) != 0 && defined(__thumb2__)
 
+/* 1 where VMLA and VLDM of single precision are at hand. */
+#define CORTEXM_FPU 1
+
 /* The integer nearest to x, ties to even, limited to +-2^22 and there only exact to 1; 0 for a NaN.
  * VCVTR rounds as the product before it was rounded, saturates, and takes a NaN for 0. */
 static inline int32_t cortexm_round_half_even(float x)
@@ -46,6 +49,8 @@ static inline int32_t cortexm_saturate_s8(int32_t value)
 }
 
 #else
+
+#define CORTEXM_FPU 0
 
 /* The integer nearest to x, ties to even, limited to +-2^22; 0 for a NaN.
  *

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import printable
 from ..pte.quality import layer_rows, quality_line
 from ..pte.rounded import rounded_line
+from ..target import CORES, Core
 
 _NAMED = 6  # so many float operators are named
 _COMPUTING = ("int8", "a8w4", "a16w8", "a16w4", "float", "integer")
@@ -162,7 +163,14 @@ def _float_lines(data: dict[str, Any]) -> tuple[str, ...]:
     ]
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     listed = ", ".join(names[:_NAMED])
-    return (f"  float  {' and '.join(shares)} in float32: {listed}{more}",)
+    cost = CORES[Core(data["target"]["cpu"])].float_mac
+    macs = work["float"]["macs"]
+    emulated = (
+        f"  float  this core has no FPU: about {cost} instructions for each MAC in float32, "
+        f"{cost * macs:,} in all"
+    )
+    line = f"  float  {' and '.join(shares)} in float32: {listed}{more}"
+    return (line, emulated) if cost and macs else (line,)
 
 
 def stream_lines(data: dict[str, Any]) -> tuple[str, ...]:
