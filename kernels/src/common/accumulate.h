@@ -366,25 +366,39 @@ static CORTEXM_APART void cortexm_accumulate4(float sum[4], const cortexm_terms_
     sum[3] = sum3;
 }
 
-/* The four sums at x, and after them those at x + beside. */
+/* The four sums at x, and after them those at x + beside, whose terms are a single row. */
+static inline void cortexm_accumulate8_single(float sum[8], const cortexm_terms_t *terms,
+                                              const float *x, int32_t beside, const float *y)
+{
+#if CORTEXM_FPU
+    if (terms->own.step == 1) {
+        cortexm_accumulate8_row(sum, terms, x, beside, y);
+        return;
+    }
+    if (terms->apart == 1) {
+        cortexm_accumulate8_beside(sum, terms, x, beside, y);
+        return;
+    }
+#endif
+    cortexm_accumulate4(sum, terms, x, y);
+    cortexm_accumulate4(sum + 4, terms, x + beside, y);
+}
+
+/* The same for any terms. */
 static inline void cortexm_accumulate8(float sum[8], const cortexm_terms_t *terms, const float *x,
                                        int32_t beside, const float *y)
 {
 #if CORTEXM_FPU
-    const int32_t is_row = terms->planes == 1 && terms->rows == 1;
-
-    if (terms->own.step == 1) {
-        if (is_row) {
-            cortexm_accumulate8_row(sum, terms, x, beside, y);
-        } else if (terms->columns == 3 && terms->own.row_gap == 0) {
+    if (terms->own.step == 1 && (terms->planes > 1 || terms->rows > 1)) {
+        if (terms->columns == 3 && terms->own.row_gap == 0) {
             cortexm_accumulate8_threes(sum, terms, x, beside, y);
         } else {
             cortexm_accumulate8_dense(sum, terms, x, beside, y);
         }
         return;
     }
-    if (is_row && terms->apart == 1) {
-        cortexm_accumulate8_beside(sum, terms, x, beside, y);
+    if (terms->own.step == 1) {
+        cortexm_accumulate8_row(sum, terms, x, beside, y);
         return;
     }
 #endif

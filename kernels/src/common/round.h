@@ -24,8 +24,12 @@
 
 #if defined(__ARM_FP) && (__ARM_FP & 4) != 0 && defined(__thumb2__)
 
-/* 1 where VMLA and VLDM of single precision are at hand. */
+/* 1 where VMLA and VLDM of single precision are at hand, and worth 2 KB of code. */
+#if defined(__OPTIMIZE_SIZE__)
+#define CORTEXM_FPU 0
+#else
 #define CORTEXM_FPU 1
+#endif
 
 /* The integer nearest to x, ties to even, limited to +-2^22 and there only exact to 1; 0 for a NaN.
  * VCVTR rounds as the product before it was rounded, saturates, and takes a NaN for 0. */
