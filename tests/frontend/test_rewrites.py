@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,12 @@ from cortexm_tools.frontend.lower.lower import Lowered, lower
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.frontend.rewrites import REWRITES
 from cortexm_tools.frontend.rewrites.recurrent import TABLE as RECURRENT
+from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.ir.types import DType
+from cortexm_tools.plan import make_plan
+from cortexm_tools.program import program_of_module
 from cortexm_tools.pte.reader import read_pte
+from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
 IMAGE, SEQUENCE = (1, 8, 8, 8), (1, 8, 20)
@@ -119,8 +124,31 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
     "gru_cell": (recurrent(nn.GRUCell, 2), [(1, 8), (1, 6)], 1e-4),
 }  # fmt: skip
 
+
+def weighted(form: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], *shape: int) -> Any:
+    """A form of sums of products with constants, and what may follow."""
+    return lambda: Net(
+        lambda w, x: torch.relu(form(x, w.weight.reshape(shape)) + w.bias), nn.Linear(12, 6)
+    )
+
+
 # Not lowered as well, to save time.
 EXACT_ONLY = {
+    "svdf_ranks": (weighted(lambda x, w: (x * w).sum(-1).reshape(-1, 6, 2).sum(-1), 12, 6),
+                   [(1, 12, 6)], 1e-4),
+    "svdf_ranks_of_steps": (weighted(lambda x, w: (x * w).sum(1).view(2, 6, 2).sum(2), 6, 12),
+                            [(2, 6, 12)], 1e-4),
+    "svdf_both": (weighted(lambda x, w: (x * w).sum((2, 3)), 6, 3, 4), [(2, 6, 3, 4)], 1e-4),
+    "svdf_steps_between": (weighted(lambda x, w: (x * w).sum((1, 3)), 3, 6, 4), [(1, 3, 6, 4)],
+                           1e-4),
+    "svdf_einsum": (weighted(lambda x, w: torch.einsum("nct,ct->nc", x, w), 6, 12), [(1, 6, 12)],
+                    1e-4),
+    "svdf_einsum_batch": (weighted(lambda x, w: torch.einsum("ntc,tc->nc", x, w), 12, 6),
+                          [(3, 12, 6)], 1e-4),
+    "svdf_matmul": (weighted(lambda x, w: (x.unsqueeze(-2) @ w.unsqueeze(-1)).flatten(1), 6, 12),
+                    [(1, 6, 12)], 1e-4),
+    "not_ranks": (weighted(lambda x, w: (x * w).sum(-1).reshape(-1, 6, 2).amax(-1), 12, 6),
+                  [(1, 12, 6)], 1e-4),
     "lstm_stacked": (recurrent(nn.LSTM, 3, num_layers=2, bidirectional=True),
                      [(3, 2, 8), (4, 2, 6), (4, 2, 6)], 1e-4),
     "lstm_no_bias": (recurrent(nn.LSTM, 1, bias=False, bidirectional=True), [(3, 2, 8)], 1e-4),
@@ -241,6 +269,7 @@ def _kept() -> set[Any]:
     return {
         *(aten.conv_transpose2d.input, aten.softmax.int, aten.bmm.default),
         *(aten.avg_pool2d.default, aten.max_pool2d.default),
+        *(aten.add.Tensor, aten.relu.default),
     }
 
 
@@ -285,6 +314,60 @@ def test_activations_stand_behind_convolutions() -> None:
     kinds = [op.kind for op in read_pte(lowered.pte, name="net").ops]
     assert {"conv2d", "transpose_conv2d", "depthwise_conv2d"} <= set(kinds)
     assert not {"activation", "clamp"} & set(kinds), kinds
+
+
+class Svdf(nn.Module):
+    """Features of 2 ranks, weighted over 5 steps; the memory has its steps last or first."""
+
+    def __init__(self, steps_last: bool, how: str) -> None:
+        super().__init__()
+        self.steps_last, self.how = steps_last, how
+        self.feature = nn.Linear(7, 12, bias=False)
+        shape = (12, 5) if steps_last else (5, 12)
+        self.time = nn.Parameter(torch.randn(shape))
+        self.bias = nn.Parameter(torch.randn(6))
+        self.register_buffer("memory", torch.zeros(1, *shape))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        dim = 2 if self.steps_last else 1
+        new = self.feature(x).unsqueeze(dim)
+        if self.how == "cat":
+            memory = torch.cat([self.memory.narrow(dim, 1, 4), new], dim)
+            self.memory.copy_(memory)
+        elif self.how == "roll":
+            self.memory = torch.roll(self.memory, -1, dim)
+            self.memory.select(dim, 4).copy_(new.squeeze(dim))
+            memory = self.memory
+        else:
+            self.memory[:, :-1] = self.memory[:, 1:].clone()
+            self.memory[:, -1:] = new
+            memory = self.memory
+        sums = (memory * self.time).sum(dim)
+        return torch.relu(sums.reshape(-1, 6, 2).sum(-1) + self.bias)
+
+
+@pytest.mark.parametrize("steps_last, how", [(True, "cat"), (True, "roll"), (False, "slices")])
+def test_svdf_layers_move_their_memory_in_place(steps_last: bool, how: str) -> None:
+    """Nothing is copied but the new column, no sum is rounded but the last, and states last."""
+    torch.manual_seed(0)
+    layer = Svdf(steps_last, how).eval()
+    calls = [(torch.randn(1, 7),) for _ in range(12)]
+    real = copy.deepcopy(layer)
+    with torch.no_grad():
+        expected = [real(*x).numpy() for x in calls]
+    program = program_of_module(
+        layer, calls[0], name="svdf", target=Target.parse("cortex-m4"), calibration=calls
+    )
+    graph = simplify(program.graph())
+    kinds = [op.kind for op in graph.ops if op.kind not in ("view", "transpose")]
+    assert kinds == ["quantize", "linear", "push", "depthwise_conv2d", "dequantize"]
+    plan = make_plan(graph, Target.parse("cortex-m4"))
+    called = [call.kernel.op for step in plan.steps for call in step.calls]
+    assert called == ["quantize", "linear", "move", "copy", "depthwise_conv2d_pixel", "dequantize"]
+    got = run_sequence(graph, [tuple(x.numpy() for x in call) for call in calls])
+    spread = float(np.max(expected) - np.min(expected))
+    for (result,), exact in zip(got, expected, strict=True):
+        assert float(np.abs(result - exact).max()) <= 0.03 * spread
 
 
 def test_float_model_is_left_alone() -> None:

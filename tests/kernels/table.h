@@ -305,7 +305,8 @@
     K(gru_s16, v7m, gru_eights_s16_case)                                                           \
     K(rnn_s8, v7m, rnn_fours_s8_case)                                                              \
     K(rnn_s16, v7m, rnn_eights_s16_case)                                                           \
-    K(add_s8, v7m, add_s8_case)
+    K(add_s8, v7m, add_s8_case)                                                                    \
+    K(move_x8, v7m, move_x8_case)
 
 #define DSP_KERNELS(K)                                                                             \
     K(conv2d_s8, dsp, conv_twos_s8_case)                                                           \

@@ -544,6 +544,7 @@ CORTEXM_FILL(cortexm_fill_x8_scalar);
 CORTEXM_FILL(cortexm_fill_x16_scalar);
 CORTEXM_FILL(cortexm_fill_x32_scalar);
 CORTEXM_MOVE(cortexm_move_x8_scalar);
+CORTEXM_MOVE(cortexm_move_x8_v7m);
 CORTEXM_MOVE(cortexm_move_x8_mve);
 CORTEXM_COPY(cortexm_copy_x8_scalar);
 CORTEXM_COPY(cortexm_copy_x16_scalar);

@@ -126,6 +126,9 @@
 #undef MAX_s8
 #undef MIN_s16
 #undef MIN_s8
+#undef MOVE_BLOCKS
+#undef MOVE_IN_ASSEMBLY_scalar
+#undef MOVE_IN_ASSEMBLY_v7m
 #undef MULTIPLIER
 #undef MULTIPLY_2X2
 #undef MULTIPLY_BLOCK

@@ -58,7 +58,7 @@ def simplified(
     """
     rewrites = (
         *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, make_linear),
-        *(push_states, remove_dead),
+        *(remove_dead, push_states, remove_dead),
     )
     check_graph(graph)
     while True:

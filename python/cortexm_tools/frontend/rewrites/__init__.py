@@ -23,6 +23,7 @@ from . import (
     resize,
     unary,
     unrolled,
+    weighted,
 )
 from .builder import Builder, Table
 from .constants import fold_constants
@@ -47,6 +48,7 @@ REWRITES: Table = {
     **recurrent.TABLE,
     **reduction.TABLE,
     **resize.TABLE,
+    **weighted.TABLE,
 }
 
 

@@ -14,6 +14,7 @@ import torch
 from torch.fx import Node
 
 from .builder import Builder, Table, shape_of
+from .weighted import rows_by_columns
 
 _aten = torch.ops.aten
 
@@ -60,7 +61,12 @@ def _by_matrix(build: Builder, x: Any, shape: tuple[int, ...], weight: torch.Ten
         if len(whole) == len(shape) - 2:
             return result
         return build(_aten.reshape.default, result, [*whole, shape[-2], outputs])
-    if shape[:-2] != batch or math.prod(batch) > _MOST_MATRICES:
+    lead = shape[:-2]
+    if math.prod(lead) != math.prod(batch) or lead[len(lead) - len(batch) :] != batch:
+        return None
+    if outputs == 1 and inner > 1:
+        return rows_by_columns(build, x, shape, weight.reshape(-1, inner))
+    if math.prod(batch) > _MOST_MATRICES:
         return None
     rows = build(_aten.reshape.default, x, [-1, *shape[-2:]])
     parts = [
@@ -68,7 +74,7 @@ def _by_matrix(build: Builder, x: Any, shape: tuple[int, ...], weight: torch.Ten
         for number, matrix in enumerate(weight.reshape(-1, inner, outputs))
     ]
     joined = build(_aten.cat.default, parts, 0)
-    return build(_aten.reshape.default, joined, [*batch, shape[-2], outputs])
+    return build(_aten.reshape.default, joined, [*lead, shape[-2], outputs])
 
 
 def _addmm(build: Builder) -> Node | None:

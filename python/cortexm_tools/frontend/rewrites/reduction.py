@@ -18,6 +18,7 @@ from torch.fx import Node
 
 from .builder import Builder, Table, numbers, shape_of
 from .unary import scaled
+from .weighted import is_part_of_another, weighted_sum
 
 _aten = torch.ops.aten
 
@@ -35,8 +36,10 @@ def _reduce(build: Builder) -> Node | None:
     mean = "mean" in str(build.node.target)
     if mean and rank == 4 and dims == [2, 3]:
         return None
-    if not mean and dims == [rank - 1]:
-        weighted = _weighted_sum(build, args["self"], bool(args.get("keepdim")))
+    if not mean:
+        if is_part_of_another(build.module, build.node):
+            return None  # which takes it in
+        weighted = weighted_sum(build)
         if weighted is not None:
             return weighted
     count = math.prod(shape[d] for d in dims)
@@ -52,36 +55,6 @@ def _reduce(build: Builder) -> Node | None:
     keepdim = bool(args.get("keepdim"))
     out = [1 if d in dims else shape[d] for d in range(rank) if keepdim or d in kept]
     return build(_aten.reshape.default, result, out)
-
-
-def _weighted_sum(build: Builder, product: Node, keepdim: bool) -> Node | None:
-    """sum(x * weight, -1) for a constant weight and a product that nothing else reads."""
-    if product.target is not _aten.mul.Tensor or len(product.users) != 1:
-        return None
-    x, weight = product.args[0], build.value(product.args[1])
-    if weight is None:
-        x, weight = product.args[1], build.value(product.args[0])
-    shape = shape_of(x)
-    if weight is None or not shape or shape != shape_of(product) or weight.dtype != torch.float32:
-        return None
-    own = list(weight.shape)
-    while own and own[0] == 1:
-        own.pop(0)
-    if not own or not 1 < shape[-1] <= _LONGEST:
-        return None
-    dims = shape[len(shape) - len(own) :]
-    rows = math.prod(dims[:-1])
-    table = weight.reshape(own).expand(dims).reshape(rows, dims[-1])
-    count = math.prod(shape) // (rows * dims[-1])
-    if rows == 1:
-        flat = build(_aten.reshape.default, x, [count, dims[-1]])
-        result = build(_aten.linear.default, flat, build.constant(table))
-    else:
-        images = build(_aten.reshape.default, x, [count, rows, 1, dims[-1]])
-        filters = build.constant(table.reshape(rows, 1, 1, dims[-1]))
-        settings = [1, 1], [0, 0], [1, 1], rows
-        result = build(_aten.conv2d.default, images, filters, None, *settings)
-    return build(_aten.reshape.default, result, [*shape[:-1], *([1] * keepdim)])
 
 
 def _softmax(build: Builder) -> Node | None:
