@@ -147,6 +147,8 @@ EXACT_ONLY = {
                           [(3, 12, 6)], 1e-4),
     "svdf_matmul": (weighted(lambda x, w: (x.unsqueeze(-2) @ w.unsqueeze(-1)).flatten(1), 6, 12),
                     [(1, 6, 12)], 1e-4),
+    "conv1d_and_row": (lambda: Net(lambda c, x: torch.relu(c(x) + torch.arange(6.0)),
+                                   nn.Conv1d(8, 6, 3, groups=2, bias=False)), [(1, 8, 8)], 1e-4),
     "not_ranks": (weighted(lambda x, w: (x * w).sum(-1).reshape(-1, 6, 2).amax(-1), 12, 6),
                   [(1, 12, 6)], 1e-4),
     "lstm_stacked": (recurrent(nn.LSTM, 3, num_layers=2, bidirectional=True),

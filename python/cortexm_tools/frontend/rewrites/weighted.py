@@ -22,6 +22,8 @@ from .builder import Builder, Table, numbers, shape_of
 
 _aten = torch.ops.aten
 
+_ONE_PIXEL = "cortexm_one_pixel"  # key in the meta of convolutions whose results are [n, c, 1, 1]
+
 _LONGEST = 1 << 16  # 127 * 128 * n must stay below 2**31
 
 _SUMS = (_aten.sum.dim_IntList,)
@@ -209,7 +211,9 @@ def _depthwise(build: Builder, found: _Products) -> Node | None:
         table = table.permute(order)
     filters = build.constant(table.reshape(channels, 1, height, width))
     settings = [1, 1], [0, 0], [1, 1], channels
-    return build(_aten.conv2d.default, x, filters, None, *settings)
+    made = build(_aten.conv2d.default, x, filters, None, *settings)
+    made.meta[_ONE_PIXEL] = True
+    return made
 
 
 def _add(build: Builder) -> Node | None:
@@ -229,6 +233,8 @@ def _add(build: Builder) -> Node | None:
         outputs = int(weight.shape[0])
         if math.prod(shape) == outputs:  # one row
             row = bias.expand(shape).reshape(outputs)
+        elif not (layer.target is _aten.linear.default or _ONE_PIXEL in layer.meta):
+            continue
         elif bias.numel() == outputs == shape[-1] == bias.shape[-1] and not moves[1:]:
             row = bias.reshape(outputs)
         else:
