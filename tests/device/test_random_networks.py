@@ -59,7 +59,9 @@ GRAPHS = [
     *((random_precisions, seed) for seed in range(24)),
     *((random_recurrent, seed) for seed in range(40)),
 ]
-LOWERED = Path(__file__).parents[1] / "data" / "precision" / "mixed.pte"
+DATA = Path(__file__).parents[1] / "data"
+# Lowered here, and by other quantizers.
+LOWERED = [DATA / "precision" / "mixed.pte", *sorted((DATA / "pairs").glob("*.pte"))]
 
 
 def _graph(number: int) -> Graph:
@@ -111,11 +113,11 @@ def test_random_networks(cpu: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(compile_module, "plan_within", smallest)
     target = Target.parse(cpu)
     numbers = share(range(len(GRAPHS)), *SHARES[cpu])
-    lowered = Program("mixed", LOWERED.read_bytes())
-    graphs = [*(_graph(number) for number in numbers), lowered.graph()]
+    lowered = [Program(path.stem, path.read_bytes()) for path in LOWERED]
+    graphs = [*map(_graph, numbers), *(program.graph() for program in lowered)]
     rows = [[random_inputs(graph, k) for k in range(4 if graph.states else 2)] for graph in graphs]
-    programs = [*(GraphProgram("net", str(number).encode()) for number in numbers), lowered]
-    limits = [*map(_limit, numbers), _PLENTY]
+    programs = [*(GraphProgram("net", str(number).encode()) for number in numbers), *lowered]
+    limits = [*map(_limit, numbers), *(_PLENTY for _ in lowered)]
     jobs = [
         Job(program, row, ram_limit=limit, weights_apart=number % 3 == 2)
         for number, (program, row, limit) in enumerate(zip(programs, rows, limits, strict=True))

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Removes dequantize-quantize pairs between int8 values.
+"""Removes dequantize-quantize pairs between codes, and makes tables of what maps int8 to int8.
 
 Same scale and zero point: a code q comes back as round((q - z) * s * (1/s)) + z. The two float32
 roundings change the product by less than |q - z| * 2**-22, which is far below one half for the at
 most 2**16 codes of an int8 or int16, so the result is q again, and the quantize range holds every
 code of its type.
 
-Other parameters: the pair maps each of the 256 codes of an int8 to a fixed code. The table is computed
-here with the very operators it replaces, and becomes an activation.
+Other parameters: the pair, or a requantization of the integers themselves, maps each of the 256 codes of
+an int8 to a fixed code. The table is computed here with the very operators it replaces, and becomes an
+activation.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from ..ir import DType, Graph, Op, Tensor, ops
+from ..ir import Attrs, DType, Graph, Op, Tensor, ops
 from ..ir.edit import GraphBuilder, producers
 from ..ir.interpreter import run_graph
 
@@ -23,6 +26,11 @@ def fuse_requantize(graph: Graph) -> Graph:
     made_by = producers(graph)
     build = GraphBuilder(graph)
     for op in graph.ops:
+        if isinstance(op.attrs, ops.Requantize) and _between_int8(
+            graph, op.inputs[0], op.outputs[0]
+        ):
+            _add_table(build, op.inputs[0], op.outputs[0], (op.attrs,), op)
+            continue
         source = made_by.get(op.inputs[0])
         if (
             not isinstance(op.attrs, ops.Quantize)
@@ -35,9 +43,8 @@ def fuse_requantize(graph: Graph) -> Graph:
         before, after = graph.tensors[code_in], graph.tensors[code_out]
         if _is_identity(source.attrs, op.attrs, before, after) and code_out not in graph.outputs:
             build.alias(code_out, code_in)
-        elif before.dtype is DType.S8 and after.dtype is DType.S8:
-            table = build.add_tensor(_table(source.attrs, op.attrs, f"{after.name}_table"))
-            build.add(Op(ops.Activation(), (code_in, table), (code_out,), op.layer))
+        elif _between_int8(graph, code_in, code_out):
+            _add_table(build, code_in, code_out, (source.attrs, op.attrs), op)
         else:
             build.add(op)
     return build.finish()
@@ -56,16 +63,20 @@ def _is_identity(
     )
 
 
-def _table(dequantize: ops.Dequantize, quantize: ops.Quantize, name: str) -> Tensor:
-    codes = Tensor("codes", DType.S8, (256,), (0,))
-    real = Tensor("real", DType.F32, (256,), (0,))
-    result = Tensor("result", DType.S8, (256,), (0,))
-    pair = Graph(
-        "pair",
-        (codes, real, result),
-        (Op(dequantize, (0,), (1,)), Op(quantize, (1,), (2,))),
-        (0,),
-        (2,),
-    )
-    (data,) = run_graph(pair, [np.arange(-128, 128).astype(np.int8)])
-    return Tensor(name, DType.S8, (256,), (0,), data=data)
+def _between_int8(graph: Graph, before: int, after: int) -> bool:
+    return graph.tensors[before].dtype is DType.S8 and graph.tensors[after].dtype is DType.S8
+
+
+def _add_table(
+    build: GraphBuilder, before: int, after: int, steps: tuple[Attrs, ...], like: Op
+) -> None:
+    """`after` = steps(`before`), of int8 codes both, as a look-up."""
+    name = f"{build.tensors[after].name}_table"
+    made = [Tensor("codes", DType.S8, (256,), (0,))]
+    made += [Tensor("real", DType.F32, (256,), (0,)) for _ in steps[1:]]
+    made += [Tensor(name, DType.S8, (256,), (0,))]
+    each = tuple(Op(attrs, (index,), (index + 1,)) for index, attrs in enumerate(steps))
+    every = Graph("every code", tuple(made), each, (0,), (len(steps),))
+    (data,) = run_graph(every, [np.arange(-128, 128).astype(np.int8)])
+    table = build.add_tensor(replace(made[-1], data=data))
+    build.add(Op(ops.Activation(), (before, table), (after,), like.layer))
