@@ -12,8 +12,8 @@ import pytest
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Array, DType, Graph, Op, ops
 from cortexm_tools.ir.interpreter import run_graph
-from cortexm_tools.simplify import simplified
-from cortexm_tools.simplify.channels import remove_channels
+from cortexm_tools.simplify import channels, simplified
+from cortexm_tools.simplify.channels import remove_channels, worth_keeping
 from cortexm_tools.simplify.check_channels import check_removal
 
 from tests.support.graphs import Net
@@ -115,6 +115,20 @@ def macs(graph: Graph) -> int:
         for op in graph.ops
         if isinstance(op.attrs, ops.ConvAttrs | ops.Linear)
     )
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Networks here are too small for what is worth removing: whatever can go goes, but one."""
+    monkeypatch.setattr(channels, "worth_keeping", lambda count, needed: int(needed == 0))
+
+
+@pytest.mark.parametrize(
+    ("count", "needed", "kept"),
+    [(64, 59, 60), (64, 61, 64), (64, 31, 31), (66, 66, 66), (66, 65, 66), (16, 0, 8), (6, 1, 6)],
+)
+def test_what_is_not_worth_removing(count: int, needed: int, kept: int) -> None:
+    assert worth_keeping(count, needed) == kept - needed
 
 
 @pytest.mark.parametrize("codes", [DType.S8, DType.S16])
