@@ -389,7 +389,7 @@ static inline void cortexm_accumulate8(float sum[8], const cortexm_terms_t *term
                                        int32_t beside, const float *y)
 {
 #if CORTEXM_FPU
-    if (terms->own.step == 1 && (terms->planes > 1 || terms->rows > 1)) {
+    if (terms->own.step == 1 && (terms->planes > 1 || terms->rows != 1)) {
         if (terms->columns == 3 && terms->own.row_gap == 0) {
             cortexm_accumulate8_threes(sum, terms, x, beside, y);
         } else {
