@@ -169,6 +169,10 @@ def class_lists(path: Path) -> list[int]:
     return found
 
 
+# What is proved of channels is one rewrite's alone, and its check does not share the lists.
+CHANNELS = {"simplify/channel_bounds.py", "simplify/check_channels.py"}
+
+
 def test_no_stage_keeps_a_list_of_operators() -> None:
     """A trait that a stage asks for stands in the declaration."""
     kept = {
@@ -176,4 +180,4 @@ def test_no_stage_keeps_a_list_of_operators() -> None:
         for path in sorted(TOOLS.rglob("*.py"))
         if path.parent.name != "models" and (lines := class_lists(path))
     }
-    assert not kept
+    assert kept.keys() == CHANNELS
