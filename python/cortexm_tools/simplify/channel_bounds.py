@@ -35,6 +35,10 @@ ALONE = (
 )
 """Operators that make a channel of the channel of this number in their operand, or in both."""
 
+LARGEST = 1 << 20
+"""The largest extent of a tensor's dimension, in elements, that channels are told apart with: every channel
+of every tensor takes two int64 here."""
+
 
 @dataclass(frozen=True)
 class Channels:
@@ -58,8 +62,11 @@ class Channels:
 
 
 def bounds(graph: Graph) -> dict[int, Channels]:
-    """What is known of every tensor of int8 or int16 codes that has channels."""
+    """What is known of every tensor of int8 or int16 codes that has channels: nothing in a graph with an
+    extent above `LARGEST`."""
     found: dict[int, Channels] = {}
+    if any(extent > LARGEST for tensor in graph.tensors for extent in tensor.shape):
+        return found
     for index, tensor in enumerate(graph.tensors):
         if tensor.dtype in CODES and tensor.shape:
             axis = 1 if len(tensor.shape) == 4 else len(tensor.shape) - 1
