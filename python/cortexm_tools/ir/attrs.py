@@ -52,6 +52,20 @@ class Work(Enum):
     SUMS = "takes many of them for each element of the result, as its windows or its weights say"
 
 
+class Channels(Enum):
+    """Of which elements of its operands one channel of an operator's result is made.
+
+    In IMAGES and PLACED no element of the result falls where elements of the operands rise.
+    """
+
+    NONE = "of any"
+    WEIGHTED = "of all channels of the first operand, with a row of constant weights of its own"
+    IMAGES = "of the channel of its number, in dimension 1, of the only operand"
+    EACH = "each element of the one in its place in the first operand, by a function of codes"
+    BOTH = "each element of those in its place in two operands, which are broadcast"
+    PLACED = "of elements that the attributes bring from other places, and of constants"
+
+
 @dataclass(frozen=True)
 class Traits:
     """What stages ask about an operator.
@@ -66,6 +80,7 @@ class Traits:
     layout: Layout
     overwrites: Operands
     work: Work
+    channels: Channels
     exact: bool | Callable[[Any], bool]
 
 
@@ -114,7 +129,12 @@ Declared = TypeVar("Declared", bound=type[Attrs])
 
 
 def operator(
-    *, layout: Layout, overwrites: Operands, work: Work, exact: bool | Callable[[Any], bool]
+    *,
+    layout: Layout,
+    overwrites: Operands,
+    work: Work,
+    channels: Channels,
+    exact: bool | Callable[[Any], bool],
 ) -> Callable[[Declared], Declared]:
     """Declares a dataclass in a module of `ir/ops` as an operator with these traits.
 
@@ -131,7 +151,7 @@ def operator(
                 raise TypeError(f"operator {cls.__name__} has no {name}")
         if cls.kind in OPERATORS:
             raise TypeError(f"two operators are called {cls.kind}")
-        cls.declared = Traits(family, layout, overwrites, work, exact)
+        cls.declared = Traits(family, layout, overwrites, work, channels, exact)
         OPERATORS[cls.kind] = cls
         return cls
 

@@ -18,22 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..ir import Array, DType, Graph, Op, Tensor, ops
+from ..ir.attrs import Channels
 from ..ir.fixed_point import I64, rescale_channels
 from ..ir.rules import CODES, INT32
 from ..ir.wide import rescale_wide_channels
 
-IMAGES = (ops.ConvAttrs, ops.AvgPool2d, ops.MaxPool2d, ops.UpsampleNearest2d)
-"""Operators whose operands have their channels in dimension 1."""
-
 LAYERS = (ops.ConvAttrs, ops.Linear)
 """Operators with weights."""
-
-TWO = (ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum)
-ALONE = (
-    *(ops.Activation, ops.Requantize, ops.MaxPool2d, ops.AvgPool2d, ops.UpsampleNearest2d),
-    *(ops.Clone, ops.Pad),
-)
-"""Operators that make a channel of the channel of this number in their operand, or in both."""
 
 LARGEST = 1 << 20
 """The largest extent of a tensor's dimension, in elements, that channels are told apart with: every channel
@@ -41,7 +32,7 @@ of every tensor takes two int64 here."""
 
 
 @dataclass(frozen=True)
-class Channels:
+class Codes:
     """The codes of a tensor: those of the channel c, along `axis`, lie in [low[c], high[c]]."""
 
     axis: int
@@ -53,18 +44,18 @@ class Channels:
         """The channels with one code only."""
         return np.asarray(self.low == self.high)
 
-    def along(self, axis: int, count: int) -> Channels:
+    def along(self, axis: int, count: int) -> Codes:
         """The same for another axis, of which nothing is known but the tensor's codes."""
         if axis == self.axis:
             return self
         ends = [np.full(count, end, np.int64) for end in (self.low.min(), self.high.max())]
-        return Channels(axis, *ends)
+        return Codes(axis, *ends)
 
 
-def bounds(graph: Graph) -> dict[int, Channels]:
+def bounds(graph: Graph) -> dict[int, Codes]:
     """What is known of every tensor of int8 or int16 codes that has channels: nothing in a graph with an
     extent above `LARGEST`."""
-    found: dict[int, Channels] = {}
+    found: dict[int, Codes] = {}
     if any(extent > LARGEST for tensor in graph.tensors for extent in tensor.shape):
         return found
     for index, tensor in enumerate(graph.tensors):
@@ -80,7 +71,7 @@ def bounds(graph: Graph) -> dict[int, Channels]:
 
 def axis_of(attrs: ops.Attrs, rank: int, own: int) -> int:
     """The axis along which an operator's operand of this rank has channels; `own`: the tensor's."""
-    if isinstance(attrs, IMAGES):
+    if isinstance(attrs, ops.ConvAttrs) or attrs.traits.channels is Channels.IMAGES:
         return 1
     return rank - 1 if isinstance(attrs, ops.Linear) else own
 
@@ -110,20 +101,20 @@ def weights_of(op: Op, graph: Graph) -> Array | None:
     return values.reshape(values.shape[0], -1, values.shape[-1])
 
 
-def _any(tensor: Tensor, axis: int) -> Channels:
+def _any(tensor: Tensor, axis: int) -> Codes:
     low, high = tensor.dtype.limits
     count = tensor.shape[axis]
-    return Channels(axis, np.full(count, low, np.int64), np.full(count, high, np.int64))
+    return Codes(axis, np.full(count, low, np.int64), np.full(count, high, np.int64))
 
 
-def _of_constant(tensor: Tensor, axis: int) -> Channels:
+def _of_constant(tensor: Tensor, axis: int) -> Codes:
     assert tensor.data is not None
     others = tuple(dim for dim in range(len(tensor.shape)) if dim != axis)
     values = tensor.data.astype(np.int64)
-    return Channels(axis, values.min(axis=others), values.max(axis=others))
+    return Codes(axis, values.min(axis=others), values.max(axis=others))
 
 
-def _result(op: Op, graph: Graph, found: dict[int, Channels], out: Tensor) -> Channels:
+def _result(op: Op, graph: Graph, found: dict[int, Codes], out: Tensor) -> Codes:
     x = graph.tensors[op.inputs[0]]
     known = found[op.inputs[0]]
     axis = axis_of(op.attrs, len(x.shape), known.axis)
@@ -131,7 +122,8 @@ def _result(op: Op, graph: Graph, found: dict[int, Channels], out: Tensor) -> Ch
     attrs = op.attrs
     if isinstance(attrs, LAYERS):
         return _layer(op, graph, known, out)
-    if isinstance(attrs, TWO):
+    channels = attrs.traits.channels
+    if channels is Channels.BOTH:
         return _of_two(op, graph, found, out)
     if isinstance(attrs, ops.Concat):
         parts = [found[i] for i in op.inputs]
@@ -141,7 +133,7 @@ def _result(op: Op, graph: Graph, found: dict[int, Channels], out: Tensor) -> Ch
             np.concatenate([each.low for each in parts]),
             np.concatenate([each.high for each in parts]),
         )
-        return Channels(attrs.dim, low, high)
+        return Codes(attrs.dim, low, high)
     if isinstance(attrs, ops.View):
         return _view(x, known, out)
     if isinstance(attrs, ops.Transpose):
@@ -150,18 +142,18 @@ def _result(op: Op, graph: Graph, found: dict[int, Channels], out: Tensor) -> Ch
         if attrs.before[axis] or attrs.after[axis]:
             return _any(out, axis)
         low, high = np.minimum(known.low, attrs.value), np.maximum(known.high, attrs.value)
-        return Channels(axis, low, high)
-    if isinstance(attrs, ops.Activation | ops.Requantize):
+        return Codes(axis, low, high)
+    if channels is Channels.EACH:
         return _by_code(op, graph, known, out)
     if isinstance(attrs, ops.MaxPool2d):
         ends = (np.clip(end, attrs.act_min, attrs.act_max) for end in (known.low, known.high))
-        return Channels(axis, *ends)
-    if isinstance(attrs, ALONE):  # codes of the operand, or the average of some
+        return Codes(axis, *ends)
+    if channels is Channels.IMAGES:  # codes of the operand, or the average of some
         return known
     return _any(out, 1 if len(out.shape) == 4 else len(out.shape) - 1)
 
 
-def _layer(op: Op, graph: Graph, known: Channels, out: Tensor) -> Channels:
+def _layer(op: Op, graph: Graph, known: Codes, out: Tensor) -> Codes:
     attrs = op.attrs
     assert isinstance(attrs, LAYERS)
     axis = 1 if isinstance(attrs, ops.ConvAttrs) else len(out.shape) - 1
@@ -170,7 +162,7 @@ def _layer(op: Op, graph: Graph, known: Channels, out: Tensor) -> Channels:
     weight = weights_of(op, graph)
     bias = graph.tensors[op.inputs[2]].data if len(op.inputs) > 2 else np.zeros(count, np.int64)
     if weight is None or bias is None:
-        return Channels(axis, *clamp)
+        return Codes(axis, *clamp)
     low, high = known.low - attrs.in_zero_point, known.high - attrs.in_zero_point
     if leaves_out_taps(attrs):
         low, high = np.minimum(low, 0), np.maximum(high, 0)
@@ -190,10 +182,10 @@ def _layer(op: Op, graph: Graph, known: Channels, out: Tensor) -> Channels:
     most = (above * high + below * low).sum(axis=1) + bias.astype(np.float64)
     ends = _codes(attrs, least, out.dtype), _codes(attrs, most, out.dtype)
     if out.dtype is DType.S16:
-        return Channels(axis, *ends)
+        return Codes(axis, *ends)
     raised = np.array([max(each.shift, 0) for each in attrs.rescales], np.float64)
     safe = (least * 2**raised >= INT32[0]) & (most * 2**raised <= INT32[1])
-    return Channels(axis, np.where(safe, ends[0], clamp[0]), np.where(safe, ends[1], clamp[1]))
+    return Codes(axis, np.where(safe, ends[0], clamp[0]), np.where(safe, ends[1], clamp[1]))
 
 
 def leaves_out_taps(attrs: ops.Attrs) -> bool:
@@ -214,7 +206,7 @@ def _codes(attrs: ops.ConvAttrs | ops.Linear, sums: npt.NDArray[np.float64], dty
     return np.asarray(np.clip(codes, attrs.act_min, attrs.act_max))
 
 
-def _of_two(op: Op, graph: Graph, found: dict[int, Channels], out: Tensor) -> Channels:
+def _of_two(op: Op, graph: Graph, found: dict[int, Codes], out: Tensor) -> Codes:
     """Of two constant channels the code that they give, else any that the operator can give."""
     axis = found[op.inputs[0]].axis
     if any(len(graph.tensors[i].shape) != len(out.shape) for i in op.inputs):
@@ -231,7 +223,7 @@ def _of_two(op: Op, graph: Graph, found: dict[int, Channels], out: Tensor) -> Ch
     return result
 
 
-def _by_code(op: Op, graph: Graph, known: Channels, out: Tensor) -> Channels:
+def _by_code(op: Op, graph: Graph, known: Codes, out: Tensor) -> Codes:
     """Of functions of one code: the least and the largest of each interval, found by trying all."""
     others = [graph.tensors[i].data for i in op.inputs[1:]]
     if any(each is None for each in others):
@@ -248,15 +240,15 @@ def _by_code(op: Op, graph: Graph, known: Channels, out: Tensor) -> Channels:
     }
     pairs = [ends[pair] for pair in zip(known.low.tolist(), known.high.tolist(), strict=True)]
     low, high = (np.array(end, np.int64) for end in zip(*pairs, strict=True))
-    return Channels(known.axis, low, high)
+    return Codes(known.axis, low, high)
 
 
-def _view(x: Tensor, known: Channels, out: Tensor) -> Channels:
+def _view(x: Tensor, known: Codes, out: Tensor) -> Codes:
     axis = split_of(x.shape, known.axis, out.shape)
     if axis is None:
         return _any(out, len(out.shape) - 1)
     have, want = x.shape[known.axis], out.shape[axis]
     if want >= have:
-        return Channels(axis, *(np.repeat(end, want // have) for end in (known.low, known.high)))
+        return Codes(axis, *(np.repeat(end, want // have) for end in (known.low, known.high)))
     parts = known.low.reshape(want, -1).min(axis=1), known.high.reshape(want, -1).max(axis=1)
-    return Channels(axis, *parts)
+    return Codes(axis, *parts)

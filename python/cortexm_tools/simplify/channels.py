@@ -29,13 +29,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..ir import Array, DType, Graph, Op, Tensor, contiguous, ops
+from ..ir.attrs import Channels
 from ..ir.edit import GraphBuilder, remove_dead
 from ..ir.fixed_point import I64, wrap32
 from .channel_bounds import (
-    ALONE,
     LAYERS,
-    TWO,
-    Channels,
+    Codes,
     axis_of,
     bounds,
     leaves_out_taps,
@@ -143,7 +142,8 @@ class _Search:
             return self.keep(*op.inputs, out)
         if isinstance(attrs, LAYERS):
             return self._restrict_layer(place, op)
-        if isinstance(attrs, TWO):
+        channels = attrs.traits.channels
+        if channels is Channels.BOTH:
             return self._restrict_two(op)
         if isinstance(attrs, ops.Concat) and all(known[i].axis == attrs.dim for i in op.inputs):
             return self._restrict_parts(op)
@@ -155,7 +155,7 @@ class _Search:
             aligned = attrs.perm.index(known[x].axis) == known[out].axis
         elif isinstance(attrs, ops.Pad):
             aligned = not attrs.before[known[x].axis] and not attrs.after[known[x].axis]
-        elif not isinstance(attrs, ALONE):
+        elif channels not in (Channels.IMAGES, Channels.EACH):
             aligned = False
         if not aligned:
             return self.keep(*op.inputs, out)
@@ -228,7 +228,7 @@ def _bias(op: Op, graph: Graph) -> tuple[I64, int]:
     return np.zeros(count, np.int64), DType.S32.limits[1]
 
 
-def _without(graph: Graph, known: dict[int, Channels], gone: dict[int, Mask]) -> Graph:
+def _without(graph: Graph, known: dict[int, Codes], gone: dict[int, Mask]) -> Graph:
     """The graph without these channels."""
     build = GraphBuilder(graph)
     for index, mask in gone.items():
@@ -249,7 +249,7 @@ def _sliced(tensor: Tensor, stay: dict[int, Mask]) -> Tensor:
 
 
 def _layer(
-    op: Op, graph: Graph, build: GraphBuilder, known: dict[int, Channels], gone: dict[int, Mask]
+    op: Op, graph: Graph, build: GraphBuilder, known: dict[int, Codes], gone: dict[int, Mask]
 ) -> Op:
     """An operator between tensors that have lost channels."""
     attrs, (x, out) = op.attrs, (op.inputs[0], op.outputs[0])

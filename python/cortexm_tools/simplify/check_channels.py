@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proves of a finished removal of channels that what stays has the codes that it had.
 
-It shares nothing with the rewrite but the operators' meaning. For every element of every tensor it
+It shares nothing with the rewrite but the declarations of operators, which tests/ir/test_families.py
+holds against what they compute. For every element of every tensor it
 derives bounds of its code: operators that move elements, or give more for more, are computed on the lower
 and on the upper bounds; a sum is computed for the image that makes it least and for the one that makes it
 most. Then each operator of the new graph, on operands without the channels, has to give the old result
@@ -19,23 +20,15 @@ import numpy.typing as npt
 
 from ..errors import CortexMError
 from ..ir import DType, Graph, Op, ops
+from ..ir.attrs import Channels
 from ..ir.fixed_point import I64, rescale_channels
 from ..ir.wide import rescale_wide_channels
 
 Mask = npt.NDArray[np.bool_]
 Bounds = tuple[I64, I64]
 
-_RISING = (
-    *(ops.View, ops.Transpose, ops.Clone, ops.Concat, ops.UpsampleNearest2d, ops.Pad),
-    *(ops.MaxPool2d, ops.AvgPool2d, ops.Requantize),
-)
-"""Operators of which no element falls where elements of their operands rise."""
-
-_PLACES = (ops.View, ops.Transpose, ops.Clone, ops.Concat, ops.UpsampleNearest2d)
-_CHANNELWISE = (
-    *(ops.MaxPool2d, ops.AvgPool2d, ops.Pad, ops.Requantize, ops.Activation),
-    *(ops.Add, ops.Mul, ops.Div, ops.Minimum, ops.Maximum),
-)
+_ONE_TO_ONE = (Channels.IMAGES, Channels.EACH, Channels.BOTH)
+_LABELS = 1 << 40  # numbers that are no codes
 
 
 def check_removal(before: Graph, after: Graph, gone: dict[int, tuple[int, Mask]]) -> None:
@@ -93,41 +86,54 @@ def _check_op(
         _refuse(old, "has other fields or operands")
     if not touched:
         return None
-    masks = [_elements(index, before, gone) for index in old.inputs]
-    result = _elements(old.outputs[0], before, gone)
-    if isinstance(old.attrs, _PLACES):
-        made = old.attrs.compute((before.tensors[old.outputs[0]],), *masks)
-        if not np.array_equal(made, result):
-            _refuse(old, "loses other elements than its operands")
-    elif isinstance(old.attrs, _CHANNELWISE):
-        axis, mask = gone.get(old.outputs[0], (0, np.zeros(0, np.bool_)))
-        for index in old.inputs[: 1 if isinstance(old.attrs, ops.Activation) else 2]:
+    channels, out = old.attrs.traits.channels, old.outputs[0]
+    if channels is Channels.PLACED:
+        if not _places_the_same(old, before, after, gone):
+            _refuse(old, "brings other elements to a place")
+    elif channels in _ONE_TO_ONE:
+        axis, mask = gone.get(out, (0, np.zeros(0, np.bool_)))
+        rank, count = len(before.tensors[out].shape), 2 if channels is Channels.BOTH else 1
+        for index in old.inputs[:count]:
             shape = before.tensors[index].shape
-            alike = len(shape) == result.ndim and shape[axis] == len(mask)
+            alike = len(shape) == rank and shape[axis] == len(mask)
             lost, removed = gone.get(index, (-1, mask))
-            whole = index not in gone and len(shape) == result.ndim and shape[axis] == 1
+            whole = index not in gone and len(shape) == rank and shape[axis] == 1
             if not whole and not (alike and lost == axis and np.array_equal(removed, mask)):
                 _refuse(old, "loses other channels than an operand")
-        windows = isinstance(old.attrs, ops.MaxPool2d | ops.AvgPool2d)
-        padded = isinstance(old.attrs, ops.Pad) and (
-            old.attrs.before[axis] or old.attrs.after[axis]
-        )
-        table = isinstance(old.attrs, ops.Activation) and old.inputs[1] in gone
-        if table or padded or (windows and axis != 1):
+        table = any(index in gone for index in old.inputs[count:])
+        if table or (channels is Channels.IMAGES and axis != 1):
             _refuse(old, "goes along its channels")
     else:
         _refuse(old, "needs all its operands' channels")
     return None
 
 
-def _elements(index: int, graph: Graph, gone: dict[int, tuple[int, Mask]]) -> Mask:
-    """The elements of a tensor that are gone."""
-    shape = graph.tensors[index].shape
-    result = np.zeros(shape, np.bool_)
-    if index in gone:
-        axis, mask = gone[index]
-        result |= np.expand_dims(mask, [dim for dim in range(len(shape)) if dim != axis])
-    return result
+def _places_the_same(
+    op: Op, before: Graph, after: Graph, gone: dict[int, tuple[int, Mask]]
+) -> bool:
+    """Whether an operator that only moves elements brings to each place that stays the element that was
+    there. Elements are told apart by numbers of their own."""
+    whole, first = [], _LABELS
+    for index in op.inputs:
+        tensor = before.tensors[index]
+        whole.append(np.arange(first, first + tensor.numel).reshape(tensor.shape))
+        first += tensor.numel
+    smaller = [_without(each, index, gone) for each, index in zip(whole, op.inputs, strict=True)]
+    out = op.outputs[0]
+    was = np.asarray(op.attrs.compute((before.tensors[out],), *whole))
+    try:
+        now = op.attrs.compute((after.tensors[out],), *smaller)
+    except ValueError:  # shapes that do not fit each other
+        return False
+    return np.array_equal(_without(was, out, gone), now)
+
+
+def _without(values: I64, index: int, gone: dict[int, tuple[int, Mask]]) -> I64:
+    """What remains of the values of a tensor's elements."""
+    if index not in gone:
+        return values
+    axis, mask = gone[index]
+    return np.delete(values, np.flatnonzero(mask), axis)
 
 
 def _check_layer(
@@ -247,7 +253,8 @@ def _bounds(op: Op, graph: Graph, known: dict[int, Bounds]) -> Bounds:
     if out.dtype not in (DType.S8, DType.S16) or graph.tensors[op.inputs[0]].dtype is DType.F32:
         return _of(op.outputs[0], graph, known)
     operands = [_of(index, graph, known) for index in op.inputs]
-    if isinstance(attrs, _RISING):
+    channels = attrs.traits.channels
+    if channels in (Channels.PLACED, Channels.IMAGES):
         low, high = (
             np.asarray(attrs.compute((out,), *(pair[end] for pair in operands))).astype(np.int64)
             for end in (0, 1)
@@ -255,10 +262,10 @@ def _bounds(op: Op, graph: Graph, known: dict[int, Bounds]) -> Bounds:
         return low.reshape(out.shape), high.reshape(out.shape)
     if isinstance(attrs, ops.ConvAttrs | ops.Linear):
         return _extremes(op, graph, *operands[0])
+    if channels is Channels.EACH:
+        return _function_bounds(op, graph, *operands[0])
     low, high = (np.full(out.shape, end, np.int64) for end in _limits(attrs, out.dtype))
-    if isinstance(attrs, ops.Activation):
-        return _table_bounds(op, graph, *operands[0])
-    if isinstance(attrs, _CHANNELWISE):
+    if channels is Channels.BOTH:
         same = [np.broadcast_to(pair[0] == pair[1], out.shape) for pair in operands]
         fixed = np.logical_and.reduce(same)
         codes = np.asarray(attrs.compute((out,), *(pair[0] for pair in operands)))
@@ -271,14 +278,14 @@ def _limits(attrs: ops.Attrs, dtype: DType) -> tuple[int, int]:
     return getattr(attrs, "act_min", low), getattr(attrs, "act_max", high)
 
 
-def _table_bounds(op: Op, graph: Graph, low: I64, high: I64) -> Bounds:
+def _function_bounds(op: Op, graph: Graph, low: I64, high: I64) -> Bounds:
     """Bounds of a function of codes: the least and the largest of what it gives between two."""
-    out, table = graph.tensors[op.outputs[0]], graph.tensors[op.inputs[1]].data
-    first, last = out.dtype.limits
+    out, others = graph.tensors[op.outputs[0]], [graph.tensors[i].data for i in op.inputs[1:]]
+    if any(each is None for each in others):
+        return _of(op.outputs[0], graph, {})
+    first, last = graph.tensors[op.inputs[0]].dtype.limits
     every = np.arange(first, last + 1)
-    if table is None:
-        return np.full(out.shape, first, np.int64), np.full(out.shape, last, np.int64)
-    codes = np.asarray(op.attrs.compute((out,), every, table)).astype(np.int64)
+    codes = np.asarray(op.attrs.compute((out,), every, *others)).astype(np.int64)
     pairs, place = np.unique(
         np.stack([low.reshape(-1), high.reshape(-1)]), axis=1, return_inverse=True
     )

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import Rescale, softmax_s8
 from ..floats import F32, Floats, sequential_sum
 from ..functions import UNARY
@@ -26,7 +26,9 @@ WIDE_TABLES = tuple(2**bits + 1 for bits in range(9, 13))
 _SOFTMAX_SIZE = 2**13 - 1
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, channels=Channels.EACH, exact=True
+)
 @dataclass(frozen=True)
 class Activation(Attrs):
     """x s8, table [256] s8 -> table[x + 128]; or x s16, table [n + 1] s16, between whose entries is
@@ -52,7 +54,9 @@ class Activation(Attrs):
         return np.asarray(table.reshape(256)[x.astype(np.int64) + 128])
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.SAME, overwrites=Operands.NONE, work=Work.PASS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class Softmax(Attrs):
     """x s8 -> s8 with scale 1/256 and zero point -128, along `dim` (non-negative)."""
@@ -86,7 +90,9 @@ class Softmax(Attrs):
         return np.moveaxis(soft, -1, self.dim)
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.SAME, overwrites=Operands.NONE, work=Work.PASS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class WideSoftmax(Attrs):
     """x s16 -> s16 with scale 2**-15, along `dim` (non-negative).
@@ -111,7 +117,13 @@ class WideSoftmax(Attrs):
         return np.moveaxis(softmax_s16(rows, self.multiplier), -1, self.dim)
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.PASS, exact=False)
+@operator(
+    layout=Layout.SAME,
+    overwrites=Operands.NONE,
+    work=Work.PASS,
+    channels=Channels.NONE,
+    exact=False,
+)
 @dataclass(frozen=True)
 class FloatSoftmax(Attrs):
     """x f32 -> softmax along `dim`, or its logarithm."""
@@ -139,6 +151,7 @@ class FloatSoftmax(Attrs):
     layout=Layout.SAME,
     overwrites=Operands.ALL,
     work=Work.PASS,
+    channels=Channels.NONE,
     exact=lambda attrs: UNARY[attrs.function].exact,
 )
 @dataclass(frozen=True)
@@ -168,7 +181,9 @@ class Unary(Attrs):
         return np.asarray(function.compute(x, *parameters if function.parametrized else ()), F32)
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class Clamp(Attrs):
     """x -> min(max(x, low), high), in x's type; a bound that is None does not act.

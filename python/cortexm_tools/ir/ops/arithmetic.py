@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import Rescale
 from ..floats import F32
 from ..functions import BINARY
@@ -21,7 +21,13 @@ INTEGER_FUNCTIONS = tuple(name for name, function in BINARY.items() if function.
 INTEGER_DIVISIONS = tuple(name for name, function in BINARY.items() if function.divides)
 
 
-@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.REPEATED,
+    overwrites=Operands.ALL,
+    work=Work.PASS,
+    channels=Channels.BOTH,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Add(Attrs):
     """a, b (broadcastable), both s8 or s16 -> that type.
@@ -61,7 +67,13 @@ class Add(Attrs):
         return np.clip(result + self.out_zero_point, self.act_min, self.act_max)
 
 
-@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.REPEATED,
+    overwrites=Operands.ALL,
+    work=Work.PASS,
+    channels=Channels.BOTH,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Mul(Attrs):
     """a, b (broadcastable), both s8 or s16 -> that type."""
@@ -88,7 +100,13 @@ class Mul(Attrs):
         return np.clip(result, *results[0].dtype.limits)
 
 
-@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.REPEATED,
+    overwrites=Operands.ALL,
+    work=Work.PASS,
+    channels=Channels.BOTH,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Div(Attrs):
     """a, b of one shape, both s8 or s16 -> same type. `scale` is s_a / (s_b * s_out), in float32."""
@@ -118,7 +136,13 @@ class Div(Attrs):
         return np.asarray(np.clip(result, *results[0].dtype.limits))
 
 
-@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.REPEATED,
+    overwrites=Operands.ALL,
+    work=Work.PASS,
+    channels=Channels.BOTH,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Minimum(Attrs):
     """a, b (broadcastable, one type) -> the smaller, element by element."""
@@ -132,7 +156,13 @@ class Minimum(Attrs):
         return np.asarray(np.minimum(a, b))
 
 
-@operator(layout=Layout.REPEATED, overwrites=Operands.ALL, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.REPEATED,
+    overwrites=Operands.ALL,
+    work=Work.PASS,
+    channels=Channels.BOTH,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Maximum(Attrs):
     """a, b (broadcastable, one type) -> the larger, element by element."""
@@ -150,6 +180,7 @@ class Maximum(Attrs):
     layout=Layout.STRIDED,
     overwrites=Operands.ALL,
     work=Work.PASS,
+    channels=Channels.NONE,
     exact=lambda attrs: BINARY[attrs.function].exact,
 )
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..rules import Subject
 from ..types import Array, DType, Tensor
 
@@ -29,7 +29,13 @@ COMPARISONS = tuple(_COMPARE)
 LOGICAL_FUNCTIONS = tuple(_LOGICAL)
 
 
-@operator(layout=Layout.STRIDED, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.STRIDED,
+    overwrites=Operands.NONE,
+    work=Work.PASS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Compare(Attrs):
     """a, b of one type (broadcastable) -> bool; `function` is one of COMPARISONS."""
@@ -48,7 +54,13 @@ class Compare(Attrs):
         return np.asarray(_COMPARE[self.function](a, b))
 
 
-@operator(layout=Layout.STRIDED, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.STRIDED,
+    overwrites=Operands.NONE,
+    work=Work.PASS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Logical(Attrs):
     """a bool, b bool (broadcastable) -> bool; `function` is one of LOGICAL_FUNCTIONS."""
@@ -66,7 +78,13 @@ class Logical(Attrs):
         return np.asarray(_LOGICAL[self.function](a, b))
 
 
-@operator(layout=Layout.FOLLOW, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.FOLLOW,
+    overwrites=Operands.NONE,
+    work=Work.PASS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class LogicalNot(Attrs):
     """x bool -> not x."""
@@ -82,7 +100,13 @@ class LogicalNot(Attrs):
         return np.asarray(np.logical_not(x))
 
 
-@operator(layout=Layout.STRIDED, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.STRIDED,
+    overwrites=Operands.NONE,
+    work=Work.PASS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Where(Attrs):
     """condition bool, a, b of one type (all broadcastable) -> a where true, else b."""

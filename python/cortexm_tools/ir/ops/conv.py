@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import I64, Rescale, rescale_channels
 from ..floats import Floats, begin_sums
 from ..geometry import Window
@@ -64,7 +64,13 @@ class ConvAttrs(Attrs):
         return np.clip(result, self.act_min, self.act_max)
 
 
-@operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.IMAGE,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.WEIGHTED,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Conv2d(ConvAttrs):
     """x [N,C,H,W] s8 or s16, weight [O,KH,KW,C/groups] s8, [bias [O]] -> [N,O,H',W'] of x's type."""
@@ -100,7 +106,13 @@ class Conv2d(ConvAttrs):
         return self.finish(acc, bias, results[0].dtype)
 
 
-@operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.IMAGE,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.WEIGHTED,
+    exact=True,
+)
 @dataclass(frozen=True)
 class DepthwiseConv2d(ConvAttrs):
     """x [N,C,H,W] s8 or s16, weight [1,KH,KW,O] s8, [bias [O]] -> [N,O,H',W'] of x's type.
@@ -127,7 +139,13 @@ class DepthwiseConv2d(ConvAttrs):
         return self.finish(acc, bias, results[0].dtype)
 
 
-@operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.IMAGE,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.WEIGHTED,
+    exact=True,
+)
 @dataclass(frozen=True)
 class TransposeConv2d(ConvAttrs):
     """x [N,C,H,W] s8 or s16, weight [O,KH,KW,C] s8, [bias [O]] -> [N,O,H',W'] of x's type.
@@ -158,7 +176,9 @@ class TransposeConv2d(ConvAttrs):
         return self.finish(acc, bias, results[0].dtype)
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class FloatConv2d(Attrs):
     """x [N,C,H,W] f32, weight [O,C/groups,KH,KW] f32, [bias [O] f32] -> [N,O,H',W'] f32.
@@ -196,7 +216,9 @@ class FloatConv2d(Attrs):
         return total
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class FloatTransposeConv2d(Attrs):
     """x [N,C,H,W] f32, weight [C,O/groups,KH,KW] f32, [bias [O] f32] -> [N,O,H',W'] f32.

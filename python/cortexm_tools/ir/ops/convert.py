@@ -8,14 +8,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import I64, Rescale
 from ..floats import F32
 from ..rules import CODES, INT32, Subject
 from ..types import Array, DType, Tensor
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)
+@operator(
+    layout=Layout.SAME,
+    overwrites=Operands.NONE,
+    work=Work.CONVERT,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Quantize(Attrs):
     """x f32 -> s8 or s16: clamp(round_half_even(x * (1/scale)) + zero_point)."""
@@ -49,7 +55,13 @@ class Quantize(Attrs):
         return np.clip(codes, self.qmin, self.qmax)
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)
+@operator(
+    layout=Layout.SAME,
+    overwrites=Operands.NONE,
+    work=Work.CONVERT,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Dequantize(Attrs):
     """x s8 or s16 -> f32: (x - zero_point) * scale."""
@@ -71,7 +83,13 @@ class Dequantize(Attrs):
         return np.asarray(centred * F32(self.scale))
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)
+@operator(
+    layout=Layout.SAME,
+    overwrites=Operands.NONE,
+    work=Work.CONVERT,
+    channels=Channels.EACH,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Requantize(Attrs):
     """x s8 or s16 -> s8 or s16: codes of one scale as codes of another, within bounds."""
@@ -101,7 +119,13 @@ class Requantize(Attrs):
         return np.clip(result, self.act_min, self.act_max)
 
 
-@operator(layout=Layout.FOLLOW, overwrites=Operands.NONE, work=Work.CONVERT, exact=True)
+@operator(
+    layout=Layout.FOLLOW,
+    overwrites=Operands.NONE,
+    work=Work.CONVERT,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Cast(Attrs):
     """x -> x in the result's element type; nonzero is true.

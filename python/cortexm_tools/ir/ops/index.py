@@ -13,13 +13,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import I64
 from ..rules import INDICES, Subject
 from ..types import Array, DType, Tensor
 
 
-@operator(layout=Layout.ANY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.MOVE, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class Gather(Attrs):
     """x, index s64 or s32 of x's rank -> out[i] = x[i with coordinate `dim` replaced by index[i]]."""
@@ -45,7 +47,9 @@ class Gather(Attrs):
         return np.take_along_axis(x[within], in_range(index, x.shape[self.dim]), axis=self.dim)
 
 
-@operator(layout=Layout.ANY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.MOVE, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class Index(Attrs):
     """x, one s64 or s32 index tensor per axis in `axes` -> x indexed by all of them together.
@@ -66,7 +70,13 @@ class Index(Attrs):
         return np.asarray(x.reshape(-1)[_indexed_offsets(x.shape, self.axes, indices)])
 
 
-@operator(layout=Layout.FOLLOW, overwrites=Operands.FIRST, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.FOLLOW,
+    overwrites=Operands.FIRST,
+    work=Work.MOVE,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class IndexPut(Attrs):
     """x, values, one index tensor per axis in `axes` -> x with the indexed elements replaced.

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import Rescale, rescale_channels
 from ..floats import F32, Floats, begin_sums
 from ..rules import CODES, INT8, INT16, Subject, bias_types, check_codes, check_wide_sums, shifts
@@ -19,7 +19,13 @@ from ..types import Array, DType, Tensor
 from ..wide import rescale_wide, rescale_wide_channels
 
 
-@operator(layout=Layout.ROWS, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.ROWS,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.WEIGHTED,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Linear(Attrs):
     """x [..., K] s8 or s16, weight [O, K] s8, [bias [O]] -> [..., O] of x's type.
@@ -67,7 +73,13 @@ class Linear(Attrs):
         return np.clip(result, self.act_min, self.act_max)
 
 
-@operator(layout=Layout.MATRICES, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.MATRICES,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class BatchMatmul(Attrs):
     """lhs [B,M,K], rhs transposed [B,N,K], both s8 or s16 -> [B,M,N] of that type."""
@@ -105,7 +117,13 @@ class BatchMatmul(Attrs):
         return np.clip(self.rescale.apply(acc) + self.out_zero_point, *INT8)
 
 
-@operator(layout=Layout.WEIGHTS, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.WEIGHTS,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class FloatLinear(Attrs):
     """x [..., K] f32, weight [O, K] f32, [bias [O] f32] -> [..., O] f32."""
@@ -127,7 +145,13 @@ class FloatLinear(Attrs):
         return total
 
 
-@operator(layout=Layout.WEIGHTS, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.WEIGHTS,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class FloatMatmul(Attrs):
     """a [..., M, K] f32, b [..., K, N] f32, of one rank, [bias f32] -> [..., M, N] f32.

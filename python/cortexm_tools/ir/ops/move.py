@@ -8,12 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..rules import INT32, Subject
 from ..types import Array, DType, Tensor, same_layout
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.SAME,
+    overwrites=Operands.NONE,
+    work=Work.MOVE,
+    channels=Channels.PLACED,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Pad(Attrs):
     """x -> x with `before[d]` and `after[d]` elements of `value` around logical dimension d."""
@@ -42,7 +48,13 @@ class Pad(Attrs):
         return np.pad(x, widths, constant_values=self.value)
 
 
-@operator(layout=Layout.ANY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.ANY,
+    overwrites=Operands.NONE,
+    work=Work.MOVE,
+    channels=Channels.PLACED,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Transpose(Attrs):
     """x -> x.permute(perm), any type and rank."""
@@ -66,7 +78,13 @@ class Transpose(Attrs):
         return x.transpose(self.perm)
 
 
-@operator(layout=Layout.ROWS, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.ROWS,
+    overwrites=Operands.NONE,
+    work=Work.MOVE,
+    channels=Channels.PLACED,
+    exact=True,
+)
 @dataclass(frozen=True)
 class View(Attrs):
     """x -> the same elements in logical order, in the output's shape."""
@@ -87,7 +105,9 @@ class View(Attrs):
         return x.reshape(results[0].shape)
 
 
-@operator(layout=Layout.ANY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.MOVE, channels=Channels.EACH, exact=True
+)
 @dataclass(frozen=True)
 class Clone(Attrs):
     """x -> the same logical tensor, perhaps in another dim order."""
@@ -105,7 +125,9 @@ class Clone(Attrs):
         return x
 
 
-@operator(layout=Layout.COPY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.COPY, overwrites=Operands.NONE, work=Work.MOVE, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class Expand(Attrs):
     """x -> x broadcast to the output's shape (numpy rules), any type."""
@@ -120,7 +142,13 @@ class Expand(Attrs):
         return np.broadcast_to(x, results[0].shape)
 
 
-@operator(layout=Layout.STRIDED, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.STRIDED,
+    overwrites=Operands.NONE,
+    work=Work.MOVE,
+    channels=Channels.PLACED,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Concat(Attrs):
     """x0, x1, ... of one type -> joined along dimension `dim`."""
@@ -144,7 +172,13 @@ class Concat(Attrs):
         return np.concatenate(parts, axis=self.dim)
 
 
-@operator(layout=Layout.FOLLOW, overwrites=Operands.FIRST, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.FOLLOW,
+    overwrites=Operands.FIRST,
+    work=Work.MOVE,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Push(Attrs):
     """x, new of one type -> x without its first elements along dimension `dim`, as many as `new` has, and
@@ -168,7 +202,9 @@ class Push(Attrs):
         return np.concatenate([kept, new], axis=self.dim)
 
 
-@operator(layout=Layout.COPY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.COPY, overwrites=Operands.NONE, work=Work.MOVE, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class Slice(Attrs):
     """x -> out of the same rank; out[i] = x[begin + step * i] in every dimension.
@@ -201,7 +237,9 @@ class Slice(Attrs):
         return x[np.ix_(*axes)] if axes else x
 
 
-@operator(layout=Layout.COPY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.COPY, overwrites=Operands.NONE, work=Work.MOVE, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class Tile(Attrs):
     """x -> x repeated; out[i] = x[i mod size] in every dimension, x aligned at the last one."""
@@ -222,7 +260,9 @@ class Tile(Attrs):
         return np.tile(whole, [out // size for out, size in zip(shape, whole.shape, strict=True)])
 
 
-@operator(layout=Layout.ROWS, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.ROWS, overwrites=Operands.NONE, work=Work.MOVE, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class AsStrided(Attrs):
     """x -> out[i] = flat[offset + sum(i_d * strides_d)], with flat = x in logical C order.

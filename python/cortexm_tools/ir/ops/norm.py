@@ -9,13 +9,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..floats import F32, Floats, sequential_sum
 from ..rules import Subject
 from ..types import Array, DType, Tensor
 
 
-@operator(layout=Layout.WEIGHTS, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.WEIGHTS,
+    overwrites=Operands.NONE,
+    work=Work.PASS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class FloatLayerNorm(Attrs):
     """x f32, weight [size] f32, bias [size] f32 -> f32; rows of the last `size` elements.
@@ -43,7 +49,13 @@ class FloatLayerNorm(Attrs):
         return np.asarray(rows * weight.reshape(-1) + bias.reshape(-1)).reshape(x.shape)
 
 
-@operator(layout=Layout.EITHER_IMAGE, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.EITHER_IMAGE,
+    overwrites=Operands.NONE,
+    work=Work.PASS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class FloatGroupNorm(Attrs):
     """x [N,C,...] f32, weight [C] f32, bias [C] f32 -> f32; groups of C / groups channels.

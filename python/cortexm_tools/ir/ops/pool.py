@@ -10,14 +10,20 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..floats import F32, Floats
 from ..geometry import Window
 from ..rules import CODES, INT32, Subject
 from ..types import Array, DType, Tensor
 
 
-@operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.IMAGE,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.IMAGES,
+    exact=True,
+)
 @dataclass(frozen=True)
 class AvgPool2d(Attrs):
     """x [N,C,H,W] s8 or s16 -> that type; padding does not count."""
@@ -42,7 +48,13 @@ class AvgPool2d(Attrs):
         return np.clip(np.where(total < 0, -magnitude, magnitude), *results[0].dtype.limits)
 
 
-@operator(layout=Layout.IMAGE, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.IMAGE,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.IMAGES,
+    exact=True,
+)
 @dataclass(frozen=True)
 class MaxPool2d(Attrs):
     """x [N,C,H,W] s8 or s16 -> that type; padding never wins."""
@@ -62,7 +74,9 @@ class MaxPool2d(Attrs):
         return np.asarray(np.clip(found.max(axis=(4, 5)), self.act_min, self.act_max))
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class FloatAvgPool2d(Attrs):
     """x [N,C,H,W] f32 -> f32; window sums divided by `divisor`.
@@ -101,7 +115,9 @@ class FloatAvgPool2d(Attrs):
         return np.asarray(end - np.maximum(first, -around))
 
 
-@operator(layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class FloatMaxPool2d(Attrs):
     """x [N,C,H,W] f32 -> f32; padding never wins, and a NaN always does."""

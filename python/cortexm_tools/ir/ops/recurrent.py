@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import recurrent as cells
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import I64
 from ..rules import CODES, Subject
 from ..types import Array, DType, Tensor
@@ -123,7 +123,13 @@ class RecurrentAttrs(Attrs):
         return [(place, x[place].astype(np.int64)) for place in places]
 
 
-@operator(layout=Layout.MATRICES, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.MATRICES,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Lstm(RecurrentAttrs):
     """x s8 or s16, h [B, H] of its type, c [B, H] s16, w_ih [4H, I] s8, w_hh [4H, H] s8, bias [4H] s32
@@ -167,7 +173,13 @@ class Lstm(RecurrentAttrs):
         return [*([y] if self.sequence else []), state.astype(x.dtype), cell.astype(np.int16)]
 
 
-@operator(layout=Layout.MATRICES, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.MATRICES,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Gru(RecurrentAttrs):
     """x s8 or s16, h [B, H] s16, w_ih [3H, I] s8, w_hh [3H, H] s8, bias [4H] s32 -> [y,] h.
@@ -225,7 +237,13 @@ class Gru(RecurrentAttrs):
         )
 
 
-@operator(layout=Layout.MATRICES, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.MATRICES,
+    overwrites=Operands.NONE,
+    work=Work.SUMS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Rnn(RecurrentAttrs):
     """x s8 or s16, h [B, H] of its type, w_ih [H, I] s8, w_hh [H, H] s8, bias [H] s32 -> [y,] h.

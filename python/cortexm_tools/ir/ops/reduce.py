@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import I64
 from ..floats import F32
 from ..rules import NUMBERS, Subject
@@ -44,7 +44,9 @@ _REDUCE: dict[str, tuple[Callable[[Any], Any], tuple[DType, ...]]] = {
 REDUCTIONS = tuple(_REDUCE)
 
 
-@operator(layout=Layout.ANY, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.PASS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class Reduce(Attrs):
     """x -> x reduced over `dims`; amax and amin in any type, any, all in bool.
@@ -74,7 +76,9 @@ class Reduce(Attrs):
         return np.asarray(function(_columns(x, self.dims)), x.dtype).reshape(results[0].shape)
 
 
-@operator(layout=Layout.ANY, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.PASS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class ArgReduce(Attrs):
     """x -> [values,] s64 index of the first extreme element along `dim`; `function` min or max.
@@ -107,7 +111,9 @@ class ArgReduce(Attrs):
         return [array.reshape(results[0].shape) for array in arrays]
 
 
-@operator(layout=Layout.ANY, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.PASS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class TopK(Attrs):
     """x -> values, s64 indices: the k largest (or smallest) elements along `dim`, in order.
@@ -146,7 +152,13 @@ class TopK(Attrs):
         return [np.take_along_axis(x, found, axis=self.dim), np.asarray(found, np.int64)]
 
 
-@operator(layout=Layout.FOLLOW, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.FOLLOW,
+    overwrites=Operands.NONE,
+    work=Work.PASS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class Cumsum(Attrs):
     """x f32, s32 or s64 -> running sums along `dim`, in x's type (float32 sequentially)."""

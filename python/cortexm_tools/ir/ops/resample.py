@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import I64
 from ..floats import F32, Floats
 from ..rules import INT8, Subject
@@ -17,7 +17,13 @@ from ..types import Array, DType, Tensor
 WEIGHT_UNIT = 2048  # weights of int8 interpolation are multiples of 1 / WEIGHT_UNIT
 
 
-@operator(layout=Layout.COPY, overwrites=Operands.NONE, work=Work.MOVE, exact=True)
+@operator(
+    layout=Layout.COPY,
+    overwrites=Operands.NONE,
+    work=Work.MOVE,
+    channels=Channels.IMAGES,
+    exact=True,
+)
 @dataclass(frozen=True)
 class UpsampleNearest2d(Attrs):
     """x [N,C,H,W] of any type -> out[n,c,i,j] = x[n,c,rows[i],cols[j]]."""
@@ -45,7 +51,13 @@ class Between:
     weight: float
 
 
-@operator(layout=Layout.EITHER_IMAGE, overwrites=Operands.NONE, work=Work.PASS, exact=True)
+@operator(
+    layout=Layout.EITHER_IMAGE,
+    overwrites=Operands.NONE,
+    work=Work.PASS,
+    channels=Channels.NONE,
+    exact=True,
+)
 @dataclass(frozen=True)
 class UpsampleBilinear2d(Attrs):
     """x [N,C,H,W] f32 or s8 -> the same, interpolated between rows, and between columns first.

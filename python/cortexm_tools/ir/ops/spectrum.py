@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..attrs import Attrs, Layout, Operands, Work, operator
+from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..rules import CODES, INT32, Subject
 from ..spectrum import SIZES, bands, doubled_spectrum, least_shift, logarithm, root, windowed
 from ..types import Array, DType, Tensor
@@ -23,7 +23,9 @@ _MOST_LEAST = 2**92 - 1  # with all sums of bands, 96 bits
 GAIN_SHIFT = (32, 62)
 
 
-@operator(layout=Layout.ROWS, overwrites=Operands.NONE, work=Work.SUMS, exact=True)
+@operator(
+    layout=Layout.ROWS, overwrites=Operands.NONE, work=Work.SUMS, channels=Channels.NONE, exact=True
+)
 @dataclass(frozen=True)
 class LogMel(Attrs):
     """x s16 [..., samples], window s16 [frame], weights s16 [sum of counts], both constants -> codes
