@@ -287,7 +287,8 @@ CORTEXM_TOPK(cortexm_topk_u8_ref, uint8_t);
 CORTEXM_TOPK(cortexm_topk_f32_ref, float);
 
 /* resample */
-CORTEXM_BILINEAR(cortexm_bilinear_s8_ref, cortexm_bilinear_s8_t, int8_t);
+CORTEXM_BILINEAR(cortexm_bilinear_s8_ref, cortexm_bilinear_codes_t, int8_t);
+CORTEXM_BILINEAR(cortexm_bilinear_s16_ref, cortexm_bilinear_codes_t, int16_t);
 CORTEXM_BILINEAR(cortexm_bilinear_f32_ref, cortexm_bilinear_f32_t, float);
 
 /* spectrum */

@@ -4,24 +4,28 @@
 #include "ref.h"
 
 /* Weights are multiples of 2^-11, so that float64 is exact; nearbyint rounds ties to even. */
-void cortexm_bilinear_s8_ref(const cortexm_bilinear_s8_t *p, const int8_t *in, int8_t *out)
-{
-    for (int i = 0; i < p->planes * p->out_h * p->out_w * p->inner; ++i) {
-        const int x = i / p->inner % p->out_w;
-        const int y = i / p->inner / p->out_w % p->out_h;
-        const int plane = i / p->inner / p->out_w / p->out_h;
-        const int8_t *from = in + plane * p->plane_stride + i % p->inner;
-        const double w = p->col_weight[x] / 2048.0;
-        const double h = p->row_weight[y] / 2048.0;
-        const double sum =
-            (from[p->row_low[y] + p->col_low[x]] - p->zero_point) * (1 - h) * (1 - w) +
-            (from[p->row_low[y] + p->col_high[x]] - p->zero_point) * (1 - h) * w +
-            (from[p->row_high[y] + p->col_low[x]] - p->zero_point) * h * (1 - w) +
-            (from[p->row_high[y] + p->col_high[x]] - p->zero_point) * h * w;
-
-        out[i] = (int8_t)((int)nearbyint(sum) + p->zero_point);
+#define BILINEAR(types, type)                                                                      \
+    void cortexm_bilinear_##types##_ref(const cortexm_bilinear_codes_t *p, const type *in, type *out)\
+    {                                                                                              \
+        for (int i = 0; i < p->planes * p->out_h * p->out_w * p->inner; ++i) {                     \
+            const int x = i / p->inner % p->out_w;                                                 \
+            const int y = i / p->inner / p->out_w % p->out_h;                                      \
+            const int plane = i / p->inner / p->out_w / p->out_h;                                  \
+            const type *from = in + plane * p->plane_stride + i % p->inner;                        \
+            const double w = p->col_weight[x] / 2048.0;                                            \
+            const double h = p->row_weight[y] / 2048.0;                                            \
+            const double sum =                                                                     \
+                (from[p->row_low[y] + p->col_low[x]] - p->zero_point) * (1 - h) * (1 - w) +        \
+                (from[p->row_low[y] + p->col_high[x]] - p->zero_point) * (1 - h) * w +             \
+                (from[p->row_high[y] + p->col_low[x]] - p->zero_point) * h * (1 - w) +             \
+                (from[p->row_high[y] + p->col_high[x]] - p->zero_point) * h * w;                   \
+                                                                                                   \
+            out[i] = (type)((int)nearbyint(sum) + p->zero_point);                                  \
+        }                                                                                          \
     }
-}
+
+BILINEAR(s8, int8_t)
+BILINEAR(s16, int16_t)
 
 void cortexm_bilinear_f32_ref(const cortexm_bilinear_f32_t *p, const float *in, float *out)
 {

@@ -108,6 +108,8 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
                 [IMAGE], 1e-4),
     "nearest_size": (lambda: Net(lambda c, x: F.interpolate(c(x), size=(13, 5)), conv()),
                      [IMAGE], 1e-4),
+    "bilinear": (lambda: Net(lambda c, d, x: d(F.interpolate(
+        c(x), size=(13, 21), mode="bilinear")), conv(), nn.Conv2d(8, 4, 1)), [IMAGE], 1e-4),
     "broadcast": (lambda: Net(lambda c, x: c(x) * c(x).mean(1, keepdim=True), conv()),
                   [IMAGE], 1e-4),
     "scalars": (lambda: Net(lambda c, x: (3 - 2 * c(x)) / 4, conv()), [IMAGE], 1e-4),

@@ -439,6 +439,7 @@ int topk_case(kernel_fn variant, kernel_fn ref, element_t type);
 int bilinear_case(kernel_fn variant, kernel_fn ref, element_t type);
 
 #define bilinear_s8_case(variant, ref) TYPED(bilinear_case, variant, ref, S8)
+#define bilinear_s16_case(variant, ref) TYPED(bilinear_case, variant, ref, S16)
 #define bilinear_f32_case(variant, ref) TYPED(bilinear_case, variant, ref, F32)
 
 /* spectrum */

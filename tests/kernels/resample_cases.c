@@ -21,9 +21,9 @@ int bilinear_case(kernel_fn variant, kernel_fn ref, element_t type)
     const cortexm_bilinear_f32_t floats = {tables[0], tables[1], tables[2], tables[3], down,
                                            right,     planes,    plane,     out_h,     out_w,
                                            inner};
-    const cortexm_bilinear_s8_t codes = {tables[0],  tables[1], tables[2], tables[3],
+    const cortexm_bilinear_codes_t codes = {tables[0],  tables[1], tables[2], tables[3],
                                          code_down,  code_right, planes,   plane,
-                                         out_h,      out_w,      inner,    between(-128, 127)};
+                                         out_h,      out_w,      inner,    type == S16 ? 0 : between(-128, 127)};
 
     for (int i = 0; i < 6; ++i) {
         code_down[i] = (int16_t)(between(0, 2) ? between(0, 4) * 512 : between(0, 2048));

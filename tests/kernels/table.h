@@ -248,6 +248,7 @@
     K(topk_u8, scalar, topk_u8_case)                                                               \
     K(topk_f32, scalar, topk_f32_case)                                                             \
     K(bilinear_s8, scalar, bilinear_s8_case)                                                       \
+    K(bilinear_s16, scalar, bilinear_s16_case)                                                     \
     K(bilinear_f32, scalar, bilinear_f32_case)                                                     \
     K(log_mel_s16s8, scalar, log_mel_s16s8_case)                                                   \
     K(log_mel_s16s16, scalar, log_mel_s16s16_case)

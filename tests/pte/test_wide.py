@@ -35,6 +35,10 @@ READ: dict[str, ops.Attrs] = {
     "quantized_linear": ops.Linear(
         0, 0, 0, (Rescale(2**30, -8), Rescale(2**31 - 1, -9)), -32767, 30000
     ),
+    "upsample_bilinear2d": ops.UpsampleBilinear2d(
+        (ops.Between(0, 1, 0.75), ops.Between(3, 4, 0.25)),
+        (ops.Between(0, 1, 0.5), ops.Between(2, 3, 0.5), ops.Between(4, 5, 0.5)),
+    ),
     "log_mel": ops.LogMel(
         points=64,
         start=4,

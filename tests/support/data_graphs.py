@@ -271,7 +271,7 @@ def _nearest(net: DataNet, x: int) -> int:
 
 def _bilinear(net: DataNet, x: int) -> int:
     own, dtype = net.shape(x), net.tensors[x].dtype
-    if len(own) != 4 or dtype not in (DType.F32, DType.S8):
+    if len(own) != 4 or dtype not in (DType.F32, DType.S8, DType.S16):
         return x
     places = [
         tuple(
@@ -280,7 +280,8 @@ def _bilinear(net: DataNet, x: int) -> int:
         )
         for extent in own[2:]
     ]
-    attrs = ops.UpsampleBilinear2d(*places, zero_point=net.pick(-128, 127))
+    zero_point = 0 if dtype is DType.S16 else net.pick(-128, 127)
+    attrs = ops.UpsampleBilinear2d(*places, zero_point=zero_point)
     return net.result(attrs, [x], (*own[:2], *(len(p) for p in places)), dtype)
 
 
@@ -298,7 +299,11 @@ def data_graph(seed: int) -> Graph:
     rank = 4 if first in (_nearest, _bilinear) else net.pick(1, 4)
     types: tuple[DType, ...] = TYPES
     if first in (_bilinear, _cumsum):
-        types = (DType.F32, DType.S8) if first is _bilinear else (DType.F32, DType.S64, DType.S32)
+        types = (
+            (DType.F32, DType.S8, DType.S16)
+            if first is _bilinear
+            else (DType.F32, DType.S64, DType.S32)
+        )
     dtype = types[seed // len(STEPS) % len(types)]
     x = net.operand(net.extents(rank), dtype, stored=False)
     outputs = [first(net, x)]

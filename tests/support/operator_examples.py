@@ -478,8 +478,8 @@ def _nearest() -> Iterator[Graph]:
 @_of(ops.UpsampleBilinear2d)
 def _bilinear() -> Iterator[Graph]:
     places = (ops.Between(0, 1, 0.25), ops.Between(3, 4, 0.5))
-    for dtype in (S8, F32):
-        attrs = ops.UpsampleBilinear2d(places, places[:1], -3)
+    for dtype in (S8, S16, F32):
+        attrs = ops.UpsampleBilinear2d(places, places[:1], 0 if dtype is S16 else -3)
         yield _graph(attrs, [(_IMAGE, dtype)], (1, 4, 2, 1), dtype)
 
 

@@ -155,6 +155,10 @@ ARGUMENTS: dict[str, dict[str, Argument]] = {
         "input": Input((2, 9)), "input_zero_point": 0, "multiplier": 2**30, "shift": -6,
         "output_zero_point": 5, "activation_min": -128, "activation_max": 120, "dtype": int(S8),
     },
+    "upsample_bilinear2d": {
+        "input": IMAGE, "output_size": (2, 3), "align_corners": False, "scales_h": None,
+        "scales_w": None, "zero_point": 0,
+    },
     "log_mel": {
         "input": Input((2, 100)), "window": np.full(60, 30000, np.int16),
         "weights": np.arange(1, 8, dtype=np.int16) * 4000, "points": 64, "start": 4, "hop": 18,
@@ -175,6 +179,7 @@ _SHAPES = {
     "quantized_max_pool2d": (1, 4, 3, 6),
     "quantized_add": (2, 3),
     "quantized_mul": (2, 3),
+    "upsample_bilinear2d": (1, 4, 2, 3),
     "log_mel": (2, 3, 3),
 }
 

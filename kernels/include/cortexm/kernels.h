@@ -608,7 +608,8 @@ CORTEXM_TOPK(cortexm_topk_u8_scalar, uint8_t);
 CORTEXM_TOPK(cortexm_topk_f32_scalar, float);
 
 /* resample */
-CORTEXM_BILINEAR(cortexm_bilinear_s8_scalar, cortexm_bilinear_s8_t, int8_t);
+CORTEXM_BILINEAR(cortexm_bilinear_s8_scalar, cortexm_bilinear_codes_t, int8_t);
+CORTEXM_BILINEAR(cortexm_bilinear_s16_scalar, cortexm_bilinear_codes_t, int16_t);
 CORTEXM_BILINEAR(cortexm_bilinear_f32_scalar, cortexm_bilinear_f32_t, float);
 
 /* spectrum */

@@ -482,7 +482,8 @@ typedef struct {
     int32_t out_h, out_w, inner;
 } cortexm_bilinear_f32_t;
 
-/* The same on codes, with weights in units of 2^-11; ties go to the even distance from zero_point. */
+/* The same on codes of 8 or 16 bits, with weights in units of 2^-11; ties go to the even distance from
+ * zero_point. */
 typedef struct {
     const int32_t *row_low, *row_high;
     const int32_t *col_low, *col_high;
@@ -490,7 +491,7 @@ typedef struct {
     int32_t planes, plane_stride;
     int32_t out_h, out_w, inner;
     int32_t zero_point;
-} cortexm_bilinear_s8_t;
+} cortexm_bilinear_codes_t;
 
 /* log_mel: of each of `signals` rows of samples the frames that begin at start + f * hop, and of each
  * frame the bands of its spectrum, out [signals][frames][bands]. Scratch: points + 2 words. */

@@ -84,9 +84,7 @@
 #undef FINISH_TWO
 #undef FINISH_amax
 #undef FINISH_amin
-#undef FINISH_f32
 #undef FINISH_mean
-#undef FINISH_s8
 #undef FINISH_sum
 #undef FIRST0
 #undef FIRST1
@@ -150,6 +148,7 @@
 #undef ONE
 #undef ONES
 #undef ONE_f32
+#undef ONE_s16
 #undef ONE_s8
 #undef OP
 #undef PADDING
@@ -159,6 +158,11 @@
 #undef PARAMS_depthwise_conv2d
 #undef PARAMS_transpose_conv2d
 #undef PITCH
+#undef PIXEL
+#undef PIXEL_OF_CODES
+#undef PIXEL_f32
+#undef PIXEL_s16
+#undef PIXEL_s8
 #undef POOL
 #undef POOL_RESULT
 #undef POOL_START
@@ -188,6 +192,9 @@
 #undef RESULT
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
+#undef ROUND
+#undef ROUND_s16
+#undef ROUND_s8
 #undef ROWS_APART
 #undef ROW_BYTES
 #undef RUN
@@ -228,6 +235,7 @@
 #undef SUBTRACT
 #undef SUM
 #undef SUM_f32
+#undef SUM_s16
 #undef SUM_s8
 #undef TAKE_avg_pool2d
 #undef TAKE_max_pool2d

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch._prims_common import suggest_memory_format
 
 from . import dialect_recurrent
 from .dialect_reference import REFERENCES
@@ -38,6 +39,10 @@ _SOFTMAX = "(Tensor input, int dim, float input_scale"
 _REQUANTIZE = (
     "(Tensor input, int input_zero_point, int multiplier, int shift, int output_zero_point, "
     "int activation_min, int activation_max, ScalarType dtype"
+)
+_BILINEAR = (
+    "(Tensor input, int[] output_size, bool align_corners, float? scales_h, float? scales_w, "
+    "int zero_point"
 )
 _LOG_MEL = (
     "(Tensor input, Tensor window, Tensor weights, int points, int start, int hop, int frames, "
@@ -67,9 +72,15 @@ def define() -> torch.library.Library:
         _REQUANTIZE,
         lambda x, *args: same(x, dtype=args[-1]),
     )
+    _register(library, "upsample_bilinear2d", _BILINEAR, _image_of_size)
     _register(library, "log_mel", _LOG_MEL, _frames_of_bands)
     dialect_recurrent.register(library, NAMESPACE)
     return library
+
+
+def _image_of_size(x: torch.Tensor, size: list[int], *args: Any) -> torch.Tensor:
+    result: torch.Tensor = x.new_empty((*x.shape[:2], *size))
+    return result.to(memory_format=suggest_memory_format(x))
 
 
 def _frames_of_bands(x: torch.Tensor, *args: Any) -> torch.Tensor:

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch._prims_common import suggest_memory_format
 from torch.nn import functional as F  # noqa: N812
 
+from ...ir.ops.resample import UpsampleBilinear2d, linear_places
 from ...ir.ops.spectrum import LogMel
 from ...ir.types import DType, Tensor, contiguous
 from ...ir.wide import ADD_RAISE, interpolate, softmax_multiplier, softmax_s16
@@ -148,6 +150,14 @@ def _requantize(x: torch.Tensor, zero_point: int, *rest: Any) -> torch.Tensor:
     return torch.clamp(codes, low, high).to(dtype)
 
 
+def _bilinear(x: torch.Tensor, size: list[int], align: bool, *rest: Any) -> torch.Tensor:
+    scales, zero_point = rest[:2], rest[2]
+    rows, cols = (linear_places(x.shape[2 + i], size[i], scales[i], align) for i in range(2))
+    attrs = UpsampleBilinear2d(rows, cols, zero_point)
+    codes = torch.from_numpy(attrs.compute((), x.to(torch.int64).numpy()))
+    return codes.to(x.dtype).contiguous(memory_format=suggest_memory_format(x))
+
+
 def _log_mel(x: torch.Tensor, window: torch.Tensor, weights: torch.Tensor, *rest: Any) -> Any:
     points, start, hop, frames, shift, roots, first, count, high, low, adds, *scales = rest
     gains, offsets, gain_shift, act_min, act_max, dtype = scales
@@ -174,6 +184,7 @@ REFERENCES: dict[str, Callable[..., torch.Tensor]] = {
     "quantized_activation": _activation,
     "softmax": _softmax,
     "requantize": _requantize,
+    "upsample_bilinear2d": _bilinear,
     "log_mel": _log_mel,
 }
 """By the operator's name."""

@@ -8,6 +8,7 @@ from typing import Any
 from .codes import code_pass, restore_pass
 from .linear import linear_pass
 from .pads import lowering_without_pads, pad_pass
+from .resize import resize_pass
 from .spectrum import spectrum_pass
 from .tables import mark_pass, table_pass
 from .wide import boundary_pass, fusion_pass
@@ -33,5 +34,5 @@ def pass_list() -> list[Any]:
         elif each is not QuantizedClampActivationPass:
             result.append(each)
         if each is FoldAndAnnotateQParamsPass:
-            result += [boundary_pass(), code_pass()]
+            result += [boundary_pass(), resize_pass(), code_pass()]
     return result

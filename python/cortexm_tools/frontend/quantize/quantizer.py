@@ -43,7 +43,7 @@ EXTRA_UNARY = (
 )
 """Functions of one tensor, in addition to ExecuTorch's patterns."""
 
-# What moves values without changing them, in addition to ExecuTorch's list.
+# What moves values without changing them, or between them, in addition to ExecuTorch's list.
 _EXTRA_SHARED = (
     _aten.argmax.default,
     _aten.argmin.default,
@@ -56,6 +56,7 @@ _EXTRA_SHARED = (
     _aten.expand_as.default,
     _aten.tensor_split.sections,
     _aten.unsafe_split.Tensor,
+    _aten.upsample_bilinear2d.vec,
 )
 
 

@@ -14,7 +14,7 @@ from ..floats import F32, Floats
 from ..rules import INT8, Subject
 from ..types import Array, DType, Tensor
 
-WEIGHT_UNIT = 2048  # weights of int8 interpolation are multiples of 1 / WEIGHT_UNIT
+WEIGHT_UNIT = 2048  # weights of interpolated codes are multiples of 1 / WEIGHT_UNIT
 
 
 @operator(
@@ -60,9 +60,9 @@ class Between:
 )
 @dataclass(frozen=True)
 class UpsampleBilinear2d(Attrs):
-    """x [N,C,H,W] f32 or s8 -> the same, interpolated between rows, and between columns first.
+    """x [N,C,H,W] f32, s8 or s16 -> the same, interpolated between rows, and between columns first.
 
-    In s8 weights are rounded to multiples of 2**-11 and sums are exact; they are rounded once, ties
+    On codes weights are rounded to multiples of 2**-11 and sums are exact; they are rounded once, ties
     to the even distance from `zero_point`.
     """
 
@@ -73,13 +73,15 @@ class UpsampleBilinear2d(Attrs):
 
     def check(self, op: Subject) -> None:
         _check_image(op, len(self.rows), len(self.cols))
-        op.types(DType.F32, DType.S8)
+        op.types(DType.F32, DType.S8, DType.S16)
         for places, extent in ((self.rows, op.x.shape[2]), (self.cols, op.x.shape[3])):
             _check_inside(op, tuple(place.low for place in places), extent)
             _check_inside(op, tuple(place.high for place in places), extent)
             inside = all(0.0 <= place.weight <= 1.0 for place in places)
             op.require(inside, "a weight lies outside of [0, 1]")
         op.within(INT8, zero_point=self.zero_point)
+        if op.x.dtype is DType.S16:
+            op.require(self.zero_point == 0, "int16 codes have a zero point")
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
         above, below = [place.low for place in self.rows], [place.high for place in self.rows]
@@ -94,13 +96,44 @@ class UpsampleBilinear2d(Attrs):
         to_right, to_below = code_weights(self.cols), code_weights(self.rows)[:, None]
         rows = codes[..., before] * (WEIGHT_UNIT - to_right) + codes[..., after] * to_right
         total = rows[:, :, above] * (WEIGHT_UNIT - to_below) + rows[:, :, below] * to_below
-        # Exact in float64: below 2**31 over 2**22.
+        # Exact in float64: below 2**39 over 2**22.
         rounded = np.rint(total / float(WEIGHT_UNIT**2)).astype(np.int64)
         return np.asarray(rounded + self.zero_point)
 
 
+def nearest_places(size: int, out: int, scale: float | None) -> tuple[int, ...]:
+    """floor(i * step), with step = 1 / scale, or size / out without a scale."""
+    step = F32(1.0 / scale if scale is not None else size / out)
+    return tuple(min(int(np.floor(F32(i) * step)), size - 1) for i in range(out))
+
+
+def linear_places(
+    size: int, out: int, scale: float | None, align_corners: bool
+) -> tuple[Between, ...]:
+    """Places between input pixels.
+
+    With aligned corners i * (size - 1) / (out - 1); else (i + 1/2) * step - 1/2, not below 0, with
+    the step of nearest_places.
+    """
+    if size == out:
+        return tuple(Between(i, i, 0.0) for i in range(out))
+    if align_corners:
+        step = F32((size - 1) / (out - 1) if out > 1 else 0.0)
+    else:
+        step = F32(1.0 / scale if scale is not None else size / out)
+    places = []
+    for i in range(out):
+        at = F32(i) * step
+        if not align_corners:
+            at = max(step * (F32(i) + F32(0.5)) - F32(0.5), F32(0.0))
+        low = min(int(np.floor(at)), size - 1)
+        weight = float(min(max(at - F32(low), F32(0.0)), F32(1.0)))
+        places.append(Between(low, min(low + 1, size - 1), weight))
+    return tuple(places)
+
+
 def code_weights(places: tuple[Between, ...]) -> I64:
-    """Weights of int8 interpolation, in units of 2**-11."""
+    """Weights of interpolated codes, in units of 2**-11."""
     weights = np.array([place.weight for place in places], np.float64)
     return np.asarray(np.rint(weights * WEIGHT_UNIT), np.int64)
 

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Upsampling of images; portable.
 
-Where an output pixel falls in the input is decided here, in float32 as PyTorch does it: the IR
-holds the places, so that no later stage has to know the rules.
+Where an output pixel falls in the input is decided here, as PyTorch does it: the IR holds the places, so
+that no later stage has to know the rules.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...ir import ops
+from ...ir.ops.resample import linear_places, nearest_places
 from ...ir.types import DType
 from ..call import Call, reads
-
-F32 = np.float32
 
 
 def _scales(call: Call) -> list[float | None]:
@@ -40,37 +37,6 @@ def _image(call: Call, x: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (info.shape[2], info.shape[3]), (out.shape[2], out.shape[3])
 
 
-def nearest_places(size: int, out: int, scale: float | None) -> tuple[int, ...]:
-    """floor(i * step), with step = 1 / scale, or size / out without a scale."""
-    step = F32(1.0 / scale if scale is not None else size / out)
-    return tuple(min(int(np.floor(F32(i) * step)), size - 1) for i in range(out))
-
-
-def linear_places(
-    size: int, out: int, scale: float | None, align_corners: bool
-) -> tuple[ops.Between, ...]:
-    """Places between input pixels.
-
-    With aligned corners i * (size - 1) / (out - 1); else (i + 1/2) * step - 1/2, not below 0, with
-    the step of nearest_places.
-    """
-    if size == out:
-        return tuple(ops.Between(i, i, 0.0) for i in range(out))
-    if align_corners:
-        step = F32((size - 1) / (out - 1) if out > 1 else 0.0)
-    else:
-        step = F32(1.0 / scale if scale is not None else size / out)
-    places = []
-    for i in range(out):
-        at = F32(i) * step
-        if not align_corners:
-            at = max(step * (F32(i) + F32(0.5)) - F32(0.5), F32(0.0))
-        low = min(int(np.floor(at)), size - 1)
-        weight = float(min(max(at - F32(low), F32(0.0)), F32(1.0)))
-        places.append(ops.Between(low, min(low + 1, size - 1), weight))
-    return tuple(places)
-
-
 @reads("aten::upsample_nearest2d.vec_out", "aten::upsample_nearest2d.out")
 def _nearest(call: Call) -> None:
     x, scales = call.operand(), _scales(call)
@@ -90,5 +56,22 @@ def _bilinear(call: Call) -> None:
         linear_places(height, out_h, scales[0], align),
         linear_places(width, out_w, scales[1], align),
         info.quant.zero_point if info.quant is not None and info.dtype is DType.S8 else 0,
+    )
+    call.emit(attrs, x)
+
+
+@reads("cortexm::upsample_bilinear2d.out")
+def _bilinear_codes(call: Call) -> None:
+    x = call.tensor("input")
+    call.require_dtype(x, DType.S8, DType.S16)
+    height, width = _image(call, x)[0]
+    sizes = call.integers("output_size")
+    call.require(len(sizes) == 2, "needs two sizes")
+    call.require_out((*call.info(x).shape[:2], *sizes), call.info(x).dtype)
+    scales, align = _scales(call), call.boolean("align_corners")
+    attrs = ops.UpsampleBilinear2d(
+        linear_places(height, sizes[0], scales[0], align),
+        linear_places(width, sizes[1], scales[1], align),
+        call.integer("zero_point"),
     )
     call.emit(attrs, x)
