@@ -87,6 +87,17 @@ install_browser() {
     say "there is no chromium-headless-shell: the tests of pages are skipped"
 }
 
+# Builds the export for Arduino in a test, 1 MB: newer releases may not have it, and the test is then skipped.
+install_arduino_builder() {
+  local as_root=()
+  if command -v arduino-builder >/dev/null; then return; fi
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
+  say "Installing arduino-builder for a test of exports"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends arduino-builder ||
+    say "there is no arduino-builder: its test is skipped"
+}
+
 check_tools() {
   local version
   [ -n "$(find_python)" ] || fail "Python 3.10 or newer is needed; set PYTHON to one"
@@ -132,6 +143,9 @@ install_python() {
 }
 
 install_packages
-if [ "${needs_browser:-}" = yes ]; then install_browser; fi
+if [ "${needs_browser:-}" = yes ]; then
+  install_browser
+  install_arduino_builder
+fi
 check_tools
 install_python

@@ -220,8 +220,14 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out.write_bytes(before[:-1])
     assert main(["inspect", str(out)]) == 1
     assert "is damaged" in capsys.readouterr().err
-    assert main(["run", str(FIRST), "--weights", "partition", "--zephyr", "mps2/an385"]) == 1
-    assert "the application of --zephyr links the weights" in capsys.readouterr().err
+    # An export leaves the same image, and what another has to be.
+    folder = tmp_path / "export"
+    assert main(["export", *build, "--out", str(folder), "--quiet"]) == 0
+    apart = (folder / "weights" / "small.weights.bin").read_bytes()
+    assert apart == (tmp_path / "small.weights.bin").read_bytes()
+    exported = str(folder / "weights" / "small.weights.json")
+    assert main(["weights", str(SECOND), "--for", exported, "-o", str(out)]) == 0
+    assert out.read_bytes() == image_bytes(compiled(SECOND, "cortex-m4"))
     for text in ("", "{}", json.dumps({**json.loads(contract.read_text()), "command": ["x"]})):
         contract.write_text(text)
         assert main(make) == 1

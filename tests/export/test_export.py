@@ -6,7 +6,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
+import shutil
 import subprocess
 import zipfile
 from functools import cache
@@ -51,8 +53,8 @@ int main(void)
 
 
 @cache
-def model(cpu: str):
-    return compile_model(MODEL, cpu=cpu)
+def model(cpu: str, weights: str = "linked"):
+    return compile_model(MODEL, cpu=cpu, weights=weights)
 
 
 @cache
@@ -65,9 +67,9 @@ def expected(cpu: str) -> str:
     return out.tobytes().hex()
 
 
-def exported(folder: Path, kind: str, cpu: str) -> Path:
+def exported(folder: Path, kind: str, cpu: str, *, url: str = "", weights: str = "linked") -> Path:
     """The folder of an export, with the test's application beside it."""
-    write_export(folder / "digits", export_files(model(cpu).compiled, kind))
+    write_export(folder / "digits", export_files(model(cpu, weights).compiled, kind, url))
     (folder / "check.c").write_text(CHECK)
     return folder / "digits"
 
@@ -93,6 +95,19 @@ def on_board(board: str, core: list[str], include: Path, objects: list[Path], wo
     return emulate(board, work / "check.elf").strip()
 
 
+def load(image: Path) -> str:
+    """The test's application for weights in an image of their own, which it reads from a file."""
+    before, init, after = CHECK.partition("    if (cortexm_init(")
+    return f"""{before}
+    static uint8_t image[1 << 16] __attribute__((aligned(16)));
+    FILE *file = fopen("{image}", "rb");
+    if (cortexm_init(&digits, NULL, 0) != CORTEXM_ERR_NO_WEIGHTS || file == NULL) {{ return 4; }}
+    size_t size = fread(image, 1, sizeof image, file);
+    if (size != digits_weights.size) {{ return 5; }}
+    if (cortexm_load_weights(&digits_weights, image, size) != CORTEXM_OK) {{ return 6; }}
+{init}{after}"""
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_folder_compiles_with_one_command(compiler: str, tmp_path: Path) -> None:
     folder = exported(tmp_path, "folder", "cortex-m55")
@@ -111,10 +126,11 @@ def test_folder_compiles_with_one_command(compiler: str, tmp_path: Path) -> None
     assert on_board("mps3-an547", core, folder / "src", objects, tmp_path) == expected("cortex-m55")
 
 
-def test_every_file_is_there_and_needed(tmp_path: Path) -> None:
-    folder = exported(tmp_path, "folder", "cortex-m55")
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "any"])
+def test_every_file_is_there_and_needed(cpu: str, tmp_path: Path) -> None:
+    folder = exported(tmp_path, "folder", cpu)
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["format"] == 1 and manifest["target"]["cpu"] == "cortex-m55"
+    assert manifest["format"] == 1 and manifest["target"]["cpu"] == cpu
     paths = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
     assert set(manifest["files"]) == paths - {"manifest.json"}
     for path, digest in manifest["files"].items():
@@ -125,11 +141,9 @@ def test_every_file_is_there_and_needed(tmp_path: Path) -> None:
     words = (folder / "sources.txt").read_text().split()
     text = run(GCC, "@core.txt", *words, "-MM", cwd=folder)
     read = {w for w in text.replace("\\\n", " ").split() if w.startswith("src/")}
-    assert {path for path in paths if path.startswith("src/")} - read <= {
-        "src/common/wide.h", "src/common/gemm_wide_mve.h"  # for int16 codes: a condition leaves them out
-    }  # fmt: skip
+    assert {path for path in paths if path.startswith("src/")} == read
     kernels = {Path(path).stem for path in listed if path.startswith("src/kernels/")}
-    assert {f"cortexm_{name}" for name in kernels} == set(model("cortex-m55").report["kernels"])
+    assert {f"cortexm_{name}" for name in kernels} == set(model(cpu).report["kernels"])
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -153,10 +167,12 @@ def compile_again():
 def test_cmake_and_zephyr_build(tmp_path: Path) -> None:
     """For CPU any, and so for this machine. Of Zephyr's functions there are stand-ins."""
     require_program("cmake")
-    for kind, listing in (
-        ("cmake", "add_subdirectory(digits)\nset(library digits)\n"),
+    for kind, weights, listing in (
+        ("cmake", "linked", "add_subdirectory(digits)\nset(library digits)\n"),
+        ("cmake", "partition", "add_subdirectory(digits)\nset(library digits)\n"),
         (
             "zephyr",
+            "linked",
             "set(CONFIG_MODEL_digits y)\n"
             "macro(zephyr_include_directories)\n  include_directories(${ARGN})\nendmacro()\n"
             "macro(zephyr_library_named name)\n  add_library(${name} STATIC)\n"
@@ -165,8 +181,10 @@ def test_cmake_and_zephyr_build(tmp_path: Path) -> None:
             "include(digits/zephyr/CMakeLists.txt)\n",
         ),
     ):
-        work = tmp_path / kind
-        folder = exported(work, kind, "any")
+        work = tmp_path / f"{kind}-{weights}"
+        folder = exported(work, kind, "any", weights=weights)
+        if weights == "partition":
+            (work / "check.c").write_text(load(folder / "weights" / "digits.weights.bin"))
         (work / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.20)\nproject(app C)\n"
             f"{listing}"
@@ -225,9 +243,18 @@ def test_cmsis_pack(tmp_path: Path) -> None:
     )
 
 
+def test_pack_descriptions_follow_the_schema(tmp_path: Path) -> None:
+    schema = os.environ.get("PACK_XSD")
+    if schema is None or shutil.which("xmllint") is None:
+        pytest.skip("PACK_XSD does not name the schema of docs/export.md, or there is no xmllint")
+    for cpu, more in (("cortex-m55", {}), ("any", {"url": "https://example.com/a?b&c"})):
+        folder = exported(tmp_path / cpu, "cmsis-pack", cpu, **more)
+        run("xmllint", "--noout", "--schema", schema, folder / "CortexMModel.digits.pdsc")
+
+
 def test_arduino(tmp_path: Path) -> None:
     """By Arduino's library specification: library.properties, sources below src/, examples/."""
-    folder = exported(tmp_path, "arduino", "cortex-m4")
+    folder = exported(tmp_path, "arduino", "cortex-m4", url="https://example.com/digits")
     lines = (folder / "library.properties").read_text().splitlines()
     fields = dict(line.split("=", 1) for line in lines)
     assert {
@@ -237,6 +264,7 @@ def test_arduino(tmp_path: Path) -> None:
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,62}", fields["name"])
     assert re.fullmatch(r"\d+\.\d+\.\d+", fields["version"]) and fields["sentence"].endswith(".")
     assert fields["category"] == "Data Processing"  # one of the nine there are
+    assert fields["url"] == "https://example.com/digits"
     assert fields["includes"] == "digits.h" and (folder / "src/digits.h").is_file()
     # A sketch has the name of its folder; Arduino puts its header and prototypes in front.
     (sketch,) = folder.glob("examples/*/*.ino")
@@ -256,6 +284,61 @@ def test_arduino(tmp_path: Path) -> None:
     run(GCC, *core, "-std=gnu11", "-Os", *STRICT, f"-I{folder / 'src'}", "-c", *units, cwd=work)
     said = on_board("mps2-an386", core, folder / "src", sorted(work.glob("*.o")), tmp_path)
     assert said == expected("cortex-m4")
+
+
+def test_arduinos_builder_finds_and_builds_it(tmp_path: Path) -> None:
+    """With a platform of the test's: the emulated board, with what stands in for Arduino's core."""
+    if shutil.which("arduino-builder") is None:
+        pytest.skip("Debian's package arduino-builder is not installed")
+    folder = exported(tmp_path / "libraries", "arduino", "cortex-m4")
+    assert "url=" not in (folder / "library.properties").read_text()
+    platform = tmp_path / "hardware" / "boards" / "arm"
+    core = platform / "cores" / "core"
+    core.mkdir(parents=True)
+    boards = ROOT / "boards"
+    for file in ("startup.c", "semihosting.c", "board_measure.c", "board_internal.h"):
+        shutil.copy(boards / "common" / file, core)
+    shutil.copy(boards / "include" / "cortexm_board.h", core)
+    (core / "Arduino.h").write_text("void setup(void);\nvoid loop(void);\n")
+    (core / "main.cpp").write_text('#include "Arduino.h"\nint main(void) { setup(); }\n')
+    (platform / "boards.txt").write_text(
+        "an386.name=AN386\nan386.build.board=AN386\nan386.build.core=core\n"
+    )
+    clock = json.loads((boards / "mps2-an386" / "board.json").read_text())["clock_hz"]
+    flags = "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16"
+    compile_ = f"{flags} -Os {' '.join(STRICT)} -DBOARD_CLOCK_HZ={clock}U {{includes}}"
+    ends = '"{source_file}" -o "{object_file}"'
+    script = f"-L{boards / 'common'} -T{boards / 'mps2-an386' / 'memory.ld'}"
+    (platform / "platform.txt").write_text(
+        f"""name=boards
+version=1.0.0
+recipe.c.o.pattern={GCC} -c -std=gnu11 {compile_} {ends}
+recipe.cpp.o.pattern=arm-none-eabi-g++ -c {compile_} {ends}
+recipe.ar.pattern=arm-none-eabi-ar rcs "{{archive_file_path}}" "{{object_file}}"
+recipe.c.combine.pattern={GCC} {flags} -nostartfiles --specs=nano.specs -Wl,--gc-sections \
+-Wl,--no-enum-size-warning {script} {{object_files}} "{{archive_file_path}}" -lm \
+-o "{{build.path}}/{{build.project_name}}.elf"
+recipe.preproc.macros=arm-none-eabi-g++ -w -x c++ -E -CC {flags} {{includes}} "{{source_file}}" \
+-o "{{preprocessed_file_path}}"
+tools.ctags.pattern=arduino-ctags -u --language-force=c++ -f - --c++-kinds=svpf --fields=KSTtzns \
+--line-directives "{{source_file}}"
+""".replace("\\\n", "")
+    )
+    sketch = tmp_path / "check" / "check.ino"
+    sketch.parent.mkdir()
+    # The builder writes the prototype of check(), and finds the library by its header.
+    sketch.write_text(
+        f"void setup() {{ check(); }}\nvoid loop() {{}}\n{CHECK.replace('int main(', 'int check(')}"
+    )
+    for name in ("tools", "build"):
+        (tmp_path / name).mkdir()
+    run(
+        "arduino-builder", "-compile", "-hardware", tmp_path / "hardware", "-tools",
+        tmp_path / "tools", "-libraries", tmp_path / "libraries", "-fqbn", "boards:arm:an386",
+        "-build-path", tmp_path / "build", sketch,
+    )  # fmt: skip
+    said = emulate("mps2-an386", tmp_path / "build" / "check.ino.elf")
+    assert said.strip() == expected("cortex-m4")
 
 
 def test_platformio(tmp_path: Path) -> None:
@@ -286,8 +369,9 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main([*words, "--out", str(tmp_path / "full")]) == 1
     assert "the folder is not empty, and not an export" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine.c"]
-    assert main([*words, "--weights", "partition", "--out", str(tmp_path / "y")]) == 1
-    assert "an export has the weights in its sources" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*words, "--url", "digits", "--out", str(tmp_path / "y")])
+    assert "'digits' is no address" in capsys.readouterr().err
     assert main([*words[:2], "--cpu", "host", "--out", str(tmp_path / "y")]) == 1
     assert "an export is for a Cortex-M core" in capsys.readouterr().err
     assert not (tmp_path / "y").exists()

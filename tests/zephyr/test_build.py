@@ -499,6 +499,9 @@ def test_cortexm_bench_builds_runs_and_measures(
     assert data["matched"] and data["emulated"] and data["counter"] == "k_cycle_get_32"
     assert data["cycles"] > 10_000
     assert sum(layer["cycles"] for layer in data["layers"]) > 0.9 * data["cycles"]
+    words_apart = [*words[:-1], str(tmp_path / "apart"), "--weights", "partition"]
+    assert main(["run", *words_apart]) == 0
+    assert "outputs equal the reference interpreter in every byte" in capsys.readouterr().out
     # The board says what it is configured for.
     assert main(["run", *words, "--cpu", "cortex-m4", "--work", str(tmp_path / "m4")]) == 1
     error = capsys.readouterr().err

@@ -181,8 +181,6 @@ def _write_for_build_system(args: argparse.Namespace, compiled: Compiled) -> Non
 def _export(args: argparse.Namespace) -> int:
     from ..export import export_files, write_export
 
-    if args.weights != "linked":
-        raise CortexMError("an export has the weights in its sources", hint="leave out --weights")
     args.runtime, args.profile = "compiled", False
     target = Target.parse(args.cpu, args.isa)
     options = compile_options(
@@ -197,7 +195,7 @@ def _export(args: argparse.Namespace) -> int:
     )
     program = _load(args, target, quiet=args.quiet)
     compiled = compile_program(program, options)
-    files = export_files(compiled, args.format)
+    files = export_files(compiled, args.format, args.url or "")
     out = args.out or Path(program.name)
     count = write_export(out, files)
     if not args.quiet:

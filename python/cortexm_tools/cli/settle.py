@@ -102,10 +102,6 @@ def place_of(args: argparse.Namespace) -> Place | None:
     if getattr(args, "host", False):
         raise CortexMError("--host runs here, --probe and --zephyr elsewhere; give one of them")
     if args.zephyr is not None:
-        if args.weights != "linked":
-            raise CortexMError(
-                "the application of --zephyr links the weights", hint="leave out --weights"
-            )
         return _zephyr_place(args, given)
     return _probe_place(args, given)
 

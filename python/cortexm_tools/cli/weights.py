@@ -68,7 +68,9 @@ def _settled(command: list[str], where: str) -> argparse.Namespace:
     """The options that the firmware's model was compiled with."""
     try:
         args = build_parser().parse_args([str(word) for word in command[1:]])
-        if args.command == "compile" and args.weights == "partition":
+        if args.command == "export":  # as the command does
+            args.runtime, args.profile = "compiled", False
+        if args.command in ("compile", "export") and args.weights == "partition":
             return args
     except SystemExit:
         pass

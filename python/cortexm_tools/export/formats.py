@@ -8,7 +8,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
 from ..compile import Compiled
@@ -21,7 +21,6 @@ from .write import MANIFEST
 
 Files = dict[str, str | bytes]
 
-_PROJECT = "https://github.com/pytorch/executorch"  # of the dialect that models are lowered to
 _VENDOR = "CortexMModel"
 _SPDX = "SPDX-License-Identifier: Apache-2.0"
 
@@ -36,15 +35,18 @@ class _Format:
     pragmas: bool = False
 
 
-def export_files(compiled: Compiled, kind: str) -> Files:
+def export_files(compiled: Compiled, kind: str, url: str = "") -> Files:
     """The files of an export by path, equal for equal models.
+
+    Args:
+        url: where the library is published, for descriptions that have a place for it.
 
     Raises:
         CortexMError: the model cannot be exported.
     """
-    sources = collect(compiled)
+    sources = replace(collect(compiled), url=url)
     form = FORMATS[kind]
-    files: Files = dict(sources.files)
+    files: Files = {**sources.files, **sources.image}
     if form.pragmas:
         for unit in sources.compiled:
             files[unit.path] = _pragmas(unit) + sources.files[unit.path]
@@ -99,15 +101,31 @@ def _pragmas(unit: Source) -> str:
 def _example(sources: Sources, *, arduino: bool) -> str:
     """A minimal application: one inference, whose status it hands on."""
     name = sources.name
-    body = f"""    cortexm_status_t status = cortexm_init(&{name}, NULL, 0);
+    where, init = "", f"    cortexm_status_t status = cortexm_init(&{name}, NULL, 0);\n"
+    if sources.image:
+        where = f"""/* Where {name}.weights.bin lies, a multiple of 16. */
+#ifndef WEIGHTS_ADDRESS
+#error "say where the image of weights lies: define WEIGHTS_ADDRESS"
+#endif
 
+"""
+        init = f"""    cortexm_status_t status = cortexm_load_weights(
+        &{name}_weights, (const void *)(WEIGHTS_ADDRESS), {name}_weights.size);
+
+    if (status == CORTEXM_OK) {{
+        status = cortexm_init(&{name}, NULL, 0);
+    }}
+"""
+    body = f"""{init}
     if (status == CORTEXM_OK) {{
         /* Fill the input: cortexm_input(&{name}, NULL, 0).data */
         status = cortexm_invoke(&{name}, NULL);
         /* Take the result from cortexm_output(&{name}, NULL, 0).data */
     }}
 """
-    head = f"/* {_SPDX} */\n/* One inference of the model {name}. */\n#include <{name}.h>\n\n"
+    head = (
+        f"/* {_SPDX} */\n/* One inference of the model {name}. */\n#include <{name}.h>\n\n{where}"
+    )
     if not arduino:
         return f"{head}int main(void)\n{{\n{body}    return status == CORTEXM_OK ? 0 : 1;\n}}\n"
     return (
@@ -124,9 +142,16 @@ def _readme(sources: Sources, kind: str, example: str) -> str:
 A neural network as C11 for {core}, exported by cortexm {__version__}. No Python and no other library
 is needed. `src/{name}.h` has its sizes, shapes and types, `src/cortexm/model.h` the functions,
 `{example}` an example. `{MANIFEST}` says what it was made from, with the SHA-256 of every file.
-
+{_APART.format(name=name) if sources.image else ""}
 {_USE[kind].format(name=name, vendor=_VENDOR, version=__version__)}"""
 
+
+_APART = """
+The weights are not among the sources: they are the image `weights/{name}.weights.bin`, which the
+build does not link. Write it to a place of its own in flash, at a multiple of 16, and tell the
+program with `cortexm_load_weights()`, as the example does; `WEIGHTS_ADDRESS` is that place.
+`cortexm weights MODEL --for weights/{name}.weights.json` makes another image that fits.
+"""
 
 _USE = {
     "folder": """Compile with GCC:
@@ -236,7 +261,7 @@ def _cmsis_pack(sources: Sources) -> Files:
     paths = [(unit.path, "source") for unit in sources.compiled]
     # A folder of headers ends in a slash; everything in src/ is included from there.
     entries = [("src/", "include"), (f"src/{name}.h", "header"), *paths, ("README.md", "doc")]
-    entries += [("LICENSE", "other")]
+    entries += [("LICENSE", "other"), *((path, "other") for path in sorted(sources.image))]
     listed = "\n".join(
         f"        <file category={quoteattr(kind)} name={quoteattr(path)}/>"
         for path, kind in entries
@@ -260,7 +285,7 @@ xs:noNamespaceSchemaLocation="PACK.xsd">
   <vendor>{_VENDOR}</vendor>
   <name>{name}</name>
   <description>{about}</description>
-  <url></url>
+  <url>{escape(sources.url)}</url>
   <license>LICENSE</license>
   <releases>
     <release version="{__version__}">{about}</release>
@@ -306,7 +331,7 @@ def _arduino(sources: Sources) -> Files:
         "sentence": f"The neural network {name} as static C.",
         "paragraph": f"Planned for {core}, without an interpreter and without dynamic memory.",
         "category": "Data Processing",
-        "url": _PROJECT,
+        **({"url": sources.url} if sources.url else {}),
         "architectures": "*",
         "includes": f"{name}.h",
         "dot_a_linkage": "true",
@@ -324,6 +349,7 @@ def _platformio(sources: Sources) -> Files:
         "description": f"The neural network {name} as static C",
         "keywords": ["machine learning"],
         "license": "Apache-2.0",
+        **({"homepage": sources.url} if sources.url else {}),
         "frameworks": "*",
         "platforms": "*",
         "headers": f"{name}.h",

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,11 +14,10 @@ from ..errors import CortexMError
 from ..kernels.rows import expand, stamp, written
 from ..paths import data_root
 from ..target import CORES, Core
+from .includes import Kernel
 
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]+(?:\"([^\"]+)\"|(CORTEXM_\w+))", re.MULTILINE)
-# Headers that a kernel names by its instruction set (kernels/src/common/stamp.h).
-_ROUTINES = {"CORTEXM_ROUTINES": "common/{isa}.h", "CORTEXM_ROUTINES_WIDE": "common/wide/{isa}.h"}
 _RUNTIME = ("model.c", "check.c", "reset.c", "status_text.c")
+_APART = ("weights.c",)  # for weights in an image of their own
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,9 @@ class Sources:
         flags: what makes GCC and clang compile for the core; none for CPU any.
         files: texts by path.
         compiled: the C files among them.
+        image: the weights as an image of their own, and what another has to be, by path (`WEIGHTS
+            partition`); empty where they are among the sources.
+        url: where the library is published, if the user says so.
     """
 
     name: str
@@ -54,13 +55,15 @@ class Sources:
     flags: tuple[str, ...]
     files: dict[str, str]
     compiled: tuple[Source, ...]
+    image: dict[str, str | bytes]
+    url: str = ""
 
 
 def collect(compiled: Compiled) -> Sources:
     """The files below ``src/``, which is the one folder that includes are looked for in.
 
     Raises:
-        CortexMError: the model calls a kernel of another library, or its weights are apart.
+        CortexMError: the model calls a kernel of another library.
     """
     name = compiled.program.name
     report = compiled.report
@@ -76,13 +79,18 @@ def collect(compiled: Compiled) -> Sources:
             if file.endswith(".c"):
                 units.append(Source(f"src/{file}", ("-Os",)))
     folder = data_root()
-    for file in _RUNTIME:
+    image = {
+        f"weights/{file}": content
+        for file, content in compiled.files.items()
+        if file in (f"{name}.weights.bin", f"{name}.weights.json")
+    }
+    for file in _RUNTIME + _APART * bool(image):
         files[f"src/runtime/{file}"] = (folder / "runtime" / file).read_text(encoding="utf-8")
         units.append(Source(f"src/runtime/{file}", ("-Os",)))
     kernels = folder / "kernels"
     table = json.loads((kernels / "kernels.json").read_text(encoding="utf-8"))
     rows = {f"cortexm_{row['name']}": row for row in expand(table["kernels"])}
-    needed: list[tuple[str, str]] = [("cortexm/kernels.h", ""), ("cortexm/model.h", "")]
+    needed = [("cortexm/kernels.h", Kernel("")), ("cortexm/model.h", Kernel(""))]
     for symbol in sorted(report["kernels"]):
         if symbol not in rows:
             raise CortexMError(
@@ -94,10 +102,11 @@ def collect(compiled: Compiled) -> Sources:
         files[path] = text
         own = row.get(report["optimize"], table["optimize"][report["optimize"]])
         units.append(Source(path, (own, *table["options"])))
-        needed += [(file, row["isa"]) for file in _includes(text, row["isa"])]
+        kernel = Kernel.of(row)
+        needed += [(file, kernel) for file in kernel.included(text)]
     _add_headers(files, needed, folder)
     flags = () if core is Core.ANY else CORES[core].flags[compiled.plan.target.isa]
-    return Sources(name, core, isa, flags, files, tuple(units))
+    return Sources(name, core, isa, flags, files, tuple(units), image)
 
 
 def _kernel_text(row: dict[str, Any], table: dict[str, Any], kernels: Path) -> str:
@@ -106,27 +115,18 @@ def _kernel_text(row: dict[str, Any], table: dict[str, Any], kernels: Path) -> s
     return (kernels / "src" / written(row)).read_text(encoding="utf-8")
 
 
-def _includes(text: str, isa: str) -> list[str]:
-    """The files of ours that a text includes, in a kernel of this instruction set."""
-    return [
-        file or _ROUTINES[macro].format(isa=isa)
-        for file, macro in _INCLUDE.findall(text)
-        if file or macro in _ROUTINES
-    ]
-
-
-def _add_headers(files: dict[str, str], needed: Iterable[tuple[str, str]], folder: Path) -> None:
+def _add_headers(files: dict[str, str], needed: Iterable[tuple[str, Kernel]], folder: Path) -> None:
     """Adds what `needed` names, and what that includes, one after another."""
     places = [folder / "kernels/src", folder / "kernels/include", folder / "runtime/include"]
-    queue, seen = list(needed), set[tuple[str, str]]()
+    queue, seen = list(needed), set[tuple[str, Kernel]]()
     while queue:
-        file, isa = queue.pop()
-        if (file, isa) in seen:
+        file, kernel = queue.pop()
+        if (file, kernel) in seen:
             continue
-        seen.add((file, isa))
+        seen.add((file, kernel))
         found = next((place / file for place in places if (place / file).is_file()), None)
         if found is None:  # of the compiler, or there for some instruction sets only
             continue
         text = found.read_text(encoding="utf-8")
         files[str(PurePosixPath("src") / file)] = text
-        queue += [(other, isa) for other in _includes(text, isa)]
+        queue += [(other, kernel) for other in kernel.included(text)]

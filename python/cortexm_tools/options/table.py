@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,17 @@ def count(text: str) -> int:
     if not text.isdecimal():
         raise ValueError(f"{text!r} is neither a number nor 'all'")
     return int(text)
+
+
+def web_address(text: str) -> str:
+    """An address in the web.
+
+    Raises:
+        ValueError: it is none, or holds something else.
+    """
+    if not re.fullmatch(r"https?://[!-~]+", text):
+        raise ValueError(f"{text!r} is no address such as https://example.com/digits")
+    return text
 
 
 def megahertz(text: str) -> float:
@@ -259,6 +271,10 @@ OPTIONS: tuple[Option, ...] = (
         choices=("folder", "cmake", "cmsis-pack", "arduino", "platformio", "zephyr"),
         initial="folder", default="`folder`", help="for which tool the files are",
         docs="for which tool the files are ([export.md](export.md))",
+    ),
+    Option(
+        flags=("--url",), commands=(EXPORT,), group="output", value="URL", parse=web_address,
+        default="none", help="where the library is published, for descriptions that have a place for it",
     ),
     Option(
         flags=("--out", "-o"), commands=(EXPORT,), group="output", value="DIR", parse=Path,

@@ -64,6 +64,10 @@ int main(void)
     if (!device_is_ready(uart)) {
         return 1;
     }
+#if defined(RUNNER_WEIGHTS)
+    /* Without an image that fits cortexm_init() fails, and the console says so. */
+    (void)cortexm_load_weights(&RUNNER_WEIGHTS, runner_image, (size_t)(runner_image_end - runner_image));
+#endif
     runner_console(&console);
     return 0;
 }
