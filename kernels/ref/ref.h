@@ -19,6 +19,12 @@
 #define cortexm_conv2d_s16w4_ref cortexm_conv2d_s16_ref
 #define cortexm_depthwise_conv2d_s16w4_ref cortexm_depthwise_conv2d_s16_ref
 #define cortexm_linear_s16w4_ref cortexm_linear_s16_ref
+#define cortexm_lstm_s8w4_ref cortexm_lstm_s8_ref
+#define cortexm_lstm_s16w4_ref cortexm_lstm_s16_ref
+#define cortexm_gru_s8w4_ref cortexm_gru_s8_ref
+#define cortexm_gru_s16w4_ref cortexm_gru_s16_ref
+#define cortexm_rnn_s8w4_ref cortexm_rnn_s8_ref
+#define cortexm_rnn_s16w4_ref cortexm_rnn_s16_ref
 
 /* kernels: begin; written by scripts/kernel_files.py */
 /* conv */
@@ -50,10 +56,13 @@ CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref);
 /* recurrent */
 CORTEXM_LSTM(cortexm_lstm_s8_ref, int8_t);
 CORTEXM_LSTM(cortexm_lstm_s16_ref, int16_t);
+CORTEXM_LSTM(cortexm_lstm_s16w4_ref, int16_t);
 CORTEXM_GRU(cortexm_gru_s8_ref, int8_t);
 CORTEXM_GRU(cortexm_gru_s16_ref, int16_t);
+CORTEXM_GRU(cortexm_gru_s16w4_ref, int16_t);
 CORTEXM_RNN(cortexm_rnn_s8_ref, int8_t);
 CORTEXM_RNN(cortexm_rnn_s16_ref, int16_t);
+CORTEXM_RNN(cortexm_rnn_s16w4_ref, int16_t);
 
 /* pool */
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_ref);

@@ -28,13 +28,27 @@ def test_layers_cost_what_is_promised(cpu: str) -> None:
     assert recurrent.share(RECORDED, cpu, "gru") <= 0.75 * MOST[cpu]
 
 
-def test_a_figure_is_still_so(tmp_path: Path) -> None:
+# Of the instructions with weights of 8 bits, as for linear layers.
+MOST_OF_8_BITS = {"cortex-m55": 1.6, "cortex-m4": 1.5, "cortex-m3": 1.3, "cortex-m0": 1.3}
+
+
+@pytest.mark.parametrize("cpu", recurrent.CPUS)
+def test_weights_of_4_bits_take_half_the_flash_and_little_more_time(cpu: str) -> None:
+    for kind in ("lstm", "gru"):
+        share = recurrent.share_of_8_bits(RECORDED, cpu, DType.S8, 4, kind)
+        assert share <= MOST_OF_8_BITS[cpu]
+        flash = recurrent.share_of_8_bits(RECORDED, cpu, DType.S8, 4, f"{kind}_constants")
+        assert flash <= 0.6
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_a_figure_is_still_so(bits: int, tmp_path: Path) -> None:
     """The smallest layer on the M4; other compilers differ by some percent."""
     row = next(
         row
         for row in RECORDED
-        if (row["cpu"], row["types"], row["hidden"]) == ("cortex-m4", "s8", 16)
+        if (row["cpu"], row["types"], row["bits"], row["hidden"]) == ("cortex-m4", "s8", bits, 16)
     )
     shape = (row["inputs"], row["hidden"], row["steps"])
-    count = recurrent.measure("cortex-m4", "lstm", shape, DType.S8, tmp_path)
+    count = recurrent.measure("cortex-m4", "lstm", shape, DType.S8, bits, tmp_path)
     assert abs(count / row["lstm"] - 1) < 0.1

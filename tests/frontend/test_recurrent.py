@@ -28,6 +28,7 @@ from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.ir.types import DType
 from cortexm_tools.options.precision import parse_patterns, parse_quantization
 from cortexm_tools.pte import read_pte
+from cortexm_tools.report import precision
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
@@ -182,9 +183,15 @@ def trained(net: nn.Module, draw: Callable[[], Any], loss: Callable[..., torch.T
 
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
-@pytest.mark.parametrize(("make", "least"), [(denoised, 33), (classified, 36)])
-def test_precision(kind: type[nn.RNNBase], make: Any, least: float) -> None:
-    """With 8 bits for gates and cell states it would be some 10 dB; TensorFlow Lite has 35 and 38."""
+@pytest.mark.parametrize(
+    ("make", "least", "word", "least_of_4_bits"),
+    [(denoised, 33, "a16w4", 39), (classified, 36, "a8w4", 23)],
+)
+def test_precision(
+    kind: type[nn.RNNBase], make: Any, least: float, word: str, least_of_4_bits: float
+) -> None:
+    """With 8 bits for gates and cell states it would be some 10 dB; TensorFlow Lite has 35 and 38. The
+    nearest codes of 4 bits have 33 and 17, or 29."""
     import_executorch()
     torch.manual_seed(0)
     with one_thread():
@@ -193,8 +200,15 @@ def test_precision(kind: type[nn.RNNBase], make: Any, least: float) -> None:
     narrow, wide = lowered_as(loaded), lowered_as(loaded, "a16w8")
     assert min(decibels(narrow)) >= least
     assert min(decibels(wide)) >= 40  # its weights have 8 bits, too
-    for lowered in (narrow, wide):
+    small = lowered_as(loaded, word)
+    assert min(decibels(small)) >= least_of_4_bits
+    assert small.quality is not None
+    for layer in small.quality.data()["weights"]["layers"]:
+        assert layer["by_inputs"] and layer["sqnr_db"] > layer["nearest_db"] + (layer["bits"] == 4)
+    for lowered, precision_of_all in ((narrow, "int8"), (wide, "a16w8"), (small, word)):
         graph = graph_of(lowered)
+        for op in graph.ops:
+            assert op.kind not in RECURRENT or precision(op, graph) == precision_of_all
         inputs = [tuple(x.numpy() for x in sample) for sample in samples[:3]]
         for given, (got,) in zip(inputs, run_sequence(graph, inputs), strict=True):
             np.testing.assert_array_equal(lowered.reference(given)[0], got)
@@ -303,11 +317,33 @@ def test_refusals() -> None:
     with pytest.raises(CortexMError) as caught:
         lowered_as(load(Net(packed, rnn=rnn), [(x, torch.tensor([3, 3]))]))
     assert "the number of steps must be known at build time" in caught.value.hint
-    with pytest.raises(
-        CortexMError, match="'rnn' cannot be a8w4: recurrent layers have weights of"
+
+
+def test_weights_of_4_bits_by_module() -> None:
+    """A layer that is named has them; and by QUANTIZE those that hold many weights."""
+    import_executorch()
+    torch.manual_seed(0)
+
+    def run(net: Any, x: torch.Tensor) -> torch.Tensor:
+        y, _ = net.b(torch.relu(net.a(x)[0]))
+        z: torch.Tensor = net.out(net.cell(y[:, -1]))
+        return z
+
+    net = Net(run, a=nn.GRU(4, 2, batch_first=True), b=nn.RNN(2, 12, batch_first=True, nonlinearity="relu"),
+              cell=nn.GRUCell(12, 8), out=nn.Linear(8, 2))  # fmt: skip
+    samples = [(torch.randn(1, 3, 4),) for _ in range(12)]
+    for word, patterns, wanted in (
+        ("a8w4", {}, ["int8", "a8w4", "a8w4"]),
+        ("int8", {"a": "a16w4", "cell": "a8w4"}, ["a16w4", "int8", "a8w4"]),
     ):
-        patterns = parse_patterns({"rnn": "a8w4"})
-        lowered_as(load(Net(lambda net, x: net.rnn(x)[0], rnn=rnn), [(x,)], patterns=patterns))
+        loaded = load(net, samples, patterns=parse_patterns(patterns))
+        lowered = lowered_as(loaded, word)
+        graph = graph_of(lowered)
+        assert [precision(op, graph) for op in graph.ops if op.kind in RECURRENT] == wanted
+        assert min(decibels(lowered)) > 15
+        given = tuple(x.numpy() for x in samples[0])
+        ((got,),) = run_sequence(graph, [given])
+        np.testing.assert_array_equal(lowered.reference(given)[0], got)
 
 
 class ConvLstm(nn.Module):

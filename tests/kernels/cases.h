@@ -171,51 +171,95 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref);
 
 typedef enum { LSTM, GRU, RNN } recurrent_t;
 
-int recurrent_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int32_t bytes,
+int recurrent_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int32_t bytes, int32_t bits,
                    recurrent_t op);
 
+#define RECURRENT_CASE(variant, ref, kind, bytes, bits, op)                                        \
+    TYPED(recurrent_case, variant, ref, kind, bytes, bits, op)
 #define lstm_fours_s8_case(variant, ref)                                                           \
-    TYPED(recurrent_case, variant, ref, LINEAR_FOURS, 1, LSTM)
+    RECURRENT_CASE(variant, ref, LINEAR_FOURS, 1, 8, LSTM)
+#define lstm_fours_s8w4_case(variant, ref)                                                         \
+    RECURRENT_CASE(variant, ref, LINEAR_FOURS, 1, 4, LSTM)
 #define lstm_plain_s16_case(variant, ref)                                                          \
-    TYPED(recurrent_case, variant, ref, LINEAR, 2, LSTM)
+    RECURRENT_CASE(variant, ref, LINEAR, 2, 8, LSTM)
+#define lstm_plain_s16w4_case(variant, ref)                                                        \
+    RECURRENT_CASE(variant, ref, LINEAR, 2, 4, LSTM)
 #define lstm_eights_s16_case(variant, ref)                                                         \
-    TYPED(recurrent_case, variant, ref, LINEAR_EIGHTS, 2, LSTM)
+    RECURRENT_CASE(variant, ref, LINEAR_EIGHTS, 2, 8, LSTM)
+#define lstm_eights_s16w4_case(variant, ref)                                                       \
+    RECURRENT_CASE(variant, ref, LINEAR_EIGHTS, 2, 4, LSTM)
 #define lstm_pairs_s8_case(variant, ref)                                                           \
-    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 1, LSTM)
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 1, 8, LSTM)
+#define lstm_pairs_s8w4_case(variant, ref)                                                         \
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 1, 4, LSTM)
 #define lstm_pairs_s16_case(variant, ref)                                                          \
-    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 2, LSTM)
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 2, 8, LSTM)
+#define lstm_pairs_s16w4_case(variant, ref)                                                        \
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 2, 4, LSTM)
 #define lstm_gemm4_s8_case(variant, ref)                                                           \
-    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 1, LSTM)
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 1, 8, LSTM)
+#define lstm_gemm4_s8w4_case(variant, ref)                                                         \
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 1, 4, LSTM)
 #define lstm_gemm4_s16_case(variant, ref)                                                          \
-    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 2, LSTM)
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 2, 8, LSTM)
+#define lstm_gemm4_s16w4_case(variant, ref)                                                        \
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 2, 4, LSTM)
 #define gru_fours_s8_case(variant, ref)                                                            \
-    TYPED(recurrent_case, variant, ref, LINEAR_FOURS, 1, GRU)
+    RECURRENT_CASE(variant, ref, LINEAR_FOURS, 1, 8, GRU)
+#define gru_fours_s8w4_case(variant, ref)                                                          \
+    RECURRENT_CASE(variant, ref, LINEAR_FOURS, 1, 4, GRU)
 #define gru_plain_s16_case(variant, ref)                                                           \
-    TYPED(recurrent_case, variant, ref, LINEAR, 2, GRU)
+    RECURRENT_CASE(variant, ref, LINEAR, 2, 8, GRU)
+#define gru_plain_s16w4_case(variant, ref)                                                         \
+    RECURRENT_CASE(variant, ref, LINEAR, 2, 4, GRU)
 #define gru_eights_s16_case(variant, ref)                                                          \
-    TYPED(recurrent_case, variant, ref, LINEAR_EIGHTS, 2, GRU)
+    RECURRENT_CASE(variant, ref, LINEAR_EIGHTS, 2, 8, GRU)
+#define gru_eights_s16w4_case(variant, ref)                                                        \
+    RECURRENT_CASE(variant, ref, LINEAR_EIGHTS, 2, 4, GRU)
 #define gru_pairs_s8_case(variant, ref)                                                            \
-    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 1, GRU)
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 1, 8, GRU)
+#define gru_pairs_s8w4_case(variant, ref)                                                          \
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 1, 4, GRU)
 #define gru_pairs_s16_case(variant, ref)                                                           \
-    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 2, GRU)
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 2, 8, GRU)
+#define gru_pairs_s16w4_case(variant, ref)                                                         \
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 2, 4, GRU)
 #define gru_gemm4_s8_case(variant, ref)                                                            \
-    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 1, GRU)
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 1, 8, GRU)
+#define gru_gemm4_s8w4_case(variant, ref)                                                          \
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 1, 4, GRU)
 #define gru_gemm4_s16_case(variant, ref)                                                           \
-    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 2, GRU)
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 2, 8, GRU)
+#define gru_gemm4_s16w4_case(variant, ref)                                                         \
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 2, 4, GRU)
 #define rnn_fours_s8_case(variant, ref)                                                            \
-    TYPED(recurrent_case, variant, ref, LINEAR_FOURS, 1, RNN)
+    RECURRENT_CASE(variant, ref, LINEAR_FOURS, 1, 8, RNN)
+#define rnn_fours_s8w4_case(variant, ref)                                                          \
+    RECURRENT_CASE(variant, ref, LINEAR_FOURS, 1, 4, RNN)
 #define rnn_plain_s16_case(variant, ref)                                                           \
-    TYPED(recurrent_case, variant, ref, LINEAR, 2, RNN)
+    RECURRENT_CASE(variant, ref, LINEAR, 2, 8, RNN)
+#define rnn_plain_s16w4_case(variant, ref)                                                         \
+    RECURRENT_CASE(variant, ref, LINEAR, 2, 4, RNN)
 #define rnn_eights_s16_case(variant, ref)                                                          \
-    TYPED(recurrent_case, variant, ref, LINEAR_EIGHTS, 2, RNN)
+    RECURRENT_CASE(variant, ref, LINEAR_EIGHTS, 2, 8, RNN)
+#define rnn_eights_s16w4_case(variant, ref)                                                        \
+    RECURRENT_CASE(variant, ref, LINEAR_EIGHTS, 2, 4, RNN)
 #define rnn_pairs_s8_case(variant, ref)                                                            \
-    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 1, RNN)
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 1, 8, RNN)
+#define rnn_pairs_s8w4_case(variant, ref)                                                          \
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 1, 4, RNN)
 #define rnn_pairs_s16_case(variant, ref)                                                           \
-    TYPED(recurrent_case, variant, ref, LINEAR_PAIRS, 2, RNN)
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 2, 8, RNN)
+#define rnn_pairs_s16w4_case(variant, ref)                                                         \
+    RECURRENT_CASE(variant, ref, LINEAR_PAIRS, 2, 4, RNN)
 #define rnn_gemm4_s8_case(variant, ref)                                                            \
-    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 1, RNN)
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 1, 8, RNN)
+#define rnn_gemm4_s8w4_case(variant, ref)                                                          \
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 1, 4, RNN)
 #define rnn_gemm4_s16_case(variant, ref)                                                           \
-    TYPED(recurrent_case, variant, ref, LINEAR_GEMM4, 2, RNN)
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 2, 8, RNN)
+#define rnn_gemm4_s16w4_case(variant, ref)                                                         \
+    RECURRENT_CASE(variant, ref, LINEAR_GEMM4, 2, 4, RNN)
 
 /* pool */
 

@@ -26,24 +26,27 @@ typedef struct {
     int32_t y_codes; /* elements of y */
 } layer_t;
 
-static int8_t *pack(linear_kind_t kind, int32_t bytes, const int8_t *weight, int32_t rows,
-                    int32_t depth)
+static int8_t *pack(linear_kind_t kind, int32_t bytes, int32_t bits, const int8_t *weight,
+                    int32_t rows, int32_t depth)
 {
+    const int32_t width = bytes == 1 ? 16 : 8;
+
     switch (kind) {
     case LINEAR_FOURS:
-        return pack_fours(weight, rows, 1, depth);
+        return bits == 8 ? pack_fours(weight, rows, 1, depth)
+                         : pack_nibble_fours(weight, rows, 1, depth);
     case LINEAR_EIGHTS:
-        return pack_eights(weight, rows, depth);
+        return bits == 8 ? pack_eights(weight, rows, depth) : pack_nibble_eights(weight, rows, depth);
     case LINEAR_PAIRS:
-        return pack_pairs(weight, rows, depth);
+        return bits == 8    ? pack_pairs(weight, rows, depth)
+               : bytes == 1 ? pack_nibble_pairs(weight, rows, depth)
+                            : pack_nibble_twos(weight, rows, depth);
     case LINEAR_GEMM4:
-        return pack_gemm4_in(bytes == 1 ? 16 : 8, weight, rows, 1, depth);
-    default: {
-        int8_t *const copy = allocate(rows * depth);
-
-        memcpy(copy, weight, (size_t)(rows * depth));
-        return copy;
-    }
+        return bits == 8 ? pack_gemm4_in(width, weight, rows, 1, depth)
+                         : pack_nibble_gemm4_in(width, weight, rows, 1, depth);
+    default:
+        return bits == 8 ? copy_of(weight, rows * depth)
+                         : pack_nibbles(copy_of(weight, rows * depth), rows * depth);
     }
 }
 
@@ -57,7 +60,7 @@ static void walk(const cortexm_recurrent_t *p, int batch_first, int reverse, int
     *step = reverse ? -*step : *step;
 }
 
-static layer_t layer(linear_kind_t kind, int32_t bytes, recurrent_t op)
+static layer_t layer(linear_kind_t kind, int32_t bytes, int32_t bits, recurrent_t op)
 {
     static const int32_t gates_of[] = {4, 4, 1};
     layer_t l;
@@ -73,7 +76,8 @@ static layer_t layer(linear_kind_t kind, int32_t bytes, recurrent_t op)
     l.bytes = bytes;
     p->steps = between(1, 4);
     p->batches = one_in(3) ? 2 : 1;
-    p->inputs = extent(one_in(16) ? between(500, 520) : between(1, 40), 33);
+    /* Of weights of 4 bits beside int16 codes, so that 27 bits hold all sums. */
+    p->inputs = extent(one_in(16) ? between(440, 460 + (bits == 4 ? 0 : 60)) : between(1, 40), 33);
     p->hidden = extent(between(1, 20), 31);
     walk(p, batch_first, reverse, p->inputs, &p->x_start, &p->x_batch, &p->x_step);
     walk(p, batch_first, reverse, p->hidden, &p->y_start, &p->y_batch, &p->y_step);
@@ -102,13 +106,13 @@ static layer_t layer(linear_kind_t kind, int32_t bytes, recurrent_t op)
     p->state_bits = (int8_t)(op == RNN ? 0 : one_in(4) ? between(0, 15) : between(11, 15));
     p->is_relu = (int8_t)(op == RNN && one_in(2));
     for (int i = 0; i < 3; ++i) {
-        l.weight[i] = random_bytes(rows[i] * depth[i]);
-        if (bytes == 2) {
+        l.weight[i] = random_codes(rows[i] * depth[i], bits);
+        if (bytes == 2 && bits == 8) {
             for (int32_t k = 0; k < rows[i] * depth[i]; ++k) {
                 l.weight[i][k] = (int8_t)(l.weight[i][k] / 2);
             }
         }
-        l.packed[i] = pack(kind, bytes, l.weight[i], rows[i], depth[i]);
+        l.packed[i] = pack(kind, bytes, bits, l.weight[i], rows[i], depth[i]);
     }
     l.x = bytes == 1 ? (void *)random_bytes(p->steps * p->batches * p->inputs)
                      : (void *)random_codes_s16(p->steps * p->batches * p->inputs);
@@ -139,10 +143,10 @@ static void *shown(layer_t *l, const outputs_t *y, int which, int unseen, void *
     return instead;
 }
 
-int recurrent_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int32_t bytes,
+int recurrent_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int32_t bytes, int32_t bits,
                    recurrent_t op)
 {
-    layer_t l = layer(kind, bytes, op);
+    layer_t l = layer(kind, bytes, bits, op);
     const int32_t states = l.p.batches * l.p.hidden;
     const int unseen = one_in(3);
     void *const h = bytes == 1 && op != GRU ? (void *)random_bytes(states)

@@ -30,10 +30,16 @@
     K(matmul_f32, scalar, matmul_f32_case)                                                         \
     K(lstm_s8, scalar, lstm_fours_s8_case)                                                         \
     K(lstm_s16, scalar, lstm_plain_s16_case)                                                       \
+    K(lstm_s8w4, scalar, lstm_fours_s8w4_case)                                                     \
+    K(lstm_s16w4, scalar, lstm_plain_s16w4_case)                                                   \
     K(gru_s8, scalar, gru_fours_s8_case)                                                           \
     K(gru_s16, scalar, gru_plain_s16_case)                                                         \
+    K(gru_s8w4, scalar, gru_fours_s8w4_case)                                                       \
+    K(gru_s16w4, scalar, gru_plain_s16w4_case)                                                     \
     K(rnn_s8, scalar, rnn_fours_s8_case)                                                           \
     K(rnn_s16, scalar, rnn_plain_s16_case)                                                         \
+    K(rnn_s8w4, scalar, rnn_fours_s8w4_case)                                                       \
+    K(rnn_s16w4, scalar, rnn_plain_s16w4_case)                                                     \
     K(avg_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(max_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(avg_pool2d_s16, scalar, pool_s16_case)                                                       \
@@ -270,10 +276,16 @@
     K(linear_s16w4, v6m, linear_eights_s16w4_case)                                                 \
     K(lstm_s8, v6m, lstm_fours_s8_case)                                                            \
     K(lstm_s16, v6m, lstm_eights_s16_case)                                                         \
+    K(lstm_s8w4, v6m, lstm_fours_s8w4_case)                                                        \
+    K(lstm_s16w4, v6m, lstm_eights_s16w4_case)                                                     \
     K(gru_s8, v6m, gru_fours_s8_case)                                                              \
     K(gru_s16, v6m, gru_eights_s16_case)                                                           \
+    K(gru_s8w4, v6m, gru_fours_s8w4_case)                                                          \
+    K(gru_s16w4, v6m, gru_eights_s16w4_case)                                                       \
     K(rnn_s8, v6m, rnn_fours_s8_case)                                                              \
     K(rnn_s16, v6m, rnn_eights_s16_case)                                                           \
+    K(rnn_s8w4, v6m, rnn_fours_s8w4_case)                                                          \
+    K(rnn_s16w4, v6m, rnn_eights_s16w4_case)                                                       \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
@@ -302,10 +314,16 @@
     K(linear_s16w4, v7m, linear_eights_s16w4_case)                                                 \
     K(lstm_s8, v7m, lstm_fours_s8_case)                                                            \
     K(lstm_s16, v7m, lstm_eights_s16_case)                                                         \
+    K(lstm_s8w4, v7m, lstm_fours_s8w4_case)                                                        \
+    K(lstm_s16w4, v7m, lstm_eights_s16w4_case)                                                     \
     K(gru_s8, v7m, gru_fours_s8_case)                                                              \
     K(gru_s16, v7m, gru_eights_s16_case)                                                           \
+    K(gru_s8w4, v7m, gru_fours_s8w4_case)                                                          \
+    K(gru_s16w4, v7m, gru_eights_s16w4_case)                                                       \
     K(rnn_s8, v7m, rnn_fours_s8_case)                                                              \
     K(rnn_s16, v7m, rnn_eights_s16_case)                                                           \
+    K(rnn_s8w4, v7m, rnn_fours_s8w4_case)                                                          \
+    K(rnn_s16w4, v7m, rnn_eights_s16w4_case)                                                       \
     K(add_s8, v7m, add_s8_case)                                                                    \
     K(move_x8, v7m, move_x8_case)
 
@@ -331,10 +349,16 @@
     K(batch_matmul_s16, dsp, batch_matmul_s16_case)                                                \
     K(lstm_s8, dsp, lstm_pairs_s8_case)                                                            \
     K(lstm_s16, dsp, lstm_pairs_s16_case)                                                          \
+    K(lstm_s8w4, dsp, lstm_pairs_s8w4_case)                                                        \
+    K(lstm_s16w4, dsp, lstm_pairs_s16w4_case)                                                      \
     K(gru_s8, dsp, gru_pairs_s8_case)                                                              \
     K(gru_s16, dsp, gru_pairs_s16_case)                                                            \
+    K(gru_s8w4, dsp, gru_pairs_s8w4_case)                                                          \
+    K(gru_s16w4, dsp, gru_pairs_s16w4_case)                                                        \
     K(rnn_s8, dsp, rnn_pairs_s8_case)                                                              \
     K(rnn_s16, dsp, rnn_pairs_s16_case)                                                            \
+    K(rnn_s8w4, dsp, rnn_pairs_s8w4_case)                                                          \
+    K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(add_s16, dsp, add_shifts_right_s16_case)                                                     \
     K(log_mel_s16s8, dsp, log_mel_s16s8_case)                                                      \
@@ -362,10 +386,16 @@
     K(batch_matmul_s16, mve, batch_matmul_s16_case)                                                \
     K(lstm_s8, mve, lstm_gemm4_s8_case)                                                            \
     K(lstm_s16, mve, lstm_gemm4_s16_case)                                                          \
+    K(lstm_s8w4, mve, lstm_gemm4_s8w4_case)                                                        \
+    K(lstm_s16w4, mve, lstm_gemm4_s16w4_case)                                                      \
     K(gru_s8, mve, gru_gemm4_s8_case)                                                              \
     K(gru_s16, mve, gru_gemm4_s16_case)                                                            \
+    K(gru_s8w4, mve, gru_gemm4_s8w4_case)                                                          \
+    K(gru_s16w4, mve, gru_gemm4_s16w4_case)                                                        \
     K(rnn_s8, mve, rnn_gemm4_s8_case)                                                              \
     K(rnn_s16, mve, rnn_gemm4_s16_case)                                                            \
+    K(rnn_s8w4, mve, rnn_gemm4_s8w4_case)                                                          \
+    K(rnn_s16w4, mve, rnn_gemm4_s16w4_case)                                                        \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \
     K(avg_pool2d_s16, mve, pool_4_s16_case)                                                        \

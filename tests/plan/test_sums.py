@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.sums import SUMS_32, largest_int16_sum
@@ -19,6 +19,7 @@ from cortexm_tools.target import Target
 
 from tests.support.graphs import Net
 from tests.support.random_graphs import random_wide
+from tests.support.recurrent import add_layer
 
 
 def with_largest_sum(graph: Graph, number: int, largest: int) -> Graph:
@@ -94,3 +95,26 @@ def test_multipliers_of_16_bits_need_zeros() -> None:
         tensors[op.inputs[1]] = replace(weight, data=weight.data * 2)
         with pytest.raises(CortexMError, match="weights are too large for the 4 bits of"):
             check_plan(replace(plans[0], graph=replace(graph, tensors=tuple(tensors))))
+
+
+@pytest.mark.parametrize("codes", [DType.S8, DType.S16])
+def test_both_matrices_of_a_recurrent_layer_need_4_bits(codes: DType) -> None:
+    net = Net()
+    graph = net.finish(
+        *add_layer(net, ops.Gru, net.input((2, 1, 8), codes, contiguous(3)), 8, most=7)
+    )
+    (op,) = graph.ops
+    for cpu in ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"):
+        plan = make_plan(graph, Target.parse(cpu))
+        ((call,),) = [step.calls for step in plan.steps]
+        assert call.kernel.types == f"{codes.value}w4"
+        for index in op.inputs[-3:-1]:
+            weight = graph.tensors[index]
+            assert weight.data is not None
+            tensors = list(graph.tensors)
+            tensors[index] = replace(weight, data=weight.data * 2)
+            changed = replace(graph, tensors=tuple(tensors))
+            with pytest.raises(CortexMError, match="weights are too large for the 4 bits of"):
+                check_plan(replace(plan, graph=changed))
+            (step,) = make_plan(changed, Target.parse(cpu)).steps
+            assert step.calls[0].kernel.types == codes.value

@@ -21,11 +21,13 @@ def add_layer(
     x: int,
     hidden: int,
     states: list[int] | None = None,
+    most: int = 127,
     **options: Any,
 ) -> tuple[int, ...]:
     """The results of a layer of x [T, B, I].
 
     Args:
+        most: the largest weight.
         states: h, and of an LSTM c, default: inputs of the graph.
         options: fields of the operator, where random ones do not do.
     """
@@ -40,7 +42,9 @@ def add_layer(
         states = [net.input((batch, hidden), each, order) for each in types]
     sums = hidden * (4 if kind is not ops.Rnn else 1)
     # Sums of random codes and weights spread over +-2^13 * sqrt(terms); they shall reach the gates' ends.
-    spread = 73.0 * 73.0 * (1 if dtype is DType.S8 else 256) * np.sqrt(inputs + hidden)
+    spread = (
+        73.0 * (73.0 / 127 * most) * (1 if dtype is DType.S8 else 256) * np.sqrt(inputs + hidden)
+    )
     factors = 2.0**17 / spread * net.random.uniform(0.3, 1.0, sums)
     gate_shift, gates = cells.gate_factors(factors.tolist(), dtype)
     state_bits = int(pick(13, 16))
@@ -70,8 +74,8 @@ def add_layer(
     operands = (
         x,
         *states,
-        net.constant(pick(-127, 128, (rows, inputs)), DType.S8),
-        net.constant(pick(-127, 128, (rows, hidden)), DType.S8),
+        net.constant(pick(-most, most + 1, (rows, inputs)), DType.S8),
+        net.constant(pick(-most, most + 1, (rows, hidden)), DType.S8),
         net.constant(pick(-least_bias, least_bias, sums), DType.S32),
     )
     results = [net.tensor((batch, hidden), each, order) for each in types]
@@ -83,8 +87,8 @@ def add_layer(
 
 
 def random_recurrent(seed: int) -> Graph:
-    """One to three layers of any kind and geometry, of int8 or int16 codes; some in two directions whose
-    results are joined, some whose states stay from call to call."""
+    """One to three layers of any kind and geometry, of int8 or int16 codes and weights of 8 or 4 bits; some
+    in two directions whose results are joined, some whose states stay from call to call."""
     net = Net(f"recurrent{seed}", seed)
     pick = net.random.integers
     codes = (DType.S8, DType.S16)[seed % 2]
@@ -97,6 +101,7 @@ def random_recurrent(seed: int) -> Graph:
     for number in range(count):
         kind = KINDS[int(pick(0, 3))]
         hidden = int(pick(1, 24))
+        most = (127, 127, 7)[int(pick(0, 3))]
         keeps = bool(pick(0, 2))
         is_last = number == count - 1
         joined = []
@@ -108,6 +113,7 @@ def random_recurrent(seed: int) -> Graph:
                 kind,
                 x,
                 hidden,
+                most=most,
                 batch_first=batch_first,
                 reverse=reverse,
                 sequence=sequence,

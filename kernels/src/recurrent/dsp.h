@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A step with DSP instructions: rows of 16 bits times weights packed as "pairs", whether the codes have
- * 8 bits or 16 (common/wide_dsp.h); in cells the products of a word and a half. */
+ * 8 bits or 16 (common/wide_dsp.h); weights of 4 bits as "nibble_pairs" beside codes of 8 bits and as
+ * "nibble_twos" beside codes of 16 (common/products_dsp.h); in cells the products of a word and a half. */
 #ifndef CORTEXM_RECURRENT_DSP_H
 #define CORTEXM_RECURRENT_DSP_H
 
@@ -17,6 +18,8 @@
 
 typedef int16_t ROW;
 #define ROWS_APART 1 /* rows of inputs are filled up to fours with zeros */
+
+#if WEIGHT_BITS == 8
 
 /* Four sums from S, B, S, B. */
 static inline void put_four(const int32_t *bias, const int32_t *pairs, int32_t *sum)
@@ -58,6 +61,67 @@ static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *
         w += quads;
     }
 }
+
+#elif CODE_BITS == 8
+
+static inline void put_sums(const int32_t *bias, const int32_t *from, int32_t count, int32_t *sum)
+{
+    for (int32_t i = 0; i < count; ++i) {
+        sum[i] = bias[i] + from[i];
+    }
+}
+
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
+static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *weight,
+                                       const int32_t *bias, int32_t outputs, int32_t *sum)
+{
+    const cortexm_word_t *const x = (const cortexm_word_t *)(const void *)row;
+    const cortexm_word_t *w = (const cortexm_word_t *)(const void *)weight;
+    const int32_t quads = (n + 3) / 4;
+    const int32_t block = cortexm_block_words(n);
+    const int32_t start = cortexm_pairs_start(x, 1, quads);
+    cortexm_sums_t sums;
+    int32_t o = 0;
+
+    for (; o + 8 <= outputs; o += 8) {
+        cortexm_gemm_1x8(x, w, quads, 4 * block, start, &sums);
+        put_sums(bias + o, sums.sum, 8, sum + o);
+        w += 2 * block;
+    }
+    if (o + 4 <= outputs) {
+        cortexm_block_1x4(x, w, quads, start, sums.sum);
+        put_sums(bias + o, sums.sum, 4, sum + o);
+        w += block;
+        o += 4;
+    }
+    for (; o < outputs; ++o) {
+        sum[o] = bias[o] + cortexm_row_1x1(x, w, quads, start);
+        w += cortexm_row_words(quads);
+    }
+}
+
+#else
+
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
+static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *weight,
+                                       const int32_t *bias, int32_t outputs, int32_t *sum)
+{
+    const cortexm_word_t *w = (const cortexm_word_t *)(const void *)weight;
+    const int32_t quads = (n + 3) / 4;
+    const int32_t start = cortexm_wide_start(row, quads, CORTEXM_MINUS_OFFSETS);
+
+    for (int32_t o = 0; o < outputs; w += 2 * quads) {
+        int32_t four[4];
+
+        /* A single pair is computed twice. */
+        cortexm_nibbles_1x4(row, 2, w, outputs - o > 2 ? w + quads : w, quads, start, four);
+        for (int32_t i = 0; i < 4 && o < outputs; ++i, ++o) {
+            sum[o] = bias[o] + four[i];
+        }
+    }
+}
+
+#endif
 
 #if CODE_BITS == 8
 

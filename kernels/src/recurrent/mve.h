@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A step with MVE. Sums are of four outputs at a time, at last of single ones, with weights packed as
- * "gemm4" or "gemm4_wide" (common/gemm_mve.h, gemm_wide_mve.h). Cells are four at a time: the same
+ * "gemm4" or "gemm4_wide" (common/gemm_mve.h, gemm_wide_mve.h), or the same of nibbles. Cells are four at a time: the same
  * functions as in cells.h, to the bit. The last ones, if they are no four, are computed in a block of
  * their own. */
 #ifndef CORTEXM_RECURRENT_MVE_H
@@ -58,7 +58,7 @@ static inline void add_products(const ROW *row, int32_t n, const int8_t *weight,
     }
     for (; o < outputs; ++o) {
         sum[o] = bias[o] + cortexm_dot_mve(row, weight, n);
-        weight += n;
+        weight += cortexm_row_bytes(n);
     }
 }
 

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of a step without SIMD, of int8 codes with weights packed as "fours", of int16 codes with weights
- * packed as "eights" (common/eights.h). */
+/* Sums of a step without SIMD, of int8 codes with weights packed as "fours" or "nibble_fours", of int16
+ * codes with weights packed as "eights" or "nibble_eights" (common/eights.h). */
 #ifndef CORTEXM_RECURRENT_PRODUCTS_H
 #define CORTEXM_RECURRENT_PRODUCTS_H
 
 #include <string.h>
 
 #include "common/stamp.h"
+
+/* Of an output's weights for n inputs. */
+static inline int32_t output_bytes(int32_t n)
+{
+    return WEIGHT_BITS == 4 ? (n + 1) / 2 : n;
+}
 
 #if CODE_BITS == 8
 
@@ -26,6 +32,7 @@ static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *
                                        const int32_t *bias, int32_t outputs, int32_t *sum)
 {
     const int32_t whole = outputs & ~3;
+    const int32_t row_bytes = output_bytes(n);
     int32_t start = 0;
 
     for (int32_t k = 0; k < n; k += CORTEXM_QUAD_CHUNK) {
@@ -37,12 +44,12 @@ static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *
     for (int32_t k = 0; k < n; k += CORTEXM_QUAD_CHUNK) {
         const int32_t count = cortexm_min(n - k, CORTEXM_QUAD_CHUNK);
         const int32_t x_sum = cortexm_sum_s8(row + k, count);
-        const uint8_t *w = (const uint8_t *)weight + 4 * k;
+        const uint8_t *w = (const uint8_t *)weight + 4 * output_bytes(k);
         int32_t o = 0;
 
         for (; o + 8 <= outputs; o += 8) {
-            cortexm_quads(row + k, w, count, x_sum, 4 * n, sum + o);
-            w += 8 * n;
+            cortexm_quads(row + k, w, count, x_sum, 4 * row_bytes, sum + o);
+            w += 8 * row_bytes;
         }
         if (o < whole) {
             int32_t twice[8] = {0};
@@ -51,12 +58,12 @@ static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *
             for (int32_t i = 0; i < 4; ++i) {
                 sum[o++] += twice[i];
             }
-            w += 4 * n;
+            w += 4 * row_bytes;
         }
-        w -= 3 * k;
+        w -= 3 * output_bytes(k);
         for (; o < outputs; ++o) {
             sum[o] += cortexm_quads_rest(row + k, w, count) - CORTEXM_QUAD_RAISED * x_sum;
-            w += n;
+            w += row_bytes;
         }
     }
 }
@@ -81,7 +88,7 @@ static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *
     const uint8_t *w = (const uint8_t *)weight;
     int32_t o = 0;
 
-    for (; o + 8 <= outputs; w += 8 * n) {
+    for (; o + 8 <= outputs; w += n * WEIGHT_BITS) {
         cortexm_eights(row, w, n, sum + o);
         for (int32_t i = 0; i < 8; ++i) {
             sum[o] += start + bias[o];
@@ -90,7 +97,7 @@ static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *
     }
     for (; o < outputs; ++o) {
         sum[o] = start + bias[o] + cortexm_eights_rest(row, w, n);
-        w += n;
+        w += output_bytes(n);
     }
 }
 

@@ -15,6 +15,8 @@
 
 #else
 
+#include "common/nibbles.h"
+
 /* Rows of int16 codes are the codes. */
 typedef int16_t ROW;
 #define ROWS_APART 0
@@ -28,11 +30,13 @@ static inline void put_row(ROW *row, const int16_t *codes, int32_t n)
 static inline void add_products(const ROW *row, int32_t n, const int8_t *weight, const int32_t *bias,
                                 int32_t outputs, int32_t *sum)
 {
+    int32_t at = 0;
+
     for (int32_t o = 0; o < outputs; ++o) {
         int32_t value = *bias++;
 
         for (int32_t k = 0; k < n; ++k) {
-            value += row[k] * *weight++;
+            value += row[k] * cortexm_weight(weight, at++);
         }
         *sum++ = value;
     }

@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..ir import DType, Graph, Op, State, Work, ops
 from ..ir.text import tensor_text
 from ..plan import Plan
@@ -44,12 +46,17 @@ def precision(op: Op, graph: Graph) -> str:
 
 def _has_4_bits(op: Op, graph: Graph) -> bool:
     """Whether an operator has weights that fit into 4 bits, and kernels that take them two to a byte."""
+    codes = graph.tensors[op.inputs[0]].dtype
+    if isinstance(op.attrs, ops.RecurrentAttrs):
+        # Both matrices, of which one kernel takes the products.
+        w_ih, w_hh = (graph.tensors[index].data for index in op.inputs[-3:-1])
+        assert w_ih is not None and w_hh is not None
+        return len(types_of(codes, np.concatenate([w_ih, w_hh], axis=1), len(w_hh))) > 1
     if not isinstance(op.attrs, ops.ConvAttrs | ops.Linear):
         return False
     weight, shape = graph.tensors[op.inputs[1]].data, graph.tensors[op.outputs[0]].shape
     if weight is None:
         return False
-    codes = graph.tensors[op.inputs[0]].dtype
     channels = shape[-1 if isinstance(op.attrs, ops.Linear) else 1]
     if codes is DType.S8 and not all(rescale.is_narrow for rescale in op.attrs.rescales):
         return False

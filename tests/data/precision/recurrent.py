@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recurrent layers of every kind, in both directions, with all steps read and with the last one."""
+"""Recurrent layers of every kind, in both directions, with all steps read and with the last one, and with
+weights of 8 and of 4 bits."""
 
 import torch
 from torch import nn
@@ -24,4 +25,5 @@ class Recurrent(nn.Module):
 torch.manual_seed(0)
 ModelUnderTest = Recurrent().eval()
 CalibrationInputs = [(torch.randn(1, 5, 6),) for _ in range(8)]
+Quantization = {"gru": "a8w4", "rnn": "a16w4"}
 ModelInputs = CalibrationInputs[0]

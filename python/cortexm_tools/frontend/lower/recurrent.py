@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from operator import attrgetter, getitem
+from operator import getitem
 from typing import Any, cast
 
 import torch
@@ -21,11 +21,12 @@ from ...ir.recurrent import out_factor
 from ...ir.types import DType
 from ..nodes import operator_name
 from ..quantize.recurrent import CODED, UNREAD
+from ..quantize.recurrent_rounding import MOST, ROUNDED, float_weights, relu_unit
+from ..quantize.recurrent_weights import Codes, coded, parts_of, to_nearest
 from ..quantize.tags import TAG, tag_of
 from ..rewrites.recurrent_operators import GRU, LSTM, OPERATORS, RNN
 from .dialect import define
 from .dialect_recurrent import LAST
-from .recurrent_weights import FloatWeights, coded
 
 _ORIGIN = ("nn_module_stack", "stack_trace", "torch_fn", "source_fn_stack")
 
@@ -190,35 +191,29 @@ class _Layer:
             return [*out_factor(2.0**-14 / self._shown.scale), kept_bits]
         if self._target is GRU:
             return [*out_factor(self._kept.scale / self._shown.scale), kept_bits]
-        return [*out_factor(self._unit() * 2.0**-15 / self._shown.scale), self._args["relu"]]
+        unit = self._unit() or 1.0
+        return [*out_factor(unit * 2.0**-15 / self._shown.scale), self._args["relu"]]
 
-    def _unit(self) -> float:
-        """The h that an RNN's 1 means: the largest one, if nothing else limits it."""
-        if not self._args.get("relu"):
-            return 1.0
-        most: int = self._shown.codes[3]
-        return float(most - self._shown.zero_point) * self._shown.scale
+    def _unit(self) -> float | None:
+        """The h that an RNN with ReLU calls 1."""
+        codes: Any = self._shown.codes
+        return relu_unit(self._node, codes[3], self._shown.zero_point, self._shown.scale)
 
     def _constants(self, x_scale: float) -> _Constants:
         names = [str(self._args[name]) for name in ("w_ih", "w_hh", "b_ih", "b_hh")]
-        h_scale, unit = self._shown.scale, self._unit()
-        key = (self._target, *names, x_scale, h_scale, unit)
+        dtype = DType.S16 if self._shown.codes[4] is torch.int16 else DType.S8
+        codes = Codes(dtype, x_scale, self._shown.scale, self._unit())
+        most = self._node.meta[MOST]
+        key = (self._target, *names, codes, most)
         if key not in self._known:
-            dtype = DType.S16 if self._shown.codes[4] is torch.int16 else DType.S8
-            relu_unit = unit if self._args.get("relu") else None
-            found = coded(self._target, self._weights(), x_scale, h_scale, dtype, relu_unit)
+            weights = float_weights(self._model, self._node)
+            parts = self._node.meta.get(ROUNDED)
+            if parts is None:
+                parts = to_nearest(parts_of(self._target, weights, codes), dtype, most)
+            found = coded(self._target, weights.w_ih.shape[1], parts, codes)
             nodes = tuple(self._constant(each) for each in found.tensors)
             self._known[key] = _Constants(nodes, found.gate_shift)
         return self._known[key]
-
-    def _weights(self) -> FloatWeights:
-        def value(name: str) -> Tensor:
-            node = self._args[name]
-            if node is None:
-                return torch.zeros(len(value("w_hh")), dtype=torch.float64)
-            return cast(Tensor, attrgetter(node.target)(self._model)).detach().double()
-
-        return FloatWeights(value("w_ih"), value("w_hh"), value("b_ih"), value("b_hh"))
 
     def _constant(self, value: Tensor) -> Node:
         count = 0

@@ -92,16 +92,10 @@ def check_patterns(
         if not pattern.is_name or pattern.precision is None or pattern.precision.weights == 8:
             continue
         inside = [node for node, layer in calls if pattern.matches(layer.path)]
-        if inside and not any(node.target in WEIGHTED for node in inside):
-            recurrent = any(node.target in OPERATORS for node in inside)
-            why = (
-                "recurrent layers have weights of 8 bits"
-                if recurrent
-                else ("it has no weights to quantize")
-            )
+        if inside and not any(node.target in (*WEIGHTED, *OPERATORS) for node in inside):
             raise CortexMError(
                 f"Quantization: {printable(pattern.glob)!r} cannot be "
-                f"{precision_word(pattern.precision)}: {why}",
+                f"{precision_word(pattern.precision)}: it has no weights to quantize",
                 where=where,
                 hint=f"it can be {'int8' if pattern.precision.activations == 8 else 'a16w8'}",
             )

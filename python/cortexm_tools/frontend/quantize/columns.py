@@ -65,7 +65,7 @@ def columns(call: Node, x: torch.Tensor, kernel: torch.Size, most: int) -> torch
     """
     if call.target not in (_CONVOLUTION, _TRANSPOSED):
         vectors = x.reshape(-1, x.shape[-1])
-        return vectors[_spread(vectors.shape[0], most)].T[None]
+        return vectors[spread_evenly(vectors.shape[0], most)].T[None]
     height, width = kernel[2:]
     padding = _pair(argument(call, "padding", 0))
     if call.target is _TRANSPOSED:
@@ -79,7 +79,7 @@ def columns(call: Node, x: torch.Tensor, kernel: torch.Size, most: int) -> torch
     rows, lines = (
         (x.shape[2 + i] - (kernel[2 + i] - 1) * dilation[i] - 1) // stride[i] + 1 for i in (0, 1)
     )
-    place = _spread(x.shape[0] * rows * lines, most)
+    place = spread_evenly(x.shape[0] * rows * lines, most)
     image = place // (rows * lines)
     top = place // lines % rows * stride[0] + torch.arange(height)[:, None] * dilation[0]
     left = place % lines * stride[1] + torch.arange(width)[:, None] * dilation[1]
@@ -87,7 +87,7 @@ def columns(call: Node, x: torch.Tensor, kernel: torch.Size, most: int) -> torch
     return read.reshape(groups_of(call), -1, len(place))
 
 
-def _spread(count: int, most: int) -> torch.Tensor:
+def spread_evenly(count: int, most: int) -> torch.Tensor:
     """At most `most` of the numbers below `count`."""
     taken = min(count, most)
     return torch.arange(taken) * count // taken

@@ -19,12 +19,17 @@ Shapes: groups G, outputs of a group O, inputs of an output N. All tensors are f
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
 DAMPING = 0.01
 """The share of the mean of H's diagonal that is added to the diagonal, as in the paper."""
+
+SHRUNK = (1.0, 0.93, 0.86, 0.8, 0.73, 0.66, 0.6, 0.5)
+"""The factors of a scale that are tried for codes of less than 8 bits."""
 
 _BLOCK = 64  # columns whose errors are carried at once to all that follow: for speed alone
 
@@ -66,6 +71,10 @@ class Moments:
         """The mean of x, [G, N]."""
         return self.total / max(self.count, 1)
 
+    def of(self, inputs: slice) -> Moments:
+        """Those of some of the inputs."""
+        return Moments(self.square[:, inputs, inputs], self.total[:, inputs], self.count)
+
     def about(self, point: torch.Tensor) -> torch.Tensor:
         """The sum of (x - p)(x - p)^T for p = `point`, [G, N]."""
         cross = self.total[:, :, None] * point[:, None, :]
@@ -81,6 +90,95 @@ def nearest(weight: torch.Tensor, step: torch.Tensor, limit: int) -> torch.Tenso
 def squared_error(wrong: torch.Tensor, hessian: torch.Tensor) -> torch.Tensor:
     """d H d^T of every output, [G, O]: at least 0, for weights `wrong` by d, [G, O, N]."""
     return torch.clamp(((wrong @ hessian) * wrong).sum(-1), min=0.0)
+
+
+@dataclass
+class Chosen:
+    """Codes for the weights [G, O, N] of a layer, and what rounding adds to its results.
+
+    Attributes:
+        codes: [G, O, N].
+        shrunk: the factors of the steps that they are for, [G, O, 1].
+        shift: by how much the biases move, [G, O].
+        signal: the squares of the results.
+        nearest: the noise of the nearest codes.
+        noise: that of these.
+        fits: whether it is no more than that of the nearest ones on what they were chosen by.
+    """
+
+    codes: torch.Tensor
+    shrunk: torch.Tensor
+    shift: torch.Tensor
+    signal: float
+    nearest: float
+    noise: float
+    fits: bool
+
+    @property
+    def is_better(self) -> bool:
+        return self.fits and self.noise < self.nearest
+
+
+def choose_codes(
+    weight: torch.Tensor,
+    step: torch.Tensor,
+    limit: int,
+    chosen_by: Moments,
+    judged_by: Moments,
+    *,
+    has_bias: bool,
+    each: bool = True,
+) -> Chosen:
+    """Codes in [-limit, limit] for `weight`, [G, O, N], with steps [G, O, 1].
+
+    Args:
+        chosen_by: the inputs for which they are chosen, in units that make products results.
+        judged_by: those for which the noise is measured.
+        has_bias: whether a bias takes the mean of the error.
+        each: whether every output has a scale of its own, which may shrink.
+    """
+    mean = chosen_by.mean if has_bias else torch.zeros_like(chosen_by.mean)
+    hessian = chosen_by.about(mean)
+    factors = SHRUNK if limit < 127 else (1.0,)
+    codes, shrunk = _best(weight, step, hessian, limit, factors, each)
+    wrong = codes * (step * shrunk) - weight
+    plainly_wrong = nearest(weight, step, limit) * step - weight
+    fitted = float(squared_error(wrong, hessian).sum())
+    return Chosen(
+        codes=codes,
+        shrunk=shrunk,
+        shift=-(wrong @ mean[:, :, None])[:, :, 0],
+        signal=float(squared_error(weight, judged_by.square).sum()),
+        nearest=float(squared_error(plainly_wrong, judged_by.square).sum()),
+        noise=float(squared_error(wrong, judged_by.about(mean)).sum()),
+        fits=fitted <= float(squared_error(plainly_wrong, chosen_by.square).sum()),
+    )
+
+
+def _best(
+    weight: torch.Tensor,
+    step: torch.Tensor,
+    hessian: torch.Tensor,
+    limit: int,
+    factors: Sequence[float],
+    each: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The codes with the least error, and the factor of the scale that they are for, [G, O, 1].
+
+    Args:
+        each: whether every output has a scale of its own.
+    """
+    best = torch.full(weight.shape[:2], math.inf, dtype=weight.dtype)
+    codes, shrunk = torch.zeros_like(weight), torch.ones_like(step)
+    for factor in factors:
+        found = round_weights(weight, factor * step, hessian, limit)
+        error = squared_error(found * (factor * step) - weight, hessian)
+        error = error if each else error.sum().expand_as(error)
+        better = error < best
+        best = torch.where(better, error, best)
+        codes = torch.where(better[:, :, None], found, codes)
+        shrunk[better] = factor
+    return codes, shrunk
 
 
 def round_weights(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 
 from ...advice import advice_on
 from ...errors import CortexMError
@@ -22,9 +22,11 @@ from ..load.samples import Sample
 from ..origin.blame import layer_of_error
 from ..origin.places import first_line
 from ..quiet import quiet
+from ..rewrites.recurrent_operators import OPERATORS
 from .choice import Choices
 from .quantizer import make_quantizer
 from .recurrent import note_codes
+from .recurrent_rounding import MOST
 from .rounding import round_by_inputs
 from .tags import tag_of
 
@@ -96,17 +98,19 @@ def quantize(
     """
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
+    def largest(node: Node) -> int:
+        return 7 if tag_of(node) in four_bits else 127
+
     try:
         with quiet(), torch.no_grad():
-            quantizer = make_quantizer(
-                states,
-                lambda node: 7 if tag_of(node) in four_bits else 127,
-                choices or {},
-            )
+            quantizer = make_quantizer(states, largest, choices or {})
             prepared = prepare_pt2e(graph, quantizer)
             run = ModuleRunner(prepared, which, states)
             for sample in track(samples, "calibration"):
                 run.step(sample)
+            for node in prepared.graph.nodes:
+                if node.target in OPERATORS:
+                    node.meta[MOST] = largest(node)
             rounded = None
             if rounding is Rounding.GPTQ:
                 rounded = round_by_inputs(prepared, samples, which, states, base)

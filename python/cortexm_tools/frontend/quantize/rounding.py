@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,9 @@ from ..capture.state import State
 from ..load.samples import Sample
 from ..origin.layers import layer_of
 from .columns import WEIGHTED, argument, as_matrices, as_weight, columns, groups_of
-from .gptq import Moments, nearest, round_weights, squared_error
+from .gptq import Chosen, Moments, choose_codes
+from .recurrent_rounding import RecurrentLayer, find_recurrent, round_recurrent
+from .recurrent_rounding import watch as watch_recurrent
 from .simulate import Grid, Simulation, grid_of, is_observer, one_thread
 
 MAX_ELEMENTS = 250_000_000
@@ -43,7 +46,6 @@ _HELD_BACK = 5  # every fifth sample, of at least twice as many
 _POSITIONS = 2048
 _PER_INPUT = 8
 _MAX_SIZE = 4096
-_SHRUNK = (1.0, 0.93, 0.86, 0.8, 0.73, 0.66, 0.6, 0.5)
 
 
 @dataclass
@@ -87,9 +89,11 @@ def round_by_inputs(
         base: the folder of the model file, for names of layers.
     """
     with one_thread(), torch.no_grad():
-        layers = _find_layers(prepared)
-        if not layers:
+        layers, recurrent = _find_layers(prepared), find_recurrent(prepared, _MAX_SIZE)
+        if not layers and not recurrent:
             return None
+        for each in recurrent:
+            each.take_nearest()
         chosen = _choose(prepared, samples, bool(states))
         held = set(range(_HELD_BACK - 1, len(chosen), _HELD_BACK))
         if len(chosen) < 2 * _HELD_BACK:
@@ -98,19 +102,32 @@ def round_by_inputs(
         measured = held or set(range(len(chosen)))
         wanted = runner(measured, activations=False, weights=False).outputs
         before = _share(wanted, runner(measured).outputs)
-        _collect(runner, layers, len(chosen), held)
+        _collect(runner, layers, recurrent, len(chosen), held)
         taken = [_round(layer, bool(held), base) for layer in track(layers, "rounding of weights")]
         originals = [_replace(layer, each) for layer, each in zip(layers, taken, strict=True)]
+        report = partial(report_on, base=base)
+        others = [round_recurrent(layer, bool(held), report) for layer in recurrent]
+        for each, choice in zip(recurrent, others, strict=True):
+            if choice.report.by_inputs:
+                each.take(choice.parts)
         after = _share(wanted, runner(measured).outputs)
         better = after <= before
         if not better:
             for layer, original in zip(layers, originals, strict=True):
                 _restore(layer, original)
+            for each in recurrent:
+                each.take_nearest()
+    order = {node: place for place, node in enumerate(prepared.graph.nodes)}
+    reports = [(order[each.first], one.report) for each, one in zip(layers, taken, strict=True)]
+    reports += [
+        (order[each.first], one.report) for each, one in zip(recurrent, others, strict=True)
+    ]
+    reports.sort(key=itemgetter(0))
     return Rounded(
         held_back=len(held),
         nearest=before,
         chosen=after if better else before,
-        layers=tuple(each.report if better else _nearest(each.report) for each in taken),
+        layers=tuple(report if better else _nearest(report) for _, report in reports),
     )
 
 
@@ -215,27 +232,41 @@ class _Run:
                     self.outputs.append([output.detach().clone() for output in outputs])
 
 
-def _collect(runner: Any, layers: list[_Layer], count: int, held: set[int]) -> None:
+def _collect(
+    runner: Any,
+    layers: list[_Layer],
+    recurrent: list[RecurrentLayer],
+    count: int,
+    held: set[int],
+) -> None:
     """What every call reads on `count` samples."""
 
+    def most(size: int) -> int:
+        return math.ceil(max(_POSITIONS, _PER_INPUT * size) / count)
+
     def watch(run: _Run) -> dict[Node, Any]:
-        readers: dict[Node, list[tuple[_Call, torch.Size]]] = {}
+        def add(call: _Call, kernel: torch.Size, value: torch.Tensor) -> None:
+            moments = call.held_back if run.number in held else call.chosen_by
+            # Codes less their zero point, as far as the layer's inputs are codes.
+            read = columns(call.node, value, kernel, most(moments.total.shape[-1])) / call.step
+            moments.add(torch.round(read) if call.step != 1.0 else read)
+
+        watched = watch_recurrent(recurrent, lambda: run.number in held, most)
         for layer in layers:
             for call in layer.calls:
-                readers.setdefault(call.node.args[0], []).append((call, layer.weight.shape))  # type: ignore[arg-type]
-
-        def add(calls: list[tuple[_Call, torch.Size]], value: torch.Tensor) -> None:
-            for call, kernel in calls:
-                size = call.chosen_by.total.shape[-1]
-                most = math.ceil(max(_POSITIONS, _PER_INPUT * size) / count)
-                moments = call.held_back if run.number in held else call.chosen_by
-                # Codes less their zero point, as far as the layer's inputs are codes.
-                read = columns(call.node, value, kernel, most) / call.step
-                moments.add(torch.round(read) if call.step != 1.0 else read)
-
-        return {node: partial(add, calls) for node, calls in readers.items()}
+                reads: Any = call.node.args[0]
+                watched.append((reads, partial(add, call, layer.weight.shape)))
+        calls: dict[Node, list[Any]] = {}
+        for node, function in watched:
+            calls.setdefault(node, []).append(function)
+        return {node: partial(_tell, functions) for node, functions in calls.items()}
 
     runner(set(range(count)), weights=False, watch=watch)
+
+
+def _tell(functions: list[Any], value: torch.Tensor) -> None:
+    for function in functions:
+        function(value)
 
 
 def _share(wanted: list[list[torch.Tensor]], got: list[list[torch.Tensor]]) -> float:
@@ -291,30 +322,45 @@ def _round(layer: _Layer, has_held_back: bool, base: Path) -> _Choice:
     chosen_by = _sum([call.chosen_by for call in layer.calls], steps)
     judged_by = _sum([call.held_back for call in layer.calls], steps)
     judged_by = judged_by if has_held_back else chosen_by
-    mean = chosen_by.mean if layer.bias is not None else torch.zeros_like(chosen_by.mean)
-    hessian = chosen_by.about(mean)
-    factors = _SHRUNK if grid.most < 127 else (1.0,)
-    codes, shrunk = _best(weight, step, hessian, grid.most, factors, grid.step.numel() > 1)
-    wrong = codes * (step * shrunk) - weight
-    plainly_wrong = nearest(weight, step, grid.most) * step - weight
-    signal = float(squared_error(weight, judged_by.square).sum())
-    plain = float(squared_error(plainly_wrong, judged_by.square).sum())
-    error = float(squared_error(wrong, judged_by.about(mean)).sum())
-    fitted = float(squared_error(wrong, hessian).sum())
-    fits = fitted <= float(squared_error(plainly_wrong, chosen_by.square).sum())
-    taken = fits and error < plain
-    report = RoundedLayer(
-        operator=str(layer.first.target).split(".")[1],
-        layer=str(layer_of(layer.first, base)),
-        bits=int(grid.most).bit_length() + 1,
-        nearest=Noise(signal, plain),
-        chosen=Noise(signal, error if taken else plain),
-        by_inputs=taken,
+    found = choose_codes(
+        weight,
+        step,
+        grid.most,
+        chosen_by,
+        judged_by,
+        has_bias=layer.bias is not None,
+        each=grid.step.numel() > 1,
     )
-    shift = -(wrong @ mean[:, :, None]).reshape(-1)
-    flat = shrunk.reshape(-1) if grid.step.numel() > 1 else shrunk.reshape(-1)[:1]
+    report = report_on(layer.first, grid.most, [found], found.is_better, base)
+    shrunk = found.shrunk.reshape(-1)
     return _Choice(
-        report, as_weight(layer.first, codes * (step * shrunk), layer.weight), shift, flat
+        report,
+        as_weight(layer.first, found.codes * (step * found.shrunk), layer.weight),
+        found.shift.reshape(-1),
+        shrunk if grid.step.numel() > 1 else shrunk[:1],
+    )
+
+
+def report_on(
+    call: Node, most: int, found: Sequence[Chosen], taken: bool, base: Path
+) -> RoundedLayer:
+    """What rounding the weights of a layer, one or several matrices, did.
+
+    Args:
+        most: the largest code.
+        taken: whether the codes are to be taken.
+        base: the folder of the model file, for names of layers.
+    """
+    signal, plain, noise = (
+        sum(getattr(each, name) for each in found) for name in ("signal", "nearest", "noise")
+    )
+    return RoundedLayer(
+        operator=str(call.target).split(".")[1],
+        layer=str(layer_of(call, base)),
+        bits=most.bit_length() + 1,
+        nearest=Noise(signal, plain),
+        chosen=Noise(signal, noise if taken else plain),
+        by_inputs=taken,
     )
 
 
@@ -322,32 +368,6 @@ def _steps(scales: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """The scales of outputs as [G, O, 1]."""
     groups, outputs, _ = weight.shape
     return scales.double().expand(groups * outputs).reshape(groups, outputs, 1)
-
-
-def _best(
-    weight: torch.Tensor,
-    step: torch.Tensor,
-    hessian: torch.Tensor,
-    limit: int,
-    factors: Sequence[float],
-    each: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The codes with the least error, and the factor of the scale that they are for, [G, O, 1].
-
-    Args:
-        each: whether every output has a scale of its own.
-    """
-    best = torch.full(weight.shape[:2], math.inf, dtype=weight.dtype)
-    codes, shrunk = torch.zeros_like(weight), torch.ones_like(step)
-    for factor in factors:
-        found = round_weights(weight, factor * step, hessian, limit)
-        error = squared_error(found * (factor * step) - weight, hessian)
-        error = error if each else error.sum().expand_as(error)
-        better = error < best
-        best = torch.where(better, error, best)
-        codes = torch.where(better[:, :, None], found, codes)
-        shrunk[better] = factor
-    return codes, shrunk
 
 
 @dataclass

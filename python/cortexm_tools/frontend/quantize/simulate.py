@@ -11,6 +11,9 @@ import torch
 from torch.fx import GraphModule, Interpreter, Node
 from torch.nn import Module
 
+COMPUTED_WITH = "cortexm_computed_with"
+"""Key in ``node.meta`` of the arguments, by their names, with which a call computes once it is on codes."""
+
 
 @contextmanager
 def one_thread() -> Iterator[None]:
@@ -50,6 +53,8 @@ class Simulation(Interpreter):
         self._constants: dict[Node, torch.Tensor] = {}
 
     def run_node(self, n: Node) -> Any:
+        if COMPUTED_WITH in n.meta and self._quantized[True]:
+            return self._run_with(n, n.meta[COMPUTED_WITH])
         if not is_observer(self.module, n):
             return super().run_node(n)
         assert isinstance(n.target, str)
@@ -69,6 +74,12 @@ class Simulation(Interpreter):
         if n in self._watched:
             self._watched[n](value)
         return value
+
+    def _run_with(self, n: Node, given: Mapping[str, torch.Tensor]) -> Any:
+        args, _ = self.fetch_args_kwargs_from_env(n)
+        target: Any = n.target
+        names = (argument.name for argument in target._schema.arguments)
+        return target(*(given.get(name, each) for name, each in zip(names, args, strict=True)))
 
 
 class Grid:

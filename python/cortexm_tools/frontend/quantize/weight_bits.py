@@ -5,6 +5,7 @@ Some layers bear it badly, and hold few weights: the first one, whose few inputs
 knows; the last one, whose errors nothing evens out; and depthwise convolutions, whose results are
 sums of a handful of products, so that there is little for errors to cancel in. They stay at 8 bits,
 unless one of them alone holds more than a quarter of the model's weights: then it is what 4 bits are for.
+Both matrices of a recurrent layer are one layer's weights.
 A layer that the user names has the bits that the user says.
 """
 
@@ -12,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import torch
 from torch.fx import GraphModule, Node
 
 from ..capture.capture import Captured
+from ..rewrites.recurrent_operators import OPERATORS
 from .choice import Choices
-from .columns import WEIGHTED, groups_of
+from .columns import WEIGHTED, argument, groups_of
 from .tags import tag_of
 
 LARGE = 0.25
@@ -58,13 +61,13 @@ def layers_with_weights(captured: Captured) -> list[WeightedLayer]:
     found: dict[int, WeightedLayer] = {}
     for node, weight in calls.items():
         source = node.all_input_nodes[0]
-        before = found.get(weight.data_ptr(), WeightedLayer(frozenset(), weight.numel()))
+        before = found.get(weight.data_ptr(), WeightedLayer(frozenset(), _size(graph, node)))
         found[weight.data_ptr()] = WeightedLayer(
             tags=before.tags | {tag for tag in [tag_of(node)] if tag is not None},
-            weights=weight.numel(),
+            weights=before.weights,
             first=before.first or (source in fed and source not in behind),
             last=before.last or node in leading,
-            depthwise=before.depthwise or 1 < groups_of(node) == _channels(source),
+            depthwise=before.depthwise or _is_depthwise(node, source),
         )
     return list(found.values())
 
@@ -96,17 +99,29 @@ def four_bits(captured: Captured, choices: Choices) -> frozenset[int]:
 
 
 def _weight(graph: GraphModule, node: Node) -> torch.Tensor | None:
-    source = node.args[1] if node.target in WEIGHTED else None
+    """What tells a layer's weights from those of others: of a recurrent one those of its inputs."""
+    if node.target in OPERATORS:
+        return _attribute(graph, argument(node, "w_ih"))
+    return _attribute(graph, node.args[1]) if node.target in WEIGHTED else None
+
+
+def _size(graph: GraphModule, node: Node) -> int:
+    """How many weights a call has."""
+    weights = [_weight(graph, node)]
+    if node.target in OPERATORS:
+        weights.append(_attribute(graph, argument(node, "w_hh")))
+    return sum(each.numel() for each in weights if each is not None)
+
+
+def _attribute(graph: GraphModule, source: object) -> torch.Tensor | None:
     if not isinstance(source, Node) or source.op != "get_attr":
         return None
-    value = graph
-    for part in str(source.target).split("."):
-        value = getattr(value, part)
+    value = attrgetter(str(source.target))(graph)
     return value if isinstance(value, torch.Tensor) else None
 
 
-def _channels(source: Node) -> int:
-    return int(source.meta["val"].shape[1])
+def _is_depthwise(node: Node, source: Node) -> bool:
+    return node.target in WEIGHTED and 1 < groups_of(node) == int(source.meta["val"].shape[1])
 
 
 def _nodes(values: object) -> list[Node]:

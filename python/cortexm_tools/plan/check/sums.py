@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether 32 bits hold the sums of int16 layers, and 16 bits the multipliers of layers with weights of 4,
-from their constants alone."""
+"""Whether 32 bits hold the sums of int16 layers, 4 bits the weights that are stored so, and 16 bits the
+multipliers beside them, from the layers' constants alone."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def check_sums(plan: Plan, step: Step) -> None:
             )
 
 
-def check_multipliers(plan: Plan, step: Step) -> None:
-    """Every call on int8 codes whose multipliers have 16 bits computes a layer that needs no more, and
-    whose weights have 4.
+def check_four_bits(plan: Plan, step: Step) -> None:
+    """Every call that reads weights two to a byte computes a layer whose weights have 4 bits, and where
+    it reads multipliers of 16 bits beside them, these are enough.
 
     Raises:
         CortexMError: names the layer.
@@ -67,16 +67,20 @@ def check_multipliers(plan: Plan, step: Step) -> None:
     made_by = {index: op for op in step.ops for index in op.outputs}
     for call in step.calls:
         op = made_by.get(call.result.index) if call.result is not None else None
-        if op is None or not call.kernel.params.endswith("_s8w4_t"):
+        if op is None or not call.kernel.types.endswith("w4"):
             continue
-        assert isinstance(op.attrs, ops.ConvAttrs | ops.Linear)
-        weight = plan.graph.tensors[op.inputs[1]].data
-        assert weight is not None
-        if weight.size and not -8 <= weight.min() <= weight.max() <= 7:
-            raise CortexMError(
-                f"weights are too large for the 4 bits of {call.kernel.symbol}", where=str(op.layer)
-            )
-        if any(rescale.multiplier & 0xFFFF for rescale in op.attrs.rescales):
+        assert isinstance(op.attrs, ops.ConvAttrs | ops.Linear | ops.RecurrentAttrs)
+        matrices = op.inputs[-3:-1] if isinstance(op.attrs, ops.RecurrentAttrs) else op.inputs[1:2]
+        for weight in (plan.graph.tensors[index].data for index in matrices):
+            assert weight is not None
+            if weight.size and not -8 <= weight.min() <= weight.max() <= 7:
+                raise CortexMError(
+                    f"weights are too large for the 4 bits of {call.kernel.symbol}",
+                    where=str(op.layer),
+                )
+        if call.kernel.params.endswith("_s8w4_t") and any(
+            rescale.multiplier & 0xFFFF for rescale in getattr(op.attrs, "rescales", ())
+        ):
             raise CortexMError(
                 f"multipliers do not fit in the 16 bits of {call.kernel.symbol}",
                 where=str(op.layer),

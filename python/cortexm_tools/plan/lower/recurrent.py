@@ -13,7 +13,7 @@ from ..kernels.packing import Constants
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .constants import Weights
 from .context import Selector, lowers
-from .weights import constant_data
+from .weights import constant_data, needed_bytes, types_of
 
 _BLOCK = 4  # cells
 
@@ -39,12 +39,14 @@ def _rnn(select: Selector, attrs: ops.Rnn, op: Op) -> list[Call]:
 _Part = tuple[Array, Array]
 
 
+def _constants(select: Selector, op: Op) -> list[Array]:
+    """w_ih, w_hh and the bias."""
+    return [constant_data(select, index, op, "weights and biases") for index in op.inputs[-3:]]
+
+
 def _parts(select: Selector, attrs: ops.RecurrentAttrs, op: Op) -> list[_Part]:
     """The sums of a step: weights, of h first, and biases with the zero points folded in."""
-    count = len(op.inputs) - 3
-    w_ih, w_hh, bias = (
-        constant_data(select, index, op, "weights and biases") for index in op.inputs[count:]
-    )
+    w_ih, w_hh, bias = _constants(select, op)
     return [
         (np.concatenate([h, x], axis=1), folded.astype(np.int32))
         for x, h, folded in attrs.parts(w_ih, w_hh, bias)
@@ -72,7 +74,10 @@ def _call(
     steps, batches, inputs = attrs.extents(x)
     states = len(op.outputs) - int(attrs.sequence)
     hidden = select.tensor(op.outputs[-1]).shape[1]
-    kernel = select.kernel(op.kind, x.dtype.value, op)
+    w_ih, w_hh, plain = _constants(select, op)
+    types = types_of(x.dtype, np.concatenate([w_ih, w_hh], axis=1), len(w_hh))
+    facts = {"largest_sum": attrs.largest_sum(x.dtype, w_ih, w_hh, plain)}
+    kernel = select.kernel(op.kind, types, op, facts)
     label = op.layer.path or op.kind
     constants = [
         Constants(_in_blocks(weight, count), _in_blocks(bias, count))
@@ -116,7 +121,7 @@ def _call(
                 "w_" + label,
                 Weights(kernel.pack, each),
                 "x".join(map(str, each.weight.shape)),
-                needed=each.weight.nbytes,
+                needed=needed_bytes(kernel, each.weight),
             )
             for each in constants
         ),
