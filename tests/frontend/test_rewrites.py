@@ -23,9 +23,11 @@ from cortexm_tools.frontend.rewrites import REWRITES
 from cortexm_tools.frontend.rewrites.recurrent import TABLE as RECURRENT
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.ir.types import DType
+from cortexm_tools.options.precision import parse_quantization
 from cortexm_tools.plan import make_plan
 from cortexm_tools.program import program_of_module
 from cortexm_tools.pte.reader import read_pte
+from cortexm_tools.report import precision
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
@@ -372,6 +374,29 @@ def test_svdf_layers_move_their_memory_in_place(steps_last: bool, how: str) -> N
     spread = float(np.max(expected) - np.min(expected))
     for (result,), exact in zip(got, expected, strict=True):
         assert float(np.abs(result - exact).max()) <= 0.03 * spread
+
+
+@pytest.mark.parametrize("word", ["a8w4", "a16w8", "a16w4"])
+def test_svdf_layers_have_the_precision_that_is_asked_for(word: str) -> None:
+    """Features and weighting over time alike, and the memory the codes of the features."""
+    torch.manual_seed(0)
+    calls = [(torch.randn(1, 7),) for _ in range(12)]
+    program = program_of_module(
+        Svdf(True, "cat").eval(),
+        calls[0],
+        name="svdf",
+        target=Target.parse("cortex-m4"),
+        quantization=parse_quantization(word),
+        calibration=calls,
+    )
+    graph = simplify(program.graph())
+    found = {op.kind: precision(op, graph) for op in graph.ops}
+    assert found["linear"] == found["depthwise_conv2d"] == word
+    assert {"linear", "depthwise_conv2d"} == {
+        kind for kind, each in found.items() if each not in ("move", "convert")
+    }
+    (state,) = graph.states
+    assert graph.tensors[state.before].dtype is (DType.S8 if word == "a8w4" else DType.S16)
 
 
 def test_float_model_is_left_alone() -> None:
