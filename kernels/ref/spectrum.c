@@ -158,7 +158,9 @@ static int64_t band_code(const cortexm_log_mel_t *p, const int32_t *z, int band,
 
     for (int i = 0; i < p->bins[2 * band + 1]; ++i) {
         const uint64_t squared = power(p, z, p->bins[2 * band] + i);
-        const uint64_t value = p->square_roots ? square_root(squared) : squared;
+        const uint64_t most = unit / 4 * unit - 1;
+        const uint64_t sum = squared < most - p->under_root ? squared + p->under_root : most;
+        const uint64_t value = p->square_roots ? square_root(sum) : squared;
 
         low += value % unit * (uint64_t)weights[i];
         high += value / unit * (uint64_t)weights[i] + low / unit;

@@ -41,16 +41,17 @@ ADVICE: tuple[Advice, ...] = (
     Advice(
         _names("torch.fft", "rfft fft irfft ifft rfft2 fft2 irfft2 ifft2 rfftn fftn irfftn ifftn "
                "hfft ihfft"),
-        "for the logarithm of bands of a spectrum write it as docs/sound.md says, with a power of two "
-        "from 64 to 2048 points; compute another spectrum in the application (CMSIS-DSP has "
-        "arm_rfft_fast_f32) and make it an input of the model",
+        "for powers or magnitudes, their bands, logarithms, roots and averages (PCEN) write them as "
+        "docs/sound.md says, with a power of two from 64 to 2048 points; compute another spectrum in the "
+        "application (CMSIS-DSP has arm_rfft_fast_f32) and make it an input of the model",
         ("_fft_r2c", "_fft_c2c", "_fft_c2r"),
     ),
     Advice(
         ("torch.stft", "torch.istft"),
-        "for the logarithm of bands of a spectrogram write it as docs/sound.md says, with a power of "
-        "two from 64 to 2048 points; else compute it in the application and make it an input of the "
-        "model, or take a Conv1d whose kernels are the windowed cosines and sines and add the squares",
+        "for powers or magnitudes, their bands, logarithms, roots and averages (PCEN) write them as "
+        "docs/sound.md says, with a power of two from 64 to 2048 points; else compute it in the "
+        "application and make it an input of the model, or take a Conv1d whose kernels are the "
+        "windowed cosines and sines and add the squares",
     ),
     Advice(
         ("torch.complex", "torch.polar", "torch.view_as_complex", "torch.view_as_real",

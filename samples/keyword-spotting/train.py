@@ -18,8 +18,12 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.ir import Array, Graph
+from cortexm_tools.ir.interpreter import run_graph, run_sequence
+from cortexm_tools.options.stream import Stream
 from cortexm_tools.program import load_program
+from cortexm_tools.simplify import simplify
+from cortexm_tools.stream import stream_graph
 from cortexm_tools.target import Target
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -52,11 +56,16 @@ from speech import (  # noqa: E402
 )  # fmt: skip
 
 SECONDS = 3  # of each scene that is trained on
+TALK = 20  # and of each one that the firmware is judged by
 SCENES = 12000
 EPOCHS = 26
 BATCH = 64
 SILENCE, UNKNOWN = CLASSES.index("silence"), CLASSES.index("unknown")
 IGNORED, NO_WORD = -1, -2  # in place of a class: anything; silence or unknown
+CALL = 320  # samples that the firmware takes at once
+# As in main.c: calls whose probabilities are averaged, calls before a word may be heard again, and how
+# probable it has to be.
+SMOOTHED, PAUSE, CERTAIN = 10, 10, 0.7
 # Seconds: a word is to be recognized from EARLY before its end to LATE behind it, not from GONE on.
 EARLY, LATE, GONE = 0.06, 0.30, 0.45
 
@@ -168,6 +177,62 @@ def held_out() -> tuple[np.ndarray, np.ndarray]:
     return sound, np.array([SILENCE if word is None else word.label for word in words])
 
 
+def spoken(codes: Array, scale: float, zero_point: int) -> list[tuple[int, int]]:
+    """What main.c hears in the codes of all calls: the number of the call, and the class."""
+    before = np.full((SMOOTHED - 1, codes.shape[1]), zero_point)
+    sums = np.lib.stride_tricks.sliding_window_view(
+        np.concatenate([before, codes]).astype(np.int64), SMOOTHED, axis=0
+    ).sum(-1)
+    certain = (
+        np.float32(np.float32(CERTAIN) / np.float32(scale) + np.float32(zero_point)) * SMOOTHED
+    )
+    found, last, wait = [], 0, 0
+    for call, row in enumerate(sums):
+        best = UNKNOWN + 1 + int(row[UNKNOWN + 1 :].argmax())
+        if row[best] < certain:
+            wait -= wait > 0
+            continue
+        if wait == 0 or best != last:
+            found.append((call, best))
+        last, wait = best, PAUSE
+    return found
+
+
+def evaluate_stream(graph: Graph) -> None:
+    """Prints which words the firmware hears in conversations, and which ones it hears that nobody said."""
+    model = stream_graph(simplify(graph, io_codes=True), Stream(1, CALL))
+    quant = model.graph.tensors[model.graph.outputs[0]].quant
+    assert quant is not None
+    pool, random = utterances(HELD_OUT, 2, 8, OTHERS + NEW_OTHERS, seed=8), np.random.default_rng(9)
+    length = TALK * RATE
+    said = heard = 0
+    alarms = {"conversations": 0, "other words": 0, "noise": 0}
+    for kind, count in (("conversations", 8), ("other words", 4), ("noise", 4)):
+        known = [each for each in pool if kind == "conversations" or each.label == UNKNOWN]
+        for _ in range(count):
+            words = [] if kind == "noise" else conversation(length, known, random, (0.3, 1.5))
+            made = scene(length, words, pool, random)
+            calls = model.hops(((made.sound * 2**15).astype(np.int16)[None],))
+            codes = np.concatenate([row[0] for row in run_sequence(model.graph, calls)])
+            ends = [
+                ((call + 1) * CALL, word)
+                for call, word in spoken(codes, quant.scale, quant.zero_point)
+            ]
+            places = [place for place in made.said if place[2] > UNKNOWN]
+            said += len(places)
+            for begin, end, label in places:
+                hits = [
+                    each
+                    for each in ends
+                    if each[1] == label and begin < each[0] < end + RATE * 6 // 10
+                ]
+                heard += bool(hits)
+                ends = [each for each in ends if each not in hits]
+            alarms[kind] += len(ends)
+        print(f"{count * TALK} s of {kind}: {alarms[kind]} false alarms", flush=True)
+    print(f"the firmware hears {heard} of {said} keywords in conversations ({heard / said:.1%})")
+
+
 def evaluate() -> None:
     """Prints how many windows are recognized, by the float model and by the firmware's integers."""
     sound, wanted = held_out()
@@ -192,6 +257,7 @@ def evaluate() -> None:
             f"{right[kind].mean():.1%} of {kind.sum()} {of}" for of, kind in kinds.items()
         )
         print(f"{name}: {shares}")
+    evaluate_stream(graph)
     print(
         f"{(floats.argmax(1) == codes.argmax(1)).mean():.1%} of the firmware's answers are the float model's"
     )

@@ -100,6 +100,7 @@ int any_log_mel_case(kernel_fn variant, kernel_fn ref, element_t to)
     p.least_low = one_in(4) ? 0 : random32();
     p.adds = (uint8_t)one_in(2);
     p.square_roots = (uint8_t)one_in(4);
+    p.under_root = one_in(2) ? 0 : ((uint64_t)random32() << 30) >> between(0, 50);
     p.gain_shift = (uint8_t)(one_in(8) ? between(32, 62) : between(36, 48));
     p.act_max = (int16_t)between(0, (1 << (code_bits - 1)) - 1);
     p.act_min = (int16_t)-between(0, 1 << (code_bits - 1));

@@ -106,7 +106,7 @@ def test_square_roots_are_exact() -> None:
         (front_end(512, 512, 160, 40), 0.5),
         (front_end(512, 400, 160, 40, start=56), 0.01),
         (front_end(512, 400, 160, 40, adds=False, least=1e-5), 0.5),
-        (front_end(256, 256, 128, 20, roots=True), 0.5),
+        (front_end(256, 256, 128, 20, roots=True, under=1e-6), 0.5),
         (front_end(1024, 640, 320, 64, factor=np.full(64, 4.34), offset=np.full(64, 20.0)), 0.9),
     ],
     ids=["512", "quiet", "floor", "magnitudes", "decibels"],
@@ -142,6 +142,7 @@ def random_front(seed: int) -> tuple[RealLogMel, int]:
         roots=random.random() < 0.3, adds=random.random() < 0.5,
         least=float(random.choice([0, 1e-12, 1e-3, 50])),
         factor=random.uniform(-1, 1, bands), offset=random.uniform(-5, 5, bands),
+        under=float(random.choice([0, 1e-9, 1e-2, 1e30])),
     )  # fmt: skip
     return front, int(random.integers(1, 4))
 

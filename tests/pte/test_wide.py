@@ -45,6 +45,7 @@ READ: dict[str, ops.Attrs] = {
         hop=18,
         shift=6,
         roots=False,
+        under_root=0,
         first=(0, 9, 32),
         count=(2, 4, 1),
         least=2**32 + 2**31,

@@ -494,7 +494,8 @@ def _log_mel() -> Iterator[Graph]:
     for roots, adds, dtype in ((False, True, S16), (True, False, S8)):
         limits = dtype.limits
         attrs = ops.LogMel(
-            points=64, start=3, hop=20, shift=5, roots=roots, first=(4, 32, 0), count=(5, 1, 33),
+            points=64, start=3, hop=20, shift=5, roots=roots, under_root=2**33 * roots,
+            first=(4, 32, 0), count=(5, 1, 33),
             least=2**40 + 9, adds=adds, gains=(2**30, -(2**29), 2**28), offsets=(-(2**51), 0, 7),
             gain_shift=40 if dtype is S16 else 47, act_min=limits[0], act_max=limits[1] - 5,
         )  # fmt: skip

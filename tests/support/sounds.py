@@ -68,6 +68,7 @@ def in_real_numbers(front: RealLogMel, x: Reals, frames: int) -> Reals:
     starts = front.start + front.hop * np.arange(frames)
     cut = np.stack([x[s : s + frame] for s in starts]) * front.window
     magnitude = np.abs(np.fft.rfft(cut, front.points))
-    sums = (magnitude if front.roots else magnitude**2) @ front.bank.T
+    powers = np.sqrt(magnitude**2 + front.under) if front.roots else magnitude**2
+    sums = powers @ front.bank.T
     sums = sums + front.least if front.adds else np.maximum(sums, front.least)
     return np.log(sums) * front.factor + front.offset

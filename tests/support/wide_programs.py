@@ -162,7 +162,7 @@ ARGUMENTS: dict[str, dict[str, Argument]] = {
     "log_mel": {
         "input": Input((2, 100)), "window": np.full(60, 30000, np.int16),
         "weights": np.arange(1, 8, dtype=np.int16) * 4000, "points": 64, "start": 4, "hop": 18,
-        "frames": 3, "shift": 6, "roots": False, "first": (0, 9, 32), "count": (2, 4, 1),
+        "frames": 3, "shift": 6, "roots": False, "under_root": 0, "first": (0, 9, 32), "count": (2, 4, 1),
         "least_high": 1, "least_low": 2**31, "adds": True, "gains": (2**30, 2**30, -9),
         "offsets": (-(2**50), -(2**51), 2**41), "gain_shift": 38, "activation_min": -32000,
         "activation_max": 32767, "dtype": int(S16),

@@ -504,6 +504,7 @@ typedef struct {
     const int64_t *offsets;    /* [bands] code = (log2 in Q16 * gain + offset) / 2^gain_shift */
     uint64_t least_high;       /* 2^32 * least_high + least_low, below 2^92, is added to each sum, */
     uint32_t least_low;        /* or is the least that it counts for */
+    uint64_t under_root;       /* added to the squares of magnitudes before their root: below 2^62 */
     int32_t signals, samples;
     int32_t start, hop, frames;
     uint16_t frame, points;    /* frame <= points, a power of two from 64 to 2048 */

@@ -88,6 +88,15 @@ static inline uint32_t cortexm_square_root(uint64_t value)
     return root;
 }
 
+/* The root of twice a magnitude, squared, and p->under_root. */
+static inline uint32_t cortexm_magnitude(const cortexm_log_mel_t *p, uint64_t power)
+{
+    const uint64_t most = (UINT64_C(1) << 62) - 1;
+
+    power += p->under_root;
+    return cortexm_square_root(power < most ? power : most);
+}
+
 /* The code of a band from its sum, 2^32 * high + low, high < 2^60. */
 static inline int32_t cortexm_band_code(const cortexm_log_mel_t *p, int32_t band, uint64_t high,
                                         uint32_t low)

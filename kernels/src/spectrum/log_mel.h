@@ -203,13 +203,13 @@ cortexm_powers(int32_t *z, const int32_t *roots, uint32_t count)
     cortexm_store_power(z + 2 * count, 2 * (re - im), 0);
 }
 
-/* The square roots of 64-bit powers in their place. */
-__attribute__((noinline)) static void take_roots(int32_t *powers, int32_t bins)
+/* Magnitudes in the place of 64-bit powers. */
+__attribute__((noinline)) static void take_roots(const cortexm_log_mel_t *p, int32_t *powers)
 {
-    for (int32_t k = 0; k < bins; ++k, powers += 2) {
+    for (int32_t k = 0; k <= p->points / 2; ++k, powers += 2) {
         const uint64_t power = ((uint64_t)(uint32_t)powers[1] << 32) | (uint32_t)powers[0];
 
-        powers[0] = (int32_t)cortexm_square_root(power);
+        powers[0] = (int32_t)cortexm_magnitude(p, power);
         powers[1] = 0;
     }
 }
@@ -251,7 +251,7 @@ CORTEXM_LOG_MEL(KERNEL, RESULT)
             cortexm_next_stages(z, p->roots, count, span);
             cortexm_powers(z, p->roots, count);
             if (p->square_roots) {
-                take_roots(z, p->points / 2 + 1);
+                take_roots(p, z);
             }
             add_bands(p, z, out);
         }

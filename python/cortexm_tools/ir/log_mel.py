@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .fixed_point import I64
 from .ops.spectrum import GAIN_SHIFT, LogMel
-from .spectrum import least_shift
+from .spectrum import MOST_POWER, least_shift
 
 Reals = npt.NDArray[np.float64]
 
@@ -29,7 +29,7 @@ class RealLogMel:
         points: of the transform X; frame f begins at sample start + f * hop.
         window: [frame], at most `points`.
         bank: [bands, points / 2 + 1], not negative.
-        roots: whether sums are of |X|.
+        roots: whether sums are of |X|, or of sqrt(|X|**2 + under).
         least: added to the sums, or the least that they count for if not `adds`.
         factor, offset: [bands].
     """
@@ -44,6 +44,7 @@ class RealLogMel:
     adds: bool
     factor: Reals
     offset: Reals
+    under: float = 0.0
 
     def on_codes(
         self, scale: float, out_scale: float, out_zero_point: int, act_min: int, act_max: int
@@ -71,6 +72,7 @@ class RealLogMel:
                 hop=self.hop,
                 shift=shift,
                 roots=self.roots,
+                under_root=min(round(self.under * amplitude**2), MOST_POWER) if self.roots else 0,
                 first=first,
                 count=count,
                 least=min(round(self.least * unit), _MOST_LEAST),

@@ -22,6 +22,9 @@ MOST_SUM = 2**30
 """What the absolute values of a windowed frame add up to stays below it: no part of the transform
 needs more than 32 bits."""
 
+MOST_POWER = 2**62 - 1
+"""No square of twice a magnitude is larger; what is, under a root, counts for this."""
+
 _SLACK = 4  # units for each point, in which all roundings of the transform together stay
 
 _SEGMENT_BITS = 6

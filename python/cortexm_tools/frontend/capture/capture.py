@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch.export import ExportedProgram
@@ -66,11 +66,13 @@ class Captured:
         graph: from the inputs and then the states, to the states' new values and then the outputs.
         which: which of its inputs and states it takes in channels_last order.
         states: what it keeps from one call to the next.
+        given: the same as the model has it: of averages of energies `states` has the logarithms.
     """
 
     graph: GraphModule
     which: tuple[bool, ...]
     states: tuple[State, ...] = ()
+    given: tuple[State, ...] = ()
 
     def example(self, inputs: Sample) -> Sample:
         """`inputs` and the states of the beginning, as the graph takes them."""
@@ -106,9 +108,11 @@ def capture(
     def precision_of_call(node: Node) -> object:
         return precision_of(module_path(node.meta.get("nn_module_stack")))
 
+    given = states
     if rewritten:
         fold_constants(graph)
-        join_spectra(graph, precision_of_call)
+        kept = join_spectra(graph, precision_of_call, tuple(s.initial for s in states))
+        states = tuple(replace(s, initial=value) for s, value in zip(states, kept, strict=True))
     check_real(graph.graph, loaded)
     decompose(graph)
     if rewritten:
@@ -125,7 +129,7 @@ def capture(
     if rewritten:
         decompose_unary(captured, lambda node: precision_of_call(node) is None)
         fit_layouts(captured)
-    return Captured(captured, which, states)
+    return Captured(captured, which, states, given)
 
 
 def _graph(program: ExportedProgram) -> GraphModule:

@@ -46,8 +46,8 @@ _BILINEAR = (
 )
 _LOG_MEL = (
     "(Tensor input, Tensor window, Tensor weights, int points, int start, int hop, int frames, "
-    "int shift, bool roots, int[] first, int[] count, int least_high, int least_low, bool adds, "
-    "int[] gains, int[] offsets, int gain_shift, int activation_min, int activation_max, "
+    "int shift, bool roots, int under_root, int[] first, int[] count, int least_high, int least_low, "
+    "bool adds, int[] gains, int[] offsets, int gain_shift, int activation_min, int activation_max, "
     "ScalarType dtype"
 )
 
@@ -84,7 +84,7 @@ def _image_of_size(x: torch.Tensor, size: list[int], *args: Any) -> torch.Tensor
 
 
 def _frames_of_bands(x: torch.Tensor, *args: Any) -> torch.Tensor:
-    frames, bands = args[5], len(args[8])
+    frames, bands = args[5], len(args[9])
     return x.new_empty((*x.shape[:-1], frames, bands), dtype=args[-1])
 
 

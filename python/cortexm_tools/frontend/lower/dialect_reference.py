@@ -159,11 +159,12 @@ def _bilinear(x: torch.Tensor, size: list[int], align: bool, *rest: Any) -> torc
 
 
 def _log_mel(x: torch.Tensor, window: torch.Tensor, weights: torch.Tensor, *rest: Any) -> Any:
-    points, start, hop, frames, shift, roots, first, count, high, low, adds, *scales = rest
+    points, start, hop, frames, shift, roots, under, first, *others = rest
+    count, high, low, adds, *scales = others
     gains, offsets, gain_shift, act_min, act_max, dtype = scales
     attrs = LogMel(
-        points, start, hop, shift, roots, tuple(first), tuple(count), (high << 32) + low, adds,
-        tuple(gains), tuple(offsets), gain_shift, act_min, act_max,
+        points, start, hop, shift, roots, under, tuple(first), tuple(count), (high << 32) + low,
+        adds, tuple(gains), tuple(offsets), gain_shift, act_min, act_max,
     )  # fmt: skip
     shape = (*x.shape[:-1], frames, len(first))
     of_type = DType.S8 if dtype is torch.int8 else DType.S16

@@ -137,9 +137,9 @@ def lower(
             )
         which, states = captured.which, captured.states
         float_module = ModuleRunner(
-            Stateless(loaded.module, states) if states else loaded.module,
+            Stateless(loaded.module, captured.given) if states else loaded.module,
             tuple(False for _ in which),
-            states,
+            captured.given,
         )
         stage("comparison with the float model", 5)
         quality = None

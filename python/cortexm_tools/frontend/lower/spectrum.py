@@ -63,9 +63,9 @@ def _lower(node: Node, program: Any) -> None:
     given: Any = quantize.args
     arguments: Any = node.args
     _, out_scale, out_zero_point, low, high, dtype = given[:6]
-    points, start, hop, frames, roots, least, adds = arguments[5:]
+    points, start, hop, frames, roots, least, adds, under = arguments[5:13]
     window, bank, factor, offset = (_values(program, each) for each in arguments[1:5])
-    real = RealLogMel(points, start, hop, window, bank, roots, least, adds, factor, offset)
+    real = RealLogMel(points, start, hop, window, bank, roots, least, adds, factor, offset, under)
     designed = real.on_codes(taken[1], out_scale, out_zero_point, low, high)
     if designed is None:
         raise CortexMError(
@@ -87,7 +87,7 @@ def _lower(node: Node, program: Any) -> None:
             wide_operator("log_mel"),
             (
                 dequantize.args[0], *constants, attrs.points, attrs.start, attrs.hop, frames,
-                attrs.shift, attrs.roots, list(attrs.first), list(attrs.count),
+                attrs.shift, attrs.roots, attrs.under_root, list(attrs.first), list(attrs.count),
                 attrs.least // _LOW, attrs.least % _LOW, attrs.adds, list(attrs.gains),
                 list(attrs.offsets), attrs.gain_shift, attrs.act_min, attrs.act_max, dtype,
             ),

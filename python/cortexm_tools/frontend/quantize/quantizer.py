@@ -23,7 +23,7 @@ from .borders import (
 )
 from .choice import Choices, check_named
 from .recurrent import annotate_recurrent, keep_from_inputs_to_outputs, show_results
-from .sound import annotate_spectra, sounds
+from .sound import annotate_spectra, energies, sounds
 from .state_ranges import share_ranges
 from .tags import tag_of
 from .wide import wide_quantizers
@@ -121,7 +121,7 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
 
     def annotate_precisions(model: GraphModule) -> GraphModule:
         show_results(model)
-        widths.update(find_widths(model, chosen, moving, states, sounds(model)))
+        widths.update(find_widths(model, chosen, moving, states, sounds(model) | energies(model)))
         keep_float(model, widths)
         annotate_spectra(model, widths, configs, moving)
         annotate_outputs(model, widths, spec_of)

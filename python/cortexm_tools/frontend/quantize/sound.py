@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from ..nodes import operator_name
 from ..rewrites.spectrum.log_mel import LOG_MEL
 
 _PCM = 2.0**15
@@ -31,6 +32,26 @@ def sounds(model: GraphModule) -> set[Node]:
         ):
             if node.op != "get_attr":
                 found.add(node)
+    return found
+
+
+_ENERGIES = frozenset(
+    f"aten::{name}"
+    for name in "add sub mul neg exp softplus clamp stack cat select slice narrow unsqueeze squeeze "
+    "reshape view flatten transpose permute expand clone contiguous movedim swapaxes".split()
+) | {"cortexm_tools::unary"}
+
+
+def energies(model: GraphModule) -> set[Node]:
+    """All that is computed element by element from logarithms of energies, and the numbers behind it:
+    what takes energies as they are, takes them with 16 bits."""
+    found: set[Node] = set()
+    for node in model.graph.nodes:
+        if node.target is LOG_MEL:
+            if node.args[13]:
+                found.add(node)
+        elif operator_name(node) in _ENERGIES and not found.isdisjoint(node.all_input_nodes):
+            found.add(node)
     return found
 
 
@@ -53,19 +74,26 @@ def annotate_spectra(
         if node.target is not LOG_MEL or not widths[node]:
             continue
         sound = node.args[0]
-        origin = _origin(sound, moving)
+        origins = _origins(sound, moving)
         taken = configs[16].get_input_act_qspec()
-        if origin.op == "placeholder":
+        if all(origin.op == "placeholder" for origin in origins):
             taken = pcm_spec()
-            mark_node_as_annotated(origin, {}, taken, True)
+            for origin in origins:
+                mark_node_as_annotated(origin, {}, taken, True)
         given = configs[widths[node]].get_output_act_qspec(node)
         mark_node_as_annotated(node, {sound: taken}, given, True)
 
 
-def _origin(node: Node, moving: Container[Any]) -> Node:
-    while node.target in moving and node.all_input_nodes:
-        node = node.all_input_nodes[0]
-    return node
+def _origins(node: Node, moving: Container[Any]) -> list[Node]:
+    """What samples are moved from, and put side by side with."""
+    found, pending = dict[Node, None](), [node]
+    while pending:
+        each = pending.pop()
+        if each.target in moving and each.all_input_nodes:
+            pending += each.all_input_nodes
+        elif each.op != "get_attr":
+            found[each] = None
+    return list(found)
 
 
 @cache

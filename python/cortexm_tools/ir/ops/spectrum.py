@@ -14,7 +14,16 @@ import numpy as np
 
 from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..rules import CODES, INT32, Subject
-from ..spectrum import SIZES, bands, doubled_spectrum, least_shift, logarithm, root, windowed
+from ..spectrum import (
+    MOST_POWER,
+    SIZES,
+    bands,
+    doubled_spectrum,
+    least_shift,
+    logarithm,
+    root,
+    windowed,
+)
 from ..types import Array, DType, Tensor
 
 # A logarithm, below 2**23, times a gain and an offset below it fit in 64 bits.
@@ -36,6 +45,7 @@ class LogMel(Attrs):
         start, hop: frame f begins at sample start + f * hop.
         shift: samples times window lose so many bits.
         roots: whether bands add up magnitudes in place of their squares.
+        under_root: added to squares of magnitudes before their root.
         first, count: of the bins in each band; weights are theirs, band by band, from 0 on.
         least: added to every sum, or the least it counts for if not `adds`.
         gains, offsets, gain_shift: of each band; (log2 * gain + offset) / 2**gain_shift is a code,
@@ -48,6 +58,7 @@ class LogMel(Attrs):
     hop: int
     shift: int
     roots: bool
+    under_root: int
     first: tuple[int, ...]
     count: tuple[int, ...]
     least: int
@@ -81,6 +92,7 @@ class LogMel(Attrs):
         op.require(end <= op.x.shape[-1], f"frames end at sample {end} of {op.x.shape[-1]}")
         for name in ("count", "gains", "offsets"):
             op.require(len(getattr(self, name)) == count, f"has {count} bands, but not {name}")
+        op.within((0, MOST_POWER if self.roots else 0), under_root=self.under_root)
         op.within((0, bins - 1), first=self.first)
         op.within((1, bins), count=self.count)
         ends = max(f + c for f, c in zip(self.first, self.count, strict=True))
@@ -104,7 +116,7 @@ class LogMel(Attrs):
         re, im = doubled_spectrum(rows)
         spectrum = re * re + im * im
         if self.roots:
-            spectrum = root(spectrum)
+            spectrum = root(np.minimum(spectrum + self.under_root, MOST_POWER))
         ends = [0, *accumulate(self.count)]
         parts = [weights[a:b].astype(np.int64) for a, b in zip(ends, ends[1:], strict=False)]
         sums = bands(spectrum, self.first, parts)

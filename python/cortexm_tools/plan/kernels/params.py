@@ -23,7 +23,7 @@ VALUES = frozenset(
     multiplier shift a_multiplier b_multiplier out_multiplier a_shift b_shift out_shift
     in_zero_point out_zero_point weight_zero_point lhs_zero_point rhs_zero_point a_zero_point
     b_zero_point zero_point act_min act_max qmin qmax scale inv_scale input_scale alpha epsilon
-    diff_min value low high gate_left gate_right state_bits least_high least_low gain_shift
+    diff_min value low high gate_left gate_right state_bits least_high least_low under_root gain_shift
     """.split()
 )
 

@@ -33,6 +33,7 @@ def _log_mel(select: Selector, attrs: ops.LogMel, op: Op) -> list[Call]:
         "offsets": table("offsets", np.array(attrs.offsets, np.int64), "offset of each band"),
         "least_high": attrs.least >> 32,
         "least_low": attrs.least & 0xFFFFFFFF,
+        "under_root": attrs.under_root,
         "signals": x.numel // x.shape[-1],
         "samples": x.shape[-1],
         "start": attrs.start,

@@ -32,6 +32,7 @@ def _log_mel(call: Call) -> None:
         hop=call.integer("hop"),
         shift=call.integer("shift"),
         roots=call.boolean("roots"),
+        under_root=call.integer("under_root", (0, 2**62 - 1)),
         first=first,
         count=call.integers("count"),
         least=(high << 32) + low,

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from torch.fx import Node
 
 from ...nodes import operator_name
 from .basis import same_windows
-from .chain import PAIR, Chain, Stage
+from .chain import INNER, PAIR, Chain, Stage
 from .finder import Finder, on, shape_of
 
 
@@ -40,6 +41,46 @@ def _view_as_real(find: Finder, node: Node, args: dict[str, Any]) -> Chain | Non
     return chain and chain.having(stage=Stage.PAIR, axes=(*chain.axes, PAIR))
 
 
+@on("complex")
+def _complex(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
+    real, imaginary = (
+        find.chain(args["real"], Stage.REAL),
+        find.chain(args["imag"], Stage.IMAGINARY),
+    )
+    if real is None or imaginary is None or not _belong(real, imaginary):
+        return None
+    return real.having(stage=Stage.SPECTRUM)
+
+
+@on("view_as_complex")
+def _view_as_complex(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
+    chain = find.chain(args["self"], Stage.PAIR)
+    if chain is None or chain.axes[-1] != PAIR:
+        return None
+    return chain.having(stage=Stage.SPECTRUM).without(-1, False)
+
+
+@on("hypot")
+def _hypot(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
+    pair = find.chain(args["self"]), find.chain(args["other"])
+    parts = {chain.stage: chain for chain in pair if chain is not None}
+    if set(parts) != {Stage.REAL, Stage.IMAGINARY}:
+        return None
+    real, imaginary = parts[Stage.REAL], parts[Stage.IMAGINARY]
+    return real.having(stage=Stage.POWERS, exponent=1) if _belong(real, imaginary) else None
+
+
+@on("linalg_vector_norm norm")
+def _norm(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
+    """Of real and imaginary part."""
+    chain, dims = find.chain(args["self"], Stage.PAIR), args.get("dim")
+    order = find.number(args.get("ord", args.get("p", 2)))
+    dims = [dims] if isinstance(dims, int) else dims
+    if chain is None or order != 2 or not dims or len(dims) != 1 or chain.axes[dims[0]] != PAIR:
+        return None
+    return chain.having(stage=Stage.POWERS, exponent=1).without(dims[0], args.get("keepdim", False))
+
+
 @on("_conj")
 def _conj(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
     chain = find.chain(args["self"], Stage.SPECTRUM)
@@ -66,10 +107,19 @@ def _sqrt(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
     return chain and chain.rooted()
 
 
-@on("sum")
+@on("sum mean")
 def _sum(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
-    chain, dims = find.chain(args["self"], Stage.PAIR_SQUARED), args.get("dim")
-    if chain is None or not dims or len(dims) != 1 or chain.axes[dims[0]] != PAIR:
+    chain, dims = find.chain(args["self"], Stage.PAIR_SQUARED, Stage.POWERS), args.get("dim")
+    if chain is None or not dims or len(dims) != 1:
+        return None
+    is_mean = operator_name(node) == "aten::mean"
+    if chain.stage is Stage.POWERS:  # the energy of a frame
+        if chain.axes[dims[0]] != INNER:
+            return None
+        bins = chain.bins[1] - chain.bins[0]
+        row = np.full((1, bins), 1.0 / bins if is_mean else 1.0)
+        return chain.summed(row).without(dims[0], args["keepdim"])
+    if is_mean or chain.axes[dims[0]] != PAIR:
         return None
     return chain.having(stage=Stage.POWERS, exponent=2).without(dims[0], args["keepdim"])
 
@@ -138,9 +188,14 @@ def _added(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
 def _joined(a: Chain, b: Chain) -> Chain | None:
     """The squares of real and imaginary parts added."""
     real, imaginary = (a, b) if a.stage is Stage.REAL_SQUARED else (b, a)
-    if not real.is_beside(imaginary) or not same_windows(real.window, imaginary.window):
+    if not _belong(real, imaginary):
         return None
     return real.having(stage=Stage.POWERS, exponent=2)
+
+
+def _belong(real: Chain, imaginary: Chain) -> bool:
+    """Whether two parts are those of one spectrum."""
+    return real.is_beside(imaginary) and same_windows(real.window, imaginary.window)
 
 
 @on("neg")

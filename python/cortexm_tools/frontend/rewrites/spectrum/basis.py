@@ -14,18 +14,22 @@ _TOLERANCE = 1e-3
 
 
 def basis_of(rows: Reals) -> tuple[Stage, Reals, int, int] | None:
-    """What rows [n, samples] are: cosines, sines, or the former and then the latter, of bins from 0 on;
-    the window that they are times, NaN where no sine says it; the points; and how many bins."""
+    """What rows [n, samples] are: cosines, sines, or both, one after the other or in turn, of bins from 0
+    on; the window that they are times, NaN where no sine says it; the points; and how many bins."""
     count, length = rows.shape
-    for stage, bins in ((Stage.PARTS, count // 2), (Stage.REAL, count), (Stage.IMAGINARY, count)):
+    half = count // 2
+    for stage, bins in (
+        (Stage.PARTS, half), (Stage.TURNS, half), (Stage.REAL, count), (Stage.IMAGINARY, count),
+    ):  # fmt: skip
         for points in dict.fromkeys((2 * (bins - 1), 2 * bins, length, _next_power(length))):
             if points not in SIZES or length > points or bins > points // 2 + 1:
                 continue
-            if stage is Stage.PARTS:
+            if stage in (Stage.PARTS, Stage.TURNS):
                 if count % 2:
                     continue
-                real = _window(rows[:bins], points, np.cos)
-                imaginary = _window(rows[bins:], points, np.sin)
+                together = stage is Stage.PARTS
+                real = _window(rows[:bins] if together else rows[::2], points, np.cos)
+                imaginary = _window(rows[bins:] if together else rows[1::2], points, np.sin)
                 if real is None or imaginary is None or not same_windows(real, imaginary):
                     continue
                 return stage, real, points, bins

@@ -32,6 +32,8 @@ class Stage(Enum):
     PAIR_SQUARED = "their squares"
     PARTS = "real and imaginary parts one after the other"
     PARTS_SQUARED = "their squares, one after the other"
+    TURNS = "real and imaginary parts in turn"
+    TURNS_SQUARED = "their squares, in turn"
     REAL = "real parts"
     REAL_SQUARED = "squares of real parts"
     IMAGINARY = "imaginary parts"
@@ -44,11 +46,25 @@ class Stage(Enum):
 _SQUARES = {
     Stage.PAIR: Stage.PAIR_SQUARED,
     Stage.PARTS: Stage.PARTS_SQUARED,
+    Stage.TURNS: Stage.TURNS_SQUARED,
     Stage.REAL: Stage.REAL_SQUARED,
     Stage.IMAGINARY: Stage.IMAGINARY_SQUARED,
 }
-_LINEAR = (Stage.FRAMES, Stage.SPECTRUM, Stage.PAIR, Stage.PARTS, Stage.REAL, Stage.IMAGINARY)
+_LINEAR = (Stage.FRAMES, Stage.SPECTRUM, *_SQUARES)
 _SQUARED = (*_SQUARES.values(), Stage.COMPLEX_POWERS, Stage.POWERS)
+
+
+_BOTH = (Stage.REAL, Stage.IMAGINARY)
+_BOTH_SQUARED = (Stage.REAL_SQUARED, Stage.IMAGINARY_SQUARED)
+PARTS_OF = {
+    Stage.PAIR: _BOTH,
+    Stage.PAIR_SQUARED: _BOTH_SQUARED,
+    Stage.PARTS: _BOTH,
+    Stage.PARTS_SQUARED: _BOTH_SQUARED,
+    Stage.TURNS: _BOTH,
+    Stage.TURNS_SQUARED: _BOTH_SQUARED,
+}
+"""What real and imaginary part of something are."""
 
 
 def _none() -> Reals:
@@ -65,6 +81,8 @@ class Chain:
         gain: of a sound that is not in frames yet; of powers.
         window: with all gains of what is linear.
         bins: the first one, and the one behind the last.
+        single: bands are bins, so that a root may still follow.
+        under: added to powers before their root.
         least, adds: as in ir/log_mel.py; adds is None as long as there is none.
     """
 
@@ -80,6 +98,8 @@ class Chain:
     bins: tuple[int, int] = (0, 0)
     exponent: int = 2
     bank: Reals = field(default_factory=_none)
+    single: bool = False
+    under: float = 0.0
     least: float = 0.0
     adds: bool | None = None
     factor: Reals = field(default_factory=_none)
@@ -171,15 +191,13 @@ class Chain:
             return self.having(start=self.start + begin, window=self.window[begin:end])
         low, high = self.bins
         bins = high - low
+        if self.stage in (Stage.TURNS, Stage.TURNS_SQUARED):
+            return None
         if self.stage in (Stage.PARTS, Stage.PARTS_SQUARED):
             halves = {(0, bins): 0, (bins, 2 * bins): 1}
             if (begin, end) not in halves:
                 return None
-            parts = {
-                Stage.PARTS: (Stage.REAL, Stage.IMAGINARY),
-                Stage.PARTS_SQUARED: (Stage.REAL_SQUARED, Stage.IMAGINARY_SQUARED),
-            }
-            return self.having(stage=parts[self.stage][halves[begin, end]])
+            return self.having(stage=PARTS_OF[self.stage][halves[begin, end]])
         if self.stage in (Stage.SUMS, Stage.LOGS):
             return None
         return self.having(bins=(low + begin, low + end))
@@ -203,21 +221,28 @@ class Chain:
         if self.stage in _SQUARES:
             return self.having(stage=_SQUARES[self.stage])
         if self.stage is Stage.POWERS and self.exponent == 1:
-            return self.having(exponent=2, gain=self.gain**2)
+            powers = self.having(exponent=2, gain=self.gain**2, under=0.0)
+            return powers.plus(self.under * powers.gain) if self.under else powers
         return None
 
     def rooted(self) -> Chain | None:
         if self.stage is Stage.POWERS and self.exponent == 2:
             return self.having(exponent=1, gain=math.sqrt(self.gain))
+        if self.stage is Stage.SUMS and self.single and self.exponent == 2 and self.adds:
+            return self.having(
+                stage=Stage.POWERS, exponent=1, gain=math.sqrt(self.gain), bank=_none(),
+                under=self.least / self.gain, least=0.0, adds=None, single=False,
+            )  # fmt: skip
         return None
 
     def summed(self, rows: Reals | None = None) -> Chain:
         """By a matrix [bands, bins]; each bin alone without one."""
         low, high = self.bins
+        single = rows is None
         rows = np.eye(high - low) if rows is None else rows
         bank = np.zeros((len(rows), self.points // 2 + 1))
         bank[:, low:high] = rows * self.gain
-        return self.having(stage=Stage.SUMS, bank=bank)
+        return self.having(stage=Stage.SUMS, bank=bank, single=single)
 
     # -- sums and logarithms ----------------------------------------------------------------------
 
@@ -237,7 +262,9 @@ class Chain:
         if self.stage in _SQUARED:
             return self.having(window=self.window * math.sqrt(factor))
         if self.stage is Stage.SUMS:
-            return self.having(bank=self.bank * factor, least=self.least * factor)
+            return self.having(
+                bank=self.bank * factor, least=self.least * factor, gain=self.gain * factor
+            )
         return None
 
     def plus(self, term: Any) -> Chain | None:
@@ -260,8 +287,13 @@ class Chain:
         return None
 
     def logarithm(self, base: float | None) -> Chain:
+        factor = 1.0 / math.log(base) if base else 1.0
+        if self.stage is Stage.POWERS and self.exponent == 1:  # no roots are needed
+            powers = self.squared()
+            assert powers is not None
+            halves = powers.logarithm(base)
+            return halves.having(factor=halves.factor / 2)
         if self.stage is Stage.POWERS:
             return self.summed().logarithm(base)
         count = len(self.bank)
-        factor = 1.0 / math.log(base) if base else 1.0
         return self.having(stage=Stage.LOGS, factor=np.full(count, factor), offset=np.zeros(count))

@@ -15,13 +15,19 @@ Tensor = torch.Tensor
 @torch.library.custom_op("cortexm_tools::log_mel", mutates_args=())
 def log_mel(
     x: Tensor, window: Tensor, bank: Tensor, factor: Tensor, offset: Tensor, points: int, start: int,
-    hop: int, frames: int, roots: bool, least: float, adds: bool,
+    hop: int, frames: int, roots: bool, least: float, adds: bool, under: float, wide: bool,
 ) -> Tensor:  # fmt: skip
-    """factor * ln(bank * |spectrum| ** 2) + offset, in float32 as PyTorch computes it."""
+    """factor * ln(bank * |spectrum| ** 2) + offset, in float32 as PyTorch computes it.
+
+    Args:
+        roots: whether bands are of sqrt(|spectrum| ** 2 + under).
+        wide: energies are computed from it, with int16 codes whatever the precision of the layer.
+    """
     length = window.shape[0]
     used = x[..., start : start + (frames - 1) * hop + length]
     spectrum = torch.fft.rfft(used.unfold(-1, length, hop) * window, points)
-    powers = spectrum.abs() if roots else spectrum.real.square() + spectrum.imag.square()
+    powers = spectrum.real.square() + spectrum.imag.square()
+    powers = (powers + under).sqrt() if roots else powers
     sums = powers @ bank.t()
     sums = sums + least if adds else sums.clamp(min=least)
     result: Tensor = sums.log() * factor + offset
@@ -31,7 +37,7 @@ def log_mel(
 @log_mel.register_fake
 def _(
     x: Tensor, window: Tensor, bank: Tensor, factor: Tensor, offset: Tensor, points: int, start: int,
-    hop: int, frames: int, roots: bool, least: float, adds: bool,
+    hop: int, frames: int, roots: bool, least: float, adds: bool, under: float, wide: bool,
 ) -> Tensor:  # fmt: skip
     return x.new_empty((*x.shape[:-1], frames, bank.shape[0]))
 

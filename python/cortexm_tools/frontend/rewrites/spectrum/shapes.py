@@ -8,11 +8,11 @@ from typing import Any
 from torch.fx import Node
 
 from ...nodes import operator_name
-from .chain import PAIR, Chain, Stage
+from .chain import INNER, PAIR, PARTS_OF, Axis, Chain, Stage
 from .finder import Finder, on, shape_of
 
 
-@on("transpose permute t numpy_T mT unsqueeze squeeze view reshape _unsafe_view flatten "
+@on("transpose permute t numpy_T mT unsqueeze squeeze view reshape _unsafe_view flatten unflatten "
      "contiguous clone detach alias expand")  # fmt: skip
 def _moved(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
     name = operator_name(node).removeprefix("aten::")
@@ -24,6 +24,8 @@ def _moved(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
             return None
     else:
         chain = find.chains[source]
+        if (parted := _parted(chain, node, shape_of(source))) is not None:
+            return parted
     order = list(range(rank))
     if name in ("transpose", "mT", "t", "numpy_T"):
         a, b = (args["dim0"], args["dim1"]) if name == "transpose" else (rank - 2, rank - 1)
@@ -40,8 +42,10 @@ def _moved(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
 @on("slice narrow")
 def _slice(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
     chain = find.chain(args["self"], Stage.SOUND) or find.chain(args["self"])
-    if chain is None or args.get("step", 1) != 1:
+    if chain is None:
         return None
+    if args.get("step", 1) != 1:
+        return _each_second(chain, node, args)
     size = shape_of(args["self"])[args["dim"]]
     begin = args["start"] or 0
     end = begin + args["length"] if "length" in args else args["end"]
@@ -54,9 +58,39 @@ def _select(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
     chain = find.chain(args["self"], Stage.PAIR, Stage.PAIR_SQUARED)
     if chain is None or chain.axes[args["dim"]] != PAIR:
         return None
-    parts = {
-        Stage.PAIR: (Stage.REAL, Stage.IMAGINARY),
-        Stage.PAIR_SQUARED: (Stage.REAL_SQUARED, Stage.IMAGINARY_SQUARED),
-    }
-    stage = parts[chain.stage][args["index"] % 2]
+    stage = PARTS_OF[chain.stage][args["index"] % 2]
     return chain.having(stage=stage).without(args["dim"], False)
+
+
+_APART = {
+    Stage.PARTS: ((PAIR, INNER), Stage.PAIR),
+    Stage.PARTS_SQUARED: ((PAIR, INNER), Stage.PAIR_SQUARED),
+    Stage.TURNS: ((INNER, PAIR), Stage.PAIR),
+    Stage.TURNS_SQUARED: ((INNER, PAIR), Stage.PAIR_SQUARED),
+}
+
+
+def _parted(chain: Chain, node: Node, shape: tuple[int, ...]) -> Chain | None:
+    """A view in which real and imaginary parts have a dimension."""
+    if chain.stage not in _APART or INNER not in chain.axes:
+        return None
+    dim, new = chain.axes.index(INNER), shape_of(node)
+    names, stage = _APART[chain.stage]
+    bins = chain.bins[1] - chain.bins[0]
+    sizes = tuple(2 if name == PAIR else bins for name in names)
+    if new != (*shape[:dim], *sizes, *shape[dim + 1 :]):
+        return None
+    axes: tuple[Axis, ...] = (*chain.axes[:dim], *names, *chain.axes[dim + 1 :])
+    return chain.having(stage=stage, axes=axes)
+
+
+def _each_second(chain: Chain, node: Node, args: dict[str, Any]) -> Chain | None:
+    """Real or imaginary parts of those in turn."""
+    if chain.stage not in (Stage.TURNS, Stage.TURNS_SQUARED) or args["step"] != 2:
+        return None
+    begin, bins = args["start"] or 0, chain.bins[1] - chain.bins[0]
+    if chain.axes[args["dim"]] != INNER or begin not in (0, 1):
+        return None
+    if shape_of(node)[args["dim"]] != bins:
+        return None
+    return chain.having(stage=PARTS_OF[chain.stage][begin])

@@ -60,7 +60,14 @@ def _rfft(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
 
 @on("conv1d")
 def _convolution(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
-    chain, weight = find.chain(args["input"], Stage.SOUND), find.value(args["weight"])
+    chain, weight = find.chain(args["input"], Stage.POWERS), find.value(args["weight"])
+    if chain is not None and weight is not None:  # one by one
+        rows, plain = weight[..., 0], weight.shape[-1] == 1 and args["groups"] == 1
+        unpadded = args["padding"] in ([0], 0) and args["stride"] in ([1], 1)
+        if args["bias"] is not None or not plain or not unpadded or chain.axes[-2] != INNER:
+            return None
+        return _bands(chain, node, rows)
+    chain = find.chain(args["input"], Stage.SOUND)
     plain = [args["padding"], args["dilation"], args["groups"]] in ([[0], [1], 1], [0, 1, 1])
     if chain is None or weight is None or args["bias"] is not None or not plain:
         return None
@@ -106,6 +113,39 @@ def _product(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
         return None
     if chain.stage is Stage.FRAMES:
         return _by_matrix(chain, node, rows)
+    return _bands(chain, node, rows)
+
+
+def _bands(chain: Chain, node: Node, rows: Reals) -> Chain | None:
+    """Powers times rows of weights."""
     if rows.min() < 0 or rows.shape[1] != chain.bins[1] - chain.bins[0]:
         return None
     return chain.summed(rows).fitted(node)
+
+
+@on("einsum")
+def _einsum(find: Finder, node: Node, args: dict[str, Any]) -> Chain | None:
+    """Powers or frames times a matrix."""
+    inputs, _, result = str(args["equation"]).replace(" ", "").partition("->")
+    names, operands = inputs.split(","), args["tensors"]
+    if len(operands) != 2 or not result:
+        return None
+    for number, name in enumerate(names):
+        if "..." in name:  # capitals stand for the dimensions before
+            count = len(shape_of(operands[number])) - len(name) + 3
+            before = "".join(chr(ord("A") + k) for k in range(count))
+            names[number] = name.replace("...", before)
+            result = result.replace("...", before)
+    if find.value(operands[0]) is not None:
+        names, operands = names[::-1], operands[::-1]
+    chain, matrix = find.chain(operands[0], Stage.FRAMES, Stage.POWERS), find.value(operands[1])
+    if chain is None or matrix is None or matrix.ndim != 2:
+        return None
+    (summed,), (made,) = set(names[0]) & set(names[1]), set(names[1]) - set(names[0])
+    letters = dict(zip(names[0], chain.axes, strict=True))
+    if letters[summed] != INNER or sorted(result) != sorted(names[0].replace(summed, made)):
+        return None
+    rows = matrix if names[1] == made + summed else matrix.T
+    letters[made] = INNER
+    chain = chain.having(axes=tuple(letters[letter] for letter in result))
+    return (_by_matrix if chain.stage is Stage.FRAMES else _bands)(chain, node, rows)
