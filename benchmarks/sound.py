@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the front end for sound: the table of docs/sound.md.
+"""Measures the front end for sound: the tables of docs/sound.md.
 
     python -m benchmarks.sound                       # on every core
     python -m benchmarks.sound --cpus cortex-m4
 
 Instructions of one frame on an emulated board, with the logarithms of mel bands of sound like speech as
-int8 codes, and their ratio of signal to noise beside numpy's transform in real numbers.
+int8 codes, and their ratio of signal to noise beside numpy's transform in real numbers; then those of
+front ends as people write them (tests/support/front_ends.py), lowered with sound like speech and heard
+with other sound, beside PyTorch in float.
 """
 
 from __future__ import annotations
@@ -17,13 +19,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
+from torch import nn
 
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import lower
+from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir import DType, Graph
 from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.options.precision import INT8
 from cortexm_tools.program import Program
 from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_batch
+from tests.support.front_ends import BANDS, SAMPLES, WRITTEN, TrainedPcen
 from tests.support.graphs import Net
 from tests.support.sounds import front_end, in_real_numbers, speech
 
@@ -72,6 +81,73 @@ def front(points: int, frame: int, bands: int, roots: bool) -> tuple[Graph, np.n
     return graph, x, float(decibels)
 
 
+@dataclass(frozen=True)
+class Written:
+    """A front end as somebody wrote it: a program, a call of it, its outputs, frames and decibels."""
+
+    name: str
+    program: Program
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+    frames: int
+    decibels: float
+
+
+def written(kind: type[nn.Module]) -> Written:
+    """`kind`, lowered with some sounds and heard with others."""
+    hop = 160 if kind is TrainedPcen else SAMPLES
+    heard, other = [
+        [
+            (torch.tensor(x[None, at : at + hop], dtype=torch.float32),)
+            for x in (speech(SAMPLES, seed) for seed in seeds)
+            for at in range(0, SAMPLES, hop)
+        ]
+        for seeds in (range(6), range(10, 16))
+    ]
+    module = kind().eval()
+    loaded = LoadedModel(Path(__file__), module, heard[0], tuple(heard), None)
+    target = Target.parse("cortex-m55")
+    result = lower(loaded, target=target, quantization=INT8, name="front")
+    result.float_module.reset()
+    result.reference.reset()
+    pairs = []
+    for sample in other:
+        wanted = result.float_module.step(sample)[0].numpy()
+        pairs.append((wanted, np.asarray(result.reference.step(sample)[0])))
+    noise = sum(float(((a - b) ** 2).sum()) for a, b in pairs)
+    decibels = 10 * np.log10(sum(float((a**2).sum()) for a, _ in pairs) / noise)
+    result.reference.reset()
+    outputs = [np.asarray(result.reference.step(other[0])[0])]
+    frames = pairs[0][0].size // BANDS
+    name = (kind.__doc__ or "").split(".")[0]
+    return Written(
+        name, Program("front", result.pte), [other[0][0].numpy()], outputs, frames, decibels
+    )
+
+
+def table_of_written(cpus: list[str]) -> int:
+    import_executorch()
+    made = [written(kind) for kind in WRITTEN]
+    counts: dict[str, list[int]] = {}
+    for cpu in cpus:
+        with tempfile.TemporaryDirectory() as folder:
+            jobs = [Job(each.program, [each.inputs]) for each in made]
+            done = run_batch(jobs, Target.parse(cpu), Path(folder))
+        counts[cpu] = [
+            run.result.instructions // each.frames for run, each in zip(done, made, strict=True)
+        ]
+        for run, each in zip(done, made, strict=True):
+            if not np.array_equal(run.outputs[0][0], each.outputs[0]):
+                print(f"{cpu} gives other bytes than the reference: {each.name}")
+                return 1
+    names = " | ".join(cpu.removeprefix("cortex-").upper() for cpu in cpus)
+    print(f"\n| front end | {names} | dB |\n{'|---' * (len(cpus) + 2)}|")
+    for number, each in enumerate(made):
+        row = " | ".join(f"{counts[cpu][number]:,}" for cpu in cpus)
+        print(f"| {each.name} | {row} | {each.decibels:.1f} |")
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cpus", nargs="+", default=CORES, choices=CORES)
@@ -93,7 +169,7 @@ def main(arguments: list[str]) -> int:
         kind = "magnitudes" if roots else "powers"
         row = " | ".join(f"{counts[cpu][number]:,}" for cpu in cpus)
         print(f"| {points} | {frame} | {bands} | {kind} | {row} | {made[number][2]:.1f} |")
-    return 0
+    return table_of_written(cpus)
 
 
 if __name__ == "__main__":

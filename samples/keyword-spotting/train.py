@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Train the network of keyword_spotting.py and judge it, with speech that espeak-ng makes.
 
-python train.py               # writes the weights and the two recordings (10 minutes of one core)
+python train.py               # writes the weights and the two recordings (8 minutes of one core)
 python train.py --evaluate    # says how often voices are understood that training did not hear
 """
 

@@ -89,24 +89,6 @@ def by_hand(m: Net, x: Tensor) -> Tensor:
     return 10 * torch.log10(torch.maximum((spectrum.abs() ** 2) @ m.mel.T, torch.tensor(1e-8)))
 
 
-def library(m: Net, x: Tensor) -> Tensor:
-    """As torchaudio's MelSpectrogram and AmplitudeToDB."""
-    spectrum = m.stft(x.reshape(-1, x.shape[-1]), True)
-    powers = spectrum.reshape(x.shape[:-1] + spectrum.shape[-2:]).abs().pow(2.0)
-    bands = torch.matmul(powers.transpose(-1, -2), m.mel.t()).transpose(-1, -2)
-    decibels = 10.0 * torch.log10(torch.clamp(bands, min=1e-10))
-    decibels -= 10.0 * math.log10(0.5)
-    return decibels
-
-
-def front_end_layer(m: Net, x: Tensor) -> Tensor:
-    """As speech synthesis has it: reflected at the ends, a constant under the root."""
-    x = F.pad(x[:, None], (N // 2 - HOP // 2, N // 2 - HOP // 2), mode="reflect")[:, 0]
-    spectrum = torch.view_as_real(m.stft(x))
-    magnitudes = torch.sqrt(spectrum.pow(2).sum(-1) + 1e-6)
-    return torch.log(torch.clamp(torch.matmul(m.mel, magnitudes), min=1e-5))
-
-
 def in_turn(m: Net, x: Tensor) -> Tensor:
     """A kernel of a convolution for each cosine and sine, in turn; real and imaginary parts squared and
     added in a dimension."""
@@ -122,19 +104,9 @@ def apart(m: Net, x: Tensor) -> Tensor:
     return torch.log(torch.hypot(both[..., ::2], both[..., 1::2]) @ m.mel.t() + 1e-3)
 
 
-def two_layers(m: Net, x: Tensor) -> Tensor:
-    """Two convolutions, and a third with a kernel of one for the bands."""
-    real = F.conv1d(x.unsqueeze(1), m.basis[: N // 2 + 1, None], stride=HOP)
-    imaginary = -F.conv1d(x.unsqueeze(1), m.basis[N // 2 + 1 :, None], stride=HOP)
-    magnitudes = torch.sqrt(real.pow(2) + imaginary.pow(2) + 1e-8)
-    return torch.log1p(1e4 * F.conv1d(magnitudes, m.mel[:, :, None]))
-
-
 FORMS: dict[str, Function] = {
-    "synthesis": front_end_layer,
     "turns": in_turn,
     "matrix": apart,
-    "layers": two_layers,
     "parts of one": lambda m, x: m.bands(
         F.conv1d(x[:, None], m.basis[:, None], stride=HOP).view(1, 2, 257, -1).pow(2).sum(1)
     ),
@@ -142,7 +114,6 @@ FORMS: dict[str, Function] = {
     "norm": lambda m, x: torch.log(m.mel @ torch.view_as_real(m.stft(x)).norm(dim=-1) + 1e-3),
     "root": lambda m, x: torch.log10(torch.sqrt(m.stft(x).abs() ** 2 + 1e-7)),
     "loudness": lambda m, x: torch.log(m.stft(x).abs().pow(2).mean(1) + 1e-6),
-    "library": library,
     "abs": lambda m, x: m.bands(m.stft(x).abs() ** 2),
     "centered": lambda m, x: m.bands(m.stft(x, True).abs().square()),
     "parts": lambda m, x: m.bands(m.stft(x).real ** 2 + m.stft(x).imag.pow(2)),
@@ -153,7 +124,7 @@ FORMS: dict[str, Function] = {
     "unfold": lambda m, x: torch.log(
         torch.fft.rfft(x.unfold(1, WINDOW, HOP) * m.window, N, norm="ortho").abs() @ m.mel.T + 1e-4
     ),
-    "whisper": lambda m, x: torch.clamp(m.mel @ m.stft(x, True)[..., :-1].abs() ** 2, min=1e-10).log10(),
+    "kernels of one": lambda m, x: torch.log1p(1e4 * F.conv1d(m.stft(x).abs(), m.mel[:, :, None])),
     "bins": lambda m, x: -torch.log(m.stft(x)[:, 4:100].abs() ** 2 * 0.5 + 1e-5),
     "conv": conv_and_chunk,
     "matrices": two_matrices,
@@ -170,8 +141,9 @@ def operators(graph: GraphModule) -> list[str]:
     return [str(n.target) for n in graph.graph.nodes if n.op == "call_function"]
 
 
-def joined(function: Function) -> tuple[GraphModule, Net]:
-    net = Net(function).eval()
+def joined(function: Function | nn.Module) -> tuple[GraphModule, nn.Module]:
+    net = function if isinstance(function, nn.Module) else Net(function)
+    net.eval()
     program = torch.export.export(net, (sound(0),), strict=False)
     graph = copy.deepcopy(program.module(check_guards=False))
     assert isinstance(graph, GraphModule)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Front ends for sound as people write them: in the manner of several libraries, and by hand.
 
-Each takes a second of sound at 16 kHz, [1, samples], or a hop of it where it keeps what was before.
+Each takes sound at 16 kHz, [1, samples], or a hop of it where it keeps what was before. The first
+sentence of each is its name in docs/sound.md.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Spectrogram(nn.Module):
 
 
 class Decibels(Spectrogram):
-    """In the manner of torchaudio: MelSpectrogram and AmplitudeToDB."""
+    """As in torchaudio: MelSpectrogram, AmplitudeToDB."""
 
     def forward(self, x: Tensor) -> Tensor:
         shape = x.size()
@@ -48,7 +49,7 @@ class Decibels(Spectrogram):
 
 
 class BelowTheLoudest(Spectrogram):
-    """In the manner of librosa: power_to_db, 80 dB below the maximum, which is 0 dB."""
+    """As in librosa: power_to_db, 80 dB below the maximum. That is 0 dB."""
 
     def forward(self, x: Tensor) -> Tensor:
         powers = torch.abs(self.stft(x)) ** 2.0
@@ -59,7 +60,7 @@ class BelowTheLoudest(Spectrogram):
 
 
 class Recognizer(Spectrogram):
-    """In the manner of Whisper, without its last frame."""
+    """As in Whisper: log10, 8 below the maximum. The last frame is left out."""
 
     def forward(self, x: Tensor) -> Tensor:
         magnitudes = self.stft(x)[..., :-1].abs() ** 2
@@ -68,7 +69,7 @@ class Recognizer(Spectrogram):
 
 
 class Synthesis(Spectrogram):
-    """In the manner of vocoders: padded by hand, a constant under the root."""
+    """As in vocoders: `sqrt(power + 1e-9)`, bands, logarithm. Padded by hand."""
 
     def forward(self, x: Tensor) -> Tensor:
         before = (self.points - self.hop) // 2
@@ -79,7 +80,7 @@ class Synthesis(Spectrogram):
 
 
 class Convolutions(Spectrogram):
-    """In the manner of nnAudio: two convolutions whose kernels are windowed cosines and sines."""
+    """As in nnAudio: two convolutions, magnitudes, bands, logarithm. The kernels are cosines and sines."""
 
     def __init__(self) -> None:
         super().__init__(length=512)
@@ -99,7 +100,7 @@ class Convolutions(Spectrogram):
 
 
 class ByHand(Spectrogram):
-    """Frames, a window, and a matrix with a row for each cosine and sine in turn."""
+    """By hand: `unfold`, a matrix of cosines and sines in turn, logarithm."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -116,7 +117,7 @@ class ByHand(Spectrogram):
 
 
 class Root(Spectrogram):
-    """Cube roots in place of logarithms."""
+    """Cube roots of bands of `torch.fft.rfft`."""
 
     def forward(self, x: Tensor) -> Tensor:
         frames = x.unfold(-1, self.length, self.hop) * self.window
@@ -125,7 +126,7 @@ class Root(Spectrogram):
 
 
 class Pcen(Spectrogram):
-    """In the manner of librosa: PCEN, its average in a loop over the frames."""
+    """As in librosa: PCEN of magnitudes, a loop over the frames."""
 
     def forward(self, x: Tensor) -> Tensor:
         bands = self.mel @ self.stft(x, center=False).abs()
@@ -139,7 +140,7 @@ class Pcen(Spectrogram):
 
 
 class TrainedPcen(Spectrogram):
-    """In the manner of LEAF: every band has learned its own, and a call takes a hop of samples."""
+    """As in LEAF: PCEN with constants for each band, a frame a call. These are learned."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,7 +166,7 @@ class TrainedPcen(Spectrogram):
         return (gained + self.delta) ** root - self.delta**root
 
 
-FRONT_ENDS = (
+WRITTEN: tuple[type[nn.Module], ...] = (
     Decibels, BelowTheLoudest, Recognizer, Synthesis, Convolutions, ByHand, Root, Pcen, TrainedPcen,
 )  # fmt: skip
 SAMPLES = RATE // 4
