@@ -72,6 +72,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise_pixel4_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL4)
 #define depthwise_pixel8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL8)
 #define transpose_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE)
+#define transpose_s8w4_case(variant, ref) conv_w4_case(variant, ref, TRANSPOSE)
 #define transpose_pairs_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS)
 #define transpose_pairs_s8w4_case(variant, ref) conv_w4_case(variant, ref, TRANSPOSE_PAIRS)
 #define transpose_gemm4_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_GEMM4)

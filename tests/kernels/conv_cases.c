@@ -170,6 +170,11 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         for (int32_t i = 0; i < weight_size; ++i) {
             bias[i / filter] += p.in_zero_point * weight[i];
         }
+        if (bits == 4) {
+            packed = pack_nibble_channels(weight, p.out_c, filter);
+            free(weight);
+            weight = packed;
+        }
     } else if (kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_PAIRS) {
         const int32_t rows = (p.kernel_h + p.stride_h - 1) / p.stride_h;
         const int32_t cols = (p.kernel_w + p.stride_w - 1) / p.stride_w;

@@ -199,6 +199,24 @@ int8_t *pack_nibble_fours(const int8_t *weight, int32_t channels, int32_t groups
     return packed;
 }
 
+int8_t *pack_nibble_channels(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    int8_t *const packed = allocate((channels + 1) / 2 * depth);
+
+    for (int32_t o = 0; o < channels; ++o) {
+        const int32_t block = o / 4 * 4;
+        const int32_t twos = channels - block < 4 ? (channels - block + 1) / 2 : 2;
+
+        for (int32_t k = 0; k < depth; ++k) {
+            int8_t *const byte = packed + block / 2 * depth + k * twos + (o - block) / 2;
+            const int32_t code = weight[o * depth + k];
+
+            *byte = (int8_t)(o % 2 == 0 ? code + 8 : *byte + 16 * code);
+        }
+    }
+    return packed;
+}
+
 /* The bytes of a group of nibble_gemm4 in chunks of so many, and of a channel that is left. */
 static int32_t row_size_in(int32_t width, int32_t depth)
 {

@@ -28,6 +28,7 @@ int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_nibble_twos(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_nibble_pairs(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_nibble_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
+int8_t *pack_nibble_channels(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 int8_t *pack_nibble_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels,
                              int32_t groups, int32_t depth);

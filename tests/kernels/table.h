@@ -10,6 +10,7 @@
     K(depthwise_conv2d_s8, scalar, depthwise_tap_fours_s8_case)                                    \
     K(depthwise_conv2d_s8w4, scalar, depthwise_tap_fours_s8w4_case)                                \
     K(transpose_conv2d_s8, scalar, transpose_s8_case)                                              \
+    K(transpose_conv2d_s8w4, scalar, transpose_s8w4_case)                                          \
     K(conv2d_s16, scalar, conv_s16_case)                                                           \
     K(conv2d_wide_s16, scalar, conv_s16_case)                                                      \
     K(conv2d_s16w4, scalar, conv_s16w4_case)                                                       \
@@ -265,6 +266,7 @@
     K(depthwise_conv2d_s8, v6m, depthwise_tap_fours_s8_case)                                       \
     K(depthwise_conv2d_s8w4, v6m, depthwise_tap_fours_s8w4_case)                                   \
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
+    K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(conv2d_s16, v6m, conv_raised_s16_case)                                                       \
     K(conv2d_s16w4, v6m, conv_raised_s16w4_case)                                                   \
     K(depthwise_conv2d_s16, v6m, depthwise_tap_fours_s16_case)                                     \
@@ -418,6 +420,7 @@
 
 #define V6M_C_KERNELS(K)                                                                           \
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
+    K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(mul_s8, v6m, mul_s8_case)                                                                    \

@@ -57,6 +57,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "nibble_gemm4": max(0, 16 - depth) + left * 8,
         "nibble_rows": 0,
         "nibble_fours": in_twos,
+        "nibble_channels": channels % 2 * (depth + 1),
         "nibble_tap_fours": 1,
         "nibble_pairs": 4 + in_twos + left * 4,
         "nibble_twos": -depth % 4 * channels + channels % 2 * (depth + 3),

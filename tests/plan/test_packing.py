@@ -209,6 +209,10 @@ def _in_nibbles(
         elif form == "nibble_eights":
             byte = channels // 8 * 4 * depth + o % 8 * steps + k // 2
             places.append((byte, k % 2, 8))
+        elif form == "nibble_channels":
+            block = o // 4 * 4
+            twos = (min(4, channels - block) + 1) // 2
+            places.append((block // 2 * depth + k * twos + o % 4 // 2, o % 2, 8 * (o % 2 == 0)))
         elif form == "nibble_lines":
             places.append(((o * eights + k // 8) * 4 + k % 4, k % 8 // 4, 8))
         elif form == "nibbles":
@@ -227,7 +231,7 @@ def _in_nibbles(
     "form",
     [
         "nibble_twos", "nibble_pairs", "nibble_gemm4", "nibble_gemm4_wide", "nibble_fours",
-        "nibble_eights", "nibble_lines", "nibbles",
+        "nibble_eights", "nibble_lines", "nibble_channels", "nibbles",
     ],
 )  # fmt: skip
 def test_weights_of_4_bits_come_back(form: str) -> None:

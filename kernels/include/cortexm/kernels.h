@@ -249,6 +249,8 @@ CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_mve);
 CORTEXM_CONV_S8W4(cortexm_depthwise_conv2d_s8w4_mve);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_scalar);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_v6m);
+CORTEXM_CONV_S8W4(cortexm_transpose_conv2d_s8w4_scalar);
+CORTEXM_CONV_S8W4(cortexm_transpose_conv2d_s8w4_v6m);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_dsp);
 CORTEXM_CONV_S8W4(cortexm_transpose_conv2d_s8w4_dsp);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_mve);

@@ -37,6 +37,9 @@ FORMS: dict[str, Form] = {
     "fours": Form(packing.fours),
     "gemm4": Form(packing.gemm4, packing.gemm4_size),
     "gemm4_wide": Form(packing.gemm4_wide, packing.gemm4_wide_size),
+    "nibble_channels": Form(
+        nibbles.nibble_channels, nibbles.nibble_channels_size, packing.narrow_plain_bias
+    ),
     "nibble_depthwise8": Form(
         nibbles.nibble_depthwise8, nibbles.nibble_depthwise8_size, packing.narrow
     ),

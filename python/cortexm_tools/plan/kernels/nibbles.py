@@ -61,6 +61,26 @@ def nibble_twos(constants: Constants) -> Array:
     return halves(_raised(quads[0::2]), quads[1::2]).reshape(-1)
 
 
+def nibble_channels(constants: Constants) -> Array:
+    """Bytes 16 * b + (a + 8) of two channels, an odd number filled up with a zero, in blocks of four
+    channels, [input][two]; then those of the channels that are left: see transpose_conv2d.inc."""
+
+    def block(blocks: Array) -> Array:
+        packed = halves(_raised(blocks[:, 0::2]), blocks[:, 1::2])
+        return packed.transpose(0, 2, 1)
+
+    def rest(rows: Array) -> Array:
+        padded = np.pad(rows, [(0, len(rows) % 2), (0, 0)])
+        return block(padded[None]).reshape(-1)
+
+    return in_blocks(constants, block, rest)
+
+
+def nibble_channels_size(constants: Constants) -> int:
+    channels, depth = constants.rows.shape
+    return int(-(-channels // 2) * depth)
+
+
 def nibble_twos_size(constants: Constants) -> int:
     channels, depth = constants.rows.shape
     return int(4 * -(-channels // 2) * -(-depth // 4))

@@ -179,6 +179,11 @@ def plain_bias(constants: Constants) -> Tables:
     return replace(constants.tables, bias=constants.plain_bias)
 
 
+def narrow_plain_bias(constants: Constants) -> Tables:
+    """The same, with multipliers in 16 bits."""
+    return replace(plain_bias(constants), multiplier=narrow(constants).multiplier)
+
+
 def _phases(constants: Constants) -> Iterator[Constants]:
     """A convolution for each phase of a transposed one: kernels/src/common/taps.h.
 
