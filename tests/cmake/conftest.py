@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from cortexm_tools.version import __version__
+
 from tests.cmake.projects import ROOT, Project, copied, run, succeed
+from tests.cmake.workflow import Runner
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -41,18 +44,22 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel's contents, as pip installs it; made of the sdist, which is beside it in
+def released(tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """A runner on which the workflow of releases has made the wheel, of the sdist, and checked them."""
+    runner = Runner(tmp_path_factory.mktemp("release"), __version__)
+    runner.step("build", "The tag is the version")
+    said = runner.step("build", "Wheel and sdist")
+    assert said.count("PASSED") == 2
+    return runner
+
+
+@pytest.fixture(scope="session")
+def wheel(released: Runner, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel's contents, as pip installs it; the wheel and the sdist are beside it in
     ../dist."""
     base = tmp_path_factory.mktemp("wheel")
-    source = base / "source"
-    # The build backend may leave files in the tree it builds from.
-    ignored = shutil.ignore_patterns(".*", "build", "dist", "tests", "__pycache__")
-    shutil.copytree(ROOT, source, ignore=ignored)
-    pip = (sys.executable, "-m", "pip")
-    options = ("--no-deps", "--no-build-isolation", "--disable-pip-version-check")
-    build = (sys.executable, "-m", "build", "--no-isolation", "-o", str(base / "dist"))
-    succeed(run(*build, str(source)))
+    shutil.copytree(released.folder / "dist", base / "dist")
     (built,) = (base / "dist").glob("cortexm_model-*-py3-none-any.whl")
-    succeed(run(*pip, "install", *options, "--target", str(base / "site"), str(built)))
+    pip = (sys.executable, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check")
+    succeed(run(*pip, "--target", str(base / "site"), str(built)))
     return base / "site"

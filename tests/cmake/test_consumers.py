@@ -109,6 +109,7 @@ def test_add_subdirectory_with_makefiles(project) -> None:
     assert "ran, sum" in succeed(run(str(app.build / "app" / "app")))
 
 
+@pytest.mark.xdist_group("wheel")
 def test_wheel_through_cmake_dir(project, wheel: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cortexm_tools", "cmake-dir"],
@@ -126,6 +127,7 @@ def test_wheel_through_cmake_dir(project, wheel: Path) -> None:
         assert "ran, sum" in emulate("mps3-an547", app.build / "app.elf")
 
 
+@pytest.mark.xdist_group("wheel")
 def test_wheel_through_scikit_build_core(project, wheel: Path) -> None:
     consumer = project("scikit_build")
     for source, name in (
@@ -149,6 +151,7 @@ def test_wheel_through_scikit_build_core(project, wheel: Path) -> None:
     assert "ran, sum" in succeed(run(str(app)))
 
 
+@pytest.mark.xdist_group("wheel")
 def test_wheel_is_complete_and_holds_no_caches(wheel: Path) -> None:
     share = wheel / "cortexm_tools" / "share" / "CortexMModel"
     for original, copy, pattern in (

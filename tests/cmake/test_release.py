@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -17,19 +18,58 @@ import yaml
 from cortexm_tools.version import __version__
 
 from scripts import release  # type: ignore[import-not-found]
-from tests.cmake.projects import ROOT, run, succeed
+from tests.cmake.projects import ROOT, refuse, run, succeed
+from tests.cmake.workflow import WORKFLOW, Runner
 
-WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
+pytestmark = pytest.mark.xdist_group("wheel")  # one worker builds it
 
 
 def test_wheel_and_sdist(wheel: Path) -> None:
+    """The workflow's step made them, and `twine check` and release.py passed there."""
     dist = wheel.parent / "dist"
-    said = succeed(
-        run(sys.executable, "-m", "twine", "check", "--strict", *map(str, dist.iterdir()))
-    )
-    assert said.count("PASSED") == 2
-    release.contents(dist)
+    assert len(list(dist.iterdir())) == 2
     assert all(path.stat().st_size < 4_000_000 for path in dist.iterdir())
+
+
+def test_the_steps_of_the_workflow_run(released: Runner) -> None:
+    """In clean environments, which see what the tests are run with in place of downloads: pip finds every
+    requirement of the extra there, in its version, and a model is lowered with the wheel."""
+    notes = (released.folder / "dist-notes" / "notes.md").read_text()
+    assert notes == release.section(ROOT, __version__)[1]
+    said = released.step("build", "From the wheel")
+    assert __version__ in said and (released.temp / "digits" / "manifest.json").is_file()
+    shutil.rmtree(released.folder / "clean")  # another machine
+    said = released.step("lower", "cortexm-model[torch]")
+    assert "Successfully installed cortexm-model-" in said
+    site = next((released.folder / "clean").glob("lib/python*/site-packages/cortexm_tools"))
+    assert not site.is_symlink()
+    report = json.loads((released.temp / "tiny" / "tiny.report.json").read_text())
+    assert report["target"]["cpu"] == "cortex-m4"
+    assert any("conv2d_s8_dsp" in kernel for kernel in report["kernels"])
+    (released.folder / "notes").mkdir()
+    shutil.copy(released.folder / "dist-notes" / "notes.md", released.folder / "notes")
+    released.step("publish", "Release")
+    call = released.calls.read_text()
+    assert call.startswith(f"gh release create v{__version__} dist/cortexm_model-{__version__}")
+    assert "--repo somebody/cortexm-model" in call and call.endswith("--verify-tag\n")
+
+
+def test_workflows_follow_githubs_schema(tmp_path: Path) -> None:
+    """Of check-jsonschema, which has a copy of it. Those of docs/ci.md as well."""
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.M | re.S)
+    (tmp_path / "model.yml").write_text(shown)
+    files = [*sorted((ROOT / ".github" / "workflows").iterdir()), tmp_path / "model.yml"]
+    check = (
+        sys.executable,
+        "-m",
+        "check_jsonschema",
+        "--builtin-schema",
+        "vendor.github-workflows",
+    )
+    succeed(run(*check, *map(str, files)))
+    (tmp_path / "model.yml").write_text(shown.replace("runs-on", "runs_on"))
+    assert "runs_on" in refuse(run(*check, "--verbose", str(tmp_path / "model.yml")))
 
 
 def test_incomplete_and_compiled_contents_are_refused(wheel: Path, tmp_path: Path) -> None:
@@ -96,7 +136,7 @@ def test_a_tag_is_checked(tmp_path: Path) -> None:
 
 
 def test_workflow() -> None:
-    """Not run here: its form, its shell, and what it calls."""
+    """Its form, its shell, and what it calls."""
     text = WORKFLOW.read_text()
     workflow = yaml.safe_load(text)
     assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML 1.1 reads the word on so
