@@ -31,6 +31,7 @@ typedef void (*kernel_fn)(void);
 /* By the operator and the form in which the plan packs its constants, plan/kernels/packing.py. */
 typedef enum {
     CONV_FOURS,
+    CONV_SIGNED_FOURS,
     CONV_RAISED,
     CONV_GEMM4,
     CONV_TWOS,
@@ -57,6 +58,8 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 
 #define conv_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_FOURS)
 #define conv_fours_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_FOURS)
+#define conv_signed_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_SIGNED_FOURS)
+#define conv_signed_fours_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_SIGNED_FOURS)
 #define conv_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_TWOS)
 #define conv_twos_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_TWOS)
 #define conv_gemm4_s8_case(variant, ref) conv_case(variant, ref, CONV_GEMM4)

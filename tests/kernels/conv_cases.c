@@ -182,19 +182,28 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
 
         weight = pack_phases(kind, bits, &p, weight, &bias);
         scratch = allocate(kind == TRANSPOSE_GEMM4 ? 2 * depth : (depth + 3) / 4 * 8);
-    } else if (kind == CONV_FOURS || kind == CONV_TWOS) {
+    } else if (kind == CONV_FOURS || kind == CONV_SIGNED_FOURS || kind == CONV_TWOS) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
+        const int32_t outputs_of_group = p.out_c / groups;
 
-        packed = kind == CONV_FOURS && bits == 8
-                     ? pack_fours(weight, p.out_c / groups, groups, depth)
-                 : kind == CONV_FOURS
-                     ? pack_nibble_fours(weight, p.out_c / groups, groups, depth)
-                 : bits == 8 ? pack_twos(weight, p.out_c, depth)
-                             : pack_nibble_twos(weight, p.out_c, depth);
+        if (kind == CONV_TWOS) {
+            packed = bits == 8 ? pack_twos(weight, p.out_c, depth)
+                               : pack_nibble_twos(weight, p.out_c, depth);
+            scratch = allocate((depth + 3) / 4 * 32);
+        } else {
+            packed = bits == 8 ? pack_fours(weight, outputs_of_group, groups, depth)
+                               : pack_nibble_fours(weight, outputs_of_group, groups, depth);
+            scratch = allocate(8 * depth + 8 * ((depth + 63) / 64) + group_in + (8 - bits) * 2);
+        }
+        if (kind == CONV_SIGNED_FOURS) {
+            const int32_t row = bits == 8 ? depth : (depth + 1) / 2;
+
+            for (int32_t i = 0; i < p.out_c * row; ++i) {
+                packed[i] = (int8_t)(packed[i] ^ (bits == 8 ? 0x80 : 0x88));
+            }
+        }
         free(weight);
         weight = packed;
-        scratch = allocate(kind == CONV_FOURS ? 8 * depth + 8 * ((depth + 63) / 64) + group_in + (8 - bits) * 2
-                                              : (depth + 3) / 4 * 32);
     } else if (kind == DEPTHWISE_PIXEL4) {
         packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);
         free(weight);
@@ -339,6 +348,7 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
         return pack_wide_phases(kind, p, weight);
     case DEPTHWISE:
     case CONV_FOURS:
+    case CONV_SIGNED_FOURS:
         count = p->out_c * (kind == DEPTHWISE ? taps : depth);
         return bits == 8 ? weight : pack_nibbles(copy_of(weight, count), count);
     default:

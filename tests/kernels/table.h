@@ -302,8 +302,8 @@
     K(log_mel_s16s16, v6m, log_mel_s16s16_case)
 
 #define V7M_KERNELS(K)                                                                             \
-    K(conv2d_s8, v7m, conv_fours_s8_case)                                                          \
-    K(conv2d_s8w4, v7m, conv_fours_s8w4_case)                                                      \
+    K(conv2d_s8, v7m, conv_signed_fours_s8_case)                                                   \
+    K(conv2d_s8w4, v7m, conv_signed_fours_s8w4_case)                                               \
     K(depthwise_conv2d_s8, v7m, depthwise_tap_fours_s8_case)                                       \
     K(depthwise_conv2d_s8w4, v7m, depthwise_tap_fours_s8w4_case)                                   \
     K(conv2d_s16, v7m, conv_raised_s16_case)                                                       \

@@ -47,6 +47,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
     return {
         "": 0,
         "fours": 0,
+        "signed_fours": 0,
         "tap_fours": 0,
         "gemm4": max(0, 16 - depth),
         "window_rows": 1,
@@ -58,6 +59,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "nibble_rows": 0,
         "nibble_fours": in_twos,
         "nibble_channels": channels % 2 * (depth + 1),
+        "nibble_signed_fours": in_twos,
         "nibble_tap_fours": 1,
         "nibble_pairs": 4 + in_twos + left * 4,
         "nibble_twos": -depth % 4 * channels + channels % 2 * (depth + 3),
@@ -90,7 +92,7 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
         "cortex-m4": {
             "twos",
             "pairs",
-            "fours",
+            "signed_fours",
             "tap_fours",
             "window_rows",
             "nibble_twos",

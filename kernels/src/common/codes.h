@@ -9,11 +9,10 @@
 
 #if CODE_BITS == 8
 
-/* Objects of one instruction set and the same types share these two. */
+/* Objects of one instruction set and the same types share these. */
 #define cortexm_simple_codes CORTEXM_NAME(simple_codes, TYPES, ISA)
+#define cortexm_put_any CORTEXM_NAME(put_any, TYPES, ISA)
 #define cortexm_put_codes CORTEXM_NAME(put_codes, TYPES, ISA)
-
-#include CORTEXM_ROUTINES
 
 /* Requantization to codes; scalar values only, so that they stay in registers. */
 typedef struct {
@@ -23,6 +22,8 @@ typedef struct {
     int32_t is_simple;  /* all shifts are -2 or less */
     int32_t is_clamped; /* low or high is not the end of int8 */
 } cortexm_codes_t;
+
+#include CORTEXM_ROUTINES
 
 static inline cortexm_codes_t cortexm_codes(const MULTIPLIER *multiplier, const int8_t *shift,
                                             int32_t channels, int32_t zero_point, int32_t low,
@@ -39,67 +40,75 @@ static inline cortexm_codes_t cortexm_codes(const MULTIPLIER *multiplier, const 
     return codes;
 }
 
+#ifndef cortexm_put_simple
+/* The codes of value[4 * i + k] of a simple layer, for `rows` > 0 pixels i and four channels o + k. The
+ * values are lost. */
+static inline void cortexm_put_simple(const cortexm_codes_t *codes, int32_t o, int32_t *value,
+                                      int32_t rows, int8_t *const *out)
+{
+    cortexm_simple_codes(value, codes->multiplier + o, codes->shift + o, 2 * codes->zero_point + 1,
+                         rows);
+    if (codes->is_clamped) {
+        for (int32_t i = 0; i < 4 * rows; ++i) {
+            value[i] = cortexm_clamp(value[i], codes->low, codes->high);
+        }
+    }
+    for (int32_t i = 0; i < rows; ++i) {
+        int8_t *const to = out[i] + o;
+
+        to[0] = (int8_t)value[0];
+        to[1] = (int8_t)value[1];
+        to[2] = (int8_t)value[2];
+        to[3] = (int8_t)value[3];
+        value += 4;
+    }
+}
+#endif
+
 /* Those of a convolution, and the code of its padding. */
 #define CORTEXM_CODES_OF(p)                                                                        \
     cortexm_codes((p)->multiplier, (p)->shift, (p)->out_c, (p)->out_zero_point, (p)->act_min,      \
                   (p)->act_max)
 #define CORTEXM_IN_ZERO_POINT(p) (p)->in_zero_point
 
-/* Any code. */
+/* Any code. One way for shifts in both directions, as a shift to the right by nothing changes nothing. */
 static inline int8_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int32_t value)
 {
-    return (int8_t)cortexm_add_zero_point(
-        cortexm_requantize(value, CORTEXM_Q31(codes->multiplier[o]), codes->shift[o]), codes->zero_point,
-        codes->low, codes->high);
+    const int32_t shift = codes->shift[o];
+    const int32_t left = cortexm_max(shift, 0);
+    const int32_t high =
+        cortexm_high_mul(cortexm_shift_left(value, left), CORTEXM_Q31(codes->multiplier[o]));
+
+    return (int8_t)cortexm_add_zero_point(cortexm_rounding_shift(high, left - shift),
+                                          codes->zero_point, codes->low, codes->high);
 }
 
-/* value[4 * i + k] = bias[k] + offset for three rows i and four outputs k, or for `count` = 1 only
- * k = 0. */
-static CORTEXM_APART void cortexm_start_codes(const int32_t *bias, int32_t count, int32_t offset,
-                                              int32_t *value)
+/* out[i][o + k] = code of value[4 * i + k] for `rows` > 0 pixels i and 1 <= `count` <= 4
+ * channels o + k. */
+CORTEXM_SHARED void cortexm_put_any(const cortexm_codes_t *codes, int32_t o, int32_t count,
+                                    const int32_t *value, int32_t rows, int8_t *const *out)
 {
-    const int32_t last = count - 1;
-    const int32_t start0 = bias[0] + offset;
-    const int32_t start1 = bias[last & 1] + offset;
-    const int32_t start2 = bias[last & 2] + offset;
-    const int32_t start3 = bias[last] + offset;
+    int8_t *const *const last = out + rows;
 
-    for (int32_t *row = value; row != value + 12; row += 4) {
-        row[0] = start0;
-        row[1] = start1;
-        row[2] = start2;
-        row[3] = start3;
-    }
+    do {
+        int8_t *const to = *out++;
+        int32_t k = o;
+
+        do {
+            to[k] = cortexm_code(codes, k, value[k - o]);
+        } while (++k < o + count);
+        value += 4;
+    } while (out != last);
 }
 
-/* out[i][o + k] = code of value[4 * i + k] for `rows` > 0 pixels i and `count` <= 4 channels o + k.
- * The values are lost. */
+/* The same. The values are lost. */
 CORTEXM_SHARED void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, int32_t count,
                                       int32_t *value, int32_t rows, int8_t *const *out)
 {
     if (codes->is_simple && count == 4) {
-        cortexm_simple_codes(value, codes->multiplier + o, codes->shift + o,
-                             2 * codes->zero_point + 1, rows);
-        if (codes->is_clamped) {
-            for (int32_t i = 0; i < 4 * rows; ++i) {
-                value[i] = cortexm_clamp(value[i], codes->low, codes->high);
-            }
-        }
-        for (int32_t i = 0; i < rows; ++i) {
-            int8_t *const to = out[i] + o;
-
-            to[0] = (int8_t)value[0];
-            to[1] = (int8_t)value[1];
-            to[2] = (int8_t)value[2];
-            to[3] = (int8_t)value[3];
-            value += 4;
-        }
-        return;
-    }
-    for (int32_t i = 0; i < rows; ++i) {
-        for (int32_t k = 0; k < count; ++k) {
-            out[i][o + k] = cortexm_code(codes, o + k, value[4 * i + k]);
-        }
+        cortexm_put_simple(codes, o, value, rows, out);
+    } else {
+        cortexm_put_any(codes, o, count, value, rows, out);
     }
 }
 

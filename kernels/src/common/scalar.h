@@ -95,10 +95,7 @@ static inline void cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t 
     }
 }
 
-/* value, limited to int8; v7m.h has an instruction for it */
-#ifndef CORTEXM_SATURATE
-#define CORTEXM_SATURATE(value) cortexm_clamp(value, INT8_MIN, INT8_MAX)
-#endif
+#ifndef cortexm_put_simple
 
 /* The code of an accumulator in a simple layer; takes 2z + 1 for the zero point z.
  *
@@ -110,7 +107,7 @@ static inline int32_t cortexm_simple_code(int32_t value, int32_t multiplier, int
     const int32_t high = cortexm_high_mul(value, multiplier);
     const int32_t code = ((high + (high >> 31)) >> (-1 - shift)) + twice_zero_point_plus_one;
 
-    return CORTEXM_SATURATE(code >> 1);
+    return cortexm_clamp(code >> 1, INT8_MIN, INT8_MAX);
 }
 
 /* common/codes.h: value[4 * i + o] becomes its simple code, for four outputs o and `rows` > 0 values i
@@ -128,5 +125,7 @@ CORTEXM_SHARED void cortexm_simple_codes(int32_t *value, const MULTIPLIER *multi
         }
     }
 }
+
+#endif
 
 #endif

@@ -54,6 +54,7 @@
 #undef CHANNELS
 #undef CHUNK
 #undef CLAMP
+#undef CODE
 #undef CODES
 #undef CODE_BITS
 #undef COLUMNS
@@ -90,6 +91,7 @@
 #undef FIRST1
 #undef FIRST2
 #undef FIRST3
+#undef FIRST_AGAIN
 #undef FIRST_ROUND
 #undef FOLD
 #undef FROM
@@ -142,6 +144,8 @@
 #undef MULTIPLY_UPPER
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP
+#undef NEXT_CHANNEL
+#undef NEXT_SHIFT
 #undef NN_s8
 #undef NN_s8w4
 #undef OF

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The routines of scalar.h for Armv7-M and the Armv8-M Mainline. Those that keep eight and six sums in
- * their fourteen registers, which the compiler would put on the stack, are in assembler, and codes are
- * saturated by SSAT, which it seldom finds. The others are scalar.h's.
+ * their fourteen registers, which the compiler would put on the stack, are in assembler, and that
+ * which makes codes of them. The others are scalar.h's.
  */
 #ifndef CORTEXM_COMMON_V7M_H
 #define CORTEXM_COMMON_V7M_H
@@ -13,34 +13,126 @@
 
 #include <stdint.h>
 
-static inline int32_t cortexm_saturate_v7m(int32_t value)
+/* Codes of simple layers (cortexm_simple_code), value[4 * i + k] to out[i][o + k].
+ *
+ * For the shift -n, with t = floor((value * m + 2^30) / 2^31), less 1 where that is negative, only
+ * floor(t / 2^(n-1)) counts: the upper word of value * m + 2^30, less 2^31 where the value is negative,
+ * shifted to the right by n - 2. Of negative values with t = 0 that is -1 in place of 0, but
+ * (-1 + 2z + 1) >> 1 = (0 + 2z + 1) >> 1. */
+CORTEXM_NAKED CORTEXM_SHARED void
+cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *value, int32_t rows,
+                     int8_t *const *out)
 {
-    int32_t code;
-
-    __asm__("ssat %0, #8, %1" : "=r"(code) : "r"(value));
-    return code;
+    CORTEXM_TAKES(codes);
+    CORTEXM_TAKES(o);
+    CORTEXM_TAKES(value);
+    CORTEXM_TAKES(rows);
+    CORTEXM_TAKES(out);
+#if WEIGHT_BITS == 4
+#define NEXT_CHANNEL                                                                               \
+    "ldrsh r4, [r1], #2\n"                                                                         \
+    "lsls  r4, r4, #16\n" NEXT_SHIFT
+#define CHANNELS                                                                                   \
+    "add   r1, r3, r1, lsl #1\n"                                                                   \
+    "add   lr, r1, #8\n"
+#define FIRST_AGAIN "subs  r1, #8\n" "subs  r2, #4\n"
+#else
+#define NEXT_CHANNEL "ldr   r4, [r1], #4\n" NEXT_SHIFT
+#define CHANNELS                                                                                   \
+    "add   r1, r3, r1, lsl #2\n"                                                                   \
+    "add   lr, r1, #16\n"
+#define FIRST_AGAIN "subs  r1, #16\n" "subs  r2, #4\n"
+#endif
+#define NEXT_SHIFT                                                                                 \
+    "ldrb  r5, [r2], #1\n"                                                                         \
+    "rsb   r5, r5, #254\n" /* n - 2 */
+#define CODE(from, to)                                                                             \
+    "ldr   r7, [r0" from "\n"                                                                      \
+    "asrs  r6, r7, #31\n"                                                                          \
+    "orr   r12, r11, r6, lsl #31\n"                                                                \
+    "smlal r12, r6, r7, r4\n"                                                                      \
+    "asrs  r6, r5\n"                                                                               \
+    "adds  r6, r6, r3\n"                                                                           \
+    "ssat  r6, #8, r6, asr #1\n"                                                                   \
+    "strb  r6, [" to "], #1\n"
+    __asm__ volatile(".syntax unified\n"
+                     "push  {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+                     "ldr   r12, [sp, #36]\n"
+                     "mov   r8, r3\n"
+                     "mov   r10, r1\n"
+                     "ldm   r0, {r3, r4, r5}\n" /* multiplier, shift, zero_point */
+                     "mov   r0, r2\n"
+                     "adds  r2, r4, r1\n" CHANNELS
+                     "lsls  r3, r5, #1\n"
+                     "adds  r3, #1\n"
+                     "mov   r11, #0x40000000\n"
+                     "cmp   r8, #3\n"
+                     "bne   2f\n"
+                     "ldm   r12, {r8, r9, r12}\n"
+                     "add   r8, r10\n"
+                     "add   r9, r10\n"
+                     "add   r10, r12\n"
+                     "1:\n" NEXT_CHANNEL CODE("], #4", "r8") CODE(", #12]", "r9")
+                         CODE(", #28]", "r10")
+                     "cmp   r1, lr\n"
+                     "bne   1b\n"
+                     "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n"
+                     "2:\n" /* row by row */
+                     "ldr   r9, [r12], #4\n"
+                     "str   r12, [sp, #36]\n"
+                     "add   r9, r10\n"
+                     "3:\n" NEXT_CHANNEL CODE("], #4", "r9")
+                     "cmp   r1, lr\n"
+                     "bne   3b\n" FIRST_AGAIN
+                     "ldr   r12, [sp, #36]\n"
+                     "subs  r8, #1\n"
+                     "bne   2b\n"
+                     "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+#undef CODE
+#undef NEXT_SHIFT
+#undef FIRST_AGAIN
+#undef CHANNELS
+#undef NEXT_CHANNEL
 }
 
-#define CORTEXM_SATURATE cortexm_saturate_v7m
-#define cortexm_triples_chunk cortexm_triples_chunk_in_c
+#define cortexm_put_simple cortexm_put_simple_v7m
+
+/* common/codes.h */
+static inline void cortexm_put_simple(const cortexm_codes_t *codes, int32_t o, const int32_t *value,
+                                      int32_t rows, int8_t *const *out)
+{
+    cortexm_simple_codes(codes, o, value, rows, out);
+    if (codes->is_clamped) {
+        do {
+            int8_t *to = *out++ + o;
+
+            for (const int8_t *const end = to + 4; to != end; ++to) {
+                *to = (int8_t)cortexm_clamp(*to, codes->low, codes->high);
+            }
+        } while (--rows != 0);
+    }
+}
+
+#define cortexm_triples_all cortexm_triples_all_v7m
+#define CORTEXM_SIGNED_FOURS
 #define cortexm_quads_add cortexm_quads_add_in_c
 #include "common/scalar.h"
-#undef cortexm_triples_chunk
 #undef cortexm_quads_add
 
+/* conv2d_s8.inc */
 CORTEXM_NAKED static void
-cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const uint32_t start[2],
-                      int32_t sum[12])
+cortexm_triples_all(const uint32_t *panel, const uint8_t *w, int32_t depth, const uint32_t *start,
+                    int32_t sum[12])
 {
     CORTEXM_TAKES(panel);
     CORTEXM_TAKES(w);
-    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(depth);
     CORTEXM_TAKES(start);
     CORTEXM_TAKES(sum);
 #if WEIGHT_BITS == 4
 /* Two inputs: their weights are the lower and the upper halves of the bytes of a word. */
 #define PRODUCTS(bit, first, second)                                                               \
-    "ubfx lr, r12, #" bit ", #4\n"                                                                 \
+    "sbfx lr, r12, #" bit ", #4\n"                                                                 \
     "mla  " first ", lr, r2, " first "\n"                                                          \
     "mla  " second ", lr, r3, " second "\n"
 #define STEP                                                                                       \
@@ -49,6 +141,7 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
         PRODUCTS("16", "r8", "r9") PRODUCTS("24", "r10", "r11")                                    \
     "ldmia r0!, {r2, r3}\n" PRODUCTS("4", "r4", "r5") PRODUCTS("12", "r6", "r7")                   \
         PRODUCTS("20", "r8", "r9") PRODUCTS("28", "r10", "r11")
+#define CHUNK "1024"
 #define LOOP                                                                                       \
     "add   r12, r0, r2, lsl #3\n"                                                                  \
     "push  {r12}\n"                                                                                \
@@ -62,12 +155,13 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     "add   sp, #4\n"
 #else
 #define PRODUCTS(first, second)                                                                    \
-    "ldrb r12, [r1], #1\n"                                                                         \
+    "ldrsb r12, [r1], #1\n"                                                                        \
     "mla  " first ", r12, r2, " first "\n"                                                         \
     "mla  " second ", r12, r3, " second "\n"
 #define STEP                                                                                       \
     "ldmia r0!, {r2, r3}\n" PRODUCTS("r4", "r5") PRODUCTS("r6", "r7") PRODUCTS("r8", "r9")         \
         PRODUCTS("r10", "r11")
+#define CHUNK "64"
 #define LOOP                                                                                       \
     "add   lr, r0, r2, lsl #3\n"                                                                   \
     "ands  r2, r2, #3\n"                                                                           \
@@ -99,21 +193,35 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     "str   r2, [r0, #" a "]\n"                                                                     \
     "str   r3, [r0, #" b "]\n"                                                                     \
     "str   r12, [r0, #" c "]\n"
-    __asm__ volatile("push  {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
-                     "ldrd  r4, r5, [r3]\n"
+    __asm__ volatile("push  {r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+                     "5:\n" /* r0, r1: panel and weights; [sp + 4]: inputs that are left */
+                     "ldr   r12, [sp, #8]\n"
+                     "ldrd  r4, r5, [r12]\n"
+                     "subs  r12, r2, #" CHUNK "\n"
+                     "ite   hi\n"
+                     "movhi r2, #" CHUNK "\n"
+                     "movls r12, #0\n"
+                     "str   r12, [sp, #4]\n"
                      "mov   r6, r4\n"
                      "mov   r7, r5\n"
                      "mov   r8, r4\n"
                      "mov   r9, r5\n"
                      "mov   r10, r4\n"
                      "mov   r11, r5\n" LOOP
-                     "ldr   r0, [sp, #36]\n" SEPARATE("r4", "r5", "0", "16", "32")
+                     "str   r1, [sp]\n"
+                     "mov   lr, r0\n"
+                     "ldr   r0, [sp, #48]\n" SEPARATE("r4", "r5", "0", "16", "32")
                          SEPARATE("r6", "r7", "4", "20", "36")
                              SEPARATE("r8", "r9", "8", "24", "40")
                                  SEPARATE("r10", "r11", "12", "28", "44")
-                     "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+                     "mov   r0, lr\n"
+                     "ldrd  r1, r2, [sp]\n"
+                     "cmp   r2, #0\n"
+                     "bne   5b\n"
+                     "pop   {r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 #undef SEPARATE
 #undef LOOP
+#undef CHUNK
 #undef STEP
 #undef PRODUCTS
 }

@@ -50,6 +50,9 @@ FORMS: dict[str, Form] = {
     "nibble_lines": Form(nibbles.nibble_lines, nibbles.nibble_lines_size),
     "nibble_pairs": Form(nibbles.nibble_pairs, nibbles.nibble_pairs_size, packing.narrow),
     "nibble_rows": Form(nibbles.nibble_rows, nibbles.half_size, packing.narrow),
+    "nibble_signed_fours": Form(
+        nibbles.nibble_signed_fours, nibbles.nibble_fours_size, packing.narrow
+    ),
     "nibble_tap_fours": Form(nibbles.nibble_tap_fours, nibbles.half_size, packing.narrow),
     "nibble_twos": Form(nibbles.nibble_twos, nibbles.nibble_twos_size, packing.narrow),
     "nibbles": Form(nibbles.nibbles, nibbles.half_size),
@@ -68,6 +71,7 @@ FORMS: dict[str, Form] = {
     "phases_pairs": Form(packing.phases_pairs, packing.phases_pairs_size, packing.phase_biases),
     "plain_bias": Form(tables=packing.plain_bias),
     "raised": Form(packing.raised),
+    "signed_fours": Form(packing.signed_fours),
     "tap_fours": Form(packing.tap_fours),
     "tap_pairs": Form(packing.tap_pairs, packing.tap_pairs_size),
     "twos": Form(packing.twos, packing.twos_size),

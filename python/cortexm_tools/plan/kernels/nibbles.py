@@ -169,6 +169,11 @@ def nibble_fours(constants: Constants) -> Array:
     return in_blocks(constants, block, lambda left: _input_twos(left).reshape(-1))
 
 
+def nibble_signed_fours(constants: Constants) -> Array:
+    """The same with halves that are the weights."""
+    return nibble_fours(constants) ^ np.int8(-0x78)  # 8 in either half
+
+
 def _input_twos(rows: Array) -> Array:
     """Rows of codes w + 8 of the inputs k and k + 1 in a byte: [channels, depth / 2]."""
     twos = _raised(_by_inputs(rows, 2))

@@ -303,7 +303,12 @@ def raised(constants: Constants) -> Array:
 
 def fours(constants: Constants) -> Array:
     """Bytes w + 128, in blocks of four channels [k][4]: see conv2d_s8.inc and linear.inc."""
-    return _raised(in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1)))
+    return _raised(signed_fours(constants))
+
+
+def signed_fours(constants: Constants) -> Array:
+    """The same of weights as they are."""
+    return in_blocks(constants, lambda blocks: blocks.transpose(0, 2, 1))
 
 
 def eights(constants: Constants) -> Array:
