@@ -162,6 +162,17 @@ def test_an_average_is_kept_as_its_logarithm() -> None:
     want.reset()
     for outputs, x in zip(got, calls, strict=True):
         np.testing.assert_array_equal(outputs[0], want.step([x])[0])
+    # Another sound, that begins softly, which no calibration input did.
+    other = 0.01 * sound(11, 40 * HOP)
+    result.float_module.reset()
+    want.reset()
+    power = noise = 0.0
+    for at in range(0, other.shape[-1], HOP):
+        x = other[:, at : at + HOP]
+        wanted = result.float_module.step([x])[0]
+        power += float(wanted.square().sum())
+        noise += float((torch.as_tensor(want.step([x])[0]) - wanted).square().sum())
+    assert 10 * math.log10(power / noise) > 30
 
 
 def test_what_is_no_function_of_energies_is_refused() -> None:

@@ -49,7 +49,7 @@ class Decibels(Spectrogram):
 
 
 class BelowTheLoudest(Spectrogram):
-    """As in librosa: power_to_db, 80 dB below the maximum. That is 0 dB."""
+    """As in librosa: `power_to_db`, 80 dB below the maximum. That is 0 dB."""
 
     def forward(self, x: Tensor) -> Tensor:
         powers = torch.abs(self.stft(x)) ** 2.0
@@ -117,7 +117,7 @@ class ByHand(Spectrogram):
 
 
 class Root(Spectrogram):
-    """Cube roots of bands of `torch.fft.rfft`."""
+    """Cube roots of bands, by `rfft`."""
 
     def forward(self, x: Tensor) -> Tensor:
         frames = x.unfold(-1, self.length, self.hop) * self.window

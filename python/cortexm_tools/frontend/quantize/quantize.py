@@ -28,6 +28,7 @@ from .quantizer import make_quantizer
 from .recurrent import note_codes
 from .recurrent_rounding import MOST
 from .rounding import round_by_inputs
+from .sound import observe_silence
 from .tags import tag_of
 
 _aten = torch.ops.aten
@@ -111,6 +112,7 @@ def quantize(
             for node in prepared.graph.nodes:
                 if node.target in OPERATORS:
                     node.meta[MOST] = largest(node)
+            observe_silence(prepared, samples, which, states)
             rounded = None
             if rounding is Rounding.GPTQ:
                 rounded = round_by_inputs(prepared, samples, which, states, base)

@@ -9,18 +9,23 @@ what its converter gives, and sound louder than that of calibration is not cut.
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from functools import cache
 from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
 
+from ..capture.runner import ModuleRunner
+from ..capture.state import State
+from ..load.samples import Sample
 from ..nodes import operator_name
 from ..rewrites.spectrum.log_mel import LOG_MEL
 
 _PCM = 2.0**15
+_CUTS = 64  # places of a window at which sound begins or ends
 
 
 def sounds(model: GraphModule) -> set[Node]:
@@ -50,9 +55,57 @@ def energies(model: GraphModule) -> set[Node]:
         if node.target is LOG_MEL:
             if node.args[13]:
                 found.add(node)
-        elif operator_name(node) in _ENERGIES and not found.isdisjoint(node.all_input_nodes):
+        elif found.isdisjoint(node.all_input_nodes):
+            continue
+        elif operator_name(node) in _ENERGIES or node.op == "call_module":  # an observer
             found.add(node)
     return found
+
+
+def observe_silence(
+    prepared: GraphModule,
+    samples: Sequence[Sample],
+    which: tuple[bool, ...],
+    states: tuple[State, ...],
+) -> None:
+    """Let the observers of energies see silence before and behind sound, too.
+
+    What an average does there hardly ever occurs in calibration, and is how firmware begins. The ranges
+    of everything else stay as they are.
+    """
+    wide = energies(prepared)
+    if not wide:
+        return
+    observers = {
+        node: prepared.get_submodule(str(node.target))
+        for node in prepared.graph.nodes
+        if node.op == "call_module"
+    }
+    seen = {id(module) for node, module in observers.items() if node.args[0] in wide}
+    others = [module for module in observers.values() if id(module) not in seen]
+    before = [copy.deepcopy(module.state_dict()) for module in others]
+    inputs = prepared.graph.find_nodes(op="placeholder")[: len(samples[0])]
+    found = sounds(prepared)
+    heard = [node in found for node in inputs]
+    run = ModuleRunner(prepared, which, states)
+    for number in range(_CUTS):
+        sample = samples[number % len(samples)]
+        place = 0.0 if states else number / _CUTS
+        for before_it, behind_it in ((0, 0), (0, 1), (1, 0)):
+            run.step(
+                tuple(
+                    _cut(x, place, before_it, behind_it) if is_sound else x
+                    for x, is_sound in zip(sample, heard, strict=True)
+                )
+            )
+    for module, values in zip(others, before, strict=True):
+        module.load_state_dict(values)
+
+
+def _cut(x: torch.Tensor, place: float, before: int, behind: int) -> torch.Tensor:
+    """Samples, times one number before a place and another one behind it."""
+    cut = int(place * x.shape[-1])
+    return x * torch.tensor([float(before)] * cut + [float(behind)] * (x.shape[-1] - cut))
 
 
 def annotate_spectra(
