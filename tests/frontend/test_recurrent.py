@@ -5,6 +5,7 @@ follows the float model."""
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -312,11 +313,33 @@ def test_refusals() -> None:
         sequence = nn.utils.rnn.pack_padded_sequence(x, lengths, True, False)
         return nn.utils.rnn.pad_packed_sequence(net.rnn(sequence)[0], batch_first=True)[0]
 
+    def last_of_packed(net: Any, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        sequence = nn.utils.rnn.pack_padded_sequence(x, lengths, True, False)
+        y, (h, _) = net.rnn(sequence)
+        return h
+
+    def cut(net: Any, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = net.rnn(x[:, : int(lengths[0])])[0]
+        return y
+
+    def counted(net: Any, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        h = None
+        for step in range(lengths[0]):
+            h = net.rnn(x[:, step : step + 1], h)[1]
+        return h[0]
+
     rnn = nn.LSTM(4, 4, batch_first=True)
     x = torch.randn(2, 3, 4)
-    with pytest.raises(CortexMError) as caught:
-        lowered_as(load(Net(packed, rnn=rnn), [(x, torch.tensor([3, 3]))]))
-    assert "the number of steps must be known at build time" in caught.value.hint
+    for run, said in (
+        (packed, "the lengths of a packed sequence are not known at build time"),
+        (last_of_packed, "at 'sequence = nn.utils.rnn.pack_padded_sequence"),
+        (cut, "depend on data at 'y: torch.Tensor = net.rnn(x[:, : int(lengths[0])])"),
+        (counted, "depend on data at 'for step in range(lengths[0]):'"),
+    ):
+        with pytest.raises(CortexMError, match=re.escape(said)) as caught:
+            lowered_as(load(Net(run, rnn=rnn), [(x, torch.tensor([3, 3]))]))
+        assert "all steps" in caught.value.hint
+        assert caught.value.where.startswith("test_recurrent.py:")
 
 
 def test_weights_of_4_bits_by_module() -> None:

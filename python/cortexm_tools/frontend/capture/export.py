@@ -22,7 +22,7 @@ from ..origin.calls import INDEXING, call_of, user_frames
 from ..origin.layers import layer_of
 from ..origin.places import first_line, frame_of_error, text_of, where_of_error
 from ..quiet import quiet
-from .recurrent_shapes import quick_shapes
+from .recurrent_shapes import PackedSequence, quick_shapes
 
 
 def export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> ExportedProgram:
@@ -98,13 +98,20 @@ def _export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
     where = where_of_error(error, loaded.path.parent, loaded.path.name)
     line = linecache.getline(*frame).strip() if frame else ""
     at = f" at '{line}'" if line else ""
+    if isinstance(error, PackedSequence):
+        return CortexMError(
+            f"the lengths of a packed sequence are not known at build time{at}",
+            where=where,
+            hint=advice_on("torch.nn.utils.rnn.pack_padded_sequence"),
+        )
     text = f"{type(error).__name__} {text_of(error)}"
     if "DataDependent" in text or "data-dependent" in text:
         return CortexMError(
             f"torch.export cannot follow control flow or shapes that depend on data{at}",
             where=where,
             hint=(advice_in_line(*frame) if frame else "")
-            or "compute both sides and choose with torch.where, or decide before deployment",
+            or "compute both sides and choose with torch.where, or decide before deployment; of a "
+            "sequence take all steps, and choose among their results",
         )
     return CortexMError(
         f"torch.export cannot capture the model{at}: {first_line(error)}",

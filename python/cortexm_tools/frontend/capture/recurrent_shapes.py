@@ -3,6 +3,8 @@
 
 To learn the shape of a layer's results PyTorch divides it into the operators of all steps, which takes
 longer than all else that is done with it. The layer itself stays one call in a captured graph.
+
+The lengths of packed sequences are data, so they have no such shapes.
 """
 
 from __future__ import annotations
@@ -21,11 +23,21 @@ _aten = torch.ops.aten
 _LAYERS = (_aten.lstm.input, _aten.gru.input, _aten.rnn_tanh.input, _aten.rnn_relu.input)
 
 
+class PackedSequence(Exception):
+    """The model packs sequences, of lengths that are not constant."""
+
+
 @contextmanager
 def quick_shapes() -> Iterator[None]:
-    """Captured graphs have them so inside the block."""
+    """Captured graphs have them so inside the block.
+
+    Raises:
+        PackedSequence: where the model makes one.
+    """
     keys = (DispatchKey.CompositeImplicitAutograd, DispatchKey.Autograd)
     with ExitStack() as stack:
+        # Else an error of the layer's own code, far from where the model packs.
+        stack.enter_context(patch.object(torch._VF, "_pack_padded_sequence", _refuse))
         for operator in _LAYERS:
             for key in keys:
                 whole = operator.py_kernels.get(key)
@@ -36,6 +48,10 @@ def quick_shapes() -> Iterator[None]:
             operator._dispatch_cache.clear()
             stack.callback(operator._dispatch_cache.clear)
         yield
+
+
+def _refuse(*_: Any) -> None:
+    raise PackedSequence
 
 
 def _shaped(operator: Any, whole: Callable[..., Any]) -> Callable[..., Any]:
