@@ -87,18 +87,22 @@ def test_convolutions_of_single_pixels_are_linear(channels: int, dtype: DType) -
 
 @pytest.mark.parametrize("dtype", [DType.S8, DType.S16])
 @pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize(("taps", "dilation"), [((4, 5), (1, 1)), ((4, 2), (1, 4)), ((2, 3), (3, 2))])
 def test_convolutions_of_the_whole_image_are_linear_in_a_call_of_a_stream(
-    keeps: bool, dtype: DType
+    taps: tuple[int, int], dilation: tuple[int, int], keeps: bool, dtype: DType
 ) -> None:
+    """What two of them read is brought together once."""
     net = Net()
     x = net.input((2, 3, 4, 5), dtype)
     if keeps:
         x = net.keep(net.tensor((2, 3, 4, 5), dtype), net.activation(x))
         before = net.states[0].before
         x = net.sum(x, before)
-    graph = net.finish(net.conv(x, 7, (4, 5), (3, 1), (0, 0, 0, 0)))
+    both = [net.conv(x, 7, taps, (3, 1), (0, 0, 0, 0), dilation=dilation) for _ in range(2)]
+    graph = net.finish(*both)
     result = simplify(graph)
-    assert ("linear" in kinds(result)) == keeps == ("conv2d" not in kinds(result))
+    assert kinds(result).count("linear") == 2 * keeps == 2 - kinds(result).count("conv2d")
+    assert kinds(result).count("slice") == (keeps and dilation != (1, 1))
     same(graph, result)
 
 
