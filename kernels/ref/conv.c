@@ -68,6 +68,29 @@ void cortexm_depthwise_conv2d_pixel_s8_ref(const cortexm_conv_s8_t *p, const int
     cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
 }
 
+void cortexm_depthwise_ring_s8_ref(const cortexm_ring_s8_t *p, const int32_t *position,
+                                   const int8_t *ring, const int8_t *weight, const int32_t *bias,
+                                   int32_t *position_after, int8_t *out)
+{
+    const int rows = p->turns * p->rows;
+    const int newest = (int)ref_clamp(*position, 0, p->turns - 1);
+    const int oldest = (newest + 1) % p->turns;
+
+    for (int o = 0; o < p->channels; ++o) {
+        int64_t acc = bias[o];
+
+        for (int i = 0; i < rows; ++i) {
+            const int row = (oldest * p->rows + i) % rows;
+
+            acc += ring[(o / 4 * rows + row) * 4 + o % 4] * weight[i * p->channels + o];
+        }
+        out[o] = (int8_t)ref_clamp(
+            ref_requantize(acc, p->multiplier[o], p->shift[o]) + p->out_zero_point, p->act_min,
+            p->act_max);
+    }
+    *position_after = oldest;
+}
+
 /* The input that reaches an output position through a tap `distance` = (output position - position
  * of tap 0 of input 0 - tap * dilation) away, or -1. */
 static int input_index(int distance, int stride, int extent)

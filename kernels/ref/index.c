@@ -40,6 +40,23 @@ INDEX_OFFSETS(s64, int64_t)
 
 REF_EACH_SIZE(GATHER)
 
+#define PUT(types, type)                                                                           \
+    void cortexm_put_##types##_ref(const cortexm_put_t *p, const type *index, const void *values,  \
+                                   void *out)                                                      \
+    {                                                                                              \
+        const type from = *index < 0 ? *index + p->size : *index;                                  \
+        const int at = from < 0 ? 0 : from >= p->size ? p->size - 1 : (int)from;                   \
+        const char *value = values;                                                                \
+        char *to = out;                                                                            \
+                                                                                                   \
+        for (int i = 0; i < p->blocks * p->width; ++i) {                                           \
+            to[i / p->width * p->pitch + at * p->width + i % p->width] = value[i];                 \
+        }                                                                                          \
+    }
+
+PUT(s32, int32_t)
+PUT(s64, int64_t)
+
 /* ADD(old, x) is the new element. */
 #define SCATTER(op, ADD, types, type)                                                              \
     void cortexm_##op##_##types##_ref(const cortexm_scatter_t *p, const void *offsets,             \

@@ -32,6 +32,7 @@ CORTEXM_CONV_S8(cortexm_conv2d_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_pixel_s8_ref);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_pixel_s16_ref, int32_t);
+CORTEXM_RING_S8(cortexm_depthwise_ring_s8_ref);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_ref);
 CORTEXM_CONV_S16(cortexm_conv2d_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_ref, int64_t);
@@ -256,6 +257,8 @@ CORTEXM_SCATTER(cortexm_scatter_add_s32_ref);
 CORTEXM_SCATTER(cortexm_scatter_add_s64_ref);
 CORTEXM_SCATTER(cortexm_scatter_add_u8_ref);
 CORTEXM_SCATTER(cortexm_scatter_add_f32_ref);
+CORTEXM_PUT(cortexm_put_s32_ref, int32_t);
+CORTEXM_PUT(cortexm_put_s64_ref, int64_t);
 
 /* reduce */
 CORTEXM_REDUCE(cortexm_amax_s8_ref, int8_t);

@@ -328,10 +328,10 @@ class Svdf(nn.Module):
     def __init__(self, steps_last: bool, how: str) -> None:
         super().__init__()
         self.steps_last, self.how = steps_last, how
-        self.feature = nn.Linear(7, 12, bias=False)
-        shape = (12, 5) if steps_last else (5, 12)
+        self.feature = nn.Linear(7, 16, bias=False)
+        shape = (16, 5) if steps_last else (5, 16)
         self.time = nn.Parameter(torch.randn(shape))
-        self.bias = nn.Parameter(torch.randn(6))
+        self.bias = nn.Parameter(torch.randn(8))
         self.register_buffer("memory", torch.zeros(1, *shape))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -349,12 +349,12 @@ class Svdf(nn.Module):
             self.memory[:, -1:] = new
             memory = self.memory
         sums = (memory * self.time).sum(dim)
-        return torch.relu(sums.reshape(-1, 6, 2).sum(-1) + self.bias)
+        return torch.relu(sums.reshape(-1, 8, 2).sum(-1) + self.bias)
 
 
 @pytest.mark.parametrize("steps_last, how", [(True, "cat"), (True, "roll"), (False, "slices")])
-def test_svdf_layers_move_their_memory_in_place(steps_last: bool, how: str) -> None:
-    """Nothing is copied but the new column, no sum is rounded but the last, and states last."""
+def test_svdf_layers_keep_their_memory_as_a_ring(steps_last: bool, how: str) -> None:
+    """Nothing is written but the new column, no sum is rounded but the last, and states last."""
     torch.manual_seed(0)
     layer = Svdf(steps_last, how).eval()
     calls = [(torch.randn(1, 7),) for _ in range(12)]
@@ -366,10 +366,10 @@ def test_svdf_layers_move_their_memory_in_place(steps_last: bool, how: str) -> N
     )
     graph = simplify(program.graph())
     kinds = [op.kind for op in graph.ops if op.kind not in ("view", "transpose")]
-    assert kinds == ["quantize", "linear", "push", "depthwise_conv2d", "dequantize"]
+    assert kinds == ["quantize", "linear", "index_put", "depthwise_ring", "dequantize"]
     plan = make_plan(graph, Target.parse("cortex-m4"))
     called = [call.kernel.op for step in plan.steps for call in step.calls]
-    assert called == ["quantize", "linear", "move", "copy", "depthwise_conv2d_pixel", "dequantize"]
+    assert called == ["quantize", "linear", "put", "depthwise_ring", "dequantize"]
     got = run_sequence(graph, [tuple(x.numpy() for x in call) for call in calls])
     spread = float(np.max(expected) - np.min(expected))
     for (result,), exact in zip(got, expected, strict=True):

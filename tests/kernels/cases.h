@@ -74,6 +74,15 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)
 #define depthwise_pixel4_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL4)
 #define depthwise_pixel8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL8)
+
+/* How the weights of a ring are packed, and whether all shifts are to the right. */
+typedef enum { RING_FOURS, RING_RIGHT, RING_PAIRS } ring_form_t;
+typedef CORTEXM_RING_S8((*ring_fn));
+int ring_case(ring_fn variant, ring_fn ref, ring_form_t form);
+#define ring_tap_fours_s8_case(variant, ref) ring_case(variant, ref, RING_FOURS)
+#define ring_right_s8_case(variant, ref) ring_case(variant, ref, RING_RIGHT)
+#define ring_tap_pairs_s8_case(variant, ref) ring_case(variant, ref, RING_PAIRS)
+
 #define transpose_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE)
 #define transpose_s8w4_case(variant, ref) conv_w4_case(variant, ref, TRANSPOSE)
 #define transpose_pairs_s8_case(variant, ref) conv_case(variant, ref, TRANSPOSE_PAIRS)
@@ -439,6 +448,9 @@ int scatter_case(kernel_fn variant, kernel_fn ref, element_t type);
 #define gather_x16_case(variant, ref) TYPED(gather_case, variant, ref, S16)
 #define gather_x32_case(variant, ref) TYPED(gather_case, variant, ref, S32)
 #define gather_x64_case(variant, ref) TYPED(gather_case, variant, ref, S64)
+int put_case(kernel_fn variant, kernel_fn ref, element_t type);
+#define put_s32_case(variant, ref) TYPED(put_case, variant, ref, S32)
+#define put_s64_case(variant, ref) TYPED(put_case, variant, ref, S64)
 #define scatter_x8_case(variant, ref) TYPED(scatter_case, variant, ref, S8)
 #define scatter_x16_case(variant, ref) TYPED(scatter_case, variant, ref, S16)
 #define scatter_x32_case(variant, ref) TYPED(scatter_case, variant, ref, S32)

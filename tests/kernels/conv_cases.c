@@ -257,6 +257,64 @@ int conv_w4_case(conv_w4_fn variant, conv_fn ref, conv_kind_t kind)
     return any_conv_case(NULL, variant, ref, kind);
 }
 
+int ring_case(ring_fn variant, ring_fn ref, ring_form_t form)
+{
+    cortexm_ring_s8_t p;
+    const outputs_t after = outputs(4);
+    int32_t *multipliers;
+    int8_t *shifts;
+    int8_t *ring;
+    int8_t *weight;
+    int8_t *packed;
+    int32_t *bias;
+    int32_t *position = allocate(4);
+    outputs_t o;
+    int32_t taps;
+
+    p.channels = 4 * extent(between(1, 9), 31);
+    p.rows = between(1, 3);
+    p.turns = one_in(3) ? length() : between(1, 9);
+    taps = p.turns * p.rows;
+    p.out_zero_point = (int8_t)code();
+    clamp_range(&p.act_min, &p.act_max);
+    *position = one_in(9) ? (int32_t)random32() : between(0, p.turns - 1);
+    multipliers = allocate(p.channels * (int32_t)sizeof *multipliers);
+    shifts = allocate(p.channels);
+    for (int32_t i = 0; i < p.channels; ++i) {
+        multipliers[i] = multiplier();
+        shifts[i] = (int8_t)shift(16);
+        if (form != RING_FOURS && shifts[i] >= 0) {
+            shifts[i] = (int8_t)(-1 - shifts[i]);
+        }
+    }
+    p.multiplier = multipliers;
+    p.shift = shifts;
+    ring = random_codes(p.channels * taps, 8);
+    weight = random_codes(p.channels * taps, 8);
+    bias = random_bias(p.channels);
+    if (form == RING_PAIRS) {
+        make_narrow(shifts, bias, p.channels);
+    }
+    o = outputs(p.channels);
+    ref(&p, position, ring, weight, bias, after.data[1], o.data[1]);
+    packed = form == RING_PAIRS ? pack_tap_pairs(weight, p.channels, taps)
+                                : pack_depthwise(DEPTHWISE_TAP_FOURS, weight, taps, p.channels);
+    if (one_in(2)) { /* in place */
+        *(int32_t *)after.data[0] = *position;
+        variant(&p, after.data[0], ring, packed, bias, after.data[0], o.data[0]);
+    } else {
+        variant(&p, position, ring, packed, bias, after.data[0], o.data[0]);
+    }
+    free(position);
+    free(ring);
+    free(weight);
+    free(packed);
+    free(bias);
+    free(multipliers);
+    free(shifts);
+    return finish(&after) & finish(&o);
+}
+
 /* How far a variant of int16 wants all sums shifted to the right at least. */
 static int32_t least_shift(conv_kind_t kind)
 {

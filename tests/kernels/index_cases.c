@@ -70,3 +70,24 @@ int scatter_case(kernel_fn variant, kernel_fn ref, element_t type)
     free(values);
     return finish(&o);
 }
+
+int put_case(kernel_fn variant, kernel_fn ref, element_t type)
+{
+    const kernel_fn both[] = {variant, ref};
+    cortexm_put_t p = {between(1, 9), between(1, 20), one_in(2) ? 4 : between(1, 9), 0};
+    void *const index = elements(type, 1, 0);
+    void *const values = any_bytes(p.blocks * p.width);
+    int32_t size;
+
+    p.pitch = p.size * p.width;
+    size = p.blocks * p.pitch;
+    const outputs_t o = outputs(size);
+
+    for (int i = 0; i < 2; ++i) {
+        memset(o.data[i], 0, (size_t)size);
+        ((call4_t)both[i])(&p, index, values, o.data[i]);
+    }
+    free(index);
+    free(values);
+    return finish(&o);
+}

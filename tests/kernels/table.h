@@ -9,6 +9,7 @@
     K(conv2d_s8w4, scalar, conv_fours_s8w4_case)                                                   \
     K(depthwise_conv2d_s8, scalar, depthwise_tap_fours_s8_case)                                    \
     K(depthwise_conv2d_s8w4, scalar, depthwise_tap_fours_s8w4_case)                                \
+    K(depthwise_ring_s8, scalar, ring_tap_fours_s8_case)                                           \
     K(transpose_conv2d_s8, scalar, transpose_s8_case)                                              \
     K(transpose_conv2d_s8w4, scalar, transpose_s8w4_case)                                          \
     K(conv2d_s16, scalar, conv_s16_case)                                                           \
@@ -218,6 +219,8 @@
     K(scatter_add_s64, scalar, scatter_s64_case)                                                   \
     K(scatter_add_u8, scalar, scatter_u8_case)                                                     \
     K(scatter_add_f32, scalar, scatter_f32_case)                                                   \
+    K(put_s32, scalar, put_s32_case)                                                               \
+    K(put_s64, scalar, put_s64_case)                                                               \
     K(amax_s8, scalar, extreme_s8_case)                                                            \
     K(amax_s16, scalar, extreme_s16_case)                                                          \
     K(amax_s32, scalar, extreme_s32_case)                                                          \
@@ -265,6 +268,7 @@
     K(conv2d_s8w4, v6m, conv_fours_s8w4_case)                                                      \
     K(depthwise_conv2d_s8, v6m, depthwise_tap_fours_s8_case)                                       \
     K(depthwise_conv2d_s8w4, v6m, depthwise_tap_fours_s8w4_case)                                   \
+    K(depthwise_ring_s8, v6m, ring_tap_fours_s8_case)                                              \
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
     K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(conv2d_s16, v6m, conv_raised_s16_case)                                                       \
@@ -306,6 +310,7 @@
     K(conv2d_s8w4, v7m, conv_signed_fours_s8w4_case)                                               \
     K(depthwise_conv2d_s8, v7m, depthwise_tap_fours_s8_case)                                       \
     K(depthwise_conv2d_s8w4, v7m, depthwise_tap_fours_s8w4_case)                                   \
+    K(depthwise_ring_s8, v7m, ring_tap_fours_s8_case)                                              \
     K(conv2d_s16, v7m, conv_raised_s16_case)                                                       \
     K(conv2d_s16w4, v7m, conv_raised_s16w4_case)                                                   \
     K(depthwise_conv2d_s16, v7m, depthwise_tap_fours_s16_case)                                     \
@@ -334,6 +339,7 @@
     K(conv2d_s8w4, dsp, conv_twos_s8w4_case)                                                       \
     K(depthwise_conv2d_pixel_s8, dsp, depthwise_pixel4_s8_case)                                    \
     K(depthwise_conv2d_pixel_s16, dsp, depthwise_pixel4_s16_case)                                  \
+    K(depthwise_ring_s8, dsp, ring_tap_pairs_s8_case)                                              \
     K(depthwise_conv2d_s8, dsp, depthwise_window_rows_s8_case)                                     \
     K(depthwise_conv2d_s8w4, dsp, depthwise_window_rows_s8w4_case)                                 \
     K(transpose_conv2d_s8, dsp, transpose_pairs_s8_case)                                           \
@@ -371,6 +377,7 @@
     K(conv2d_s8w4, mve, conv_gemm4_s8w4_case)                                                      \
     K(depthwise_conv2d_pixel_s8, mve, depthwise_pixel8_s8_case)                                    \
     K(depthwise_conv2d_pixel_s16, mve, depthwise_pixel8_s16_case)                                  \
+    K(depthwise_ring_s8, mve, ring_right_s8_case)                                                  \
     K(depthwise_conv2d_s8, mve, depthwise8_s8_case)                                                \
     K(depthwise_conv2d_s8w4, mve, depthwise8_s8w4_case)                                            \
     K(transpose_conv2d_s8, mve, transpose_gemm4_s8_case)                                           \

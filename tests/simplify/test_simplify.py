@@ -87,7 +87,9 @@ def test_convolutions_of_single_pixels_are_linear(channels: int, dtype: DType) -
 
 @pytest.mark.parametrize("dtype", [DType.S8, DType.S16])
 @pytest.mark.parametrize("keeps", [True, False])
-@pytest.mark.parametrize(("taps", "dilation"), [((4, 5), (1, 1)), ((4, 2), (1, 4)), ((2, 3), (3, 2))])
+@pytest.mark.parametrize(
+    ("taps", "dilation"), [((4, 5), (1, 1)), ((4, 2), (1, 4)), ((2, 3), (3, 2))]
+)
 def test_convolutions_of_the_whole_image_are_linear_in_a_call_of_a_stream(
     taps: tuple[int, int], dilation: tuple[int, int], keeps: bool, dtype: DType
 ) -> None:

@@ -124,6 +124,17 @@ def _depthwise_conv2d() -> Iterator[Graph]:
     yield _graph(attrs, [(_IMAGE, S16), _codes(1, 2, 3, 8), _wide_biases(8)], (1, 8, 3, 6), S16)
 
 
+@_of(ops.DepthwiseRing)
+def _depthwise_ring() -> Iterator[Graph]:
+    attrs = ops.DepthwiseRing(**_scales(8))  # type: ignore[arg-type]
+    net = Net("depthwise_ring", 3)
+    position, ring = net.input((1,), S32, contiguous(1)), net.input((2, 3, 2, 4), S8, contiguous(4))
+    constants = [net.constant(_codes(6, 8), S8), net.constant(_biases(8), S32)]
+    after, out = net.tensor((1,), S32, contiguous(1)), net.tensor((1, 8), S8, contiguous(2))
+    net.ops.append(Op(attrs, (position, ring, *constants), (after, out), Layer("ring")))
+    yield net.finish(after, out)
+
+
 @_of(ops.TransposeConv2d)
 def _transpose_conv2d() -> Iterator[Graph]:
     attrs = ops.TransposeConv2d(_SPREAD, **_scales(3))  # type: ignore[arg-type]

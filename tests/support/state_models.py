@@ -132,6 +132,24 @@ def history(net: Any, x: torch.Tensor) -> torch.Tensor:
     return net.out(net.past.mean(1)) / net.calls.float()
 
 
+class Svdf(nn.Module):
+    """Features of some ranks, weighted over the steps of a memory."""
+
+    def __init__(self, units: int, ranks: int, steps: int) -> None:
+        super().__init__()
+        self.ranks = ranks
+        self.feature, self.bias = linear(units * ranks), nn.Parameter(torch.randn(units))
+        self.time = nn.Parameter(torch.randn(units * ranks, steps))
+        self.register_buffer("memory", torch.arange(units * ranks * steps) / 9 % 2.0 - 1.0)
+        self.memory = self.memory.reshape(1, -1, steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        memory = torch.cat([self.memory[..., 1:], self.feature(x).unsqueeze(-1)], -1)
+        self.memory.copy_(memory)
+        sums = (memory * self.time).sum(-1).reshape(x.shape[0], -1, self.ranks).sum(-1)
+        return torch.relu(sums + self.bias)
+
+
 def softmax(net: Any, x: torch.Tensor) -> torch.Tensor:
     net.shares = torch.softmax(net.out(x) + net.shares, 1)
     return net.shares
@@ -191,6 +209,8 @@ CASES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], dict[str, tuple
                             out=linear()), VECTOR, {"past": (1, 5, 8), "calls": (1,)}),
     "softmax": (lambda: Net(softmax, shares=torch.full((1, 4), 0.25), out=linear()), VECTOR,
                 {"shares": (1, 4)}),
+    "svdf": (lambda: Svdf(5, 2, 4), VECTOR, {"memory": (1, 10, 4)}),
+    "svdf_odd": (lambda: Svdf(8, 1, 5), VECTOR, {"memory": (1, 8, 5)}),
     "twice": (lambda: Net(twice, cell=Cell()), VECTOR, {"cell.hidden": VECTOR}),
 }  # fmt: skip
 

@@ -42,6 +42,11 @@ extern "C" {
     void name(const cortexm_conv_s16_t *params, const int16_t *in, const int8_t *weight,           \
               const bias_type *bias, int16_t *out, void *scratch)
 
+/* Sums over a ring. Weights: [turns * rows][channels]. `position_after` may equal `position`. */
+#define CORTEXM_RING_S8(name)                                                                      \
+    void name(const cortexm_ring_s8_t *params, const int32_t *position, const int8_t *ring,        \
+              const int8_t *weight, const int32_t *bias, int32_t *position_after, int8_t *out)
+
 /* Matrix products. linear's weights are [out_features][in_features]. */
 #define CORTEXM_LINEAR_S8(name)                                                                    \
     void name(const cortexm_linear_s8_t *params, const int8_t *in, const int8_t *weight,           \
@@ -213,6 +218,10 @@ extern "C" {
 #define CORTEXM_SCATTER(name)                                                                      \
     void name(const cortexm_scatter_t *params, const void *offsets, const void *values, void *out)
 
+/* Elements stored at one index. */
+#define CORTEXM_PUT(name, type)                                                                    \
+    void name(const cortexm_put_t *params, const type *index, const void *values, void *out)
+
 /* Bilinear interpolation of images; `low`, `high` and weights of every row and column are tables. */
 #define CORTEXM_BILINEAR(name, params_type, type)                                                  \
     void name(const params_type *params, const type *in, type *out)
@@ -243,6 +252,11 @@ CORTEXM_CONV_S8(cortexm_depthwise_conv2d_pixel_s8_dsp);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_pixel_s16_dsp, int32_t);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_pixel_s8_mve);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_pixel_s16_mve, int32_t);
+CORTEXM_RING_S8(cortexm_depthwise_ring_s8_scalar);
+CORTEXM_RING_S8(cortexm_depthwise_ring_s8_v6m);
+CORTEXM_RING_S8(cortexm_depthwise_ring_s8_v7m);
+CORTEXM_RING_S8(cortexm_depthwise_ring_s8_dsp);
+CORTEXM_RING_S8(cortexm_depthwise_ring_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_dsp);
 CORTEXM_CONV_S8W4(cortexm_depthwise_conv2d_s8w4_dsp);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_mve);
@@ -600,6 +614,8 @@ CORTEXM_SCATTER(cortexm_scatter_add_s32_scalar);
 CORTEXM_SCATTER(cortexm_scatter_add_s64_scalar);
 CORTEXM_SCATTER(cortexm_scatter_add_u8_scalar);
 CORTEXM_SCATTER(cortexm_scatter_add_f32_scalar);
+CORTEXM_PUT(cortexm_put_s32_scalar, int32_t);
+CORTEXM_PUT(cortexm_put_s64_scalar, int64_t);
 
 /* reduce */
 CORTEXM_REDUCE(cortexm_amax_s8_scalar, int8_t);

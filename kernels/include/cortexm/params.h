@@ -43,6 +43,17 @@ typedef struct {
     int8_t act_min, act_max;   /* clamp of the result, in codes */
 } cortexm_conv_s8_t;
 
+/* depthwise_ring. The ring is [channels / 4][turns][rows][4]. */
+typedef struct {
+    const int32_t *multiplier; /* [channels] Q31 */
+    const int8_t *shift;       /* [channels] */
+    int32_t turns;             /* calls after which all of the ring is new, at least 1 */
+    int32_t rows;              /* that are new in a call, at least 1 */
+    int32_t channels;          /* a multiple of 4 */
+    int8_t out_zero_point;
+    int8_t act_min, act_max;   /* clamp of the result, in codes */
+} cortexm_ring_s8_t;
+
 /* The same of weights of 4 bits. A multiplier is the upper half of a Q31 one whose lower half is 0. */
 typedef struct {
     const int16_t *multiplier; /* [out_c] Q15 */
@@ -450,6 +461,14 @@ typedef struct {
     int32_t value_stride[CORTEXM_BOX_MAX_RANK];
     int32_t out_stride[CORTEXM_BOX_MAX_RANK];
 } cortexm_scatter_t;
+
+/* put: out[block * pitch + at * width + i] = values[block * width + i] for all blocks and 0 <= i < width, in
+ * bytes. `at` is the index, from the end if it is negative, or else the nearest one below `size`. */
+typedef struct {
+    int32_t size;
+    int32_t blocks;
+    int32_t width, pitch;
+} cortexm_put_t;
 
 /* lstm, gru, rnn: all steps of a sequence, of int8 and int16 codes. Strides are in elements; without a
  * sequence as result y_step is 0, and `y` is h after the last step, or of gru NULL. Gates, biases and rows of weights

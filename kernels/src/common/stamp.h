@@ -137,6 +137,7 @@
 #undef MULTIPLY_FIRST
 #undef MULTIPLY_LOWER
 #undef MULTIPLY_QUAD
+#undef MULTIPLY_ROWS
 #undef MULTIPLY_SECOND
 #undef MULTIPLY_SMALL
 #undef MULTIPLY_STEP
@@ -145,6 +146,7 @@
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP
 #undef NEXT_CHANNEL
+#undef NEXT_ROWS
 #undef NEXT_SHIFT
 #undef NN_s8
 #undef NN_s8w4

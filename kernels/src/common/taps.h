@@ -66,7 +66,18 @@ static inline cortexm_phase_t cortexm_phase_of(int32_t phase, int32_t origin, in
     return p;
 }
 
-#if defined CORTEXM_IS_depthwise_conv2d_pixel
+#if defined CORTEXM_IS_depthwise_ring
+
+/* Where the oldest rows of a ring are, of which those at `position` are the newest: a position of the
+ * application's memory leads to none outside. */
+static inline int32_t cortexm_ring_oldest(int32_t position, int32_t turns)
+{
+    const int32_t next = (position < 0 ? 0 : position) + 1;
+
+    return next >= turns ? 0 : next;
+}
+
+#elif defined CORTEXM_IS_depthwise_conv2d_pixel
 
 #include "cortexm/params.h"
 

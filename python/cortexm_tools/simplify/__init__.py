@@ -18,6 +18,7 @@ from .outputs import own_outputs
 from .pads import fold_pads
 from .push import push_states
 from .requantize import fuse_requantize
+from .rings import keep_rings
 from .states import keep_codes
 
 __all__ = ["Simplified", "int8_io", "simplified", "simplify"]
@@ -73,5 +74,6 @@ def simplified(
     if io_int8 or io_int16 or io_codes:
         dtype = None if io_codes else DType.S16 if io_int16 else DType.S8
         graph = check_graph(int8_io(graph, dtype))
+    graph = check_graph(remove_dead(keep_rings(graph)))
     graph = check_graph(remove_dead(assign_layouts(own_outputs(graph))))
     return Simplified(graph, removed)

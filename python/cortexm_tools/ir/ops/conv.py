@@ -177,6 +177,75 @@ class TransposeConv2d(ConvAttrs):
 
 
 @operator(
+    layout=Layout.MATRICES,
+    overwrites=Operands.FIRST,
+    work=Work.SUMS,
+    channels=Channels.NONE,
+    exact=True,
+)
+@dataclass(frozen=True)
+class DepthwiseRing(Attrs):
+    """position [1] s32, ring [C/4,T,N,4] s8, weight [T*N,C] s8, [bias [C] s32] -> position [1], [1,C] s8.
+
+    A depthwise convolution of one pixel, over rows of which N are new in each of T calls. Those at `position`
+    are the newest, those behind them, after the last the first, the oldest, which have the first weights. The
+    next newest ones will take their place: that is the position in the result.
+    """
+
+    kind: ClassVar[str] = "depthwise_ring"
+    in_zero_point: int
+    out_zero_point: int
+    rescales: tuple[Rescale, ...]
+    act_min: int
+    act_max: int
+
+    def check(self, op: Subject) -> None:
+        op.counts(3, 4, results=2)
+        position, ring, weight = op.ins[:3]
+        after, out = op.outs
+        for tensor in (position, after):
+            op.type_of(tensor, DType.S32)
+            op.shape_of(tensor, 1)
+        for tensor in (ring, weight, out):
+            op.type_of(tensor, DType.S8)
+        op.rank(ring, 4)
+        chunks, turns, rows, four = ring.shape
+        op.require(four == 4, "channels do not lie in fours")
+        op.require(turns * rows > 0, "the ring has no rows")
+        op.shape_of(weight, turns * rows, 4 * chunks)
+        op.shape_of(out, 1, 4 * chunks)
+        if len(op.ins) > 3:
+            op.type_of(op.ins[3], DType.S32)
+            op.shape_of(op.ins[3], 4 * chunks)
+        op.require(len(self.rescales) == 4 * chunks, "needs one rescale for each channel")
+        op.rescales(rescales=self.rescales)
+        op.zero_points(
+            DType.S8, in_zero_point=self.in_zero_point, out_zero_point=self.out_zero_point
+        )
+        op.within(DType.S8.limits, act_min=self.act_min, act_max=self.act_max)
+        op.require(self.act_min <= self.act_max, "the activation's range is empty")
+
+    def compute(
+        self,
+        results: tuple[Tensor, ...],
+        position: Array,
+        ring: Array,
+        weight: Array,
+        bias: Array | None = None,
+    ) -> list[Array]:
+        chunks, turns, rows, _ = ring.shape
+        oldest = (int(np.clip(position[0], 0, turns - 1)) + 1) % turns
+        codes = np.roll(ring, -oldest, axis=1).reshape(chunks, turns * rows, 4)
+        image = codes.transpose(1, 0, 2).reshape(weight.shape).astype(np.int64)
+        total = ((image - self.in_zero_point) * weight.astype(np.int64)).sum(axis=0)
+        if bias is not None:
+            total = total + bias.astype(np.int64)
+        found = rescale_channels(total[None, :, None, None], self.rescales)[..., 0, 0]
+        found = np.clip(found + self.out_zero_point, self.act_min, self.act_max)
+        return [np.array([oldest], np.int32), found.astype(np.int8)]
+
+
+@operator(
     layout=Layout.SAME, overwrites=Operands.NONE, work=Work.SUMS, channels=Channels.NONE, exact=True
 )
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def overwrites_in_place(graph: Graph, step: Step, operand: int, result: int) -> 
     """Whether the calls of a step write `result` over `operand`, where both begin at one address,
     without losing an element that they have yet to read."""
     op, rule = step.op, step.op.attrs.traits.overwrites
-    if step.fused or op.outputs != (result,) or rule is Operands.NONE:
+    if step.fused or op.outputs[0] != result or rule is Operands.NONE:
         return False
     if rule is Operands.FIRST and (operand != op.inputs[0] or operand in op.inputs[1:]):
         return False

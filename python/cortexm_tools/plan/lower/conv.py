@@ -12,7 +12,7 @@ from ...ir import DType, Op, ops
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
-from ..types import Arg, Call, TensorArg
+from ..types import Arg, Call, Field, TensorArg
 from .constants import Weights
 from .context import Selector, lowers
 from .images import image_calls, image_fields, strided_image_fields, window_fields
@@ -143,6 +143,44 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         select.scratch(kernel, fields),
         positions * taps,
     )
+
+
+@lowers(ops.DepthwiseRing)
+def _ring(select: Selector, attrs: ops.DepthwiseRing, op: Op) -> list[Call]:
+    weight = constant_data(select, op.inputs[2], op, "weights")
+    bias = constant_data(select, op.inputs[3], op, "biases") if len(op.inputs) > 3 else None
+    wide = weight.astype(np.int64)
+    folded = folded_bias(wide.sum(axis=0), bias, attrs.in_zero_point)
+    _, turns, rows, _ = select.tensor(op.inputs[1]).shape
+    facts = {
+        "rescales": attrs.rescales,
+        "largest_sum": largest_sum(np.abs(wide).sum(axis=0), folded),
+    }
+    kernel = select.kernel(op.kind, DType.S8.value, op, facts)
+    label = op.layer.path or op.kind
+    constants = Constants(weight, folded, attrs.rescales)
+    packed = FORMS[kernel.pack].tables(constants)
+    fields: dict[str, Field] = {
+        **table_fields(select, packed, label),
+        "turns": turns,
+        "rows": rows,
+        "channels": weight.shape[1],
+        "out_zero_point": attrs.out_zero_point,
+        "act_min": attrs.act_min,
+        "act_max": attrs.act_max,
+    }
+    args = [
+        *(select.operand(index) for index in op.inputs[:2]),
+        select.constant(
+            "w_" + label,
+            Weights(kernel.pack, constants),
+            "x".join(map(str, weight.shape)),
+            needed=weight.nbytes,
+        ),
+        select.constant("b_" + label, packed.bias),
+        *(TensorArg(index) for index in op.outputs),
+    ]
+    return [select.call(kernel, fields, args, weight.size)]
 
 
 @lowers(ops.FloatConv2d, ops.FloatTransposeConv2d)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import DType, Op, Tensor, ops
+from ...ir import DType, Op, Tensor, contiguous, ops
 from ...ir.ops.index import in_range
 from ..budget import check_table
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
@@ -140,15 +140,47 @@ def _index(select: Selector, attrs: ops.Index, op: Op) -> list[Call]:
     return [*calls, _pick(select, op, offsets, box.offset_strides, box.strides)]
 
 
+def _is_one_place(select: Selector, attrs: ops.IndexPut, op: Op, joint: tuple[int, ...]) -> bool:
+    """Whether the values are stored, in their order, where one index says."""
+    values, out = select.tensor(op.inputs[1]), select.tensor(op.outputs[0])
+    index = select.tensor(op.inputs[2])
+    alike = values.numel * out.shape[attrs.axes[0]] == out.numel
+    in_c_order = all(tensor.dim_order == contiguous(len(tensor.shape)) for tensor in (values, out))
+    return (
+        len(attrs.axes) == math.prod(joint) == 1
+        and alike
+        and in_c_order
+        and not attrs.accumulate
+        and index.data is None
+    )
+
+
 @lowers(ops.IndexPut)
 def _index_put(select: Selector, attrs: ops.IndexPut, op: Op) -> list[Call]:
     """The whole operand, then the values over it, in C order of the indexed shape."""
     x, values = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
     out = select.tensor(op.outputs[0])
+    whole = copy_call(select, op, op.inputs[0], op.outputs[0], x.shape, strides(x), strides(out))
     joint, parts = _parts(select, out, attrs.axes, op.inputs[2:])
+    if _is_one_place(select, attrs, op, joint):
+        (axis,) = attrs.axes
+        inner = strides(out)[axis] * out.dtype.size
+        fields: dict[str, Field] = {
+            "size": out.shape[axis],
+            "blocks": math.prod(out.shape[:axis]),
+            "width": inner,
+            "pitch": out.shape[axis] * inner,
+        }
+        args = [
+            select.operand(op.inputs[2]),
+            select.operand(op.inputs[1]),
+            TensorArg(op.outputs[0]),
+        ]
+        kernel = select.kernel("put", select.tensor(op.inputs[2]).dtype.value, op)
+        return [whole, select.call(kernel, fields, args)]
     calls, offsets = _offsets(select, op, joint, parts)
     box = _indexed(out, attrs.axes, joint)
-    fields: dict[str, Field] = box_fields(
+    fields = box_fields(
         op,
         box.shape,
         {
@@ -163,5 +195,4 @@ def _index_put(select: Selector, attrs: ops.IndexPut, op: Op) -> list[Call]:
     if attrs.accumulate:
         name, types = "scatter_add", out.dtype.value
     args = [offsets, select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
-    whole = copy_call(select, op, op.inputs[0], op.outputs[0], x.shape, strides(x), strides(out))
     return [whole, *calls, select.call(select.kernel(name, types, op), fields, args)]
