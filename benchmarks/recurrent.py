@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """LSTM and GRU layers beside CMSIS-NN's LSTM: instructions of whole sequences, counted by the emulator.
 
-    python -m benchmarks.recurrent [--cpu CPU]... [--record]
+    python -m benchmarks.recurrent [--cpu CPU]... [--svdf] [--record]
 
-Prints a table, and with --record writes benchmarks/recurrent.json and docs/recurrent.md. Both sides
+Prints tables, and with --record writes benchmarks/recurrent.json, svdf.json and docs/recurrent.md; with
+--svdf those of SVDF layers alone. Both sides
 compute int8 codes with int16 cell states, batch 1, from the same shapes. CMSIS-NN's figures are
 constants here, as its function has no operator of a program: arm_lstm_unidirectional_s8 of revision
 99f736a, compiled with -Ofast by GCC 12.2 and run on the same emulated boards. For Armv6-M it is an
@@ -31,7 +32,7 @@ from cortexm_tools.program import Program
 from cortexm_tools.run.bench import bench
 from cortexm_tools.target import Target
 
-from benchmarks import ROOT
+from benchmarks import ROOT, svdf
 
 RECORD = ROOT / "benchmarks" / "recurrent.json"
 PAGE = ROOT / "docs" / "recurrent.md"
@@ -243,24 +244,36 @@ def text(found: list[dict[str, Any]]) -> str:
     return f"{table(found)}\n{FOUR_BITS}{table_of_precisions(found)}"
 
 
-def page(found: list[dict[str, Any]]) -> str:
+def page(found: list[dict[str, Any]], of_svdf: list[svdf.Row]) -> str:
     """docs/recurrent.md."""
-    return HEAD.format(armv6m=ARMV6M) + text(found)
+    return f"{HEAD.format(armv6m=ARMV6M)}{text(found)}\n{svdf.TEXT}{svdf.table(of_svdf)}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--cpu", action="append", choices=CPUS)
-    parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
+    parser.add_argument("--svdf", action="store_true", help="measure SVDF layers alone")
+    parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}, {PAGE.name}")
     arguments = parser.parse_args()
+    cpus = arguments.cpu or list(CPUS)
     with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
-        found = rows(arguments.cpu or list(CPUS), Path(folder))
-    print(text(found), end="")
+        if not arguments.svdf:
+            found = rows(cpus, Path(folder))
+            print(text(found))
+        of_svdf = svdf.rows(cpus, Path(folder))
+    print(svdf.table(of_svdf), end="")
     if arguments.record:
-        lines = ",\n".join("  " + json.dumps(row) for row in found)
-        RECORD.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-        PAGE.write_text(page(found), encoding="utf-8")
+        if arguments.svdf:
+            found = json.loads(RECORD.read_text("utf-8"))
+        _record(RECORD, found)
+        _record(svdf.RECORD, of_svdf)
+        PAGE.write_text(page(found, of_svdf), encoding="utf-8")
     return 0
+
+
+def _record(path: Path, found: list[dict[str, Any]]) -> None:
+    lines = ",\n".join("  " + json.dumps(row) for row in found)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

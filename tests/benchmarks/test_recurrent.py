@@ -10,16 +10,17 @@ import pytest
 
 from cortexm_tools.ir import DType
 
-from benchmarks import recurrent
+from benchmarks import recurrent, svdf
 
 RECORDED = json.loads(recurrent.RECORD.read_text())
+OF_SVDF = json.loads(svdf.RECORD.read_text())
 
 # Of CMSIS-NN's instructions for an LSTM; a GRU three quarters of it.
 MOST = {"cortex-m55": 0.35, "cortex-m4": 0.45, "cortex-m3": 0.60, "cortex-m0": 0.60}
 
 
 def test_page_is_what_was_recorded() -> None:
-    assert recurrent.PAGE.read_text() == recurrent.page(RECORDED)
+    assert recurrent.PAGE.read_text() == recurrent.page(RECORDED, OF_SVDF)
 
 
 @pytest.mark.parametrize("cpu", recurrent.CPUS)
@@ -39,6 +40,19 @@ def test_weights_of_4_bits_take_half_the_flash_and_little_more_time(cpu: str) ->
         assert share <= MOST_OF_8_BITS[cpu]
         flash = recurrent.share_of_8_bits(RECORDED, cpu, DType.S8, 4, f"{kind}_constants")
         assert flash <= 0.6
+
+
+# Instructions of an SVDF layer for each product, of ranks 2 and 1.
+MOST_OF_SVDF = {"cortex-m55": (1.0, 1.0), "cortex-m4": (2.2, 2.3)}
+
+
+def test_svdf_layers_cost_what_is_promised(tmp_path: Path) -> None:
+    for cpu, most in MOST_OF_SVDF.items():
+        each = [row["instructions"] / row["macs"] for row in OF_SVDF if row["cpu"] == cpu]
+        assert len(each) == len(most) and all(a <= b for a, b in zip(each, most, strict=True))
+    now = svdf.rows(["cortex-m4"], tmp_path)
+    for row, recorded in zip(now, (r for r in OF_SVDF if r["cpu"] == "cortex-m4"), strict=True):
+        assert abs(row["instructions"] / recorded["instructions"] - 1) < 0.1
 
 
 @pytest.mark.parametrize("bits", [8, 4])
