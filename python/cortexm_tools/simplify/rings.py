@@ -10,6 +10,8 @@ integers do not depend on their order. Nothing is moved but what is new.
 Channels lie in fours, with all rows of four of them in one piece. If the new elements are results of a linear
 layer in another order, its outputs are computed in this one; and to fill up the last four, it gets outputs
 whose weights are zero, as are theirs over time. Nobody reads what comes of them.
+
+A memory of int16 codes, or whose weights fit into 4 bits, is moved up: for these the convolution has kernels.
 """
 
 from __future__ import annotations
@@ -96,6 +98,10 @@ def _memory(
         or graph.tensors[conv.outputs[0]].shape != (1, x.shape[1], 1, 1)
         or not all(graph.tensors[index].is_constant for index in conv.inputs[1:])
     ):
+        return None
+    weight = graph.tensors[conv.inputs[1]].data
+    assert weight is not None
+    if weight.min(initial=0) >= -8 and weight.max(initial=0) <= 7:
         return None
     source, places = _source(graph, push.inputs[1], made_by, read_by)
     channels = -(-x.shape[1] // 4) * 4
@@ -201,7 +207,7 @@ def _reordered(build: GraphBuilder, linear: Op, order: Array, shape: tuple[int, 
         tensor = build.tensors[index]
         assert tensor.data is not None
         chosen = np.where(
-            (order < 0).reshape(-1, *[1] * (tensor.data.ndim - 1)), 0, tensor.data[order]
+            np.less(order, 0).reshape(-1, *[1] * (tensor.data.ndim - 1)), 0, tensor.data[order]
         )
         data = chosen.astype(tensor.data.dtype)
         constants.append(build.add_tensor(replace(tensor, shape=data.shape, data=data)))
