@@ -143,6 +143,39 @@ def test_it_fits_a_phone_and_is_dark_where_the_system_is(page: Path, browser: Br
         assert one.run(colour) == "rgb(20, 25, 30)"
 
 
+def test_two_thousand_tensors_stay_readable(digits: Path, browser: Browser, tmp_path: Path) -> None:
+    """A model of many layers, on a phone: every tensor is a rectangle that a finger finds, and the picture
+    scrolls in its own frame."""
+    data = json.loads((digits / "digits.report.json").read_text())
+    steps, layers, buffers = len(data["layers"]), [], []
+    for shift in range(0, 2000, steps):
+        for layer in json.loads(json.dumps(data["layers"])):
+            reads = [one if one < 0 else one + shift for one in layer["reads"]]
+            layers.append(layer | {"index": layer["index"] + shift, "reads": reads})
+        for buffer in json.loads(json.dumps(data["buffers"])):
+            for tensor in buffer["tensors"]:
+                if tensor["layer"] is not None:
+                    tensor["layer"] += shift
+            ends = {end: buffer[end] + shift for end in ("first", "last")}
+            buffers.append(buffer | ends)
+    path = tmp_path / "large.html"
+    large = Report(data | {"layers": layers, "buffers": buffers})
+    path.write_text(report_html(large), encoding="utf-8")
+    assert len(buffers) > 2000 and path.stat().st_size < 3_000_000
+    with tab(browser, path, width=390, height=844, dark=True) as one:
+        assert one.run("document.documentElement.scrollWidth") == 390 and one.errors() == []
+        assert one.run("document.querySelectorAll('.arena .box').length") == len(buffers)
+        assert (
+            one.run(
+                "Math.min(...[...document.querySelectorAll('.arena .box rect')]"
+                ".map(r => r.getBoundingClientRect().width))"
+            )
+            >= 4
+        )
+        one.point(*place_of(one, len(buffers) - 1), touch=True)
+        assert " bytes at " in text_of(one, ".about")
+
+
 def spoiled(value: Any) -> Any:
     """A report in which every name that comes from a model or a file is EVIL."""
     if isinstance(value, list):
