@@ -171,7 +171,8 @@ def nibble_fours(constants: Constants) -> Array:
 
 def nibble_signed_fours(constants: Constants) -> Array:
     """The same with halves that are the weights."""
-    return nibble_fours(constants) ^ np.int8(-0x78)  # 8 in either half
+    signed: Array = np.bitwise_xor(nibble_fours(constants), np.int8(-0x78))  # 8 in either half
+    return signed
 
 
 def _input_twos(rows: Array) -> Array:

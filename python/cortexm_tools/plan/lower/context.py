@@ -129,6 +129,7 @@ class Selector:
 
     def __init__(self, lowerings: Lowerings, op: Op, without: Set[str]) -> None:
         self.target = lowerings.target
+        self.choice = lowerings.choice
         self.sources: dict[str, Source] = {}
         self.others: set[str] = set()
         self.variants: frozenset[str] = frozenset()

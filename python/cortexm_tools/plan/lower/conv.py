@@ -12,9 +12,11 @@ from ...ir import DType, Op, ops
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
+from ..kernels.table import KernelChoice
 from ..types import Arg, Call, Field, TensorArg
 from .constants import Weights
 from .context import Selector, lowers
+from .groups import groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
 from .weights import (
     constant_data,
@@ -75,6 +77,11 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
         types = types_of(DType.S16, weight, constants.channels)
         return _Layer(kind, types, constants, bound, bound, largest_start(rows))
     folded, plain = folded_bias(sums, bias, attrs.in_zero_point), folded_bias(sums, bias, 0)
+    joined = 1
+    if groups > 1 and select.choice is KernelChoice.BUILTIN:
+        joined = groups_to_join(select.target, weight, groups)
+    if joined > 1:
+        weight, groups = with_zeros(weight, groups, joined), groups // joined
     constants = Constants(
         weight,
         folded,
@@ -97,7 +104,8 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
 def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     layer = select.once(lambda: _layer(select, attrs, op))
-    shape = select.tensor(op.inputs[1]).shape
+    weight = constant_data(select, op.inputs[1], op, "weights")
+    shape = weight.shape
     out_c = out.shape[1]
     taps = math.prod(shape) // out_c
     positions = (
@@ -108,7 +116,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "in_c": x.shape[1],
         "out_c": out_c,
         **window_fields(attrs.window),
-        "groups": attrs.groups if isinstance(attrs, ops.Conv2d) else 1,
+        "groups": layer.constants.groups,
         **zero_point_fields(
             x, in_zero_point=attrs.in_zero_point, out_zero_point=attrs.out_zero_point
         ),
@@ -136,7 +144,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
                 "w_" + label,
                 Weights(kernel.pack, constants),
                 "x".join(map(str, shape)),
-                needed=needed_bytes(kernel, constants.weight),
+                needed=needed_bytes(kernel, weight),
             ),
             select.constant("b_" + label, packed.bias, needed=constants.bias.nbytes),
         ],

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of a convolution that are computed as one: how many, with which weights, and the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.ir import Graph
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.lower.groups import groups_to_join, with_zeros
+from cortexm_tools.program import Program
+from cortexm_tools.target import Target
+
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import Net
+
+GROUPS = ((2, 1, 2), (4, 2, 2), (3, 4, 4), (8, 2, 3), (4, 4, 1), (8, 1, 5))
+
+
+class Made(Program):
+    """Layers of groups, inputs and outputs of a group."""
+
+    def graph(self) -> Graph:
+        net = Net("grouped", 5)
+        outs = []
+        for groups, in_c, out_c in GROUPS:
+            x = net.input((1, groups * in_c, 5, 4))
+            outs.append(net.conv(x, groups * out_c, groups=groups))
+        return net.finish(*outs)
+
+
+def test_between_groups_are_zeros() -> None:
+    weight = np.arange(1, 6 * 9 * 2 + 1, dtype=np.int8).reshape(6, 3, 3, 2)
+    wide = with_zeros(weight, 3, 3).reshape(6, 3, 3, 3, 2)
+    for channel in range(6):
+        assert (wide[channel, :, :, channel // 2] == weight[channel]).all()
+    assert np.count_nonzero(wide) == weight.size
+    assert (with_zeros(weight, 3, 1) == weight).all()
+
+
+def test_only_small_groups_are_joined() -> None:
+    target = Target.parse("cortex-m55")
+    small, large = np.ones((16, 3, 3, 2), np.int8), np.ones((64, 3, 3, 8), np.int8)
+    assert groups_to_join(target, small, 8) == 4
+    assert groups_to_join(target, large, 8) == 1
+    assert groups_to_join(Target.parse("cortex-m3"), small, 8) == 1
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+def test_joined_groups_give_the_same_bytes(cpu: str, tmp_path: Path) -> None:
+    program = Made("grouped", b"")
+    graph = program.graph()
+    target = Target.parse(cpu)
+    calls = [call for step in make_plan(graph, target).steps for call in step.calls]
+    joined = [
+        call.int_fields["groups"] < groups for call, (groups, *_) in zip(calls, GROUPS, strict=True)
+    ]
+    assert sum(joined) >= 5
+    random = np.random.default_rng(1)
+    inputs = [
+        random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
+    ]
+    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
