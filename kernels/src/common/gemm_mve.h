@@ -50,37 +50,47 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     return channels / 4 * (depth * 4 * WEIGHT_BITS / 8) + channels % 4 * cortexm_row_bytes(depth);
 }
 
-/* One chunk of all products but the last two, which take u and v times t. */
+/* The products of one chunk: the first, of `lr` inputs of every vector, and of 16; "" or "a", which adds them
+ * to the sums. */
 #if WEIGHT_BITS == 8
 #define CORTEXM_FIRST_CHUNK                                                                        \
+    "vctp.8      lr\n\t"                                                                           \
+    "vpstt\n\t"                                                                                    \
+    "vldrbt.u8   %q[u], [%[x]]\n\t"                                                                \
+    "vldrbt.u8   %q[v], [%[y]]\n\t"                                                                \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], lr\n\t"                                                               \
     "vmladav.s8  r0, %q[s], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
     "vmladav.s8  r8, %q[s], %q[v]\n\t"                                                             \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], lr\n\t"                                                               \
     "vmladav.s8  r2, %q[t], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
     "vmladav.s8  r10, %q[t], %q[v]\n\t"                                                            \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], lr\n\t"                                                               \
     "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
     "vmladav.s8  r12, %q[s], %q[v]\n\t"                                                            \
-    "add         %[w], %[w], %[first]\n\t"
-#define CORTEXM_CHUNK                                                                              \
+    "add         %[w], %[w], lr\n\t"                                                               \
+    "vmladav.s8  r6, %q[t], %q[u]\n\t"                                                             \
+    "add         %[x], %[x], lr\n\t"                                                               \
+    "add         %[y], %[y], lr\n\t"                                                               \
+    "vmladav.s8  lr, %q[t], %q[v]\n\t"
+#define CORTEXM_CHUNK(a)                                                                           \
     "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
     "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r0, %q[s], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r0, %q[s], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[v], [%[y]], #16\n\t"                                                           \
-    "vmladava.s8 r8, %q[s], %q[v]\n\t"                                                             \
+    "vmladav" a ".s8 r8, %q[s], %q[v]\n\t"                                                         \
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r2, %q[t], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r2, %q[t], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r10, %q[t], %q[v]\n\t"                                                            \
-    "subs        %[chunks], %[chunks], #1\n\t"                                                     \
-    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r10, %q[t], %q[v]\n\t"                                                        \
+    "vmladav" a ".s8 r4, %q[s], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r12, %q[s], %q[v]\n\t"
+    "vmladav" a ".s8 r12, %q[s], %q[v]\n\t"                                                        \
+    "vmladav" a ".s8 r6, %q[t], %q[u]\n\t"                                                         \
+    "vmladav" a ".s8 lr, %q[t], %q[v]\n\t"
 /* The same for one vector of inputs, with the last product. */
 #define CORTEXM_FIRST_OF_ONE                                                                       \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
@@ -106,42 +116,49 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
     "vmladava.s8 r6, %q[t], %q[u]\n\t"
 #define CORTEXM_SIXTEENTH(sums)
-#define CORTEXM_AT_MULTIPLIERS "r10"
-#define CORTEXM_MORE "r6"
-#define CORTEXM_LOAD_MULTIPLIERS "vldrw.u32   %q[t], [" CORTEXM_AT_MULTIPLIERS "], #16\n\t"
+#define CORTEXM_LOAD_MULTIPLIERS "vldrw.u32   %q[t], [r6], #16\n\t"
 #define CORTEXM_UPPER_HALVES
 #else
 #define CORTEXM_FIRST_CHUNK                                                                        \
+    "vctp.8      lr\n\t"                                                                           \
+    "vpstt\n\t"                                                                                    \
+    "vldrbt.u8   %q[u], [%[x]]\n\t"                                                                \
+    "vldrbt.u8   %q[v], [%[y]]\n\t"                                                                \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], lr\n\t"                                                               \
     "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
     "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
     "vmladav.s8  r0, %q[t], %q[u]\n\t"                                                             \
     "vmladav.s8  r8, %q[t], %q[v]\n\t"                                                             \
     "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
     "vmladav.s8  r2, %q[s], %q[u]\n\t"                                                             \
+    "add         %[w], %[w], lr\n\t"                                                               \
     "vmladav.s8  r10, %q[s], %q[v]\n\t"                                                            \
     "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
     "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
     "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
-    "vmladav.s8  r12, %q[s], %q[v]\n\t"
-#define CORTEXM_CHUNK                                                                              \
+    "add         %[x], %[x], lr\n\t"                                                               \
+    "vmladav.s8  r12, %q[s], %q[v]\n\t"                                                            \
+    "add         %[y], %[y], lr\n\t"                                                               \
+    "vmladav.s8  r6, %q[t], %q[u]\n\t"                                                             \
+    "vmladav.s8  lr, %q[t], %q[v]\n\t"
+#define CORTEXM_CHUNK(a)                                                                           \
     "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
     "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
     "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
-    "vmladava.s8 r0, %q[t], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r0, %q[t], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[v], [%[y]], #16\n\t"                                                           \
-    "vmladava.s8 r8, %q[t], %q[v]\n\t"                                                             \
+    "vmladav" a ".s8 r8, %q[t], %q[v]\n\t"                                                         \
     "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
-    "vmladava.s8 r2, %q[s], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r2, %q[s], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r10, %q[s], %q[v]\n\t"                                                            \
+    "vmladav" a ".s8 r10, %q[s], %q[v]\n\t"                                                        \
     "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
-    "subs        %[chunks], %[chunks], #1\n\t"                                                     \
-    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r4, %q[s], %q[u]\n\t"                                                         \
     "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
-    "vmladava.s8 r12, %q[s], %q[v]\n\t"
+    "vmladav" a ".s8 r12, %q[s], %q[v]\n\t"                                                        \
+    "vmladav" a ".s8 r6, %q[t], %q[u]\n\t"                                                         \
+    "vmladav" a ".s8 lr, %q[t], %q[v]\n\t"
 #define CORTEXM_FIRST_OF_ONE                                                                       \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
     "add         %[w], %[w], %[first]\n\t"                                                         \
@@ -167,11 +184,8 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
     "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
     "vmladava.s8 r6, %q[t], %q[u]\n\t"
-/* A load that widens takes a low register. */
-#define CORTEXM_AT_MULTIPLIERS "r6"
-#define CORTEXM_MORE "r10"
 #define CORTEXM_LOAD_MULTIPLIERS                                                                   \
-    "vldrh.u32   %q[t], [" CORTEXM_AT_MULTIPLIERS "], #8\n\t"                                      \
+    "vldrh.u32   %q[t], [r6], #8\n\t"                                                              \
     "vshl.i32    %q[t], %q[t], #16\n\t"
 #define CORTEXM_SIXTEENTH(sums) "vshr.s32    %q[" sums "], %q[" sums "], #4\n\t"
 #define CORTEXM_UPPER_HALVES , [upper] "w"(vdupq_n_u8(0xf0))
@@ -187,68 +201,67 @@ static inline int32x4_t cortexm_multipliers_mve(const MULTIPLIER *multiplier)
 #endif
 }
 
-/* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory. */
+/* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory: in this order,
+ * as LDM and STM move it. */
 typedef struct {
-    const int32_t *bias;
-    const MULTIPLIER *multiplier;
     const int8_t *shift;              /* all negative */
-    int32_t more;                     /* channels after the first block */
     int8_t *out[2];                   /* may be equal */
+    const MULTIPLIER *multiplier;
+    const int32_t *bias;
+    int32_t more;                     /* channels after the first block */
     const int8_t *window[2];          /* x and y */
     uint32_t chunks;
 } cortexm_gemm_t;
 
 /* out: the finished products of x and y with all whole blocks of channels, at least one. Moves bias
- * … out of g on to the channels that are left, and returns their weights. */
+ * … out of g on to the channels that are left, and returns their weights. `first` may be 0, where all
+ * products are 0. */
 static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *weight,
                                                uint32_t first, const cortexm_finish_t *finish)
 {
+    register const int8_t *x __asm__("r1");
+    register const int8_t *y __asm__("r3");
+    register uint32_t less __asm__("r5") = first - 16u;
+    register uint32_t chunks __asm__("r9");
+    const int8_t *const *const windows = g->window; /* between what LDM loads before and after the loop */
     int32x4_t u, v, s, t;
-    const int8_t *x;
-    const int8_t *y;
-    uint32_t chunks;
 
     __asm__ volatile(
         "0:\n\t"
-        "ldrd        %[x], %[y], [%[g], #24]\n\t"
-        "ldr         %[chunks], [%[g], #32]\n\t"
-        "vctp.8      %[first]\n\t"
-        "vpstt\n\t"
-        "vldrbt.u8   %q[u], [%[x]]\n\t"
-        "vldrbt.u8   %q[v], [%[y]]\n\t" CORTEXM_FIRST_CHUNK
-        "vmladav.s8  r6, %q[t], %q[u]\n\t"
-        "add         %[x], %[x], %[first]\n\t"
-        "vmladav.s8  lr, %q[t], %q[v]\n\t"
-        "add         %[y], %[y], %[first]\n\t"
+        "ldm         %[g], {%[x], %[y], %[chunks]}\n\t"
+        "cbz         %[less], 4f\n\t"
+        "add         lr, %[less], #16\n\t" CORTEXM_FIRST_CHUNK
+        "b           5f\n"
+        "4:\n\t" CORTEXM_CHUNK("")
+        /* Then two at a time, entered in the middle if their number is odd. */
+        "5:\n\t"
+        "lsrs        %[chunks], %[chunks], #1\n\t"
+        "bcs         2f\n\t"
         "subs        %[chunks], %[chunks], #1\n\t"
-        "blo         2f\n"
-        "1:\n\t" CORTEXM_CHUNK
-        "vmladava.s8 r6, %q[t], %q[u]\n\t"
-        "vmladava.s8 lr, %q[t], %q[v]\n\t"
+        "blo         3f\n"
+        "1:\n\t" CORTEXM_CHUNK("a")
+        "2:\n\t" CORTEXM_CHUNK("a")
+        "subs        %[chunks], %[chunks], #1\n\t"
         "bhs         1b\n"
-        "2:\n\t"
+        "3:\n\t"
         /* The sums as vectors of four channels; then even registers are free. */
         "vmov        %e[u], r0, r2\n\t"
         "vmov        %f[u], r4, r6\n\t"
         "vmov        %e[v], r8, r10\n\t"
         "vmov        %f[v], r12, lr\n\t" CORTEXM_SIXTEENTH("u") CORTEXM_SIXTEENTH("v")
-        "ldrd        r8, " CORTEXM_AT_MULTIPLIERS ", [%[g]]\n\t"
-        "ldrd        r4, " CORTEXM_MORE ", [%[g], #8]\n\t"
-        "ldrd        r0, r2, [%[g], #16]\n\t"
+        "ldmdb       %[g], {r0, r2, r4, r6, r8, r10}\n\t"
         "vldrw.u32   %q[s], [r8], #16\n\t"
         "vadd.i32    %q[u], %q[u], %q[s]\n\t"
         CORTEXM_LOAD_MULTIPLIERS
         "vadd.i32    %q[v], %q[v], %q[s]\n\t"
         "vqrdmulh.s32 %q[u], %q[u], %q[t]\n\t"
-        "vldrb.s32   %q[s], [r4], #4\n\t"
+        "vldrb.s32   %q[s], [r0], #4\n\t"
         "vqrdmulh.s32 %q[v], %q[v], %q[t]\n\t"
+        "mov         lr, #1\n\t"
         /* As cortexm_rounding_shift_mve. */
-        "vshr.s32    %q[t], %q[u], #31\n\t"
-        "vadd.i32    %q[u], %q[u], %q[t]\n\t"
-        "vshr.s32    %q[t], %q[v], #31\n\t"
-        "vadd.i32    %q[v], %q[v], %q[t]\n\t"
+        "vqdmlah.s32 %q[u], %q[u], lr\n\t"
+        "vqdmlah.s32 %q[v], %q[v], lr\n\t"
         "vrshl.s32   %q[u], %q[u], %q[s]\n\t"
-        "strd        r8, " CORTEXM_AT_MULTIPLIERS ", [%[g]]\n\t"
         "vrshl.s32   %q[v], %q[v], %q[s]\n\t"
         "vmax.s32    %q[u], %q[u], %q[low]\n\t"
         "vmax.s32    %q[v], %q[v], %q[low]\n\t"
@@ -256,15 +269,14 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vmin.s32    %q[v], %q[v], %q[high]\n\t"
         "vadd.i32    %q[u], %q[u], %q[zero]\n\t"
         "vadd.i32    %q[v], %q[v], %q[zero]\n\t"
-        "vstrb.32    %q[u], [r0], #4\n\t"
-        "vstrb.32    %q[v], [r2], #4\n\t"
-        "subs        " CORTEXM_MORE ", " CORTEXM_MORE ", #4\n\t"
-        "strd        r4, " CORTEXM_MORE ", [%[g], #8]\n\t"
-        "strd        r0, r2, [%[g], #16]\n\t"
+        "vstrb.32    %q[u], [r2], #4\n\t"
+        "vstrb.32    %q[v], [r4], #4\n\t"
+        "subs        r10, r10, #4\n\t"
+        "stmdb       %[g], {r0, r2, r4, r6, r8, r10}\n\t"
         "bge         0b\n\t"
         : [u] "=&w"(u), [v] "=&w"(v), [s] "=&w"(s), [t] "=&w"(t), [x] "=&r"(x), [y] "=&r"(y),
           [w] "+&r"(weight), [chunks] "=&r"(chunks)
-        : [first] "r"(first), [g] "r"(g), [low] "w"(finish->low), [high] "w"(finish->high),
+        : [less] "r"(less), [g] "r"(windows), [low] "w"(finish->low), [high] "w"(finish->high),
           [zero] "w"(finish->zero_point) CORTEXM_UPPER_HALVES
         : "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "cc", "memory");
     return weight;
@@ -299,12 +311,12 @@ static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t
                      "2:\n\t"
                      /* Both sums as lanes of one vector. */
                      "vmov         %e[u], r0, r2\n\t"
-                     "ldrd         %[x], %[y], [%[g]]\n\t"
-                     "ldr          r0, [%[x], %[o], lsl #2]\n\t"
-                     "ldr          r2, [%[y], %[o], lsl #2]\n\t"
+                     "ldrd         %[x], %[y], [%[g], #12]\n\t"
+                     "ldr          r0, [%[y], %[o], lsl #2]\n\t"
+                     "ldr          r2, [%[x], %[o], lsl #2]\n\t"
                      "vadd.i32     %q[u], %q[u], r0\n\t"
                      "vqrdmulh.s32 %q[u], %q[u], r2\n\t"
-                     "ldr          %[x], [%[g], #8]\n\t"
+                     "ldr          %[x], [%[g]]\n\t"
                      "ldrsb        r0, [%[x], %[o]]\n\t"
                      /* As cortexm_rounding_shift_mve. */
                      "vshr.s32     %q[s], %q[u], #31\n\t"
@@ -314,7 +326,7 @@ static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t
                      "vmin.s32     %q[u], %q[u], %q[high]\n\t"
                      "vadd.i32     %q[u], %q[u], %q[zero]\n\t"
                      "vmov         r0, r2, %e[u]\n\t"
-                     "ldrd         %[x], %[y], [%[g], #16]\n\t"
+                     "ldrd         %[x], %[y], [%[g], #4]\n\t"
                      "strb         r0, [%[x], %[o]]\n\t"
                      "strb         r2, [%[y], %[o]]\n\t"
                      "adds         %[o], %[o], #1\n\t"
