@@ -91,30 +91,30 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vmladav" a ".s8 r12, %q[s], %q[v]\n\t"                                                        \
     "vmladav" a ".s8 r6, %q[t], %q[u]\n\t"                                                         \
     "vmladav" a ".s8 lr, %q[t], %q[v]\n\t"
-/* The same for one vector of inputs, with the last product. */
-#define CORTEXM_FIRST_OF_ONE                                                                       \
+/* The same for one vector of inputs; its first chunk of which u has the inputs. */
+#define CORTEXM_FIRST_OF_ONE(first)                                                                \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], " first "\n\t"                                                         \
     "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
     "vmladav.s8  r0, %q[s], %q[u]\n\t"                                                             \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], " first "\n\t"                                                         \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
     "vmladav.s8  r2, %q[t], %q[u]\n\t"                                                             \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], " first "\n\t"                                                         \
     "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
     "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], " first "\n\t"                                                         \
     "vmladav.s8  r6, %q[t], %q[u]\n\t"
-#define CORTEXM_CHUNK_OF_ONE                                                                       \
+#define CORTEXM_CHUNK_OF_ONE(a)                                                                    \
     "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
     "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r0, %q[s], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r0, %q[s], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r2, %q[t], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r2, %q[t], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r4, %q[s], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r6, %q[t], %q[u]\n\t"
+    "vmladav" a ".s8 r6, %q[t], %q[u]\n\t"
 #define CORTEXM_SIXTEENTH(sums)
 #define CORTEXM_LOAD_MULTIPLIERS "vldrw.u32   %q[t], [r6], #16\n\t"
 #define CORTEXM_UPPER_HALVES
@@ -159,31 +159,31 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vmladav" a ".s8 r12, %q[s], %q[v]\n\t"                                                        \
     "vmladav" a ".s8 r6, %q[t], %q[u]\n\t"                                                         \
     "vmladav" a ".s8 lr, %q[t], %q[v]\n\t"
-#define CORTEXM_FIRST_OF_ONE                                                                       \
+#define CORTEXM_FIRST_OF_ONE(first)                                                                \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], " first "\n\t"                                                         \
     "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
     "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
     "vmladav.s8  r0, %q[t], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
     "vmladav.s8  r2, %q[s], %q[u]\n\t"                                                             \
-    "add         %[w], %[w], %[first]\n\t"                                                         \
+    "add         %[w], %[w], " first "\n\t"                                                         \
     "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
     "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
     "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
     "vmladav.s8  r6, %q[t], %q[u]\n\t"
-#define CORTEXM_CHUNK_OF_ONE                                                                       \
+#define CORTEXM_CHUNK_OF_ONE(a)                                                                    \
     "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
     "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
     "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
-    "vmladava.s8 r0, %q[t], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r0, %q[t], %q[u]\n\t"                                                             \
     "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
-    "vmladava.s8 r2, %q[s], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r2, %q[s], %q[u]\n\t"                                                             \
     "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
-    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
+    "vmladav" a ".s8 r4, %q[s], %q[u]\n\t"                                                             \
     "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
-    "vmladava.s8 r6, %q[t], %q[u]\n\t"
+    "vmladav" a ".s8 r6, %q[t], %q[u]\n\t"
 #define CORTEXM_LOAD_MULTIPLIERS                                                                   \
     "vldrh.u32   %q[t], [r6], #8\n\t"                                                              \
     "vshl.i32    %q[t], %q[t], #16\n\t"
@@ -212,6 +212,21 @@ typedef struct {
     const int8_t *window[2];          /* x and y */
     uint32_t chunks;
 } cortexm_gemm_t;
+
+/* The nine words, which a compiler would leave to memcpy. */
+static inline void cortexm_copy_gemm(cortexm_gemm_t *to, const cortexm_gemm_t *from)
+{
+    int32x4_t a, b;
+
+    __asm__ volatile("vldrw.u32   %q[a], [%[from]]\n\t"
+                     "vldrw.u32   %q[b], [%[from], #16]\n\t"
+                     "vstrw.32    %q[a], [%[to]]\n\t"
+                     "vstrw.32    %q[b], [%[to], #16]\n\t"
+                     : [a] "=&w"(a), [b] "=&w"(b)
+                     : [from] "r"(from), [to] "r"(to)
+                     : "memory");
+    to->chunks = from->chunks;
+}
 
 /* out: the finished products of x and y with all whole blocks of channels, at least one. Moves bias
  * … out of g on to the channels that are left, and returns their weights. `first` may be 0, where all
@@ -414,10 +429,10 @@ static inline int32x4_t cortexm_dot_4x1_mve(const int8_t *x, const int8_t **weig
     __asm__ volatile(
         "vctp.8      %[first]\n\t"
         "vpst\n\t"
-        "vldrbt.u8   %q[u], [%[x]]\n\t" CORTEXM_FIRST_OF_ONE
+        "vldrbt.u8   %q[u], [%[x]]\n\t" CORTEXM_FIRST_OF_ONE("%[first]")
         "add         %[x], %[x], %[first]\n\t"
         "wls         lr, %[chunks], 2f\n"
-        "1:\n\t" CORTEXM_CHUNK_OF_ONE
+        "1:\n\t" CORTEXM_CHUNK_OF_ONE("a")
         "le          lr, 1b\n"
         "2:\n\t"
         "vmov        %e[u], r0, r2\n\t"

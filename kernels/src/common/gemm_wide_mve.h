@@ -181,6 +181,21 @@ typedef struct {
     uint32_t chunks;
 } cortexm_gemm_t;
 
+/* The nine words, which a compiler would leave to memcpy. */
+static inline void cortexm_copy_gemm(cortexm_gemm_t *to, const cortexm_gemm_t *from)
+{
+    int32x4_t a, b;
+
+    __asm__ volatile("vldrw.u32   %q[a], [%[from]]\n\t"
+                     "vldrw.u32   %q[b], [%[from], #16]\n\t"
+                     "vstrw.32    %q[a], [%[to]]\n\t"
+                     "vstrw.32    %q[b], [%[to], #16]\n\t"
+                     : [a] "=&w"(a), [b] "=&w"(b)
+                     : [from] "r"(from), [to] "r"(to)
+                     : "memory");
+    to->chunks = from->chunks;
+}
+
 /* out: the finished products of x and y with all whole blocks of channels, at least one. Moves bias
  * … out of g on to the channels that are left, and returns their weights. */
 static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *weight,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "common/stamp.h"
+#include "cortexm/requantize.h"
 
 /* Taps begin, begin + 1 … end - 1 are inside; the others are padding. */
 typedef struct {
@@ -28,6 +29,17 @@ static inline cortexm_taps_t cortexm_taps_inside(int32_t first, int32_t dilation
         --taps.end;
     }
     return taps;
+}
+
+/* As cortexm_taps_inside, in less code where the core divides. Divisions round towards 0, which makes no
+ * difference to numbers that are clamped there. */
+static inline cortexm_taps_t cortexm_taps_divided(int32_t first, int32_t dilation, int32_t kernel,
+                                                  int32_t extent)
+{
+    const int32_t up = dilation - 1 - first;
+    const int32_t end = cortexm_clamp((extent + up) / dilation, 0, kernel);
+
+    return (cortexm_taps_t){cortexm_clamp(up / dilation, 0, end), end};
 }
 
 static inline int32_t cortexm_taps_count(cortexm_taps_t taps)
