@@ -39,6 +39,7 @@ typedef enum {
     DEPTHWISE_TAP_FOURS,
     DEPTHWISE_WINDOW_ROWS,
     DEPTHWISE8,
+    DEPTHWISE16,
     DEPTHWISE_PIXEL4,
     DEPTHWISE_PIXEL8,
     TRANSPOSE,
@@ -72,6 +73,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
     conv_w4_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)
+#define depthwise16_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE16)
 #define depthwise_pixel4_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL4)
 #define depthwise_pixel8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL8)
 

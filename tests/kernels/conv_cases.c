@@ -9,7 +9,7 @@
 /* Channels that a variant asks for. */
 static int32_t least_channels(conv_kind_t kind)
 {
-    return kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ? 8 : kind == DEPTHWISE_PIXEL4 ? 4 : 1;
+    return kind == DEPTHWISE16 ? 16 : kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ? 8 : kind == DEPTHWISE_PIXEL4 ? 4 : 1;
 }
 
 /* One output pixel, whose taps lie in the image with one distance between them. */
@@ -72,7 +72,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in : any_in;
+    const int32_t group_in = kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+                             : any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in
+                                                             : any_in;
     const int32_t group_out = extent(one_in(2) ? between(1, 9) : length(), 31);
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
@@ -105,6 +107,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         p.dilation_h = p.dilation_w = 1;
         p.stride_w = (uint16_t)between(1, 2);
     }
+    if (kind == DEPTHWISE16) {
+        p.kernel_h = p.kernel_w = 3;
+    }
     if (kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_PAIRS) {
         p.dilation_h = p.dilation_w = 1;
         if (one_in(8)) { /* some phases have no tap */
@@ -126,6 +131,11 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         MAKE_PIXEL(p);
     }
     p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
+    if (kind == DEPTHWISE16 && p.in_c == 8) {
+        p.stride_w = 1;
+        p.out_w += p.out_w % 2;
+        p.out_pixel_stride = 8;
+    }
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
@@ -136,7 +146,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
         if ((kind == CONV_GEMM4 || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
-             kind == TRANSPOSE_GEMM4) &&
+             kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4) &&
             shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
         }
@@ -149,6 +159,17 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
     in = random_codes(in_size, 8);
     weight = random_codes(weight_size, bits);
     bias = random_bias(p.out_c);
+    if (kind == DEPTHWISE16) {
+        const int is_extreme = one_in(4); /* the largest sums of two products */
+
+        for (int32_t i = 0; i < weight_size; ++i) {
+            weight[i] = is_extreme ? (int8_t)(one_in(4) ? 127 : -127)
+                        : weight[i] < -127 ? -127 : weight[i];
+        }
+        for (int32_t i = 0; is_extreme && i < in_size; ++i) {
+            in[i] = (int8_t)(one_in(8) ? 127 : -128);
+        }
+    }
     if (kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS || kind == DEPTHWISE_PIXEL4 ||
         kind == TRANSPOSE_PAIRS) {
         make_narrow(shifts, bias, p.out_c);
@@ -210,6 +231,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         weight = packed;
     } else if (kind == DEPTHWISE_PIXEL8) {
         weight = pack_depthwise8(weight, p.out_c, p.kernel_h * p.kernel_w);
+    } else if (kind == DEPTHWISE16) {
+        weight = pack_depthwise16(weight, p.out_c, 9);
+        scratch = allocate(140 + (p.in_c == 8 ? 16 + 432 : p.in_c));
     } else if (kind == DEPTHWISE8) {
         const int32_t taps = p.kernel_h * p.kernel_w;
 

@@ -489,6 +489,20 @@ int8_t *pack_tap_pairs(const int8_t *weight, int32_t channels, int32_t taps)
     return packed;
 }
 
+int8_t *pack_depthwise16(int8_t *weight, int32_t channels, int32_t taps)
+{
+    const int32_t width = channels < 16 ? channels : 16;
+    int8_t *packed = allocate(channels * taps);
+
+    for (int32_t i = 0; i < channels * taps; ++i) {
+        const int32_t c = i % channels;
+
+        packed[(c / width * taps + i / channels) * width + c % width] = weight[i];
+    }
+    free(weight);
+    return packed;
+}
+
 int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps)
 {
     const int32_t places = (channels + 7) / 8 * 8;

@@ -66,5 +66,7 @@ int8_t *copy_of(const int8_t *codes, int32_t count);
 int8_t *pack_tap_pairs(const int8_t *weight, int32_t channels, int32_t taps);
 /* As depthwise8 in plan/kernels/packing.py; takes over `weight`. */
 int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps);
+/* As depthwise16 there, the same. */
+int8_t *pack_depthwise16(int8_t *weight, int32_t channels, int32_t taps);
 
 #endif

@@ -55,6 +55,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "window_rows": 1,
         "pairs": 8 + 9 + in_twos,
         "twos": 4 + in_twos + channels % 2 * (depth + 1),
+        "depthwise16": 0,
         "depthwise8": -channels % 8 * depth,
         "tap_pairs": depth % 2 * channels + -channels % 4 * (depth + depth % 2),
         "nibble_gemm4": max(0, 16 - depth) + left * 8,

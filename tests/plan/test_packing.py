@@ -87,6 +87,13 @@ def test_depthwise8(channels: int) -> None:
     assert packed.bias.size == packed.multiplier.size == packed.shift.size == channels
 
 
+def test_depthwise16() -> None:
+    weight = np.random.default_rng(0).integers(-127, 128, (1, 3, 3, 48)).astype(np.int8)
+    packed = pack("depthwise16", _constants(weight, 48)).weight.reshape(3, 9, 16)
+    for chunk, tap, lane in np.ndindex(packed.shape):
+        assert packed[chunk, tap, lane] == weight.reshape(9, 48)[tap, 16 * chunk + lane]
+
+
 @pytest.mark.parametrize("taps", [1, 2, 7])
 @pytest.mark.parametrize("channels", [4, 6, 16])
 def test_tap_pairs(channels: int, taps: int) -> None:
@@ -296,7 +303,7 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
     rng = np.random.default_rng(0)
     rows = form in ("window_rows", "nibble_rows")
     depthwise = rows or form in (
-        "depthwise8", "nibble_depthwise8", "tap_fours", "nibble_tap_fours", "nn_depthwise",
+        "depthwise8", "depthwise16", "nibble_depthwise8", "tap_fours", "nibble_tap_fours", "nn_depthwise",
         "tap_pairs",
     )  # fmt: skip
     grouped = form in (
@@ -308,6 +315,8 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
         if rows:
             height = width = 3
         out_c = 8 + in_c * per_group if depthwise else groups * per_group
+        if form == "depthwise16":
+            out_c = 16 * in_c
         shape = (1, height, width, out_c) if depthwise else (out_c, height, width, in_c)
         weight = rng.integers(-128, 128, shape).astype(np.int8)
         bias, multipliers, shifts, plain = rng.integers(-99, 99, (4, out_c)).astype(np.int32)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums of int16 layers: 32 bits only where weights and biases prove that they suffice; and multipliers:
-16 bits only where their other 16 are zero."""
+16 bits only where their other 16 are zero; and products of two taps in 16 bits."""
 
 from __future__ import annotations
 
@@ -118,3 +118,28 @@ def test_both_matrices_of_a_recurrent_layer_need_4_bits(codes: DType) -> None:
                 check_plan(replace(plan, graph=changed))
             (step,) = make_plan(changed, Target.parse(cpu)).steps
             assert step.calls[0].kernel.types == codes.value
+
+
+def test_products_of_two_taps_need_weights_that_are_small_enough() -> None:
+    """They are added in 16 bits where no weight is -128; a plan that does so for others is refused."""
+    net = Net("depthwise", 0)
+    x = net.input((1, 16, 5, 5))
+    graph = net.finish(net.conv(x, 16, (3, 3), depthwise=True))
+    (op,) = graph.ops
+    weight = graph.tensors[op.inputs[1]]
+    assert weight.data is not None
+
+    def with_weights(first: int, second: int) -> Graph:
+        assert weight.data is not None
+        data = weight.data.clip(-127)
+        data.reshape(9, -1)[:2, 3] = first, second
+        tensors = list(graph.tensors)
+        tensors[op.inputs[1]] = replace(weight, data=data)
+        return replace(graph, tensors=tuple(tensors))
+
+    plans = [make_plan(with_weights(-127, w), Target.parse("cortex-m55")) for w in (-127, -128)]
+    names = [{call.kernel.op for step in plan.steps for call in step.calls} for plan in plans]
+    assert names == [{"depthwise_conv2d_3x3"}, {"depthwise_conv2d"}]
+    check_plan(plans[0])
+    with pytest.raises(CortexMError, match="products of two taps do not fit in the 16 bits of"):
+        check_plan(replace(plans[0], graph=with_weights(-128, -128)))

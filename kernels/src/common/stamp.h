@@ -248,12 +248,14 @@
 #undef TAKE_max_pool2d
 #undef TAPS
 #undef TO
+#undef TWO_TAPS
 #undef TYPES
 #undef UPPER
 #undef VECTOR
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d
 #undef WEIGHT_BITS
+#undef WIDEN
 #undef WIDE_conv2d
 #undef WIDE_conv2d_wide
 #undef WIDE_depthwise_conv2d

@@ -13,7 +13,7 @@ from .concat import check_joins
 from .in_place import check_views, overwrites_in_place
 from .overlap import overwrites_unread
 from .states import check_states
-from .sums import check_four_bits, check_sums
+from .sums import check_four_bits, check_pairs, check_sums
 
 
 def check_plan(plan: Plan) -> Plan:
@@ -52,6 +52,7 @@ def check_plan(plan: Plan) -> Plan:
         check_bands(plan, step)
         check_sums(plan, step)
         check_four_bits(plan, step)
+        check_pairs(plan, step)
     check_joins(plan)
     check_views(plan)
     check_states(plan)

@@ -32,6 +32,7 @@ class Form:
 
 FORMS: dict[str, Form] = {
     "": Form(),
+    "depthwise16": Form(packing.depthwise16),
     "depthwise8": Form(packing.depthwise8, packing.depthwise8_size),
     "eights": Form(packing.eights),
     "fours": Form(packing.fours),

@@ -270,6 +270,15 @@ def depthwise8_size(constants: Constants) -> int:
     return int(constants.weight.size // channels * 8 * -(-channels // 8))
 
 
+def depthwise16(constants: Constants) -> Array:
+    """Weights in chunks of sixteen channels, of which there are whole ones, [chunk][tap][16]; or of eight,
+    if that is all."""
+    channels = constants.channels
+    width = min(16, channels)
+    taps = constants.weight.reshape(-1, channels // width, width)
+    return np.ascontiguousarray(taps.transpose(1, 0, 2)).reshape(-1)
+
+
 def tap_pairs(constants: Constants) -> Array:
     """Weights in chunks of four channels and two taps, [chunk][two taps][8]: of the first two channels at
     both taps, then of the others. An odd tap has zeros beside it.

@@ -74,6 +74,19 @@ def _rows_3x3(facts: Facts) -> bool:
     )
 
 
+def _sixteens_3x3(facts: Facts) -> bool:
+    """3x3 windows of channels in sixteens; or of eight, where two pixels lie side by side."""
+    are_pairs = facts["in_c"] == facts["out_pixel_stride"] == 8 and facts["stride_w"] == 1
+    is_even = are_pairs and facts["out_w"] % 2 == 0
+    is_3x3 = facts["kernel_h"] == facts["kernel_w"] == 3
+    return bool(is_3x3 and (facts["in_c"] % 16 == 0 or is_even))
+
+
+def _from_minus_127(facts: Facts) -> bool:
+    """No weight is below -127, so that the sum of two products with int8 codes fits in 16 bits."""
+    return bool(facts["least_weight"] >= -127)
+
+
 def _pixel(facts: Facts) -> bool:
     """Depthwise: one output pixel, whose taps lie in the image with one distance between them, and one
     output channel for each input channel."""
@@ -146,6 +159,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "sums_of_27_bits": _sums_of_27_bits,
     "one_group": _one_group,
     "rows_3x3": _rows_3x3,
+    "sixteens_3x3": _sixteens_3x3,
+    "from_minus_127": _from_minus_127,
     "pixel": _pixel,
     "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,
@@ -300,6 +315,12 @@ def _tap_vectors(facts: Facts) -> int:
     return int(20 * ((taps + 3) // 4 * 4) + facts["in_c"])
 
 
+def _nine_taps(facts: Facts) -> int:
+    """A pixel_t of kernels/src/conv/depthwise_conv2d_mve.inc, with its pixel of padding; for eight channels
+    with two, and a twice_t."""
+    return 140 + (16 + 432 if facts["in_c"] == 8 else int(facts["in_c"]))
+
+
 def _tap_wide_vectors(facts: Facts) -> int:
     """The same, with a pixel of int16."""
     return _tap_vectors(facts) + int(facts["in_c"])
@@ -345,6 +366,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "two_wide_phase_windows": _two_wide_phase_windows,
     "widened_phase_window": _widened_phase_window,
     "tap_vectors": _tap_vectors,
+    "nine_taps": _nine_taps,
     "tap_wide_vectors": _tap_wide_vectors,
     "tap_vectors_weights": _tap_vectors_weights,
     "tap_wide_vectors_weights": _tap_wide_vectors_weights,

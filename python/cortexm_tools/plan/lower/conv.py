@@ -129,6 +129,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "largest_sum": layer.largest_sum,
         "largest_plain_sum": layer.largest_plain_sum,
         "largest_start": layer.largest_start,
+        "least_weight": int(layer.constants.weight.min(initial=0)),
     }
     kernel = select.kernel(layer.kind, layer.types, op, facts)
     constants = layer.constants
