@@ -13,7 +13,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.check.sums import SUMS_32, largest_int16_sum
+from cortexm_tools.plan.check.sums import SUMS_32, check_pairs, largest_int16_sum
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
@@ -143,3 +143,17 @@ def test_products_of_two_taps_need_weights_that_are_small_enough() -> None:
     check_plan(plans[0])
     with pytest.raises(CortexMError, match="products of two taps do not fit in the 16 bits of"):
         check_plan(replace(plans[0], graph=with_weights(-128, -128)))
+
+
+def test_two_pixels_written_as_one_lie_side_by_side() -> None:
+    """The kernel that writes them so makes no part of a concatenation of channels."""
+    net = Net("depthwise", 0)
+    x = net.input((1, 8, 4, 6))
+    parts = [net.conv(x, 8, (3, 3), padding=(1, 1, 1, 1), depthwise=True) for _ in range(2)]
+    plan = make_plan(net.finish(net.concat(parts, 1)), Target.parse("cortex-m55"))
+    (step, *_) = [step for step in plan.steps if step.calls[0].kernel.pack == "depthwise16"]
+    assert step.calls[0].int_fields["out_pixel_stride"] == 8
+    fields = (dict(step.calls[0].fields) | {"out_pixel_stride": 16}).items()
+    apart = replace(step, calls=(replace(step.calls[0], fields=tuple(fields)),))
+    with pytest.raises(CortexMError, match="results are not side by side as"):
+        check_pairs(plan, apart)

@@ -89,7 +89,8 @@ def check_four_bits(plan: Plan, step: Step) -> None:
 
 def check_pairs(plan: Plan, step: Step) -> None:
     """Every call that adds the products of two taps, 2n and 2n + 1, in 16 bits computes a layer whose
-    weights leave them there, whatever its int8 codes are.
+    weights leave them there, whatever its int8 codes are; where it takes two pixels of eight channels for
+    one, they lie side by side.
 
     Raises:
         CortexMError: names the layer.
@@ -105,5 +106,11 @@ def check_pairs(plan: Plan, step: Step) -> None:
         if 128 * (np.abs(taps[0:-1:2]) + np.abs(taps[1::2])).max(initial=0) > 2**15 - 1:
             raise CortexMError(
                 f"products of two taps do not fit in the 16 bits of {call.kernel.symbol}",
+                where=str(op.layer),
+            )
+        fields = call.int_fields
+        if fields["in_c"] == 8 and fields["out_pixel_stride"] != 8:
+            raise CortexMError(
+                f"results are not side by side as {call.kernel.symbol} writes them",
                 where=str(op.layer),
             )

@@ -134,6 +134,8 @@ def _leaves_gaps(index: int, part: Part, calls: Sequence[Call]) -> bool:
                 return False
         elif dict(call.fields).get("out_pixel_stride") != part.pixel:
             return False
+        elif call.kernel.pack == "depthwise16" and part.pixel == 8:
+            return False  # it writes two pixels of eight channels as one of sixteen
     return bool(calls)
 
 
