@@ -172,7 +172,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
     }
     if (kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS || kind == DEPTHWISE_PIXEL4 ||
         kind == TRANSPOSE_PAIRS) {
-        make_narrow(shifts, bias, p.out_c);
+        make_narrow(shifts, kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS ? 22 : 31, bias,
+                    p.out_c);
     }
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     ref(&p, in, weight, bias, o.data[1], NULL);
@@ -317,7 +318,7 @@ int ring_case(ring_fn variant, ring_fn ref, ring_form_t form)
     weight = random_codes(p.channels * taps, 8);
     bias = random_bias(p.channels);
     if (form == RING_PAIRS) {
-        make_narrow(shifts, bias, p.channels);
+        make_narrow(shifts, 31, bias, p.channels);
     }
     o = outputs(p.channels);
     ref(&p, position, ring, weight, bias, after.data[1], o.data[1]);

@@ -50,7 +50,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
              : bits == 4            ? pack_nibble_fours(weight, p.out_features, 1, p.in_features)
                                     : pack_fours(weight, p.out_features, 1, p.in_features);
     if (is_pairs) {
-        make_narrow(NULL, bias, p.out_features);
+        make_narrow(NULL, 31, bias, p.out_features);
         scratch = allocate((p.in_features + 3) / 4 * 8);
     } else if (kind == LINEAR_FOURS) {
         scratch = allocate((p.in_features + 511) / 512 * 4);

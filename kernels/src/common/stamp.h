@@ -111,7 +111,7 @@
 #undef LOAD_LANES
 #undef LOAD_MULTIPLIER
 #undef LOAD_MULTIPLIERS
-#undef LOAD_ROW
+#undef LOAD_ROWS
 #undef LOAD_SECOND
 #undef LOAD_TAP
 #undef LOAD_s16
@@ -132,9 +132,12 @@
 #undef MULTIPLIER
 #undef MULTIPLY_2X2
 #undef MULTIPLY_BLOCK
+#undef MULTIPLY_BOTH
+#undef MULTIPLY_BOTH_LAST
 #undef MULTIPLY_COLUMN
 #undef MULTIPLY_EIGHT
 #undef MULTIPLY_FIRST
+#undef MULTIPLY_LAST
 #undef MULTIPLY_LOWER
 #undef MULTIPLY_QUAD
 #undef MULTIPLY_ROWS
@@ -247,6 +250,7 @@
 #undef TAKE_avg_pool2d
 #undef TAKE_max_pool2d
 #undef TAPS
+#undef TAP_ROW
 #undef TO
 #undef TWO_TAPS
 #undef TYPES

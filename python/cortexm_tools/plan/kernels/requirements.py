@@ -28,6 +28,12 @@ def _shifts_right_2(facts: Facts) -> bool:
     return all(rescale.shift <= -2 for rescale in facts["rescales"])
 
 
+def _shifts_right_to_22(facts: Facts) -> bool:
+    """The same, and no shift is longer than 22: what the multiplier makes of a sum below 2^30 and the zero
+    point shifted to the left by as much are together below 2^31."""
+    return all(-22 <= rescale.shift < 0 for rescale in facts["rescales"])
+
+
 def _narrow_multipliers(facts: Facts) -> bool:
     """Every multiplier is one of 16 bits, times 2^16."""
     return all(rescale.is_narrow for rescale in facts["rescales"])
@@ -145,6 +151,7 @@ def _normal_scale(facts: Facts) -> bool:
 
 CASES: dict[str, Callable[[Facts], bool]] = {
     "shifts_right": _shifts_right,
+    "shifts_right_to_22": _shifts_right_to_22,
     "narrow_multipliers": _narrow_multipliers,
     "shifts_right_2": _shifts_right_2,
     "one_to_one": _one_to_one,
