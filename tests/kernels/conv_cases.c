@@ -211,7 +211,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         if (kind == CONV_TWOS) {
             packed = bits == 8 ? pack_twos(weight, p.out_c, depth)
                                : pack_nibble_twos(weight, p.out_c, depth);
-            scratch = allocate((depth + 3) / 4 * 32);
+            scratch = allocate((depth + 3) / 4 * (p.in_c % 4 == 0 ? 32 : 36));
         } else {
             packed = bits == 8 ? pack_fours(weight, outputs_of_group, groups, depth)
                                : pack_nibble_fours(weight, outputs_of_group, groups, depth);

@@ -356,35 +356,17 @@ static inline void cortexm_gemm_1x8(const cortexm_word_t *x, const cortexm_word_
 
 #if defined CORTEXM_IS_conv2d
 
-/*
- * The windows of four pixels as a panel of 16-bit values in scratch, words [k / 2][pixel]. The
- * codes (ELEMENT, stamp.h) have 8 or 16 bits.
- */
-
+/* The windows of four pixels are a panel of 16-bit values in scratch, words [k / 2][pixel]. */
 #define PANEL 4
 
-/* Four inputs of a pixel, and the code of padding. */
-#if CODE_BITS == 8
-static inline void cortexm_panel_quad(cortexm_word_t *word, const int8_t *from)
-{
-    const uint32_t codes = cortexm_load4(from);
-    const uint32_t even = cortexm_sxtb16(codes);
-    const uint32_t odd = cortexm_sxtb16_ror8(codes);
+#if CODE_BITS == 16
 
-    word[0] = cortexm_lower_halves(even, odd);
-    word[PANEL] = cortexm_upper_halves(even, odd);
-}
-
-#define PADDING(p) ((p)->in_zero_point)
-#else
+/* Four inputs of a pixel. */
 static inline void cortexm_panel_quad(cortexm_word_t *word, const int16_t *from)
 {
     word[0] = cortexm_load2(from);
     word[PANEL] = cortexm_load2(from + 2);
 }
-
-#define PADDING(p) 0
-#endif
 
 /* Where the next input of a pixel goes in its panel: the other half of the word, or the lower half
  * of the pixel's next word. */
@@ -393,7 +375,7 @@ static int16_t *cortexm_panel_next(int16_t *to)
     return to + (((uintptr_t)to & 2u) != 0u ? 2 * PANEL - 1 : 1);
 }
 
-static int16_t *cortexm_panel_codes(int16_t *to, const ELEMENT *from, int32_t n)
+static int16_t *cortexm_panel_codes(int16_t *to, const int16_t *from, int32_t n)
 {
     if (n > 0 && ((uintptr_t)to & 2u) != 0u) {
         *to = *from++;
@@ -412,17 +394,17 @@ static int16_t *cortexm_panel_codes(int16_t *to, const ELEMENT *from, int32_t n)
     return to;
 }
 
-static int16_t *cortexm_panel_constant(int16_t *to, int32_t value, int32_t n)
+static int16_t *cortexm_panel_padding(int16_t *to, int32_t n)
 {
     for (; n > 0; --n) {
-        *to = (int16_t)value;
+        *to = 0;
         to = cortexm_panel_next(to);
     }
     return to;
 }
 
 /* The window whose first tap is at (y, x) of the image. */
-static void cortexm_panel_window(const PARAMS *p, const ELEMENT *in, int32_t y, int32_t x,
+static void cortexm_panel_window(const PARAMS *p, const int16_t *in, int32_t y, int32_t x,
                        cortexm_word_t *panel)
 {
     const int32_t channels = p->in_c;
@@ -430,7 +412,7 @@ static void cortexm_panel_window(const PARAMS *p, const ELEMENT *in, int32_t y, 
                               x + (p->kernel_w - 1) * p->dilation_w < p->in_w &&
                               y + (p->kernel_h - 1) * p->dilation_h < p->in_h;
     const cortexm_taps_t cols = cortexm_taps_inside(x, p->dilation_w, p->kernel_w, p->in_w);
-    const ELEMENT *row = in + y * p->in_row_stride + (x + cols.begin * p->dilation_w) * channels;
+    const int16_t *row = in + y * p->in_row_stride + (x + cols.begin * p->dilation_w) * channels;
     int16_t *to = (int16_t *)(void *)panel;
 
     if (is_inside && p->dilation_w == 1) {
@@ -444,25 +426,27 @@ static void cortexm_panel_window(const PARAMS *p, const ELEMENT *in, int32_t y, 
     }
     for (int32_t ky = p->kernel_h; ky > 0; --ky) {
         if (y < 0 || y >= p->in_h) {
-            to = cortexm_panel_constant(to, PADDING(p), p->kernel_w * channels);
+            to = cortexm_panel_padding(to, p->kernel_w * channels);
         } else {
-            to = cortexm_panel_constant(to, PADDING(p), cols.begin * channels);
+            to = cortexm_panel_padding(to, cols.begin * channels);
             if (p->dilation_w == 1) {
                 to = cortexm_panel_codes(to, row, cortexm_taps_count(cols) * channels);
             } else {
-                const ELEMENT *tap = row;
+                const int16_t *tap = row;
 
                 for (int32_t kx = cols.begin; kx < cols.end; ++kx) {
                     to = cortexm_panel_codes(to, tap, channels);
                     tap += p->dilation_w * channels;
                 }
             }
-            to = cortexm_panel_constant(to, PADDING(p), (p->kernel_w - cols.end) * channels);
+            to = cortexm_panel_padding(to, (p->kernel_w - cols.end) * channels);
         }
         y += p->dilation_h;
         row += p->dilation_h * p->in_row_stride;
     }
 }
+
+#endif
 
 #endif
 

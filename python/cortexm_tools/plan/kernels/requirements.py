@@ -232,6 +232,11 @@ def _panel(facts: Facts) -> int:
     return 4 * 2 * 4 * _quads(facts)
 
 
+def _panel_bytes(facts: Facts) -> int:
+    """The same, and a window as bytes where its pixels are no fours of channels."""
+    return _panel(facts) + (4 * _quads(facts) if facts["in_c"] % 4 else 0)
+
+
 def _triples(facts: Facts) -> int:
     """The windows of three pixels of a convolution group in two words per input, two words for each
     chunk of 64 inputs, and one pixel of padding: see kernels/src/conv/conv2d_s8.inc."""
@@ -378,6 +383,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "tap_vectors_weights": _tap_vectors_weights,
     "tap_wide_vectors_weights": _tap_wide_vectors_weights,
     "panel": _panel,
+    "panel_bytes": _panel_bytes,
     "tap_tables": _tap_tables,
     "wide_tap_tables": _wide_tap_tables,
     "tap_tables_weights": _tap_tables_weights,
