@@ -103,7 +103,6 @@
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_max_pool2d
-#undef LAST_FINISH
 #undef LITERALS
 #undef LOAD
 #undef LOAD_FIRST
@@ -141,7 +140,6 @@
 #undef MULTIPLY_LOWER
 #undef MULTIPLY_QUAD
 #undef MULTIPLY_ROWS
-#undef MULTIPLY_SECOND
 #undef MULTIPLY_SMALL
 #undef MULTIPLY_STEP
 #undef MULTIPLY_TWO
@@ -278,6 +276,16 @@
 #else
 #define CORTEXM_APART
 #define CORTEXM_SHARED static
+#endif
+
+/* Nor have these copies for one value of an argument, whose stacks could not be told apart. */
+#if defined __has_attribute
+#if __has_attribute(noclone)
+#define CORTEXM_UNCLONED __attribute__((noclone))
+#endif
+#endif
+#ifndef CORTEXM_UNCLONED
+#define CORTEXM_UNCLONED
 #endif
 
 /* Pastes names after macros in them are expanded. */
