@@ -139,14 +139,20 @@ def test_sequence(name: str) -> None:
     assert all(torch.equal(after[key], before[key]) for key in before)
 
 
+# The states of simplified programs whose memory has become a ring: [fours of features, steps, ranks, four].
+RINGS = {
+    "svdf": {"memory": (2, 4, 2, 4), "memory_position": (1,)},
+    "svdf_odd": {"memory": (2, 5, 1, 4), "memory_position": (1,)},
+}
+
+
 @each(CASES)
 def test_interpreter_agrees(name: str) -> None:
     """The .pte, read and simplified, gives what ExecuTorch's Python operators give."""
     loaded, result, _ = lowered(name)
     graph = simplify(read_pte(result.pte, name="net"))
-    assert {state.name: graph.tensors[state.before].shape for state in graph.states} == CASES[name][
-        2
-    ]
+    kept = {state.name: graph.tensors[state.before].shape for state in graph.states}
+    assert kept == RINGS.get(name, CASES[name][2])
     given = rows(loaded)
     got = [tuple(values) for values in run_sequence(graph, given)]
     want = run_in_order(result.reference, given)
