@@ -42,6 +42,7 @@ GEOMETRY = """
     reduced_dims reduced_stride in_step out_step value_stride index_stride k value_step index_step
     largest step add offset_stride steps inputs hidden x_start x_batch x_step y_start y_batch y_step
     is_relu planes plane_stride signals samples start hop frames frame points bands adds square_roots
+    turns blocks width pitch
 """.split()
 
 CHECK = r"""
