@@ -18,15 +18,20 @@ from tests.support.golden import golden_case
 @pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m55"])
 def test_levels_differ_in_code_and_speed_only(cpu: str, tmp_path: Path) -> None:
     program = Program("net", golden_case("conv-conv2d_x3").pte)
-    flash = {}
+    ram = {}
+    memory = {}
     instructions = {}
     for level in Optimize:
         options = CompileOptions(target=Target.parse(cpu), optimize=level)
         request = RunRequest(work=tmp_path / level.value)
         result = run_program(compile_program(program, options), request)
         assert result.matched, level
-        flash[level] = result.data["flash_code_bytes"] + result.data["flash_constants_bytes"]
+        ram[level] = result.data["ram_bytes"]
+        flash = result.data["flash_code_bytes"] + result.data["flash_constants_bytes"]
+        memory[level] = ram[level] + flash
         instructions[level] = result.data["instructions"]
-    assert flash[Optimize.SIZE] < flash[Optimize.BALANCED]
+    # Bands cost flash for their calls, and save more RAM: 232 bytes of flash for 488 of RAM on the M4.
+    assert ram[Optimize.SIZE] <= ram[Optimize.BALANCED]
+    assert memory[Optimize.SIZE] < memory[Optimize.BALANCED]
     assert instructions[Optimize.BALANCED] < instructions[Optimize.SIZE]
     assert instructions[Optimize.SPEED] <= instructions[Optimize.BALANCED] * 1.001
