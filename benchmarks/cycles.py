@@ -25,7 +25,6 @@ from cortexm_tools.compile import CompileOptions
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph
 from cortexm_tools.plan.kernels.table import KernelChoice
-from cortexm_tools.program import Program
 from cortexm_tools.run.bench import bench
 from cortexm_tools.run.calibrate import point_of
 from cortexm_tools.run.classes import CLASSES, EVENTS
@@ -36,7 +35,7 @@ from cortexm_tools.target import Core, Target
 
 from benchmarks import ROOT
 from benchmarks.suite.measure import lower
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 
 DATA = ROOT / "benchmarks" / "cycles.json"
 BOARDS = ROOT / "benchmarks" / "boards"
@@ -108,17 +107,6 @@ def ratios(data: dict[str, Any]) -> list[tuple[str, str, str, float, float, floa
     return rows
 
 
-@dataclass(frozen=True)
-class _GraphProgram(Program):
-    """A program of a graph that no .pte holds."""
-
-    made: Graph | None = None
-
-    def graph(self) -> Graph:
-        assert self.made is not None
-        return self.made
-
-
 def operator_graph(entry: dict[str, Any]) -> Graph:
     """The operator of a published row of ``operators``, alone."""
     kind, shape, out = entry["operator"], tuple(entry["shape"]), entry["channels"]
@@ -140,7 +128,7 @@ def measure_operators(data: dict[str, Any]) -> list[dict[str, int]]:
         options = CompileOptions(
             target=Target.parse(data["operators"]["core"]), kernels=KernelChoice.CMSIS_NN
         )
-        program = _GraphProgram("operator", b"operator", made=operator_graph(entry))
+        program = GraphProgram("operator", b"operator", made=operator_graph(entry))
         mixes.append(bench(program, options)["mix"])
         print(entry["operator"], mixes[-1]["fetched"], file=sys.stderr, flush=True)
     return mixes

@@ -36,12 +36,13 @@ from cortexm_tools.ir import (
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import KernelChoice
-from cortexm_tools.program import Program, load_program
+from cortexm_tools.program import load_program
 from cortexm_tools.run.image import cmsis_nn_root
 from cortexm_tools.run.libraries import compare, compare_text
 from cortexm_tools.target import Target
 
 from benchmarks import ROOT
+from tests.support.graphs import GraphProgram
 
 CPUS = ("cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0")
 RECORD = ROOT / "kernels" / "cmsis_nn.json"
@@ -140,13 +141,6 @@ def layers() -> Graph:
     return net.graph()
 
 
-class LayersProgram(Program):
-    """The layers, which were never a .pte."""
-
-    def graph(self) -> Graph:
-        return layers()
-
-
 def revision() -> str:
     """What the header of the checkout calls its version."""
     header = Path(cmsis_nn_root()) / "Include" / "arm_nnfunctions.h"
@@ -171,7 +165,7 @@ def main() -> int:
             with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
                 for path in (None, *args.models):
                     program = (
-                        LayersProgram("layers", b"layers")
+                        GraphProgram("layers", b"layers", made=layers())
                         if path is None
                         else load_program(path, name=path.stem, target=target)
                     )

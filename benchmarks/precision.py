@@ -21,7 +21,7 @@ import math
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +34,13 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.wide import narrowed
 from cortexm_tools.options.precision import INT8, parse_quantization
 from cortexm_tools.plan import make_plan
-from cortexm_tools.program import Program, load_program
+from cortexm_tools.program import load_program
 from cortexm_tools.run.bench import bench
 from cortexm_tools.target import Target
 
 from benchmarks.libraries import Layers, add_convolution
 from benchmarks.suite.measure import lower
+from tests.support.graphs import GraphProgram
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "benchmarks" / "precision.json"
@@ -54,17 +55,6 @@ THEIRS = {"a8w4": "s4", "a16w8": "s16"}  # what CMSIS-NN calls its functions
 WEIGHTED = ("conv2d", "depthwise_conv2d", "transpose_conv2d", "linear")  # operators
 
 Measured = dict[str, dict[str, dict[str, Any]]]  # by core, model or "layers", precision
-
-
-@dataclass(frozen=True)
-class GraphProgram(Program):
-    """A program whose graph was never a .pte."""
-
-    made: Graph | None = None
-
-    def graph(self) -> Graph:
-        assert self.made is not None
-        return self.made
 
 
 def layers() -> Graph:

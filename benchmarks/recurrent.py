@@ -28,11 +28,11 @@ from cortexm_tools.ir import DType, Graph, Layer, Op, Tensor, contiguous, ops
 from cortexm_tools.ir import recurrent as cells
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.program import Program
 from cortexm_tools.run.bench import bench
 from cortexm_tools.target import Target
 
 from benchmarks import ROOT, svdf
+from tests.support.graphs import GraphProgram
 
 RECORD = ROOT / "benchmarks" / "recurrent.json"
 PAGE = ROOT / "docs" / "recurrent.md"
@@ -115,21 +115,14 @@ def layer(kind: str, inputs: int, hidden: int, steps: int, dtype: DType, bits: i
     return check_graph(Graph(name, tuple(tensors), (op,), (x, *before), op.outputs))
 
 
-class LayerProgram(Program):
-    """A program that was never a .pte."""
-
-    def graph(self) -> Graph:
-        kind, inputs, hidden, steps, dtype, bits = json.loads(self.pte)
-        return layer(kind, inputs, hidden, steps, DType(dtype), bits)
-
-
 def measure(
     cpu: str, kind: str, shape: tuple[int, int, int], dtype: DType, bits: int, work: Path
 ) -> int:
     """Instructions of all steps of a layer with weights of so many bits."""
     text = json.dumps([kind, *shape, dtype.value, bits]).encode()
     options = CompileOptions(target=Target.parse(cpu))
-    data = bench(LayerProgram(kind, text), options, board=None, work=work)
+    program = GraphProgram(kind, text, made=layer(kind, *shape, dtype, bits))
+    data = bench(program, options, board=None, work=work)
     (row,) = data["layers"]
     return int(row["instructions"])
 

@@ -33,7 +33,7 @@ from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_batch
 from tests.support.front_ends import BANDS, SAMPLES, WRITTEN, TrainedPcen
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 from tests.support.sounds import front_end, in_real_numbers, speech
 
 CORES = ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0")
@@ -47,17 +47,6 @@ FRONT_ENDS = (
     (512, 512, 40, True),
     (1024, 1024, 64, False),
 )
-
-
-@dataclass(frozen=True)
-class GraphProgram(Program):
-    """A program whose graph was never a .pte."""
-
-    made: Graph | None = None
-
-    def graph(self) -> Graph:
-        assert self.made is not None
-        return self.made
 
 
 def front(points: int, frame: int, bands: int, roots: bool) -> tuple[Graph, np.ndarray, float]:

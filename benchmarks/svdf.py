@@ -13,11 +13,11 @@ from cortexm_tools.compile import CompileOptions
 from cortexm_tools.ir import DType, Graph, Layer, Op, Rescale, State, Tensor, contiguous, ops
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.geometry import Window
-from cortexm_tools.program import Program
 from cortexm_tools.run.bench import bench
 from cortexm_tools.target import Target
 
 from benchmarks import ROOT
+from tests.support.graphs import GraphProgram
 
 RECORD = ROOT / "benchmarks" / "svdf.json"
 
@@ -78,19 +78,12 @@ def layer(inputs: int, units: int, ranks: int, steps: int) -> Graph:
     return check_graph(Graph(name, tuple(tensors), tuple(made), (x,), (out,), (state,)))
 
 
-class LayerProgram(Program):
-    """A program that was never a .pte."""
-
-    def graph(self) -> Graph:
-        return layer(*json.loads(self.pte))
-
-
 def rows(cpus: list[str], work: Path) -> list[Row]:
     """A row for every core and shape."""
     found = []
     for cpu in cpus:
         for shape in SHAPES:
-            program = LayerProgram("svdf", json.dumps(shape).encode())
+            program = GraphProgram("svdf", json.dumps(shape).encode(), made=layer(*shape))
             options = CompileOptions(target=Target.parse(cpu))
             data = bench(program, options, board=None, work=work)
             _, units, ranks, steps = shape

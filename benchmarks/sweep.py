@@ -24,13 +24,12 @@ from pathlib import Path
 
 from cortexm_tools.compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from cortexm_tools.errors import CortexMError, did_you_mean
-from cortexm_tools.ir import Array, DType, Graph, ops
+from cortexm_tools.ir import Array, DType, ops
 from cortexm_tools.ir.geometry import Window
-from cortexm_tools.program import Program
 from cortexm_tools.run.profile import profile_model
 from cortexm_tools.target import Target
 
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 
 CPUS = ("cortex-m55", "cortex-m4")
 ALL_CPUS = (*CPUS, "cortex-m7", "cortex-m33", "cortex-m3", "cortex-m0")
@@ -175,17 +174,6 @@ def layers() -> list[Layer]:
     ):
         found.append(Layer("matmul", inner, cols, (1, rows)))
     return list(dict.fromkeys(found))
-
-
-@dataclass(frozen=True)
-class GraphProgram(Program):
-    """A program that was never a .pte."""
-
-    made: Graph | None = None
-
-    def graph(self) -> Graph:
-        assert self.made is not None
-        return self.made
 
 
 class _Net(Net):

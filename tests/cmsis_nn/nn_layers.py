@@ -14,9 +14,8 @@ import numpy as np
 
 from cortexm_tools.ir import Array, DType, Graph, Rescale, contiguous, ops
 from cortexm_tools.ir.geometry import Window
-from cortexm_tools.program import Program
 
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 
 FAMILIES = (
     "conv2d", "conv2d_row", "depthwise_conv2d", "transpose_conv2d", "linear", "batch_matmul",
@@ -26,16 +25,8 @@ FAMILIES = (
 )  # fmt: skip
 
 
-class LayerProgram(Program):
-    """A layer that was never a .pte; its family and seed stand for one."""
-
-    def graph(self) -> Graph:
-        family, seed = self.pte.decode().split()
-        return random_layer(family, int(seed))
-
-
-def layer_program(family: str, seed: int) -> LayerProgram:
-    return LayerProgram("layer", f"{family} {seed}".encode())
+def layer_program(family: str, seed: int) -> GraphProgram:
+    return GraphProgram("layer", f"{family} {seed}".encode(), made=random_layer(family, seed))
 
 
 def random_layer(family: str, seed: int) -> Graph:

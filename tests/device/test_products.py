@@ -15,11 +15,10 @@ from cortexm_tools.ir import DType, Graph, Rescale, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
 
 from tests.support.batches import Job, run_jobs
-from tests.support.graphs import Net, rescales
+from tests.support.graphs import GraphProgram, Net, rescales
 from tests.support.random_graphs import random_inputs
 
 CPUS = ("cortex-m3", "cortex-m4", "cortex-m55")
@@ -107,18 +106,14 @@ def _graph(number: int) -> Graph:
     return make(number)
 
 
-class Layers(Program):
-    """A layer that was never a .pte; its seed stands for one."""
-
-    def graph(self) -> Graph:
-        return _graph(int(self.pte))
-
-
 @pytest.mark.parametrize("cpu", ["host", *CPUS])
 def test_layers(cpu: str, tmp_path: Path) -> None:
     target = Target.parse(cpu)
     inputs = [[random_inputs(_graph(seed), k) for k in range(2)] for seed in SEEDS]
-    jobs = [Job(Layers("layer", str(seed).encode()), inputs[seed]) for seed in SEEDS]
+    jobs = [
+        Job(GraphProgram("layer", str(seed).encode(), made=_graph(seed)), inputs[seed])
+        for seed in SEEDS
+    ]
     results = run_jobs(jobs, target, tmp_path, sanitize=target.core is Core.HOST, poison=True)
     for seed in SEEDS:
         for given, outputs in zip(inputs[seed], results[seed], strict=True):

@@ -32,6 +32,7 @@ from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Optimize, Target
 
 from tests.support.batches import Job, run_jobs
+from tests.support.graphs import GraphProgram
 from tests.support.random_graphs import (
     random_branches,
     random_inputs,
@@ -72,13 +73,6 @@ def _graph(number: int) -> Graph:
 _PLENTY = 1 << 30  # bytes
 
 
-class GraphProgram(Program):
-    """A program that was never a .pte."""
-
-    def graph(self) -> Graph:
-        return _graph(int(self.pte))
-
-
 def smallest(
     space: SearchSpace,
     regions: Sequence[Region],
@@ -114,9 +108,16 @@ def test_random_networks(cpu: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     target = Target.parse(cpu)
     numbers = share(range(len(GRAPHS)), *SHARES[cpu])
     lowered = [Program(path.stem, path.read_bytes()) for path in LOWERED]
-    graphs = [*map(_graph, numbers), *(program.graph() for program in lowered)]
+    made = [_graph(number) for number in numbers]
+    graphs = [*made, *(program.graph() for program in lowered)]
     rows = [[random_inputs(graph, k) for k in range(4 if graph.states else 2)] for graph in graphs]
-    programs = [*(GraphProgram("net", str(number).encode()) for number in numbers), *lowered]
+    programs = [
+        *(
+            GraphProgram("net", str(number).encode(), made=graph)
+            for number, graph in zip(numbers, made, strict=True)
+        ),
+        *lowered,
+    ]
     limits = [*map(_limit, numbers), *(_PLENTY for _ in lowered)]
     jobs = [
         Job(program, row, ram_limit=limit, weights_apart=number % 3 == 2)

@@ -14,12 +14,12 @@ import pytest
 from cortexm_tools.ir import Array, DType, Graph, ops
 from cortexm_tools.ir.exactness import differing, tolerances
 from cortexm_tools.ir.interpreter import run_graph
-from cortexm_tools.program import Program
 from cortexm_tools.target import Core, Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.data_graphs import STEPS, data_graph, data_inputs
 from tests.support.float_graphs import INEXACT_UNARY, LAYERS, binary, clamp, unary, values
+from tests.support.graphs import GraphProgram
 
 # Every operator first, seven times: once for each element type.
 COUNT = 7 * len(STEPS)
@@ -59,21 +59,15 @@ CASES = {
     "cortex-m33": float_cases,
     "cortex-m55": lambda: [*data_cases(4), *float_cases()],
 }
-GRAPHS: list[Graph] = []
-
-
-class GraphProgram(Program):
-    """A program that was never a .pte: the number of one of GRAPHS."""
-
-    def graph(self) -> Graph:
-        return GRAPHS[int(self.pte)]
 
 
 @pytest.mark.parametrize("cpu", CASES)
 def test_operators(cpu: str, tmp_path: Path) -> None:
     target, cases = Target.parse(cpu), CASES[cpu]()
-    GRAPHS[:] = [graph for graph, _ in cases]
-    jobs = [Job(GraphProgram("net", str(n).encode()), row) for n, (_, row) in enumerate(cases)]
+    jobs = [
+        Job(GraphProgram("net", str(number).encode(), made=graph), row)
+        for number, (graph, row) in enumerate(cases)
+    ]
     results = run_jobs(jobs, target, tmp_path, sanitize=target.core is Core.HOST)
     for (graph, invocations), got in zip(cases, results, strict=True):
         allowed = tolerances(graph)

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from cortexm_tools.ir import Array, DType, Graph, spectrum
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.log_mel import RealLogMel
-from cortexm_tools.program import Program
 from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_jobs
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 from tests.support.plan_executor import PlanExecutor
 from tests.support.single_operator import seeds
 from tests.support.sounds import front_end, in_real_numbers, speech
@@ -165,20 +164,13 @@ def test_kernels_give_what_the_interpreter_says(executor: PlanExecutor, seed: in
     assert (got == run_graph(graph, [x])[0]).all()
 
 
-CASES: list[tuple[Graph, Array]] = []
-
-
-class GraphProgram(Program):
-    """A program that was never a .pte: the number of one of CASES."""
-
-    def graph(self) -> Graph:
-        return CASES[int(self.pte)][0]
-
-
 @pytest.mark.parametrize("cpu", ["cortex-m0", "cortex-m4", "cortex-m55"])
 def test_cores_give_what_the_interpreter_says(cpu: str, tmp_path: Path) -> None:
-    CASES[:] = map(random_case, range(12))
-    jobs = [Job(GraphProgram("net", str(n).encode()), [[x]]) for n, (_, x) in enumerate(CASES)]
+    cases = [random_case(seed) for seed in range(12)]
+    jobs = [
+        Job(GraphProgram("net", str(seed).encode(), made=graph), [[x]])
+        for seed, (graph, x) in enumerate(cases)
+    ]
     results = run_jobs(jobs, Target.parse(cpu), tmp_path)
-    for (graph, x), got in zip(CASES, results, strict=True):
+    for (graph, x), got in zip(cases, results, strict=True):
         assert (got[0][0] == run_graph(graph, [x])[0]).all()

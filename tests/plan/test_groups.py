@@ -12,25 +12,22 @@ from cortexm_tools.ir import Graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.lower.groups import groups_to_join, with_zeros
-from cortexm_tools.program import Program
 from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_jobs
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 
 GROUPS = ((2, 1, 2), (4, 2, 2), (3, 4, 4), (8, 2, 3), (4, 4, 1), (8, 1, 5))
 
 
-class Made(Program):
+def grouped() -> Graph:
     """Layers of groups, inputs and outputs of a group."""
-
-    def graph(self) -> Graph:
-        net = Net("grouped", 5)
-        outs = []
-        for groups, in_c, out_c in GROUPS:
-            x = net.input((1, groups * in_c, 5, 4))
-            outs.append(net.conv(x, groups * out_c, groups=groups))
-        return net.finish(*outs)
+    net = Net("grouped", 5)
+    outs = []
+    for groups, in_c, out_c in GROUPS:
+        x = net.input((1, groups * in_c, 5, 4))
+        outs.append(net.conv(x, groups * out_c, groups=groups))
+    return net.finish(*outs)
 
 
 def test_between_groups_are_zeros() -> None:
@@ -52,8 +49,7 @@ def test_only_small_groups_are_joined() -> None:
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
 def test_joined_groups_give_the_same_bytes(cpu: str, tmp_path: Path) -> None:
-    program = Made("grouped", b"")
-    graph = program.graph()
+    graph = grouped()
     target = Target.parse(cpu)
     calls = [call for step in make_plan(graph, target).steps for call in step.calls]
     joined = [
@@ -64,6 +60,8 @@ def test_joined_groups_give_the_same_bytes(cpu: str, tmp_path: Path) -> None:
     inputs = [
         random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
     ]
-    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    got = run_jobs([Job(GraphProgram("grouped", b"", made=graph), [inputs])], target, tmp_path)[0][
+        0
+    ]
     for a, b in zip(got, run_graph(graph, inputs), strict=True):
         assert (a == b).all()

@@ -13,14 +13,13 @@ from cortexm_tools.compile import Compiled, CompileOptions, compile_program
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.options.stream import Stream
-from cortexm_tools.program import Program
 from cortexm_tools.report import summary
 from cortexm_tools.run.command import RunRequest, run_program, run_text
 from cortexm_tools.stream import stream_graph
 from cortexm_tools.stream.stage import check_frames, stream_frames
 from cortexm_tools.target import Target
 
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 
 
 def _network(padding: int = 0) -> Graph:
@@ -32,17 +31,12 @@ def _network(padding: int = 0) -> Graph:
     return net.finish(net.linear(net.view(net.pool(x, (left, 1), largest=False), (1, 8)), 3))
 
 
-class _GraphProgram(Program):
-    """A program that was never a .pte: empty, or padded along time."""
-
-    def graph(self) -> Graph:
-        return _network(int(self.pte or b"0"))
-
-
 def _compiled(pte: bytes, stream: Stream, samples: int = 0) -> Compiled:
     example = (np.arange(80, dtype=np.int8).reshape(1, 4, 20, 1),)
     options = CompileOptions(target=Target.parse("host"), stream=stream, samples=samples)
-    return compile_program(_GraphProgram("words", pte, example=example), options)
+    return compile_program(
+        GraphProgram("words", pte, example=example, made=_network(int(pte))), options
+    )
 
 
 def test_what_is_written_and_said() -> None:
@@ -63,7 +57,9 @@ def test_what_is_written_and_said() -> None:
 def test_the_check_runs_on_the_calibration_data() -> None:
     windows = [np.full((1, 4, 20, 1), code, np.int8) for code in (3, 7)]
     calibrated = tuple((window,) for window in windows)
-    program = _GraphProgram("words", b"0", example=(-windows[0],), calibration=calibrated)
+    program = GraphProgram(
+        "words", b"0", example=(-windows[0],), calibration=calibrated, made=_network(0)
+    )
     model = stream_graph(program.graph(), Stream(2, 3))
     (frames,) = check_frames(model, program, 20)
     np.testing.assert_array_equal(frames[:, :, :40], np.concatenate(windows, 2))

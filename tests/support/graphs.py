@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +25,18 @@ from cortexm_tools.ir import (
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.wide import narrowed
+from cortexm_tools.program import Program
+
+
+@dataclass(frozen=True)
+class GraphProgram(Program):
+    """A program of a graph that no .pte holds; `pte` tells it from others."""
+
+    made: Graph | None = None
+
+    def graph(self) -> Graph:
+        assert self.made is not None
+        return self.made
 
 
 def rescales(multipliers: Array, shifts: Array) -> tuple[Rescale, ...]:
