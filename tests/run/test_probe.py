@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import socket
 import stat
+import struct
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -264,6 +266,7 @@ def test_another_core_is_named(m4: tuple[str, Path]) -> None:
         ("--probe gdb:h:1 --zephyr b", "two ways to one board", ""),
         ("--probe jlink --board nrf52840dk", "JLinkGDBServerCLExe was not found", "segger.com"),
         ("--memory ram=0:64K", "is for boards with chips", "--probe"),
+        ("--rtt poll --zephyr b", "--rtt is for --probe", ""),
         ("--host --probe gdb:h:1", "--host runs here", ""),
     ],
 )
@@ -318,7 +321,7 @@ static volatile uint32_t *fake_register(uint32_t address)
 }
 #include "cycles.c"
 #include "startup.c"
-#include "mailbox.c"
+#include "rtt.c"
 void board_measure_init(void) { board_clock_init(); }
 int main(void)
 {
@@ -329,24 +332,39 @@ int main(void)
     const int out = board_file_open("elapsed", BOARD_FILE_WRITE);
     after -= before;
     board_file_write(out, &after, sizeof after);
-    return 0;
+    /* More than the rings hold, in pieces that go round their end. */
+    static uint8_t data[700];
+    const int in = board_file_open("numbers", BOARD_FILE_READ);
+    const int echo = board_file_open("echo", BOARD_FILE_WRITE);
+    for (size_t size = 700, found; (found = board_file_read(in, data, size)) != 0; size -= 97) {
+        board_file_write(echo, data, found);
+        board_write("piece by piece, more than sixteen words of text, until the ring is full\n");
+    }
+    return board_file_open("nothing", BOARD_FILE_READ) == -1 ? 0 : 3;
 }
 """
 
 
 @pytest.mark.parametrize(
-    ("board", "has", "counter", "elapsed"),
+    ("board", "has", "counter", "elapsed", "polled"),
     [
-        ("mps2-an386", "001", "SysTick", 20 * 100),
-        ("mps2-an386", "011", "DWT CYCCNT", 20 * 0x30000000),
-        ("mps3-an547", "111", "PMU CCNTR", 20 * 0x30000000),
-        ("mps2-an386", "000", "none", 0),
+        ("mps2-an386", "001", "SysTick", 20 * 100, True),
+        ("mps2-an386", "011", "DWT CYCCNT", 20 * 0x30000000, False),
+        ("mps3-an547", "111", "PMU CCNTR", 20 * 0x30000000, True),
+        ("mps2-an386", "000", "none", 0, False),
     ],
 )
 def test_the_best_counter_that_counts_is_taken(
-    m4: tuple[str, Path], board: str, has: str, counter: str, elapsed: int, tmp_path: Path
+    m4: tuple[str, Path],
+    board: str,
+    has: str,
+    counter: str,
+    elapsed: int,
+    polled: bool,
+    tmp_path: Path,
 ) -> None:
-    """And one of 32 bits is counted beyond them."""
+    """And one of 32 bits is counted beyond them; files and text come by RTT, looked at either way."""
+    numbers = random.Random(17).randbytes(2000)
     cpu = BOARDS[board].core
     (tmp_path / "all.c").write_text(COUNTERS)
     memory = "ram=0x20000000:128K"
@@ -362,15 +380,38 @@ def test_the_best_counter_that_counts_is_taken(
             ran = run_image_on(
                 server,
                 Image(tmp_path / "app.elf"),
-                {},
+                {"numbers": numbers},
                 where=probe,
                 core=cpu,
                 resets=(),
                 in_flash=False,
                 timeout=20.0,
+                polled=polled,
             )
+            ram = server.read(0x20000000, 1 << 14)
+    assert ran.files["echo"] == numbers
+    assert ran.console == 4 * (
+        "piece by piece, more than sixteen words of text, until the ring is full\n"
+    )
+    check_block(ram)
     assert ran.counter == counter
     assert int.from_bytes(ran.files["elapsed"], "little") == elapsed
+
+
+def check_block(ram: bytes) -> None:
+    """As viewers find and read it that know nothing of the image: by its id, in RAM from 0x20000000,
+    which is there once; what is named Terminal is text."""
+    assert ram.count(b"SEGGER RTT") == 1
+    at = ram.index(b"SEGGER RTT\0\0\0\0\0\0")
+    assert at % 4 == 0 and struct.unpack_from("<2I", ram, at + 16) == (2, 2)
+    for number, name in enumerate((b"Terminal", b"cortexm") * 2):
+        described = struct.unpack_from("<6I", ram, at + 24 + 24 * number)
+        label, data, size, written, read, flags = described
+        assert ram[label - 0x20000000 :].startswith(name + b"\0")
+        assert 0x20000000 <= data < data + size <= 0x20000000 + len(ram)
+        assert written == read < size and flags == 2  # all was read; a full ring blocks
+    text = ram[struct.unpack_from("<I", ram, at + 28)[0] - 0x20000000 :][:128]
+    assert b"ring is full\npiece by piece" in text
 
 
 @contextmanager

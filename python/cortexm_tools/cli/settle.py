@@ -88,7 +88,7 @@ def place_of(args: argparse.Namespace) -> Place | None:
     """
     given = [
         "--" + name.replace("_", "-")
-        for name in ("memory", "linker_script", "setup", "clock", "serial", "measurement")
+        for name in ("memory", "linker_script", "setup", "clock", "rtt", "serial", "measurement")
         if getattr(args, name, None)
     ]
     if args.probe is None and args.zephyr is None:
@@ -135,6 +135,7 @@ def _probe_place(args: argparse.Namespace, given: list[str]) -> Place:
         clock_hz=round(args.clock * 1e6) if args.clock else None,
         setup=args.setup,
         timeout=args.timeout,
+        polled=args.rtt == "poll",
         console=lambda text: show(text, error=True, end=""),
     )
 
@@ -142,9 +143,9 @@ def _probe_place(args: argparse.Namespace, given: list[str]) -> Place:
 def _zephyr_place(args: argparse.Namespace, given: list[str]) -> Place:
     from ..run.console.zephyr import ZephyrRequest, core_of
 
-    for word in ("--memory", "--linker-script", "--setup"):
+    for word in ("--memory", "--linker-script", "--setup", "--rtt"):
         if word in given:
-            raise CortexMError(f"{word} is for --probe; Zephyr's board says it here")
+            raise CortexMError(f"{word} is for --probe, not for --zephyr")
     core = core_of(args.zephyr)
     if core is not None and args.cpu == _DEFAULT_CPU:
         args.cpu = core.value

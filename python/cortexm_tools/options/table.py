@@ -386,6 +386,12 @@ OPTIONS: tuple[Option, ...] = (
         docs="run on a [chip](boards.md) instead of the emulator",
     ),
     Option(
+        flags=("--rtt",), commands=IMAGES, group="on a board", choices=("breakpoint", "poll"),
+        default="`breakpoint`",
+        help="when to look at the image's RTT buffers: where it waits, by a breakpoint, or while it runs",
+        docs="when to look at the image's [RTT buffers](boards.md#rtt)",
+    ),
+    Option(
         flags=("--memory",), commands=IMAGES, group="on a board", value="NAME=ADDRESS:SIZE,…",
         range="`flash` or `code`, `ram`, `fast`, `weights`", default="the board's",
         help="the chip's memories: flash=0x08000000:512K,ram=0x20000000:128K",

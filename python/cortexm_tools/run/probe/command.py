@@ -30,6 +30,7 @@ class ProbeRequest:
         clock_hz: the core's clock, where the user knows it.
         setup: a C file with board_setup().
         timeout: seconds that one inference may take.
+        polled: no breakpoint; the image's rings are looked at while it runs.
         console: gets what the GDB server prints.
     """
 
@@ -38,6 +39,7 @@ class ProbeRequest:
     clock_hz: int | None = None
     setup: Path | None = None
     timeout: float = 60.0
+    polled: bool = False
     console: Callable[[str], None] = lambda text: None
 
     @property
@@ -101,6 +103,7 @@ def run_on_probe(
             in_flash=chip.in_flash(image.entry),
             timeout=request.timeout,
             registers=(flash[0],) if flash else (),
+            polled=request.polled,
         )
     (result,) = unpack_outputs(
         ran.files.get(OUTPUTS, b""),

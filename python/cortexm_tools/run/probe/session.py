@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads an image for silicon, lets it run, and answers what it asks: the other side of
-boards/common/mailbox.c."""
+boards/common/rtt.c."""
 
 from __future__ import annotations
 
+import codecs
 import re
 import struct
 import time
@@ -15,16 +16,13 @@ from ...errors import CortexMError
 from ...target import CORES, Core, Isa
 from ..boards import BOARDS
 from ..elf import Elf, load_segments, parse_elf
+from . import rtt
 from .rsp import GdbServer
 
-_WRITE, _EXIT, _OPEN, _READ, _STORE, _CLOSE = range(1, 7)
-_STOP, _SPIN, _MAILBOX, _COUNTER, _WRAPS = (
-    "board_stop",
-    "board_spin",
-    "board_mailbox",
-    "board_counter",
-    "board_wraps",
-)
+_OPEN, _READ, _STORE, _CLOSE, _EXIT = range(1, 6)
+_REQUEST = struct.Struct("<3I")  # what, argument, bytes behind it
+_LONGEST = 1 << 26  # bytes of a request that can be meant
+_STOP, _SPIN, _COUNTER, _WRAPS = ("board_stop", "board_spin", "board_counter", "board_wraps")
 COUNTERS = ("none", "SysTick", "DWT CYCCNT", "PMU CCNTR")
 _COUNTER_AT = (0, 0xE000E018, 0xE0001004, 0xE000307C)
 _CPUID, _CCR, _CLIDR = 0xE000ED00, 0xE000ED14, 0xE000ED78
@@ -39,6 +37,7 @@ _EXCEPTIONS = (
     "SecureFault",
 )
 _SPIN_SECONDS = 0.4
+_SOON, _LATER = 0.001, 0.02  # seconds from one look at the rings to the next
 _LABEL = 16  # bytes behind a symbol without a size that are taken for its own
 
 
@@ -111,7 +110,7 @@ class Image:
         self.segments = load_segments(data, where=str(path))
         self._elf: Elf = parse_elf(data, where=str(path))
         self.symbols = {symbol.name: symbol.address & ~1 for symbol in self._elf.symbols}
-        missing = [name for name in (_STOP, _SPIN, _MAILBOX) if name not in self.symbols]
+        missing = [name for name in (_STOP, _SPIN, rtt.SYMBOL) if name not in self.symbols]
         if missing:
             raise CortexMError(f"has no {missing[0]}: it is no image for a probe", where=str(path))
         vectors = next(s.address for s in self._elf.sections if s.name == ".vectors")
@@ -172,6 +171,7 @@ def run_image_on(
     in_flash: bool,
     timeout: float,
     registers: tuple[int, ...] = (),
+    polled: bool = False,
 ) -> Ran:
     """Resets the core, loads the image, and serves it until it ends.
 
@@ -180,6 +180,8 @@ def run_image_on(
         resets: what the server may call the reset that stops before the first instruction.
         timeout: seconds from one request of the image to the next.
         registers: addresses of words to read at the end.
+        polled: look at the rings while the image runs, stopping it for moments, instead of having it
+            stop where it waits.
 
     Raises:
         CortexMError: the core is another one, the image does not arrive, fails, or is too slow.
@@ -197,9 +199,10 @@ def run_image_on(
     server.set_register(14, 0xFFFFFFFF)
     server.set_register(15, image.entry & ~1)
     server.set_status(1 << 24)  # Thumb
-    server.breakpoint(image.symbols[_STOP], in_flash=in_flash)
+    if not polled:
+        server.breakpoint(image.symbols[_STOP], in_flash=in_flash)
     files = Files(inputs)
-    console, code = _serve(server, image, files, timeout, where)
+    console, code = _serve(server, image, files, timeout, where, polled)
     if code != 0:
         raise _failure(console, code, image, where)
     counter = min(server.word(image.symbols[_COUNTER]), len(COUNTERS) - 1)
@@ -228,66 +231,107 @@ def _compare(server: GdbServer, start: int, data: bytes, where: str) -> None:
     )
 
 
+class Desk:
+    """Reads an image's requests from its rings and writes the answers.
+
+    Attributes:
+        console: what the image printed.
+        status: what it ended with; None while it runs.
+    """
+
+    def __init__(self, memory: rtt.Memory, block: int, files: Files, where: str) -> None:
+        self.console = ""
+        self.status: int | None = None
+        self._memory, self._block, self._files, self._where = memory, block, files, where
+        self._text = codecs.getincrementaldecoder("utf-8")("replace")
+        self._asked = b""
+        self._answers = b""
+
+    def look(self) -> bool:
+        """Serves what has arrived; whether there was anything."""
+        up, down = rtt.rings(self._memory, self._block, self._where)
+        if not up:
+            return False
+        text, asked = (ring.take(self._memory) for ring in up)
+        self.console += self._text.decode(text)
+        self._asked += asked
+        while self.status is None and self._next():
+            pass
+        given = down[1].give(self._memory, self._answers)
+        self._answers = self._answers[given:]
+        return bool(text or asked or given)
+
+    def _next(self) -> bool:
+        """Serves one request; False if it is not there as a whole."""
+        if len(self._asked) < _REQUEST.size:
+            return False
+        what, argument, size = _REQUEST.unpack_from(self._asked)
+        if not _OPEN <= what <= _EXIT or size > _LONGEST:
+            raise CortexMError(
+                f"the image asked for something unknown ({what}, {size} bytes)", where=self._where
+            )
+        end = _REQUEST.size + size
+        if len(self._asked) < end:
+            return False
+        data, self._asked = self._asked[_REQUEST.size : end], self._asked[end:]
+        if what == _EXIT:
+            self.status = argument
+        elif what == _OPEN:
+            number = self._files.open(data.decode("utf-8", "replace"), argument)
+            self._answers += struct.pack("<i", number)
+        elif what == _READ:
+            found = self._files.read(argument, int.from_bytes(data, "little"))
+            self._answers += struct.pack("<I", len(found)) + found
+        elif what == _STORE:
+            self._files.append(argument, data)
+        return True
+
+
 def _serve(
-    server: GdbServer, image: Image, files: Files, timeout: float, where: str
+    server: GdbServer, image: Image, files: Files, timeout: float, where: str, polled: bool
 ) -> tuple[str, int]:
     """Lets the image run and answers it; its output and exit status."""
-    console: list[str] = []
+    desk = Desk(server, image.symbols[rtt.SYMBOL], files, where)
     passed_by = 0
+    pause, last = _SOON, time.monotonic()
     while True:
         server.go()
-        stop = server.wait(timeout)
+        stop = server.wait(pause if polled else timeout)
         if stop is None:
             server.halt()
-            raise CortexMError(
-                f"the image did nothing for {timeout:g} s: {_state(server, image)}",
-                where=where,
-                hint="an inference may take that long: --timeout SECONDS waits longer",
-            )
-        if stop.ended:
+            if desk.look():
+                pause, last = _SOON, time.monotonic()
+            elif time.monotonic() - last >= timeout or not polled:
+                raise CortexMError(
+                    f"the image did nothing for {timeout:g} s: {_state(server, image)}",
+                    where=where,
+                    hint="an inference may take that long: --timeout SECONDS waits longer",
+                )
+            else:
+                pause = min(2 * pause, _LATER)
+        elif stop.ended:
             raise CortexMError(
                 "the GDB server says that the program has ended",
                 where=where,
                 hint="reset the board",
             )
-        values = server.core_registers()
-        if values[15] & ~1 != image.symbols[_STOP]:
-            # Debuggers may stop at the vector of a fault; the image's own handler says more.
-            passed_by += 1
-            if server.status() & 0x1FF in range(3, 8) and passed_by == 1:
-                continue
-            raise CortexMError(
-                f"the core stopped by itself: {_state(server, image)}",
-                where=where,
-                hint="another debugger, a watchdog, or a fault that the image could not handle",
-            )
-        mailbox = image.symbols[_MAILBOX]
-        request, first, second, third, _ = struct.unpack("<5I", server.read(mailbox, 20))
-        if request == _EXIT:
-            return "".join(console), first
-        answer = 0
-        if request == _WRITE:
-            console.append(_text(server, first, second))
-        elif request == _OPEN:
-            answer = files.open(_text(server, first, second), third) & 0xFFFFFFFF
-        elif request == _READ:
-            data = files.read(first, third)
-            server.write(second, data)
-            answer = len(data)
-        elif request == _STORE:
-            files.append(first, server.read(second, third))
-            answer = third
-        elif request != _CLOSE:
-            raise CortexMError(
-                f"the image asked for something unknown ({request}): {_state(server, image)}",
-                where=where,
-            )
-        server.write(mailbox + 16, struct.pack("<I", answer))
-        server.set_register(15, values[14] & ~1)
-
-
-def _text(server: GdbServer, address: int, size: int) -> str:
-    return server.read(address, min(size, 4096)).decode("utf-8", "replace") if size else ""
+        else:
+            values = server.core_registers()
+            if values[15] & ~1 != image.symbols[_STOP]:
+                # Debuggers may stop at the vector of a fault; the image's own handler says more.
+                passed_by += 1
+                if server.status() & 0x1FF in range(3, 8) and passed_by == 1:
+                    continue
+                raise CortexMError(
+                    f"the core stopped by itself: {_state(server, image)}",
+                    where=where,
+                    hint="another debugger, a watchdog, or a fault that the image could not handle",
+                )
+            desk.look()
+            if desk.status is None:
+                server.set_register(15, values[14] & ~1)
+        if desk.status is not None:
+            return desk.console, desk.status
 
 
 def _state(server: GdbServer, image: Image) -> str:
