@@ -108,13 +108,13 @@ def load(image: Path) -> str:
 {init}{after}"""
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", ["gcc", "gcc -O0", "clang"])
 def test_folder_compiles_with_one_command(compiler: str, tmp_path: Path) -> None:
     folder = exported(tmp_path, "folder", "cortex-m55")
     readme = (folder / "README.md").read_text()
-    if compiler == "gcc":
+    if compiler.startswith("gcc"):
         command = ["arm-none-eabi-gcc", "@core.txt", "@sources.txt", "-c"]
-        more: list[str] = []
+        more = compiler.split()[1:]  # what comes last counts
     else:
         command = ["clang", "--target=arm-none-eabi", "@core.txt", "@sources.txt", "-c"]
         more = ["-isystem", "/usr/include/newlib"]

@@ -100,3 +100,19 @@ def test_what_speed_compiles_with_more(core: str, ends: str, tmp_path: Path) -> 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     check_stack(compiler, names, [f"{name}.o" for name in names], tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize(("core", "isa"), [("cortex-m4", "dsp"), ("cortex-m55", "mve")])
+def test_kernels_compile_without_optimization(core: str, isa: str, tmp_path: Path) -> None:
+    """As in a debug build of an export; the library's kernels are optimized whatever the project is."""
+    require_program(COMPILER)
+    found = sources(KERNELS, tmp_path / "stamps")
+    names = [kernel["name"] for kernel in TABLE if kernel["isa"] == isa]
+    command = [
+        *cross_compiler(core), "-std=gnu11", "-O0", "-g", "-fstack-protector-all", "-Wall", "-Wextra",
+        "-Werror", f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}", "-c",
+        *(str(found[f"cortexm_{name}"]) for name in names),
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {path.stem for path in tmp_path.glob("*.o")} == set(names)
