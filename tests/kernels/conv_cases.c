@@ -209,7 +209,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         const int32_t outputs_of_group = p.out_c / groups;
 
         if (kind == CONV_TWOS) {
-            packed = bits == 8 ? pack_twos(weight, p.out_c, depth)
+            packed = bits == 8 ? pack_split_twos(weight, p.out_c, depth)
                                : pack_nibble_twos(weight, p.out_c, depth);
             scratch = allocate((depth + 3) / 4 * (p.in_c % 4 == 0 ? 32 : 36));
         } else {

@@ -99,6 +99,22 @@ int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth)
     return packed;
 }
 
+int8_t *pack_split_twos(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    const int32_t steps = depth / 4 * 2 + (depth % 4 < 2 ? depth % 4 : 2);
+    const int32_t size = (channels + 1) / 2 * 4 * steps + (steps % 2 != 0 ? 4 : 0);
+    int8_t *packed = allocate(size);
+
+    randomize(packed, size);
+    for (int32_t o = 0; o < channels; ++o) {
+        for (int32_t k = 0; k < depth; ++k) {
+            packed[(o / 2 * steps + k / 4 * 2 + k % 2) * 4 + k % 4 / 2 * 2 + o % 2] =
+                (int8_t)(o % 2 == 0 ? weight[o * depth + k] ^ 0x80 : weight[o * depth + k]);
+        }
+    }
+    return packed;
+}
+
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth)
 {
     const int32_t order[4] = {0, 2, 1, 3};

@@ -40,10 +40,11 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
     """Bytes that a form of the weights may take besides them, for so many of each output, of
     which so many are left of fours.
 
-    Most of it is read, and not used, behind the last ones; it does not grow with the layer. What does
-    grow is a byte per channel where DSP kernels take an odd number of inputs in twos, a channel where
-    conv2d_s8_dsp takes an odd number in twos, and depthwise channels filled up to eights for MVE. With
-    4 bits it is half as much, but inputs come in fours, and those of channels that are left in eights.
+    Most of it is read, and not used, behind the last ones; it does not grow with the layer.
+    What does grow is a byte per channel where DSP kernels take an odd number of inputs in twos,
+    or two where conv2d_s8_dsp has two left of fours, a channel where it takes an odd number in
+    twos, and depthwise channels filled up to eights for MVE. With 4 bits it is half as much,
+    but inputs come in fours, and those of channels that are left in eights.
     """
     in_twos = depth % 2 * channels
     return {
@@ -54,7 +55,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "gemm4": max(0, 16 - depth),
         "window_rows": 1,
         "pairs": 8 + 9 + in_twos,
-        "twos": 4 + in_twos + channels % 2 * (depth + 1),
+        "split_twos": 4 + (0, 1, 2, 1)[depth % 4] * channels + channels % 2 * (depth + 2),
         "depthwise16": 0,
         "depthwise8": -channels % 8 * depth,
         "tap_pairs": depth % 2 * channels + -channels % 4 * (depth + depth % 2),
@@ -104,7 +105,7 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
     assert {
         "cortex-m55": {"gemm4", "depthwise8", "tap_fours", "nibble_gemm4", "nibble_depthwise8"},
         "cortex-m4": {
-            "twos",
+            "split_twos",
             "pairs",
             "signed_fours",
             "tap_fours",

@@ -234,6 +234,21 @@ def _in_nibbles(
     return places, {byte for byte, _, _ in places}
 
 
+def test_split_twos() -> None:
+    """Halves 256 * b + (a + 128) of two channels, inputs 0, 2, 1, 3 of every four; what is not there is
+    a zero, or stands behind the channels."""
+    rng = np.random.default_rng(5)
+    for channels, depth in itertools.product((1, 2, 5), range(1, 14)):
+        weight = rng.integers(-128, 128, (channels, depth)).astype(np.int8)
+        packed = pack("split_twos", _constants(weight, channels)).weight.view("<i2")
+        row = 2 * (2 * (depth // 4) + min(depth % 4, 2))
+        assert packed.size == row * (-(-channels // 2)) + 2 * (depth % 4 == 1)
+        for o, k in itertools.product(range(0, channels, 2), range(depth)):
+            place = o // 2 * row + k // 4 * 4 + (0, 2, 1, 3)[k % 4]
+            second = int(weight[o + 1, k]) if o + 1 < channels else 0
+            assert packed[place] == 256 * second + int(weight[o, k]) + 128
+
+
 @pytest.mark.parametrize(
     "form",
     [

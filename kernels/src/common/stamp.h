@@ -147,6 +147,7 @@
 #undef MULTIPLY_FIRST
 #undef MULTIPLY_LAST
 #undef MULTIPLY_LOWER
+#undef MULTIPLY_PIXEL
 #undef MULTIPLY_QUAD
 #undef MULTIPLY_ROWS
 #undef MULTIPLY_SMALL
@@ -192,6 +193,7 @@
 #undef PRODUCT
 #undef PRODUCTS
 #undef PUSH_MASK
+#undef PUT_QUAD
 #undef QUAD_BYTES
 #undef QUAD_SHIFT
 #undef QUAD_WORDS
