@@ -6,6 +6,11 @@
 #ifndef CORTEXM_COMMON_DSP_H
 #define CORTEXM_COMMON_DSP_H
 
+/* As in mve.h: the assembly takes registers that GCC at -O0 keeps for itself. */
+#if defined __GNUC__ && !defined __clang__ && !defined __OPTIMIZE__
+#pragma GCC optimize("O1")
+#endif
+
 #include <stdint.h>
 #include <string.h>
 

@@ -3,6 +3,15 @@
 #ifndef CORTEXM_COMMON_MVE_H
 #define CORTEXM_COMMON_MVE_H
 
+/*
+ * The assembly takes every register that there is, and GCC at -O0 keeps some for itself ("'asm' operand
+ * has impossible constraints"). The library is optimized whatever the project is; this is for sources that
+ * others build, as exports are.
+ */
+#if defined __GNUC__ && !defined __clang__ && !defined __OPTIMIZE__
+#pragma GCC optimize("O1")
+#endif
+
 #include <arm_mve.h>
 #include <stdint.h>
 

@@ -15,15 +15,6 @@
 #include <stdint.h>
 
 /*
- * The assembly of DSP and MVE kernels takes every register that there is, and GCC at -O0 keeps some for
- * itself ("'asm' operand has impossible constraints"). The library is optimized whatever the project is;
- * this is for sources that others build, as exports are.
- */
-#if defined __arm__ && defined __GNUC__ && !defined __clang__ && !defined __OPTIMIZE__
-#pragma GCC optimize("O1")
-#endif
-
-/*
  * A function that is assembly from its first instruction to the last, which returns by itself. GCC puts
  * the guard of -fstack-protector-all in front of it all the same, in the stack of its caller; clang allows
  * no other statement in it, and GCC wants to see every argument used.
