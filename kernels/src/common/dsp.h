@@ -167,14 +167,17 @@ static inline void cortexm_clamp_codes(int8_t *codes, int32_t count, int32_t low
 /* All results of a convolution. */
 #if defined CORTEXM_IS_s8 && (defined CORTEXM_IS_conv2d || defined CORTEXM_IS_depthwise_conv2d ||    \
                               defined CORTEXM_IS_transpose_conv2d)
-static inline void cortexm_clamp_image(const PARAMS *p, int8_t *out)
+#define cortexm_clamp_image CORTEXM_NAME(clamp_image, TYPES, ISA)
+CORTEXM_SHARED void cortexm_clamp_image(const PARAMS *p, int8_t *out)
 {
-    const int32_t is_whole = p->out_pixel_stride == p->out_c;
-    const int32_t pixels = p->out_h * p->out_w;
+    const int8_t *const end = out + p->out_h * p->out_w * p->out_pixel_stride;
 
-    for (int32_t i = is_whole ? 1 : pixels; i > 0; --i) {
-        cortexm_clamp_codes(out, is_whole ? pixels * p->out_c : p->out_c, p->act_min, p->act_max);
-        out += p->out_pixel_stride;
+    if (p->act_min > INT8_MIN || p->act_max < INT8_MAX) {
+        for (; out != end; out += p->out_pixel_stride) {
+            for (int32_t c = p->out_c; --c >= 0;) {
+                out[c] = (int8_t)cortexm_clamp(out[c], p->act_min, p->act_max);
+            }
+        }
     }
 }
 #endif
