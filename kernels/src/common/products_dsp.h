@@ -299,6 +299,16 @@ typedef struct {
 #define MULTIPLY_EIGHT                                                                             \
     "ldr    r3, [r0], #4\n" MULTIPLY_BLOCK("r1", "r4", "r5", "r6", "r7")                           \
         MULTIPLY_BLOCK("r2", "r8", "r9", "r10", "r11")
+#if defined CORTEXM_IS_linear /* two quads in a loop, in whose middle an odd number begins */
+#define TEST_QUADS "tst    r2, #1\n"
+#define MULTIPLY_QUADS                                                                             \
+    "bne    2f\n"                                                                                  \
+    "1:\n" MULTIPLY_EIGHT MULTIPLY_EIGHT                                                           \
+    "2:\n" MULTIPLY_EIGHT MULTIPLY_EIGHT
+#else
+#define TEST_QUADS
+#define MULTIPLY_QUADS "1:\n" MULTIPLY_EIGHT MULTIPLY_EIGHT
+#endif
 
 /* Eight outputs for up to 127 quads of inputs, in all registers there are. */
 CORTEXM_NAKED static void
@@ -310,6 +320,7 @@ cortexm_run_1x8(const cortexm_word_t *x, const cortexm_word_t *w, int32_t quads,
     CORTEXM_TAKES(sums);
     __asm__ volatile(
         "push   {r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+        TEST_QUADS
         "add    r2, r1, r2, lsl #2 + " CORTEXM_QUOTE(BLOCK_WORDS) "\n"
         "push   {r2}\n" /* the end of the first block's weights */
         "ldrd   r4, r2, [r3]\n"
@@ -321,7 +332,7 @@ cortexm_run_1x8(const cortexm_word_t *x, const cortexm_word_t *w, int32_t quads,
         "mov    r9, r4\n"
         "mov    r10, r4\n"
         "mov    r11, r4\n"
-        "1:\n" MULTIPLY_EIGHT MULTIPLY_EIGHT
+        MULTIPLY_QUADS
         "ldr    r3, [sp]\n"
         "cmp    r1, r3\n"
         "bne    1b\n"

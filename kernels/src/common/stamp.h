@@ -140,6 +140,7 @@
 #undef MULTIPLY_LOWER
 #undef MULTIPLY_PIXEL
 #undef MULTIPLY_QUAD
+#undef MULTIPLY_QUADS
 #undef MULTIPLY_ROWS
 #undef MULTIPLY_SMALL
 #undef MULTIPLY_STEP
@@ -251,6 +252,7 @@
 #undef TAKE_max_pool2d
 #undef TAPS
 #undef TAP_ROW
+#undef TEST_QUADS
 #undef TO
 #undef TWO_TAPS
 #undef TYPES
