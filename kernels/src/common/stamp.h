@@ -82,6 +82,7 @@
 #undef FINISH
 #undef FINISH_ALL
 #undef FINISH_ONE
+#undef FINISH_POSITIVE
 #undef FINISH_TWO
 #undef FINISH_amax
 #undef FINISH_amin
@@ -187,7 +188,6 @@
 #undef PUSH_MASK
 #undef PUT_QUAD
 #undef QUAD_BYTES
-#undef QUAD_SHIFT
 #undef QUAD_WORDS
 #undef QUANTIZE_EASY
 #undef RAISE
