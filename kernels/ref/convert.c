@@ -44,6 +44,25 @@ REQUANTIZE(s8s16, int8_t, int16_t)
 REQUANTIZE(s16s8, int16_t, int8_t)
 REQUANTIZE(s16s16, int16_t, int16_t)
 
+void cortexm_center_u8s8_ref(const cortexm_cast_t *p, const uint8_t *in, int8_t *out)
+{
+    for (int i = 0; i < p->count; ++i) {
+        out[i] = (int8_t)((int)in[i] - 128);
+    }
+}
+
+#define LOOKUP(types, type)                                                                        \
+    void cortexm_lookup_##types##_ref(const cortexm_lookup_t *p, const uint8_t *in,                \
+                                      const type *table, type *out)                                \
+    {                                                                                              \
+        for (int i = 0; i < p->count; ++i) {                                                       \
+            out[i] = table[256 * (i / p->inner % p->channels) + in[i]];                            \
+        }                                                                                          \
+    }
+
+LOOKUP(u8s8, int8_t)
+LOOKUP(u8s16, int16_t)
+
 #define CAST(types, from, to)                                                                      \
     void cortexm_cast_##types##_ref(const cortexm_cast_t *p, const from *in, to *out)              \
     {                                                                                              \

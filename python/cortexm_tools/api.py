@@ -216,7 +216,7 @@ def compile_model(
         evaluation: of a module, labelled inputs: pairs (input, class index).
         progress: called with a sentence at every stage of the lowering.
         options: as of ``cortexm compile`` (docs/cli.md), with ``_`` for ``-``: ``isa``, ``io``,
-            ``optimize``, ``kernels``, ``region`` (a list), ``require_int8``, ``arena``,
+            ``input_layout``, ``optimize``, ``kernels``, ``region`` (a list), ``require_int8``, ``arena``,
             ``section_arena``, ``section_weights``, ``weights``, ``ram_limit``, ``flash_limit``
             (bytes, or text such as ``"64K"``), ``embed_pte``, ``samples``, ``stream``, ``profile``.
 

@@ -36,6 +36,7 @@ from .pte.builder import state_values
 from .pte.vectors import check_vectors, fit_input, vector_inputs
 from .report import check_limits, float_ops, report_data, report_json
 from .simplify import simplified
+from .simplify.input_layout import with_input_layout
 from .stream import Streamed
 from .stream.stage import stream_constants, stream_frames, stream_stage
 from .target import Optimize, Target
@@ -63,6 +64,9 @@ class CompileOptions:
         kernels: whose kernels.
         io_int8, io_int16, io_codes: inputs and outputs of the model stay quantized: codes of this
             type, or of any, in place of float32.
+        io_uint8: the same of any type, but int8 codes at the inputs are bytes, 128 larger.
+        input_layout: how images [N, C, H, W] at the inputs lie in memory: "nhwc", "nchw", or "model" for
+            as the program takes them.
         arena: whose memory it computes in.
         section_arena, section_weights: linker sections (letters, digits, ``_``, ``.``, ``$``); empty
             for those of the regions, or else the compiler's choice.
@@ -90,6 +94,8 @@ class CompileOptions:
     io_int8: bool = False
     io_int16: bool = False
     io_codes: bool = False
+    io_uint8: bool = False
+    input_layout: str = "model"
     arena: Arena = OwnArena()
     section_arena: str = ""
     section_weights: str = ""
@@ -131,11 +137,20 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     if options.executorch is not None:
         return _compile_for_executorch(program, options, options.executorch)
     graph = program.graph()
+    if options.input_layout != "model":
+        if options.stream is not None:
+            raise CortexMError(
+                "INPUT_LAYOUT is for whole images; a STREAM takes frames as they come in time",
+                where=program.name,
+                hint="leave out INPUT_LAYOUT",
+            )
+        graph = with_input_layout(graph, options.input_layout)
     result = simplified(
         graph,
         io_int8=options.io_int8,
         io_int16=options.io_int16,
         io_codes=options.io_codes,
+        io_uint8=options.io_uint8,
         keep_channels=options.weights_apart,
     )
     simple, streamed = result.graph, None
@@ -245,7 +260,9 @@ def _compile_for_executorch(
     refused = {
         "IO int8": options.io_int8,
         "IO int16": options.io_int16,
+        "IO uint8": options.io_uint8,
         "IO codes": options.io_codes,
+        "INPUT_LAYOUT": options.input_layout != "model",
         "REQUIRE_INT8": options.require_int8,
         "STREAM": options.stream is not None,
         "REGIONS": bool(options.regions),

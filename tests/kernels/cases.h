@@ -396,6 +396,13 @@ int any_dequantize_s16f32_case(dequantize_s16_fn variant, dequantize_s16_fn ref,
 #define dequantize_normal_s16f32_case(variant, ref) any_dequantize_s16f32_case(variant, ref, 1)
 int requantize_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to);
 int cast_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to);
+int center_case(kernel_fn variant, kernel_fn ref);
+#define center_u8s8_case(variant, ref) center_case((kernel_fn)(variant), (kernel_fn)(ref))
+int lookup_case(kernel_fn variant, kernel_fn ref, element_t to, int in_turns);
+#define lookup_u8s8_case(variant, ref) TYPED(lookup_case, variant, ref, S8, 0)
+#define lookup_u8s16_case(variant, ref) TYPED(lookup_case, variant, ref, S16, 0)
+#define lookup_in_turns_u8s8_case(variant, ref) TYPED(lookup_case, variant, ref, S8, 1)
+#define lookup_in_turns_u8s16_case(variant, ref) TYPED(lookup_case, variant, ref, S16, 1)
 
 #define requantize_s8s16_case(variant, ref) TYPED(requantize_case, variant, ref, S8, S16)
 #define requantize_s16s8_case(variant, ref) TYPED(requantize_case, variant, ref, S16, S8)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "boxes.h"
 #include "cases.h"
@@ -152,4 +153,54 @@ int cast_case(kernel_fn variant, kernel_fn ref, element_t from, element_t to)
     }
     free(in);
     return finish(&o);
+}
+
+int center_case(kernel_fn variant, kernel_fn ref)
+{
+    const kernel_fn both[] = {variant, ref};
+    const cortexm_cast_t p = {length() * between(1, 3)};
+    const int32_t offset = between(0, 3);
+    uint8_t *in = any_bytes(p.count + offset);
+    outputs_t o = outputs(p.count + offset);
+    int equal;
+
+    for (int i = 0; i < 2; ++i) {
+        memset(o.data[i], 0, (size_t)offset);
+        ((call3_t)both[i])(&p, in + offset, (int8_t *)o.data[i] + offset);
+    }
+    equal = agree(&o);
+    memcpy(o.data[0], in, (size_t)(p.count + offset));
+    memset(o.data[0], 0, (size_t)offset);
+    ((call3_t)variant)(&p, (int8_t *)o.data[0] + offset, (int8_t *)o.data[0] + offset);
+    free(in);
+    return finish(&o) && equal;
+}
+
+int lookup_case(kernel_fn variant, kernel_fn ref, element_t to, int in_turns)
+{
+    static const int8_t divisors[] = {1, 2, 3, 3, 4, 6, 8, 12, 24};
+    const kernel_fn both[] = {variant, ref};
+    cortexm_lookup_t p;
+    uint8_t *in;
+    void *table;
+    outputs_t o;
+    int equal;
+
+    p.channels = in_turns || one_in(2) ? divisors[between(0, 8)] : between(1, 30);
+    p.inner = p.channels > 1 && one_in(3) ? between(24, 60) : 1;
+    p.count = p.channels * p.inner * (p.inner == 1 ? length() : between(1, 3));
+    in = any_bytes(p.count);
+    table = any_bytes(256 * p.channels * size_of(to));
+    o = outputs(p.count * size_of(to));
+    for (int i = 0; i < 2; ++i) {
+        ((call4_t)both[i])(&p, in, table, o.data[i]);
+    }
+    equal = agree(&o);
+    if (to == S8) {
+        memcpy(o.data[0], in, (size_t)p.count);
+        ((call4_t)variant)(&p, o.data[0], table, o.data[0]);
+    }
+    free(in);
+    free(table);
+    return finish(&o) && equal;
 }

@@ -176,6 +176,9 @@
     K(requantize_s16s16, scalar, requantize_s16s16_case)                                           \
     K(dequantize_s8f32, scalar, dequantize_s8f32_case)                                             \
     K(dequantize_s16f32, scalar, dequantize_s16f32_case)                                           \
+    K(center_u8s8, scalar, center_u8s8_case)                                                       \
+    K(lookup_u8s8, scalar, lookup_u8s8_case)                                                       \
+    K(lookup_u8s16, scalar, lookup_u8s16_case)                                                     \
     K(cast_s8s16, scalar, cast_s8s16_case)                                                         \
     K(cast_s8s32, scalar, cast_s8s32_case)                                                         \
     K(cast_s8s64, scalar, cast_s8s64_case)                                                         \
@@ -422,6 +425,9 @@
     K(quantize_f32s8, mve, quantize_normal_f32s8_case)                                             \
     K(dequantize_s8f32, mve, dequantize_normal_s8f32_case)                                         \
     K(dequantize_s16f32, mve, dequantize_normal_s16f32_case)                                       \
+    K(center_u8s8, mve, center_u8s8_case)                                                          \
+    K(lookup_u8s8, mve, lookup_in_turns_u8s8_case)                                                 \
+    K(lookup_u8s16, mve, lookup_in_turns_u8s16_case)                                               \
     K(move_x8, mve, move_x8_case)                                                                  \
     K(log_mel_s16s8, mve, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, mve, log_mel_s16s16_case)

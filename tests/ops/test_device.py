@@ -14,9 +14,11 @@ import pytest
 from cortexm_tools.ir import Array, DType, Graph, ops
 from cortexm_tools.ir.exactness import differing, tolerances
 from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.simplify.input_layout import with_input_layout
 from cortexm_tools.target import Core, Target
 
 from tests.support.batches import Job, run_jobs
+from tests.support.byte_graphs import images, random_chain
 from tests.support.data_graphs import STEPS, data_graph, data_inputs
 from tests.support.float_graphs import INEXACT_UNARY, LAYERS, binary, clamp, unary, values
 from tests.support.graphs import GraphProgram
@@ -52,12 +54,19 @@ def float_cases() -> list[Case]:
     ]
 
 
+def byte_cases() -> list[Case]:
+    """Tables of bytes, some with one run of a channel after the other."""
+    graphs = [random_chain(seed) for seed in range(12)]
+    graphs += [with_input_layout(graph, layout) for graph in graphs for layout in ("nhwc", "nchw")]
+    return [(graph, [images(graph)]) for graph in graphs]
+
+
 CASES = {
-    "host": lambda: [*data_cases(2), *float_cases()],
-    "cortex-m0": float_cases,
+    "host": lambda: [*data_cases(2), *float_cases(), *byte_cases()],
+    "cortex-m0": lambda: [*float_cases(), *byte_cases()],
     "cortex-m3": lambda: data_cases(4),
     "cortex-m33": float_cases,
-    "cortex-m55": lambda: [*data_cases(4), *float_cases()],
+    "cortex-m55": lambda: [*data_cases(4), *float_cases(), *byte_cases()],
 }
 
 

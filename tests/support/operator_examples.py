@@ -369,6 +369,13 @@ def _requantize() -> Iterator[Graph]:
     yield _graph(attrs, [((2, 9), S16)], (2, 9), S16)
 
 
+@_of(ops.Lookup)
+def _lookup() -> Iterator[Graph]:
+    tables = np.arange(3 * 256).reshape(3, 256)
+    yield _graph(ops.Lookup(1), [((2, 3, 5), U8), tables.astype(np.int8)], (2, 3, 5), S8)
+    yield _graph(ops.Lookup(0), [((2, 9), U8), tables[:1].astype(np.int16)], (2, 9), S16)
+
+
 @_of(ops.Cast)
 def _cast() -> Iterator[Graph]:
     yield _graph(ops.Cast(), [((2, 9), F32)], (2, 9), S32)

@@ -395,6 +395,8 @@ def test_every_option_reaches_the_build() -> None:
     known = {f"CORTEXM_{name}" for name in ("RAM_LIMIT", "FLASH_LIMIT")}
     defaults = {
         "CORTEXM_KERNELS_BUILTIN",
+        "CORTEXM_IO_FLOAT",
+        "CORTEXM_INPUT_LAYOUT_MODEL",
         "CORTEXM_OPTIMIZE_BALANCED",
         "CORTEXM_QUANTIZE_INT8",
         "CORTEXM_ARENA_RAM",

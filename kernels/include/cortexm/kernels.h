@@ -124,6 +124,10 @@ extern "C" {
 #define CORTEXM_SOFTMAX_S16(name)                                                                  \
     void name(const cortexm_softmax_s16_t *params, const int16_t *in, int16_t *out)
 
+/* Codes from bytes, through a table; `out` may begin where `in` does, or before. */
+#define CORTEXM_LOOKUP(name, to)                                                                   \
+    void name(const cortexm_lookup_t *params, const uint8_t *in, const to *table, to *out)
+
 /* Between codes. */
 #define CORTEXM_REQUANTIZE(name, from, to)                                                         \
     void name(const cortexm_requantize_t *params, const from *in, to *out)
@@ -566,6 +570,12 @@ CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_v6m, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_mve, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_scalar, int16_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_mve, int16_t);
+CORTEXM_CAST(cortexm_center_u8s8_scalar, uint8_t, int8_t);
+CORTEXM_CAST(cortexm_center_u8s8_mve, uint8_t, int8_t);
+CORTEXM_LOOKUP(cortexm_lookup_u8s8_scalar, int8_t);
+CORTEXM_LOOKUP(cortexm_lookup_u8s16_scalar, int16_t);
+CORTEXM_LOOKUP(cortexm_lookup_u8s8_mve, int8_t);
+CORTEXM_LOOKUP(cortexm_lookup_u8s16_mve, int16_t);
 CORTEXM_CAST(cortexm_cast_s8s16_scalar, int8_t, int16_t);
 CORTEXM_CAST(cortexm_cast_s8s32_scalar, int8_t, int32_t);
 CORTEXM_CAST(cortexm_cast_s8s64_scalar, int8_t, int64_t);

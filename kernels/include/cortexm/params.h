@@ -247,6 +247,14 @@ typedef struct {
     int32_t count;
 } cortexm_activation_s8_t;
 
+/* lookup: bytes through a table of 256 codes for each channel, out[i] = table[256 * c + in[i]] with
+ * c = i / inner % channels */
+typedef struct {
+    int32_t count;             /* a multiple of channels * inner */
+    int32_t channels;
+    int32_t inner;             /* elements of one channel that lie side by side */
+} cortexm_lookup_t;
+
 /* quantize: clamp(round_half_even(in[i] * inv_scale) + zero_point, qmin, qmax) */
 typedef struct {
     int32_t count;

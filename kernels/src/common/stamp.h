@@ -96,6 +96,9 @@
 #undef FIRST_ROUND
 #undef FOLD
 #undef FROM
+#undef GATHER
+#undef GATHER_s16
+#undef GATHER_s8
 #undef INSTRUCTION
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
@@ -254,6 +257,7 @@
 #undef TAP_ROW
 #undef TEST_QUADS
 #undef TO
+#undef TURN
 #undef TWO_TAPS
 #undef TYPES
 #undef UPPER

@@ -80,6 +80,8 @@ def settle(facts: Facts) -> dict[str, Value]:
         *("--io", _choice(facts, "IO"), "--arena", facts["ARENA"] or "own"),
         *("--optimize", _choice(facts, "OPTIMIZE")),
     ]
+    if (layout := _choice(facts, "INPUT_LAYOUT")) != "model":
+        options += ["--input-layout", layout]
     options += _precision(facts, suffix)
     if stream := parse_stream(facts["STREAM"]):
         options += ["--stream", str(stream)]

@@ -69,7 +69,9 @@ def compile_options(args: argparse.Namespace, target: Target, **more: Any) -> Co
         ),
         io_int8=args.io == "int8",
         io_int16=args.io == "int16",
+        io_uint8=args.io == "uint8",
         io_codes=args.io == "codes",
+        input_layout=args.input_layout,
         optimize=Optimize(args.optimize),
         require_int8=args.require_int8,
         stream=parse_stream(args.stream),
@@ -251,6 +253,8 @@ def command_line(args: argparse.Namespace) -> str:
         value = getattr(args, flag)
         if value:
             words += ["--" + flag.replace("_", "-"), value]
+    if args.input_layout != "model":
+        words += ["--input-layout", args.input_layout]
     if args.optimize != Optimize.BALANCED.value:
         words += ["--optimize", args.optimize]
     for region in args.region:

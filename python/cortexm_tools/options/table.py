@@ -155,13 +155,30 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         cmake="IO", flags=("--io",), commands=MODELS, group="target",
-        choices=("float", "int8", "int16", "codes"),
-        initial="float", default="`float`",
-        help="int8, int16: inputs and outputs of the image stay quantized, in this type; codes: each in "
-        "its own",
+        kconfig=("IO_FLOAT", "IO_INT8", "IO_UINT8", "IO_INT16", "IO_CODES"),
+        choices=("float", "int8", "uint8", "int16", "codes"),
+        initial="float", default="`float`", kconfig_default="`IO_FLOAT`",
+        help="int8, int16: inputs and outputs of the image stay quantized, in this type; uint8: inputs as "
+        "bytes, code + 128; codes: each in its own",
         docs="`int8`, `int16`: inputs and outputs stay quantized at the border of the model, which "
-        "has codes of this type there; `codes`: each has those that it has in the model, such as "
+        "has codes of this type there; `uint8`: inputs are [bytes](images.md#bytes), the int8 code and "
+        "128, and outputs codes; `codes`: each has those that it has in the model, such as "
         "int16 for [sound](sound.md) and int8 for the scores",
+        zephyr="the default of `IO`: what inputs and outputs are at the border of the model, float or "
+        "codes; `uint8`: inputs are [bytes](images.md#bytes)",
+    ),
+    Option(
+        cmake="INPUT_LAYOUT", flags=("--input-layout",), commands=MODELS, group="target",
+        kconfig=("INPUT_LAYOUT_MODEL", "INPUT_LAYOUT_NHWC", "INPUT_LAYOUT_NCHW"),
+        choices=("model", "nhwc", "nchw"),
+        initial="model", default="`model`", kconfig_default="`INPUT_LAYOUT_MODEL`",
+        help="how images at the inputs lie in memory: pixel by pixel (nhwc, as cameras give them) or "
+        "channel by channel (nchw); default: as the model takes them",
+        docs="how [images](images.md#layout) at the inputs lie in memory: `nhwc`, the channels of "
+        "a pixel side by side, as cameras give them; `nchw`, one channel after the other; `model`, as "
+        "the program takes them, which the header says",
+        zephyr="the default of `INPUT_LAYOUT`: how [images](images.md#layout) at the inputs lie in "
+        "memory",
     ),
     Option(
         cmake="OPTIMIZE", flags=("--optimize",), commands=MODELS, group="target",

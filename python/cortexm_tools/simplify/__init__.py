@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..ir import DType, Graph
 from ..ir.checks import check_graph
 from ..ir.edit import remove_dead
+from .bytes import fold_bytes
 from .channels import remove_channels
 from .clones import remove_clones
 from .constants import fold_constants
@@ -34,10 +35,17 @@ class Simplified:
 
 
 def simplify(
-    graph: Graph, *, io_int8: bool = False, io_int16: bool = False, io_codes: bool = False
+    graph: Graph,
+    *,
+    io_int8: bool = False,
+    io_int16: bool = False,
+    io_codes: bool = False,
+    io_uint8: bool = False,
 ) -> Graph:
     """The graph alone of `simplified`."""
-    return simplified(graph, io_int8=io_int8, io_int16=io_int16, io_codes=io_codes).graph
+    return simplified(
+        graph, io_int8=io_int8, io_int16=io_int16, io_codes=io_codes, io_uint8=io_uint8
+    ).graph
 
 
 def simplified(
@@ -46,6 +54,7 @@ def simplified(
     io_int8: bool = False,
     io_int16: bool = False,
     io_codes: bool = False,
+    io_uint8: bool = False,
     keep_channels: bool = False,
 ) -> Simplified:
     """Runs every rewrite until nothing changes, then fixes the layouts.
@@ -55,11 +64,12 @@ def simplified(
         io_int8, io_int16, io_codes: drop the quantize operators at the inputs and the dequantize
             operators at the outputs, so that the application hands over codes of this type, or of
             any.
+        io_uint8: the same, with codes of int8 at the inputs as bytes, 128 larger.
         keep_channels: leave channels that make no difference: with other weights they may.
     """
     rewrites = (
         *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, make_linear),
-        *(remove_dead, push_states, remove_dead),
+        *(fold_bytes, remove_dead, push_states, remove_dead),
     )
     check_graph(graph)
     while True:
@@ -74,6 +84,8 @@ def simplified(
     if io_int8 or io_int16 or io_codes:
         dtype = None if io_codes else DType.S16 if io_int16 else DType.S8
         graph = check_graph(int8_io(graph, dtype))
+    if io_uint8:
+        graph = check_graph(remove_dead(fold_bytes(int8_io(graph, None, as_bytes=True))))
     graph = check_graph(remove_dead(keep_rings(graph)))
     graph = check_graph(remove_dead(assign_layouts(own_outputs(graph))))
     return Simplified(graph, removed)

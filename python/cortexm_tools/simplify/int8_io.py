@@ -4,24 +4,30 @@
 The program behind the new interface is the old one without its first and last operators, so codes
 that the application computes with the published scale and zero point give the very codes that the
 float program would have dequantized.
+
+As bytes, codes are 128 larger, from 0 to 255; the zero point too. A table of which code is which byte takes
+them back, with whatever else it has to do (bytes.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ..errors import CortexMError
-from ..ir import DType, Graph, Op, QuantParams, ops
+from ..ir import DType, Graph, Op, QuantParams, Tensor, contiguous, ops
 from ..ir.edit import GraphBuilder, consumers, producers, remove_dead
 
 _WORDS = {DType.S8: "int8", DType.S16: "int16"}
 
 
-def int8_io(graph: Graph, dtype: DType | None = DType.S8) -> Graph:
+def int8_io(graph: Graph, dtype: DType | None = DType.S8, *, as_bytes: bool = False) -> Graph:
     """Replaces float inputs and outputs by their codes.
 
     Args:
         dtype: of all of these; None for any.
+        as_bytes: whether those at the inputs, which then have to be of int8, are bytes.
 
     Raises:
         CortexMError: a float input is not quantized by one set of parameters, or a float output
@@ -31,6 +37,11 @@ def int8_io(graph: Graph, dtype: DType | None = DType.S8) -> Graph:
     made_by = producers(graph)
     build = GraphBuilder(graph)
     inputs = [_input(build, graph, index, read_by.get(index, [])) for index in graph.inputs]
+    if as_bytes:
+        inputs = [
+            _as_bytes(build, number, new, read_by[old][0]) if new != old else new
+            for number, (old, new) in enumerate(zip(graph.inputs, inputs, strict=True))
+        ]
     for op in graph.ops:
         if build.resolve(op.outputs[0]) == op.outputs[0]:
             build.add(op)
@@ -77,6 +88,23 @@ def _input(build: GraphBuilder, graph: Graph, index: int, readers: list[Op]) -> 
     for reader in readers:
         build.alias(reader.outputs[0], new)
     return new
+
+
+def _as_bytes(build: GraphBuilder, number: int, index: int, reader: Op) -> int:
+    """The bytes from which the codes of an input, the tensor `index`, come; `reader` quantized it."""
+    code = build.tensors[index]
+    if code.dtype is not DType.S8 or code.quant is None:
+        raise CortexMError(
+            f"input {number} has codes of {_WORDS[code.dtype]}, which are no bytes",
+            hint=f"build with IO {_WORDS[code.dtype]}, or codes",
+        )
+    quant = QuantParams(code.quant.scale, code.quant.zero_point + 128)
+    build.tensors[index] = replace(code, name=f"{code.name}_signed", quant=None)
+    given = build.add_tensor(replace(code, dtype=DType.U8, quant=quant))
+    data = np.arange(-128, 128).astype(np.int8)[None]
+    table = Tensor(f"{code.name}_table", DType.S8, data.shape, contiguous(2), data=data)
+    build.add(Op(ops.Lookup(0), (given, build.add_tensor(table)), (index,), reader.layer))
+    return given
 
 
 def _output(build: GraphBuilder, graph: Graph, index: int, maker: Op | None) -> int:

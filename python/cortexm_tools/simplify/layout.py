@@ -80,6 +80,7 @@ class _Assigner:
             case Layout.FOLLOW | Layout.COPY | Layout.STRIDED:
                 self._emit(op, op.inputs, self._common_order(op))
             case Layout.ANY:
+                self._see_as_image(op)
                 self._build.add(op)
             case unknown:
                 raise AssertionError(unknown)
@@ -101,6 +102,18 @@ class _Assigner:
             if alike and not tensor.is_constant:
                 return tensor.dim_order
         return out.dim_order
+
+    def _see_as_image(self, op: Op) -> None:
+        """Leaves an image [N, H, W, C] that is seen as [N, C, H, W] where it is: in channels_last."""
+        x, out = self._tensor(op.inputs[0]), self._tensor(op.outputs[0])
+        seen = replace(out, dim_order=channels_last(len(out.shape)))
+        if (
+            isinstance(op.attrs, ops.Transpose)
+            and len(out.shape) == 4
+            and op.outputs[0] not in self._graph.kept
+            and op.attrs.is_view(x, seen)
+        ):
+            self._build.tensors[op.outputs[0]] = seen
 
     def _is_wanted_as_image(self, index: int) -> bool:
         """Whether all readers of a tensor work on channels_last."""

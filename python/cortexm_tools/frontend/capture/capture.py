@@ -24,6 +24,7 @@ from ..load.samples import Sample, shape_text
 from ..origin.layers import module_path
 from ..origin.places import first_line, where_of_error
 from ..rewrites import decompose, decompose_unary, fold_constants, join_spectra, rewrite
+from ..rewrites.bytes import byte_chains
 from ..rewrites.layout import fit_layouts
 from .export import check_real, export
 from .functional import functional
@@ -127,7 +128,11 @@ def capture(
                 constant.data = constant.data.contiguous(memory_format=torch.channels_last)
     captured = _graph(export(graph, channels_last(sample, which), loaded))
     if rewritten:
-        decompose_unary(captured, lambda node: precision_of_call(node) is None)
+        chains = byte_chains(captured)
+        from_bytes = chains.inside | chains.ends
+        decompose_unary(
+            captured, lambda node: node in from_bytes or precision_of_call(node) is None
+        )
         fit_layouts(captured)
     return Captured(captured, which, states, given)
 

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from ..rewrites.bytes import NO_CHAINS, Chains
 from .recurrent import kept_spec, width_given, width_read
 
 _aten = torch.ops.aten
@@ -55,6 +56,7 @@ def find_widths(
     moving: Container[Any],
     states: int,
     wide: Container[Node] = (),
+    chains: Chains = NO_CHAINS,
 ) -> Widths:
     """The codes of every tensor of `model`.
 
@@ -64,11 +66,18 @@ def find_widths(
         states: how many of its last inputs are states, the new values of which are its first
             outputs.
         wide: what has 16 bits, if it is not in float.
+        chains: what is computed from bytes, in float up to its ends.
     """
     found: dict[Node, int | None] = {}
     nodes = list(model.graph.nodes)
     for node in nodes:
         width = None
+        if node in chains.inside:
+            found[node] = 0
+            continue
+        if node in chains.ends:
+            found[node] = chosen(node)
+            continue
         if node.op == "call_function" and node.target not in moving:
             width = None if node.target in _KEEP_CODES else chosen(node)
         if width is None:

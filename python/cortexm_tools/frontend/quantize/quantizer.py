@@ -12,6 +12,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from ..capture.state import State
+from ..rewrites.bytes import byte_chains
 from ..rewrites.unary import STAND_IN
 from .borders import (
     ChosenNodes,
@@ -20,7 +21,9 @@ from .borders import (
     end_sharing_at_borders,
     find_widths,
     keep_float,
+    stays_float,
 )
+from .bytes import annotate_bytes, read_as_bytes
 from .choice import Choices, check_named
 from .recurrent import annotate_recurrent, keep_from_inputs_to_outputs, show_results
 from .sound import annotate_spectra, energies, sounds
@@ -121,12 +124,15 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
 
     def annotate_precisions(model: GraphModule) -> GraphModule:
         show_results(model)
-        widths.update(find_widths(model, chosen, moving, states, sounds(model) | energies(model)))
+        wide, chains = sounds(model) | energies(model), byte_chains(model)
+        widths.update(find_widths(model, chosen, moving, states, wide, chains))
         keep_float(model, widths)
+        annotate_bytes(model, chains, widths, spec_of)
         annotate_spectra(model, widths, configs, moving)
         annotate_outputs(model, widths, spec_of)
         annotate_recurrent(model, widths, spec_of)
         annotated: GraphModule = annotate(model)
+        read_as_bytes(annotated, chains)
         keep_from_inputs_to_outputs(annotated)
         check_named(choices, annotated.graph)
         return annotated
@@ -135,8 +141,9 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
 
 
 def _has_width(widths: Widths, bits: int, node: Node) -> bool:
-    """Of what is not annotated yet, as the inputs that are sound are."""
+    """Of what is not annotated yet, as the inputs that are sound are, and what ends a chain of bytes."""
     is_done = node.op == "placeholder" and "quantization_annotation" in node.meta
+    is_done |= stays_float(node)
     return node.op != "output" and not is_done and widths[node] == bits
 
 

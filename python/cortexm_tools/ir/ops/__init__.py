@@ -41,7 +41,7 @@ from .conv import (
     FloatTransposeConv2d,
     TransposeConv2d,
 )
-from .convert import Cast, Dequantize, Quantize, Requantize
+from .convert import Cast, Dequantize, Lookup, Quantize, Requantize
 from .index import Gather, Index, IndexPut
 from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear
 from .move import AsStrided, Clone, Concat, Expand, Pad, Push, Slice, Tile, Transpose, View
@@ -98,6 +98,7 @@ __all__ = [
     "LogMel",
     "Logical",
     "LogicalNot",
+    "Lookup",
     "Lstm",
     "MaxPool2d",
     "Maximum",

@@ -120,6 +120,50 @@ class Requantize(Attrs):
 
 
 @operator(
+    layout=Layout.SAME,
+    overwrites=Operands.NONE,
+    work=Work.CONVERT,
+    channels=Channels.NONE,
+    exact=True,
+)
+@dataclass(frozen=True)
+class Lookup(Attrs):
+    """x u8, table [channels, 256] s8 or s16 -> table[c, x], in the table's type.
+
+    c is the index along `dim`, of which there are as many as channels; of one channel it is 0
+    everywhere.
+    """
+
+    kind: ClassVar[str] = "lookup"
+    dim: int
+
+    def check(self, op: Subject) -> None:
+        op.counts(2)
+        op.type_of(op.x, DType.U8)
+        op.type_of(op.out, *CODES)
+        op.same_type(op.ins[1], op.out)
+        op.same_shape()
+        op.dimension(self.dim, max(len(op.x.shape), 1))
+        table = op.ins[1]
+        op.require(table.data is not None, "the table is no constant")
+        op.rank(table, 2)
+        channels = table.shape[0]
+        extent = op.x.shape[self.dim] if op.x.shape else 1
+        op.require(
+            channels in (1, extent), f"has tables for {channels} channels, the operand {extent}"
+        )
+        op.shape_of(table, channels, 256)
+
+    def compute(self, results: tuple[Tensor, ...], x: Array, table: Array) -> Array:
+        channel = np.zeros(x.shape, np.int64)
+        if table.shape[0] > 1:
+            along = [1] * x.ndim
+            along[self.dim] = -1
+            channel = channel + np.arange(table.shape[0]).reshape(along)
+        return np.asarray(table[channel, x.astype(np.int64)])
+
+
+@operator(
     layout=Layout.FOLLOW,
     overwrites=Operands.NONE,
     work=Work.CONVERT,

@@ -149,6 +149,12 @@ def _normal_scale(facts: Facts) -> bool:
     return bool(2.0**-126 <= scale <= 2.0**124)
 
 
+def _lookup_in_turns(facts: Facts) -> bool:
+    """Channels of which 24 elements side by side hold whole pixels, or long runs of one channel."""
+    channels, inner = facts["channels"], facts["inner"]
+    return bool(24 % channels == 0 if inner == 1 else inner >= 24)
+
+
 CASES: dict[str, Callable[[Facts], bool]] = {
     "shifts_right": _shifts_right,
     "shifts_right_to_22": _shifts_right_to_22,
@@ -172,6 +178,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,
     "add_shifts_right_s16": _add_shifts_right_s16,
+    "lookup_in_turns": _lookup_in_turns,
     **cmsis_nn.CASES,
 }
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...ir import DType, Op, ops
@@ -53,6 +55,23 @@ def _requantize(select: Selector, attrs: ops.Requantize, op: Op) -> list[Call]:
     }
     kernel = select.kernel("requantize", x.dtype.value + out.dtype.value, op, fields)
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
+
+
+@lowers(ops.Lookup)
+def _lookup(select: Selector, attrs: ops.Lookup, op: Op) -> list[Call]:
+    """One table that gives every byte's code in its order, -128 ... 127, is a subtraction."""
+    out, table = select.tensor(op.outputs[0]), select.tensor(op.inputs[1])
+    operand, result = select.operand(op.inputs[0]), TensorArg(op.outputs[0])
+    fields: dict[str, Field] = {"count": out.numel}
+    assert table.data is not None
+    if out.dtype is DType.S8 and np.array_equal(table.data, np.arange(-128, 128)[None]):
+        return [select.call(select.kernel("center", "u8s8", op), fields, [operand, result])]
+    channels = table.shape[0]
+    place = out.dim_order.index(attrs.dim) if channels > 1 else 0
+    inner = math.prod(out.memory_shape[place + 1 :]) if channels > 1 else 1
+    fields |= {"channels": channels, "inner": inner}
+    kernel = select.kernel("lookup", DType.U8.value + out.dtype.value, op, fields)
+    return [select.call(kernel, fields, [operand, select.operand(op.inputs[1]), result])]
 
 
 @lowers(ops.Cast)

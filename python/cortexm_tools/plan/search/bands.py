@@ -9,6 +9,7 @@ to the front. No row is computed twice.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -80,7 +81,10 @@ def _is_member(graph: Graph, op: Op, calls: tuple[Call, ...]) -> bool:
     if order == "elements":
         fields = call.int_fields
         whole = {fields.get(name, fields["count"]) for name in ("a_period", "b_period")}
-        return len(shapes) == 1 and whole == {fields["count"]}
+        # Channels of a lookup must begin anew with each row.
+        row = math.prod(graph.tensors[tensors[0].index].memory_shape[2:])
+        period = fields.get("channels", 1) * fields.get("inner", 1)
+        return len(shapes) == 1 and whole == {fields["count"]} and row % period == 0
     return len(tensors) == 2
 
 
