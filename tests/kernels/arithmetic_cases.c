@@ -29,6 +29,20 @@ static void periods(int32_t *count, int32_t *a_period, int32_t *b_period)
     }
 }
 
+/* The larger operand of a sum is halved: of most sums that are quantized one, and of some both. */
+static void half_an_operand(int32_t *a_multiplier, int8_t *a_shift, int32_t *b_multiplier,
+                            int8_t *b_shift)
+{
+    if (one_in(2)) {
+        *a_multiplier = *a_multiplier < 0 ? -(1 << 30) : 1 << 30;
+        *a_shift = 0;
+    }
+    if (one_in(3)) {
+        *b_multiplier = *b_multiplier < 0 ? -(1 << 30) : 1 << 30;
+        *b_shift = 0;
+    }
+}
+
 static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
 {
     cortexm_add_s8_t p;
@@ -38,8 +52,8 @@ static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
     int equal;
 
     periods(&p.count, &p.a_period, &p.b_period);
-    p.a_multiplier = multiplier();
-    p.b_multiplier = multiplier();
+    p.a_multiplier = one_in(4) ? -multiplier() : multiplier();
+    p.b_multiplier = one_in(4) ? -multiplier() : multiplier();
     p.out_multiplier = multiplier();
     p.a_shift = (int8_t)(one_in(8) ? between(-31, 3) : between(-4, 0));
     p.b_shift = (int8_t)(one_in(8) ? between(-31, 3) : between(-4, 0));
@@ -49,6 +63,7 @@ static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
         p.b_shift = (int8_t)(p.b_shift > 0 ? 0 : p.b_shift);
         p.out_shift = (int8_t)(p.out_shift >= 0 ? -1 - p.out_shift : p.out_shift);
     }
+    half_an_operand(&p.a_multiplier, &p.a_shift, &p.b_multiplier, &p.b_shift);
     p.a_zero_point = (int16_t)code();
     p.b_zero_point = (int16_t)code();
     p.out_zero_point = (int8_t)code();
@@ -78,7 +93,7 @@ int add_shifts_right_s8_case(add_fn variant, add_fn ref)
     return any_add_case(variant, ref, 1);
 }
 
-int mul_s8_case(mul_fn variant, mul_fn ref)
+int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right)
 {
     cortexm_mul_s8_t p;
     int8_t *a;
@@ -89,6 +104,10 @@ int mul_s8_case(mul_fn variant, mul_fn ref)
     periods(&p.count, &p.a_period, &p.b_period);
     p.multiplier = multiplier();
     p.shift = (int8_t)shift(14);
+    if (shifts_right) {
+        p.shift = right(p.shift, 1);
+        p.shift = (int8_t)(p.shift < -22 ? -22 : p.shift);
+    }
     /* Not all zero points are codes. */
     p.a_zero_point = (int16_t)(one_in(4) ? between(-400, 400) : code());
     p.b_zero_point = (int16_t)(one_in(4) ? between(-400, 400) : code());
@@ -131,6 +150,7 @@ int any_add_s16_case(add_s16_fn variant, add_s16_fn ref, int shifts_right)
         p.b_multiplier /= p.b_shift == 0 ? 2 : 1;
         p.out_shift = right(p.out_shift, 1);
     }
+    half_an_operand(&p.a_multiplier, &p.a_shift, &p.b_multiplier, &p.b_shift);
     clamp_range_s16(&p.act_min, &p.act_max);
     a = random_codes_s16(p.a_period);
     b = random_codes_s16(p.b_period);
@@ -147,7 +167,7 @@ int any_add_s16_case(add_s16_fn variant, add_s16_fn ref, int shifts_right)
     return finish(&o) && equal;
 }
 
-int mul_s16_case(mul_s16_fn variant, mul_s16_fn ref)
+int any_mul_s16_case(mul_s16_fn variant, mul_s16_fn ref, int shifts_right)
 {
     cortexm_mul_s16_t p;
     int16_t *a;
@@ -158,6 +178,9 @@ int mul_s16_case(mul_s16_fn variant, mul_s16_fn ref)
     periods(&p.count, &p.a_period, &p.b_period);
     p.multiplier = multiplier();
     p.shift = (int8_t)(one_in(8) ? between(-31, 30) : between(-18, -10));
+    if (shifts_right) {
+        p.shift = right(p.shift, 2);
+    }
     a = random_codes_s16(p.a_period);
     b = random_codes_s16(p.b_period);
     o = outputs(2 * p.count);

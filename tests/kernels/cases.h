@@ -341,11 +341,15 @@ typedef CORTEXM_BINARY((*binary_s64_fn), int64_t);
 
 int add_s8_case(add_fn variant, add_fn ref);
 int add_shifts_right_s8_case(add_fn variant, add_fn ref);
-int mul_s8_case(mul_fn variant, mul_fn ref);
+int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right);
+#define mul_s8_case(variant, ref) any_mul_case(variant, ref, 0)
+#define mul_shifts_right_s8_case(variant, ref) any_mul_case(variant, ref, 1)
 int any_add_s16_case(add_s16_fn variant, add_s16_fn ref, int shifts_right);
 #define add_s16_case(variant, ref) any_add_s16_case(variant, ref, 0)
 #define add_shifts_right_s16_case(variant, ref) any_add_s16_case(variant, ref, 1)
-int mul_s16_case(mul_s16_fn variant, mul_s16_fn ref);
+int any_mul_s16_case(mul_s16_fn variant, mul_s16_fn ref, int shifts_right);
+#define mul_s16_case(variant, ref) any_mul_s16_case(variant, ref, 0)
+#define mul_shifts_right_s16_case(variant, ref) any_mul_s16_case(variant, ref, 1)
 int minmax_s8_case(minmax_fn variant, minmax_fn ref);
 int minmax_of_case(kernel_fn variant, kernel_fn ref, element_t type);
 int div_s8_case(div_s8_fn variant, div_s8_fn ref);

@@ -371,7 +371,9 @@
     K(rnn_s8w4, dsp, rnn_pairs_s8w4_case)                                                          \
     K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
+    K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
     K(add_s16, dsp, add_shifts_right_s16_case)                                                     \
+    K(mul_s16, dsp, mul_shifts_right_s16_case)                                                     \
     K(log_mel_s16s8, dsp, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, dsp, log_mel_s16s16_case)
 

@@ -54,6 +54,12 @@ def test_what_is_written_and_said() -> None:
     assert "#define WORDS_SAMPLE_COUNT 6" in str(compiled.files["words_samples.h"])
 
 
+def test_a_stream_that_saves_nothing_says_which_layer_reads_the_window() -> None:
+    said = summary(_compiled(b"0", Stream(1, 1)).report)
+    assert "saves no MAC: conv2d of " in said
+    assert "dimension 1 may not be time to it" in said
+
+
 def test_the_check_runs_on_the_calibration_data() -> None:
     windows = [np.full((1, 4, 20, 1), code, np.int8) for code in (3, 7)]
     calibrated = tuple((window,) for window in windows)

@@ -124,6 +124,7 @@
 #undef LOG_softmax
 #undef LOOP
 #undef LOWER
+#undef MAX_SHIFT
 #undef MAX_SIZE
 #undef MAX_s16
 #undef MAX_s8

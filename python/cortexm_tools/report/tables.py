@@ -182,6 +182,11 @@ def stream_lines(data: dict[str, Any]) -> tuple[str, ...]:
         f"  stream {found['hop']:>10,} of {found['window']:,} frames a call, "
         f"{found['call_macs']:,} MACs in place of {found['window_macs']:,}"
     ]
+    if first := found.get("whole"):
+        lines.append(
+            f"  saves no MAC: {first} reads the whole window in every call; dimension {found['dim']} "
+            "may not be time to it"
+        )
     count = found["windows_compared"]
     if not found["causal"]:
         lines.append(f"  equals the model over the window in every byte ({count} windows compared)")
@@ -190,7 +195,7 @@ def stream_lines(data: dict[str, Any]) -> tuple[str, ...]:
         said = "equal" if noise is None else f"{noise:.1f} dB"
         lines.append(
             f"  causal: {said} against the model over the window ({count} windows compared), "
-            f"{found['delay']:,} frames late"
+            f"{found['delay']:,} frame{'s' * (found['delay'] != 1)} late"
         )
     return tuple(lines)
 

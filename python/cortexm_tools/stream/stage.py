@@ -45,6 +45,8 @@ def stream_stage(graph: Graph, stream: Stream, program: Program) -> tuple[Stream
         "window_macs": _macs(model.windowed),
         "call_macs": _macs(model.graph),
     }
+    if found["call_macs"] >= found["window_macs"] > 0:
+        found["whole"] = _first_sums(model.windowed)
     if stream.causal:
         noise, count = stream_noise(model, frames, calls=calls, windows=_WINDOWS)
         found |= {"sqnr_db": noise, "windows_compared": count}
@@ -69,10 +71,21 @@ def _macs(graph: Graph) -> int:
     for op in graph.ops:
         if op.attrs.traits.work is not Work.SUMS or len(op.inputs) < 2:
             continue
+        if isinstance(op.attrs, ops.RecurrentAttrs):
+            batch, steps, _ = op.attrs.extents(graph.tensors[op.inputs[0]])
+            weights = (graph.tensors[index] for index in op.inputs[-3:-1])
+            total += batch * steps * sum(weight.numel for weight in weights)
+            continue
         weight, out = graph.tensors[op.inputs[1]], graph.tensors[op.outputs[0]]
         channels = out.shape[1 if isinstance(op.attrs, ops.ConvAttrs | ops.FloatConv2d) else -1]
         total += weight.numel * (out.numel // channels)
     return total
+
+
+def _first_sums(graph: Graph) -> str:
+    """The first layer with weights."""
+    op = next(op for op in graph.ops if op.attrs.traits.work is Work.SUMS and len(op.inputs) > 1)
+    return f"{op.kind} of {op.layer}"
 
 
 def check_frames(model: Streamed, program: Program, calls: int) -> Frames:

@@ -125,7 +125,7 @@ def _inputs(found: Trace) -> None:
         length = tensor.shape[stream.dim]
         if stream.hop >= length:
             raise CortexMError(
-                f"a hop of {stream.hop} frames does not fit: dimension {stream.dim} of input "
+                f"a hop of {stream.hop} frame{'s' * (stream.hop != 1)} does not fit: dimension {stream.dim} of input "
                 f"{tensor.name!r}, of shape {tensor.shape}, has {length}",
                 hint=f"windows of a stream overlap: give a hop below {length}"
                 if length > 1
@@ -231,7 +231,7 @@ def _refuse_padding(found: Trace, padding: list[Op]) -> None:
     listed = "\n".join(f"  {name}" for name in names[:_NAMED])
     more = f"\n  and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     raise CortexMError(
-        f"{len(names)} operators pad along time inside the window of {found.window} frames, where "
+        f"{len(names)} operator{'s pad' if len(names) != 1 else ' pads'} along time inside the window of {found.window} frames, where "
         f"a stream has other frames: it cannot have the window's bytes\n{listed}{more}",
         where=found.graph.name,
         hint=f"pad nothing along time, or read the last column of a longer window; or "

@@ -129,6 +129,18 @@ def _add_shifts_right_s16(facts: Facts) -> bool:
     return bool(are_halved and is_sum and facts["out_shift"] < 0)
 
 
+def _mul_shifts_right(facts: Facts) -> bool:
+    """A product of int8 codes is shifted to the right, by no more than 22, and twice a code less its zero
+    point has 16 bits."""
+    are_near = all(abs(facts[f"{name}_zero_point"]) <= 16000 for name in ("a", "b"))
+    return bool(are_near and -22 <= facts["shift"] < 0)
+
+
+def _shift_right_2(facts: Facts) -> bool:
+    """All results are rescaled by less than 1/4."""
+    return bool(facts["shift"] <= -2)
+
+
 def _from_channels(least: int) -> Callable[[Facts], bool]:
     """At least so many input channels."""
     return lambda facts: bool(facts.get("channels", facts.get("in_c", 0)) >= least)
@@ -179,6 +191,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "add_shifts_right": _add_shifts_right,
     "add_shifts_right_s16": _add_shifts_right_s16,
     "lookup_in_turns": _lookup_in_turns,
+    "mul_shifts_right": _mul_shifts_right,
+    "shift_right_2": _shift_right_2,
     **cmsis_nn.CASES,
 }
 
