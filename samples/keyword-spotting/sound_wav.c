@@ -3,8 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cortexm_board.h"
 #include "sound.h"
+
+#ifdef __ZEPHYR__
+#include <zephyr/arch/common/semihost.h>
+
+#define board_file_open(name, mode) ((int)semihost_open(name, mode))
+#define board_file_read(file, bytes, size) ((size_t)semihost_read(file, bytes, (long)(size)))
+#define BOARD_FILE_READ SEMIHOST_OPEN_RB
+#else
+#include "cortexm_board.h"
+#endif
 
 #define NAME "words.wav"
 

@@ -86,9 +86,10 @@ def test_two_models_and_a_worker_thread(application) -> None:
     assert re.search(r"<inf> cortexm: strokes: arena \d+ bytes at 0x", text)
 
 
-def test_keywords_of_the_recording_in_the_image(application) -> None:
+def test_keywords_of_a_wav_of_the_host(application) -> None:
     app = application("samples/keyword-spotting", AN547)
     app.make()
+    assert app.config("SEMIHOST") == "y"
     text = app.run(r"outputs [0-9a-f]{8}\s")
     heard = re.findall(r"^ *[\d.]+ s  (\w+)\s*$", text, re.M)
     assert heard == ["yes", "left", "stop", "go", "right", "off", "down"], text
