@@ -125,8 +125,8 @@ def _inputs(found: Trace) -> None:
         length = tensor.shape[stream.dim]
         if stream.hop >= length:
             raise CortexMError(
-                f"a hop of {stream.hop} frame{'s' * (stream.hop != 1)} does not fit: dimension {stream.dim} of input "
-                f"{tensor.name!r}, of shape {tensor.shape}, has {length}",
+                f"a hop of {stream.hop} frame{'s' * (stream.hop != 1)} does not fit: dimension "
+                f"{stream.dim} of input {tensor.name!r}, of shape {tensor.shape}, has {length}",
                 hint=f"windows of a stream overlap: give a hop below {length}"
                 if length > 1
                 else "choose the dimension that is time",
@@ -231,8 +231,9 @@ def _refuse_padding(found: Trace, padding: list[Op]) -> None:
     listed = "\n".join(f"  {name}" for name in names[:_NAMED])
     more = f"\n  and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     raise CortexMError(
-        f"{len(names)} operator{'s pad' if len(names) != 1 else ' pads'} along time inside the window of {found.window} frames, where "
-        f"a stream has other frames: it cannot have the window's bytes\n{listed}{more}",
+        f"{len(names)} operator{'s pad' if len(names) != 1 else ' pads'} along time inside the "
+        f"window of {found.window} frames, where a stream has other frames: it cannot have "
+        f"the window's bytes\n{listed}{more}",
         where=found.graph.name,
         hint=f"pad nothing along time, or read the last column of a longer window; or "
         f"STREAM {found.stream}:{CAUSAL}, which reads the stream's frames in place of the padding",
