@@ -126,6 +126,13 @@ def _along(attrs: Any, case: Case) -> Local | None:
     return case.local(case.time.dim)
 
 
+@_of(ops.Lookup)
+def _lookup(attrs: ops.Lookup, case: Case) -> Local | None:
+    if case.time is None or (attrs.dim == case.time.dim and case.ins[1].shape[0] > 1):
+        return None
+    return case.local(case.time.dim)
+
+
 @_of(ops.Reduce, ops.ArgReduce)
 def _reduce(attrs: Any, case: Case) -> Local | None:
     dims = attrs.dims if isinstance(attrs, ops.Reduce) else (attrs.dim,)
