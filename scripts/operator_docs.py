@@ -18,8 +18,8 @@ What a model computes is first said in operators that have kernels ([kernels.md]
 ExecuTorch divides PyTorch's operators into its core set, and `python/cortexm_tools/frontend/rewrites/`
 writes others in operators that stay in int8: variances and norms, distances, losses, paddings of
 every mode, `roll`, `unfold`, `einsum`, adaptive pools, linear and bicubic interpolation, products
-with constant matrices on either side, recurrent layers. `grid_sample` and `affine_grid`,
-`instance_norm`, `group_norm` and `layer_norm` compute in float32.
+with constant matrices on either side, recurrent layers, layer, group,
+instance and RMS norms. `grid_sample` and `affine_grid` compute in float32.
 
 What is left ends the build with the line that calls it, the name of the call, and the advice below.
 The advice on operators that are not listed: {fallback}.

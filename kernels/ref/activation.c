@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stddef.h>
 
 #include "ref.h"
 
@@ -53,7 +54,24 @@ static int64_t reciprocal_q31(int64_t x)
     return ref_clamp(y * 2, INT32_MIN, INT32_MAX);
 }
 
-void cortexm_softmax_s8_ref(const cortexm_softmax_s8_t *p, const int8_t *in, int8_t *out)
+/* By the exponential of every difference: exponential(p, table, diff). */
+static int64_t computed(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
+{
+    (void)table;
+    return diff < p->diff_min
+               ? 0
+               : exp_q31(ref_high_mul(ref_wrap32(diff * ref_power_of_two(p->shift)), p->multiplier));
+}
+
+static int64_t looked_up(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
+{
+    (void)p;
+    return table[255 + diff];
+}
+
+static void softmax_s8(const cortexm_softmax_s8_t *p, const int8_t *in, const int32_t *table,
+                       int64_t exponential(const cortexm_softmax_s8_t *, const int32_t *, int),
+                       int8_t *out)
 {
     for (int o = 0; o < p->outer; ++o)
     for (int i = 0; i < p->inner; ++i) {
@@ -67,27 +85,30 @@ void cortexm_softmax_s8_ref(const cortexm_softmax_s8_t *p, const int8_t *in, int
             largest = in[first + k * p->inner] > largest ? in[first + k * p->inner] : largest;
         }
         for (int k = 0; k < p->size; ++k) {
-            const int64_t diff = in[first + k * p->inner] - largest;
-            const int64_t scaled =
-                ref_high_mul(ref_wrap32(diff * ref_power_of_two(p->shift)), p->multiplier);
-
-            sum += diff >= p->diff_min ? ref_round_div(exp_q31(scaled), 4096) : 0;
+            sum += ref_round_div(exponential(p, table, in[first + k * p->inner] - largest), 4096);
         }
         while (sum * ref_power_of_two(leading_zeros) < ref_power_of_two(31)) {
             ++leading_zeros;
         }
         reciprocal = reciprocal_q31(sum * ref_power_of_two(leading_zeros) - ref_power_of_two(31));
         for (int k = 0; k < p->size; ++k) {
-            const int64_t diff = in[first + k * p->inner] - largest;
-            const int64_t scaled =
-                ref_high_mul(ref_wrap32(diff * ref_power_of_two(p->shift)), p->multiplier);
-            const int64_t code = ref_round_div(ref_high_mul(reciprocal, exp_q31(scaled)),
-                                               ref_power_of_two(35 - leading_zeros));
+            const int64_t e = exponential(p, table, in[first + k * p->inner] - largest);
+            const int64_t share =
+                ref_round_div(ref_high_mul(reciprocal, e), ref_power_of_two(35 - leading_zeros));
 
-            out[first + k * p->inner] =
-                (int8_t)(diff >= p->diff_min ? ref_clamp(code - 128, -128, 127) : -128);
+            out[first + k * p->inner] = (int8_t)ref_clamp(share - 128, -128, 127);
         }
     }
+}
+
+void cortexm_softmax_s8_ref(const cortexm_softmax_s8_t *p, const int8_t *in, int8_t *out)
+{
+    softmax_s8(p, in, NULL, computed, out);
+}
+
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_ref)
+{
+    softmax_s8(params, in, table, looked_up, out);
 }
 
 void cortexm_activation_s16_ref(const cortexm_activation_s16_t *p, const int16_t *in,

@@ -76,6 +76,7 @@ CORTEXM_POOL_F32(cortexm_max_pool2d_f32_ref);
 
 /* activation */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_ref);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_ref);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_ref);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_ref);
@@ -128,6 +129,8 @@ CORTEXM_SOFTMAX_F32(cortexm_log_softmax_f32_ref);
 
 /* norm */
 CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_ref);
+CORTEXM_GROUP_NORM(cortexm_group_norm_s8_ref, int8_t);
+CORTEXM_GROUP_NORM(cortexm_group_norm_s16_ref, int16_t);
 
 /* arithmetic */
 CORTEXM_ADD_S8(cortexm_add_s8_ref);

@@ -295,6 +295,7 @@ int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref);
 
 typedef CORTEXM_ACTIVATION_S8((*activation_fn));
 typedef CORTEXM_SOFTMAX_S8((*softmax_fn));
+typedef CORTEXM_SOFTMAX_TABLE_S8((*softmax_table_fn));
 typedef CORTEXM_ACTIVATION_S16((*activation_s16_fn));
 typedef CORTEXM_SOFTMAX_S16((*softmax_s16_fn));
 typedef CORTEXM_SOFTMAX_F32((*softmax_f32_fn));
@@ -308,6 +309,7 @@ typedef CORTEXM_UNARY((*clamp_s64_fn), cortexm_clamp_t, int64_t);
 
 int activation_s8_case(activation_fn variant, activation_fn ref);
 int softmax_s8_case(softmax_fn variant, softmax_fn ref);
+int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int activation_s16_case(activation_s16_fn variant, activation_s16_fn ref);
 int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
@@ -323,8 +325,12 @@ int clamp_s64_case(clamp_s64_fn variant, clamp_s64_fn ref);
 /* norm */
 
 typedef CORTEXM_GROUP_NORM_F32((*group_norm_f32_fn));
+typedef CORTEXM_GROUP_NORM((*group_norm_s8_fn), int8_t);
+typedef CORTEXM_GROUP_NORM((*group_norm_s16_fn), int16_t);
 
 int group_norm_f32_case(group_norm_f32_fn variant, group_norm_f32_fn ref);
+int group_norm_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
+int group_norm_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
 
 /* arithmetic */
 

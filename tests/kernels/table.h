@@ -49,6 +49,7 @@
     K(avg_pool2d_f32, scalar, pool_f32_case)                                                       \
     K(max_pool2d_f32, scalar, pool_f32_case)                                                       \
     K(activation_s8, scalar, activation_s8_case)                                                   \
+    K(softmax_table_s8, scalar, softmax_table_s8_case)                                             \
     K(softmax_s8, scalar, softmax_s8_case)                                                         \
     K(activation_s16, scalar, activation_s16_case)                                                 \
     K(softmax_s16, scalar, softmax_s16_case)                                                       \
@@ -99,6 +100,8 @@
     K(softmax_f32, scalar, softmax_f32_case)                                                       \
     K(log_softmax_f32, scalar, softmax_f32_case)                                                   \
     K(group_norm_f32, scalar, group_norm_f32_case)                                                 \
+    K(group_norm_s8, scalar, group_norm_s8_case)                                                   \
+    K(group_norm_s16, scalar, group_norm_s16_case)                                                 \
     K(add_s8, scalar, add_s8_case)                                                                 \
     K(mul_s8, scalar, mul_s8_case)                                                                 \
     K(add_s16, scalar, add_s16_case)                                                               \
@@ -295,6 +298,7 @@
     K(rnn_s16, v6m, rnn_eights_s16_case)                                                           \
     K(rnn_s8w4, v6m, rnn_fours_s8w4_case)                                                          \
     K(rnn_s16w4, v6m, rnn_eights_s16w4_case)                                                       \
+    K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
@@ -415,6 +419,10 @@
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \
     K(avg_pool2d_s16, mve, pool_4_s16_case)                                                        \
     K(max_pool2d_s16, mve, pool_8_s16_case)                                                        \
+    K(activation_s8, mve, activation_s8_case)                                                      \
+    K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
+    K(group_norm_s8, mve, group_norm_s8_case)                                                      \
+    K(group_norm_s16, mve, group_norm_s16_case)                                                    \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
     K(mul_s8, mve, mul_s8_case)                                                                    \
     K(add_s16, mve, add_shifts_right_s16_case)                                                     \
@@ -438,6 +446,7 @@
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
     K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
+    K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
     K(mul_s16, v6m, mul_s16_case)                                                                  \

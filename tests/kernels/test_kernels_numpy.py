@@ -393,8 +393,11 @@ def test_softmax(
     expected = np.moveaxis(result, -1, 1).astype(np.int8)
     p = {"outer": outer, "size": size, "inner": inner, "multiplier": multiplier, "shift": shift,
          "diff_min": diff_min}  # fmt: skip
+    table = fixed_point.softmax_table(fixed_point.Rescale(multiplier, shift), diff_min)
     for isa in ISAS:
         got = kernels(f"softmax_s8_{isa}", p, [x], np.zeros_like(x))
+        np.testing.assert_array_equal(got, expected)
+        got = kernels(f"softmax_table_s8_{isa}", p, [x, table], np.zeros_like(x))
         np.testing.assert_array_equal(got, expected)
 
 

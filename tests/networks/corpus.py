@@ -26,7 +26,7 @@ from cortexm_tools.frontend.load.model_file import LoadedModel
 MODULES = (
     *("audio", "vision.classic", "vision.mobile", "vision.branches", "vision.patches"),
     *("vision_blocks", "biosignals", "imu", "detection", "segmentation", "super_resolution"),
-    *("tabular", "text", "recurrent", "generative"),
+    *("tabular", "text", "transformers", "recurrent", "generative"),
 )
 KINDS = tuple(dict.fromkeys(module.partition(".")[0] for module in MODULES))
 SAMPLES = 16

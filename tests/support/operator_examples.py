@@ -316,6 +316,27 @@ def _clamp() -> Iterator[Graph]:
     yield _graph(ops.Clamp(-7, 20), [((2, 9), S8)], (2, 9), S8)
 
 
+def _factors(*shape: int) -> list[np.ndarray]:
+    """Factors and offsets of a norm of codes."""
+    random = np.random.default_rng(3)
+    offsets = random.integers(-(2**18), 2**18, shape).astype(np.int32)
+    return [random.integers(-(2**26), 2**26, shape).astype(np.int32), offsets]
+
+
+@_of(ops.LayerNorm)
+def _layer_norm_of_codes() -> Iterator[Graph]:
+    for dtype, centred, zero_point in ((S8, True, 3), (S8, False, -7), (S16, True, 0)):
+        attrs = ops.LayerNorm(15, centred, zero_point, 4000, 12)
+        yield _graph(attrs, [((2, 3, 5), dtype), *_factors(3, 5)], (2, 3, 5), dtype)
+
+
+@_of(ops.GroupNorm)
+def _group_norm_of_codes() -> Iterator[Graph]:
+    for dtype in (S8, S16):
+        attrs = ops.GroupNorm(3, 4000, 12)
+        yield _graph(attrs, [((2, 6, 3), dtype), *_factors(6)], (2, 6, 3), dtype)
+
+
 @_of(ops.FloatLayerNorm)
 def _layer_norm() -> Iterator[Graph]:
     operands = [((2, 3, 5), F32), _floats(3, 5), _floats(3, 5)]

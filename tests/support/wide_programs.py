@@ -159,6 +159,16 @@ ARGUMENTS: dict[str, dict[str, Argument]] = {
         "input": IMAGE, "output_size": (2, 3), "align_corners": False, "scales_h": None,
         "scales_w": None, "zero_point": 0,
     },
+    "layer_norm": {
+        "input": Input((2, 9)), "factor": np.arange(1, 10, dtype=np.int32) << 22,
+        "offset": np.arange(-4, 5, dtype=np.int32) << 16, "size": 9, "centred": True,
+        "input_zero_point": 0, "epsilon": 2**33, "shift": 10,
+    },
+    "group_norm": {
+        "input": IMAGE, "factor": np.arange(1, 5, dtype=np.int32) << 22,
+        "offset": np.arange(-2, 2, dtype=np.int32) << 16, "groups": 2, "epsilon": 2**33,
+        "shift": 10,
+    },
     "log_mel": {
         "input": Input((2, 100)), "window": np.full(60, 30000, np.int16),
         "weights": np.arange(1, 8, dtype=np.int16) * 4000, "points": 64, "start": 4, "hop": 18,
@@ -180,6 +190,7 @@ _SHAPES = {
     "quantized_add": (2, 3),
     "quantized_mul": (2, 3),
     "upsample_bilinear2d": (1, 4, 2, 3),
+    "group_norm": (1, 4, 5, 6),
     "log_mel": (2, 3, 3),
 }
 

@@ -117,6 +117,11 @@ extern "C" {
 #define CORTEXM_SOFTMAX_S8(name)                                                                   \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, int8_t *out)
 
+/* table[i] is the exponential in Q31 of a code that lies 255 - i below the largest, 0 below diff_min. */
+#define CORTEXM_SOFTMAX_TABLE_S8(name)                                                             \
+    void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *table,          \
+              int8_t *out)
+
 #define CORTEXM_ACTIVATION_S16(name)                                                               \
     void name(const cortexm_activation_s16_t *params, const int16_t *in, const int16_t *table,     \
               int16_t *out)
@@ -171,6 +176,10 @@ extern "C" {
 
 #define CORTEXM_SOFTMAX_F32(name)                                                                  \
     void name(const cortexm_softmax_f32_t *params, const float *in, float *out)
+
+#define CORTEXM_GROUP_NORM(name, type)                                                             \
+    void name(const cortexm_group_norm_t *params, const type *in, const int32_t *factor,           \
+              const int32_t *offset, type *out)
 
 #define CORTEXM_GROUP_NORM_F32(name)                                                               \
     void name(const cortexm_group_norm_f32_t *params, const float *in, const float *weight,        \
@@ -410,6 +419,10 @@ CORTEXM_POOL_F32(cortexm_max_pool2d_f32_scalar);
 
 /* activation */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_scalar);
+CORTEXM_ACTIVATION_S8(cortexm_activation_s8_mve);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_scalar);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_v6m);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_mve);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_v6m);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_scalar);
@@ -463,6 +476,10 @@ CORTEXM_SOFTMAX_F32(cortexm_log_softmax_f32_scalar);
 
 /* norm */
 CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_scalar);
+CORTEXM_GROUP_NORM(cortexm_group_norm_s8_scalar, int8_t);
+CORTEXM_GROUP_NORM(cortexm_group_norm_s16_scalar, int16_t);
+CORTEXM_GROUP_NORM(cortexm_group_norm_s8_mve, int8_t);
+CORTEXM_GROUP_NORM(cortexm_group_norm_s16_mve, int16_t);
 
 /* arithmetic */
 CORTEXM_ADD_S8(cortexm_add_s8_scalar);

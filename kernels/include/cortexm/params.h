@@ -391,6 +391,25 @@ typedef struct {
     float epsilon;             /* added to the variance */
 } cortexm_group_norm_f32_t;
 
+/* group_norm of codes. Each of batches * groups rows of outer * inner codes gets mean 0 and variance 1, or
+ * mean square 1 if not `centred`, then the factor and offset of its element: those of an element lie
+ * group * factor_group_stride + i * factor_outer_stride + k * factor_inner_stride behind the first ones.
+ * Strides are in elements; factor_inner_stride is 0 or 1. See kernels/README.md for the formula. */
+typedef struct {
+    int32_t batches, groups, outer, inner;
+    int32_t in_batch_stride, in_group_stride, in_outer_stride, in_inner_stride;
+    int32_t out_batch_stride, out_group_stride, out_outer_stride, out_inner_stride;
+    int32_t factor_group_stride, factor_outer_stride, factor_inner_stride;
+    int32_t size, bits;        /* outer * inner, up to 65,535, and how many bits it has */
+    uint32_t mantissa;         /* size * 2^(32 - bits) */
+    uint32_t inverse;          /* floor(2^(30 + bits) / size) */
+    uint32_t epsilon_high, epsilon_low; /* size^2 * epsilon / scale^2 * 2^(62 - 2 * bits - 16), or
+                                  * - 30 for int16, up to 2^62: upper and lower half */
+    int32_t zero_point;        /* of the operand; has no part if centred */
+    int32_t centred;           /* 0 or 1 */
+    int32_t shift;             /* 0 ... 24 */
+} cortexm_group_norm_t;
+
 /* where: out[k] = condition[sum i*condition_stride] != 0 ? a[sum i*a_stride]
  * : b[sum i*b_stride], for the k-th index i of the box */
 typedef struct {

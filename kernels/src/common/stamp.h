@@ -39,6 +39,7 @@
  * application, which may have others under these names (Zephyr defines KERNEL everywhere). A source
  * file that defines one includes this before.
  */
+#undef ADD_CODES
 #undef ADD_UPPER
 #undef ADD_ZERO_POINT
 #undef AGAIN
@@ -57,6 +58,8 @@
 #undef CODE
 #undef CODES
 #undef CODE_BITS
+#undef CODE_MAX
+#undef CODE_MIN
 #undef COLUMNS
 #undef CONVERT
 #undef CONVERT_f32
@@ -68,6 +71,7 @@
 #undef CONV_conv2d
 #undef CONV_depthwise_conv2d
 #undef CONV_transpose_conv2d
+#undef EACH
 #undef ELEMENT
 #undef ELEMENT_MAX
 #undef ELEMENT_MIN
@@ -95,6 +99,7 @@
 #undef FIRST_AGAIN
 #undef FIRST_ROUND
 #undef FOLD
+#undef FOR_ELEMENTS
 #undef FROM
 #undef GATHER
 #undef GATHER_s16
@@ -189,8 +194,14 @@
 #undef PREPARE
 #undef PRODUCT
 #undef PRODUCTS
+#undef PRODUCT_scalar
+#undef PRODUCT_v6m
 #undef PUSH_MASK
+#undef PUT
+#undef PUT_CODES
 #undef PUT_QUAD
+#undef PUT_s16
+#undef PUT_s8
 #undef QUAD_BYTES
 #undef QUAD_WORDS
 #undef QUANTIZE_EASY
@@ -228,6 +239,10 @@
 #undef SMALLEST
 #undef SMALLEST_s16
 #undef SMALLEST_s8
+#undef SOFTMAX_COLUMNS
+#undef SQUARES
+#undef SQUARES_s16
+#undef SQUARES_s8
 #undef START
 #undef START_amax
 #undef START_amin
@@ -252,8 +267,11 @@
 #undef SUM_f32
 #undef SUM_s16
 #undef SUM_s8
+#undef TAKE
 #undef TAKE_avg_pool2d
 #undef TAKE_max_pool2d
+#undef TAKE_s16
+#undef TAKE_s8
 #undef TAPS
 #undef TAP_ROW
 #undef TEST_QUADS
@@ -367,5 +385,18 @@ typedef uint64_t __attribute__((may_alias)) cortexm_x64_t;
 #define CORTEXM_IS_NAN(x) ((x) != (x))
 #define CORTEXM_ABOVE(x, best) ((x) > (best) || (CORTEXM_IS_NAN(x) && !CORTEXM_IS_NAN(best)))
 #define CORTEXM_BELOW(x, best) ((x) < (best) || (CORTEXM_IS_NAN(x) && !CORTEXM_IS_NAN(best)))
+
+/* What the assembly of Armv6-M repeats: of its registers most instructions take r0 to r7 alone, and the
+ * others are stored, loaded and computed on by way of these. r4 … r7 = r8 … r11, and back: */
+#define CORTEXM_HIGH_TO_LOW                                                                        \
+    "mov  r4, r8\n"                                                                                \
+    "mov  r5, r9\n"                                                                                \
+    "mov  r6, r10\n"                                                                               \
+    "mov  r7, r11\n"
+#define CORTEXM_LOW_TO_HIGH                                                                        \
+    "mov  r8, r4\n"                                                                                \
+    "mov  r9, r5\n"                                                                                \
+    "mov  r10, r6\n"                                                                               \
+    "mov  r11, r7\n"
 
 #endif

@@ -132,6 +132,15 @@ def count_leading_zeros(value: I64) -> I64:
     return result
 
 
+def softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32]:
+    """The exponentials in Q31 that `softmax_s8` adds up, of the differences -255 … 0; 0 of those that do
+    not count."""
+    diff = np.arange(-255, 1, dtype=np.int64)
+    counts = diff >= diff_min
+    exponential = exp_on_negative(rescale.apply(np.where(counts, diff, 0)))
+    return np.where(counts, exponential, 0).astype(np.int32)
+
+
 def softmax_s8(x: I64, rescale: Rescale, diff_min: int) -> I64:
     """Softmax over the last axis of int8 codes; result has scale 1/256 and zero point -128.
 

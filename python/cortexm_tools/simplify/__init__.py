@@ -21,6 +21,7 @@ from .push import push_states
 from .requantize import fuse_requantize
 from .rings import keep_rings
 from .states import keep_codes
+from .strides import move_operands_once
 
 __all__ = ["Simplified", "int8_io", "simplified", "simplify"]
 
@@ -87,5 +88,6 @@ def simplified(
     if io_uint8:
         graph = check_graph(remove_dead(fold_bytes(int8_io(graph, None, as_bytes=True))))
     graph = check_graph(remove_dead(keep_rings(graph)))
+    graph = check_graph(remove_dead(move_operands_once(graph)))
     graph = check_graph(remove_dead(assign_layouts(own_outputs(graph))))
     return Simplified(graph, removed)

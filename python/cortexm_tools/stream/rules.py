@@ -142,15 +142,15 @@ def _reduce(attrs: Any, case: Case) -> Local | None:
     return case.local(case.time.dim - gone)
 
 
-@_of(ops.FloatLayerNorm)
-def _layer_norm(attrs: ops.FloatLayerNorm, case: Case) -> Local | None:
+@_of(ops.FloatLayerNorm, ops.LayerNorm)
+def _layer_norm(attrs: Any, case: Case) -> Local | None:
     if case.time is None or math.prod(case.x.shape[case.time.dim + 1 :]) < attrs.size:
         return None
     return case.local(case.time.dim)
 
 
-@_of(ops.FloatGroupNorm)
-def _group_norm(attrs: ops.FloatGroupNorm, case: Case) -> Local | None:
+@_of(ops.FloatGroupNorm, ops.GroupNorm)
+def _group_norm(attrs: Any, case: Case) -> Local | None:
     return case.local(0) if case.time is not None and case.time.dim == 0 else None
 
 

@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #include "common/stamp.h"
-#include "common/thumb1.h"
 
 /* conv2d: to[5 * k + i] = x[i][k] for n > 0 inputs of five windows, and sum[i] += x[i][k]; returns the
  * end of `to`. */

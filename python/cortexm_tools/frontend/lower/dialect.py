@@ -44,6 +44,11 @@ _BILINEAR = (
     "(Tensor input, int[] output_size, bool align_corners, float? scales_h, float? scales_w, "
     "int zero_point"
 )
+_LAYER_NORM = (
+    "(Tensor input, Tensor factor, Tensor offset, int size, bool centred, int input_zero_point, "
+    "int epsilon, int shift"
+)
+_GROUP_NORM = "(Tensor input, Tensor factor, Tensor offset, int groups, int epsilon, int shift"
 _LOG_MEL = (
     "(Tensor input, Tensor window, Tensor weights, int points, int start, int hop, int frames, "
     "int shift, bool roots, int under_root, int[] first, int[] count, int least_high, int least_low, "
@@ -73,6 +78,8 @@ def define() -> torch.library.Library:
         lambda x, *args: same(x, dtype=args[-1]),
     )
     _register(library, "upsample_bilinear2d", _BILINEAR, _image_of_size)
+    _register(library, "layer_norm", _LAYER_NORM, lambda x, *_: same(x))
+    _register(library, "group_norm", _GROUP_NORM, lambda x, *_: same(x))
     _register(library, "log_mel", _LOG_MEL, _frames_of_bands)
     dialect_recurrent.register(library, NAMESPACE)
     return library

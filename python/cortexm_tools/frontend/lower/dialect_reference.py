@@ -13,6 +13,7 @@ import torch
 from torch._prims_common import suggest_memory_format
 from torch.nn import functional as F  # noqa: N812
 
+from ...ir.ops.norm import GroupNorm, LayerNorm
 from ...ir.ops.resample import UpsampleBilinear2d, linear_places
 from ...ir.ops.spectrum import LogMel
 from ...ir.types import DType, Tensor, contiguous
@@ -172,6 +173,21 @@ def _log_mel(x: torch.Tensor, window: torch.Tensor, weights: torch.Tensor, *rest
     return torch.from_numpy(attrs.compute((out,), x.numpy(), window.numpy(), weights.numpy()))
 
 
+def _layer_norm(x: torch.Tensor, factor: torch.Tensor, offset: torch.Tensor, *rest: Any) -> Any:
+    return _normalized(LayerNorm(*rest), x, factor, offset)
+
+
+def _group_norm(x: torch.Tensor, factor: torch.Tensor, offset: torch.Tensor, *rest: Any) -> Any:
+    return _normalized(GroupNorm(*rest), x, factor, offset)
+
+
+def _normalized(attrs: LayerNorm | GroupNorm, x: torch.Tensor, *tables: torch.Tensor) -> Any:
+    dtype = DType.S8 if x.dtype is torch.int8 else DType.S16
+    out = Tensor("out", dtype, tuple(x.shape), contiguous(x.dim()))
+    codes = attrs.compute((out,), x.contiguous().numpy(), *(each.numpy() for each in tables))
+    return torch.from_numpy(codes).clone(memory_format=torch.contiguous_format)
+
+
 REFERENCES: dict[str, Callable[..., torch.Tensor]] = {
     "quantized_add": _add,
     "quantized_mul": _mul,
@@ -186,6 +202,8 @@ REFERENCES: dict[str, Callable[..., torch.Tensor]] = {
     "softmax": _softmax,
     "requantize": _requantize,
     "upsample_bilinear2d": _bilinear,
+    "layer_norm": _layer_norm,
+    "group_norm": _group_norm,
     "log_mel": _log_mel,
 }
 """By the operator's name."""

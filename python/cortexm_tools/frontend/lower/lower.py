@@ -42,6 +42,7 @@ from .guard import unsafe_nodes
 from .lean import make_lean
 from .missing import check_captured, check_lowered
 from .narrow import narrow_multipliers
+from .norms import keep_norms
 from .passes import pass_list
 from .recurrent import to_codes
 from .reference import Reference
@@ -268,7 +269,8 @@ def _lower_once(
             example = captured.example(loaded.example_inputs)
             exported = torch.export.export(quantized.graph, example, strict=False)
             whole = exported.module(check_guards=False)
-            if decompose_floats(whole):
+            kept = keep_norms(whole)
+            if decompose_floats(whole) or kept:
                 exported = torch.export.export(whole, example, strict=False)
             stage("edge program", 3)
             edge = to_edge(exported, compile_config=cortex_m_edge_compile_config())

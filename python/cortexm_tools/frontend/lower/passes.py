@@ -7,6 +7,7 @@ from typing import Any
 
 from .codes import code_pass, restore_pass
 from .linear import linear_pass
+from .norms import norm_pass
 from .pads import lowering_without_pads, pad_pass
 from .resize import resize_pass
 from .spectrum import spectrum_pass
@@ -24,7 +25,7 @@ def pass_list() -> list[Any]:
         QuantizedClampActivationPass,
     )
 
-    result: list[Any] = [spectrum_pass(), mark_pass()]
+    result: list[Any] = [spectrum_pass(), norm_pass(), mark_pass()]
     for each in CortexMPassManager.pass_list:
         if each is ActivationFusionPass:
             result.append(fusion_pass())

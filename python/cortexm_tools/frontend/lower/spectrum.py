@@ -64,7 +64,7 @@ def _lower(node: Node, program: Any) -> None:
     arguments: Any = node.args
     _, out_scale, out_zero_point, low, high, dtype = given[:6]
     points, start, hop, frames, roots, least, adds, under = arguments[5:13]
-    window, bank, factor, offset = (_values(program, each) for each in arguments[1:5])
+    window, bank, factor, offset = (constant_values(program, each) for each in arguments[1:5])
     real = RealLogMel(points, start, hop, window, bank, roots, least, adds, factor, offset, under)
     designed = real.on_codes(taken[1], out_scale, out_zero_point, low, high)
     if designed is None:
@@ -98,7 +98,7 @@ def _lower(node: Node, program: Any) -> None:
         graph.erase_node(old)
 
 
-def _values(program: Any, node: Any) -> Reals:
+def constant_values(program: Any, node: Any) -> Reals:
     """The numbers of a constant of the program."""
     from torch._export.utils import get_buffer, get_lifted_tensor_constant, get_param
 

@@ -28,6 +28,7 @@ from .quantizer import make_quantizer
 from .recurrent import note_codes
 from .recurrent_rounding import MOST
 from .rounding import round_by_inputs
+from .scales import take_factors_in
 from .sound import observe_silence
 from .tags import tag_of
 
@@ -118,6 +119,7 @@ def quantize(
                 rounded = round_by_inputs(prepared, samples, which, states, base)
             note_codes(prepared)
             converted = convert_pt2e(prepared)
+            take_factors_in(converted)
     except CortexMError:
         raise
     except Exception as error:

@@ -25,7 +25,9 @@ from .borders import (
 )
 from .bytes import annotate_bytes, read_as_bytes
 from .choice import Choices, check_named
+from .norms import annotate_norms
 from .recurrent import annotate_recurrent, keep_from_inputs_to_outputs, show_results
+from .scales import read_shares_as_they_are
 from .sound import annotate_spectra, energies, sounds
 from .state_ranges import share_ranges
 from .tags import tag_of
@@ -131,8 +133,10 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
         annotate_spectra(model, widths, configs, moving)
         annotate_outputs(model, widths, spec_of)
         annotate_recurrent(model, widths, spec_of)
+        annotate_norms(model, widths, spec_of)
         annotated: GraphModule = annotate(model)
         read_as_bytes(annotated, chains)
+        read_shares_as_they_are(annotated, moving)
         keep_from_inputs_to_outputs(annotated)
         check_named(choices, annotated.graph)
         return annotated

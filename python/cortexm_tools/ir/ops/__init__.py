@@ -45,7 +45,7 @@ from .convert import Cast, Dequantize, Lookup, Quantize, Requantize
 from .index import Gather, Index, IndexPut
 from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear
 from .move import AsStrided, Clone, Concat, Expand, Pad, Push, Slice, Tile, Transpose, View
-from .norm import FloatGroupNorm, FloatLayerNorm
+from .norm import FloatGroupNorm, FloatLayerNorm, GroupNorm, LayerNorm
 from .pool import AvgPool2d, FloatAvgPool2d, FloatMaxPool2d, MaxPool2d
 from .recurrent import Gru, Lstm, RecurrentAttrs, Rnn
 from .reduce import REDUCTIONS, ArgReduce, Cumsum, Reduce, TopK
@@ -88,12 +88,14 @@ __all__ = [
     "FloatSoftmax",
     "FloatTransposeConv2d",
     "Gather",
+    "GroupNorm",
     "Gru",
     "INTEGER_DIVISIONS",
     "INTEGER_FUNCTIONS",
     "Index",
     "IndexPut",
     "LOGICAL_FUNCTIONS",
+    "LayerNorm",
     "Linear",
     "LogMel",
     "Logical",

@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 
 from ...ir import DType, Op, ops
+from ...ir.fixed_point import softmax_table
 from ..kernels.params import rescale_fields
-from ..types import Call, Field, TensorArg
+from ..types import Arg, Call, Field, TensorArg
 from .context import Selector, lowers
 
 
@@ -39,8 +40,12 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
         **rescale_fields(attrs.rescale),
         "diff_min": attrs.diff_min,
     }
-    args = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    return [select.call(select.kernel("softmax", "s8", op, fields), fields, list(args))]
+    args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
+    kernel = select.kernel("softmax", "s8", op, fields)
+    if kernel.op == "softmax_table":
+        table = softmax_table(attrs.rescale, attrs.diff_min)
+        args.insert(1, select.constant("exponentials", table, "of differences of codes", needed=0))
+    return [select.call(kernel, fields, args)]
 
 
 @lowers(ops.WideSoftmax)

@@ -1,14 +1,93 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Normalizations, float32: rows in C order, or channels with the strides of any layout."""
+"""Normalizations: rows in C order, or channels with the strides of any layout."""
 
 from __future__ import annotations
 
 import math
 
-from ...ir import Op, ops
+from ...ir import Op, Tensor, ops
+from ...ir.norms import Size
 from ..types import Call, Field, TensorArg
 from .boxes import strides
 from .context import Selector, lowers
+
+
+@lowers(ops.LayerNorm)
+def _layer_norm_of_codes(select: Selector, attrs: ops.LayerNorm, op: Op) -> list[Call]:
+    fields: dict[str, Field] = {
+        "batches": select.tensor(op.inputs[0]).numel // attrs.size,
+        "groups": 1,
+        "outer": 1,
+        "inner": attrs.size,
+        "factor_group_stride": 0,
+        "factor_outer_stride": 0,
+        "factor_inner_stride": 1,
+        "zero_point": attrs.in_zero_point,
+        "centred": int(attrs.centred),
+    }
+    for name in ("in", "out"):
+        fields |= {
+            f"{name}_batch_stride": attrs.size,
+            f"{name}_group_stride": 0,
+            f"{name}_outer_stride": 0,
+            f"{name}_inner_stride": 1,
+        }
+    return _codes_call(select, op, fields, attrs.size, attrs.epsilon, attrs.shift)
+
+
+@lowers(ops.GroupNorm)
+def _group_norm_of_codes(select: Selector, attrs: ops.GroupNorm, op: Op) -> list[Call]:
+    """The inner loop goes along what lies side by side in the operand: pixels, or channels."""
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    channels, pixels = x.shape[1] // attrs.groups, math.prod(x.shape[2:])
+    by_channel = pixels == 1 or _pixel_stride(x) != 1
+    fields: dict[str, Field] = {
+        "batches": x.shape[0],
+        "groups": attrs.groups,
+        "outer": pixels if by_channel else channels,
+        "inner": channels if by_channel else pixels,
+        "factor_group_stride": channels,
+        "factor_outer_stride": 0 if by_channel else 1,
+        "factor_inner_stride": 1 if by_channel else 0,
+        "zero_point": 0,
+        "centred": 1,
+    }
+    for name, tensor in (("in", x), ("out", out)):
+        step = strides(tensor)
+        along, across = step[1], _pixel_stride(tensor)
+        if not by_channel:
+            along, across = across, along
+        fields |= {
+            f"{name}_batch_stride": step[0],
+            f"{name}_group_stride": channels * step[1],
+            f"{name}_outer_stride": across,
+            f"{name}_inner_stride": along,
+        }
+    return _codes_call(select, op, fields, channels * pixels, attrs.epsilon, attrs.shift)
+
+
+def _codes_call(
+    select: Selector, op: Op, fields: dict[str, Field], size: int, epsilon: int, shift: int
+) -> list[Call]:
+    known = Size(size)
+    fields |= {
+        "size": size,
+        "bits": known.bits,
+        "mantissa": known.mantissa,
+        "inverse": known.inverse,
+        "epsilon_high": epsilon >> 32,
+        "epsilon_low": epsilon & 0xFFFFFFFF,
+        "shift": shift,
+    }
+    args = [select.operand(i) for i in op.inputs]
+    kernel = select.kernel("group_norm", select.tensor(op.inputs[0]).dtype.value, op, fields)
+    return [select.call(kernel, fields, [*args, TensorArg(op.outputs[0])])]
+
+
+def _pixel_stride(tensor: Tensor) -> int:
+    """The pixels of a channel are evenly spaced; dimensions of one element have no spacing."""
+    steps = zip(strides(tensor)[2:], tensor.shape[2:], strict=True)
+    return min((step for step, extent in steps if extent > 1), default=1)
 
 
 @lowers(ops.FloatLayerNorm)
@@ -35,12 +114,10 @@ def _group_norm(select: Selector, attrs: ops.FloatGroupNorm, op: Op) -> list[Cal
     }
     for name, tensor in (("in", x), ("out", out)):
         step = strides(tensor)
-        # The pixels of a channel are evenly spaced; dimensions of one element have no spacing.
-        pixels = (a for a, size in zip(step[2:], tensor.shape[2:], strict=True) if size > 1)
         fields |= {
             f"{name}_batch_stride": step[0],
             f"{name}_channel_stride": step[1],
-            f"{name}_pixel_stride": min(pixels, default=1),
+            f"{name}_pixel_stride": _pixel_stride(tensor),
         }
     return _norm_call(select, op, fields, attrs.epsilon)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Normalizations, portable, float32."""
+"""Normalizations: of codes; portable, of float32."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from ...ir import ops
 from ...ir.types import DType, Tensor
-from ..call import Call, reads
-from ..operands import require_float
+from ..call import INT64, Call, reads
+from ..operands import LIMITS, require_float
 
 _MOST_DEFAULTS = 1 << 20  # weights or biases of a normalization that has none
 
@@ -27,6 +27,41 @@ def _affine(call: Call, name: str, shape: tuple[int, ...], default: float) -> in
     require_float(call, index)
     call.require(call.info(index).shape == shape, f"argument {name!r} must have shape {shape}")
     return index
+
+
+@reads("cortexm::layer_norm.out")
+def _layer_norm_of_codes(call: Call) -> None:
+    attrs = ops.LayerNorm(
+        size=call.integer("size"),
+        centred=call.boolean("centred"),
+        in_zero_point=call.integer("input_zero_point"),
+        epsilon=call.integer("epsilon", INT64),
+        shift=call.integer("shift"),
+    )
+    _of_codes(call, attrs, attrs.size)
+
+
+@reads("cortexm::group_norm.out")
+def _group_norm_of_codes(call: Call) -> None:
+    shape = call.info(call.tensor("input")).shape
+    call.require(len(shape) >= 2, "the operand must have channels")
+    attrs = ops.GroupNorm(
+        groups=call.integer("groups"),
+        epsilon=call.integer("epsilon", INT64),
+        shift=call.integer("shift"),
+    )
+    _of_codes(call, attrs, shape[1])
+
+
+def _of_codes(call: Call, attrs: ops.LayerNorm | ops.GroupNorm, count: int) -> None:
+    x, factor, offset = call.tensor("input"), call.constant("factor"), call.constant("offset")
+    dtype = call.info(x).dtype
+    call.require_dtype(x, *LIMITS)
+    for index in (factor, offset):
+        call.require_dtype(index, DType.S32)
+        call.require(call.info(index).shape == (count,), f"factors and offsets must be {count}")
+    call.require_out(call.info(x).shape, dtype)
+    call.emit(attrs, x, factor, offset)
 
 
 @reads("aten::native_layer_norm.out")

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lower normalizations on codes: layer, group and RMS norms between dequantize and quantize become
+``cortexm::layer_norm`` and ``cortexm::group_norm``.
+
+On its way to the edge program a layer norm becomes ``native_layer_norm``, whose first result is the norm,
+and an RMS norm would come apart: `keep_norms` puts an operator of these tools in its place before.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import getitem
+from typing import Any
+
+import numpy as np
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+from ...ir.norms import RealNorm
+from ..nodes import operator_name
+from .spectrum import constant_values
+from .wide import wide_operator
+
+Tensor = torch.Tensor
+
+_aten = torch.ops.aten
+
+
+@torch.library.custom_op("cortexm_tools::rms_norm", mutates_args=())
+def rms_norm(x: Tensor, normalized_shape: list[int], weight: Tensor | None, eps: float) -> Tensor:
+    """As PyTorch computes it."""
+    return _aten.rms_norm.default(x, normalized_shape, weight, eps).clone()
+
+
+@rms_norm.register_fake
+def _(x: Tensor, normalized_shape: list[int], weight: Tensor | None, eps: float) -> Tensor:
+    return torch.empty_like(x)
+
+
+def keep_norms(module: GraphModule) -> bool:
+    """Put the operator above in the place of the RMS norms on codes; whether there were any."""
+    changed = False
+    for node in list(module.graph.nodes):
+        if node.target is not _aten.rms_norm.default or not _on_codes(node, node):
+            continue
+        x, shape, weight, eps = (*node.args, None, None)[:4]
+        eps = torch.finfo(torch.float32).eps if eps is None else eps
+        with module.graph.inserting_before(node):
+            kept = module.graph.call_function(
+                torch.ops.cortexm_tools.rms_norm.default, (x, shape, weight, eps)
+            )
+        kept.meta = dict(node.meta)
+        node.replace_all_uses_with(kept)
+        module.graph.erase_node(node)
+        changed = True
+    if changed:
+        module.recompile()
+    return changed
+
+
+def norm_pass() -> type[Any]:
+    """The pass class."""
+    from executorch.exir.pass_base import ExportPass
+
+    class NormPass(ExportPass):  # type: ignore[misc]
+        """Takes weights, scales and zero points into the operators' integers."""
+
+        def __init__(self, exported_program: Any) -> None:
+            super().__init__()
+            self.exported_program = exported_program
+
+        def call(self, graph_module: GraphModule) -> PassResult:
+            changed = False
+            for node in list(graph_module.graph.nodes):
+                result = _result(node)
+                if result is not None and _on_codes(node, result):
+                    changed |= _lower(node, result, self.exported_program)
+            if changed:
+                graph_module.graph.eliminate_dead_code()
+                graph_module.recompile()
+            return PassResult(graph_module, changed)
+
+    return NormPass
+
+
+def _result(node: Node) -> Node | None:
+    """What gives the normalized values; None for what is no norm."""
+    name = operator_name(node)
+    if name == "cortexm_tools::rms_norm":
+        return node
+    if name not in ("aten::native_layer_norm", "aten::native_group_norm"):
+        return None
+    users = list(node.users)
+    alone = len(users) == 1 and users[0].target is getitem and users[0].args[1] == 0
+    return users[0] if alone else None
+
+
+def _is(node: object, kind: str) -> bool:
+    return operator_name(node) == f"quantized_decomposed::{kind}_per_tensor"
+
+
+def _on_codes(node: Node, result: Node) -> bool:
+    """Whether it takes and gives codes of one type, on one way."""
+    (*users,) = result.users
+    source: Any = node.args[0]
+    return (
+        _is(source, "dequantize")
+        and len(users) == 1
+        and _is(users[0], "quantize")
+        and source.args[5] == users[0].args[5]
+    )
+
+
+def _lower(node: Node, result: Node, program: Any) -> bool:
+    from executorch.backends.transforms.utils import create_constant_placeholder
+    from torch.export.graph_signature import InputKind
+
+    source: Any = node.args[0]
+    (quantize,) = result.users
+    out: Any = quantize.args
+    shape = tuple(source.meta["val"].shape)
+    args: Any = node.args
+    name = operator_name(node)
+    own: tuple[Any, ...]
+    if name == "aten::native_group_norm":
+        weight, bias, groups, epsilon = args[1], args[2], args[6], args[7]
+        size, channels = math.prod(shape[1:]) // groups, shape[1]
+        own = (groups,)
+    else:
+        weight, bias = args[2], args[3] if name == "aten::native_layer_norm" else None
+        epsilon = args[-1]
+        size = channels = math.prod(args[1])
+        own = (size, name == "aten::native_layer_norm", int(source.args[2]))
+    if size == 0:
+        return False
+    real = RealNorm(
+        size,
+        name != "cortexm_tools::rms_norm",
+        float(epsilon),
+        np.ones(channels) if weight is None else constant_values(program, weight).reshape(-1),
+        np.zeros(channels) if bias is None else constant_values(program, bias).reshape(-1),
+    )
+    designed = real.on_codes(float(source.args[1]), float(out[1]), int(out[2]), 8 * out[5].itemsize)
+    if designed is None:
+        return False
+    integer, shift, *tables = designed
+    graph = node.graph
+    with graph.inserting_before(next(n for n in graph.nodes if n.op == "placeholder")):
+        constants = [
+            create_constant_placeholder(
+                program, graph, f"{node.name}_{kind}", InputKind.PARAMETER, torch.from_numpy(table)
+            )
+            for kind, table in zip(("factor", "offset"), tables, strict=True)
+        ]
+    with graph.inserting_before(node):
+        made = graph.call_function(
+            wide_operator("group_norm" if name == "aten::native_group_norm" else "layer_norm"),
+            (source.args[0], *constants, *own, integer, shift),
+        )
+    made.meta = {**node.meta, "val": quantize.meta["val"]}
+    quantize.replace_all_uses_with(made)
+    for old in dict.fromkeys((quantize, result, node)):
+        graph.erase_node(old)
+    return True

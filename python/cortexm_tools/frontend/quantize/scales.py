@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of scale that cost nothing: numbers that a product of matrices is multiplied by, and shares.
+
+`softmax(q @ k * c)`: with codes of the scale s for the product times c, those of the product can have the
+scale s / c. So both are the same codes, and the requantization of the sums does the multiplication. What
+reads a softmax takes its codes as they are, which have one fixed scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+import torch
+from torch.fx import GraphModule
+
+from ..nodes import operator_name
+from ..rewrites.unary import STAND_IN, apply_steps
+
+_aten = torch.ops.aten
+
+_SHARES = (_aten.softmax.int, _aten._softmax.default)
+
+_REQUANTIZING = ("matmul", "bmm", "mm", "linear", "conv2d", "add", "mul")
+
+
+def read_shares_as_they_are(model: GraphModule, moving: Container[Any]) -> None:
+    """Give what reads a softmax, or what only moves its shares, the softmax's codes.
+
+    Args:
+        model: is annotated.
+        moving: operators that change no value.
+    """
+    from torchao.quantization.pt2e.quantizer import SharedQuantizationSpec
+
+    for node in model.graph.nodes:
+        given = node.meta.get("quantization_annotation") if node.target in _SHARES else None
+        spec = getattr(given, "output_qspec", None)
+        sources = [] if spec is None else [node]
+        for source in sources:
+            for reader in source.users:
+                annotation: Any = reader.meta.get("quantization_annotation")
+                read = annotation.input_qspec_map.get(source) if annotation is not None else None
+                if reader.target in moving:
+                    sources.append(reader)
+                elif getattr(read, "dtype", None) is getattr(spec, "dtype", None) is not None:
+                    annotation.input_qspec_map[source] = SharedQuantizationSpec(source)
+
+
+def take_factors_in(model: GraphModule) -> None:
+    """Give sums that are multiplied by a positive number the codes of the product, in place.
+
+    Args:
+        model: of convert_pt2e.
+    """
+    for node in model.graph.nodes:
+        if node.target is not STAND_IN:
+            continue
+        before: Any = node.args[0]
+        (*after,) = node.users
+        if not _is(before, "dequantize") or len(after) != 1 or not _is(after[0], "quantize"):
+            continue
+        source: Any = before.args[0]
+        taken, given = before.args[1:], after[0].args[1:]
+        if not _is(source, "quantize") or len(source.users) != 1 or len(before.users) != 1:
+            continue
+        name = operator_name(source.args[0]).removeprefix("aten::")
+        factor = _factor(str(node.args[1]))
+        if name not in _REQUANTIZING or factor is None or taken[4] is not given[4]:
+            continue
+        codes = (given[0] / factor, *given[1:])
+        source.args = (source.args[0], *codes)
+        before.args = (source, *codes)
+    model.recompile()
+
+
+def _is(node: object, kind: str) -> bool:
+    return operator_name(node) == f"quantized_decomposed::{kind}_per_tensor"
+
+
+def _factor(steps: str) -> float | None:
+    """The positive number by which the steps of a stand-in multiply; None if they do anything else."""
+    values = torch.arange(-128, 128, dtype=torch.float64)
+    results = apply_steps(values, steps)
+    factor = float(results[-1] / values[-1])
+    same = factor > 0 and torch.allclose(results, factor * values, rtol=1e-12, atol=0.0)
+    return factor if same else None

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms and attention compute on codes, in every byte as the program says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import lower
+from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.ir import DType
+from cortexm_tools.ir.interpreter import run_sequence
+from cortexm_tools.options.precision import parse_quantization
+from cortexm_tools.program import Program
+from cortexm_tools.runner import run_in_order
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+
+class Norms(nn.Module):
+    """One of each kind, with and without weights, and a product of heads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(2, 8, 3, padding=1)
+        self.group, self.instance = nn.GroupNorm(2, 8), nn.InstanceNorm2d(8, affine=True)
+        self.plain = nn.GroupNorm(1, 8, affine=False)
+        self.layer, self.rms = nn.LayerNorm(16), nn.RMSNorm(16)
+        self.linear = nn.Linear(16, 48)
+        for norm in (self.group, self.instance, self.layer):
+            nn.init.uniform_(norm.weight, 0.5, 1.5)
+            nn.init.normal_(norm.bias, 0.0, 0.3)
+        nn.init.uniform_(self.rms.weight, 0.5, 1.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.plain(self.instance(torch.relu(self.group(self.conv(x)))))
+        x = self.layer(x.flatten(2))
+        q, k, v = (y.unflatten(-1, (2, 8)).transpose(1, 2) for y in self.linear(x).chunk(3, -1))
+        x = x + ((q @ k.transpose(-2, -1) * 8**-0.5).softmax(-1) @ v).transpose(1, 2).flatten(2)
+        return self.rms(x)
+
+
+@pytest.mark.parametrize(("precision", "least"), [("int8", 22.0), ("a16w8", 38.0)])
+def test_norms_and_attention_compute_on_codes(precision: str, least: float) -> None:
+    import_executorch()
+    torch.manual_seed(1)
+    samples = tuple((torch.randn(1, 2, 4, 4) * (0.5 + 0.2 * k),) for k in range(6))
+    model = LoadedModel(Path(__file__), Norms().eval(), samples[0], samples, None)
+    lowered = lower(
+        model,
+        target=Target.parse("cortex-m55"),
+        name="norms",
+        quantization=parse_quantization(precision),
+    )
+    graph = simplify(Program("norms", lowered.pte, lowered.layers).graph())
+    kinds = [op.kind for op in graph.ops]
+    assert kinds.count("group_norm") == 3 and kinds.count("layer_norm") == 2
+    assert kinds.count("quantize") == kinds.count("dequantize") == 1
+    assert "float_layer_norm" not in kinds
+    assert kinds.count("activation") <= 1  # the ReLU: neither the scale of the scores nor shares
+    inside = {graph.tensors[i].dtype for op in graph.ops[1:-1] for i in op.outputs}
+    assert inside == {DType.S8 if precision == "int8" else DType.S16}
+    rows = [tuple(x.numpy() for x in sample) for sample in samples]
+    got, reference, real = (
+        np.stack([row[0] for row in each])
+        for each in (
+            run_sequence(graph, rows),
+            run_in_order(lowered.reference, rows),
+            run_in_order(lowered.float_module, rows),
+        )
+    )
+    if precision == "a16w8":  # ExecuTorch computes softmax of int8 in float
+        np.testing.assert_array_equal(got, reference)
+    assert 10 * np.log10((real**2).sum() / ((real - got) ** 2).sum()) > least

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operands of products of matrices are moved once, to the same elements."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortexm_tools.ir import Graph, ops
+from cortexm_tools.ir.checks import check_graph
+from cortexm_tools.ir.edit import remove_dead
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.simplify.strides import move_operands_once
+
+from tests.support.graphs import Net
+
+
+def _view(net: Net, x: int, *shape: int) -> int:
+    return net.add(ops.View(), [x], shape)
+
+
+def _kinds(graph: Graph) -> list[str]:
+    return [op.kind for op in graph.ops]
+
+
+def _moved(net: Net, result: int) -> Graph:
+    before = check_graph(net.finish(result))
+    after = check_graph(remove_dead(move_operands_once(before)))
+    x = np.random.default_rng(1).integers(-128, 128, before.tensors[before.inputs[0]].shape)
+    (want,), (got,) = (run_graph(each, [x.astype(np.int8)]) for each in (before, after))
+    np.testing.assert_array_equal(got, want)
+    return after
+
+
+def _part(net: Net, qkv: int, number: int, batch: int, tokens: int, heads: int, depth: int) -> int:
+    """[batch * heads, tokens, depth] of [batch, tokens, 3 * heads * depth], as attention is written."""
+    x = _view(net, qkv, batch, tokens, 3, heads, depth)
+    x = net.transpose(x, (2, 0, 3, 1, 4))
+    begin = (number, 0, 0, 0, 0)
+    x = net.add(ops.Slice(begin, (1,) * 5), [x], (1, batch, heads, tokens, depth))
+    return _view(net, x, batch * heads, tokens, depth)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    batch=st.integers(1, 2),
+    tokens=st.integers(1, 5),
+    heads=st.integers(1, 3),
+    depth=st.integers(1, 4),
+)
+def test_heads_are_copied_once(batch: int, tokens: int, heads: int, depth: int) -> None:
+    net = Net()
+    qkv = net.linear(net.input((batch, tokens, 6)), 3 * heads * depth)
+    q, k, v = (_part(net, qkv, number, batch, tokens, heads, depth) for number in range(3))
+    scores = net.batch_matmul(q, net.transpose(net.transpose(k, (0, 2, 1)), (0, 2, 1)))
+    after = _moved(net, net.batch_matmul(scores, net.transpose(v, (0, 2, 1))))
+    if batch == 1:
+        assert _kinds(after) == ["linear", *["as_strided"] * 2, "batch_matmul", "as_strided",
+                                 "batch_matmul"]  # fmt: skip
+    else:  # two batches of several heads are not evenly spaced, but transpositions cancel
+        assert _kinds(after).count("transpose") <= 4
+
+
+def test_what_is_moved_once_stays() -> None:
+    net = Net()
+    x = net.linear(net.input((2, 3, 4)), 4)
+    y = net.transpose(net.linear(x, 4), (0, 2, 1))
+    after = _moved(net, net.batch_matmul(net.transpose(x, (0, 2, 1)), y))
+    assert _kinds(after).count("transpose") == 2 and "as_strided" not in _kinds(after)
