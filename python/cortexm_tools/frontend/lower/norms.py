@@ -30,7 +30,8 @@ _aten = torch.ops.aten
 @torch.library.custom_op("cortexm_tools::rms_norm", mutates_args=())
 def rms_norm(x: Tensor, normalized_shape: list[int], weight: Tensor | None, eps: float) -> Tensor:
     """As PyTorch computes it."""
-    return _aten.rms_norm.default(x, normalized_shape, weight, eps).clone()
+    result: Tensor = _aten.rms_norm.default(x, normalized_shape, weight, eps).clone()
+    return result
 
 
 @rms_norm.register_fake
