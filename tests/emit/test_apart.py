@@ -42,7 +42,9 @@ GEOMETRY = """
     reduced_dims reduced_stride in_step out_step value_stride index_stride k value_step index_step
     largest step add offset_stride steps inputs hidden x_start x_batch x_step y_start y_batch y_step
     is_relu planes plane_stride signals samples start hop frames frame points bands adds square_roots
-    turns blocks width pitch
+    turns blocks width pitch in_group_stride in_outer_stride in_inner_stride out_group_stride
+    out_outer_stride out_inner_stride factor_group_stride factor_outer_stride factor_inner_stride
+    mantissa inverse centred
 """.split()
 
 CHECK = r"""

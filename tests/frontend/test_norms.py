@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from torch import nn
 
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.lower.lower import lower
+from cortexm_tools.frontend.quantize.scales import constant_factor
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir import DType
 from cortexm_tools.ir.interpreter import run_sequence
@@ -77,3 +80,24 @@ def test_norms_and_attention_compute_on_codes(precision: str, least: float) -> N
     if precision == "a16w8":  # ExecuTorch computes softmax of int8 in float
         np.testing.assert_array_equal(got, reference)
     assert 10 * np.log10((real**2).sum() / ((real - got) ** 2).sum()) > least
+
+
+X, LAST = {"v": -1}, {"v": 0}
+
+
+@pytest.mark.parametrize(
+    ("steps", "factor"),
+    [
+        ([["mul.Tensor", [X, 0.25], {}]], 0.25),
+        ([["mul.Tensor", [3.0, X], {}], ["div.Tensor", [LAST, 8.0], {}]], 0.375),
+        ([["mul.Tensor", [X, -1.0], {}]], None),
+        ([["mul.Tensor", [X, X], {}]], None),
+        ([["mul.Tensor", [X, 2.0], {}], ["mul.Tensor", [X, 2.0], {}]], None),
+        ([["div.Tensor", [2.0, X], {}]], None),
+        ([["div.Tensor_mode", [X, 2.0], {"rounding_mode": "floor"}]], None),
+        ([["round.default", [X], {}]], None),  # as is every whole number
+        ([["gt.Scalar", [X, 0.0], {}]], None),
+    ],
+)
+def test_factors_are_products_with_numbers(steps: list[list[Any]], factor: float | None) -> None:
+    assert constant_factor(json.dumps([[f"aten.{name}", *rest] for name, *rest in steps])) == factor

@@ -91,7 +91,7 @@ class Parts(nn.Module):
         super().__init__()
         self.encoder = nn.Linear(4, 4)
         self.squash = nn.Sigmoid()
-        self.table = nn.LayerNorm(4)
+        self.table = nn.LogSoftmax(-1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.table(self.squash(self.encoder(x)))

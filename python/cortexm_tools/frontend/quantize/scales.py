@@ -8,6 +8,8 @@ reads a softmax takes its codes as they are, which have one fixed scale.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Container
 from typing import Any
 
@@ -15,7 +17,7 @@ import torch
 from torch.fx import GraphModule
 
 from ..nodes import operator_name
-from ..rewrites.unary import STAND_IN, apply_steps
+from ..rewrites.unary import STAND_IN
 
 _aten = torch.ops.aten
 
@@ -65,7 +67,7 @@ def take_factors_in(model: GraphModule) -> None:
         if not _is(source, "quantize") or len(source.users) != 1 or len(before.users) != 1:
             continue
         name = operator_name(source.args[0]).removeprefix("aten::")
-        factor = _factor(str(node.args[1]))
+        factor = constant_factor(str(node.args[1]))
         if name not in _REQUANTIZING or factor is None or taken[4] is not given[4]:
             continue
         codes = (given[0] / factor, *given[1:])
@@ -78,10 +80,18 @@ def _is(node: object, kind: str) -> bool:
     return operator_name(node) == f"quantized_decomposed::{kind}_per_tensor"
 
 
-def _factor(steps: str) -> float | None:
+def constant_factor(steps: str) -> float | None:
     """The positive number by which the steps of a stand-in multiply; None if they do anything else."""
-    values = torch.arange(-128, 128, dtype=torch.float64)
-    results = apply_steps(values, steps)
-    factor = float(results[-1] / values[-1])
-    same = factor > 0 and torch.allclose(results, factor * values, rtol=1e-12, atol=0.0)
-    return factor if same else None
+    factor = 1.0
+    for before, (name, args, kwargs) in enumerate(json.loads(steps), -1):
+        numbers = [each for each in args if not isinstance(each, dict)]
+        is_chain = [each for each in args if isinstance(each, dict)] == [{"v": before}]
+        if not is_chain or kwargs or len(numbers) != 1 or isinstance(numbers[0], bool):
+            return None
+        if name in ("aten.mul.Tensor", "aten.mul.Scalar"):
+            factor *= numbers[0]
+        elif name in ("aten.div.Tensor", "aten.div.Scalar") and args[1] and args[1] == numbers[0]:
+            factor /= numbers[0]
+        else:
+            return None
+    return factor if 0 < factor < math.inf else None

@@ -151,6 +151,11 @@ def _below_pixels(limit: int) -> Callable[[Facts], bool]:
     return lambda facts: bool(facts["kernel_h"] * facts["kernel_w"] < limit)
 
 
+def _from_256_elements(facts: Facts) -> bool:
+    """As many elements as the table of exponentials has entries: with fewer, most of it is never read."""
+    return bool(facts["outer"] * facts["size"] * facts["inner"] >= 256)
+
+
 def _normal_scale(facts: Facts) -> bool:
     """No result depends on subnormal floats, which MVE takes for zero.
 
@@ -179,6 +184,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_4_channels": _from_channels(4),
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
+    "from_256_elements": _from_256_elements,
     "narrow_sums": _narrow_sums,
     "narrow_products": _narrow_products,
     "sums_of_27_bits": _sums_of_27_bits,
