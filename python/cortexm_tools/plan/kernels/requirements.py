@@ -151,9 +151,10 @@ def _below_pixels(limit: int) -> Callable[[Facts], bool]:
     return lambda facts: bool(facts["kernel_h"] * facts["kernel_w"] < limit)
 
 
-def _from_256_elements(facts: Facts) -> bool:
-    """As many elements as the table of exponentials has entries: with fewer, most of it is never read."""
-    return bool(facts["outer"] * facts["size"] * facts["inner"] >= 256)
+def _from_128_elements(facts: Facts) -> bool:
+    """Without a table of exponentials at least as many would be computed as it has entries: two of an
+    element."""
+    return bool(facts["outer"] * facts["size"] * facts["inner"] >= 128)
 
 
 def _normal_scale(facts: Facts) -> bool:
@@ -184,7 +185,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_4_channels": _from_channels(4),
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
-    "from_256_elements": _from_256_elements,
+    "from_128_elements": _from_128_elements,
     "narrow_sums": _narrow_sums,
     "narrow_products": _narrow_products,
     "sums_of_27_bits": _sums_of_27_bits,
