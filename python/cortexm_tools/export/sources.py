@@ -16,7 +16,7 @@ from ..paths import data_root
 from ..target import CORES, Core
 from .includes import Kernel
 
-_RUNTIME = ("model.c", "check.c", "reset.c", "status_text.c")
+_RUNTIME = ("model.c", "check.c", "nms.c", "reset.c", "status_text.c")
 _APART = ("weights.c",)  # for weights in an image of their own
 
 
@@ -90,7 +90,8 @@ def collect(compiled: Compiled) -> Sources:
     kernels = folder / "kernels"
     table = json.loads((kernels / "kernels.json").read_text(encoding="utf-8"))
     rows = {f"cortexm_{row['name']}": row for row in expand(table["kernels"])}
-    needed = [("cortexm/kernels.h", Kernel("")), ("cortexm/model.h", Kernel(""))]
+    headers = ("cortexm/kernels.h", "cortexm/model.h", "cortexm/nms.h")
+    needed = [(header, Kernel("")) for header in headers]
     for symbol in sorted(report["kernels"]):
         if symbol not in rows:
             raise CortexMError(
