@@ -32,7 +32,7 @@ The first call of a layer of int8 codes: features of a frame, a memory that is a
 steps and ranks, from the codes of the input to those of the output. Products are those of the features and
 those over time.
 
-On M4 the features take 1.7 instructions for a product, as one row uses a weight only once that is widened,
+On M4 the features take 1.6 instructions for a product, as one row uses a weight only once that is widened,
 and the sums over time 2.1 and 90 for four channels: two LDRD, two PKH, eight SXTB16 and four SMLAD are
 eight products. Weights that are stored widened would save four SXTB16 and cost as much flash again; a row of
 the ring next to another of the same channel would save both PKH, but with each call every other pair would

@@ -202,6 +202,12 @@ ADVICE: tuple[Advice, ...] = (
         "take BatchNorm2d, which costs nothing on the device",
     ),
     Advice(
+        ("torch.Tensor.item", "torch.Tensor.tolist"),
+        "sizes and numbers of steps must be known at build time: compute all steps and choose behind "
+        "them by the tensor itself (torch.index_select, torch.where), or " + _BEFORE,
+        ("_local_scalar_dense",),
+    ),
+    Advice(
         _names(f"{_NN}.utils.rnn", "pack_padded_sequence pack_sequence pad_packed_sequence"),
         "the number of steps must be known at build time: give the layer all steps and take the "
         "outputs up to the length behind it, or make the model one step, with its states in "

@@ -382,7 +382,7 @@ def _split_words(depth: int) -> int:
 
 def split_twos_size(constants: Constants) -> int:
     channels, depth = constants.rows.shape
-    return 4 * -(-channels // 2) * _split_words(depth) + (4 if depth % 4 == 1 else 0)
+    return int(4 * -(-channels // 2) * _split_words(depth) + (4 if depth % 4 == 1 else 0))
 
 
 def _pairs(rows: Array) -> tuple[Array, Array]:
