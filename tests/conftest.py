@@ -14,6 +14,13 @@ from typing import Any
 
 import pytest
 
+try:  # PyPI's cmake is a script of Python that calls this, some thousand times in a run
+    from cmake import CMAKE_BIN_DIR
+except ImportError:
+    pass
+else:
+    os.environ["PATH"] = f"{CMAKE_BIN_DIR}{os.pathsep}{os.environ['PATH']}"
+
 if "PYTEST_XDIST_WORKER" in os.environ:
     # The workers share the cores; threads of PyTorch that wait for each other would keep them busy.
     os.environ.setdefault("OMP_NUM_THREADS", "1")

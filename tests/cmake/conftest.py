@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,6 @@ from cortexm_tools.version import __version__
 
 from tests.cmake.projects import ROOT, Project, copied, run, succeed
 from tests.cmake.workflow import Runner
-
-
-@pytest.fixture(autouse=True, scope="module")
-def compiles_itself() -> Iterator[None]:
-    """Builds that are looked at share no objects with others."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("CMAKE_C_COMPILER_LAUNCHER", raising=False)
-        yield
 
 
 @pytest.fixture
@@ -60,6 +51,14 @@ def wheel(released: Runner, tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("wheel")
     shutil.copytree(released.folder / "dist", base / "dist")
     (built,) = (base / "dist").glob("cortexm_model-*-py3-none-any.whl")
-    pip = (sys.executable, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check")
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--no-deps",
+        "--disable-pip-version-check",
+        "--no-compile",
+    )
     succeed(run(*pip, "--target", str(base / "site"), str(built)))
     return base / "site"

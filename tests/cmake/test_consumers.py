@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -120,11 +121,18 @@ def test_wheel_through_cmake_dir(project, wheel: Path) -> None:
     folder = succeed(done).strip()
     assert Path(folder).is_relative_to(wheel)
     assert (wheel / "cortexm_tools/report/templates/page.html").is_file()
+    # Either way the same package is found, and so the same is built.
+    plans = []
     for variable in ("CortexMModel_DIR", "CMAKE_PREFIX_PATH"):
         app = project("find_package", variable, **{variable: folder})
         succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
-        succeed(app.make("app"))
-        assert "ran, sum" in emulate("mps3-an547", app.build / "app.elf")
+        commands = run("ninja", "-C", str(app.build), "-t", "commands", "app").stdout
+        assert str(wheel) in commands
+        commands = commands.replace(str(app.source.parent), "project")
+        plans.append(re.sub(r"\b[0-9a-f]{64}\.d\b", "path.d", commands))
+    assert plans[0] == plans[1]
+    succeed(app.make("app"))
+    assert "ran, sum" in emulate("mps3-an547", app.build / "app.elf")
 
 
 @pytest.mark.xdist_group("wheel")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,14 @@ class Block(torch.nn.Module):
     def forward(self, x):
         return torch.relu(self.linear(x))
 """
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiles_itself() -> Iterator[None]:
+    """Builds that are looked at share no objects with others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CMAKE_C_COMPILER_LAUNCHER", raising=False)
+        yield
 
 
 def touch(path: Path) -> None:
