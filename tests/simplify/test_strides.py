@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortexm_tools.ir import Graph, ops
+from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.checks import check_graph
 from cortexm_tools.ir.edit import remove_dead
 from cortexm_tools.ir.interpreter import run_graph
@@ -68,3 +68,17 @@ def test_what_is_moved_once_stays() -> None:
     y = net.transpose(net.linear(x, 4), (0, 2, 1))
     after = _moved(net, net.batch_matmul(net.transpose(x, (0, 2, 1)), y))
     assert _kinds(after).count("transpose") == 2 and "as_strided" not in _kinds(after)
+
+
+def test_a_cache_is_read_where_it_lies() -> None:
+    """Keys are written where an index says, and transposed as attention is written, and back."""
+    net = Net()
+    key, at, query = net.input((1, 2, 1, 4)), net.input((1,), DType.S64), net.input((2, 1, 4))
+    order = (0, 1, 2, 3)
+    cache = net.tensor((1, 2, 8, 4), order=order)
+    after = net.add(ops.IndexPut((2,), False), [cache, key, at], (1, 2, 8, 4), order=order)
+    net.keep(cache, after)
+    keys = _view(net, net.transpose(after, (0, 1, 3, 2)), 2, 4, 8)
+    scores = net.batch_matmul(query, net.transpose(keys, (0, 2, 1)))
+    moved = remove_dead(move_operands_once(net.finish(scores)))
+    assert _kinds(check_graph(moved)) == ["index_put", "view", "batch_matmul"]

@@ -10,6 +10,7 @@ from ..ir.checks import check_graph
 from ..ir.edit import remove_dead
 from .bytes import fold_bytes
 from .channels import remove_channels
+from .choices import quantize_choices
 from .clones import remove_clones
 from .constants import fold_constants
 from .int8_io import int8_io
@@ -69,8 +70,8 @@ def simplified(
         keep_channels: leave channels that make no difference: with other weights they may.
     """
     rewrites = (
-        *(remove_clones, fold_constants, keep_codes, fuse_requantize, fold_pads, make_linear),
-        *(fold_bytes, remove_dead, push_states, remove_dead),
+        *(remove_clones, fold_constants, keep_codes, quantize_choices, fuse_requantize, fold_pads),
+        *(make_linear, fold_bytes, remove_dead, push_states, remove_dead),
     )
     check_graph(graph)
     while True:

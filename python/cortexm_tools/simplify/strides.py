@@ -51,7 +51,7 @@ def _moved(build: GraphBuilder, made_by: dict[int, Op], index: int) -> int:
     ):
         chain.append(op)
         root = op.inputs[0]
-    if op is None or op.attrs.traits.layout not in _IN_ORDER:
+    if not _is_in_order(build, made_by, op):
         return index
     while sum(isinstance(each.attrs, ops.Transpose | ops.Slice) for each in chain) > 1:
         root = chain[-1].inputs[0]
@@ -60,6 +60,16 @@ def _moved(build: GraphBuilder, made_by: dict[int, Op], index: int) -> int:
             return _copied(build, root, access, chain[0])
         chain.pop()  # perhaps from what comes out of the first of them
     return index
+
+
+def _is_in_order(build: GraphBuilder, made_by: dict[int, Op], op: Op | None) -> bool:
+    """Whether the result of `op` is in C order, as that of one that writes into a state may be."""
+    while op is not None and isinstance(op.attrs, ops.IndexPut):
+        first = build.tensors[op.inputs[0]]
+        if op.inputs[0] not in made_by:
+            return first.dim_order == contiguous(len(first.shape))
+        op = made_by[op.inputs[0]]
+    return op is not None and op.attrs.traits.layout in _IN_ORDER
 
 
 def _composed(chain: list[Op], build: GraphBuilder) -> _Access | None:

@@ -25,6 +25,7 @@ from .borders import (
 )
 from .bytes import annotate_bytes, read_as_bytes
 from .choice import Choices, check_named
+from .masks import give_masks_a_code
 from .norms import annotate_norms
 from .recurrent import annotate_recurrent, keep_from_inputs_to_outputs, show_results
 from .scales import read_shares_as_they_are
@@ -137,6 +138,7 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
         annotated: GraphModule = annotate(model)
         read_as_bytes(annotated, chains)
         read_shares_as_they_are(annotated, moving)
+        give_masks_a_code(annotated)
         keep_from_inputs_to_outputs(annotated)
         check_named(choices, annotated.graph)
         return annotated

@@ -51,10 +51,11 @@ def _share(model: GraphModule, states: tuple[State, ...]) -> None:
             for point in _points(placeholders[number], results[number], output):
                 roots[root_of(point)] = None
         initial = [states[number].initial for number in group]
-        _unite(sorted(roots, key=lambda point: _position(point, positions)), initial)
+        _unite(sorted(roots, key=lambda point: place_of(point, positions)), initial)
 
 
-def _position(point: Point, positions: dict[Node, int]) -> tuple[int, bool]:
+def place_of(point: Point, positions: dict[Node, int]) -> tuple[int, bool]:
+    """A key that sorts points in the order in which their values are computed."""
     is_result = isinstance(point, Node)
     return positions[point if is_result else point[1]], is_result
 
