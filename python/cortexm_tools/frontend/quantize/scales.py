@@ -23,6 +23,8 @@ _aten = torch.ops.aten
 
 _SHARES = (_aten.softmax.int, _aten._softmax.default)
 
+_SHAPES = ("view", "reshape", "_unsafe_view", "unsqueeze", "squeeze", "flatten", "unflatten")
+
 _REQUANTIZING = ("matmul", "bmm", "mm", "linear", "conv2d", "add", "mul")
 
 
@@ -62,18 +64,43 @@ def take_factors_in(model: GraphModule) -> None:
         (*after,) = node.users
         if not _is(before, "dequantize") or len(after) != 1 or not _is(after[0], "quantize"):
             continue
-        source: Any = before.args[0]
+        pairs = _pairs_of(before)
         taken, given = before.args[1:], after[0].args[1:]
-        if not _is(source, "quantize") or len(source.users) != 1 or len(before.users) != 1:
+        if not pairs:
             continue
-        name = operator_name(source.args[0]).removeprefix("aten::")
+        name = _name(pairs[-1][0].args[0])
         factor = constant_factor(str(node.args[1]))
         if name not in _REQUANTIZING or factor is None or taken[4] is not given[4]:
             continue
         codes = (given[0] / factor, *given[1:])
-        source.args = (source.args[0], *codes)
-        before.args = (source, *codes)
+        for quantize, dequantize in pairs:
+            quantize.args = (quantize.args[0], *codes)
+            dequantize.args = (quantize, *codes)
     model.recompile()
+
+
+def _pairs_of(dequantize: Any) -> list[tuple[Any, Any]]:
+    """The pairs of quantize and dequantize that what is computed goes through, the last one first: with
+    the same codes in all of them, and nothing but another shape between. None if anything else reads
+    these."""
+    pairs: list[tuple[Any, Any]] = []
+    while _is(dequantize, "dequantize") and (
+        not pairs or dequantize.args[1:] == pairs[0][1].args[1:]
+    ):
+        quantize = dequantize.args[0]
+        if not _is(quantize, "quantize") or len(quantize.users) != 1 or len(dequantize.users) != 1:
+            return []
+        pairs.append((quantize, dequantize))
+        if _name(quantize.args[0]) not in _SHAPES:
+            break
+        if len(quantize.args[0].users) != 1:
+            return []
+        dequantize = quantize.args[0].args[0]
+    return pairs
+
+
+def _name(node: object) -> str:
+    return operator_name(node).removeprefix("aten::")
 
 
 def _is(node: object, kind: str) -> bool:
