@@ -126,6 +126,7 @@ def test_there_are_samples() -> None:
         "hello-executorch",
         "keypad-tones",
         "keyword-spotting",
+        "tiny-language-model",
         "two-models",
     ]
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The codes of scores of which a mask leaves some out of a softmax.
 
-What a mask leaves out becomes minus infinity, and that the lowest code, which should be as good: no share
-of the softmax. So the codes do not reach from the least score to the largest, but begin a distance below
-the least of all rows' maxima in which a share has become too small to count, log(2^bits n) for rows of n.
-Scores that are lower still have the lowest code as well, as they have no share either.
+What a mask leaves out becomes minus infinity, or a number like -1e9, and that the lowest code, which
+should be as good: no share of the softmax. So the codes do not reach from the least score to the largest,
+but begin a distance below the least of all rows' maxima in which a share has become too small to count,
+log(2^bits n) for rows of n. Scores that are lower still have the lowest code as well, as they have no share
+either.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -23,7 +25,10 @@ _aten = torch.ops.aten
 
 _SHARES = (_aten.softmax.int, _aten._softmax.default)
 _CHOICES = (_aten.where.self, _aten.where.ScalarOther, _aten.where.ScalarSelf)
+_FILLS = (_aten.full.default, _aten.full_like.default)
 _MASKS = (*_CHOICES, _aten.masked_fill.Scalar, _aten.masked_fill.Tensor)
+
+_LOW = -1000.0  # what no score is
 
 
 def give_masks_a_code(model: GraphModule) -> None:
@@ -63,7 +68,7 @@ def _unmasked(scores: Node) -> list[Point]:
 
 
 def _is_masked(model: GraphModule, scores: Node) -> bool:
-    """Whether some of `scores` are minus infinity, whatever the others are."""
+    """Whether some of `scores` are left out, whatever the others are."""
     if scores.target not in _MASKS:
         return False
     return any(_is_lowest(model, value) for value in scores.args[1:])
@@ -73,13 +78,10 @@ def _is_lowest(model: GraphModule, value: Any) -> bool:
     while isinstance(value, Node) and value.op == "call_function" and value.args:
         value = value.args[-1] if value.target in _FILLS else value.args[0]
     if isinstance(value, Node) and value.op == "get_attr":
-        value = model.get_buffer(str(value.target))
+        value = attrgetter(str(value.target))(model)
     if isinstance(value, torch.Tensor):
-        return value.is_floating_point() and bool((value == -math.inf).all())
-    return isinstance(value, float) and value == -math.inf
-
-
-_FILLS = (_aten.full.default, _aten.full_like.default)
+        return value.is_floating_point() and bool((value <= _LOW).all())
+    return isinstance(value, int | float) and value <= _LOW
 
 
 @cache
@@ -91,7 +93,7 @@ def observer_of(axis: int) -> Any:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             length, codes = x.shape[axis], self.quant_max - self.quant_min + 1
             largest = x.detach().amax(axis).flatten()
-            largest = largest[largest.isfinite()]
+            largest = largest[largest > _LOW]  # of rows that are not left out altogether
             if len(largest):
                 least = largest.min() - math.log(codes * length)
                 super().forward(torch.stack((least, largest.max())))
