@@ -35,6 +35,7 @@ from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram
 from tests.support.random_graphs import (
     random_branches,
+    random_bytes,
     random_inputs,
     random_layer,
     random_narrow,
@@ -51,6 +52,7 @@ from tests.support.windows import random_streamed
 GRAPHS = [
     *((random_network, seed) for seed in range(40)),
     *((random_narrow, seed) for seed in range(18)),
+    *((random_bytes, seed) for seed in range(12)),
     *((random_layer, seed) for seed in range(40)),
     *((random_tower, seed) for seed in range(16)),
     *((random_branches, seed) for seed in range(24)),

@@ -57,6 +57,8 @@ def assembler(**functions: str) -> str:
         ("str lr, [sp, #-8]!\nldr pc, [sp], #8", 8),
         ("strd r4, r5, [sp, #-16]!\nldrd r4, r5, [sp], #16\nbx lr", 16),
         ("sub.w sp, sp, #600\naddw sp, sp, #600\nbx lr", 600),
+        # An address on the stack is stored elsewhere.
+        ("push {r4, lr}\nsub sp, #8\nstr sp, [r0, #4]\nadd sp, #8\npop {r4, pc}", 16),
         # Only one of two paths pushes, and the deeper one counts.
         ("cbz r0, 1f\npush {r4, lr}\nbl leaf\npop {r4, pc}\n1: push {lr}\npop {pc}", 32),
         # A tail call leaves the frame first; the callee counts alone.

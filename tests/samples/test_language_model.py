@@ -132,6 +132,7 @@ def _continued(board: str, folder: Path, program: Program | None, length: int) -
     return text
 
 
+@pytest.mark.skipif(THOROUGH, reason="the whole sample does so in thorough runs")
 def test_the_firmware_continues_a_text(one_layer: Program, tmp_path: Path) -> None:
     _continued("mps3-an547", tmp_path, one_layer, CALLS)
 

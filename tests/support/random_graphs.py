@@ -143,6 +143,21 @@ def random_precisions(seed: int) -> Graph:
     return net.finish(net.softmax(to(scores, kinds[int(pick(0, 2))]), 1), y)
 
 
+def random_bytes(seed: int) -> Graph:
+    """A layer on an image of bytes: their codes are the bytes less 128, or stand in a table for all channels
+    or in one for each."""
+    net = Net(f"bytes{seed}", seed)
+    pick = net.random.integers
+    shape = (1, int(pick(1, 9)), int(pick(1, 7)), int(pick(1, 7)))
+    codes = DType.S16 if seed % 3 == 2 else DType.S8
+    if seed % 3:
+        tables = net.codes(shape[1] if seed % 2 else 1, 256, dtype=codes)
+    else:
+        tables = net.constant(np.arange(-128, 128).reshape(1, 256), codes)
+    x = net.add(ops.Lookup(1), [net.input(shape, DType.U8), tables], shape, codes)
+    return net.finish(net.conv(x, int(pick(1, 9))))
+
+
 def random_narrow(seed: int) -> Graph:
     """A `random_network` for images of one channel, one row or one column."""
     return random_network(1000 + seed, one=1 + seed % 3)

@@ -109,7 +109,7 @@ def _growth(instruction: Instruction) -> int:
         raise NotFollowed(f"{name} {operands} at {instruction.address:#x}")
     if match := re.search(r"\[sp, #(-?\d+)\]!|\[sp\], #(-?\d+)", operands):
         return -int(match[1] or match[2])
-    if first != "sp":
+    if first != "sp" or name.startswith("str"):  # what is stored is the address of a variable
         return 0
     if name in ("add", "sub", "addw", "subw", "adds", "subs"):
         match = re.search(r"#(\d+)$", operands)
