@@ -11,15 +11,17 @@ import pytest
 
 from cortexm_tools.compile import Compiled, CompileOptions, compile_program
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import Graph
+from cortexm_tools.ir import Graph, ops
 from cortexm_tools.options.stream import Stream
 from cortexm_tools.report import summary
 from cortexm_tools.run.command import RunRequest, run_program, run_text
 from cortexm_tools.stream import stream_graph
+from cortexm_tools.stream.dimension import check_dimension
 from cortexm_tools.stream.stage import check_frames, stream_frames
 from cortexm_tools.target import Target
 
 from tests.support.graphs import GraphProgram, Net
+from tests.support.operator_examples import examples
 
 
 def _network(padding: int = 0) -> Graph:
@@ -55,9 +57,55 @@ def test_what_is_written_and_said() -> None:
 
 
 def test_a_stream_that_saves_nothing_says_which_layer_reads_the_window() -> None:
-    said = summary(_compiled(b"0", Stream(1, 1)).report)
-    assert "saves no MAC: conv2d of " in said
-    assert "dimension 1 may not be time to it" in said
+    net = Net("words", 3)
+    made = net.finish(net.linear(net.view(net.input((1, 4, 20, 1)), (1, 80)), 3))
+    options = CompileOptions(target=Target.parse("host"), stream=Stream(2, 1))
+    said = summary(compile_program(GraphProgram("words", b"whole", made=made), options).report)
+    assert "saves no MAC: linear of " in said and "dimension 2 may not be time to it" in said
+
+
+def _images() -> Graph:
+    """Four images, whose features nothing looks at together."""
+    net = Net("batch", 7)
+    x = net.conv(net.input((4, 3, 6, 6)), 5, (3, 3))
+    return net.finish(net.linear(net.view(x, (4, 180)), 2))
+
+
+@pytest.mark.parametrize(
+    ("graph", "dim", "said"),
+    [
+        (_network(), 1, "it is the channels of conv2d, which reads all of them"),
+        (_images(), 0, "it is a batch: no layer reads more than one step of it, as conv2d"),
+        (_images(), 1, "it is the channels of conv2d"),
+    ],
+)
+def test_a_dimension_that_is_not_time_is_refused(graph: Graph, dim: int, said: str) -> None:
+    options = CompileOptions(target=Target.parse("host"), stream=Stream(dim, 1))
+    with pytest.raises(CortexMError, match=said) as caught:
+        compile_program(GraphProgram("other", said.encode(), made=graph), options)
+    assert caught.value.where == "layer0" and f"dimension {dim} of input" in str(caught.value)
+    assert caught.value.hint is not None and "the dimension that is time" in caught.value.hint
+
+
+def test_images_of_a_window_that_are_looked_at_together_are_time() -> None:
+    net = Net("video", 9)
+    x = net.linear(net.view(net.conv(net.input((5, 2, 4, 4)), 3, (3, 3)), (5, 48)), 6)
+    made = net.finish(net.linear(net.view(x, (1, 30)), 2))
+    options = CompileOptions(target=Target.parse("host"), stream=Stream(0, 1))
+    report = compile_program(GraphProgram("video", b"0", made=made), options).report["stream"]
+    assert 4 * report["call_macs"] < 2 * report["window_macs"]
+
+
+def test_features_of_a_recurrent_layer_are_not_time() -> None:
+    graph = next(iter(examples(ops.Lstm)))
+    x, *states = graph.inputs
+    tensors = list(graph.tensors)
+    for index in states:
+        zeros = np.zeros(tensors[index].shape, tensors[index].dtype.numpy)
+        tensors[index] = replace(tensors[index], data=zeros)
+    graph, stream = replace(graph, tensors=tuple(tensors), inputs=(x,)), Stream(2, 1)
+    with pytest.raises(CortexMError, match="is not time: it is the channels of lstm"):
+        check_dimension(graph, stream)
 
 
 def test_the_check_runs_on_the_calibration_data() -> None:

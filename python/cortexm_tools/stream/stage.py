@@ -16,6 +16,7 @@ from ..pte.vectors import fit_input, vector_inputs
 from ..simplify import simplify
 from . import stream_graph
 from .check import Frames, Streamed, check_stream, stream_noise
+from .dimension import check_dimension
 from .order import early_reads
 
 # What the check at build time may run: operators of the stream, and windows beside it.
@@ -30,6 +31,7 @@ def stream_stage(graph: Graph, stream: Stream, program: Program) -> tuple[Stream
     Raises:
         CortexMError: it cannot be streamed so: names the input, or the layers.
     """
+    check_dimension(graph, stream)
     model = stream_graph(graph, stream)
     model = replace(model, graph=early_reads(simplify(model.graph)))
     most = max(2, _OPERATORS // max(1, len(model.graph.ops)))
