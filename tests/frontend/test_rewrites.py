@@ -94,6 +94,12 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
                    [IMAGE], 1e-4),
     "batch_norm_linear": (lambda: Net(lambda c, b, x: b(c(x)), nn.Linear(8, 6), nn.BatchNorm1d(6)),
                           [(2, 8)], 1e-4),
+    "batch_norm_bands": (lambda: Net(lambda b, x: b(x.reshape(1, 32, 2, 8)).reshape(x.shape),
+                                     nn.BatchNorm2d(32)), [IMAGE], 1e-4),
+    "convolution_bands": (lambda: Net(
+        lambda c, b, d, x: d(b(c(x).view(1, 16, 2, 4)).view(1, 8, 4, 4)).mean(2),
+        nn.Conv2d(8, 8, (3, 5), 2, (1, 2), groups=4), nn.BatchNorm2d(16), nn.Conv2d(8, 4, 1)),
+        [IMAGE], 1e-4),
     "prelu": (lambda: Net(lambda c, p, x: p(c(x)), conv(), nn.PReLU(8)), [IMAGE], 1e-4),
     "mean_channels": (lambda: Net(lambda c, x: c(x).mean(1, keepdim=True), conv()), [IMAGE], 1e-4),
     "sum_mixed": (lambda: Net(lambda c, x: c(x).sum((1, 3)), conv()), [IMAGE], 1e-4),

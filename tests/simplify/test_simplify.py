@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph, contiguous, ops
+from cortexm_tools.ir import DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify import simplify
@@ -147,6 +147,18 @@ def test_a_view_of_a_view_is_one() -> None:
     graph = net.finish(net.activation(views))
     result = simplify(graph)
     assert kinds(result) == ["view", "activation"]
+    same(graph, result)
+
+
+@pytest.mark.parametrize(("shape", "left"), [((1, 9, 1, 4), []), ((1, 9, 5, 1), ["expand"])])
+def test_sums_repeat_smaller_operands(shape: tuple[int, ...], left: list[str]) -> None:
+    """Copied only where its elements do not lie as they are repeated."""
+    net = Net()
+    x, row = net.input((1, 9, 5, 4)), net.input(shape)
+    wide = net.add(ops.Expand(), [row], (1, 9, 5, 4), order=channels_last(4))
+    graph = net.finish(net.sum(x, wide))
+    result = simplify(graph)
+    assert kinds(result) == [*left, "add"]
     same(graph, result)
 
 

@@ -8,6 +8,10 @@ results that are outputs of the graph keep their operator: an output must be a t
 
 A table that gives every code itself changes nothing either.
 
+An expansion that only one sum or product reads, to the shape of its other operand, is left to that: it
+repeats an operand that is smaller, which `assign_layouts` copies only where memory needs it. Very small
+ones are expanded, as that is faster.
+
 A view of a view is one of what the first one views, as both keep the elements in their logical order.
 """
 
@@ -20,20 +24,46 @@ import numpy as np
 from ..ir import DType, Graph, Op, Tensor, ops
 from ..ir.edit import GraphBuilder
 
+# Elements, fewer of which a kernel repeats more slowly than it reads an expanded operand.
+_LEAST_REPEATED = 16
+
 
 def remove_clones(graph: Graph) -> Graph:
     build = GraphBuilder(graph)
     viewed: dict[int, int] = {}
+    repeated = _repeated_by_readers(graph)
     for op in graph.ops:
         if isinstance(op.attrs, ops.View):
             source = build.resolve(op.inputs[0])
             op = replace(op, inputs=(viewed.get(source, source),))
             viewed[op.outputs[0]] = op.inputs[0]
-        if _is_identity(op, graph) and op.outputs[0] not in graph.outputs:
+        useless = op.outputs[0] in repeated or _is_identity(op, graph)
+        if useless and op.outputs[0] not in graph.outputs:
             build.alias(op.outputs[0], op.inputs[0])
         else:
             build.add(op)
     return build.finish()
+
+
+def _repeated_by_readers(graph: Graph) -> set[int]:
+    """The results of expansions that their one reader can do without."""
+    readers: dict[int, list[Op]] = {}
+    for op in graph.ops:
+        for index in op.inputs:
+            readers.setdefault(index, []).append(op)
+    found = set()
+    for op in graph.ops:
+        index = op.outputs[0]
+        if not isinstance(op.attrs, ops.Expand) or len(readers.get(index, ())) != 1:
+            continue
+        reader, source = readers[index][0], graph.tensors[op.inputs[0]]
+        if source.is_constant or source.numel < _LEAST_REPEATED:
+            continue
+        if isinstance(reader.attrs, ops.Add | ops.Mul) and index not in graph.kept:
+            (other,) = (i for i in reader.inputs if i != index)
+            if graph.tensors[other].shape == graph.tensors[index].shape:
+                found.add(index)
+    return found
 
 
 def _is_identity(op: Op, graph: Graph) -> bool:

@@ -135,7 +135,7 @@ class _Assigner:
         shape = self._tensor(op.outputs[0]).shape
         full = [i for i in op.inputs if self._tensor(i).shape == shape]
         if not full:
-            first = self._expanded(op.inputs[0], shape, op)
+            first = self._expanded(op.inputs[0], shape, contiguous(len(shape)), op)
             op = replace(op, inputs=(first, *op.inputs[1:]))
             full = [first]
         movable = [i for i in full if not self._tensor(i).is_constant] or full
@@ -155,15 +155,16 @@ class _Assigner:
             missing = len(shape) - len(tensor.shape)
             local = tuple(d - missing for d in order if d >= missing)
             return self._in_order(index, local, op)
-        return self._in_order(self._expanded(index, shape, op), order, op)
+        return self._in_order(self._expanded(index, shape, order, op), order, op)
 
-    def _expanded(self, index: int, shape: tuple[int, ...], op: Op) -> int:
+    def _expanded(self, index: int, shape: tuple[int, ...], order: tuple[int, ...], op: Op) -> int:
+        """`index` repeated to `shape`; what is not constant in memory `order`."""
         tensor = self._tensor(index)
         data = None
         if tensor.data is not None and math.prod(shape) * tensor.dtype.size <= _MOST_EXPANDED:
             data = np.ascontiguousarray(np.broadcast_to(tensor.data, shape))
+            order = contiguous(len(shape))
         name = f"{tensor.name}_expanded"
-        order = contiguous(len(shape))
         result = self._build.add_tensor(
             replace(tensor, name=name, shape=shape, dim_order=order, data=data)
         )

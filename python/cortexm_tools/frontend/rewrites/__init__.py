@@ -60,6 +60,7 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
         precision_of: of a call; None for float.
     """
     normalization.fold_into_convolutions(module)
+    normalization.fold_bands(module)
     unary.join_unary(module, precision_of)
     for node in list(module.graph.nodes):
         target: Any = node.target

@@ -3,7 +3,8 @@
 
 A sum or mean over any dimensions is a linear layer with equal weights, 1 or 1/n, over these
 dimensions moved to the end, and the result gets a scale of its own. The mean over an image's rows
-and columns stays: ExecuTorch makes an average pool of it. A sum over the last dimension of products with
+and columns stays: ExecuTorch makes an average pool of it. Over one of the two it is an average pool
+too, which keeps its operand's scale and moves nothing. A sum over the last dimension of products with
 constants has these as weights: of a linear layer, or of a depthwise convolution if each row has its own
 (the weighting over time of an SVDF layer).
 """
@@ -46,14 +47,17 @@ def _reduce(build: Builder) -> Node | None:
     kept = [d for d in range(rank) if d not in dims]
     if not 1 <= count <= _LONGEST:
         return None
+    out = [1 if d in dims else shape[d] for d in range(rank) if args.get("keepdim") or d in kept]
+    if mean and rank == 4 and dims in ([2], [3]) and count > 1:
+        kernel = [shape[2], 1] if dims == [2] else [1, shape[3]]
+        pooled = build(_aten.avg_pool2d.default, args["self"], kernel, [1, 1])
+        return build(_aten.reshape.default, pooled, out)
     moved = args["self"]
     if kept + dims != list(range(rank)):
         moved = build(_aten.permute.default, moved, kept + dims)
     rows = build(_aten.reshape.default, moved, [math.prod(shape[d] for d in kept), count])
     weight = torch.full((1, count), 1 / count if mean else 1.0)
     result = build(_aten.linear.default, rows, build.constant(weight))
-    keepdim = bool(args.get("keepdim"))
-    out = [1 if d in dims else shape[d] for d in range(rank) if keepdim or d in kept]
     return build(_aten.reshape.default, result, out)
 
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from ...ir import Op, ops
-from ..types import Call, TensorArg
+from ...ir import Op, Tensor, ops
+from ...ir.geometry import Window
+from ..types import Call, Field, TensorArg
 from .context import Selector, lowers
 from .images import image_calls, image_fields, strided_image_fields, window_fields
 
@@ -19,8 +20,25 @@ def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> lis
         "act_min": clamp[0],
         "act_max": clamp[1],
     }
+    if attrs.window == Window((x.shape[2], 1), (1, 1), (0, 0, 0, 0)):
+        fields |= _columns(x)
     kernel = select.kernel(op.kind, x.dtype.value, op, fields)
     return image_calls(select, op, kernel, fields, (), select.scratch(kernel, fields))
+
+
+def _columns(x: Tensor) -> dict[str, Field]:
+    """Whole columns as one window over a row of so many pixels, each of which is a row of the image."""
+    _, channels, height, width = x.shape
+    return {
+        "in_h": 1,
+        "in_w": height,
+        "out_w": 1,
+        "in_row_stride": height * width * channels,
+        "out_pixel_stride": width * channels,
+        "channels": width * channels,
+        "kernel_h": 1,
+        "kernel_w": height,
+    }
 
 
 @lowers(ops.FloatAvgPool2d, ops.FloatMaxPool2d)
