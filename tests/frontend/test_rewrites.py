@@ -32,6 +32,7 @@ from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
 IMAGE, SEQUENCE = (1, 8, 8, 8), (1, 8, 20)
+PLACES = torch.tensor([[[1.2, 0.3, 0.1], [-0.2, 0.9, -0.05]]])
 
 
 class Net(nn.Module):
@@ -94,8 +95,6 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
                    [IMAGE], 1e-4),
     "batch_norm_linear": (lambda: Net(lambda c, b, x: b(c(x)), nn.Linear(8, 6), nn.BatchNorm1d(6)),
                           [(2, 8)], 1e-4),
-    "batch_norm_bands": (lambda: Net(lambda b, x: b(x.reshape(1, 32, 2, 8)).reshape(x.shape),
-                                     nn.BatchNorm2d(32)), [IMAGE], 1e-4),
     "convolution_bands": (lambda: Net(
         lambda c, b, d, x: d(b(c(x).view(1, 16, 2, 4)).view(1, 8, 4, 4)).mean(2),
         nn.Conv2d(8, 8, (3, 5), 2, (1, 2), groups=4), nn.BatchNorm2d(16), nn.Conv2d(8, 4, 1)),
@@ -118,6 +117,9 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
                      [IMAGE], 1e-4),
     "bilinear": (lambda: Net(lambda c, d, x: d(F.interpolate(
         c(x), size=(13, 21), mode="bilinear")), conv(), nn.Conv2d(8, 4, 1)), [IMAGE], 1e-4),
+    "sampled": (lambda: Net(lambda c, d, x: d(F.grid_sample(c(x), F.affine_grid(
+        PLACES, [1, 8, 5, 7], align_corners=False), align_corners=False)), conv(),
+        nn.Conv2d(8, 4, 1)), [IMAGE], 1e-4),
     "broadcast": (lambda: Net(lambda c, x: c(x) * c(x).mean(1, keepdim=True), conv()),
                   [IMAGE], 1e-4),
     "scalars": (lambda: Net(lambda c, x: (3 - 2 * c(x)) / 4, conv()), [IMAGE], 1e-4),
@@ -144,6 +146,15 @@ def weighted(form: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], *shape:
 
 # Not lowered as well, to save time.
 EXACT_ONLY = {
+    "sampled_reflected": (lambda: Net(lambda c, x: F.grid_sample(
+        c(x), F.affine_grid(PLACES, [1, 8, 5, 7], align_corners=True), padding_mode="reflection",
+        align_corners=True), conv()), [IMAGE], 1e-4),
+    "sampled_nearest": (lambda: Net(lambda c, x: F.grid_sample(c(x), F.affine_grid(
+        PLACES, [1, 8, 5, 7], align_corners=False), "nearest", "border", align_corners=False)
+        + F.grid_sample(c(x), 1.1 * F.affine_grid(PLACES, [1, 8, 5, 7], align_corners=True),
+                        "nearest", align_corners=True), conv()), [IMAGE], 1e-4),
+    "batch_norm_bands": (lambda: Net(lambda b, x: b(x.reshape(1, 32, 2, 8)).reshape(x.shape),
+                                     nn.BatchNorm2d(32)), [IMAGE], 1e-4),
     "svdf_ranks": (weighted(lambda x, w: (x * w).sum(-1).reshape(-1, 6, 2).sum(-1), 12, 6),
                    [(1, 12, 6)], 1e-4),
     "svdf_ranks_of_steps": (weighted(lambda x, w: (x * w).sum(1).view(2, 6, 2).sum(2), 6, 12),
