@@ -141,6 +141,28 @@ def test_single_pixels_share_their_weights() -> None:
     same(graph, result)
 
 
+def test_codes_of_which_the_lowest_never_comes_stay() -> None:
+    net = Net()
+    x = net.requantize(net.input((1, 2, 4, 4), DType.S16), DType.S16)
+    object.__setattr__(net.ops[-1].attrs, "act_min", -32767)
+    y = net.dequantize(net.view(x, (8, 4)), 0.05 / 200, 0)
+    z = net.quantize(y, 0.05, 0, dtype=DType.S16)
+    object.__setattr__(net.ops[-1].attrs, "qmin", -32767)
+    graph = net.finish(net.view(z, (4, 8)))
+    assert not {"quantize", "dequantize"} & {*kinds(simplify(graph))}
+    same(graph, simplify(graph))
+
+
+def test_arithmetic_repeats_an_operand_itself() -> None:
+    net = Net()
+    x = net.input((1, 2, 9, 6))
+    rows = net.add(ops.Expand(), [net.codes(9, 6)], (1, 2, 9, 6))
+    column = net.add(ops.Expand(), [net.codes(9, 1)], (1, 2, 9, 6))
+    graph = net.finish(net.sum(x, rows), net.sum(x, column))
+    assert kinds(simplify(graph)) == ["expand", "add", "add"]
+    same(graph, simplify(graph))
+
+
 def test_a_view_of_a_view_is_one() -> None:
     net = Net()
     views = net.view(net.view(net.input((2, 3, 4)), (6, 4)), (24,))

@@ -57,13 +57,21 @@ def _repeated_by_readers(graph: Graph) -> set[int]:
         if not isinstance(op.attrs, ops.Expand) or len(readers.get(index, ())) != 1:
             continue
         reader, source = readers[index][0], graph.tensors[op.inputs[0]]
-        if source.is_constant or source.numel < _LEAST_REPEATED:
+        if source.numel < _LEAST_REPEATED:
             continue
+        if source.is_constant and not _goes_on(source.shape, graph.tensors[index].shape):
+            continue  # it would be copied to where it does
         if isinstance(reader.attrs, ops.Add | ops.Mul) and index not in graph.kept:
             (other,) = (i for i in reader.inputs if i != index)
             if graph.tensors[other].shape == graph.tensors[index].shape:
                 found.add(index)
     return found
+
+
+def _goes_on(shape: tuple[int, ...], expanded: tuple[int, ...]) -> bool:
+    """Whether only first dimensions are expanded."""
+    inner = shape[next((k for k, extent in enumerate(shape) if extent > 1), len(shape)) :]
+    return expanded[len(expanded) - len(inner) :] == inner
 
 
 def _is_identity(op: Op, graph: Graph) -> bool:

@@ -4,7 +4,7 @@
 Same scale and zero point: a code q comes back as round((q - z) * s * (1/s)) + z. The two float32
 roundings change the product by less than |q - z| * 2**-22, which is far below one half for the at
 most 2**16 codes of an int8 or int16, so the result is q again, and the quantize range holds every
-code of its type.
+code of its type, or every code that what made the operand gives.
 
 Other parameters: the pair, or a requantization of the integers themselves, maps each of the 256 codes of
 an int8 to a fixed code. The table is computed here with the very operators it replaces, and becomes an
@@ -41,7 +41,11 @@ def fuse_requantize(graph: Graph) -> Graph:
             continue
         code_in, code_out = source.inputs[0], op.outputs[0]
         before, after = graph.tensors[code_in], graph.tensors[code_out]
-        if _is_identity(source.attrs, op.attrs, before, after) and code_out not in graph.outputs:
+        low = _least_code(graph, made_by, code_in)
+        if (
+            _is_identity(source.attrs, op.attrs, before, after, low)
+            and code_out not in graph.outputs
+        ):
             build.alias(code_out, code_in)
         elif _between_int8(graph, code_in, code_out):
             _add_table(build, code_in, code_out, (source.attrs, op.attrs), op)
@@ -51,9 +55,9 @@ def fuse_requantize(graph: Graph) -> Graph:
 
 
 def _is_identity(
-    dequantize: ops.Dequantize, quantize: ops.Quantize, before: Tensor, after: Tensor
+    dequantize: ops.Dequantize, quantize: ops.Quantize, before: Tensor, after: Tensor, low: int
 ) -> bool:
-    low, high = before.dtype.limits
+    high = before.dtype.limits[1]
     return (
         before.dtype is after.dtype
         and dequantize.scale == quantize.scale
@@ -61,6 +65,14 @@ def _is_identity(
         and quantize.qmin <= low
         and quantize.qmax >= high
     )
+
+
+def _least_code(graph: Graph, made_by: dict[int, Op], index: int) -> int:
+    """No code of a tensor is less."""
+    least = graph.tensors[index].dtype.limits[0]
+    while (op := made_by.get(index)) is not None and isinstance(op.attrs, ops.View | ops.Transpose):
+        index = op.inputs[0]
+    return max(least, getattr(op.attrs, "act_min", least)) if op is not None else least
 
 
 def _between_int8(graph: Graph, before: int, after: int) -> bool:

@@ -69,6 +69,8 @@ def _is_in_order(build: GraphBuilder, made_by: dict[int, Op], op: Op | None) -> 
         if op.inputs[0] not in made_by:
             return first.dim_order == contiguous(len(first.shape))
         op = made_by[op.inputs[0]]
+    while op is not None and op.attrs.traits.layout is Layout.SAME:
+        op = made_by.get(op.inputs[0])
     return op is not None and op.attrs.traits.layout in _IN_ORDER
 
 

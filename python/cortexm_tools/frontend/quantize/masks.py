@@ -3,9 +3,10 @@
 
 What a mask leaves out becomes minus infinity, or a number like -1e9, and that the lowest code, which
 should be as good: no share of the softmax. So the codes do not reach from the least score to the largest,
-but begin a distance below the least of all rows' maxima in which a share has become too small to count,
-log(2^bits n) for rows of n. Scores that are lower still have the lowest code as well, as they have no share
-either.
+but begin below the least of all rows' maxima, at most by the distance at which a share has become too small
+to count, log(2^bits n) for rows of n; of several such ranges that one is taken with which the shares of the
+calibration inputs are nearest. Scores that are lower still have the lowest code as well, as they have no
+share either.
 """
 
 from __future__ import annotations
@@ -26,9 +27,12 @@ _aten = torch.ops.aten
 _SHARES = (_aten.softmax.int, _aten._softmax.default)
 _CHOICES = (_aten.where.self, _aten.where.ScalarOther, _aten.where.ScalarSelf)
 _FILLS = (_aten.full.default, _aten.full_like.default)
+_SHAPES = (_aten.view.default, _aten.reshape.default)
 _MASKS = (*_CHOICES, _aten.masked_fill.Scalar, _aten.masked_fill.Tensor)
 
 _LOW = -1000.0  # what no score is
+_ROWS = 4096  # to look at, of a call and of all
+_TRIES = 16
 
 
 def give_masks_a_code(model: GraphModule) -> None:
@@ -42,9 +46,9 @@ def give_masks_a_code(model: GraphModule) -> None:
     positions = {node: number for number, node in enumerate(model.graph.nodes)}
     for node in model.graph.nodes:
         scores = node.args[0] if node.target in _SHARES else None
-        if not isinstance(scores, Node) or not _is_masked(model, scores):
+        if not isinstance(scores, Node) or not _is_masked(model, _with_rows(scores, node)):
             continue
-        points: list[Point] = [(scores, node), scores, *_unmasked(scores)]
+        points: list[Point] = [(scores, node), *_before(scores)]
         roots = {root_of(point): None for point in points if spec_at(point) is not None}
         first, *others = sorted(roots, key=lambda point: place_of(point, positions))
         spec = spec_at(first)
@@ -54,17 +58,31 @@ def give_masks_a_code(model: GraphModule) -> None:
             continue
         for root in others:
             set_spec(root, SharedQuantizationSpec(first))
-        observer = observer_of(int(node.args[1]))
+        axis = int(node.args[1])
+        observer = observer_of(-1 if axis == scores.meta["val"].dim() - 1 else axis)
         set_spec(first, replace(spec, observer_or_fake_quant_ctr=observer))
 
 
-def _unmasked(scores: Node) -> list[Point]:
-    """Where the scores before the mask are given and taken, if nothing else reads them."""
-    points: list[Point] = []
-    for value in scores.all_input_nodes:
+def _before(scores: Node) -> list[Point]:
+    """Where `scores` are given and taken, up to what computes them before the mask, if nothing else reads
+    them."""
+    points: list[Point] = [] if spec_at(scores) is None else [scores]
+    for value in scores.all_input_nodes if scores.target in (*_MASKS, *_SHAPES) else ():
         points += [(value, scores)] if spec_at((value, scores)) is not None else []
-        points += [value] if len(value.users) == 1 and spec_at(value) is not None else []
+        points += _before(value) if len(value.users) == 1 else []
     return points
+
+
+def _with_rows(scores: Node, reader: Node) -> Node:
+    """What has the rows of `scores` in another shape."""
+    axis: Any = reader.args[1]
+    length = scores.meta["val"].shape[axis]
+    while scores.target in _SHAPES and axis in (-1, scores.meta["val"].dim() - 1):
+        before: Any = scores.args[0]
+        if len(scores.users) > 1 or before.meta["val"].shape[-1] != length:
+            break
+        scores, axis = before, -1
+    return scores
 
 
 def _is_masked(model: GraphModule, scores: Node) -> bool:
@@ -90,13 +108,43 @@ def observer_of(axis: int) -> Any:
     from torchao.quantization.pt2e import MinMaxObserver
 
     class ScoresObserver(MinMaxObserver):  # type: ignore[misc]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self.rows: list[torch.Tensor] = []
+            self.has_masked = False
+
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            length, codes = x.shape[axis], self.quant_max - self.quant_min + 1
-            largest = x.detach().amax(axis).flatten()
-            largest = largest[largest > _LOW]  # of rows that are not left out altogether
-            if len(largest):
-                least = largest.min() - math.log(codes * length)
-                super().forward(torch.stack((least, largest.max())))
+            rows = x.detach().movedim(axis, -1)
+            rows = rows.reshape(-1, rows.shape[-1])
+            is_masked = bool((rows <= _LOW).any())
+            rows = rows[rows.amax(-1) > _LOW]  # others are left out altogether
+            if is_masked and not self.has_masked:
+                self.rows, self.has_masked = [], True
+            if is_masked == self.has_masked and len(rows):
+                self.rows.append(rows[:: -(-len(rows) // _ROWS)])
             return x
 
+        def calculate_qparams(self) -> Any:
+            if self.rows:
+                rows = torch.cat(self.rows)
+                self.rows = []
+                super().forward(_range_of(rows[:: -(-len(rows) // _ROWS)], self))
+            return super().calculate_qparams()
+
     return ScoresObserver
+
+
+def _range_of(rows: torch.Tensor, observer: Any) -> torch.Tensor:
+    """The least and the largest value with codes with which the shares of `rows` are nearest."""
+    largest = rows.max()
+    codes = observer.quant_max - observer.quant_min
+    lowest = rows.amax(-1).min() - math.log((codes + 1) * rows.shape[-1])
+    shares = rows.softmax(-1)
+    best = math.inf, lowest
+    for part in range(_TRIES):
+        least = largest - (largest - lowest) * (1 - part / _TRIES)
+        step = (largest - least) / codes
+        coded = ((rows.clamp(least, largest) - least) / step).round() * step
+        noise = float((coded.softmax(-1) - shares).square().sum())
+        best = min(best, (noise, least), key=lambda each: each[0])
+    return torch.stack((best[1], largest))

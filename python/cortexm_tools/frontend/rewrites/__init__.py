@@ -14,6 +14,7 @@ from typing import Any
 from torch.fx import GraphModule, Node
 
 from . import (
+    attention,
     convolution,
     matrix,
     normalization,
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 REWRITES: Table = {
+    **attention.TABLE,
     **convolution.TABLE,
     **matrix.TABLE,
     **normalization.TABLE,
@@ -61,6 +63,7 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
     """
     normalization.fold_into_convolutions(module)
     normalization.fold_bands(module)
+    attention.write_out_scores(module)
     unary.join_unary(module, precision_of)
     for node in list(module.graph.nodes):
         target: Any = node.target

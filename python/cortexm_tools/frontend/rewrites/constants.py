@@ -8,6 +8,7 @@ weights that are transposed where they are used.
 
 from __future__ import annotations
 
+from operator import getitem
 from typing import Any
 
 import torch
@@ -37,6 +38,8 @@ def _is_foldable(module: GraphModule, node: Node) -> bool:
     name = operator_name(node)
     if not isinstance(value, torch.Tensor):
         return False
+    if node.target is getitem:
+        return _is_part_of_constants(module, node.args[0])
     if not name.startswith("aten::") or any(word in name for word in _RANDOM):
         return False
     if name in _LIKE:
@@ -48,6 +51,16 @@ def _is_foldable(module: GraphModule, node: Node) -> bool:
     return int(value.numel()) <= max(_LARGEST if not grown else 0, 4096, grown)
 
 
+def _is_part_of_constants(module: GraphModule, parts: Any) -> bool:
+    """Whether what `parts` has several results of is constant: a matrix that is split."""
+    name = operator_name(parts)
+    return (
+        name.startswith("aten::")
+        and not any(word in name for word in _RANDOM)
+        and all(Builder.value_in(module, n) is not None for n in parts.all_input_nodes)
+    )
+
+
 def _fold(module: GraphModule, node: Node) -> None:
     def real(n: Node) -> torch.Tensor:
         value = Builder.value_in(module, n)
@@ -55,9 +68,14 @@ def _fold(module: GraphModule, node: Node) -> None:
             return torch.zeros(n.meta["val"].shape, dtype=n.meta["val"].dtype)
         return value.clone()  # for operators that work in place
 
-    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), real)
-    target: Any = node.target
-    constant = Builder(module, node).constant(target(*args, **kwargs))
+    def computed(call: Node) -> Any:
+        args, kwargs = torch.fx.map_arg((call.args, call.kwargs), real)
+        target: Any = call.target
+        return target(*args, **kwargs)
+
+    parts: Any = node.args[0] if node.target is getitem else node
+    result = computed(parts)
+    constant = Builder(module, node).constant(result if parts is node else result[node.args[1]])
     constant.meta = {k: v for k, v in node.meta.items() if k != "tensor_meta"}
     node.replace_all_uses_with(constant)
     module.graph.erase_node(node)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, means, softmax, attention and others, in operators that the dialect has.
+"""Sums, means, softmax and others, in operators that the dialect has.
 
 A sum or mean over any dimensions is a linear layer with equal weights, 1 or 1/n, over these
 dimensions moved to the end, and the result gets a scale of its own. The mean over an image's rows
@@ -18,7 +18,6 @@ import torch
 from torch.fx import Node
 
 from .builder import Builder, Table, numbers, shape_of
-from .unary import scaled
 from .weighted import is_part_of_another, weighted_sum
 
 _aten = torch.ops.aten
@@ -102,28 +101,6 @@ def _clamp_tensor(build: Builder) -> Node | None:
     return result if isinstance(result, Node) and result is not args["self"] else None
 
 
-def _attention(build: Builder) -> Node | None:
-    """Scaled dot-product attention as two batched products and a softmax."""
-    args = build.arguments()
-    query, key, value = (shape_of(args[n]) for n in ("query", "key", "value"))
-    if not query or not key or not value or len(query) < 3 or query[:-2] != key[:-2]:
-        return None
-    if args["dropout_p"] or args["is_causal"] or args.get("enable_gqa") or value[:-2] != key[:-2]:
-        return None
-    if args["attn_mask"] is not None:
-        return None
-    batch, width = math.prod(query[:-2]), query[-1]
-    scale = float(args["scale"] or 1 / math.sqrt(width))
-    flat = [
-        build(_aten.reshape.default, args[n], [batch, *s[-2:]])
-        for n, s in (("query", query), ("key", key), ("value", value))
-    ]
-    turned = build(_aten.transpose.int, flat[1], 1, 2)
-    scores = scaled(build, build(_aten.bmm.default, flat[0], turned), scale)
-    result = build(_aten.bmm.default, build(_aten.softmax.int, scores, -1), flat[2])
-    return build(_aten.reshape.default, result, [*query[:-1], value[-1]])
-
-
 TABLE: Table = {
     _aten.mean.dim: _reduce,
     _aten.mean.default: _reduce,
@@ -132,5 +109,4 @@ TABLE: Table = {
     _aten.softmax.int: _softmax,
     _aten.glu.default: _glu,
     _aten.clamp.Tensor: _clamp_tensor,
-    _aten.scaled_dot_product_attention.default: _attention,
 }

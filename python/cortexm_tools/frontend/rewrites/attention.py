@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention in products of matrices, a factor of their results, masks and a softmax.
+
+PyTorch's own decompositions compute in ways that stay in float or cost copies: the factor applied to the
+queries, masks as zeros and minus infinity that are added, keys repeated for groups of queries. Here a
+factor of an operand becomes one of the product, where the requantization takes it in; a constant that is
+added to scores is a bias where it is finite, and a mask, a choice by a constant condition, where it leaves
+something out; and groups of queries that share keys are rows of one product.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..nodes import operator_name
+from .builder import Builder, Table, shape_of
+from .unary import scaled
+
+_aten = torch.ops.aten
+
+LEFT_OUT = -1000.0
+"""A score of this value or less has no share of a softmax."""
+
+_PRODUCTS = (_aten.matmul.default, _aten.bmm.default)
+
+_SHARES = (_aten.softmax.int, _aten._softmax.default)
+
+# They change the order or the shape of all elements, or take some.
+_MOVES = tuple(
+    f"aten::{name}"
+    for name in (
+        "view reshape _unsafe_view flatten unflatten transpose permute t movedim swapaxes contiguous "
+        "clone unsqueeze squeeze expand select slice"
+    ).split()
+)
+_SHAPES = ("aten::view", "aten::reshape", "aten::_unsafe_view", "aten::unsqueeze", "aten::squeeze")
+
+
+def write_out_scores(module: GraphModule) -> None:
+    """Move factors behind products, and say constants that are added to scores as masks, in place. The
+    new nodes have their shapes."""
+    for node in list(module.graph.nodes):
+        if node.target in _PRODUCTS and all(shape_of(each) for each in node.args):
+            _move_factors(module, node)
+    for node in list(module.graph.nodes):
+        if node.target in _SHARES:
+            _name_mask(module, node)
+        elif node.target is _aten.where.self:
+            _choose_number(module, node)
+    module.graph.eliminate_dead_code()
+
+
+def _move_factors(module: GraphModule, product: Node) -> None:
+    """(c q) k is c (q k)."""
+    factor = 1.0
+    for operand in product.args:
+        while isinstance(operand, Node) and len(operand.users) == 1:
+            number = _factor_of(module, operand)
+            if number is not None:
+                factor *= number
+                operand.replace_all_uses_with(operand.args[0])
+            elif operator_name(operand) not in _MOVES:
+                break
+            operand = operand.args[0]
+    if factor == 1.0:
+        return
+    with module.graph.inserting_after(product):
+        result = module.graph.call_function(_aten.mul.Tensor, (product, factor))
+    result.meta = dict(product.meta)
+    product.replace_all_uses_with(result, delete_user_cb=lambda user: user is not result)
+
+
+def _factor_of(module: GraphModule, node: Node) -> float | None:
+    """The positive number that `node` multiplies a tensor of its shape by."""
+    name = operator_name(node)
+    if name not in ("aten::mul", "aten::div") or len(node.args) != 2 or node.kwargs:
+        return None
+    source, by = node.args
+    number = float(by) if isinstance(by, int | float) else None
+    value = Builder.value_in(module, by)
+    if value is not None and value.numel() == 1 and value.is_floating_point():
+        number = float(value)
+    if number is None or not 0 < number < math.inf or shape_of(source) != shape_of(node):
+        return None
+    if Builder.value_in(module, source) is not None:
+        return None
+    return number if name == "aten::mul" else 1 / number
+
+
+def _name_mask(module: GraphModule, softmax: Node) -> None:
+    """Of the scores before a softmax."""
+    scores: Any = softmax.args[0]
+    dim: Any = softmax.args[1]
+    shape = shape_of(scores)
+    while shape and operator_name(scores) in _SHAPES and len(scores.users) == 1:
+        before: Any = scores.args[0]
+        inner = shape_of(before)
+        if dim not in (-1, len(shape) - 1) or not inner or inner[-1] != shape[-1]:
+            return
+        scores, shape, dim = before, inner, -1
+    source, added = scores, torch.zeros(())
+    while (found := _constant_added(module, source)) is not None:
+        source, more = found
+        added = added + more
+    if source is scores or not shape or shape_of(source) != shape:
+        return
+    result = masked(Builder(module, scores), source, shape, added, int(dim))
+    if result is not None:
+        result.meta = dict(scores.meta)
+        scores.replace_all_uses_with(result)
+
+
+def _constant_added(module: GraphModule, node: Any) -> tuple[Any, torch.Tensor] | None:
+    """What `node`, with one reader, adds a constant to, and the constant."""
+    name = operator_name(node)
+    if name not in ("aten::add", "aten::sub") or len(node.users) > 1 or node.kwargs:
+        return None
+    if len(node.args) != 2:
+        return None
+    left, right = node.args
+    value = Builder.value_in(module, right)
+    if value is not None and value.is_floating_point():
+        return left, (value if name == "aten::add" else -value)
+    value = Builder.value_in(module, left)
+    if value is not None and value.is_floating_point() and name == "aten::add":
+        return right, value
+    return None
+
+
+def masked(
+    build: Builder, scores: Any, shape: tuple[int, ...], added: torch.Tensor, dim: int
+) -> Node | None:
+    """`scores` plus a constant, with its finite elements as a bias and the others as a mask; None if it
+    leaves nothing out, or whole rows along `dim`."""
+    if added.dtype is torch.bool:
+        out = ~added
+        bias = torch.zeros(added.shape)
+    else:
+        out = added <= LEFT_OUT
+        bias = torch.where(out, 0.0, added)
+    rows = out.broadcast_to(shape).all(dim)
+    if not out.any() or rows.any() or not bias.isfinite().all():
+        return None
+    if bias.any():
+        scores = _biased(build, scores, bias)
+    else:
+        scores = _unmultiplied(build, scores, shape, out)
+    return build(_aten.masked_fill.Scalar, scores, build.constant(out), -math.inf)
+
+
+def _biased(build: Builder, scores: Any, bias: torch.Tensor) -> Node:
+    return build(_aten.add.Tensor, scores, build.constant(bias))
+
+
+def _unmultiplied(build: Builder, scores: Any, shape: tuple[int, ...], out: torch.Tensor) -> Any:
+    """`scores`, or what they are a product of, if that only changes what is left out."""
+    if operator_name(scores) != "aten::mul" or len(scores.users) > 1 or scores.kwargs:
+        return scores
+    for source, by in (scores.args, scores.args[::-1]):
+        value = build.value(by)
+        if value is None or shape_of(source) != shape:
+            continue
+        if bool(((value == 1) | out).all()):
+            return source
+    return scores
+
+
+def _choose_number(module: GraphModule, node: Node) -> None:
+    """A choice between a tensor and a constant of one element is one with a number."""
+    for number, target in ((2, _aten.where.ScalarOther), (1, _aten.where.ScalarSelf)):
+        value = Builder.value_in(module, node.args[number])
+        other = shape_of(node.args[3 - number])
+        if value is not None and value.numel() == 1 and value.dtype is torch.float32:
+            if other == shape_of(node):
+                node.target = target
+                node.update_arg(number, float(value))
+                return
+
+
+def _attention(build: Builder) -> Node | None:
+    """Scaled dot-product attention as two batched products and a softmax."""
+    args = build.arguments()
+    query, key, value = (shape_of(args[n]) for n in ("query", "key", "value"))
+    if not query or not key or not value or len(query) < 3 or args["dropout_p"]:
+        return None
+    if key[:-2] != value[:-2]:
+        return None
+    grouped = query[:-2] != key[:-2]
+    if grouped and not (args.get("enable_gqa") and query[:-3] == key[:-3]):
+        return None
+    if grouped and query[-3] % key[-3]:
+        return None
+    mask = _mask_of(build, args, query[-2], key[-2])
+    if mask is None and (args["is_causal"] or args["attn_mask"] is not None):
+        return None
+    batch = math.prod(key[:-2])
+    rows, width = math.prod(query[:-1]) // batch, query[-1]
+    flat = [
+        build(_aten.reshape.default, args[n], s)
+        for n, s in (
+            ("query", [batch, rows, width]),
+            ("key", [batch, *key[-2:]]),
+            ("value", [batch, *value[-2:]]),
+        )
+    ]
+    turned = build(_aten.transpose.int, flat[1], 1, 2)
+    scale = 1 / math.sqrt(width) if args["scale"] is None else float(args["scale"])
+    scores = scaled(build, build(_aten.bmm.default, flat[0], turned), scale)
+    if mask is not None:
+        shape = (*query[:-1], key[-2])
+        scores = build(_aten.reshape.default, scores, list(shape))
+        if mask.dtype is torch.bool or bool((mask <= LEFT_OUT).any()):
+            scores = masked(build, scores, shape, mask, -1)
+            if scores is None:
+                return None
+        elif mask.any():
+            scores = _biased(build, scores, mask)
+        shares = build(_aten.softmax.int, scores, -1)
+        shares = build(_aten.reshape.default, shares, [batch, rows, key[-2]])
+    else:
+        shares = build(_aten.softmax.int, scores, -1)
+    result = build(_aten.bmm.default, shares, flat[2])
+    return build(_aten.reshape.default, result, [*query[:-1], value[-1]])
+
+
+def _mask_of(build: Builder, args: dict[str, Any], rows: int, columns: int) -> torch.Tensor | None:
+    """The constant mask: what takes part, or what is added; None if there is none."""
+    if args["is_causal"]:
+        return torch.ones(rows, columns, dtype=torch.bool).tril()
+    return build.value(args["attn_mask"])
+
+
+TABLE: Table = {
+    _aten.scaled_dot_product_attention.default: _attention,
+}

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention, as people write it, computes on codes, and as well as ExecuTorch's fake-quantized model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from cortexm_tools.frontend.capture.capture import capture
+from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import lower
+from cortexm_tools.frontend.nodes import operator_name
+from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.ir import Array, DType
+from cortexm_tools.ir.interpreter import run_sequence
+from cortexm_tools.program import Program
+from cortexm_tools.runner import run_in_order
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+ROWS, WIDTH, HEADS = 10, 16, 4
+LATER = torch.ones(ROWS, ROWS, dtype=torch.bool).triu(1)
+DISTANCE = (torch.arange(ROWS)[:, None] - torch.arange(ROWS)).abs().float()
+SLOPES = torch.tensor([2.0**-k for k in range(1, HEADS + 1)])[:, None, None]
+MINUS_INFINITY = torch.zeros(ROWS, ROWS).masked_fill(LATER, -math.inf)
+
+
+class Attention(nn.Module):
+    """Projections, and what `scores` and the other arguments say; the sum with the input."""
+
+    def __init__(self, key_heads: int = HEADS, **given: Any) -> None:
+        super().__init__()
+        depth = WIDTH // HEADS
+        self.key_heads, self.given = key_heads, given
+        self.q, self.o = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.kv = nn.Linear(WIDTH, 2 * key_heads * depth)
+
+    def forward(self, x: Tensor) -> Tensor:
+        k, v = self.kv(x).chunk(2, -1)
+        q, k, v = (
+            y.unflatten(-1, (heads, -1)).transpose(1, 2)
+            for y, heads in ((self.q(x), HEADS), (k, self.key_heads), (v, self.key_heads))
+        )
+        return x + self.o(self.attend(q, k, v).transpose(1, 2).flatten(2))
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(q, k, v, **self.given)
+
+
+class Forms(nn.Module):
+    """An output for each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forms = nn.ModuleList(
+            [
+                Attention(key_heads=2, enable_gqa=True, is_causal=True, scale=0.7),
+                Attention(attn_mask=MINUS_INFINITY - SLOPES * DISTANCE),
+            ]
+        )
+        self.own = nn.MultiheadAttention(WIDTH, HEADS)
+        self.cross = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+        self.register_buffer("padding", torch.arange(7)[None] > 4)
+
+    def forward(self, x: Tensor, memory: Tensor) -> Any:
+        turned = x.transpose(0, 1)
+        own, shares = self.own(turned, turned, turned, attn_mask=LATER)
+        crossed, _ = self.cross(
+            x, memory, memory, key_padding_mask=self.padding, need_weights=False
+        )
+        return (*(form(x) for form in self.forms), own, shares, crossed)
+
+
+def executorch(module: nn.Module, samples: Sequence[tuple[Tensor, ...]]) -> list[list[Array]]:
+    """What ExecuTorch's quantizer alone makes of the module."""
+    from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    with torch.no_grad():
+        graph: Any = torch.export.export(module, samples[0]).module(check_guards=False)
+        prepared = prepare_pt2e(graph, CortexMQuantizer())
+        for sample in samples:
+            prepared(*sample)
+        converted = convert_pt2e(prepared)
+        return [[y.numpy() for y in converted(*sample)] for sample in samples]
+
+
+def decibels(want: Sequence[Sequence[Array]], got: Sequence[Sequence[Array]]) -> list[float]:
+    """Of each output, over all samples."""
+    found = []
+    for number in range(len(want[0])):
+        real, coded = (np.stack([row[number] for row in rows]) for rows in (want, got))
+        found.append(10 * math.log10((real**2).sum() / ((real - coded) ** 2).sum()))
+    return found
+
+
+def test_attention_computes_on_codes() -> None:
+    import_executorch()
+    torch.manual_seed(1)
+    module = Forms().eval()
+    for parameter in module.parameters():
+        parameter.data *= 1.5 if parameter.dim() > 1 else 1.0
+    samples = tuple(
+        (torch.randn(1, ROWS, WIDTH) * scale, torch.randn(1, 7, WIDTH))
+        for scale in (0.6, 0.8, 1.0, 1.2)
+    )
+    model = LoadedModel(Path(__file__), module, samples[0], samples, None)
+    lowered = lower(model, target=Target.parse("cortex-m55"), name="forms")
+    graph = simplify(Program("forms", lowered.pte, lowered.layers).graph())
+    floats = {
+        op.kind for op in graph.ops for i in op.outputs if graph.tensors[i].dtype is DType.F32
+    }
+    assert floats == {"dequantize"}
+    kinds = [op.kind for op in graph.ops]
+    assert kinds.count("softmax") == kinds.count("where") == 4
+    assert not {"activation", "mul", "expand"} & set(kinds)
+    rows = [tuple(x.numpy() for x in sample) for sample in samples]
+    real = run_in_order(lowered.float_module, rows)
+    ours, theirs = decibels(real, list(run_sequence(graph, rows))), executorch(module, samples)
+    assert all(a > b - 1 for a, b in zip(ours, decibels(real, theirs), strict=True))
+    assert min(ours) > 24
+
+
+def _product(scores: Tensor) -> Tensor:
+    kept = (~LATER).float()
+    return scores * kept - 1e4 * (1 - kept)
+
+
+def _where(scores: Tensor) -> Tensor:
+    return torch.where(~LATER, scores, torch.full([], torch.finfo(scores.dtype).min))
+
+
+def _bias(scores: Tensor) -> Tensor:
+    return scores + MINUS_INFINITY - SLOPES * DISTANCE
+
+
+def _whole_rows(scores: Tensor) -> Tensor:
+    return scores + torch.full((ROWS, ROWS), -1e9)
+
+
+class Written(nn.Module):
+    """Written out, with masks as in the first language models."""
+
+    def __init__(self, mask: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.mask = mask
+
+    def forward(self, q: Tensor, k: Tensor) -> Tensor:
+        q = (q * 0.5).view(1, ROWS, HEADS, 4).transpose(1, 2)
+        return self.mask(q @ (k / 2.0).transpose(-2, -1)).softmax(-1)
+
+
+@pytest.mark.parametrize(
+    ("mask", "wanted"),
+    [
+        (_product, ["unary", "masked_fill"]),
+        (_where, ["unary", "where"]),
+        (_bias, ["unary", "expand", "add", "masked_fill"]),
+        (_whole_rows, ["unary", "expand", "add"]),
+    ],
+)
+def test_constants_that_leave_scores_out_are_masks(
+    mask: Callable[[Tensor], Tensor], wanted: list[str]
+) -> None:
+    torch.manual_seed(1)
+    q, k = torch.randn(1, ROWS, WIDTH), torch.randn(1, HEADS, ROWS, 4)
+    module = Written(mask).eval()
+    graph = capture(LoadedModel(Path(__file__), module, (q, k), None, None)).graph
+    names = [operator_name(node).rpartition("::")[2] for node in graph.graph.nodes]
+    names = [name for name in names if name != "_assert_tensor_metadata"]
+    assert names[names.index("matmul") + 1 : names.index("softmax")] == wanted
+    assert "unary" not in names[: names.index("matmul")]
+    torch.testing.assert_close(graph(q, k), module(q, k))
