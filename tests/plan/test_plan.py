@@ -141,3 +141,17 @@ def test_copies_use_few_dimensions(
     dims: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...], expected: list[tuple[int, ...]]
 ) -> None:
     assert merge_dims(dims, a, b) == expected
+
+
+@pytest.mark.parametrize(
+    ("cpu", "rows", "kernel"),
+    [
+        ("cortex-m4", 3, "cortexm_conv2d_s8_dsp"),
+        ("cortex-m4", 2, "cortexm_linear_s8_dsp"),
+        ("cortex-m55", 3, "cortexm_linear_s8_mve"),
+    ],
+)
+def test_rows_of_a_linear_layer_as_pixels(cpu: str, rows: int, kernel: str) -> None:
+    net = Net("rows", 1)
+    plan = make_plan(net.finish(net.linear(net.input((rows, 20)), 6)), Target.parse(cpu))
+    assert kernel in [call.kernel.symbol for step in plan.steps for call in step.calls]

@@ -56,6 +56,7 @@ def assembler(**functions: str) -> str:
         ("stmdb sp!, {r4-r11, lr}\nvpush {d8-d11}\nvpop {d8-d11}\nldmia sp!, {r4-r11, pc}", 68),
         ("str lr, [sp, #-8]!\nldr pc, [sp], #8", 8),
         ("strd r4, r5, [sp, #-16]!\nldrd r4, r5, [sp], #16\nbx lr", 16),
+        ("sub sp, #12\nstm sp, {r0-r2}\nldm sp, {r0-r2}\nadd sp, #12\nbx lr", 12),
         ("sub.w sp, sp, #600\naddw sp, sp, #600\nbx lr", 600),
         # An address on the stack is stored elsewhere.
         ("push {r4, lr}\nsub sp, #8\nstr sp, [r0, #4]\nadd sp, #8\npop {r4, pc}", 16),

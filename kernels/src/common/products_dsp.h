@@ -367,8 +367,12 @@ static inline void cortexm_gemm_1x8(const cortexm_word_t *x, const cortexm_word_
 
 #if defined CORTEXM_IS_conv2d
 
-/* The windows of four pixels are a panel of 16-bit values in scratch, words [k / 2][pixel]. */
+/* The windows of so many pixels are a panel of 16-bit values in scratch, words [k / 2][pixel]. */
+#if CODE_BITS == 16
 #define PANEL 4
+#else
+#define PANEL 3
+#endif
 
 #if CODE_BITS == 16
 

@@ -112,6 +112,7 @@
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_max_pool2d
+#undef LATER_QUADS
 #undef LITERALS
 #undef LOAD
 #undef LOAD_FIRST

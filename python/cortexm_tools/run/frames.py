@@ -111,6 +111,8 @@ def _growth(instruction: Instruction) -> int:
         return -int(match[1] or match[2])
     if first != "sp" or name.startswith("str"):  # what is stored is the address of a variable
         return 0
+    if re.match(r"(ldm|stm)(ia)?$", name):  # registers from and to the frame
+        return 0
     if name in ("add", "sub", "addw", "subw", "adds", "subs"):
         match = re.search(r"#(\d+)$", operands)
         source = operands.split(",")[1].strip()

@@ -261,8 +261,8 @@ def _panel(facts: Facts) -> int:
 
 
 def _panel_bytes(facts: Facts) -> int:
-    """The same, and a window as bytes where its pixels are no fours of channels."""
-    return _panel(facts) + (4 * _quads(facts) if facts["in_c"] % 4 else 0)
+    """The windows of three pixels in 16 bits, and one as bytes where pixels are no fours of channels."""
+    return 3 * 2 * 4 * _quads(facts) + (4 * _quads(facts) if facts["in_c"] % 4 else 0)
 
 
 def _triples(facts: Facts) -> int:

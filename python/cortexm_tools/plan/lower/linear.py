@@ -6,15 +6,19 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import DType, Op, ops
+from ...ir import DType, Op, Tensor, ops
+from ...ir.geometry import Window
+from ...target import Isa
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import rescale_fields, wide_fields, zero_point_fields
+from ..kernels.table import KernelChoice
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
 from .constants import Weights
 from .context import Selector, lowers
+from .images import window_fields
 from .weights import (
     constant_data,
     fits_in_32_bits,
@@ -27,6 +31,8 @@ from .weights import (
     wide_bias,
     zero_bias,
 )
+
+_PANEL = 3  # pixels that conv2d takes at a time
 
 
 def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int, int]:
@@ -45,6 +51,45 @@ def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int,
     folded = folded_bias(values.sum(axis=1), bias, attrs.in_zero_point)
     constants = Constants(weight, folded, rescales, plain_bias=folded)
     return constants, largest_sum(np.abs(values).sum(axis=1), folded), 0
+
+
+def _is_image(
+    select: Selector, attrs: ops.Linear, x: Tensor, rows: int, in_features: int, out_features: int
+) -> bool:
+    """Whether to take the rows for the pixels of an image and the layer for its 1x1 convolution: that of
+    DSP instructions makes three pixels from one load of the weights."""
+    return (
+        select.choice is KernelChoice.BUILTIN
+        and select.target.isa is Isa.DSP
+        and x.dtype is DType.S8
+        and attrs.weight_zero_point == 0
+        and rows >= _PANEL
+        and max(rows, in_features, out_features) < 1 << 16
+    )
+
+
+def _pixels(fields: dict[str, Field]) -> dict[str, Field]:
+    """The fields of a convolution from those of a linear layer."""
+    rows, in_features, out_features = (
+        fields[name] for name in ("rows", "in_features", "out_features")
+    )
+    assert isinstance(rows, int) and isinstance(in_features, int)
+    kept = ("in_zero_point", "out_zero_point", "act_min", "act_max")
+    return {
+        "in_h": 1,
+        "in_w": rows,
+        "out_h": 1,
+        "out_w": rows,
+        "in_row_stride": rows * in_features,
+        "out_pixel_stride": out_features,
+        "in_y0": 0,
+        "in_x0": 0,
+        "in_c": in_features,
+        "out_c": out_features,
+        **window_fields(Window((1, 1), (1, 1), (0, 0, 0, 0), (1, 1))),
+        "groups": 1,
+        **{name: fields.get(name, 0) for name in kept},
+    }
 
 
 @lowers(ops.Linear)
@@ -73,7 +118,13 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     }
     is_wide = x.dtype is DType.S16 and not fits_in_32_bits(bound)
     types = types_of(x.dtype, constants.weight, out_features)
-    kernel = select.kernel("linear_wide" if is_wide else "linear", types, op, facts)
+    pixels = _pixels(fields) if _is_image(select, attrs, x, rows, in_features, out_features) else {}
+    kernel = None
+    if pixels:
+        kernel = select.kernel("conv2d", types, op, facts | pixels)
+        kernel, fields = (kernel, pixels) if kernel.isa is Isa.DSP else (None, fields)
+    if kernel is None:
+        kernel = select.kernel("linear_wide" if is_wide else "linear", types, op, facts)
     packed = FORMS[kernel.pack].tables(constants)
     named = table_fields(select, packed, label, out_features)
     args: list[Arg] = [
