@@ -196,6 +196,29 @@ def test_text_of_every_kind_of_value() -> None:
     assert quality_line(one.data()) == "20.0 dB against the float model, 1 example input"
 
 
+def test_layers_that_lose_most_are_recommended_for_int16() -> None:
+    names = (
+        ("input 0", "", 1e-4),
+        ("linear", "a (m.py:3)", 1.1e-4),
+        ("layer_norm", "b.norm (m.py:4)", 1e-2),
+    )
+    layers, before = [], Noise()
+    for operator, layer, loss in (*names, ("add", "c (m.py:5)", 1.5e-2), ("mul", "m.py:6", 0.9)):
+        layers.append(LayerQuality(operator, layer, Noise(1.0, loss), before))
+        before = layers[-1].noise
+    poor, good = (OutputQuality(Noise(1.0, noise)) for noise in (0.1, 1e-3))
+    quality = Quality(1, 1, "example", (poor, good), tuple(layers[:-1]))
+    written = 'write Quantization = {"b.norm": "a16w8"} in the model file'
+    assert quality_line(quality.data()).endswith(f"; to lose less, {written}")
+    (warning,) = quality.warnings("net")
+    assert f"typical inputs, {written}, keep values" in warning
+    for outputs, some in (
+        ((good,), layers[:-1]),
+        ((poor,), layers),
+    ):  # good, and a call without a name
+        assert "a16w8" not in Quality(1, 1, "example", outputs, tuple(some)).data()
+
+
 def test_stored_beside_the_program() -> None:
     quality = Quality(1, 1, "example", (OutputQuality(Noise(9.0, 1.0)),), ()).data()
     report = {"program_sha256": "ab", "quality": quality}

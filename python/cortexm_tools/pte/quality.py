@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,13 @@ WARNING_DB = 15.0
 
 WARNING_SHARE = 0.9
 """Below this share of equal values an output of integers or conditions is warned of."""
+
+COSTLY_DB = 3.0
+ENOUGH_DB = 25.0
+"""Above this ratio of every output no other precision is recommended; below it that of layers whose result
+is so many dB worse than their operands, of those that add a quarter of what the worst adds at least."""
+
+MOST_NAMED = 4
 
 NO_FLOAT_MODEL = "a .pte carries no float model"
 NOT_QUANTIZED = "the model was lowered as it is, without quantization"
@@ -83,6 +91,25 @@ class Quality:
         noisy = [layer for layer in self.layers if layer.added > 0.0]
         return max(noisy, key=lambda layer: layer.added, default=None)
 
+    @property
+    def costly(self) -> tuple[str, ...]:
+        """The paths of the modules in which most is lost, and that would lose less with int16 codes; none
+        if all outputs are good enough."""
+        worst = self.worst
+        levels = [output.noise.decibels for output in self.outputs if output.noise is not None]
+        if worst is None or min(levels, default=math.inf) >= ENOUGH_DB:
+            return ()
+        losing = [
+            layer
+            for layer in self.layers
+            if layer.added >= worst.added / 4
+            and math.isfinite(layer.noise.decibels)
+            and layer.before.decibels - layer.noise.decibels > COSTLY_DB
+        ]
+        losing.sort(key=lambda layer: -layer.added)
+        paths = (path for layer in losing if (path := _path(layer.layer)))
+        return tuple(dict.fromkeys(paths))[:MOST_NAMED]
+
     def warnings(self, name: str) -> list[str]:
         """A sentence if outputs are poor."""
         poor = [number for number, output in enumerate(self.outputs) if output.is_poor]
@@ -93,8 +120,8 @@ class Quality:
         where = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
         return [
             f"{name}: the quantized model is far from the float model: {listed}{where}; "
-            "calibrate on typical inputs, keep values of very different size out of one tensor, or "
-            "compute this layer outside the model"
+            f"calibrate on typical inputs, {_wider(self.costly)}keep values of very different size out "
+            "of one tensor, or compute this layer outside the model"
         ]
 
     def data(self) -> dict[str, Any]:
@@ -107,6 +134,7 @@ class Quality:
             "outputs": [_output(number, output) for number, output in enumerate(self.outputs)],
             "worst_layer": None if worst is None else _layer(worst),
             "layers": [_layer(layer) for layer in self.layers],
+            **({"a16w8": list(self.costly)} if self.costly else {}),
             **({"weights": self.rounded.data()} if self.rounded is not None else {}),
         }
 
@@ -121,7 +149,12 @@ def quality_line(data: dict[str, Any]) -> str:
     of = "" if count == data["available"] else f" of {data['available']}"
     worst = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
     plural = "s" if data["available"] != 1 else ""
-    return f"{outputs} against the float model, {count}{of} {data['source']} input{plural}{worst}"
+    wider = _wider(data.get("a16w8", ())).removesuffix(", ")
+    advice = f"; to lose less, {wider}" if wider else ""
+    return (
+        f"{outputs} against the float model, {count}{of} {data['source']} input{plural}"
+        f"{worst}{advice}"
+    )
 
 
 def layer_rows(data: dict[str, Any]) -> list[tuple[object, ...]]:
@@ -182,6 +215,20 @@ def _worst_text(data: dict[str, Any]) -> str:
     worst = data["worst_layer"]
     where = f"{worst['operator']} of {worst['layer']}" if worst["layer"] else worst["operator"]
     return f"{where}: {_decibels(worst, 'before_')} before, {_decibels(worst)} behind it"
+
+
+def _path(layer: str) -> str:
+    """The path of the module in a layer's text, as ``encoder.norm (model.py:3)``; "" if it has none."""
+    path, _, place = layer.partition(" (")
+    return path if place else ""
+
+
+def _wider(paths: Sequence[str]) -> str:
+    """What to write for int16 codes in these modules, with a comma behind it; "" for none."""
+    if not paths:
+        return ""
+    entries = ", ".join(f'"{path}": "a16w8"' for path in paths)
+    return f"write Quantization = {{{entries}}} in the model file, "
 
 
 def stored_quality(text: str | bytes, digest: str) -> dict[str, Any] | None:

@@ -57,12 +57,14 @@ def write_out_scores(module: GraphModule) -> None:
 def _move_factors(module: GraphModule, product: Node) -> None:
     """(c q) k is c (q k)."""
     factor = 1.0
-    for operand in product.args:
+    for each in product.args:
+        operand: Any = each
         while isinstance(operand, Node) and len(operand.users) == 1:
             number = _factor_of(module, operand)
             if number is not None:
                 factor *= number
-                operand.replace_all_uses_with(operand.args[0])
+                source: Any = operand.args[0]
+                operand.replace_all_uses_with(source)
             elif operator_name(operand) not in _MOVES:
                 break
             operand = operand.args[0]
@@ -214,9 +216,10 @@ def _attention(build: Builder) -> Node | None:
         shape = (*query[:-1], key[-2])
         scores = build(_aten.reshape.default, scores, list(shape))
         if mask.dtype is torch.bool or bool((mask <= LEFT_OUT).any()):
-            scores = masked(build, scores, shape, mask, -1)
-            if scores is None:
+            left = masked(build, scores, shape, mask, -1)
+            if left is None:
                 return None
+            scores = left
         elif mask.any():
             scores = _biased(build, scores, mask)
         shares = build(_aten.softmax.int, scores, -1)
