@@ -93,8 +93,8 @@ class Quality:
 
     @property
     def costly(self) -> tuple[str, ...]:
-        """The paths of the modules in which most is lost, and that would lose less with int16 codes; none
-        if all outputs are good enough."""
+        """The paths of the modules in which most is lost, and that would lose less with int16 codes, "" for
+        calls outside of modules; none if all outputs are good enough."""
         worst = self.worst
         levels = [output.noise.decibels for output in self.outputs if output.noise is not None]
         if worst is None or min(levels, default=math.inf) >= ENOUGH_DB:
@@ -107,7 +107,7 @@ class Quality:
             and layer.before.decibels - layer.noise.decibels > COSTLY_DB
         ]
         losing.sort(key=lambda layer: -layer.added)
-        paths = (path for layer in losing if (path := _path(layer.layer)))
+        paths = (_path(layer.layer) for layer in losing if layer.layer)
         return tuple(dict.fromkeys(paths))[:MOST_NAMED]
 
     def warnings(self, name: str) -> list[str]:
@@ -227,6 +227,8 @@ def _wider(paths: Sequence[str]) -> str:
     """What to write for int16 codes in these modules, with a comma behind it; "" for none."""
     if not paths:
         return ""
+    if "" in paths:
+        return "build with QUANTIZE a16w8, "
     entries = ", ".join(f'"{path}": "a16w8"' for path in paths)
     return f"write Quantization = {{{entries}}} in the model file, "
 
