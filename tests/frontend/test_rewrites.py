@@ -354,7 +354,7 @@ class Svdf(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         dim = 2 if self.steps_last else 1
         new = self.feature(x).unsqueeze(dim)
-        if self.how == "cat":
+        if self.how in ("cat", "einsum", "product"):
             memory = torch.cat([self.memory.narrow(dim, 1, 4), new], dim)
             self.memory.copy_(memory)
         elif self.how == "roll":
@@ -365,11 +365,22 @@ class Svdf(nn.Module):
             self.memory[:, :-1] = self.memory[:, 1:].clone()
             self.memory[:, -1:] = new
             memory = self.memory
+        if self.how == "einsum":
+            form = "burt,urt->bu" if self.steps_last else "btur,tur->bu"
+            weights = self.time.unflatten(2 - dim, (8, 2))
+            return torch.einsum(form, memory.unflatten(3 - dim, (8, 2)), weights) + self.bias
+        if self.how == "product":
+            products = (memory * self.time).view(-1, 8, 2, 5)
+            return torch.relu(products.sum((-2, -1)) + self.bias)
         sums = (memory * self.time).sum(dim)
         return torch.relu(sums.reshape(-1, 8, 2).sum(-1) + self.bias)
 
 
-@pytest.mark.parametrize("steps_last, how", [(True, "cat"), (True, "roll"), (False, "slices")])
+@pytest.mark.parametrize(
+    "steps_last, how",
+    [(True, "cat"), (True, "roll"), (False, "slices"), (True, "product")]
+    + [(True, "einsum"), (False, "einsum")],
+)
 def test_svdf_layers_keep_their_memory_as_a_ring(steps_last: bool, how: str) -> None:
     """Nothing is written but the new column, no sum is rounded but the last, and states last."""
     torch.manual_seed(0)
@@ -395,7 +406,8 @@ def test_svdf_layers_keep_their_memory_as_a_ring(steps_last: bool, how: str) -> 
 
 @pytest.mark.parametrize("word", ["a8w4", "a16w8", "a16w4"])
 def test_svdf_layers_have_the_precision_that_is_asked_for(word: str) -> None:
-    """Features and weighting over time alike, and the memory the codes of the features."""
+    """Features and weighting over time alike, but that a ring has a byte for each weight, and the memory the
+    codes of the features."""
     torch.manual_seed(0)
     calls = [(torch.randn(1, 7),) for _ in range(12)]
     program = program_of_module(
@@ -408,11 +420,12 @@ def test_svdf_layers_have_the_precision_that_is_asked_for(word: str) -> None:
     )
     graph = simplify(program.graph())
     found = {op.kind: precision(op, graph) for op in graph.ops}
-    assert found["linear"] == found["depthwise_conv2d"] == word
-    assert {"linear", "depthwise_conv2d"} == {
-        kind for kind, each in found.items() if each not in ("move", "convert")
-    }
-    (state,) = graph.states
+    computed = {k: each for k, each in found.items() if each not in ("move", "convert")}
+    if word == "a8w4":
+        assert computed == {"linear": word, "depthwise_ring": "int8"}
+    else:
+        assert computed == {"linear": word, "depthwise_conv2d": word}
+    state = graph.states[0]
     assert graph.tensors[state.before].dtype is (DType.S8 if word == "a8w4" else DType.S16)
 
 

@@ -3,10 +3,20 @@
 
 from __future__ import annotations
 
-from cortexm_tools.ir import DType, Graph, channels_last, contiguous, ops
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cortexm_tools.ir import DType, Graph, Op, Tensor, channels_last, contiguous, ops
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
 
 from tests.support.graphs import Net
+from tests.support.plan_executor import PlanExecutor
+from tests.support.random_graphs import random_inputs
 
 
 def shuffle_unit(*, output: bool = False) -> Graph:
@@ -33,3 +43,53 @@ def test_outputs_keep_their_layout() -> None:
     graph = shuffle_unit(output=True)
     assert graph.tensors[graph.outputs[1]].dim_order == contiguous(4)
     assert "clone" not in [op.kind for op in graph.ops]
+
+
+_ANY = Target.parse("any")
+
+
+def _ends(graph: Graph, op: Op) -> tuple[Tensor, Tensor]:
+    return graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
+
+
+def _signals(seed: int, *, returned: bool) -> Graph:
+    """Convolutions over time with a pad, a residual, a table, a constant for each channel and a join in
+    between, as signals [N, C, T] that each convolution views as images of one row."""
+    net = Net(seed=seed)
+    random = np.random.default_rng(seed)
+    steps, channels = int(random.integers(5, 9)), int(random.integers(3, 6))
+    x = net.linear(net.input((1, steps, 4), DType.S8, contiguous(3)), channels)
+    x = net.transpose(x, (0, 2, 1))
+
+    def conv(x: int, taps: int) -> int:
+        length = net.shape(x)[2]
+        image = net.view(x, (1, channels, 1, length))
+        y = net.conv(image, channels, (1, taps), padding=(0, 0, 0, 0))
+        return net.view(y, (1, channels, length - taps + 1))
+
+    pad = len(net.ops)
+    first = conv(net.pad(x, (0, 0, 2), (0, 0, 0), 0), 3)
+    layer = next(op.attrs for op in net.ops[pad:] if isinstance(op.attrs, ops.ConvAttrs))
+    net.ops[pad] = replace(net.ops[pad], attrs=ops.Pad((0, 0, 2), (0, 0, 0), layer.in_zero_point))
+    y = net.activation(net.sum(first, conv(x, 1)))
+    y = net.mul(y, net.codes(channels, 1))
+    joined = net.concat([y, first], 2)
+    outputs = [conv(joined, 2), *([y] if returned else [])]
+    return net.finish(*outputs)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_signals_stay_as_the_images_that_convolutions_read(
+    executor: PlanExecutor, seed: int
+) -> None:
+    before = _signals(seed, returned=seed % 2 == 0)
+    after = simplify(before)
+    kinds = [op.kind for op in after.ops]
+    assert "pad" not in kinds  # the convolution has it
+    assert kinds.count("clone") == len(before.outputs)  # which have the layout that was declared
+    assert all(op.attrs.is_view(*_ends(after, op)) for op in after.ops if op.kind == "transpose")
+    row = random_inputs(before, seed)
+    wanted = run_graph(before, row)
+    for results in (run_graph(after, row), *executor.run_calls(make_plan(after, _ANY), [row])):
+        for want, got in zip(wanted, results, strict=True):
+            np.testing.assert_array_equal(want, got)

@@ -29,9 +29,11 @@ def _memory(
     linear: bool = True,
     dtype: DType = DType.S8,
     twice: bool = False,
+    joined: bool = False,
     conv: dict[str, Any] | None = None,
 ) -> Graph:
-    """A memory of images, whose steps are their rows or columns, into which `new` are pushed."""
+    """A memory of images, whose steps are their rows or columns, into which `new` are pushed; `joined`, they
+    are read as one row."""
     net = Net(seed=channels + steps)
 
     def shape(count: int) -> tuple[int, ...]:
@@ -44,8 +46,9 @@ def _memory(
     old = net.tensor(shape(steps), dtype)
     after = net.add(ops.Push(3 if last else 2), [old, x], shape(steps), dtype)
     net.keep(old, after)
-    settings = {"kernel": shape(steps)[2:], "padding": (0, 0, 0, 0)} | (conv or {})
-    outputs = [net.conv(after, channels, depthwise=True, **settings) for _ in range(1 + twice)]
+    image = net.view(after, (1, channels, 1, ranks * steps)) if joined else after
+    settings = {"kernel": net.shape(image)[2:], "padding": (0, 0, 0, 0)} | (conv or {})
+    outputs = [net.conv(image, channels, depthwise=True, **settings) for _ in range(1 + twice)]
     return net.finish(*outputs)
 
 
@@ -61,6 +64,9 @@ def _memory(
         {"channels": 3, "steps": 7},
         {"new": 2, "ranks": 2},
         {"new": 3, "linear": False},
+        {"joined": True},
+        {"joined": True, "ranks": 2},
+        {"joined": True, "channels": 6, "ranks": 3, "new": 2},
     ],
 )
 def test_rings(executor: PlanExecutor, more: dict[str, Any], last: bool) -> None:
@@ -84,6 +90,7 @@ def test_rings(executor: PlanExecutor, more: dict[str, Any], last: bool) -> None
     "more",
     [
         {"dtype": DType.S16},
+        {"dtype": DType.S16, "joined": True, "ranks": 2},
         {"twice": True},
         {"new": 4},
         {"channels": 6, "linear": False},
@@ -93,5 +100,8 @@ def test_rings(executor: PlanExecutor, more: dict[str, Any], last: bool) -> None
     ],
 )
 def test_others_are_moved(more: dict[str, Any]) -> None:
-    kinds = [op.kind for op in simplify(_memory(**more)).ops]
+    graph = simplify(_memory(**more))
+    kinds = [op.kind for op in graph.ops]
     assert "push" in kinds and "depthwise_ring" not in kinds
+    if more.get("joined"):  # but it is kept as the images that are read
+        assert "clone" not in kinds and "transpose" not in kinds

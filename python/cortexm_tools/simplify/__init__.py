@@ -16,6 +16,7 @@ from .constants import fold_constants
 from .int8_io import int8_io
 from .layout import assign_layouts
 from .linear import make_linear
+from .memories import read_memories
 from .outputs import own_outputs
 from .pads import fold_pads
 from .push import push_states
@@ -71,7 +72,7 @@ def simplified(
     """
     rewrites = (
         *(remove_clones, fold_constants, keep_codes, quantize_choices, fuse_requantize, fold_pads),
-        *(make_linear, fold_bytes, remove_dead, push_states, remove_dead),
+        *(make_linear, fold_bytes, remove_dead, read_memories, push_states, remove_dead),
     )
     check_graph(graph)
     while True:

@@ -63,6 +63,8 @@ class _Assigner:
                 order = self._tensor(op.inputs[0]).dim_order
                 order = order if order == channels_last(rank) else contiguous(rank)
                 self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
+            case Layout.ROWS if self._only_adds_ones(op):
+                self._emit(op, op.inputs, self._with_ones(op))
             case Layout.ROWS:
                 self._emit(op, (self._in_c_order(op.inputs[0], op), *op.inputs[1:]), out_order)
             case Layout.MATRICES:
@@ -85,6 +87,27 @@ class _Assigner:
             case unknown:
                 raise AssertionError(unknown)
 
+    def _only_adds_ones(self, op: Op) -> bool:
+        """Whether it is a view to the same dimensions, but for those of one step: in any layout both lie
+        alike. So an image of one row, as a signal, stays where it is."""
+        x, out = self._tensor(op.inputs[0]), self._tensor(op.outputs[0])
+        return (
+            isinstance(op.attrs, ops.View)
+            and op.outputs[0] not in self._graph.kept
+            and [n for n in x.shape if n != 1] == [n for n in out.shape if n != 1]
+        )
+
+    def _with_ones(self, op: Op) -> tuple[int, ...]:
+        """The layout of such a view: that of its operand."""
+        x, out = self._tensor(op.inputs[0]), self._tensor(op.outputs[0])
+        varying = [d for d, n in enumerate(out.shape) if n != 1]
+        old = [d for d, n in enumerate(x.shape) if n != 1]
+        order = [varying[old.index(d)] for d in x.dim_order if d in old]
+        for known in (contiguous(len(out.shape)), channels_last(len(out.shape))):
+            if [d for d in known if out.shape[d] != 1] == order:
+                return known
+        return (*(d for d, n in enumerate(out.shape) if n == 1), *order)
+
     def _common_order(self, op: Op) -> tuple[int, ...]:
         """The layout of the operand that goes on in the result, or the result's own."""
         out = self._tensor(op.outputs[0])
@@ -104,16 +127,29 @@ class _Assigner:
         return out.dim_order
 
     def _see_as_image(self, op: Op) -> None:
-        """Leaves an image [N, H, W, C] that is seen as [N, C, H, W] where it is: in channels_last."""
+        """Leaves an image [N, H, W, C] that is seen as [N, C, H, W] where it is: in channels_last. So it does
+        a signal [N, T, C] seen as [N, C, T], if that is then seen as such an image."""
         x, out = self._tensor(op.inputs[0]), self._tensor(op.outputs[0])
-        seen = replace(out, dim_order=channels_last(len(out.shape)))
+        rank = len(out.shape)
         if (
             isinstance(op.attrs, ops.Transpose)
-            and len(out.shape) == 4
+            and (rank == 4 or (rank == 3 and self._is_viewed_as_image(op.outputs[0])))
             and op.outputs[0] not in self._graph.kept
-            and op.attrs.is_view(x, seen)
         ):
-            self._build.tensors[op.outputs[0]] = seen
+            seen = replace(out, dim_order=channels_last(rank))
+            if op.attrs.is_view(x, seen):
+                self._build.tensors[op.outputs[0]] = seen
+
+    def _is_viewed_as_image(self, index: int) -> bool:
+        """Whether all readers of a signal view it as an image, for operators on channels_last."""
+        readers = self._readers.get(index, [])
+        return bool(readers) and all(
+            isinstance(op.attrs, ops.View)
+            and len(self._tensor(op.outputs[0]).shape) == 4
+            and self._only_adds_ones(op)
+            and self._is_wanted_as_image(op.outputs[0])
+            for op in readers
+        )
 
     def _is_wanted_as_image(self, index: int) -> bool:
         """Whether all readers of a tensor work on channels_last."""

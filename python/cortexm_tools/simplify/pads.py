@@ -12,17 +12,20 @@ operator that computes it gives), is then no larger than the result of any windo
 of the image. Every window has one if on all sides the padding is smaller than the kernel and the image
 is no smaller than the steps between a window's elements: the first of them then lies before the image's
 end and the last one behind its beginning.
+
+A pad of a signal that convolutions read as an image, which has one row more, is a pad of that image.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ..ir import Graph, Op, ops
+from ..ir import Graph, Op, contiguous, ops
 from ..ir.edit import GraphBuilder, consumers, producers
 
 
 def fold_pads(graph: Graph) -> Graph:
+    graph = _pad_images(graph)
     made_by = producers(graph)
     read_by = consumers(graph)
     build = GraphBuilder(graph)
@@ -38,6 +41,56 @@ def fold_pads(graph: Graph) -> Graph:
         else:
             build.add(op)
     return build.finish()
+
+
+def _pad_images(graph: Graph) -> Graph:
+    """Pads behind the view what convolutions read as images, if they then fold it."""
+    made_by, read_by = producers(graph), consumers(graph)
+    build = GraphBuilder(graph)
+    for op in graph.ops:
+        pad = made_by.get(op.inputs[0])
+        behind = None if pad is None else _behind(op, pad, graph, read_by)
+        if pad is None or behind is None:
+            build.add(op)
+            continue
+        out, x = graph.tensors[op.outputs[0]], graph.tensors[pad.inputs[0]]
+        before, after = behind.before, behind.after
+        padding = [a + b for a, b in zip(before, after, strict=True)]
+        shape = tuple(n - p for n, p in zip(out.shape, padding, strict=True))
+        image = build.add_tensor(replace(x, shape=shape, dim_order=contiguous(4)))
+        build.add(Op(ops.View(), pad.inputs, (image,), op.layer))
+        build.add(Op(behind, (image,), op.outputs, pad.layer))
+    return build.finish()
+
+
+def _behind(view: Op, pad: Op, graph: Graph, read_by: dict[int, list[Op]]) -> ops.Pad | None:
+    """The pad of the images, if a view of what another one gives only adds dimensions of one step, and
+    convolutions that fold it are all that reads them."""
+    image = view.outputs[0]
+    if not isinstance(view.attrs, ops.View) or not isinstance(pad.attrs, ops.Pad):
+        return None
+    given, seen = graph.tensors[pad.outputs[0]].shape, graph.tensors[image].shape
+    varying = [d for d, n in enumerate(given) if n != 1]
+    places = [d for d, n in enumerate(seen) if n != 1]
+    if (
+        len(seen) != 4
+        or image in graph.kept
+        or [given[d] for d in varying] != [seen[d] for d in places]
+    ):
+        return None
+    before, after = [0] * 4, [0] * 4
+    for old, new in zip(varying, places, strict=True):
+        before[new], after[new] = pad.attrs.before[old], pad.attrs.after[old]
+    moved = replace(pad.attrs, before=tuple(before), after=tuple(after))
+    if any((*before[:2], *after[:2])) or not any((*before, *after)):
+        return None
+    folds = all(
+        isinstance(reader.attrs, ops.Conv2d | ops.DepthwiseConv2d)
+        and reader.inputs.index(image) == 0
+        and _takes(reader.attrs, moved, 0, seen[2:])
+        for reader in read_by.get(image, [])
+    )
+    return moved if folds and image in read_by else None
 
 
 def _folds(pad: Op, graph: Graph, read_by: dict[int, list[Op]], made_by: dict[int, Op]) -> bool:

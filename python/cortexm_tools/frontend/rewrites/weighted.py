@@ -116,8 +116,13 @@ def _product(
 def _sums_of(
     module: GraphModule, inner: Node, shape: tuple[int, ...], summed: frozenset[int]
 ) -> _Products | None:
-    """The sum over dimensions of sums in another shape, in which one dimension they keep is divided."""
-    found = _products(module, inner)
+    """The sum over dimensions of sums, or products, in another shape, in which one dimension they keep is
+    divided."""
+    given = shape_of(inner)
+    if inner.target is _aten.mul.Tensor and given:
+        found = _product(module, inner, given, frozenset())
+    else:
+        found = _products(module, inner)
     if found is None or len(inner.users) != 1:
         return None
     sizes = [found.shape[d] for d in found.kept]
