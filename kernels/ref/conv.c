@@ -61,6 +61,20 @@ void cortexm_depthwise_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *i
     }
 }
 
+void cortexm_conv2d_planes_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                  const int8_t *weight, const int32_t *bias, int8_t *out,
+                                  void *scratch)
+{
+    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
+void cortexm_depthwise_conv2d_planes_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                            const int8_t *weight, const int32_t *bias, int8_t *out,
+                                            void *scratch)
+{
+    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
 void cortexm_depthwise_conv2d_pixel_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
                                            const int8_t *weight, const int32_t *bias, int8_t *out,
                                            void *scratch)
@@ -212,6 +226,8 @@ CONV_S16(conv2d, conv2d_sum, int32_t)
 CONV_S16(conv2d_wide, conv2d_sum, int64_t)
 CONV_S16(depthwise_conv2d, depthwise_conv2d_sum, int32_t)
 CONV_S16(depthwise_conv2d_pixel, depthwise_conv2d_sum, int32_t)
+CONV_S16(conv2d_planes, conv2d_sum, int32_t)
+CONV_S16(depthwise_conv2d_planes, depthwise_conv2d_sum, int32_t)
 CONV_S16(depthwise_conv2d_wide, depthwise_conv2d_sum, int64_t)
 CONV_S16(transpose_conv2d, transpose_conv2d_sum, int32_t)
 CONV_S16(transpose_conv2d_wide, transpose_conv2d_sum, int64_t)

@@ -29,18 +29,22 @@
 /* kernels: begin; written by scripts/kernel_files.py */
 /* conv */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_ref);
+CORTEXM_CONV_S8(cortexm_conv2d_planes_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_pixel_s8_ref);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_pixel_s16_ref, int32_t);
 CORTEXM_RING_S8(cortexm_depthwise_ring_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_s8_ref);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_planes_s8_ref);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_ref);
 CORTEXM_CONV_S16(cortexm_conv2d_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_ref, int64_t);
 CORTEXM_CONV_S16(cortexm_conv2d_s16w4_ref, int32_t);
+CORTEXM_CONV_S16(cortexm_conv2d_planes_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_wide_s16_ref, int64_t);
 CORTEXM_CONV_S16(cortexm_depthwise_conv2d_s16w4_ref, int32_t);
+CORTEXM_CONV_S16(cortexm_depthwise_conv2d_planes_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_transpose_conv2d_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_transpose_conv2d_wide_s16_ref, int64_t);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_ref);

@@ -35,9 +35,11 @@ typedef enum {
     CONV_RAISED,
     CONV_GEMM4,
     CONV_TWOS,
+    CONV_PLANES,
     DEPTHWISE,
     DEPTHWISE_TAP_FOURS,
     DEPTHWISE_WINDOW_ROWS,
+    DEPTHWISE_PLANES,
     DEPTHWISE8,
     DEPTHWISE16,
     DEPTHWISE_PIXEL4,
@@ -71,6 +73,8 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
     conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define depthwise_window_rows_s8w4_case(variant, ref)                                              \
     conv_w4_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
+#define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
+#define conv_planes_s8_case(variant, ref) conv_case(variant, ref, CONV_PLANES)
 #define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)
 #define depthwise16_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE16)
@@ -118,6 +122,8 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     CONV_S16_CASE(variant, ref, DEPTHWISE_WINDOW_ROWS, 8)
 #define depthwise_window_rows_s16w4_case(variant, ref)                                             \
     CONV_S16_CASE(variant, ref, DEPTHWISE_WINDOW_ROWS, 4)
+#define depthwise_planes_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_PLANES, 8)
+#define conv_planes_s16_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_PLANES, 8)
 #define depthwise8_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE8, 8)
 #define depthwise_pixel4_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_PIXEL4, 8)
 #define depthwise_pixel8_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_PIXEL8, 8)

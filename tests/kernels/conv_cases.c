@@ -12,6 +12,12 @@ static int32_t least_channels(conv_kind_t kind)
     return kind == DEPTHWISE16 ? 16 : kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ? 8 : kind == DEPTHWISE_PIXEL4 ? 4 : 1;
 }
 
+/* Scratch of planes, of whichever variant needs more: see cortexm_planes_of in common/taps.h. */
+#define PLANES_SCRATCH(p)                                                                          \
+    (16 * (p).stride_w + 40 * (p).out_c / (p).in_c + 4 * (p).out_c / (p).in_c * (p).kernel_h * (1 + 2 * (p).kernel_w) +        \
+     4 * (((p).kernel_h - 1) * (p).dilation_h + 1) *                                               \
+         (((p).out_w + 9) * (p).stride_w + ((p).kernel_w + 3) * (p).dilation_w))
+
 /* One output pixel, whose taps lie in the image with one distance between them. */
 #define MAKE_PIXEL(p)                                                                              \
     do {                                                                                           \
@@ -72,11 +78,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in
                                                              : any_in;
     const int32_t group_out = extent(one_in(2) ? between(1, 9) : length(), 31);
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
+    const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
     const int32_t multiple = kind == DEPTHWISE_TAP_FOURS ? between(1, 3) : 1;
     int32_t in_size;
@@ -146,7 +153,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
         if ((kind == CONV_GEMM4 || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
-             kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4) &&
+             kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4 || is_planes) &&
             shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
         }
@@ -170,9 +177,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
             in[i] = (int8_t)(one_in(8) ? 127 : -128);
         }
     }
-    if (kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS || kind == DEPTHWISE_PIXEL4 ||
+    if (kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS || kind == DEPTHWISE_PIXEL4 || is_planes ||
         kind == TRANSPOSE_PAIRS) {
-        make_narrow(shifts, kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS ? 22 : 31, bias,
+        make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS ? 31 : 22, bias,
                     p.out_c);
     }
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
@@ -226,6 +233,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
         }
         free(weight);
         weight = packed;
+    } else if (is_planes) {
+        scratch = allocate(PLANES_SCRATCH(p));
     } else if (kind == DEPTHWISE_PIXEL4) {
         packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);
         free(weight);
@@ -347,6 +356,8 @@ static int32_t least_shift(conv_kind_t kind)
     case CONV_TWOS:
     case DEPTHWISE_WINDOW_ROWS:
     case DEPTHWISE_PIXEL4:
+    case CONV_PLANES:
+    case DEPTHWISE_PLANES:
     case TRANSPOSE_PAIRS:
         return 2;
     case CONV_GEMM4:
@@ -417,6 +428,10 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
         *scratch = allocate(144 * (columns + 1));
         packed = pack_depthwise(kind, weight, taps, p->out_c);
         return bits == 8 ? packed : pack_nibbles(packed, p->out_c * taps);
+    case CONV_PLANES:
+    case DEPTHWISE_PLANES:
+        *scratch = allocate(PLANES_SCRATCH(*p));
+        return weight;
     case DEPTHWISE_PIXEL4:
         return pack_tap_pairs(weight, p->out_c, taps);
     case DEPTHWISE_PIXEL8:
@@ -445,7 +460,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     const int has_multiple = kind == DEPTHWISE || kind == DEPTHWISE_TAP_FOURS;
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(4) ? length() : between(1, 9), 33) * (is_rows ? 4 : 1);
-    const int32_t group_in = any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in : any_in;
+    const int32_t group_in = kind == CONV_PLANES ? 1 : any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in : any_in;
     const int32_t group_out = extent(one_in(4) ? length() : between(1, 9), 31);
     const int32_t multiple = has_multiple ? between(1, 3) : 1;
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;

@@ -342,6 +342,7 @@
     K(move_x8, v7m, move_x8_case)
 
 #define DSP_KERNELS(K)                                                                             \
+    K(conv2d_planes_s8, dsp, conv_planes_s8_case)                                                  \
     K(conv2d_s8, dsp, conv_twos_s8_case)                                                           \
     K(conv2d_s8w4, dsp, conv_twos_s8w4_case)                                                       \
     K(depthwise_conv2d_pixel_s8, dsp, depthwise_pixel4_s8_case)                                    \
@@ -349,12 +350,15 @@
     K(depthwise_ring_s8, dsp, ring_tap_pairs_s8_case)                                              \
     K(depthwise_conv2d_s8, dsp, depthwise_window_rows_s8_case)                                     \
     K(depthwise_conv2d_s8w4, dsp, depthwise_window_rows_s8w4_case)                                 \
+    K(depthwise_conv2d_planes_s8, dsp, depthwise_planes_s8_case)                                   \
     K(transpose_conv2d_s8, dsp, transpose_pairs_s8_case)                                           \
     K(transpose_conv2d_s8w4, dsp, transpose_pairs_s8w4_case)                                       \
+    K(conv2d_planes_s16, dsp, conv_planes_s16_case)                                                \
     K(conv2d_s16, dsp, conv_twos_s16_case)                                                         \
     K(conv2d_s16w4, dsp, conv_twos_s16w4_case)                                                     \
     K(depthwise_conv2d_s16, dsp, depthwise_window_rows_s16_case)                                   \
     K(depthwise_conv2d_s16w4, dsp, depthwise_window_rows_s16w4_case)                               \
+    K(depthwise_conv2d_planes_s16, dsp, depthwise_planes_s16_case)                                 \
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
     K(linear_s8, dsp, linear_pairs_s8_case)                                                        \
     K(linear_s8w4, dsp, linear_pairs_s8w4_case)                                                    \
@@ -382,18 +386,22 @@
     K(log_mel_s16s16, dsp, log_mel_s16s16_case)
 
 #define MVE_KERNELS(K)                                                                             \
+    K(conv2d_planes_s8, mve, conv_planes_s8_case)                                                  \
     K(conv2d_s8, mve, conv_gemm4_s8_case)                                                          \
     K(conv2d_s8w4, mve, conv_gemm4_s8w4_case)                                                      \
     K(depthwise_conv2d_pixel_s8, mve, depthwise_pixel8_s8_case)                                    \
     K(depthwise_conv2d_pixel_s16, mve, depthwise_pixel8_s16_case)                                  \
     K(depthwise_ring_s8, mve, ring_right_s8_case)                                                  \
     K(depthwise_conv2d_3x3_s8, mve, depthwise16_s8_case)                                           \
+    K(depthwise_conv2d_planes_s8, mve, depthwise_planes_s8_case)                                   \
     K(depthwise_conv2d_s8, mve, depthwise8_s8_case)                                                \
     K(depthwise_conv2d_s8w4, mve, depthwise8_s8w4_case)                                            \
     K(transpose_conv2d_s8, mve, transpose_gemm4_s8_case)                                           \
     K(transpose_conv2d_s8w4, mve, transpose_gemm4_s8w4_case)                                       \
+    K(conv2d_planes_s16, mve, conv_planes_s16_case)                                                \
     K(conv2d_s16, mve, conv_gemm4_s16_case)                                                        \
     K(conv2d_s16w4, mve, conv_gemm4_s16w4_case)                                                    \
+    K(depthwise_conv2d_planes_s16, mve, depthwise_planes_s16_case)                                 \
     K(depthwise_conv2d_s16, mve, depthwise8_s16_case)                                              \
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \

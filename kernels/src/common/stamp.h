@@ -52,6 +52,9 @@
 #undef BIAS_depthwise_conv2d
 #undef BLOCK
 #undef BLOCK_WORDS
+#undef CELL
+#undef CELL_OUTPUTS
+#undef CELL_TAPS
 #undef CHANNELS
 #undef CHUNK
 #undef CLAMP
@@ -102,6 +105,7 @@
 #undef FOR_ELEMENTS
 #undef FROM
 #undef GATHER
+#undef GATHER_CODES
 #undef GATHER_s16
 #undef GATHER_s8
 #undef INSTRUCTION
@@ -113,8 +117,10 @@
 #undef LANES_avg_pool2d
 #undef LANES_max_pool2d
 #undef LATER_QUADS
+#undef LARGEST
 #undef LITERALS
 #undef LOAD
+#undef LOAD_EIGHT
 #undef LOAD_FIRST
 #undef LOAD_FOUR
 #undef LOAD_LANES
@@ -231,6 +237,7 @@
 #undef SCALED
 #undef SCALED_s16
 #undef SCALED_s8
+#undef SCATTER_FOUR
 #undef SECOND
 #undef SECOND0
 #undef SECOND1
@@ -260,6 +267,7 @@
 #undef STEP_mean
 #undef STEP_sum
 #undef STORE
+#undef STORE_CODES
 #undef STORE_FOUR
 #undef STORE_s16
 #undef STORE_s8
@@ -286,6 +294,7 @@
 #undef VECTOR
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d
+#undef WEIGHT
 #undef WEIGHT_BITS
 #undef WIDEN
 #undef WIDE_conv2d

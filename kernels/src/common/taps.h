@@ -4,6 +4,7 @@
 #ifndef CORTEXM_COMMON_TAPS_H
 #define CORTEXM_COMMON_TAPS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/stamp.h"
@@ -98,6 +99,217 @@ static inline int32_t cortexm_ring_oldest(int32_t position, int32_t turns)
 static inline int32_t cortexm_tap_step(const PARAMS *p)
 {
     return p->kernel_w == 1 ? p->dilation_h * p->in_row_stride : p->dilation_w * p->in_c;
+}
+
+#elif defined CORTEXM_IS_depthwise_conv2d_planes || defined CORTEXM_IS_conv2d_planes
+
+#include "cortexm/assert.h"
+#include "cortexm/params.h"
+
+/*
+ * Convolutions of one channel at a time: depthwise ones, and plain ones of one input channel.
+ *
+ * Rows of a channel, padding included, are copied to a ring in scratch where neighbouring outputs find what a
+ * tap multiplies side by side, whatever stride and dilation are: columns are sorted by their remainder modulo
+ * the stride. A table has, for each row of the window, where that row is in the ring, and for each step along it
+ * (a tap, or two) a place in the row and a weight. Columns of padding are written once, as no channel needs
+ * others. The file that includes this defines CELL, the type of what the ring holds of a column, CELL_TAPS, the
+ * taps of a step, CELL_OUTPUTS, how many outputs are computed together, cortexm_plane_t, what is kept of an
+ * output channel from row to row, and the functions that are declared here.
+ */
+
+/* The columns of one remainder: how many are in the image; the first one's place there, that of its cell, and
+ * that of the cell whose second tap it is. */
+typedef struct {
+    int32_t inside, from, first, second;
+} cortexm_columns_t;
+
+typedef struct {
+    const PARAMS *p;
+    int32_t outputs; /* of an input channel */
+    int32_t row_cells, phase_cells, ahead;
+    int32_t steps;   /* of a row of the window */
+    CELL *ring, *ring_end;
+    cortexm_columns_t *columns; /* [stride_w] */
+    cortexm_plane_t *outs;      /* [outputs] */
+    uint32_t *tables;           /* [outputs][kernel_h][1 + 2 * steps] */
+} cortexm_planes_t;
+
+/* Writes `count` codes, `step` apart, to as many cells, and to the second half of as many. */
+static void fill_cells(CELL *first, CELL *second, const ELEMENT *from, int32_t step, int32_t count);
+static uint32_t weight_of(const int8_t *weight, int32_t stride, int32_t taps);
+static void set_output(const cortexm_planes_t *planes, cortexm_plane_t *output, int32_t o, int32_t bias,
+                       const uint32_t *table);
+static void row_of_codes(const PARAMS *p, cortexm_plane_t *output, ELEMENT *out);
+
+/* Divides the scratch memory (_planes in plan/kernels/requirements.py). */
+static CORTEXM_APART cortexm_planes_t cortexm_planes_of(const PARAMS *p, void *scratch)
+{
+    const int32_t stride = p->stride_w;
+    const int32_t steps = (p->kernel_w + CELL_TAPS - 1) / CELL_TAPS;
+    const int32_t together = (p->out_w + CELL_OUTPUTS - 1) / CELL_OUTPUTS * CELL_OUTPUTS;
+    const int32_t columns = (together - 1) * stride + (CELL_TAPS * steps - 1) * p->dilation_w + 1;
+    const int32_t ahead = CELL_TAPS == 1 ? 0 : (p->dilation_w + stride - 1) / stride;
+    const int32_t cells = ((p->kernel_h - 1) * p->dilation_h + 1) * stride *
+                          (ahead + (columns - 1) / stride + 1);
+    cortexm_planes_t planes;
+#if CODE_BITS == 8
+    const ELEMENT padding = p->in_zero_point;
+#else
+    const ELEMENT padding = 0;
+#endif
+
+    planes.p = p;
+    planes.outputs = p->out_c / p->in_c;
+    planes.ahead = ahead;
+    planes.steps = steps;
+    planes.phase_cells = ahead + (columns - 1) / stride + 1;
+    planes.row_cells = stride * planes.phase_cells;
+    planes.columns = scratch;
+    planes.outs = (cortexm_plane_t *)(void *)(planes.columns + stride);
+    planes.tables = (uint32_t *)(void *)(planes.outs + planes.outputs);
+    planes.ring = (CELL *)(void *)(planes.tables + planes.outputs * p->kernel_h * (1 + 2 * steps));
+    planes.ring_end = planes.ring + cells;
+    fill_cells(planes.ring, planes.ring, &padding, 0, cells);
+    for (int32_t phase = 0; phase < stride; ++phase) {
+        cortexm_columns_t *const it = planes.columns + phase;
+        const int32_t count = (columns - phase + stride - 1) / stride;
+        const int32_t x = p->in_x0 + phase;
+        int32_t other = (phase - p->dilation_w) % stride;
+        const int32_t left = x < 0 ? cortexm_min((-x + stride - 1) / stride, count) : 0;
+        const int32_t end = x < p->in_w ? cortexm_min((p->in_w - x + stride - 1) / stride, count) : 0;
+
+        other += other < 0 ? stride : 0;
+        it->inside = cortexm_max(end - left, 0);
+        it->from = (x + left * stride) * p->in_c;
+        it->first = phase * planes.phase_cells + ahead + left;
+        it->second = other * planes.phase_cells + ahead + left +
+                     (phase - p->dilation_w - other) / stride;
+    }
+    return planes;
+}
+
+/* A row of the image, or of padding if `from` is NULL. */
+static inline void cortexm_fill_row(const cortexm_planes_t *planes, const ELEMENT *from, CELL *row)
+{
+    const PARAMS *const p = planes->p;
+    const cortexm_columns_t *it = planes->columns;
+    const int32_t step = p->stride_w * p->in_c;
+#if CODE_BITS == 8
+    const ELEMENT padding = p->in_zero_point;
+#else
+    const ELEMENT padding = 0;
+#endif
+
+    for (int32_t phase = p->stride_w; phase > 0; --phase) {
+        if (from == NULL) {
+            fill_cells(row + it->first, row + it->second, &padding, 0, it->inside);
+        } else {
+            fill_cells(row + it->first, row + it->second, from + it->from, step, it->inside);
+        }
+        ++it;
+    }
+}
+
+/* The tables of the outputs of an input channel, but for the rows of the ring. */
+static CORTEXM_APART void cortexm_fill_tables(const cortexm_planes_t *planes, const int8_t *weight)
+{
+    const PARAMS *const p = planes->p;
+    const int32_t stride = p->stride_w;
+    uint32_t *to = planes->tables;
+
+#if defined CORTEXM_IS_conv2d_planes
+    const int32_t tap_stride = 1;
+    const int32_t output_stride = p->kernel_h * p->kernel_w;
+#else
+    const int32_t tap_stride = p->out_c;
+    const int32_t output_stride = 1;
+#endif
+    for (int32_t i = planes->outputs; i > 0; --i) {
+        const int8_t *w = weight;
+
+        for (int32_t ky = p->kernel_h; ky > 0; --ky) {
+            int32_t place = planes->ahead; /* of the tap in its phase */
+            int32_t phase = 0;
+
+            ++to;
+            for (int32_t left = p->kernel_w; left > 0; left -= CELL_TAPS) {
+                *to++ = (uint32_t)(phase * planes->phase_cells + place) * (uint32_t)sizeof(CELL);
+                *to++ = weight_of(w, tap_stride, left);
+                w += cortexm_min(left, CELL_TAPS) * tap_stride;
+                for (phase += CELL_TAPS * p->dilation_w; phase >= stride; phase -= stride) {
+                    ++place;
+                }
+            }
+        }
+        weight += output_stride;
+    }
+}
+
+void KERNEL(const PARAMS *params, const ELEMENT *in, const int8_t *weight, const int32_t *bias,
+            ELEMENT *out, void *scratch)
+{
+    const PARAMS *const p = params;
+    const cortexm_planes_t planes = cortexm_planes_of(p, scratch);
+    const int32_t table_row = 1 + 2 * planes.steps;
+    const int32_t table = p->kernel_h * table_row;
+    const int32_t reach = (p->kernel_h - 1) * p->dilation_h + 1;
+    const int32_t ring = (int32_t)(planes.ring_end - planes.ring);
+    const int32_t out_rows = p->out_w * p->out_pixel_stride;
+
+    CORTEXM_ASSERT(p->in_c > 0 && p->out_c % p->in_c == 0 && p->act_min <= p->act_max);
+    CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
+    for (int32_t c = 0; c < p->in_c; ++c) {
+        ELEMENT *out_row = out + c * planes.outputs;
+        CELL *next = planes.ring;  /* where the next row goes … */
+        int32_t y = p->in_y0;      /* … which is this one */
+        CELL *begin = planes.ring; /* where the first row of a window is … */
+        int32_t first = p->in_y0;  /* … which is this one */
+
+        cortexm_fill_tables(&planes, weight + c);
+        for (int32_t i = 0; i < planes.outputs; ++i) {
+            const int32_t o = c * planes.outputs + i;
+
+            set_output(&planes, planes.outs + i, o, bias[o], planes.tables + i * table);
+        }
+        for (int32_t rows = p->out_h; rows > 0; --rows) {
+            uint32_t *to = planes.tables;
+            CELL *row = begin;
+
+            if (y < first) { /* windows with rows between them */
+                y = first;
+                next = begin;
+            }
+            for (; y < first + reach; ++y) {
+                const int is_inside = y >= 0 && y < p->in_h;
+
+                cortexm_fill_row(&planes, is_inside ? in + y * p->in_row_stride + c : NULL, next);
+                next += planes.row_cells;
+                if (next == planes.ring_end) {
+                    next = planes.ring;
+                }
+            }
+            for (int32_t ky = p->kernel_h; ky > 0; --ky) {
+                for (int32_t i = 0; i < planes.outputs; ++i) {
+                    to[i * table] = (uint32_t)(uintptr_t)row;
+                }
+                to += table_row;
+                row += p->dilation_h * planes.row_cells;
+                if (row >= planes.ring_end) {
+                    row -= ring;
+                }
+            }
+            for (int32_t i = 0; i < planes.outputs; ++i) {
+                row_of_codes(p, planes.outs + i, out_row + i);
+            }
+            first += p->stride_h;
+            begin += p->stride_h * planes.row_cells;
+            while (begin >= planes.ring_end) {
+                begin -= ring;
+            }
+            out_row += out_rows;
+        }
+    }
 }
 
 #elif defined CORTEXM_IS_depthwise_conv2d

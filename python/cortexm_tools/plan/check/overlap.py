@@ -166,7 +166,7 @@ def _kind(call: Call) -> tuple[str, int]:
 
 
 def _writer(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
-    kind, _ = _kind(call)
+    kind, together = _kind(call)
     f = dict(call.fields)
     if kind in ("pixels", "planes") and arg.step >= 0:
         height, width, step = _ints(f, "out_h", "out_w", "out_pixel_stride")
@@ -175,12 +175,12 @@ def _writer(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
 
         def when(places: Ints) -> Ints:
             pixel, channel = np.divmod(places // size, step)
-            time = pixel // width + channel // 4 * height if kind == "planes" else pixel
+            time = pixel // width + channel // together * height if kind == "planes" else pixel
             return np.where(channel < channels, time, _NEVER)
 
         extent = ((height * width - 1) * step + channels) * size
         if kind == "planes":
-            return _Pattern(extent, when, math.gcd(4, step, channels) * size)
+            return _Pattern(extent, when, math.gcd(together, step, channels) * size)
         return _Pattern(extent, when, step * size, (0, channels * size))
     if (kind == "elements" or call.kernel.op == "move") and arg.step >= 0:
         return _elements(graph, call, arg, kind, 0)
@@ -201,7 +201,7 @@ def _reader(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
             y, rest = np.divmod(places // size, row)
             line = _last_window(y, out_h, *_ints(f, "in_y0", "kernel_h", "stride_h", "dilation_h"))
             if kind == "planes":
-                return np.where(line < 0, _NEVER, line + rest % channels // 4 * out_h)
+                return np.where(line < 0, _NEVER, line + rest % channels // together * out_h)
             column = _last_window(
                 rest // channels,
                 out_w,
@@ -210,7 +210,7 @@ def _reader(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
             time = line * out_w + column + together - 1
             return np.where((line < 0) | (column < 0), _NEVER, time)
 
-        unit = math.gcd(4, channels) if kind == "planes" else channels
+        unit = math.gcd(together, channels) if kind == "planes" else channels
         return _Pattern(in_h * row * size, when, unit * size)
     once = (kind == "elements" and _ranges_once(call, arg)) or call.kernel.op == "move"
     if once and arg.step >= 0:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import cmsis_nn
+from . import cmsis_nn, planes
 
 Facts = Mapping[str, Any]
 
@@ -86,6 +86,11 @@ def _sixteens_3x3(facts: Facts) -> bool:
     is_even = are_pairs and facts["out_w"] % 2 == 0
     is_3x3 = facts["kernel_h"] == facts["kernel_w"] == 3
     return bool(is_3x3 and (facts["in_c"] % 16 == 0 or is_even))
+
+
+def _one_plane(facts: Facts) -> bool:
+    """A convolution of one input channel."""
+    return bool(facts["in_c"] == 1)
 
 
 def _from_minus_127(facts: Facts) -> bool:
@@ -193,6 +198,9 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "rows_3x3": _rows_3x3,
     "sixteens_3x3": _sixteens_3x3,
     "from_minus_127": _from_minus_127,
+    "one_plane": _one_plane,
+    "planes_pay_dsp": planes.pay_dsp,
+    "planes_pay_mve": planes.pay_mve,
     "pixel": _pixel,
     "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,
@@ -421,6 +429,9 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "fives": _fives,
     "fives_line": _fives_line,
     "band": _band,
+    "planes_dsp": planes.scratch_dsp,
+    "planes_mve": planes.scratch_mve,
+    "planes_mve_s16": planes.scratch_mve_s16,
     "quad_sums": _quad_sums,
     "step": _step,
     "wide_step": _wide_step,

@@ -6,7 +6,7 @@ A kernel whose row in kernels.json has an `order` promises how it walks its oper
 * ``pixels:K``: output pixels row by row, left to right. While it writes pixel q, it may still read what
   pixels q - K + 1 and later need, and nothing that only earlier ones do.
 * ``elements:K``: the same for elements; an operand has one element for each of the result.
-* ``planes``: whole channels one after the other (or in groups), each row by row. Writing a row, it may
+* ``planes:K``: whole channels one after the other, K at a time, each row by row. Writing a row, it may
   still read the input rows that this row and later ones need, of those channels and of later ones.
 
 So the output may lie over the input if it begins `distance` bytes below it: every byte is then written
@@ -34,7 +34,7 @@ class Distance:
 
 
 def order_of(call: Call) -> tuple[str, int]:
-    """The order that a kernel promises, and how many pixels or elements it has in work at once."""
+    """The order that a kernel promises, and how many pixels, elements or channels it has in work at once."""
     return _order(call.kernel.order)
 
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions of one channel at a time (kernels/src/common/taps.h): the scratch memory that they need, and
+whether they take fewer instructions than the other kernels.
+
+Estimates, from what `python -m benchmarks.sweep --kinds conv,depthwise` counted of both kinds of kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Facts = Mapping[str, Any]
+
+_MOST_SCRATCH = 4096  # bytes; the layers of large images are those whose other kernels are best
+_MOST_OUTPUTS = 16  # of a convolution of one channel
+
+
+def _reach(facts: Facts) -> int:
+    """Rows of a window, those between its taps included."""
+    return int((facts["kernel_h"] - 1) * facts["dilation_h"] + 1)
+
+
+def _scratch(facts: Facts, together: int, step_taps: int, cell: int, output: int) -> int:
+    """What is known of the columns of a stride, of each output of an input channel and its table, and
+    rows of an input channel in a ring: cortexm_planes_of in taps.h.
+
+    Args:
+        together: outputs that are computed together.
+        step_taps: taps of a step.
+        cell, output: bytes of a column in the ring, and of what is kept of an output channel.
+    """
+    stride, dilation = facts["stride_w"], facts["dilation_w"]
+    steps = -(-facts["kernel_w"] // step_taps)
+    outputs = -(-facts["out_w"] // together) * together
+    columns = (outputs - 1) * stride + (step_taps * steps - 1) * dilation + 1
+    ahead = 0 if step_taps == 1 else -(-dilation // stride)
+    row = stride * (ahead + (columns - 1) // stride + 1)
+    multiple = facts["out_c"] // facts["in_c"]
+    tables = 4 * facts["kernel_h"] * (1 + 2 * steps)
+    return int(16 * stride + multiple * (output + tables) + cell * _reach(facts) * row)
+
+
+def scratch_dsp(facts: Facts) -> int:
+    return _scratch(facts, 4, 2, 4, 40)
+
+
+def scratch_mve(facts: Facts) -> int:
+    return _scratch(facts, 8, 1, 1, 24)
+
+
+def scratch_mve_s16(facts: Facts) -> int:
+    return _scratch(facts, 8, 1, 2, 24)
+
+
+def _instructions(facts: Facts, row: float, group: float, fill: float) -> float:
+    """Of a layer: `row` and `group` for a row of an output channel, and `fill` for a row of the ring."""
+    filled = min(facts["stride_h"], _reach(facts)) * facts["out_h"] + _reach(facts)
+    outputs = facts["out_c"] * facts["out_h"] * (row + group)
+    return float(outputs + facts["in_c"] * filled * fill)
+
+
+def _fits(facts: Facts, scratch: int) -> bool:
+    is_small = facts["in_c"] > 1 or facts["out_c"] <= _MOST_OUTPUTS
+    return facts["out_w"] > 1 and is_small and scratch <= _MOST_SCRATCH
+
+
+def pay_dsp(facts: Facts) -> bool:
+    """Whether one channel at a time is best on DSP: mostly windows of many taps, and few channels."""
+    taps, columns = facts["kernel_h"] * facts["kernel_w"], facts["out_w"]
+    groups = -(-columns // 4)
+    steps = -(-facts["kernel_w"] // 2)
+    mine = _instructions(
+        facts,
+        150 + 12 * facts["kernel_h"] + 8 * columns,
+        groups * (52 + facts["kernel_h"] * (7 + 9 * steps)),
+        30 + 45 * facts["stride_w"] + 5 * facts["in_w"],
+    )
+    in_c, out_c = facts["in_c"], facts["out_c"]
+    if in_c == 1:
+        pixel = taps * (15 + 2 * out_c) + 50 * out_c
+    else:
+        pixel = in_c // 4 * 4 * (5.7 * taps + 40) + in_c % 4 * (12.3 * taps + 25)
+    return _fits(facts, scratch_dsp(facts)) and mine < pixel * facts["out_h"] * columns
+
+
+def pay_mve(facts: Facts) -> bool:
+    """The same with MVE: mostly less than eight channels, which no vector of channels has lanes for."""
+    taps, columns = facts["kernel_h"] * facts["kernel_w"], facts["out_w"]
+    groups = -(-columns // 8)
+    mine = _instructions(
+        facts,
+        120 + 10 * facts["kernel_h"],
+        groups * (45 + facts["kernel_h"] * (5 + 7 * facts["kernel_w"])),
+        20 + 25 * facts["stride_w"] + facts["in_w"] / 2,
+    )
+    in_c, out_c = facts["in_c"], facts["out_c"]
+    if in_c == 1:
+        pixel = 90 + 12 * out_c + (3.2 if facts["dilation_w"] == 1 else 12) * taps
+    elif in_c >= 8:
+        chunks = -(-in_c // 8) * (12.5 * taps + 70) + (8 * taps if in_c % 8 else 0)
+        pixel = (chunks + 7 * taps + 70) / 2
+    elif in_c == 4 and taps == 9 and facts["dilation_h"] == facts["dilation_w"] == 1:
+        pixel = in_c * 40  # the DSP kernel of 3x3 windows
+    else:
+        pixel = in_c // 4 * 4 * (5.7 * taps + 40) + in_c % 4 * (12.3 * taps + 25)
+    return _fits(facts, scratch_mve(facts)) and mine < pixel * facts["out_h"] * columns
