@@ -188,6 +188,7 @@ class _Replay:
         image = done // (width * out_c) // result.shape[2]
         kernel_h, kernel_w = f["kernel_h"], f["kernel_w"]
         count = f["out_h"] * f.get("batches", 1)
+        together, ahead = (ahead, 1) if planes else (out_c, ahead)  # channels, pixels
 
         def window(q: int, low: int, high: int) -> None:
             y, x = divmod(q, width)
@@ -207,8 +208,8 @@ class _Replay:
                         at = source.offset + place + low
                         self.check(source.index, read, at, high - low, begin + low)
 
-        for low in range(0, out_c, 4) if planes else [0]:
-            high = min(low + 4, out_c) if planes else out_c
+        for low in range(0, out_c, together):
+            high = min(low + together, out_c)
             pixels = count * width
             for q in range(pixels + ahead - 1):
                 if q < pixels:

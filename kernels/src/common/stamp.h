@@ -116,8 +116,8 @@
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_max_pool2d
-#undef LATER_QUADS
 #undef LARGEST
+#undef LATER_QUADS
 #undef LITERALS
 #undef LOAD
 #undef LOAD_EIGHT

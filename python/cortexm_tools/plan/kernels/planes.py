@@ -15,6 +15,10 @@ Facts = Mapping[str, Any]
 _MOST_SCRATCH = 4096  # bytes; the layers of large images are those whose other kernels are best
 _MOST_OUTPUTS = 16  # of a convolution of one channel
 
+# Of the instructions of other kernels at most so many, so that the code is worth its flash, and layers
+# that the estimate does not know well do not become slower.
+_SHARE_DSP, _SHARE_MVE = 0.9, 0.7
+
 
 def _reach(facts: Facts) -> int:
     """Rows of a window, those between its taps included."""
@@ -81,7 +85,8 @@ def pay_dsp(facts: Facts) -> bool:
         pixel = taps * (15 + 2 * out_c) + 50 * out_c
     else:
         pixel = in_c // 4 * 4 * (5.7 * taps + 40) + in_c % 4 * (12.3 * taps + 25)
-    return _fits(facts, scratch_dsp(facts)) and mine < pixel * facts["out_h"] * columns
+    others = pixel * facts["out_h"] * columns
+    return _fits(facts, scratch_dsp(facts)) and mine < _SHARE_DSP * others
 
 
 def pay_mve(facts: Facts) -> bool:
@@ -96,7 +101,9 @@ def pay_mve(facts: Facts) -> bool:
     )
     in_c, out_c = facts["in_c"], facts["out_c"]
     if in_c == 1:
-        pixel = 90 + 12 * out_c + (3.2 if facts["dilation_w"] == 1 else 12) * taps
+        # Windows of one row need not be gathered.
+        tap = 12.0 if facts["dilation_w"] > 1 else 1.0 if facts["kernel_h"] == 1 else 3.2
+        pixel = 90 + 12 * out_c + tap * taps
     elif in_c >= 8:
         chunks = -(-in_c // 8) * (12.5 * taps + 70) + (8 * taps if in_c % 8 else 0)
         pixel = (chunks + 7 * taps + 70) / 2
@@ -104,4 +111,5 @@ def pay_mve(facts: Facts) -> bool:
         pixel = in_c * 40  # the DSP kernel of 3x3 windows
     else:
         pixel = in_c // 4 * 4 * (5.7 * taps + 40) + in_c % 4 * (12.3 * taps + 25)
-    return _fits(facts, scratch_mve(facts)) and mine < pixel * facts["out_h"] * columns
+    others = pixel * facts["out_h"] * columns
+    return _fits(facts, scratch_mve(facts)) and mine < _SHARE_MVE * others
