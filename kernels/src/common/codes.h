@@ -11,6 +11,8 @@
 
 /* Objects of one instruction set and the same types share these. */
 #define cortexm_simple_codes CORTEXM_NAME(simple_codes, TYPES, ISA)
+#define cortexm_are_simple CORTEXM_NAME(are_simple, TYPES, ISA)
+#define cortexm_clamp_codes CORTEXM_NAME(clamp_codes, TYPES, ISA)
 #define cortexm_put_any CORTEXM_NAME(put_any, TYPES, ISA)
 #define cortexm_put_codes CORTEXM_NAME(put_codes, TYPES, ISA)
 
@@ -25,45 +27,52 @@ typedef struct {
 
 #include CORTEXM_ROUTINES
 
+/* Whether all shifts are -2 or less. */
+CORTEXM_SHARED int32_t cortexm_are_simple(const int8_t *shift, int32_t channels)
+{
+    while (channels > 0 && *shift <= -2) {
+        ++shift;
+        --channels;
+    }
+    return channels <= 0;
+}
+
 static inline cortexm_codes_t cortexm_codes(const MULTIPLIER *multiplier, const int8_t *shift,
                                             int32_t channels, int32_t zero_point, int32_t low,
                                             int32_t high)
 {
-    cortexm_codes_t codes = {multiplier, shift, zero_point, low, high, 1,
+    return (cortexm_codes_t){multiplier,
+                             shift,
+                             zero_point,
+                             low,
+                             high,
+                             cortexm_are_simple(shift, channels),
                              low != INT8_MIN || high != INT8_MAX};
-
-    for (int32_t o = 0; o < channels; ++o) {
-        if (shift[o] > -2) {
-            codes.is_simple = 0;
-        }
-    }
-    return codes;
 }
 
-#ifndef cortexm_put_simple
-/* The codes of value[4 * i + k] of a simple layer, for `rows` > 0 pixels i and four channels o + k. The
- * values are lost. */
-static inline void cortexm_put_simple(const cortexm_codes_t *codes, int32_t o, int32_t *value,
+/* Codes of int8, out[i][o + k] as below, to [low, high]. */
+CORTEXM_SHARED void cortexm_clamp_codes(const cortexm_codes_t *codes, int32_t o, int32_t rows,
+                                        int8_t *const *out)
+{
+    do {
+        int8_t *to = *out++ + o;
+
+        for (const int8_t *const end = to + 4; to != end; ++to) {
+            *to = (int8_t)cortexm_clamp(*to, codes->low, codes->high);
+        }
+    } while (--rows != 0);
+}
+
+/* out[i][o + k] = code of value[4 * i + k] of a simple layer, for `rows` > 0 pixels i and four channels
+ * o + k: cortexm_simple_codes makes it a code of int8. */
+static inline void cortexm_put_simple(const cortexm_codes_t *codes, int32_t o, const int32_t *value,
                                       int32_t rows, int8_t *const *out)
 {
-    cortexm_simple_codes(value, codes->multiplier + o, codes->shift + o, 2 * codes->zero_point + 1,
-                         rows);
+    cortexm_simple_codes(codes, o, value, rows, out);
     if (codes->is_clamped) {
-        for (int32_t i = 0; i < 4 * rows; ++i) {
-            value[i] = cortexm_clamp(value[i], codes->low, codes->high);
-        }
-    }
-    for (int32_t i = 0; i < rows; ++i) {
-        int8_t *const to = out[i] + o;
-
-        to[0] = (int8_t)value[0];
-        to[1] = (int8_t)value[1];
-        to[2] = (int8_t)value[2];
-        to[3] = (int8_t)value[3];
-        value += 4;
+        cortexm_clamp_codes(codes, o, rows, out);
     }
 }
-#endif
 
 /* Those of a convolution, and the code of its padding. */
 #define CORTEXM_CODES_OF(p)                                                                        \
@@ -101,9 +110,9 @@ CORTEXM_SHARED void cortexm_put_any(const cortexm_codes_t *codes, int32_t o, int
     } while (out != last);
 }
 
-/* The same. The values are lost. */
+/* The same. */
 CORTEXM_SHARED void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, int32_t count,
-                                      int32_t *value, int32_t rows, int8_t *const *out)
+                                      const int32_t *value, int32_t rows, int8_t *const *out)
 {
     if (codes->is_simple && count == 4) {
         cortexm_put_simple(codes, o, value, rows, out);

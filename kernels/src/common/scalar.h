@@ -95,7 +95,7 @@ static inline void cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t 
     }
 }
 
-#ifndef cortexm_put_simple
+#ifndef CORTEXM_SIMPLE_CODES
 
 /* The code of an accumulator in a simple layer; takes 2z + 1 for the zero point z.
  *
@@ -110,19 +110,20 @@ static inline int32_t cortexm_simple_code(int32_t value, int32_t multiplier, int
     return cortexm_clamp(code >> 1, INT8_MIN, INT8_MAX);
 }
 
-/* common/codes.h: value[4 * i + o] becomes its simple code, for four outputs o and `rows` > 0 values i
- * of each. */
-CORTEXM_SHARED void cortexm_simple_codes(int32_t *value, const MULTIPLIER *multiplier,
-                                         const int8_t *shift, int32_t twice_zero_point_plus_one,
-                                         int32_t rows)
+/* common/codes.h */
+CORTEXM_SHARED void cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o,
+                                         const int32_t *value, int32_t rows, int8_t *const *out)
 {
-    for (const int32_t *const end = value + 4; value != end; ++value) {
-        const int32_t m = CORTEXM_Q31(*multiplier++);
-        const int32_t s = *shift++;
+    const int32_t end = o + 4;
 
-        for (int32_t i = 0; i < 4 * rows; i += 4) {
-            value[i] = cortexm_simple_code(value[i], m, s, twice_zero_point_plus_one);
+    for (; o != end; ++o) {
+        const int32_t m = CORTEXM_Q31(codes->multiplier[o]);
+        const int32_t s = codes->shift[o];
+
+        for (int32_t i = 0; i < rows; ++i) {
+            out[i][o] = (int8_t)cortexm_simple_code(value[4 * i], m, s, 2 * codes->zero_point + 1);
         }
+        ++value;
     }
 }
 

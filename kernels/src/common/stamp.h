@@ -55,6 +55,7 @@
 #undef CELL
 #undef CELL_OUTPUTS
 #undef CELL_TAPS
+#undef CHANNEL
 #undef CHANNELS
 #undef CHUNK
 #undef CLAMP
@@ -117,6 +118,7 @@
 #undef LANES_avg_pool2d
 #undef LANES_max_pool2d
 #undef LARGEST
+#undef LAST_PRODUCTS
 #undef LATER_QUADS
 #undef LITERALS
 #undef LOAD
@@ -302,6 +304,7 @@
 #undef WIDE_depthwise_conv2d
 #undef WIDE_depthwise_conv2d_wide
 #undef WIDTH
+#undef WORDS
 #undef ZERO_POINT
 #undef ZERO_POINTS
 

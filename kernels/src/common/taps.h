@@ -314,8 +314,8 @@ void KERNEL(const PARAMS *params, const ELEMENT *in, const int8_t *weight, const
 
 #elif defined CORTEXM_IS_depthwise_conv2d
 
-/* In C, for codes of either size (ELEMENT, stamp.h): sum[i] = bias[i] + sum over the
- * taps of tap[channel + i] * w[i]. There is at least one tap. */
+/* In C, for codes of either size (ELEMENT, stamp.h): sum[i] = bias[i] + sum over the taps, which are
+ * three pointers apart, of tap[channel + i] * w[i]. There is at least one tap. */
 static CORTEXM_APART void cortexm_tap_fours(const ELEMENT *const *tap, const ELEMENT *const *end,
                                             int32_t channel, const int8_t *w,
                                             const int32_t bias[4], int32_t sum[4])
@@ -326,8 +326,9 @@ static CORTEXM_APART void cortexm_tap_fours(const ELEMENT *const *tap, const ELE
     int32_t sum3 = bias[3];
 
     do {
-        const ELEMENT *const x = *tap++ + channel;
+        const ELEMENT *const x = *tap + channel;
 
+        tap += 3;
         sum0 += x[0] * w[0];
         sum1 += x[1] * w[1];
         sum2 += x[2] * w[2];

@@ -100,10 +100,17 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     "add  " first ", r5\n"                                                                         \
     "muls r4, r3\n"                                                                                \
     "add  " second ", r4\n"
+/* The last ones of an input, which is needed no more. */
+#define LAST_PRODUCTS(offset, half, first, second)                                                 \
+    "ldrb r4, [r1, #" offset "]\n" half                                                            \
+    "muls r2, r4\n"                                                                                \
+    "add  " first ", r2\n"                                                                         \
+    "muls r3, r4\n"                                                                                \
+    "add  " second ", r3\n"
 #define ENTER(left_out, step) "cmp  r5, #" left_out "\n" "bne  1f\n" "b    " step "f\n" "1:\n"
 #define STEP(half, k0, k1, k2, k3)                                                                 \
     "ldmia r0!, {r2, r3}\n" PRODUCTS(k0, half, "r6", "r7") PRODUCTS(k1, half, "r8", "r9")          \
-        PRODUCTS(k2, half, "r10", "r11") PRODUCTS(k3, half, "r12", "lr")
+        PRODUCTS(k2, half, "r10", "r11") LAST_PRODUCTS(k3, half, "r12", "lr")
 #if WEIGHT_BITS == 4
 #define SKIPPED "lsls r4, r5, #1\n" /* bytes of so many inputs */
 #define ENTERED ENTER("6", "16") ENTER("4", "14")
@@ -131,27 +138,6 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     "adds r1, #32\n"
 #define FIRST_ROUND "b    11f\n"
 #endif
-/* The sums of r6 and r7 are added to [r0], [r0 + 16] and [r0 + 32]. */
-#define SEPARATE                                                                                   \
-    "lsrs r2, r6, #21\n"                                                                           \
-    "lsls r3, r2, #21\n"                                                                           \
-    "subs r6, r6, r3\n"                                                                            \
-    "lsls r3, r2, #11\n"                                                                           \
-    "subs r7, r7, r3\n"                                                                            \
-    "lsrs r3, r7, #22\n"                                                                           \
-    "lsls r4, r3, #22\n"                                                                           \
-    "subs r7, r7, r4\n"                                                                            \
-    "lsls r3, r3, #11\n"                                                                           \
-    "adds r2, r2, r3\n"                                                                            \
-    "ldr  r3, [r0]\n"                                                                              \
-    "adds r3, r3, r6\n"                                                                            \
-    "str  r3, [r0]\n"                                                                              \
-    "ldr  r3, [r0, #16]\n"                                                                         \
-    "adds r3, r3, r7\n"                                                                            \
-    "str  r3, [r0, #16]\n"                                                                         \
-    "ldr  r3, [r0, #32]\n"                                                                         \
-    "adds r3, r3, r2\n"                                                                            \
-    "str  r3, [r0, #32]\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      CORTEXM_HIGH_TO_LOW
@@ -182,36 +168,62 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
                      "b    10b\n"
                      "2:\n"
                      "ldr  r0, [sp, #40]\n"
-                     SEPARATE
-                     "adds r0, #4\n"
+                     "mov  r1, r12\n"
+                     "mov  r5, lr\n"
+                     "bl   3f\n"
                      "mov  r6, r8\n"
-                     "mov  r7, r9\n" SEPARATE
-                     "adds r0, #4\n"
+                     "mov  r7, r9\n"
+                     "bl   3f\n"
                      "mov  r6, r10\n"
-                     "mov  r7, r11\n" SEPARATE
-                     "adds r0, #4\n"
-                     "mov  r6, r12\n"
-                     "mov  r7, lr\n" SEPARATE
+                     "mov  r7, r11\n"
+                     "bl   3f\n"
+                     "movs r6, r1\n"
+                     "movs r7, r5\n"
+                     "bl   3f\n"
                      "pop  {r3, r4, r5, r6, r7}\n"
                      CORTEXM_LOW_TO_HIGH
-                     "pop  {r4, r5, r6, r7, pc}\n");
-#undef SEPARATE
+                     "pop  {r4, r5, r6, r7, pc}\n"
+                     /* The sums of r6 and r7 are added to [r0], [r0 + 16] and [r0 + 32]. */
+                     "3:\n"
+                     "lsrs r2, r6, #21\n"
+                     "lsls r3, r2, #21\n"
+                     "subs r6, r6, r3\n"
+                     "lsls r3, r2, #11\n"
+                     "subs r7, r7, r3\n"
+                     "lsrs r3, r7, #22\n"
+                     "lsls r4, r3, #22\n"
+                     "subs r7, r7, r4\n"
+                     "lsls r3, r3, #11\n"
+                     "adds r2, r2, r3\n"
+                     "ldr  r3, [r0]\n"
+                     "adds r3, r3, r6\n"
+                     "str  r3, [r0]\n"
+                     "ldr  r3, [r0, #16]\n"
+                     "adds r3, r3, r7\n"
+                     "str  r3, [r0, #16]\n"
+                     "ldr  r3, [r0, #32]\n"
+                     "adds r3, r3, r2\n"
+                     "str  r3, [r0, #32]\n"
+                     "adds r0, #4\n"
+                     "bx   lr\n");
 #undef FIRST_ROUND
 #undef STEPS
 #undef ENTERED
 #undef SKIPPED
 #undef STEP
 #undef ENTER
+#undef LAST_PRODUCTS
 #undef PRODUCTS
 #undef UPPER
 #undef LOWER
 }
 
-/* Only loads with two registers extend the sign. So the weights' pointer is kept `channel` below the
- * weights, and the indices channel to channel + 2 serve both. */
+/* depthwise_conv2d.inc: two channels at a time, which takes six registers for sums. Only loads with two registers extend the
+ * sign: the weights' pointer is kept `channel` below the weights, so that one index serves all. */
+#define CORTEXM_TAP_THREES
 CORTEXM_NAKED static void
-cortexm_tap_fours(const int8_t *const *tap, const int8_t *const *end, int32_t channel,
-                  const int8_t *w, const int32_t bias[4], int32_t sum[4])
+cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t channel,
+                   const int8_t *w, const int32_t bias[4], int32_t sum[12])
 {
     CORTEXM_TAKES(tap);
     CORTEXM_TAKES(end);
@@ -219,38 +231,63 @@ cortexm_tap_fours(const int8_t *const *tap, const int8_t *const *end, int32_t ch
     CORTEXM_TAKES(w);
     CORTEXM_TAKES(bias);
     CORTEXM_TAKES(sum);
-#define PRODUCT(index, sum)                                                                        \
-    "ldrsb r2, [r3, " index "]\n"                                                                  \
-    "ldrsb r7, [r1, " index "]\n"                                                                  \
-    "muls r2, r7\n"                                                                                \
-    "add  " sum ", r2\n"
+#define PRODUCT(pointer, sum)                                                                      \
+    "ldrsb r7, [" pointer ", r6]\n"                                                                \
+    "muls r7, r2\n"                                                                                \
+    "add  " sum ", r7\n"
+#define CHANNEL(first, second, third)                                                              \
+    "ldrsb r2, [r1, r6]\n" PRODUCT("r3", first) PRODUCT("r4", second) PRODUCT("r5", third)
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      CORTEXM_HIGH_TO_LOW
-                     "push {r4, r5, r6, r7}\n"
-                     "mov  r12, r1\n" /* the end */
-                     "ldr  r1, [sp, #36]\n"
-                     "ldmia r1!, {r4, r5, r6, r7}\n"
-                     CORTEXM_LOW_TO_HIGH
-                     "subs r1, r3, r2\n"
-                     "movs r4, r2\n"
-                     "adds r5, r2, #1\n"
-                     "adds r6, r2, #2\n"
-                     "1:\n"
-                     "ldmia r0!, {r3}\n"
-                     PRODUCT("r4", "r8") PRODUCT("r5", "r9") PRODUCT("r6", "r10")
-                     "adds r3, #1\n"
-                     "adds r1, #1\n"
-                     PRODUCT("r6", "r11")
-                     "adds r1, #3\n"
-                     "cmp  r0, r12\n"
+                     "push {r0, r1, r2, r4, r5, r6, r7}\n"
+                     "movs r6, r2\n"
+                     "subs r3, r3, r2\n" /* what r6 is to be added to: the same for other channels */
+                     "1:\n" /* two channels */
+                     "ldr  r1, [sp, #48]\n"
+                     "ldmia r1!, {r4, r5}\n"
+                     "str  r1, [sp, #48]\n"
+                     "mov  r8, r4\n"
+                     "mov  r9, r4\n"
+                     "mov  r10, r4\n"
+                     "mov  r11, r5\n"
+                     "mov  r12, r5\n"
+                     "mov  lr, r5\n"
+                     "ldr  r0, [sp]\n"
+                     "movs r1, r3\n"
+                     "push {r3}\n"
+                     "2:\n"
+                     "ldmia r0!, {r3, r4, r5}\n" CHANNEL("r8", "r9", "r10")
+                     "adds r6, #1\n" CHANNEL("r11", "r12", "lr")
+                     "subs r6, #1\n"
+                     "adds r1, #4\n"
+                     "ldr  r2, [sp, #8]\n"
+                     "cmp  r0, r2\n"
+                     "bne  2b\n"
+                     "pop  {r3}\n"
+                     "ldr  r0, [sp, #52]\n"
+                     "mov  r4, r8\n"
+                     "mov  r5, r11\n"
+                     "stmia r0!, {r4, r5}\n"
+                     "str  r0, [sp, #52]\n"
+                     "mov  r4, r9\n"
+                     "mov  r5, r12\n"
+                     "str  r4, [r0, #8]\n"
+                     "str  r5, [r0, #12]\n"
+                     "mov  r4, r10\n"
+                     "mov  r5, lr\n"
+                     "str  r4, [r0, #24]\n"
+                     "str  r5, [r0, #28]\n"
+                     "adds r6, #2\n"
+                     "ldr  r2, [sp, #8]\n"
+                     "subs r2, r6, r2\n"
+                     "cmp  r2, #4\n"
                      "bne  1b\n"
-                     CORTEXM_HIGH_TO_LOW
-                     "ldr  r2, [sp, #40]\n"
-                     "stmia r2!, {r4, r5, r6, r7}\n"
+                     "add  sp, #12\n"
                      "pop  {r4, r5, r6, r7}\n"
                      CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n");
+#undef CHANNEL
 #undef PRODUCT
 }
 
@@ -262,92 +299,88 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
     CORTEXM_TAKES(n);
     CORTEXM_TAKES(T);
     CORTEXM_TAKES(second);
-#define BLOCK(pointer, offset, half, sum0, sum1, sum2)                                             \
-    "ldr  r5, [" pointer ", #" offset "]\n" half                                                   \
-    "rev  r4, r5\n"                                                                                \
-    "muls r4, r3\n"                                                                                \
-    "add  " sum1 ", r4\n"                                                                          \
-    "rev16 r4, r5\n"                                                                               \
-    "muls r4, r3\n"                                                                                \
-    "add  " sum2 ", r4\n"                                                                          \
-    "muls r5, r3\n"                                                                                \
-    "add  " sum0 ", r5\n"
-#define STEP(k, offset, half)                                                                      \
-    "ldrb r3, [r0, #" k "]\n"                                                                      \
-    "sxtb r3, r3\n" BLOCK("r1", offset, half, "r6", "r7", "r8")                                    \
-        BLOCK("r2", offset, half, "r9", "r10", "r11")
+#define PRODUCTS(word, x, sum0, sum1, sum2)                                                        \
+    "rev  r6, " word "\n"                                                                          \
+    "muls r6, " x "\n"                                                                             \
+    "add  " sum1 ", r6\n"                                                                          \
+    "rev16 r6, " word "\n"                                                                         \
+    "muls r6, " x "\n"                                                                             \
+    "add  " sum2 ", r6\n"                                                                          \
+    "muls " word ", " x "\n"                                                                       \
+    "add  " sum0 ", " word "\n"
+#define TAKE(x, k)                                                                                 \
+    "ldrb " x ", [r0, #" k "]\n"                                                                   \
+    "sxtb " x ", " x "\n"
 #if WEIGHT_BITS == 4
-#define LOWER "mov  r4, lr\n" "ands r5, r4\n"
-#define UPPER "lsrs r5, r5, #4\n" LOWER
-#define PREPARE "ldr  r4, 9f\n" "mov  lr, r4\n"
+/* Weights of two inputs are the lower and the upper halves of the bytes of a word. */
 #define LITERALS ".balign 4\n" "9: .word 0x0f0f0f0f\n"
-#define STEPS                                                                                      \
-    STEP("0", "0", LOWER) STEP("1", "0", UPPER) STEP("2", "4", LOWER) STEP("3", "4", UPPER)        \
-    "adds r1, #8\n"                                                                                \
-    "adds r2, #8\n"
+#define BLOCK(pointer, sum0, sum1, sum2)                                                           \
+    "ldmia " pointer "!, {r4}\n"                                                                   \
+    "ldr  r6, 9f\n"                                                                                \
+    "lsrs r5, r4, #4\n"                                                                            \
+    "ands r4, r6\n"                                                                                \
+    "ands r5, r6\n" PRODUCTS("r4", "r3", sum0, sum1, sum2)                                         \
+        PRODUCTS("r5", "r7", sum0, sum1, sum2)
 #else
-#define PREPARE
 #define LITERALS
-#define STEPS                                                                                      \
-    STEP("0", "0", "") STEP("1", "4", "") STEP("2", "8", "") STEP("3", "12", "")                   \
-    "adds r1, #16\n"                                                                               \
-    "adds r2, #16\n"
+#define BLOCK(pointer, sum0, sum1, sum2)                                                           \
+    "ldmia " pointer "!, {r4, r5}\n" PRODUCTS("r4", "r3", sum0, sum1, sum2)                        \
+        PRODUCTS("r5", "r7", sum0, sum1, sum2)
 #endif
+#define STEP(k, next)                                                                              \
+    TAKE("r3", k) TAKE("r7", next) BLOCK("r1", "r8", "r9", "r10") BLOCK("r2", "r11", "r12", "lr")
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      CORTEXM_HIGH_TO_LOW
-                     "push {r3, r4, r5, r6, r7}\n"
+                     "push {r4, r5, r6, r7}\n"
                      "adds r2, r0, r2\n"
-                     "mov  r12, r2\n" /* the end */
-                     "ldr  r2, [sp, #40]\n"
+                     "push {r2, r3}\n" /* the end, T */
+                     "ldr  r2, [sp, #44]\n"
                      "adds r2, r1, r2\n"
-                     "ldmia r3!, {r6, r7}\n"
+                     "ldmia r3!, {r4, r5, r6, r7}\n"
+                     CORTEXM_LOW_TO_HIGH
                      "ldmia r3!, {r4, r5}\n"
-                     "mov  r8, r4\n"
-                     "mov  r9, r5\n"
-                     "ldmia r3!, {r4, r5}\n"
-                     "mov  r10, r4\n"
-                     "mov  r11, r5\n"
-                     PREPARE "1:\n" STEPS
+                     "mov  r12, r4\n"
+                     "mov  lr, r5\n"
+                     "1:\n" STEP("0", "1") STEP("2", "3")
                      "adds r0, #4\n"
-                     "cmp  r0, r12\n"
+                     "ldr  r6, [sp]\n"
+                     "cmp  r0, r6\n"
                      "bne  1b\n"
-                     "pop  {r3}\n"
-                     "mov  r4, r8\n"
-                     "mov  r5, r9\n"
-                     "stmia r3!, {r6, r7}\n"
-                     "mov  r6, r10\n"
-                     "mov  r7, r11\n"
+                     "pop  {r2, r3}\n"
+                     CORTEXM_HIGH_TO_LOW
                      "stmia r3!, {r4, r5, r6, r7}\n"
+                     "mov  r4, r12\n"
+                     "mov  r5, lr\n"
+                     "stmia r3!, {r4, r5}\n"
                      "pop  {r4, r5, r6, r7}\n"
                      CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n" LITERALS);
-#undef LITERALS
-#undef STEPS
-#undef PREPARE
-#undef UPPER
-#undef LOWER
 #undef STEP
 #undef BLOCK
+#undef LITERALS
+#undef TAKE
+#undef PRODUCTS
 }
 
-/* r2 and r1: upper and lower half of a value; r1 becomes its high product with the multiplier,
- * cortexm_high_mul_narrow's. That of weights of 4 bits has no lower half. */
+/* r5, r4: upper and lower half of the multiplier of channel r2, by way of r3. That of weights of 4 bits has
+ * no lower half. */
 #if WEIGHT_BITS == 4
 #define LOAD_MULTIPLIER                                                                            \
-    "ldrh r5, [r1]\n"                                                                              \
-    "adds r1, #2\n"
+    "lsls r2, r2, #1\n"                                                                            \
+    "ldrh r5, [r3, r2]\n"
 #define MULTIPLY_UPPER
 #define MULTIPLY_SMALL "muls r1, r5\n"
 #define MULTIPLY_LOWER "muls r1, r5\n"
 #define ADD_UPPER "muls r2, r5\n"
 #else
-/* r5, r4: upper and lower half of the multiplier */
 #define LOAD_MULTIPLIER                                                                            \
-    "ldmia r1!, {r4}\n"                                                                            \
+    "lsls r2, r2, #2\n"                                                                            \
+    "ldr  r4, [r3, r2]\n"                                                                          \
     "lsrs r5, r4, #16\n"                                                                           \
     "uxth r4, r4\n"
-/* r3: `first` of cortexm_high_mul_narrow */
+/* r2 and r1: upper and lower half of a value; r1 becomes its high product with the multiplier,
+ * cortexm_high_mul_narrow's. r3: `first` of that */
 #define MULTIPLY_UPPER                                                                             \
     "movs r3, r1\n"                                                                                \
     "muls r3, r4\n"                                                                                \
@@ -373,53 +406,110 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
     "adds r2, r2, r3\n"
 #endif
 
-/* As the compiler would do it, but for the saturation, and with an output's constants prepared once.
- * A negative value becomes at most
- * the zero point, so if that is -128, as after a ReLU, there is nothing to compute. One from 0 to
- * 2^16 - 1 has no upper half to multiply. */
+/* common/codes.h. A value from 0 to 2^16 - 1 has no upper half to multiply, and both of its
+ * shifts are one, by 15 - shift bits, the last of which is the carry (docs/numerics.md). A negative value
+ * becomes at most the zero point, so if that is -128, as after a ReLU, there is nothing to compute.
+ *
+ * Three rows are made together (r8 to r10: where their codes go), others one after the other. On the
+ * stack: the last channel's end, the rows that are left, `out`, multipliers, shifts, the zero point. */
 CORTEXM_NAKED CORTEXM_SHARED void
-cortexm_simple_codes(int32_t *value, const MULTIPLIER *multiplier, const int8_t *shift,
-                     int32_t twice_zero_point_plus_one, int32_t rows)
+cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *value, int32_t rows,
+                     int8_t *const *out)
 {
+    CORTEXM_TAKES(codes);
+    CORTEXM_TAKES(o);
     CORTEXM_TAKES(value);
-    CORTEXM_TAKES(multiplier);
-    CORTEXM_TAKES(shift);
-    CORTEXM_TAKES(twice_zero_point_plus_one);
     CORTEXM_TAKES(rows);
+    CORTEXM_TAKES(out);
+#define CODE(offset, to, large, done)                                                              \
+    "ldr  r1, [r0, #" offset "]\n"                                                                 \
+    "lsrs r2, r1, #16\n"                                                                           \
+    "bne  " large "f\n" MULTIPLY_SMALL                                                             \
+    "add  r1, r12\n"                                                                               \
+    "asrs r1, r6\n"                                                                                \
+    "adcs r1, r7\n"                                                                                \
+    "cmp  r1, #127\n"                                                                              \
+    "ble  " done "f\n"                                                                             \
+    "movs r1, #127\n" done ":\n"                                                                   \
+    "mov  r2, " to "\n"                                                                            \
+    "add  r2, r11\n"                                                                               \
+    "strb r1, [r2]\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
-                     "mov  r9, r1\n"
-                     "mov  r10, r2\n"
-                     "mov  r11, r3\n"
+                     "ldr  r4, [sp, #36]\n"
+                     "ldmia r0!, {r5, r6, r7}\n"
+                     "mov  r11, r1\n"
+                     "adds r1, #4\n"
+                     "push {r1, r3, r4, r5, r6, r7}\n"
+                     "movs r0, r2\n"
                      "movs r1, #1\n"
                      "lsls r1, r1, #14\n"
                      "mov  r12, r1\n"
-                     "ldr  r1, [sp, #36]\n"
-                     "lsls r1, r1, #4\n"  /* bytes from one row's value to the last one's end */
-                     "adds r2, r0, #7\n"
-                     "adds r2, #9\n"      /* the end of the outputs */
-                     "mov  lr, r2\n"
-                     "push {r1}\n"
-                     "1:\n"
-                     "ldr  r1, [sp]\n"
-                     "adds r1, r0, r1\n"
-                     "mov  r8, r1\n" /* the end of an output's values */
-                     "mov  r1, r9\n"
-                     LOAD_MULTIPLIER
-                     "mov  r9, r1\n"
-                     "mov  r1, r10\n"
-                     "ldrb r6, [r1]\n"
-                     "adds r1, #1\n"
-                     "mov  r10, r1\n"
-                     "mvns r6, r6\n" /* -1 - shift */
+                     "cmp  r3, #3\n"
+                     "bne  3f\n"
+                     "ldmia r4!, {r1, r2, r3}\n"
+                     "mov  r8, r1\n"
+                     "mov  r9, r2\n"
+                     "mov  r10, r3\n"
+                     "1:\n" /* a channel */
+                     "mov  r2, r11\n"
+                     "ldr  r3, [sp, #16]\n"
+                     "ldrb r6, [r3, r2]\n"
+                     "ldr  r3, [sp, #12]\n" LOAD_MULTIPLIER
+                     "movs r2, #15\n"
+                     "subs r6, r2, r6\n" CODE("0", "r8", "11", "21")
+                     "mov  r2, sp\n"
+                     "cmp  r9, r2\n"
+                     "beq  2f\n" CODE("16", "r9", "12", "22") CODE("32", "r10", "13", "23")
                      "2:\n"
-                     "ldr  r1, [r0]\n"
-                     "asrs r2, r1, #16\n" /* r2, r1: of the value */
-                     "bmi  5f\n"
-                     "beq  7f\n"
-                     "3:\n"
+                     "movs r2, #1\n"
+                     "add  r11, r2\n"
+                     "adds r0, #4\n"
+                     "ldr  r2, [sp]\n"
+                     "cmp  r11, r2\n"
+                     "bne  1b\n"
+                     "mov  r2, sp\n"
+                     "cmp  r9, r2\n"
+                     "bne  4f\n"
+                     "3:\n" /* the next row alone */
+                     "ldr  r1, [sp, #4]\n"
+                     "subs r1, #1\n"
+                     "bmi  4f\n"
+                     "ldr  r2, [sp, #8]\n"
+                     "ldmia r2!, {r3}\n"
+                     "str  r1, [sp, #4]\n"
+                     "str  r2, [sp, #8]\n"
+                     "mov  r8, r3\n"
+                     "mov  r9, sp\n" /* no row's place */
+                     "ldr  r1, [sp]\n"
+                     "subs r1, #4\n"
+                     "mov  r11, r1\n"
+                     "b    1b\n"
+                     "4:\n"
+                     "add  sp, #24\n"
+                     "pop  {r4, r5, r6, r7}\n"
+                     CORTEXM_LOW_TO_HIGH
+                     "pop  {r4, r5, r6, r7, pc}\n"
+                     "11:\n"
+                     "bl   5f\n"
+                     "b    21b\n"
+                     "12:\n"
+                     "bl   5f\n"
+                     "b    22b\n"
+                     "13:\n"
+                     "bl   5f\n"
+                     "b    23b\n"
+                     "5:\n" /* the code of any value */
+                     "asrs r2, r1, #16\n"
+                     "bpl  6f\n"
+                     "movs r3, r7\n"
+                     "adds r3, #128\n"
+                     "bne  6f\n"
+                     "movs r1, #128\n"
+                     "bx   lr\n"
+                     "6:\n"
                      "uxth r1, r1\n"
                      MULTIPLY_UPPER
                      MULTIPLY_LOWER
@@ -430,44 +520,23 @@ cortexm_simple_codes(int32_t *value, const MULTIPLIER *multiplier, const int8_t 
                      "adds r1, r1, r2\n" /* h */
                      "asrs r2, r1, #31\n"
                      "adds r1, r1, r2\n"
-                     "8:\n"
-                     "asrs r1, r6\n"
-                     "add  r1, r11\n"
+                     "movs r2, r6\n"
+                     "subs r2, #16\n"
+                     "asrs r1, r2\n"
+                     "ldr  r7, [sp, #20]\n"
                      "asrs r1, r1, #1\n"
+                     "adcs r1, r7\n"
                      "sxtb r2, r1\n"
                      "cmp  r1, r2\n"
-                     "bne  6f\n"
-                     "4:\n"
-                     "str  r1, [r0]\n"
-                     "adds r0, #16\n"
-                     "cmp  r0, r8\n"
-                     "bne  2b\n"
-                     "ldr  r1, [sp]\n"
-                     "subs r0, r0, r1\n"
-                     "adds r0, #4\n"
-                     "cmp  r0, lr\n"
-                     "bne  1b\n"
-                     "pop  {r3, r4, r5, r6, r7}\n"
-                     CORTEXM_LOW_TO_HIGH
-                     "pop  {r4, r5, r6, r7, pc}\n"
-                     "5:\n" /* negative */
-                     "mov  r3, r11\n"
-                     "adds r3, #255\n"
-                     "bne  3b\n"
-                     "movs r1, #127\n"
-                     "mvns r1, r1\n"
-                     "b    4b\n"
-                     "6:\n" /* to 127 or, if negative, to ~127 */
-                     "asrs r1, r1, #31\n"
+                     "beq  7f\n"
+                     "asrs r1, r1, #31\n" /* to 127 or, if negative, to ~127 */
                      "movs r2, #127\n"
                      "eors r1, r2\n"
-                     "b    4b\n"
-                     "7:\n" /* below 2^16: the upper half is 0 */
-                     MULTIPLY_SMALL
-                     "add  r1, r12\n"
-                     "asrs r1, r1, #15\n"
-                     "b    8b\n");
+                     "7:\n"
+                     "bx   lr\n");
+#undef CODE
 }
+#define CORTEXM_SIMPLE_CODES
 #undef LOAD_MULTIPLIER
 #undef MULTIPLY_UPPER
 #undef MULTIPLY_LOWER

@@ -95,29 +95,45 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
 #undef NEXT_CHANNEL
 }
 
-#define cortexm_put_simple cortexm_put_simple_v7m
-
-/* common/codes.h */
-static inline void cortexm_put_simple(const cortexm_codes_t *codes, int32_t o, const int32_t *value,
-                                      int32_t rows, int8_t *const *out)
-{
-    cortexm_simple_codes(codes, o, value, rows, out);
-    if (codes->is_clamped) {
-        do {
-            int8_t *to = *out++ + o;
-
-            for (const int8_t *const end = to + 4; to != end; ++to) {
-                *to = (int8_t)cortexm_clamp(*to, codes->low, codes->high);
-            }
-        } while (--rows != 0);
-    }
-}
-
+#define CORTEXM_SIMPLE_CODES
 #define cortexm_triples_all cortexm_triples_all_v7m
 #define CORTEXM_SIGNED_FOURS
 #define cortexm_quads_add cortexm_quads_add_in_c
+#define cortexm_triples_put cortexm_triples_put_in_c
 #include "common/scalar.h"
 #undef cortexm_quads_add
+#undef cortexm_triples_put
+
+CORTEXM_NAKED static uint32_t *
+cortexm_triples_put(uint32_t *to, const int8_t *x, const int8_t *y, const int8_t *z, int32_t n)
+{
+    CORTEXM_TAKES(to);
+    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(y);
+    CORTEXM_TAKES(z);
+    CORTEXM_TAKES(n);
+#define WORDS(first, second)                                                                       \
+    "ldrsb r8, [r3], #1\n"                                                                         \
+    "ldrsb " first ", [r1], #1\n"                                                                  \
+    "ldrsb " second ", [r2], #1\n"                                                                 \
+    "add   " first ", " first ", r8, lsl #21\n"                                                    \
+    "add   " second ", " second ", r8, lsl #11\n"
+    __asm__ volatile("push  {r4, r5, r6, r7, r8, lr}\n"
+                     "ldr   lr, [sp, #24]\n"
+                     "lsrs  r7, lr, #1\n" /* carry: n is odd */
+                     "bcc   1f\n" WORDS("r4", "r5")
+                     "stmia r0!, {r4, r5}\n"
+                     "1:\n"
+                     "bics  lr, lr, #1\n"
+                     "beq   3f\n"
+                     "2:\n" WORDS("r4", "r5") WORDS("r6", "r7")
+                     "subs  lr, #2\n"
+                     "stmia r0!, {r4, r5, r6, r7}\n"
+                     "bne   2b\n"
+                     "3:\n"
+                     "pop   {r4, r5, r6, r7, r8, pc}\n");
+#undef WORDS
+}
 
 /* conv2d_s8.inc */
 CORTEXM_NAKED static void
@@ -234,41 +250,33 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
     CORTEXM_TAKES(n);
     CORTEXM_TAKES(T);
     CORTEXM_TAKES(second);
-#if WEIGHT_BITS == 4
 #define PRODUCTS(word, x, sum0, sum1, sum2)                                                        \
     "mla   " sum0 ", " word ", " x ", " sum0 "\n"                                                  \
     "rev   lr, " word "\n"                                                                         \
     "rev16 " word ", " word "\n"                                                                   \
     "mla   " sum1 ", lr, " x ", " sum1 "\n"                                                        \
     "mla   " sum2 ", " word ", " x ", " sum2 "\n"
+#if WEIGHT_BITS == 4
 #define BLOCK(pointer, sum0, sum1, sum2)                                                           \
     "ldr   r4, [" pointer "], #4\n"                                                                \
     "and   r5, r4, #0x0f0f0f0f\n" PRODUCTS("r5", "r3", sum0, sum1, sum2)                           \
     "lsr   r4, r4, #4\n"                                                                           \
     "and   r4, r4, #0x0f0f0f0f\n" PRODUCTS("r4", "r12", sum0, sum1, sum2)
+#else
+#define BLOCK(pointer, sum0, sum1, sum2)                                                           \
+    "ldmia " pointer "!, {r4, r5}\n" PRODUCTS("r4", "r3", sum0, sum1, sum2)                        \
+        PRODUCTS("r5", "r12", sum0, sum1, sum2)
+#endif
 #define STEP                                                                                       \
     "ldrsb r3, [r0], #1\n"                                                                         \
     "ldrsb r12, [r0], #1\n" BLOCK("r1", "r6", "r7", "r8") BLOCK("r2", "r9", "r10", "r11")
-#define STEPS STEP STEP
-#else
-#define BLOCK(pointer, sum0, sum1, sum2)                                                           \
-    "ldr   r4, [" pointer "], #4\n"                                                                \
-    "mla   " sum0 ", r4, r3, " sum0 "\n"                                                           \
-    "rev   r5, r4\n"                                                                               \
-    "rev16 r4, r4\n"                                                                               \
-    "mla   " sum1 ", r5, r3, " sum1 "\n"                                                           \
-    "mla   " sum2 ", r4, r3, " sum2 "\n"
-#define STEP                                                                                       \
-    "ldrsb r3, [r0], #1\n" BLOCK("r1", "r6", "r7", "r8") BLOCK("r2", "r9", "r10", "r11")
-#define STEPS STEP STEP STEP STEP
-#endif
     __asm__ volatile("push  {r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
                      "add   r12, r0, r2\n"
                      "push  {r12}\n" /* the end */
                      "ldr   r2, [sp, #44]\n"
                      "add   r2, r1\n"
                      "ldmia r3, {r6, r7, r8, r9, r10, r11}\n"
-                     "1:\n" STEPS
+                     "1:\n" STEP STEP
                      "ldr   r12, [sp]\n"
                      "cmp   r0, r12\n"
                      "bne   1b\n"
@@ -276,10 +284,62 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
                      "pop   {r3}\n"
                      "stmia r3, {r6, r7, r8, r9, r10, r11}\n"
                      "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
-#undef STEPS
-#undef PRODUCTS
 #undef STEP
 #undef BLOCK
+#undef PRODUCTS
+}
+
+/* depthwise_conv2d.inc: two channels at a time, which takes six registers for sums. */
+#define CORTEXM_TAP_THREES
+CORTEXM_NAKED static void
+cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t channel,
+                   const int8_t *w, const int32_t bias[4], int32_t sum[12])
+{
+    CORTEXM_TAKES(tap);
+    CORTEXM_TAKES(end);
+    CORTEXM_TAKES(channel);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(bias);
+    CORTEXM_TAKES(sum);
+#define PRODUCT(pointer, sum)                                                                      \
+    "ldrsb r11, [" pointer ", r2]\n"                                                               \
+    "mla   " sum ", r11, r4, " sum "\n"
+#define CHANNEL(next, first, second, third)                                                        \
+    "ldrsb r4, [r1], #" next "\n" PRODUCT("r3", first) PRODUCT("r12", second) PRODUCT("lr", third)
+    __asm__ volatile("push  {r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+                     "1:\n" /* two channels */
+                     "ldr   r4, [sp, #52]\n"
+                     "ldmia r4!, {r5, r8}\n"
+                     "str   r4, [sp, #52]\n"
+                     "ldr   r0, [sp]\n"
+                     "ldr   r1, [sp, #12]\n"
+                     "mov   r6, r5\n"
+                     "mov   r7, r5\n"
+                     "mov   r9, r8\n"
+                     "mov   r10, r8\n"
+                     "2:\n"
+                     "ldmia r0!, {r3, r12, lr}\n" CHANNEL("1", "r5", "r6", "r7")
+                     "adds  r2, #1\n" CHANNEL("3", "r8", "r9", "r10")
+                     "subs  r2, #1\n"
+                     "ldr   r11, [sp, #4]\n"
+                     "cmp   r0, r11\n"
+                     "bne   2b\n"
+                     "ldrd  r0, r1, [sp, #8]\n"
+                     "ldr   r3, [sp, #56]\n"
+                     "adds  r1, #2\n"
+                     "str   r1, [sp, #12]\n"
+                     "strd  r6, r9, [r3, #16]\n"
+                     "strd  r7, r10, [r3, #32]\n"
+                     "stmia r3!, {r5, r8}\n"
+                     "str   r3, [sp, #56]\n"
+                     "adds  r2, #2\n"
+                     "subs  r0, r2, r0\n"
+                     "cmp   r0, #4\n"
+                     "bne   1b\n"
+                     "add   sp, #16\n"
+                     "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+#undef CHANNEL
+#undef PRODUCT
 }
 
 #endif

@@ -172,8 +172,8 @@ cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t s
 #undef STEP
 }
 
-/* depthwise_conv2d: sum[i] = bias[i] + sum over the taps of tap[channel + i] * w[i]. There is at least one
- * tap. */
+/* depthwise_conv2d: sum[i] = bias[i] + sum over the taps, which are three pointers apart, of
+ * tap[channel + i] * w[i]. There is at least one tap. */
 CORTEXM_NAKED static void
 cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t channel,
                   const int8_t *w, const int32_t bias[4], int32_t sum[4])
@@ -202,7 +202,8 @@ cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t 
                      "adds r5, r4, #2\n"
                      "adds r6, r4, #4\n"
                      "1:\n"
-                     "ldmia r0!, {r1}\n"
+                     "ldr  r1, [r0]\n"
+                     "adds r0, #12\n"
                      PRODUCT("r4", "0", "r8") PRODUCT("r5", "1", "r9") PRODUCT("r6", "2", "r10")
                      "adds r1, #2\n"
                      PRODUCT("r6", "3", "r11")
