@@ -202,7 +202,6 @@
 #undef POOL_avg_pool2d
 #undef POOL_max_pool2d
 #undef POP_MASK
-#undef PREPARE
 #undef PRODUCT
 #undef PRODUCTS
 #undef PRODUCT_scalar
