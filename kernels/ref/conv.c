@@ -105,6 +105,13 @@ void cortexm_depthwise_ring_s8_ref(const cortexm_ring_s8_t *p, const int32_t *po
     *position_after = oldest;
 }
 
+void cortexm_depthwise_conv2d_3x3_relu_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                           const int8_t *weight, const int32_t *bias, int8_t *out,
+                                           void *scratch)
+{
+    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
 void cortexm_depthwise_conv2d_3x3_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
                                            const int8_t *weight, const int32_t *bias, int8_t *out,
                                            void *scratch)

@@ -42,6 +42,7 @@ typedef enum {
     DEPTHWISE_PLANES,
     DEPTHWISE8,
     DEPTHWISE16,
+    DEPTHWISE16_RELU,
     DEPTHWISE_PIXEL4,
     DEPTHWISE_PIXEL8,
     TRANSPOSE,
@@ -78,6 +79,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)
 #define depthwise16_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE16)
+#define depthwise16_relu_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE16_RELU)
 #define depthwise_pixel4_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL4)
 #define depthwise_pixel8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL8)
 

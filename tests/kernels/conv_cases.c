@@ -71,8 +71,11 @@ static cortexm_conv_s8w4_t narrow_params(const cortexm_conv_s8_t *p, int16_t *mu
 }
 
 /* One of both variants is none. */
-static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, conv_kind_t kind)
+static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
+                         conv_kind_t any_kind)
 {
+    const int is_relu = any_kind == DEPTHWISE16_RELU;
+    const conv_kind_t kind = is_relu ? DEPTHWISE16 : any_kind;
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     cortexm_conv_s8_t p;
     const int32_t narrow = between(1, 9);
@@ -146,6 +149,10 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref, co
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
+    if (is_relu) {
+        p.out_zero_point = p.act_min = INT8_MIN;
+        p.act_max = INT8_MAX;
+    }
 
     multipliers = allocate(p.out_c * (int32_t)sizeof *multipliers);
     shifts = allocate(p.out_c);

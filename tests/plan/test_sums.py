@@ -14,6 +14,7 @@ from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.sums import SUMS_32, check_pairs, largest_int16_sum
+from cortexm_tools.plan.kernels.table import variants
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
@@ -157,3 +158,8 @@ def test_two_pixels_written_as_one_lie_side_by_side() -> None:
     apart = replace(step, calls=(replace(step.calls[0], fields=tuple(fields)),))
     with pytest.raises(CortexMError, match="results are not side by side as"):
         check_pairs(plan, apart)
+    kernels = variants("depthwise_conv2d", "s8", plan.target)
+    relu = next(kernel for kernel in kernels if "from_zero" in kernel.when)
+    clamped = replace(step, calls=(replace(step.calls[0], kernel=relu),))
+    with pytest.raises(CortexMError, match="results have another clamp than those of"):
+        check_pairs(plan, clamped)

@@ -159,6 +159,7 @@ class Net:
         groups: int = 1,
         bias: bool = True,
         dilation: tuple[int, int] = (1, 1),
+        relu: bool = False,
     ) -> int:
         n, c, h, w = self.shape(x)
         taps = math.prod(kernel) * (1 if depthwise else c // groups)
@@ -173,14 +174,14 @@ class Net:
         shared = {
             "window": (window := Window(kernel, stride, padding, dilation)),
             "in_zero_point": zero[0],
-            "out_zero_point": zero[1],
+            "out_zero_point": low if relu else zero[1],
             "rescales": self.rescales(
                 self.random.integers(2**30, 2**31, out_c),
                 self.random.integers(-2, 1, out_c)
                 + (self.bits_less - 6 - int(math.log2(taps)) // 2),
             ),
             "act_min": low,
-            "act_max": int(self.random.integers(high - 67, high + 1)),
+            "act_max": high if relu else int(self.random.integers(high - 67, high + 1)),
         }
         attrs = ops.DepthwiseConv2d(**shared) if depthwise else ops.Conv2d(**shared, groups=groups)
         out_h = (h + padding[0] + padding[2] - window.reach[0]) // stride[0] + 1

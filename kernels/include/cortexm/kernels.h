@@ -274,6 +274,7 @@ CORTEXM_RING_S8(cortexm_depthwise_ring_s8_dsp);
 CORTEXM_RING_S8(cortexm_depthwise_ring_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_dsp);
 CORTEXM_CONV_S8W4(cortexm_depthwise_conv2d_s8w4_dsp);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_relu_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_planes_s8_dsp);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_planes_s8_mve);

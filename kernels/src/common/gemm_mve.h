@@ -201,64 +201,87 @@ static inline int32x4_t cortexm_multipliers_mve(const MULTIPLIER *multiplier)
 #endif
 }
 
-/* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory: in this order,
+/* Bytes of CORTEXM_CHUNK: all of its instructions have four. */
+#if WEIGHT_BITS == 8
+#define CORTEXM_CHUNK_BYTES "56"
+#else
+#define CORTEXM_CHUNK_BYTES "64"
+#endif
+
+/* Pairs of pixels, all channels. The inner loop's registers are full, so the rest lies in memory: in this order,
  * as LDM and STM move it. */
 typedef struct {
-    const int8_t *shift;              /* all negative */
+    const int8_t *shift;              /* all negative; this and what follows is of the next channels */
     int8_t *out[2];                   /* may be equal */
     const MULTIPLIER *multiplier;
     const int32_t *bias;
-    int32_t more;                     /* channels after the first block */
+    int32_t more;                     /* channels after the block */
+    uint32_t missing;                 /* inputs that the first chunk has less than 16 */
     const int8_t *window[2];          /* x and y */
-    uint32_t chunks;
+    int32_t turns;                    /* of the loop over chunks, twice, less 1 if negative sums are results */
+    uint32_t entry;                   /* chunks that the first turn leaves out */
+    struct {
+        const int8_t *shift;
+        int8_t *out[2];
+        const MULTIPLIER *multiplier;
+        const int32_t *bias;
+        int32_t more;                 /* channels after the first block */
+    } start;                          /* where the next pair begins */
+    int32_t pairs;
+    const int8_t *weight;
+    int32_t x_gap, out_gap;           /* from the end of a pair's windows and results to the next pair's */
 } cortexm_gemm_t;
 
-/* The nine words, which a compiler would leave to memcpy. */
-static inline void cortexm_copy_gemm(cortexm_gemm_t *to, const cortexm_gemm_t *from)
+/* What follows from the depth, and from whether a result can be below the zero point. `depth` may be
+ * {0, 0}, where all products are 0. */
+static inline void cortexm_gemm_depth(cortexm_gemm_t *g, cortexm_depth_t depth, int signs)
 {
-    int32x4_t a, b;
+    const int32_t turns = cortexm_max(((int32_t)depth.chunks + 2) / 3, 1);
 
-    __asm__ volatile("vldrw.u32   %q[a], [%[from]]\n\t"
-                     "vldrw.u32   %q[b], [%[from], #16]\n\t"
-                     "vstrw.32    %q[a], [%[to]]\n\t"
-                     "vstrw.32    %q[b], [%[to], #16]\n\t"
-                     : [a] "=&w"(a), [b] "=&w"(b)
-                     : [from] "r"(from), [to] "r"(to)
-                     : "memory");
-    to->chunks = from->chunks;
+    g->missing = 16u - depth.first;
+    g->turns = 2 * turns - signs;
+    g->entry = (uint32_t)(3 * turns) - depth.chunks;
 }
 
-/* out: the finished products of x and y with all whole blocks of channels, at least one. Moves bias
- * … out of g on to the channels that are left, and returns their weights. `first` may be 0, where all
- * products are 0. */
-static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *weight,
-                                               uint32_t first, const cortexm_finish_t *finish)
+/* out: the finished products of all pairs, at least one, with all whole blocks of channels. Moves shift …
+ * bias of g on to the channels of the last pair that are left, and returns their weights.
+ *
+ * Rounding takes 1 from negative sums (cortexm_rounding_shift_mve), which makes no difference where
+ * the clamp takes all of them. */
+static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const cortexm_finish_t *finish)
 {
     register const int8_t *x __asm__("r1");
     register const int8_t *y __asm__("r3");
-    register uint32_t less __asm__("r5") = first - 16u;
-    register uint32_t chunks __asm__("r9");
-    const int8_t *const *const windows = g->window; /* between what LDM loads before and after the loop */
+    register int32_t turns __asm__("r5");
+    register uint32_t entry __asm__("r9");
+    const int8_t *w;
+    uint32_t *const block = &g->missing; /* between what LDM loads before and after the loop */
     int32x4_t u, v, s, t;
 
     __asm__ volatile(
+        "7:\n\t"
+        "add         lr, %[g], #20\n\t"
+        "ldm         lr, {r0, r2, r4, r6, r8, r10}\n\t"
+        "ldr         %[w], [%[g], #48]\n\t"
+        "cmp         r10, #0\n\t"
+        "stmdb       %[g], {r0, r2, r4, r6, r8, r10}\n\t"
+        "blt         3f\n"
         "0:\n\t"
-        "ldm         %[g], {%[x], %[y], %[chunks]}\n\t"
-        "cbz         %[less], 4f\n\t"
-        "add         lr, %[less], #16\n\t" CORTEXM_FIRST_CHUNK
+        "ldm         %[g], {r0, %[x], %[y], %[turns], %[entry]}\n\t"
+        "cbz         r0, 4f\n\t"
+        "rsb         lr, r0, #16\n\t" CORTEXM_FIRST_CHUNK
         "b           5f\n"
         "4:\n\t" CORTEXM_CHUNK("")
-        /* Then two at a time, entered in the middle if their number is odd. */
+        /* Then three at a time, entered in the middle. */
         "5:\n\t"
-        "lsrs        %[chunks], %[chunks], #1\n\t"
-        "bcs         2f\n\t"
-        "subs        %[chunks], %[chunks], #1\n\t"
-        "blo         3f\n"
-        "1:\n\t" CORTEXM_CHUNK("a")
-        "2:\n\t" CORTEXM_CHUNK("a")
-        "subs        %[chunks], %[chunks], #1\n\t"
-        "bhs         1b\n"
-        "3:\n\t"
+        "tbb         [pc, %[entry]]\n"
+        "6:\n\t"
+        ".byte       2, 2 + " CORTEXM_CHUNK_BYTES " / 2, 2 + " CORTEXM_CHUNK_BYTES ", 2 + 3 * " CORTEXM_CHUNK_BYTES " / 2\n"
+        "1:\n\t"
+        ".rept       3\n\t" CORTEXM_CHUNK("a")
+        ".endr\n\t"
+        "subs        %[turns], %[turns], #2\n\t"
+        "bgt         1b\n\t"
         /* The sums as vectors of four channels; then even registers are free. */
         "vmov        %e[u], r0, r2\n\t"
         "vmov        %f[u], r4, r6\n\t"
@@ -272,10 +295,11 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "vqrdmulh.s32 %q[u], %q[u], %q[t]\n\t"
         "vldrb.s32   %q[s], [r0], #4\n\t"
         "vqrdmulh.s32 %q[v], %q[v], %q[t]\n\t"
+        "cbz         %[turns], 2f\n\t"
         "mov         lr, #1\n\t"
-        /* As cortexm_rounding_shift_mve. */
         "vqdmlah.s32 %q[u], %q[u], lr\n\t"
-        "vqdmlah.s32 %q[v], %q[v], lr\n\t"
+        "vqdmlah.s32 %q[v], %q[v], lr\n"
+        "2:\n\t"
         "vrshl.s32   %q[u], %q[u], %q[s]\n\t"
         "vrshl.s32   %q[v], %q[v], %q[s]\n\t"
         "vmax.s32    %q[u], %q[u], %q[low]\n\t"
@@ -289,12 +313,26 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         "subs        r10, r10, #4\n\t"
         "stmdb       %[g], {r0, r2, r4, r6, r8, r10}\n\t"
         "bge         0b\n\t"
+        /* The next pair. */
+        "ldr         %[turns], [%[g], #44]\n\t"
+        "subs        %[turns], %[turns], #1\n\t"
+        "beq         3f\n\t"
+        "ldrd        r6, r8, [%[g], #52]\n\t"
+        "str         %[turns], [%[g], #44]\n\t"
+        "add         %[x], %[x], r6\n\t"
+        "add         %[y], %[y], r6\n\t"
+        "add         r2, r2, r8\n\t"
+        "add         r4, r4, r8\n\t"
+        "strd        %[x], %[y], [%[g], #4]\n\t"
+        "strd        r2, r4, [%[g], #24]\n\t"
+        "b           7b\n"
+        "3:\n\t"
         : [u] "=&w"(u), [v] "=&w"(v), [s] "=&w"(s), [t] "=&w"(t), [x] "=&r"(x), [y] "=&r"(y),
-          [w] "+&r"(weight), [chunks] "=&r"(chunks)
-        : [less] "r"(less), [g] "r"(windows), [low] "w"(finish->low), [high] "w"(finish->high),
+          [w] "=&r"(w), [turns] "=&r"(turns), [entry] "=&r"(entry)
+        : [g] "r"(block), [low] "w"(finish->low), [high] "w"(finish->high),
           [zero] "w"(finish->zero_point) CORTEXM_UPPER_HALVES
         : "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "cc", "memory");
-    return weight;
+    return w;
 }
 
 #if WEIGHT_BITS == 8
@@ -311,7 +349,7 @@ static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t
     int32_t o = 0;
 
     __asm__ volatile("0:\n\t"
-                     "ldrd         %[x], %[y], [%[g], #24]\n\t"
+                     "ldrd         %[x], %[y], [%[g], #28]\n\t"
                      "mov          %[w], %[weight]\n\t"
                      "movs         r0, #0\n\t"
                      "movs         r2, #0\n\t"

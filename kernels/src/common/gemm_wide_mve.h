@@ -170,37 +170,39 @@ static inline int32x4_t cortexm_wide_codes(int32x4_t sum, int32x4_t multiplier, 
     "vmladava.s16 r6, %q[s], %q[u]\n\t"
 #endif
 
-/* Two pixels, all channels. The inner loop's registers are full, so the rest lies in memory. */
+/* Pairs of pixels, all channels. The inner loop's registers are full, so the rest lies in memory. */
 typedef struct {
-    const int32_t *bias;
+    const int32_t *bias;              /* this and what follows is of the next channels */
     const int16_t *multiplier;
     const int8_t *shift;              /* all negative */
-    int32_t more;                     /* channels after the first block */
+    int32_t more;                     /* channels after the block */
     int16_t *out[2];                  /* may be equal */
     const int16_t *window[2];         /* x and y */
-    uint32_t chunks;
+    uint32_t chunks, first;
+    struct {
+        const int8_t *shift;
+        int16_t *out[2];
+        const int16_t *multiplier;
+        const int32_t *bias;
+        int32_t more;                 /* channels after the first block */
+    } start;                          /* where the next pair begins */
+    int32_t pairs;
+    const int8_t *weight;
+    int32_t x_gap, out_gap;           /* from the end of a pair's windows and results to the next pair's */
 } cortexm_gemm_t;
 
-/* The nine words, which a compiler would leave to memcpy. */
-static inline void cortexm_copy_gemm(cortexm_gemm_t *to, const cortexm_gemm_t *from)
+static inline void cortexm_gemm_depth(cortexm_gemm_t *g, cortexm_depth_t depth, int signs)
 {
-    int32x4_t a, b;
-
-    __asm__ volatile("vldrw.u32   %q[a], [%[from]]\n\t"
-                     "vldrw.u32   %q[b], [%[from], #16]\n\t"
-                     "vstrw.32    %q[a], [%[to]]\n\t"
-                     "vstrw.32    %q[b], [%[to], #16]\n\t"
-                     : [a] "=&w"(a), [b] "=&w"(b)
-                     : [from] "r"(from), [to] "r"(to)
-                     : "memory");
-    to->chunks = from->chunks;
+    (void)signs;
+    g->chunks = depth.chunks;
+    g->first = depth.first;
 }
 
-/* out: the finished products of x and y with all whole blocks of channels, at least one. Moves bias
- * … out of g on to the channels that are left, and returns their weights. */
-static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *weight,
-                                               uint32_t first, const cortexm_finish_t *finish)
+/* The next pair with all whole blocks of channels; the weights behind them. */
+static inline const int8_t *cortexm_gemm_pair(cortexm_gemm_t *g, const cortexm_finish_t *finish)
 {
+    const int8_t *weight = g->weight;
+    const uint32_t first = g->first;
     int32x4_t u, v, s, t;
     const int16_t *x;
     const int16_t *y;
@@ -259,6 +261,36 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const int8_t *
         : [first] "r"(first), [g] "r"(g), [low] "w"(finish->low), [high] "w"(finish->high)
         : "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "cc", "memory");
     return weight;
+}
+
+/* Sets what moves on from block to block to the first channels of the next pair. */
+static inline void cortexm_gemm_start(cortexm_gemm_t *g)
+{
+    g->bias = g->start.bias;
+    g->multiplier = g->start.multiplier;
+    g->shift = g->start.shift;
+    g->more = g->start.more;
+    g->out[0] = g->start.out[0];
+    g->out[1] = g->start.out[1];
+}
+
+/* out: the finished products of all pairs, at least one, with all whole blocks of channels. Moves bias … out of
+ * g on to the channels of the last pair that are left, and returns their weights. */
+static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const cortexm_finish_t *finish)
+{
+    for (;;) {
+        const int8_t *weight;
+
+        cortexm_gemm_start(g);
+        weight = g->more >= 0 ? cortexm_gemm_pair(g, finish) : g->weight;
+        if (--g->pairs == 0) {
+            return weight;
+        }
+        for (int32_t i = 0; i < 2; ++i) {
+            g->window[i] += (int32_t)(g->first + 8u * g->chunks) + g->x_gap;
+            g->start.out[i] = g->out[i] + g->out_gap;
+        }
+    }
 }
 
 #if WEIGHT_BITS == 4

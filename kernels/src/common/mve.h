@@ -10,6 +10,9 @@
  */
 #if defined __GNUC__ && !defined __clang__ && !defined __OPTIMIZE__
 #pragma GCC optimize("O1")
+#elif defined CORTEXM_FOR_SIZE && defined __GNUC__ && !defined __clang__
+/* Kernels whose loops are all in assembly define this before; the rest is then better small. */
+#pragma GCC optimize("Os")
 #endif
 
 #include <arm_mve.h>

@@ -75,6 +75,7 @@
 #undef CONV_conv2d
 #undef CONV_depthwise_conv2d
 #undef CONV_transpose_conv2d
+#undef CORRECT_SIGNS
 #undef EACH
 #undef ELEMENT
 #undef ELEMENT_MAX

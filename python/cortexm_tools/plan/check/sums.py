@@ -90,7 +90,7 @@ def check_four_bits(plan: Plan, step: Step) -> None:
 def check_pairs(plan: Plan, step: Step) -> None:
     """Every call that adds the products of two taps, 2n and 2n + 1, in 16 bits computes a layer whose
     weights leave them there, whatever its int8 codes are; where it takes two pixels of eight channels for
-    one, they lie side by side.
+    one, they lie side by side; and where it knows no clamp, there is none.
 
     Raises:
         CortexMError: names the layer.
@@ -109,6 +109,12 @@ def check_pairs(plan: Plan, step: Step) -> None:
                 where=str(op.layer),
             )
         fields = call.int_fields
+        clamp = [fields[name] for name in ("out_zero_point", "act_min", "act_max")]
+        if "from_zero" in call.kernel.when and clamp != [-128, -128, 127]:
+            raise CortexMError(
+                f"results have another clamp than those of {call.kernel.symbol}",
+                where=str(op.layer),
+            )
         if fields["in_c"] == 8 and fields["out_pixel_stride"] != 8:
             raise CortexMError(
                 f"results are not side by side as {call.kernel.symbol} writes them",

@@ -98,6 +98,12 @@ def _from_minus_127(facts: Facts) -> bool:
     return bool(facts["least_weight"] >= -127)
 
 
+def _from_zero(facts: Facts) -> bool:
+    """The zero point is the lowest code and there is no other clamp, as after a ReLU."""
+    lowest = facts["out_zero_point"] == facts["act_min"] == -128
+    return bool(lowest and facts["act_max"] == 127)
+
+
 def _pixel(facts: Facts) -> bool:
     """Depthwise: one output pixel, whose taps lie in the image with one distance between them, and one
     output channel for each input channel."""
@@ -201,6 +207,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_plane": _one_plane,
     "planes_pay_dsp": planes.pay_dsp,
     "planes_pay_mve": planes.pay_mve,
+    "from_zero": _from_zero,
     "pixel": _pixel,
     "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,
