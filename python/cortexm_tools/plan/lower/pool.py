@@ -20,7 +20,8 @@ def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> lis
         "act_min": clamp[0],
         "act_max": clamp[1],
     }
-    if attrs.window == Window((x.shape[2], 1), (1, 1), (0, 0, 0, 0)):
+    columns = Window((x.shape[2], 1), (1, 1), (0, 0, 0, 0))
+    if attrs.window == columns and 1 < x.shape[2] and x.shape[1] * x.shape[3] < 1 << 16:
         fields |= _columns(x)
     kernel = select.kernel(op.kind, x.dtype.value, op, fields)
     return image_calls(select, op, kernel, fields, (), select.scratch(kernel, fields))
