@@ -191,7 +191,7 @@ def random_layer(seed: int, codes: DType = DType.S8) -> Graph:
         edge = [int(v) for v in pick(0, 2, 4)]
         x = net.input((1, 4 * (seed % 3) + 8, height, width), codes)
         net.inputs.pop(0)
-        step, relu = (int(pick(1, 3)),) * 2, seed % 20 == 6 and codes is DType.S8
+        step, relu = (int(pick(1, 3)),) * 2, seed % 40 == 16 and codes is DType.S8
         x = net.conv(x, net.shape(x)[1], (3, 3), step, tuple(edge), depthwise=True, relu=relu)  # type: ignore[arg-type]
     elif seed % 10 == 8:
         x = net.input((1, 2 * channels, height, width), codes)
