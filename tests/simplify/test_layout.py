@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cortexm_tools.ir import DType, Graph, Op, Tensor, channels_last, contiguous, ops
 from cortexm_tools.ir.interpreter import run_graph
@@ -89,6 +91,55 @@ def test_signals_stay_as_the_images_that_convolutions_read(
     assert kinds.count("clone") == len(before.outputs)  # which have the layout that was declared
     assert all(op.attrs.is_view(*_ends(after, op)) for op in after.ops if op.kind == "transpose")
     row = random_inputs(before, seed)
+    wanted = run_graph(before, row)
+    for results in (run_graph(after, row), *executor.run_calls(make_plan(after, _ANY), [row])):
+        for want, got in zip(wanted, results, strict=True):
+            np.testing.assert_array_equal(want, got)
+
+
+def _shuffled(kind: str, batch: int, channels: int, factor: int, height: int, width: int) -> Graph:
+    """An image of a convolution whose pixels or channels change places, and a convolution of it."""
+    net = Net(seed=channels)
+    more = channels * factor * factor
+    if kind == "pixels":
+        x = net.conv(net.input((batch, 2, height, width)), more)
+        parts, perm = (batch, channels, factor, factor, height, width), (0, 1, 4, 2, 5, 3)
+        shape = (batch, channels, height * factor, width * factor)
+    elif kind == "depth":
+        x = net.conv(net.input((batch, 2, height * factor, width * factor)), channels)
+        parts, perm = (batch, channels, height, factor, width, factor), (0, 1, 3, 5, 2, 4)
+        shape = (batch, more, height, width)
+    else:
+        x = net.conv(net.input((batch, 2, height, width)), more)
+        parts, perm = (batch, factor, channels * factor, height, width), (0, 2, 1, 3, 4)
+        shape = (batch, more, height, width)
+    moved = net.transpose(net.view(x, parts), perm)
+    return net.finish(net.conv(net.view(moved, shape), 3))
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(
+    kind=st.sampled_from(("pixels", "depth", "channels")),
+    batch=st.integers(1, 2),
+    channels=st.integers(1, 4),
+    factor=st.integers(1, 3),
+    size=st.tuples(st.integers(1, 4), st.integers(1, 9)),
+)
+def test_shuffles_move_pixels_once(
+    executor: PlanExecutor,
+    kind: str,
+    batch: int,
+    channels: int,
+    factor: int,
+    size: tuple[int, int],
+) -> None:
+    before = _shuffled(kind, batch, channels, factor, *size)
+    after = simplify(before)
+    copies = [
+        op for op in after.ops if op.kind != "conv2d" and not op.attrs.is_view(*_ends(after, op))
+    ]
+    assert len(copies) <= 1
+    row = random_inputs(before, channels)
     wanted = run_graph(before, row)
     for results in (run_graph(after, row), *executor.run_calls(make_plan(after, _ANY), [row])):
         for want, got in zip(wanted, results, strict=True):

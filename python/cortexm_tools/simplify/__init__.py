@@ -22,6 +22,7 @@ from .pads import fold_pads
 from .push import push_states
 from .requantize import fuse_requantize
 from .rings import keep_rings
+from .shuffles import shuffle_once
 from .states import keep_codes
 from .strides import move_operands_once
 
@@ -91,5 +92,6 @@ def simplified(
         graph = check_graph(remove_dead(fold_bytes(int8_io(graph, None, as_bytes=True))))
     graph = check_graph(remove_dead(keep_rings(graph)))
     graph = check_graph(remove_dead(move_operands_once(graph)))
+    graph = check_graph(remove_dead(shuffle_once(graph)))
     graph = check_graph(remove_dead(assign_layouts(own_outputs(graph))))
     return Simplified(graph, removed)

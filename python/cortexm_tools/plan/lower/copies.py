@@ -33,6 +33,18 @@ def merge_dims(
     return merged or [(1, 1, 1)]
 
 
+# Elements of a row from which on it costs more than what surrounds it.
+_LONG_ROW = 8
+
+
+def _longest_last(box: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """A box of several dimensions with the longest one as rows, if the rows that it has are short."""
+    if len(box) < 3 or box[-1][0] >= _LONG_ROW:
+        return box
+    longest = max(range(len(box)), key=lambda place: (box[place][0], place))
+    return [*box[:longest], *box[longest + 1 :], box[longest]]
+
+
 def copy_call(
     select: Selector,
     op: Op,
@@ -45,7 +57,7 @@ def copy_call(
     out_start: int = 0,
 ) -> Call:
     """A strided copy of a box of `dims`; starts and strides are in elements."""
-    box = merge_dims(dims, in_strides, out_strides)
+    box = _longest_last(merge_dims(dims, in_strides, out_strides))
     if len(box) > MAX_RANK:
         raise CortexMError(
             f"{op.kind}: needs {len(box)} dimensions, copies take {MAX_RANK}", where=str(op.layer)
