@@ -3,11 +3,13 @@
 
 A layer is one operator of recurrent_operators.py for each direction, a cell is one with a single step.
 With a projection h = R m of m = o tanh(c), an LSTM's gates depend on W h = (W R) m: it is an LSTM without
-one, of the state m, with a linear layer behind it.
+one, of the state m, with a linear layer behind it. One that begins with an h of its own begins with the
+shortest m that R brings there, R+ h with the pseudoinverse R+, for R R+ = 1 where the rows of R are
+independent.
 
 What computes in float is written out step by step instead (unrolled.py), and so are a layer whose
-weights are computed, which nobody knows when the program is made, and one with a projection that
-begins with an h of its own, which is no m.
+weights are computed, which nobody knows when the program is made, and one that begins with an h that
+its projection cannot give.
 """
 
 from __future__ import annotations
@@ -44,6 +46,10 @@ def _lstm(
         known = build.value(w_hh)
         assert known is not None
         w_hh = build.constant(known @ projection)
+        h0 = before[0]
+        if h0 is not None:
+            back = build.constant(torch.linalg.pinv(projection))
+            before = [build(_aten.linear.default, h0, back), *before[1:]]
     matrices = weights.w_ih, w_hh, weights.b_ih, weights.b_hh
     call = build(LSTM, x, *before, *matrices, batch_first, reverse)
     hs, cs = build(getitem, call, 0), build(getitem, call, 1)
@@ -100,8 +106,9 @@ def _layers(run: Run, states: int, otherwise: Rewrite) -> Rewrite:
             Weights.of(parameters[k * size : (k + 1) * size], biases=biases) for k in range(count)
         ]
         before = [[initial_state(build, node, k) for node in initial] for k in range(count)]
-        projected = weights[0].w_hr is not None and before[0][0] is not None
-        if projected or not _are_constants(build, parameters):
+        if not _are_constants(build, parameters):
+            return otherwise(build)
+        if before[0][0] is not None and not all(_gives_any(build, each.w_hr) for each in weights):
             return otherwise(build)
         time = 1 if batch_first else 0
         sequence, finals = args["input"], list[list[Node]]()
@@ -146,6 +153,17 @@ def _cell(run: Run, states: int, otherwise: Rewrite) -> Rewrite:
 
 def _are_constants(build: Builder, parameters: list[Any]) -> bool:
     return all(each is None or build.value(each) is not None for each in parameters)
+
+
+def _gives_any(build: Builder, projection: Any) -> bool:
+    """Whether there is no projection, or it can give any h."""
+    value = build.value(projection)
+    if value is None:
+        return True
+    there_and_back = value.double() @ torch.linalg.pinv(value.double())
+    return bool(
+        torch.allclose(there_and_back, torch.eye(len(value), dtype=torch.double), atol=1e-4)
+    )
 
 
 def _apart(build: Builder, states: list[Any]) -> list[Node | None]:
