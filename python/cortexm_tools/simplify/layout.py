@@ -63,7 +63,7 @@ class _Assigner:
                 order = self._tensor(op.inputs[0]).dim_order
                 order = order if order == channels_last(rank) else contiguous(rank)
                 self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
-            case Layout.ROWS if self._only_adds_ones(op):
+            case Layout.ROWS if self._only_adds_ones(op) and not self._is_given(op):
                 self._emit(op, op.inputs, self._with_ones(op))
             case Layout.ROWS:
                 self._emit(op, (self._in_c_order(op.inputs[0], op), *op.inputs[1:]), out_order)
@@ -96,6 +96,12 @@ class _Assigner:
             and op.outputs[0] not in self._graph.kept
             and [n for n in x.shape if n != 1] == [n for n in out.shape if n != 1]
         )
+
+    def _is_given(self, op: Op) -> bool:
+        """Whether a reader makes a result of the graph of it: codes are moved in front of a dequantization,
+        not floats behind it."""
+        readers = self._readers.get(op.outputs[0], [])
+        return any(reader.outputs[0] in self._graph.kept for reader in readers)
 
     def _with_ones(self, op: Op) -> tuple[int, ...]:
         """The layout of such a view: that of its operand."""
