@@ -107,13 +107,14 @@ check_tools() {
 
 # PyTorch without CUDA, which is some gigabytes smaller, where pip finds such a build: as it is configured
 # here, or in the package index that CORTEXM_TORCH_INDEX names. Else the plain release, which works as well.
+# pip need not compile its ten thousand files, half of the time it takes: Python does as it imports a few.
 install_torch() {
   local version index=()
   version=$(sed -n 's/^torch==//p' "$root/requirements/torch.txt")
   [ -z "${CORTEXM_TORCH_INDEX:-}" ] || index=(--extra-index-url "$CORTEXM_TORCH_INDEX")
   say "Installing PyTorch $version"
-  "$python" -m pip install "torch==$version+cpu" "${index[@]}" 2>/dev/null ||
-    "$python" -m pip install "torch==$version" ||
+  "$python" -m pip install --no-compile "torch==$version+cpu" "${index[@]}" 2>/dev/null ||
+    "$python" -m pip install --no-compile "torch==$version" ||
     fail "pip could not install torch $version (see its messages above)"
 }
 
@@ -132,7 +133,8 @@ install_python() {
   export PIP_DISABLE_PIP_VERSION_CHECK=1
   install_torch
   say "Installing ExecuTorch and the test tools"
-  "$python" -m pip install -r "$root/requirements/torch.txt" -r "$root/requirements/dev.txt" ||
+  "$python" -m pip install --no-compile \
+    -r "$root/requirements/torch.txt" -r "$root/requirements/dev.txt" ||
     fail "pip could not install the packages of $root/requirements (see its messages above)"
   # The package itself is used where it lies, so that an edit needs no installation.
   site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
