@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import Candidates, Chain, Lowerings, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.search.bands import is_chain
@@ -18,7 +20,8 @@ from cortexm_tools.target import Optimize, Target
 
 from tests.support.graphs import Net
 from tests.support.ownership import replay
-from tests.support.random_graphs import random_tower
+from tests.support.plan_executor import PlanExecutor
+from tests.support.random_graphs import random_inputs, random_tower
 
 M55 = Target.parse("cortex-m55")
 
@@ -112,3 +115,22 @@ def test_equal_blocks_are_banded_together() -> None:
     plan = make_plan(graph, M55, optimize=Optimize.SIZE)
     assert sum(bool(step.fused) for step in plan.steps) >= 3
     assert plan.arena_size < 0.8 * make_plan(graph, M55, optimize=Optimize.SPEED).arena_size
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["constant second", "constant first"])
+def test_whole_constants_are_added_outside_of_bands(first: bool, executor: PlanExecutor) -> None:
+    """A band would need its own rows of the constant; constants are read from their beginning."""
+    net = Net()
+    x = net.conv(net.input((1, 4, 8, 8)), 4, (3, 3))
+    image = net.codes(1, 4, 8, 8)
+    net.tensors[image] = replace(net.tensors[image], dim_order=net.tensors[x].dim_order)
+    x = net.sum(*((image, x) if first else (x, image)))
+    graph = net.finish(net.conv(net.conv(x, 4, (3, 3)), 4, (3, 3)))
+    candidates = Candidates(graph, Lowerings(graph, Target.parse("any")))
+    chains = chains_of(candidates, 2)
+    assert [(chain.first, chain.last) for chain in chains] == [(2, 3)]
+    inputs = random_inputs(graph, 0)
+    (want,) = run_graph(graph, inputs)
+    for chain in chains:
+        (got,) = executor.run(assemble(candidates, (chain,)), inputs)
+        np.testing.assert_array_equal(got, want)

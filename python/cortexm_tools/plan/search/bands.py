@@ -19,7 +19,7 @@ from ..budget import MOST_ROWS
 from ..kernels.requirements import SCRATCH
 from ..kernels.table import Kernel
 from ..memory.overlap import order_of
-from ..types import Arg, Call, Field, ScratchArg, Step, TensorArg
+from ..types import Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
 
 _NHWC = (0, 2, 3, 1)
 _NEVER = 1 << 30  # a row
@@ -80,6 +80,8 @@ def _is_member(graph: Graph, op: Op, calls: tuple[Call, ...]) -> bool:
     shapes = {graph.tensors[arg.index].shape for arg in tensors}
     if order == "elements":
         fields = call.int_fields
+        if "a_period" in fields and any(isinstance(arg, ConstantArg) for arg in call.args):
+            return False  # a band would need rows of its own; constants are read from the first
         whole = {fields.get(name, fields["count"]) for name in ("a_period", "b_period")}
         # Channels of a lookup must begin anew with each row.
         row = math.prod(graph.tensors[tensors[0].index].memory_shape[2:])
