@@ -169,7 +169,7 @@ class PlanExecutor:
 
         def address(arg: Arg) -> int | None:
             if isinstance(arg, ConstantArg):
-                return int(constants[arg.name].ctypes.data)
+                return int(constants[arg.name].ctypes.data) + arg.offset
             if isinstance(arg, ScratchArg):
                 if not arg.nbytes:
                     return None

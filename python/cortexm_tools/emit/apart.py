@@ -151,7 +151,7 @@ class Apart:
 
     def _arg(self, number: int, arg: Arg) -> str:
         if isinstance(arg, ConstantArg):
-            return f"@{self.offset(arg.name)}"
+            return f"@{self.offset(arg.name) + arg.offset}" + (f"+{arg.step}n" if arg.step else "")
         if isinstance(arg, ScratchArg):
             return f"scratch {arg.nbytes}"
         step = f"+{arg.step}n" if arg.step else ""

@@ -189,14 +189,15 @@ def _step(
             lines[-1].removesuffix(" */"),
             f"     * {_nothing_to_do(plan, op)}: nothing to do */",
         ]
-    inside, turn = 1, turn_of(step)  # turns of the loop that is open, and the name of one
+    inside, loop, turn = 1, 0, turn_of(step)  # turns of the open loop, its number, the name of one
     for position, call in enumerate(step.calls):
         name = blocks[number, position]
-        if call.turns != inside and inside > 1:
+        other = (call.turns, call.loop) != (inside, loop)
+        if other and inside > 1:
             lines.append("    }")
-        if call.turns != inside and call.turns > 1:
+        if other and call.turns > 1:
             lines.append(loop_line(turn, call.turns))
-        inside = call.turns
+        inside, loop = call.turns, call.loop
         args = [_arg(plan, options, number, arg, turn) for arg in call.args]
         indent = "    " if inside > 1 else ""
         block = block_lines(apart, options, number, position, name) if apart else []
@@ -247,15 +248,18 @@ def _at(plan: Plan, options: EmitOptions, offset: int) -> str:
 
 
 def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, turn: str) -> str:
-    if isinstance(arg, ConstantArg):
-        return symbol(options, arg.name)
     if isinstance(arg, ScratchArg):
         if not arg.nbytes:
             return "NULL"
         return address(plan, options, plan.buffers[plan.scratch_of[number]].offset)
+    step = f" + {arg.step} * {turn}" if arg.step else ""
+    if isinstance(arg, ConstantArg):
+        name = symbol(options, arg.name)
+        if not arg.offset and not step:
+            return name
+        return f"(const void *)((const uint8_t *){name} + {arg.offset}{step})"
     assert isinstance(arg, TensorArg)
     tensor = plan.graph.tensors[arg.index]
-    step = f" + {arg.step} * {turn}" if arg.step else ""
     place = f"({address(plan, options, plan.offset(arg.index) + arg.offset)}{step})"
     return (
         f"({pointer_type(tensor)}){place}"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..ir import Array, Graph, Op
@@ -43,9 +43,11 @@ class TensorArg:
 
 @dataclass(frozen=True)
 class ConstantArg:
-    """A constant of the plan."""
+    """A constant of the plan; `offset` and `step` in bytes, as of a tensor."""
 
     name: str
+    offset: int = 0
+    step: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Call:
 
     A string field names a constant. `macs` counts multiply-accumulates of the operator it serves, in
     all turns: of a loop over the images of a batch, or over bands of rows. Neighbours with more than
-    one turn are the body of one loop and have the same `turns`.
+    one turn and the same number of their `loop` are its body, and have the same `turns`.
     """
 
     kernel: Kernel
@@ -89,6 +91,7 @@ class Call:
     args: tuple[Arg, ...]
     macs: int = 0
     turns: int = 1
+    loop: int = 0
 
     @cached_property
     def int_fields(self) -> Mapping[str, int]:
@@ -110,9 +113,9 @@ class Call:
         if self.turns == 1:
             return self
         args = tuple(
-            TensorArg(arg.index, arg.offset + number * arg.step)
-            if isinstance(arg, TensorArg)
-            else arg
+            arg
+            if isinstance(arg, ScratchArg)
+            else replace(arg, offset=arg.offset + number * arg.step, step=0)
             for arg in self.args
         )
         return Call(self.kernel, self.fields, args, self.macs // self.turns)
@@ -166,8 +169,12 @@ class Step:
         position = 0
         while position < len(self.calls):
             end = position + 1
-            turns = self.calls[position].turns
-            while turns > 1 and end < len(self.calls) and self.calls[end].turns == turns:
+            turns, loop = self.calls[position].turns, self.calls[position].loop
+            while (
+                turns > 1
+                and end < len(self.calls)
+                and (self.calls[end].turns, self.calls[end].loop) == (turns, loop)
+            ):
                 end += 1
             yield self.calls[position:end], turns
             position = end

@@ -11,6 +11,7 @@ from ..types import ConstantArg, Plan, ScratchArg, Step, TensorArg
 from .bands import check_bands
 from .concat import check_joins
 from .in_place import check_views, overwrites_in_place
+from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
 from .states import check_states
 from .sums import check_four_bits, check_pairs, check_sums
@@ -21,7 +22,8 @@ def check_plan(plan: Plan) -> Plan:
     two tensors that are live at one step share a byte, unless one is the other's view or written over
     it element by element (in_place.py), or the result of a step that writes each shared byte after
     its last reader (overlap.py).
-    Where only bands of a tensor exist, every reader finds the rows that it needs (bands.py).
+    Where only bands of a tensor exist, every reader finds the rows that it needs (bands.py, and of
+    matrices matrix_bands.py).
     What lies in the result of a concatenation is where it belongs (concat.py). States have memory
     of their own, and their old values are read before the new ones are written (states.py).
     Sums of int16 layers fit in the bits of their kernels (sums.py).
@@ -47,9 +49,13 @@ def check_plan(plan: Plan) -> Plan:
     for index in (*plan.graph.inputs, *plan.graph.outputs):
         if index in plan.buffer_of and plan.buffers[plan.buffer_of[index]].region != 0:
             raise CortexMError("is not in the main arena", where=plan.graph.tensors[index].name)
+    sizes = {constant.name: constant.nbytes for constant in plan.constants}
     for number, step in enumerate(plan.steps):
-        _check_args(plan, number, step, set(names))
-        check_bands(plan, step)
+        _check_args(plan, number, step, sizes)
+        if is_in_matrix_bands(step):
+            check_matrix_bands(plan, step)
+        else:
+            check_bands(plan, step)
         check_sums(plan, step)
         check_four_bits(plan, step)
         check_pairs(plan, step)
@@ -60,7 +66,7 @@ def check_plan(plan: Plan) -> Plan:
     return plan
 
 
-def _check_args(plan: Plan, number: int, step: Step, names: set[str]) -> None:
+def _check_args(plan: Plan, number: int, step: Step, sizes: dict[str, int]) -> None:
     for call in step.calls:
         for arg in call.args:
             if isinstance(arg, TensorArg):
@@ -70,8 +76,19 @@ def _check_args(plan: Plan, number: int, step: Step, names: set[str]) -> None:
                 last = arg.offset + (call.turns - 1) * arg.step
                 if not 0 <= min(arg.offset, last) <= max(arg.offset, last) < max(tensor.nbytes, 1):
                     raise CortexMError(f"offset outside {tensor.name!r}", where=str(step.op.layer))
-            elif isinstance(arg, ConstantArg) and arg.name not in names:
-                raise CortexMError(f"constant {arg.name!r} is missing", where=str(step.op.layer))
+            elif isinstance(arg, ConstantArg):
+                if arg.name not in sizes:
+                    raise CortexMError(
+                        f"constant {arg.name!r} is missing", where=str(step.op.layer)
+                    )
+                last = arg.offset + (call.turns - 1) * arg.step
+                if (
+                    not 0
+                    <= min(arg.offset, last)
+                    <= max(arg.offset, last)
+                    < max(sizes[arg.name], 1)
+                ):
+                    raise CortexMError(f"offset outside {arg.name!r}", where=str(step.op.layer))
             elif isinstance(arg, ScratchArg) and arg.nbytes:
                 if plan.buffers[plan.scratch_of[number]].nbytes < arg.nbytes:
                     raise CortexMError("scratch is too small", where=str(step.op.layer))
@@ -88,6 +105,7 @@ def _check_overlaps(plan: Plan) -> None:
         if not graph.tensors[index].is_constant:
             uses[index].append(len(plan.steps))
     bands = {index for step in plan.steps for index in step.inside}
+    rows = [set(step.inside) for step in plan.steps if is_in_matrix_bands(step)]
     spans = []
     for index, steps in uses.items():
         tensor = graph.tensors[index]
@@ -105,6 +123,8 @@ def _check_overlaps(plan: Plan) -> None:
             if high <= other_low or other_high <= low:
                 continue
             shared = a >= 0 and b >= 0 and plan.buffer_of[a] == plan.buffer_of[b]
+            if shared and any(a in both and b in both for both in rows):
+                continue  # a buffer of bands, of which check_matrix_bands() keeps book
             if shared and (_same_bytes(plan, a, b) or _replaces(plan, uses, a, b)):
                 continue
             if a >= 0 and b >= 0 and _hand_over(plan, uses, a, b):

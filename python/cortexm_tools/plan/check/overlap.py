@@ -184,6 +184,8 @@ def _writer(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
         return _Pattern(extent, when, step * size, (0, channels * size))
     if (kind == "elements" or call.kernel.op == "move") and arg.step >= 0:
         return _elements(graph, call, arg, kind, 0)
+    if call.kernel.serves == "batch_matmul" and arg.step >= 0:
+        return _matrices(graph, call, arg, "rows", "cols", 0)
     return _whole(graph, arg, 0)  # from the beginning
 
 
@@ -215,6 +217,9 @@ def _reader(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
     once = (kind == "elements" and _ranges_once(call, arg)) or call.kernel.op == "move"
     if once and arg.step >= 0:
         return _elements(graph, call, arg, kind, together - 1)
+    if call.kernel.serves == "batch_matmul" and arg.step >= 0:
+        left = call.args[0] == arg
+        return _matrices(graph, call, arg, "rows" if left else "cols", "inner", _CALL - 1)
     return _whole(graph, arg, _CALL - 1)  # to the end
 
 
@@ -222,6 +227,15 @@ def _elements(graph: Graph, call: Call, arg: TensorArg, kind: str, later: int) -
     size = graph.tensors[arg.index].dtype.size if kind else 1
     (count,) = _ints(dict(call.fields), "count")
     return _Pattern(count * size, lambda places: places // size + later, size)
+
+
+def _matrices(
+    graph: Graph, call: Call, arg: TensorArg, rows: str, cols: str, time: int
+) -> _Pattern:
+    """All of some matrices in one piece at one time."""
+    size = graph.tensors[arg.index].dtype.size
+    extent = math.prod(_ints(dict(call.fields), "batches", rows, cols)) * size
+    return _Pattern(extent, lambda places: np.full_like(places, time), extent)
 
 
 def _ints(fields: Mapping[str, object], *names: str) -> list[int]:

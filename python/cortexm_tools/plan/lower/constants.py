@@ -86,7 +86,8 @@ def pack_constants(
 def with_names(call: Call, names: Mapping[str, str]) -> Call:
     """A call of packed constants."""
     args = tuple(
-        ConstantArg(names[arg.name]) if isinstance(arg, ConstantArg) else arg for arg in call.args
+        replace(arg, name=names[arg.name]) if isinstance(arg, ConstantArg) else arg
+        for arg in call.args
     )
     fields = tuple(
         (field, names[value] if isinstance(value, str) else value) for field, value in call.fields

@@ -165,11 +165,11 @@ def unplaced_of(steps: Sequence[KnownStep], lives: Lives, apart: Set[int]) -> Un
 
 
 def _own_of(number: int, known: KnownStep, lives: Lives, apart: Set[int]) -> _Own:
-    bands = {
-        place: replace(lives.buffers[place], nbytes=nbytes)
-        for index, nbytes in known.band_sizes.items()
-        for place in [lives.buffer_of[index]]
-    }
+    sizes: dict[int, int] = {}
+    for index, nbytes in known.band_sizes.items():
+        place = lives.buffer_of[index]
+        sizes[place] = max(sizes.get(place, 0), nbytes)
+    bands = {place: replace(lives.buffers[place], nbytes=size) for place, size in sizes.items()}
     scratch = None
     if known.step.scratch:
         scratch = Buffer(f"scratch of step {number}", known.step.scratch, 8, number, number)

@@ -23,6 +23,9 @@ from functools import cache, lru_cache
 from ...ir import Graph
 from ..types import Call, Field, Step, TensorArg
 
+# Element by element, whether or not their kernels promise an order.
+ELEMENTS = frozenset({"activation", "add", "mul", "requantize"})
+
 
 @dataclass(frozen=True)
 class Distance:
@@ -92,6 +95,10 @@ def read_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
     if order == "elements" or call.kernel.op == "move":
         size = graph.tensors[arg.index].dtype.size if order else 1
         return arg.offset, arg.offset + fields["count"] * size
+    if call.kernel.serves == "batch_matmul":
+        rows = fields["rows"] if call.args[0] == arg else fields["cols"]
+        elements = fields["batches"] * rows * fields["inner"]
+        return arg.offset, arg.offset + elements * graph.tensors[arg.index].dtype.size
     return 0, graph.tensors[arg.index].nbytes
 
 
@@ -106,7 +113,24 @@ def write_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
     if order == "elements" or call.kernel.op == "move":
         size = graph.tensors[arg.index].dtype.size if order else 1
         return arg.offset, arg.offset + fields["count"] * size
+    elements = _dense(call)
+    if elements:
+        return arg.offset, arg.offset + elements * graph.tensors[arg.index].dtype.size
     return 0, graph.tensors[arg.index].nbytes
+
+
+def _dense(call: Call) -> int:
+    """Elements of a result in one piece that rows of matrices are made of; 0 of other kernels."""
+    fields = call.int_fields
+    if call.kernel.serves == "batch_matmul":
+        return fields["batches"] * fields["rows"] * fields["cols"]
+    if call.kernel.serves == "softmax":
+        return fields["outer"] * fields["size"] * fields["inner"]
+    if call.kernel.serves == "where":
+        return math.prod(dict(call.fields)["dims"])  # type: ignore[arg-type]
+    if call.kernel.serves in ELEMENTS:
+        return fields["count"]
+    return 0
 
 
 def _made(fields: Mapping[str, int]) -> int:

@@ -12,10 +12,13 @@ def is_alias(op: Op, graph: Graph) -> bool:
     return not x.is_constant and op.attrs.is_view(x, out)
 
 
-def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int, int]:
+def share_memory(
+    graph: Graph, banded: frozenset[int] = frozenset(), replaced: frozenset[int] = frozenset()
+) -> dict[int, int]:
     """Maps every tensor in the arena to the tensor whose memory it uses.
 
-    Results of the operators in `banded`, which are computed in bands of rows, have their own memory.
+    Results of the operators in `banded`, which are computed in bands of rows, have their own memory, but
+    for those of `replaced`, which have that of the result of the operator before.
 
     Views share with their operand, unless both are visible from outside (an input returned as an
     output needs a copy, and so do two outputs with one content). An element-wise result takes the
@@ -40,7 +43,9 @@ def share_memory(graph: Graph, banded: frozenset[int] = frozenset()) -> dict[int
     for step, op in enumerate(graph.ops):
         for out in op.outputs:
             group[out] = states.get(out, out)
-        if op.outputs[0] in states or step in banded:
+        if step in replaced:
+            group[op.outputs[0]] = group[graph.ops[step - 1].outputs[0]]
+        elif op.outputs[0] in states or step in banded:
             pass
         elif is_alias(op, graph) and _is_read_late(op, step, group, last, written):
             pass

@@ -112,10 +112,10 @@ def band_step(graph: Graph, calls: Sequence[tuple[Call, ...]], chain: Chain, mov
     bands = _schedule(graph, ops, members, chain.rows)
     first_needed = _first_needed(bands)
     base = {op.outputs[0]: 0 for op in ops[:-1]}  # the first row in each buffer
-    lists: list[list[_Placed]] = []
+    lists: list[list[Placed]] = []
     alike: dict[tuple[int, _Changes], Call] = {}
     for number, band in enumerate(bands):
-        result: list[_Placed] = []
+        result: list[Placed] = []
         for op, call in zip(ops, members, strict=True):
             out = op.outputs[0]
             if out in base:
@@ -129,10 +129,10 @@ def band_step(graph: Graph, calls: Sequence[tuple[Call, ...]], chain: Chain, mov
                 offsets = tuple(_offset(graph, out, call, arg, band, base) for arg in call.args)
                 result.append((alike[out, changes], offsets))
         lists.append(result)
-    return Step(ops[-1], _with_loops(lists), tuple(ops[:-1]))
+    return Step(ops[-1], with_loops(lists, 0), tuple(ops[:-1]))
 
 
-_Placed = tuple[Call, tuple[int, ...]]  # a call, and the offset of each argument
+Placed = tuple[Call, tuple[int, ...]]  # a call, and the offset of each argument
 
 
 @dataclass(frozen=True)
@@ -189,9 +189,7 @@ def _first_needed(bands: Sequence[_Band]) -> list[dict[int, int]]:
     return result[::-1]
 
 
-def _moved(
-    graph: Graph, tensor: int, base: int, keep: int, end: int, move: Kernel
-) -> list[_Placed]:
+def _moved(graph: Graph, tensor: int, base: int, keep: int, end: int, move: Kernel) -> list[Placed]:
     """Moves the rows keep … end - 1 to the front of a buffer that begins with row `base`."""
     if keep == base or keep == end:
         return []
@@ -254,8 +252,8 @@ def _offset(graph: Graph, out: int, call: Call, arg: Arg, band: _Band, base: dic
     return row * _row_bytes(graph, arg.index)
 
 
-def _with_loops(lists: list[list[_Placed]]) -> tuple[Call, ...]:
-    """The calls of all bands; the longest run of bands that are alike becomes a loop."""
+def with_loops(lists: list[list[Placed]], loop: int) -> tuple[Call, ...]:
+    """The calls of all bands; the longest run of bands that are alike becomes a loop, with this number."""
     steps = [_step_between(a, b) for a, b in pairwise(lists)]
     best = (0, 0)
     begin = 0
@@ -270,21 +268,27 @@ def _with_loops(lists: list[list[_Placed]]) -> tuple[Call, ...]:
     step = steps[begin]
     assert step is not None
     before = [_at(*placed) for band in lists[:begin] for placed in band]
-    body = [_at(*placed, s, length) for placed, s in zip(lists[begin], step, strict=True)]
+    body = [_at(*placed, s, length, loop) for placed, s in zip(lists[begin], step, strict=True)]
     return (*before, *body, *(_at(*placed) for band in lists[begin + length :] for placed in band))
 
 
-def _at(call: Call, offsets: tuple[int, ...], steps: tuple[int, ...] = (), turns: int = 1) -> Call:
-    """A call with its tensors at these offsets, and by `steps` further each turn."""
+def _at(
+    call: Call,
+    offsets: tuple[int, ...],
+    steps: tuple[int, ...] = (),
+    turns: int = 1,
+    loop: int = 0,
+) -> Call:
+    """A call with its operands at these offsets, and by `steps` further each turn."""
     steps = steps or (0,) * len(offsets)
     args = tuple(
-        TensorArg(arg.index, offset, step) if isinstance(arg, TensorArg) else arg
+        arg if isinstance(arg, ScratchArg) else replace(arg, offset=offset, step=step)
         for arg, offset, step in zip(call.args, offsets, steps, strict=True)
     )
-    return Call(call.kernel, call.fields, args, call.macs * turns, turns)
+    return Call(call.kernel, call.fields, args, call.macs * turns, turns, loop)
 
 
-def _step_between(a: list[_Placed], b: list[_Placed]) -> tuple[tuple[int, ...], ...] | None:
+def _step_between(a: list[Placed], b: list[Placed]) -> tuple[tuple[int, ...], ...] | None:
     """By how many bytes the arguments of two bands differ; None if anything else differs."""
     if [call for call, _ in a] != [call for call, _ in b]:
         return None

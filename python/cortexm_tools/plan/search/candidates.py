@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...ir import Graph
 from ...progress import tick
@@ -21,6 +22,7 @@ from ..memory.states import state_bytes
 from ..types import Part, Step
 from .bands import Chain, band_step
 from .cost import band_cost, instructions
+from .matrix_bands import is_matrix_chain, matrix_chains, matrix_step, replaced_in_bands
 from .whole import Spare, WholeCalls, is_in_place
 
 MOST_OPERANDS = 32  # of concatenations to look at one by one
@@ -122,6 +124,11 @@ class Candidates:
         self.joined = joined
         return self._size(())
 
+    @cached_property
+    def matrix_chains(self) -> list[tuple[int, int]]:
+        """The first and the last operator of every chain of matrices."""
+        return matrix_chains(self.graph, self.calls)
+
     def unplaced(self, chains: tuple[Chain, ...]) -> tuple[tuple[Step, ...], Unplaced]:
         """Steps and buffers with these chains, none of which may share an operator with another."""
         key = self.joined, chains
@@ -191,8 +198,11 @@ class Candidates:
 
     def _banded(self, chain: Chain) -> KnownStep:
         if chain not in self._steps:
-            move = find_kernel("move", ("x8",), self.target)
-            step = band_step(self.graph, self.calls, chain, move)
+            if is_matrix_chain(self.graph, chain):
+                step = matrix_step(self.graph, self.calls, chain)
+            else:
+                move = find_kernel("move", ("x8",), self.target)
+                step = band_step(self.graph, self.calls, chain, move)
             self._steps[chain] = KnownStep(self.graph, step)
         return self._steps[chain]
 
@@ -208,7 +218,8 @@ class Candidates:
         """For every tensor with memory the one whose memory it uses."""
         inside = frozenset(n for chain in chains for n in range(chain.first, chain.last + 1))
         if inside not in self._groups:
-            self._groups[inside] = share_memory(self.graph, inside)
+            replaced = (replaced_in_bands(self.graph, chain) for chain in chains)
+            self._groups[inside] = share_memory(self.graph, inside, frozenset().union(*replaced))
         return self._groups[inside]
 
     def size(self, chains: tuple[Chain, ...]) -> int:
@@ -264,7 +275,9 @@ class Candidates:
         """The instructions that bands add; roughly."""
         for chain in chains:
             if chain not in self._costs:
-                self._costs[chain] = band_cost(self._banded(chain).step, self.target.isa)
+                (made,) = self.graph.ops[chain.last].outputs
+                height = self.graph.tensors[made].shape[-2]
+                self._costs[chain] = band_cost(self._banded(chain).step, self.target.isa, height)
         return sum(self._costs[chain] for chain in chains)
 
 

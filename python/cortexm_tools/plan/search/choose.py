@@ -13,6 +13,7 @@ from ..kernels.table import KernelChoice
 from ..memory.regions import NoRoom
 from ..types import Plan
 from .assemble import assemble
+from .candidates import Candidates
 from .choose_bands import choose_chains, fastest_chains
 from .less_scratch import Choice, fit
 from .space import SearchSpace
@@ -61,20 +62,21 @@ def plan_within(
         return assemble(space.as_given(optimize), (), regions, optimize)
     rooms = [region.size for region in regions if region.kind != "weights"]
 
+    def candidates_of(spare: Spare, limit: int | None) -> list[Candidates]:
+        return space.candidates(optimize, spare, matrices=limit is not None)
+
     def choose(spare: Spare, limit: int | None) -> Choice:
         """Within the RAM limit what costs least; else the order with the smaller arena, the program's if
         they are equal."""
         if limit is not None and limit == ram_limit and not rooms:
-            options = [
-                (p, fastest_chains(p, optimize, limit)) for p in space.candidates(optimize, spare)
-            ]
+            options = [(p, fastest_chains(p, optimize, limit)) for p in candidates_of(spare, limit)]
             within = [(p, chains) for p, chains in options if p.is_within(chains, limit)]
             if within and optimize is not Optimize.SIZE:
                 return min(within, key=lambda option: option[0].cost(option[1]))
             best, *others = options
         else:
             best, *others = [
-                (p, choose_chains(p, optimize, limit)) for p in space.candidates(optimize, spare)
+                (p, choose_chains(p, optimize, limit)) for p in candidates_of(spare, limit)
             ]
         for candidates, chains in others:
             if candidates.is_within(chains, best[0].smallest(best[1]) - 1):

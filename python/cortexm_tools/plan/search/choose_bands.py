@@ -7,6 +7,8 @@ least; ``size`` as far as the arena becomes smaller, by LARGE_GAIN first; ``spee
 limit, the bands that cost least of those found with which it is met (but for ``size``, which goes as far
 as it can); if no bands meet it, kernels with less scratch are taken, too (less_scratch.py).
 
+Matrices (matrix_bands.py) are computed in bands where a limit asks for it alone.
+
 Chains are chosen greedily: of those with the operators that need most memory at one time the one with
 which the arena is the smallest, then its bands as high as the arena allows. All figures of cost are
 rough; they choose between plans of equal results.
@@ -21,6 +23,7 @@ from dataclasses import dataclass, replace
 from ...target import Optimize
 from .bands import Chain, is_chain
 from .candidates import Candidates
+from .matrix_bands import band_height, is_matrix_chain
 
 TOLERANCE = 0.004
 LEAST_GAIN = 0.03
@@ -44,7 +47,7 @@ def choose_chains(
         for gain in (LARGE_GAIN, 0.0):  # small ones first take longer, and lead astray
             chains = _extend(candidates, chains, _Aim(gain, math.inf, 0))
     if ram_limit is not None and not candidates.is_within(chains, ram_limit):
-        chains = _extend(candidates, chains, _Aim(0.0, math.inf, ram_limit))
+        chains = _extend(candidates, chains, _Aim(0.0, math.inf, ram_limit, matrices=True))
     return _needed(candidates, chains, candidates.smallest(chains)) if chains else ()
 
 
@@ -54,7 +57,7 @@ def fastest_chains(candidates: Candidates, optimize: Optimize, ram_limit: int) -
     found = choose_chains(candidates, optimize, ram_limit)
     if optimize is Optimize.SIZE or not candidates.is_within(found, ram_limit):
         return found
-    direct = _extend(candidates, (), _Aim(0.0, math.inf, ram_limit))
+    direct = _extend(candidates, (), _Aim(0.0, math.inf, ram_limit, matrices=True))
     options = (found, direct, choose_chains(candidates, Optimize.SIZE, None))
     within = [chains for chains in options if candidates.is_within(chains, ram_limit)]
     return min((_relax(candidates, chains, ram_limit) for chains in within), key=candidates.cost)
@@ -87,11 +90,12 @@ def _needed(candidates: Candidates, chains: tuple[Chain, ...], nbytes: int) -> t
 @dataclass(frozen=True)
 class _Aim:
     """What a further chain must bring: this part of the arena, at no more instructions than `allowed`
-    for all chains; and the size that is small enough."""
+    for all chains; the size that is small enough; and whether matrices may be computed in bands, too."""
 
     gain: float
     allowed: float
     enough: int
+    matrices: bool = False
 
 
 def _extend(candidates: Candidates, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Chain, ...]:
@@ -102,7 +106,7 @@ def _extend(candidates: Candidates, chains: tuple[Chain, ...], aim: _Aim) -> tup
     while size > aim.enough and len(pending) < MOST_CHAINS:
         options = sorted(
             (candidates.load(option), number, option)
-            for number, option in enumerate(_with_one_more(candidates, pending))
+            for number, option in enumerate(_with_one_more(candidates, pending, aim.matrices))
         )
         found = []
         most = size * (1 - aim.gain)
@@ -124,33 +128,50 @@ def _extend(candidates: Candidates, chains: tuple[Chain, ...], aim: _Aim) -> tup
 
 
 def _with_one_more(
-    candidates: Candidates, chains: tuple[Chain, ...]
+    candidates: Candidates, chains: tuple[Chain, ...], matrices: bool
 ) -> Iterator[tuple[Chain, ...]]:
     """`chains` with one more that takes part in the busiest step; it replaces those it touches."""
     ops = candidates.graph.ops
     places = {op.outputs: number for number, op in enumerate(ops)}
     busy = [places[op.outputs] for op in candidates.busiest(chains).ops]
-    for first in range(max(0, busy[0] - LONGEST + 1), busy[-1] + 1):
-        for last in range(max(first + 1, busy[0]), min(first + LONGEST, len(ops))):
-            if not is_chain(candidates.graph, candidates.calls, first, last):
-                continue
-            kept = tuple(c for c in chains if c.last < first or c.first > last)
-            lowest = -(-_height(candidates, last) // MOST_BANDS)
-            option = tuple(sorted((*kept, Chain(first, last, lowest)), key=lambda c: c.first))
-            if option != chains:
-                yield option
+    found = [
+        (first, last)
+        for first in range(max(0, busy[0] - LONGEST + 1), busy[-1] + 1)
+        for last in range(max(first + 1, busy[0]), min(first + LONGEST, len(ops)))
+        if is_chain(candidates.graph, candidates.calls, first, last)
+    ]
+    found += [
+        (first, last)
+        for first, last in (candidates.matrix_chains if matrices else ())
+        if first <= busy[-1] and last >= busy[0]
+    ]
+    for first, last in found:
+        kept = tuple(c for c in chains if c.last < first or c.first > last)
+        lowest = -(-_height(candidates, Chain(first, last, 1)) // MOST_BANDS)
+        option = tuple(sorted((*kept, Chain(first, last, lowest)), key=lambda c: c.first))
+        if option != chains:
+            yield option
 
 
 def _heights(candidates: Candidates, chain: Chain) -> list[int]:
-    """Rows a band that divide the last result in 2, 3, … bands, and those of the chain itself."""
-    height = _height(candidates, chain.last)
-    most = min(height, MOST_BANDS)
-    return sorted({-(-height // bands) for bands in range(2, most + 1)} | {chain.rows})
+    """Rows a band that divide the last result in 2, 3, … bands, and those of the chain itself; of
+    several matrices one, too."""
+    height = _height(candidates, chain)
+    most, fewest = min(height, MOST_BANDS), 2
+    if is_matrix_chain(candidates.graph, chain):
+        fewest -= candidates.graph.tensors[_result(candidates, chain)].shape[0] > 1
+    return sorted({-(-height // bands) for bands in range(fewest, most + 1)} | {chain.rows})
 
 
-def _height(candidates: Candidates, number: int) -> int:
-    """Rows of the result of an operator on images."""
-    return candidates.graph.tensors[candidates.graph.ops[number].outputs[0]].shape[2]
+def _height(candidates: Candidates, chain: Chain) -> int:
+    """Rows of the result, of several matrices of one."""
+    if is_matrix_chain(candidates.graph, chain):
+        return band_height(candidates.graph, chain)
+    return candidates.graph.tensors[_result(candidates, chain)].shape[2]
+
+
+def _result(candidates: Candidates, chain: Chain) -> int:
+    return candidates.graph.ops[chain.last].outputs[0]
 
 
 def _with_rows(chains: tuple[Chain, ...], position: int, rows: int) -> tuple[Chain, ...]:

@@ -13,6 +13,7 @@ _PER_MAC = {Isa.MVE: 0.35, Isa.DSP: 1.4, Isa.V7M: 3.0, Isa.V6M: 3.0, Isa.SCALAR:
 # Of element-wise results.
 _PER_ELEMENT = {Isa.MVE: 0.5, Isa.DSP: 2.0, Isa.V7M: 3.0, Isa.V6M: 3.0, Isa.SCALAR: 3.0}
 _PER_BYTE_MOVED = {Isa.MVE: 0.2, Isa.DSP: 0.6, Isa.SCALAR: 0.6}
+_PER_BYTE_PREPARED = {Isa.MVE: 0.2, Isa.DSP: 1.0, Isa.V7M: 2.0, Isa.V6M: 2.0, Isa.SCALAR: 2.0}
 _PER_CALL = 300
 _THREES = 3  # pixels at a time of conv2d with DSP instructions
 _UNPACKING = 1.1  # instructions per product with weights of 4 bits, against int8
@@ -42,13 +43,17 @@ def _elements(call: Call) -> int:
     return call.int_fields["count"] if order_of(call)[0] == "elements" else 0
 
 
-def band_cost(step: Step, isa: Isa) -> float:
-    """What the bands of a step add to its operators on whole tensors."""
+def band_cost(step: Step, isa: Isa, height: int) -> float:
+    """What the bands of a step add to its operators on whole tensors, images or matrices so high."""
     total = _PER_CALL * float(sum(call.turns for call in step.calls) - len(step.ops))
     for call in step.calls:
         fields = call.int_fields
         if call.kernel.op == "move":
             total += call.turns * _PER_BYTE_MOVED[isa] * fields["count"]
+        elif call.kernel.op == "batch_matmul":
+            # Every call prepares the right matrix, which the call on all rows does once.
+            prepared = _PER_BYTE_PREPARED[isa] * fields["cols"] * fields["inner"]
+            total += prepared * call.turns * (1 - fields["rows"] / height)
         elif order_of(call)[0] == "planes":
             total += call.turns * 6 * fields["in_row_stride"]  # sorts two rows again
         elif order_of(call)[0] == "pixels" and isa is not Isa.SCALAR:

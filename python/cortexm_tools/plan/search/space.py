@@ -13,6 +13,7 @@ from ..lower.context import Lowerings
 from ..memory.states import settle
 from .candidates import Candidates
 from .least_flash import larger_kernels
+from .matrix_bands import together
 from .order import smallest_order
 from .whole import Spare, WholeCalls
 
@@ -45,6 +46,12 @@ class SearchSpace:
         order = smallest_order(self.graph)
         return [self.graph] if order is None else [self.graph, replace(self.graph, ops=order)]
 
+    @cached_property
+    def _order_for_matrices(self) -> list[Graph]:
+        """The graph in an order in which matrices can be computed in bands, if it has another one."""
+        order = together(self.graph)
+        return [] if order is None else [replace(self.graph, ops=order)]
+
     def as_given(self, optimize: Optimize) -> Candidates:
         """The candidates in the program's own order.
 
@@ -53,15 +60,18 @@ class SearchSpace:
         """
         return self._candidates(0, self.graph, optimize)
 
-    def candidates(self, optimize: Optimize, spare: Spare = frozenset()) -> list[Candidates]:
-        """Those in each order, the program's own first, with the kernels that `optimize` asks for.
+    def candidates(
+        self, optimize: Optimize, spare: Spare = frozenset(), *, matrices: bool = False
+    ) -> list[Candidates]:
+        """Those in each order, the program's own first, with the kernels that `optimize` asks for; with
+        `matrices` also in the order for bands of them.
 
         Raises:
             CortexMError: an operator has no kernel, the first one is named.
         """
+        orders = [*self._orders, *(self._order_for_matrices if matrices else ())]
         return [
-            self._candidates(number, graph, optimize, spare)
-            for number, graph in enumerate(self._orders)
+            self._candidates(number, graph, optimize, spare) for number, graph in enumerate(orders)
         ]
 
     def _candidates(
