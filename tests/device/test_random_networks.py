@@ -7,10 +7,9 @@ the fastest kernels, networks whose layers have several precisions, and one of t
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
-as they can, networks of branches that are computed where they are joined, recurrent layers, and
-networks that keep state from call to call, streams of windows among them. The weights of every third lie
-apart from the code. Dead bytes are overwritten
-after every step.
+as they can, attention in bands of rows, networks of branches that are computed where they are joined,
+recurrent layers, and networks that keep state from call to call, streams of windows among them. The
+weights of every third lie apart from the code. Dead bytes are overwritten after every step.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from cortexm_tools.target import Core, Optimize, Target
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram
 from tests.support.random_graphs import (
+    random_attention,
     random_branches,
     random_bytes,
     random_inputs,
@@ -62,6 +62,7 @@ GRAPHS = [
     *((random_wide, seed) for seed in range(32)),
     *((random_precisions, seed) for seed in range(24)),
     *((random_recurrent, seed) for seed in range(40)),
+    *((random_attention, seed) for seed in range(2, 8)),
 ]
 DATA = Path(__file__).parents[1] / "data"
 # Lowered here, and by other quantizers.

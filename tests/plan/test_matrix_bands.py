@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph, contiguous, ops
+from cortexm_tools.ir import Graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import Candidates, Chain, Lowerings, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
@@ -19,39 +20,11 @@ from cortexm_tools.plan.types import ConstantArg, ScratchArg, Step
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 from tests.support.plan_executor import PlanExecutor
-from tests.support.random_graphs import random_inputs
+from tests.support.random_graphs import ATTENTION_MASKS, random_attention, random_inputs
 
 M55 = Target.parse("cortex-m55")
-MASKS = ("none", "where", "keys", "add", "each", "wide")
-
-
-def attention(mask: str, seed: int = 0) -> Graph:
-    """Heads of q k^T, mask, softmax, times v, of any sizes; the values are copied in the middle."""
-    net = Net(seed=seed)
-    heads, rows, keys, width = (int(v) for v in net.random.integers((1, 5, 3, 2), (5, 20, 20, 12)))
-    dtype = DType.S16 if mask == "wide" or seed % 3 == 2 else DType.S8
-    query, key = net.input((heads, rows, width), dtype), net.input((heads, keys, width), dtype)
-    value = net.input((heads, keys, width), dtype)
-    x = net.batch_matmul(query, key)
-    if mask == "wide":
-        x = net.requantize(x, DType.S16)
-    x = net.view(x, (1, heads, rows, keys))
-    shape = (1, heads if mask == "each" else 1, 1 if mask == "keys" else rows, keys)
-    if mask in ("where", "keys", "each"):
-        condition = net.constant(net.random.integers(0, 2, shape), DType.BOOL)
-        least = net.constant(np.full((1,), dtype.limits[0]), dtype)
-        x = net.add(
-            ops.Where(), [condition, least, x], (1, heads, rows, keys), dtype, contiguous(4)
-        )
-    elif mask == "add":
-        other = net.codes(*shape, dtype=dtype)
-        x = net.sum(x, other)
-        net.tensors[x] = replace(net.tensors[x], dim_order=contiguous(4))
-    x = net.view(net.softmax(x, 3), (heads, rows, keys))
-    x = net.batch_matmul(x, net.transpose(value, (0, 2, 1)))
-    return net.finish(x, net.activation(value))
 
 
 def candidates_of(graph: Graph, target: Target) -> Candidates:
@@ -59,10 +32,10 @@ def candidates_of(graph: Graph, target: Target) -> Candidates:
     return Candidates(graph, Lowerings(graph, target))
 
 
-@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("mask", ATTENTION_MASKS)
 def test_every_height_of_bands_gives_the_same_bytes(mask: str, executor: PlanExecutor) -> None:
-    for seed in range(4):
-        graph = simplify(attention(mask, seed))
+    for seed in range(3):
+        graph = simplify(random_attention(seed, mask))
         inputs = random_inputs(graph, seed)
         expected = run_graph(graph, inputs)
         candidates = candidates_of(graph, Target.parse("any"))
@@ -101,9 +74,9 @@ def mutations(step: Step) -> Iterator[Step]:
             yield replace(step, calls=tuple(calls))
 
 
-@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("mask", ATTENTION_MASKS)
 def test_mutated_bands_are_noticed(mask: str) -> None:
-    candidates = candidates_of(simplify(attention(mask)), M55)
+    candidates = candidates_of(simplify(random_attention(0, mask)), M55)
     ((first, last),) = candidates.matrix_chains
     plan = assemble(candidates, (Chain(first, last, 2),))
     number = next(i for i, step in enumerate(plan.steps) if step.fused)
@@ -133,4 +106,11 @@ def test_long_sequences_fit_where_their_scores_do_not(executor: PlanExecutor) ->
     (want,) = run_graph(graph, inputs)
     for each in (plan, small):
         np.testing.assert_array_equal(executor.run(each, inputs)[0], want)
-    assert make_plan(graph, target, ram_limit=1).arena_size <= small.arena_size
+    least = make_plan(graph, target, ram_limit=1).arena_size
+    assert least <= small.arena_size
+    program = GraphProgram("net", b"", made=graph)
+    refused = f"needs {least:,} bytes of RAM, RAM_LIMIT is {least - 1:,}\n"
+    with pytest.raises(CortexMError, match=refused):
+        compile_program(program, CompileOptions(target=target, ram_limit=least - 1))
+    compiled = compile_program(program, CompileOptions(target=target, ram_limit=least))
+    assert compiled.plan.arena_size == least

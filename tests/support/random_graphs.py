@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -297,6 +298,41 @@ def _branch(net: Net, x: int) -> int:
     if kind == 6:
         return net.sum(x, net.conv(x, channels))
     return net.conv(x, 4 * int(pick(1, 9)) if pick(0, 2) else int(pick(1, 20)))
+
+
+ATTENTION_MASKS = ("none", "where", "keys", "add", "each", "wide")
+
+
+def random_attention(seed: int, mask: str = "") -> Graph:
+    """Heads of q k^T, mask, softmax, times v, of any sizes; the values are copied in the middle.
+
+    Args:
+        mask: one of ATTENTION_MASKS, which take turns otherwise.
+    """
+    net = Net(f"attention{seed}", seed)
+    mask = mask or ATTENTION_MASKS[seed % len(ATTENTION_MASKS)]
+    heads, rows, keys, width = (int(v) for v in net.random.integers((1, 5, 3, 2), (5, 20, 20, 12)))
+    dtype = DType.S16 if mask == "wide" or seed % 3 == 2 else DType.S8
+    query, key = net.input((heads, rows, width), dtype), net.input((heads, keys, width), dtype)
+    value = net.input((heads, keys, width), dtype)
+    x = net.batch_matmul(query, key)
+    if mask == "wide":
+        x = net.requantize(x, DType.S16)
+    x = net.view(x, (1, heads, rows, keys))
+    shape = (1, heads if mask == "each" else 1, 1 if mask == "keys" else rows, keys)
+    if mask in ("where", "keys", "each"):
+        condition = net.constant(net.random.integers(0, 2, shape), DType.BOOL)
+        least = net.constant(np.full((1,), dtype.limits[0]), dtype)
+        x = net.add(
+            ops.Where(), [condition, least, x], (1, heads, rows, keys), dtype, contiguous(4)
+        )
+    elif mask == "add":
+        other = net.codes(*shape, dtype=dtype)
+        x = net.sum(x, other)
+        net.tensors[x] = replace(net.tensors[x], dim_order=contiguous(4))
+    x = net.view(net.softmax(x, 3), (heads, rows, keys))
+    x = net.batch_matmul(x, net.transpose(value, (0, 2, 1)))
+    return net.finish(x, net.activation(value))
 
 
 def random_mixture(seed: int) -> Graph:
