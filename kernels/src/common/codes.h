@@ -16,6 +16,12 @@
 #define cortexm_put_any CORTEXM_NAME(put_any, TYPES, ISA)
 #define cortexm_put_codes CORTEXM_NAME(put_codes, TYPES, ISA)
 
+/* Armv6-M tells the usual case apart by one word; elsewhere a call more is cheaper. */
+#define CORTEXM_TELLS_PLAIN_v6m 1
+#if CORTEXM_JOIN(CORTEXM_TELLS_PLAIN_, ISA)
+#define CORTEXM_TELLS_PLAIN
+#endif
+
 /* Requantization to codes; scalar values only, so that they stay in registers. */
 typedef struct {
     const MULTIPLIER *multiplier;
@@ -23,6 +29,9 @@ typedef struct {
     int32_t zero_point, low, high;
     int32_t is_simple;  /* all shifts are -2 or less */
     int32_t is_clamped; /* low or high is not the end of int8 */
+#ifdef CORTEXM_TELLS_PLAIN
+    int32_t is_plain;   /* is simple, and not clamped */
+#endif
 } cortexm_codes_t;
 
 #include CORTEXM_ROUTINES
@@ -41,6 +50,13 @@ static inline cortexm_codes_t cortexm_codes(const MULTIPLIER *multiplier, const 
                                             int32_t channels, int32_t zero_point, int32_t low,
                                             int32_t high)
 {
+#ifdef CORTEXM_TELLS_PLAIN
+    const int32_t is_simple = cortexm_are_simple(shift, channels);
+    const int32_t is_clamped = low != INT8_MIN || high != INT8_MAX;
+
+    return (cortexm_codes_t){multiplier, shift,     zero_point, low,
+                             high,       is_simple, is_clamped, is_simple && !is_clamped};
+#else
     return (cortexm_codes_t){multiplier,
                              shift,
                              zero_point,
@@ -48,6 +64,7 @@ static inline cortexm_codes_t cortexm_codes(const MULTIPLIER *multiplier, const 
                              high,
                              cortexm_are_simple(shift, channels),
                              low != INT8_MIN || high != INT8_MAX};
+#endif
 }
 
 /* Codes of int8, out[i][o + k] as below, to [low, high]. */
@@ -121,6 +138,19 @@ CORTEXM_SHARED void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, i
     }
 }
 
+/* The same for four channels. */
+static inline void cortexm_put_fours(const cortexm_codes_t *codes, int32_t o, const int32_t *value,
+                                     int32_t rows, int8_t *const *out)
+{
+#ifdef CORTEXM_TELLS_PLAIN
+    if (codes->is_plain) {
+        cortexm_simple_codes(codes, o, value, rows, out);
+        return;
+    }
+#endif
+    cortexm_put_codes(codes, o, 4, value, rows, out);
+}
+
 #else
 
 #include "common/wide.h"
@@ -182,6 +212,12 @@ static inline void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, in
     for (const int32_t *const end = sum + count; sum != end; ++sum) {
         cortexm_put_rows(codes, o++, sum, 4, rows, out);
     }
+}
+
+static inline void cortexm_put_fours(const cortexm_codes_t *codes, int32_t o, const int32_t *sum,
+                                     int32_t rows, int16_t *const *out)
+{
+    cortexm_put_codes(codes, o, 4, sum, rows, out);
 }
 
 #endif

@@ -48,6 +48,7 @@
 #undef BETTER
 #undef BETTER_argmax
 #undef BETTER_argmin
+#undef BEYOND_CHUNK
 #undef BIAS_conv2d
 #undef BIAS_depthwise_conv2d
 #undef BLOCK
@@ -58,12 +59,14 @@
 #undef CHANNEL
 #undef CHANNELS
 #undef CHUNK
+#undef CHUNK_SHIFT
 #undef CLAMP
 #undef CODE
 #undef CODES
 #undef CODE_BITS
 #undef CODE_MAX
 #undef CODE_MIN
+#undef CODE_OF_HIGH
 #undef COLUMNS
 #undef CONVERT
 #undef CONVERT_f32
@@ -158,8 +161,8 @@
 #undef MULTIPLY_COLUMN
 #undef MULTIPLY_EIGHT
 #undef MULTIPLY_FIRST
+#undef MULTIPLY_HALVES
 #undef MULTIPLY_LAST
-#undef MULTIPLY_LOWER
 #undef MULTIPLY_PIXEL
 #undef MULTIPLY_QUAD
 #undef MULTIPLY_QUADS
@@ -167,7 +170,6 @@
 #undef MULTIPLY_SMALL
 #undef MULTIPLY_STEP
 #undef MULTIPLY_TWO
-#undef MULTIPLY_UPPER
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP
 #undef NEXT_CHANNEL
@@ -211,6 +213,7 @@
 #undef PUT
 #undef PUT_CODES
 #undef PUT_QUAD
+#undef PUT_SUMS
 #undef PUT_s16
 #undef PUT_s8
 #undef QUAD_BYTES
@@ -256,6 +259,7 @@
 #undef SQUARES_s16
 #undef SQUARES_s8
 #undef START
+#undef START_ALL
 #undef START_amax
 #undef START_amin
 #undef START_avg_pool2d
@@ -307,6 +311,7 @@
 #undef WORDS
 #undef ZERO_POINT
 #undef ZERO_POINTS
+#undef block_sums
 
 /* Functions that stay functions: merged into a larger one, a loop would lose its registers.
  *

@@ -77,22 +77,23 @@ cortexm_triples_sum(const uint32_t *panel, int32_t n, uint32_t sum[2])
                      "pop  {r4, r5, r6, r7, pc}\n");
 }
 
-/* Eight sums in registers, most of which only ADD and MOV can reach: the compiler would not dare.
- * The first round begins at the step that leaves a whole number of eights. */
+/* conv2d_s8.inc. Eight sums in registers, most of which only ADD and MOV can reach: the compiler would not
+ * dare. The first chunk is the one that may be short; it begins at the step that leaves a whole number of
+ * eights. Its sums are stored with the bias, those of the others added.
+ *
+ * On the stack: the chunk's end in the panel, what the next one starts at, the panel's end. */
+#define CORTEXM_TRIPLES_WITH_BIAS
+#define cortexm_triples_all cortexm_triples_all_v6m
 CORTEXM_NAKED static void
-cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const uint32_t start[2],
-                      int32_t sum[12])
+cortexm_triples_all(const uint32_t *panel, const uint8_t *w, int32_t depth, const uint32_t *start,
+                    const int32_t *bias, int32_t sum[12])
 {
     CORTEXM_TAKES(panel);
     CORTEXM_TAKES(w);
-    CORTEXM_TAKES(n);
+    CORTEXM_TAKES(depth);
     CORTEXM_TAKES(start);
+    CORTEXM_TAKES(bias);
     CORTEXM_TAKES(sum);
-#if WEIGHT_BITS == 4
-/* The weights of two inputs are the lower and the upper halves of bytes. */
-#define LOWER "lsls r4, r4, #28\n" "lsrs r4, r4, #28\n"
-#define UPPER "lsrs r4, r4, #4\n"
-#endif
 #define PRODUCTS(offset, half, first, second)                                                      \
     "ldrb r4, [r1, #" offset "]\n" half                                                            \
     "movs r5, r4\n"                                                                                \
@@ -107,12 +108,16 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     "add  " first ", r2\n"                                                                         \
     "muls r3, r4\n"                                                                                \
     "add  " second ", r3\n"
-#define ENTER(left_out, step) "cmp  r5, #" left_out "\n" "bne  1f\n" "b    " step "f\n" "1:\n"
 #define STEP(half, k0, k1, k2, k3)                                                                 \
     "ldmia r0!, {r2, r3}\n" PRODUCTS(k0, half, "r6", "r7") PRODUCTS(k1, half, "r8", "r9")          \
         PRODUCTS(k2, half, "r10", "r11") LAST_PRODUCTS(k3, half, "r12", "lr")
 #if WEIGHT_BITS == 4
-#define SKIPPED "lsls r4, r5, #1\n" /* bytes of so many inputs */
+/* The weights of two inputs are the lower and the upper halves of bytes. */
+#define LOWER "lsls r4, r4, #28\n" "lsrs r4, r4, #28\n"
+#define UPPER "lsrs r4, r4, #4\n"
+#define BEYOND_CHUNK "#22"      /* bits of a count beyond those of one below 1024 */
+#define CHUNK_SHIFT "#13"       /* bytes of a chunk of the panel */
+#define SKIPPED "lsls r5, r4, #1\n" /* bytes of so many inputs */
 #define ENTERED ENTER("6", "16") ENTER("4", "14")
 #define STEPS                                                                                      \
     "10:\n" STEP(LOWER, "0", "1", "2", "3") STEP(UPPER, "0", "1", "2", "3")                        \
@@ -122,7 +127,9 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     "adds r1, #16\n"
 #define FIRST_ROUND "b    12f\n"
 #else
-#define SKIPPED "lsls r4, r5, #2\n"
+#define BEYOND_CHUNK "#26"
+#define CHUNK_SHIFT "#9"
+#define SKIPPED "lsls r5, r4, #2\n"
 #define ENTERED                                                                                    \
     ENTER("7", "17") ENTER("6", "16") ENTER("5", "15") ENTER("4", "14") ENTER("3", "13")           \
         ENTER("2", "12")
@@ -138,80 +145,137 @@ cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w, int32_t n, const 
     "adds r1, #32\n"
 #define FIRST_ROUND "b    11f\n"
 #endif
+#define ENTER(left_out, step) "cmp  r4, #" left_out "\n" "bne  1f\n" "b    " step "f\n" "1:\n"
+#define START_ALL                                                                                  \
+    "mov  r8, r6\n"                                                                                \
+    "mov  r9, r7\n"                                                                                \
+    "mov  r10, r6\n"                                                                               \
+    "mov  r11, r7\n"                                                                               \
+    "mov  r12, r6\n"                                                                               \
+    "mov  lr, r7\n"
+/* r6, r7 and r2: the three sums of both words. */
+#define SEPARATE                                                                                   \
+    "lsrs r2, r6, #21\n"                                                                           \
+    "lsls r6, r6, #11\n"                                                                           \
+    "lsrs r6, r6, #11\n"                                                                           \
+    "lsls r3, r2, #11\n"                                                                           \
+    "subs r7, r7, r3\n"                                                                            \
+    "lsrs r3, r7, #22\n"                                                                           \
+    "lsls r7, r7, #10\n"                                                                           \
+    "lsrs r7, r7, #10\n"                                                                           \
+    "lsls r3, r3, #11\n"                                                                           \
+    "adds r2, r2, r3\n"
+#define PUT_SUMS                                                                                   \
+    SEPARATE                                                                                       \
+    "ldmia r4!, {r3}\n"                                                                            \
+    "subs r3, r3, r5\n"                                                                            \
+    "adds r6, r6, r3\n"                                                                            \
+    "adds r7, r7, r3\n"                                                                            \
+    "adds r2, r2, r3\n"                                                                            \
+    "stmia r0!, {r6}\n"                                                                            \
+    "str  r7, [r0, #12]\n"                                                                         \
+    "str  r2, [r0, #28]\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
-                     "lsls r4, r2, #3\n"
-                     "adds r4, r0, r4\n"
-                     "push {r4}\n" /* the end of the panel */
-                     "movs r4, #7\n"
-                     "negs r5, r2\n"
-                     "ands r5, r4\n" /* steps that the first round leaves out */
+                     "subs r2, #1\n"
+                     "lsls r4, r2, " BEYOND_CHUNK "\n"
+                     "lsrs r4, r4, " BEYOND_CHUNK "\n"
+                     "subs r5, r2, r4\n" /* inputs of the other chunks */
+                     "adds r4, #1\n"
+                     "lsls r2, r4, #3\n"
+                     "adds r2, r0, r2\n"
+                     "lsls r5, r5, #3\n"
+                     "adds r5, r2, r5\n"
+                     "ldmia r3!, {r6, r7}\n"
+                     "push {r2, r3, r5}\n"
+                     "negs r4, r4\n"
+                     "movs r5, #7\n"
+                     "ands r4, r5\n" /* steps that the first round leaves out */
                      SKIPPED
-                     "subs r1, r1, r4\n"
-                     "ldr  r6, [r3]\n"
-                     "ldr  r7, [r3, #4]\n"
-                     "mov  r8, r6\n"
-                     "mov  r9, r7\n"
-                     "mov  r10, r6\n"
-                     "mov  r11, r7\n"
-                     "mov  r12, r6\n"
-                     "mov  lr, r7\n"
-                     "cmp  r5, #0\n"
-                     "beq  10f\n"
-                     ENTERED FIRST_ROUND STEPS);
+                     "subs r1, r1, r5\n" START_ALL
+                     "cmp  r4, #0\n"
+                     "beq  10f\n" ENTERED FIRST_ROUND STEPS);
     /* In two, as C guarantees a string only 4,095 characters. */
     __asm__ volatile("ldr  r2, [sp]\n"
                      "cmp  r0, r2\n"
                      "beq  2f\n"
                      "b    10b\n"
                      "2:\n"
-                     "ldr  r0, [sp, #40]\n"
-                     "mov  r1, r12\n"
-                     "mov  r5, lr\n"
-                     "bl   3f\n"
+                     "push {r0, r1}\n"
+                     "ldr  r4, [sp, #56]\n"
+                     "cmp  r4, #0\n"
+                     "beq  5f\n"
+                     /* For each chunk 2^20 - 1 are subtracted from the bias (CORTEXM_TRIPLE_OFFSET). */
+                     "ldr  r5, [sp, #16]\n"
+                     "subs r5, r5, r0\n"
+                     "lsrs r5, r5, " CHUNK_SHIFT "\n"
+                     "adds r3, r5, #1\n"
+                     "lsls r5, r3, #20\n"
+                     "subs r5, r5, r3\n"
+                     "ldr  r0, [sp, #60]\n" PUT_SUMS
                      "mov  r6, r8\n"
-                     "mov  r7, r9\n"
-                     "bl   3f\n"
+                     "mov  r7, r9\n" PUT_SUMS
                      "mov  r6, r10\n"
-                     "mov  r7, r11\n"
-                     "bl   3f\n"
-                     "movs r6, r1\n"
-                     "movs r7, r5\n"
-                     "bl   3f\n"
+                     "mov  r7, r11\n" PUT_SUMS
+                     "mov  r6, r12\n"
+                     "mov  r7, lr\n" PUT_SUMS
+                     "3:\n"
+                     "pop  {r0, r1, r2, r3}\n" /* the next chunk's start in r3 */
+                     "ldr  r2, [sp]\n"
+                     "cmp  r0, r2\n"
+                     "beq  4f\n"
+                     "ldmia r3!, {r6, r7}\n"
+                     "movs r2, #1\n"
+                     "lsls r2, r2, " CHUNK_SHIFT "\n"
+                     "adds r2, r0, r2\n"
+                     "push {r2, r3}\n"
+                     "movs r2, #0\n"
+                     "str  r2, [sp, #48]\n" /* no bias any more */ START_ALL
+                     "b    10b\n"
+                     "4:\n"
                      "pop  {r3, r4, r5, r6, r7}\n"
                      CORTEXM_LOW_TO_HIGH
                      "pop  {r4, r5, r6, r7, pc}\n"
+                     "5:\n"
+                     "ldr  r0, [sp, #60]\n"
+                     "mov  r1, r12\n"
+                     "mov  r5, lr\n"
+                     "bl   6f\n"
+                     "mov  r6, r8\n"
+                     "mov  r7, r9\n"
+                     "bl   6f\n"
+                     "mov  r6, r10\n"
+                     "mov  r7, r11\n"
+                     "bl   6f\n"
+                     "movs r6, r1\n"
+                     "movs r7, r5\n"
+                     "bl   6f\n"
+                     "b    3b\n"
                      /* The sums of r6 and r7 are added to [r0], [r0 + 16] and [r0 + 32]. */
-                     "3:\n"
-                     "lsrs r2, r6, #21\n"
-                     "lsls r3, r2, #21\n"
-                     "subs r6, r6, r3\n"
-                     "lsls r3, r2, #11\n"
-                     "subs r7, r7, r3\n"
-                     "lsrs r3, r7, #22\n"
-                     "lsls r4, r3, #22\n"
-                     "subs r7, r7, r4\n"
-                     "lsls r3, r3, #11\n"
-                     "adds r2, r2, r3\n"
+                     "6:\n" SEPARATE
                      "ldr  r3, [r0]\n"
-                     "adds r3, r3, r6\n"
-                     "str  r3, [r0]\n"
+                     "adds r6, r6, r3\n"
                      "ldr  r3, [r0, #16]\n"
-                     "adds r3, r3, r7\n"
-                     "str  r3, [r0, #16]\n"
+                     "adds r7, r7, r3\n"
                      "ldr  r3, [r0, #32]\n"
-                     "adds r3, r3, r2\n"
-                     "str  r3, [r0, #32]\n"
-                     "adds r0, #4\n"
+                     "adds r2, r2, r3\n"
+                     "stmia r0!, {r6}\n"
+                     "str  r7, [r0, #12]\n"
+                     "str  r2, [r0, #28]\n"
                      "bx   lr\n");
-#undef FIRST_ROUND
+#undef PUT_SUMS
+#undef SEPARATE
+#undef START_ALL
 #undef STEPS
+#undef FIRST_ROUND
 #undef ENTERED
-#undef SKIPPED
-#undef STEP
 #undef ENTER
+#undef SKIPPED
+#undef CHUNK_SHIFT
+#undef BEYOND_CHUNK
+#undef STEP
 #undef LAST_PRODUCTS
 #undef PRODUCTS
 #undef UPPER
@@ -256,10 +320,19 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
                      "ldr  r0, [sp]\n"
                      "movs r1, r3\n"
                      "push {r3}\n"
+                     "ldr  r2, [sp, #8]\n"
+                     "subs r2, r2, r0\n"
+                     "lsls r2, r2, #29\n"
+                     "bpl  2f\n"
+                     "adds r6, #1\n" /* an odd number of taps */
+                     "b    3f\n"
                      "2:\n"
                      "ldmia r0!, {r3, r4, r5}\n" CHANNEL("r8", "r9", "r10")
                      "adds r6, #1\n" CHANNEL("r11", "r12", "lr")
-                     "subs r6, #1\n"
+                     "adds r1, #4\n"
+                     "3:\n" /* the second channel first, as r6 stands there */
+                     "ldmia r0!, {r3, r4, r5}\n" CHANNEL("r11", "r12", "lr")
+                     "subs r6, #1\n" CHANNEL("r8", "r9", "r10")
                      "adds r1, #4\n"
                      "ldr  r2, [sp, #8]\n"
                      "cmp  r0, r2\n"
@@ -369,42 +442,46 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
 #define LOAD_MULTIPLIER                                                                            \
     "lsls r2, r2, #1\n"                                                                            \
     "ldrh r5, [r3, r2]\n"
-#define MULTIPLY_UPPER
 #define MULTIPLY_SMALL "muls r1, r5\n"
-#define MULTIPLY_LOWER "muls r1, r5\n"
-#define ADD_UPPER "muls r2, r5\n"
+#define MULTIPLY_HALVES                                                                            \
+    "movs r1, r3\n"                                                                                \
+    "muls r1, r5\n"                                                                                \
+    "add  r1, r12\n"
 #else
 #define LOAD_MULTIPLIER                                                                            \
     "lsls r2, r2, #2\n"                                                                            \
     "ldr  r4, [r3, r2]\n"                                                                          \
     "lsrs r5, r4, #16\n"                                                                           \
     "uxth r4, r4\n"
-/* r2 and r1: upper and lower half of a value; r1 becomes its high product with the multiplier,
- * cortexm_high_mul_narrow's. r3: `first` of that */
-#define MULTIPLY_UPPER                                                                             \
-    "movs r3, r1\n"                                                                                \
-    "muls r3, r4\n"                                                                                \
-    "lsrs r3, r3, #16\n"                                                                           \
-    "movs r7, r2\n"                                                                                \
-    "muls r7, r4\n"                                                                                \
-    "adds r3, r3, r7\n"
-/* Both, where the upper half of the value is 0. */
+/* r1: the product of a value of 16 bits, by way of r3 */
 #define MULTIPLY_SMALL                                                                             \
     "movs r3, r1\n"                                                                                \
     "muls r3, r4\n"                                                                                \
     "lsrs r3, r3, #16\n"                                                                           \
     "muls r1, r5\n"                                                                                \
     "adds r1, r1, r3\n"
-/* r1: `second` */
-#define MULTIPLY_LOWER                                                                             \
+/* r1: all but the product of the upper halves; r2 and r3: upper and lower half of a value */
+#define MULTIPLY_HALVES                                                                            \
+    "movs r1, r3\n"                                                                                \
+    "muls r3, r4\n"                                                                                \
+    "lsrs r3, r3, #16\n"                                                                           \
     "muls r1, r5\n"                                                                                \
-    "uxth r7, r3\n"                                                                                \
-    "adds r1, r1, r7\n"
+    "adds r1, r1, r3\n"                                                                            \
+    "movs r3, r2\n"                                                                                \
+    "muls r3, r4\n"                                                                                \
+    "adds r1, r1, r3\n"                                                                            \
+    "add  r1, r12\n"
+#endif
 #define ADD_UPPER                                                                                  \
     "muls r2, r5\n"                                                                                \
-    "asrs r3, r3, #16\n"                                                                           \
-    "adds r2, r2, r3\n"
-#endif
+    "adds r2, r2, r2\n"                                                                            \
+    "adds r1, r1, r2\n"
+#define CODE_OF_HIGH                                                                               \
+    "movs r2, r6\n"                                                                                \
+    "subs r2, #15\n"                                                                               \
+    "ldr  r7, [sp, #20]\n"                                                                         \
+    "asrs r1, r2\n"                                                                                \
+    "adcs r1, r7\n"
 
 /* common/codes.h. A value from 0 to 2^16 - 1 has no upper half to multiply, and both of its
  * shifts are one, by 15 - shift bits, the last of which is the carry (docs/numerics.md). A negative value
@@ -501,46 +578,47 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "13:\n"
                      "bl   5f\n"
                      "b    23b\n"
-                     "5:\n" /* the code of any value */
+                     /* The code of any other value. With its halves V and v, and those of the multiplier,
+                      * M and m, what follows of h is the floor of (V m + v M + (v m >> 16) + 2^14) / 2^15: a
+                      * sum below 2^32, or if V is negative in [-2^31, 2^31). */
+                     "5:\n"
                      "asrs r2, r1, #16\n"
-                     "bpl  6f\n"
-                     "movs r3, r7\n"
-                     "adds r3, #128\n"
-                     "bne  6f\n"
-                     "movs r1, #128\n"
+                     "bmi  6f\n"
+                     "uxth r3, r1\n"
+                     MULTIPLY_HALVES
+                     "lsrs r1, r1, #15\n"
+                     ADD_UPPER
+                     CODE_OF_HIGH
+                     "cmp  r1, #127\n"
+                     "ble  7f\n"
+                     "movs r1, #127\n"
+                     "7:\n"
                      "bx   lr\n"
                      "6:\n"
-                     "uxth r1, r1\n"
-                     MULTIPLY_UPPER
-                     MULTIPLY_LOWER
-                     "add  r1, r12\n"
+                     "adds r7, #128\n"
+                     "beq  8f\n"
+                     "uxth r3, r1\n"
+                     MULTIPLY_HALVES
                      "asrs r1, r1, #15\n"
                      ADD_UPPER
-                     "adds r2, r2, r2\n"
-                     "adds r1, r1, r2\n" /* h */
-                     "asrs r2, r1, #31\n"
-                     "adds r1, r1, r2\n"
-                     "movs r2, r6\n"
-                     "subs r2, #16\n"
-                     "asrs r1, r2\n"
-                     "ldr  r7, [sp, #20]\n"
-                     "asrs r1, r1, #1\n"
-                     "adcs r1, r7\n"
-                     "sxtb r2, r1\n"
-                     "cmp  r1, r2\n"
-                     "beq  7f\n"
-                     "asrs r1, r1, #31\n" /* to 127 or, if negative, to ~127 */
-                     "movs r2, #127\n"
-                     "eors r1, r2\n"
-                     "7:\n"
+                     "subs r1, #1\n"
+                     CODE_OF_HIGH
+                     "movs r2, r1\n"
+                     "adds r2, #128\n"
+                     "bpl  7b\n"
+                     "movs r1, #128\n"
+                     "bx   lr\n"
+                     "8:\n"
+                     "movs r1, #128\n"
+                     "subs r7, #128\n"
                      "bx   lr\n");
 #undef CODE
 }
 #define CORTEXM_SIMPLE_CODES
 #undef LOAD_MULTIPLIER
-#undef MULTIPLY_UPPER
-#undef MULTIPLY_LOWER
 #undef MULTIPLY_SMALL
+#undef MULTIPLY_HALVES
 #undef ADD_UPPER
+#undef CODE_OF_HIGH
 
 #endif
