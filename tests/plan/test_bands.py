@@ -76,7 +76,8 @@ def tensors_of(call: Call) -> list[int]:
 def mutations(step: Step) -> Iterator[Step]:
     """The step with one parameter or place of one call changed, or without the call."""
     for number, call in enumerate(step.calls):
-        changed = [call_with(call, name, by) for name, by in (("in_y0", 1), ("in_h", -1))]
+        changes = [("in_y0", 1), ("in_h", -1), ("out_w", -1), ("out_pixel_stride", 1)]
+        changed = [call_with(call, name, by) for name, by in (*changes, ("in_row_stride", 1))]
         if call.kernel.op == "move":
             changed.append(None)
         for new in changed:

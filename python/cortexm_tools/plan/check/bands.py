@@ -45,6 +45,7 @@ def check_bands(plan: Plan, step: Step) -> None:
         if call.kernel.op == "move":
             _move(graph, call, sources[0], target, book, step)
             continue
+        _check_whole_rows(graph, call, sources, target, step)
         target = _in_own(plan, target, step)
         op = makers[target.index]
         rows = _rows_written(graph, call, target)
@@ -66,6 +67,24 @@ def check_bands(plan: Plan, step: Step) -> None:
         book.done[target.index] += rows
     if book.done[step.op.outputs[0]] != graph.tensors[step.op.outputs[0]].shape[2]:
         raise _error(step, "some rows are never computed")
+
+
+def _check_whole_rows(
+    graph: Graph, call: Call, sources: list[TensorArg], target: TensorArg, step: Step
+) -> None:
+    """Whether a call reads images in rows as long as those of its operand, and writes rows of pixels that
+    lie side by side: all of one, unless it is a part of another tensor's (concat.py)."""
+    fields: dict[str, Any] = dict(call.fields)
+    if "out_h" not in fields:
+        return
+    for source in sources:
+        size = graph.tensors[source.index].dtype.size
+        if fields["in_row_stride"] * size != _row_bytes(graph, source.index):
+            raise _error(step, f"rows of {_name(graph, source)} are not as long as a call says")
+    made = graph.tensors[target.index]
+    row = fields["out_w"], fields["out_pixel_stride"]
+    if target.index in (*step.inside, *step.op.outputs) and row != (made.shape[3], made.shape[1]):
+        raise _error(step, f"a band of {_name(graph, target)} is not made of whole rows")
 
 
 def _in_own(plan: Plan, target: TensorArg, step: Step) -> TensorArg:
