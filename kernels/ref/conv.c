@@ -260,9 +260,10 @@ CORTEXM_CONV_F32(cortexm_conv2d_f32_ref)
             const int from_x = x * p->stride_w - p->pad_left + kx * p->dilation_w;
 
             if (from_y >= 0 && from_y < p->in_h && from_x >= 0 && from_x < p->in_w) {
-                sum += in[n * p->in_strides[0] + c * p->in_strides[1] + from_y * p->in_strides[2] +
-                          from_x * p->in_strides[3]] *
-                       weight[o * group_in * p->kernel_h * p->kernel_w + tap];
+                sum = ref_fma(sum,
+                              in[n * p->in_strides[0] + c * p->in_strides[1] +
+                                 from_y * p->in_strides[2] + from_x * p->in_strides[3]],
+                              weight[o * group_in * p->kernel_h * p->kernel_w + tap]);
             }
         }
         out[n * p->out_strides[0] + o * p->out_strides[1] + y * p->out_strides[2] +
@@ -299,9 +300,12 @@ CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_ref)
                     const int x = i % p->in_w * p->stride_w + kx * p->dilation_w - p->pad_left;
 
                     if (y >= 0 && y < p->out_h && x >= 0 && x < p->out_w) {
-                        to[y * so[2] + x * so[3]] +=
-                            in[n * si[0] + c * si[1] + i / p->in_w * si[2] + i % p->in_w * si[3]] *
-                            w;
+                        float *const sum = to + y * so[2] + x * so[3];
+
+                        *sum = ref_fma(*sum,
+                                       in[n * si[0] + c * si[1] + i / p->in_w * si[2] +
+                                          i % p->in_w * si[3]],
+                                       w);
                     }
                 }
             }

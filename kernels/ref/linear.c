@@ -87,9 +87,9 @@ CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref)
 
         out[i] = bias[n * p->bias_batch_stride + r * p->bias_row_stride + c * p->bias_col_stride];
         for (int k = 0; k < p->inner; ++k) {
-            out[i] +=
-                a[n * p->a_batch_stride + r * p->a_row_stride + k * p->a_inner_stride] *
-                b[n * p->b_batch_stride + k * p->b_inner_stride + c * p->b_col_stride];
+            out[i] = ref_fma(
+                out[i], a[n * p->a_batch_stride + r * p->a_row_stride + k * p->a_inner_stride],
+                b[n * p->b_batch_stride + k * p->b_inner_stride + c * p->b_col_stride]);
         }
     }
 }

@@ -8,6 +8,7 @@
 #define CORTEXM_REF_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "cortexm/kernels.h"
 
@@ -377,6 +378,24 @@ static inline int64_t ref_clamp(int64_t value, int64_t low, int64_t high)
 }
 
 /* The elements of a box in C order, by number. */
+/* sum + x * y, rounded once. In double the product is exact; the sum is rounded to odd there, so that the
+ * second rounding sees on which side of a tie it lies. */
+static inline float ref_fma(float sum, float x, float y)
+{
+    const double product = (double)x * y;
+    double total = product + sum;
+    const double of_sum = total - product;
+    const double lost = (product - (total - of_sum)) + (sum - of_sum);
+    int64_t bits;
+
+    memcpy(&bits, &total, sizeof bits);
+    if (lost == lost && lost != 0 && (bits & 1) == 0) {
+        bits += (lost > 0) == (total > 0) ? 1 : -1;
+        memcpy(&total, &bits, sizeof total);
+    }
+    return (float)total;
+}
+
 static inline int box_size(int rank, const int32_t *dims)
 {
     int size = 1;

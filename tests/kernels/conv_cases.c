@@ -557,7 +557,27 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     return finish(&o);
 }
 
-static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transposed)
+/* As float_eights in plan/kernels/packing.py. */
+static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight)
+{
+    const int32_t depth = p->in_c / p->groups * p->kernel_h * p->kernel_w;
+    const int32_t group_out = p->out_c / p->groups;
+    float *const packed = malloc((size_t)(p->out_c * depth) * sizeof *packed);
+    float *to = packed;
+
+    for (int32_t o = 0; o < p->out_c;) {
+        const int32_t left = group_out - o % group_out;
+        const int32_t beside = left >= 8 ? 8 : left >= 4 ? 4 : 1;
+
+        for (int32_t i = 0; i < beside * depth; ++i) {
+            *to++ = weight[(o + i % beside) * depth + i / beside];
+        }
+        o += beside;
+    }
+    return packed;
+}
+
+static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transposed, int eights)
 {
     cortexm_conv_f32_t p;
     int32_t in_size;
@@ -565,12 +585,14 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transpose
     float *in;
     float *weight;
     float *bias;
+    float *packed;
+    float *(*const some)(int32_t) = eights ? reals : terms;
     outputs_t o;
 
     p.batches = between(1, 2);
     p.groups = between(1, 3);
     p.in_c = p.groups * between(1, 3);
-    p.out_c = p.groups * between(1, 6);
+    p.out_c = p.groups * between(1, eights ? 20 : 6);
     p.in_h = between(1, 5);
     p.in_w = between(1, 12);
     p.out_h = between(1, 5);
@@ -586,24 +608,31 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transpose
     p.bias_stride = between(0, 1);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    in = reals(in_size);
-    weight = reals(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
-    bias = reals(p.bias_stride * (p.out_c - 1) + 1);
+    in = some(in_size);
+    weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
+    bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    variant(&p, in, weight, bias, o.data[0]);
+    packed = eights ? packed_floats(&p, weight) : NULL;
+    variant(&p, in, eights ? packed : weight, bias, o.data[0]);
     ref(&p, in, weight, bias, o.data[1]);
     free(in);
     free(weight);
+    free(packed);
     free(bias);
-    return finish(&o);
+    return finish_floats(&o, EXACT);
+}
+
+int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, 0, 1);
 }
 
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
-    return any_conv_f32_case(variant, ref, 0);
+    return any_conv_f32_case(variant, ref, 0, 0);
 }
 
 int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
-    return any_conv_f32_case(variant, ref, 1);
+    return any_conv_f32_case(variant, ref, 1, 0);
 }

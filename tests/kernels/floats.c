@@ -23,6 +23,25 @@ float *reals(int32_t count)
     return values;
 }
 
+float *terms(int32_t count)
+{
+    /* Sums of products of such are subnormal, exact, halfway between two floats, or overflow. */
+    static const int32_t exponents[] = {-149, -127, -75, -63, -24, -12, 0, 12, 63, 120};
+    float *const values = reals(count);
+
+    if (one_in(2)) {
+        for (int32_t i = 0; i < count; ++i) {
+            const float few_bits = (float)between(-3, 3);
+
+            values[i] = ldexpf(one_in(2) ? few_bits : values[i], exponents[between(0, 9)]);
+            if (one_in(256)) {
+                values[i] = one_in(2) ? INFINITY : NAN;
+            }
+        }
+    }
+    return values;
+}
+
 float scale(int normal)
 {
     if (one_in(16) && !normal) {

@@ -11,6 +11,10 @@
 float real(void);
 float *reals(int32_t count);
 
+/* As reals(), or of all magnitudes: also subnormal, which vectors of MVE take for zero, infinite, or no
+ * number. */
+float *terms(int32_t count);
+
 /* A positive float over many magnitudes; unless `normal`, at times infinite or subnormal, which the
  * case `normal_scale` of plan/kernels/requirements.py leaves out. */
 float scale(int normal);

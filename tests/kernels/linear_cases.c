@@ -253,14 +253,14 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
     }
     p.bias_col_stride = between(0, 1);
     p.bias_row_stride = between(0, 1) * p.cols;
-    a = reals(p.batches * p.rows * p.inner);
-    b = reals(p.batches * p.cols * p.inner);
-    bias = reals(p.rows * p.cols);
+    a = terms(p.batches * p.rows * p.inner);
+    b = terms(p.batches * p.cols * p.inner);
+    bias = terms(p.rows * p.cols);
     o = float_outputs(p.batches * p.rows * p.cols);
     variant(&p, a, b, bias, o.data[0]);
     ref(&p, a, b, bias, o.data[1]);
     free(a);
     free(b);
     free(bias);
-    return finish(&o);
+    return finish_floats(&o, EXACT);
 }

@@ -406,6 +406,7 @@
     K(depthwise_conv2d_s16, mve, depthwise8_s16_case)                                              \
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
+    K(conv2d_f32, mve, conv2d_eights_f32_case)                                                     \
     K(linear_s8, mve, linear_gemm4_s8_case)                                                        \
     K(linear_s8w4, mve, linear_gemm4_s8w4_case)                                                    \
     K(batch_matmul_s8, mve, batch_matmul_sums_s8_case)                                             \
@@ -430,6 +431,11 @@
     K(max_pool2d_s16, mve, pool_8_s16_case)                                                        \
     K(activation_s8, mve, activation_s8_case)                                                      \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
+    K(abs_f32, mve, unary_f32_case)                                                                \
+    K(leaky_relu_f32, mve, unary_f32_case)                                                         \
+    K(neg_f32, mve, unary_f32_case)                                                                \
+    K(relu_f32, mve, unary_f32_case)                                                               \
+    K(clamp_f32, mve, clamp_f32_case)                                                              \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
@@ -440,6 +446,9 @@
     K(minimum_s16, mve, minmax_s16_case)                                                           \
     K(maximum_s8, mve, minmax_s8_case)                                                             \
     K(maximum_s16, mve, minmax_s16_case)                                                           \
+    K(add_f32, mve, binary_f32_case)                                                               \
+    K(sub_f32, mve, binary_f32_case)                                                               \
+    K(mul_f32, mve, binary_f32_case)                                                               \
     K(quantize_f32s16, mve, quantize_normal_f32s16_case)                                           \
     K(quantize_f32s8, mve, quantize_normal_f32s8_case)                                             \
     K(dequantize_s8f32, mve, dequantize_normal_s8f32_case)                                         \

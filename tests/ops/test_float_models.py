@@ -209,7 +209,7 @@ def test_report_counts_float_work() -> None:
     )
     assert compiled.report["work"]["float"]["macs"] == 3 * (10 * 16 + 16 * 4)
     assert set(compiled.report["work"]) <= {"float", "move"}
-    said = "no FPU: about 190 instructions for each MAC in float32, 127,680 in all"
+    said = "no FPU: about 176 instructions for each MAC in float32, 118,272 in all"
     assert said in summary(compiled.report)
     on_m4 = CompileOptions(target=Target.parse("cortex-m4"))
     assert "FPU" not in summary(compile_program(compiled.program, on_m4).report)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums: of runs of codes, and of floats, term by term. There the order is part of a layer's
- * definition; four sums that share one operand are computed together, each in its order. */
+ * definition; four sums that share one operand are computed together, each in its order. Products are
+ * added with one rounding. */
 #ifndef CORTEXM_COMMON_ACCUMULATE_H
 #define CORTEXM_COMMON_ACCUMULATE_H
 
+#include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/round.h"
 #include "common/stamp.h"
@@ -21,12 +24,147 @@ static inline int32_t cortexm_sum_s8(const int8_t *a, int32_t n)
     return sum;
 }
 
+#if CORTEXM_VFMA
+
+/* sum + x * y, rounded once */
+static inline float cortexm_fma(float sum, float x, float y)
+{
+    __asm__("vfma.f32 %0, %1, %2" : "+t"(sum) : "t"(x), "t"(y));
+    return sum;
+}
+
+#elif CORTEXM_SOFT_FMA
+
+/* value / 2^n, the last bit set if any was lost */
+static inline uint64_t cortexm_shift_right_odd(uint64_t value, int32_t n)
+{
+    const uint32_t high = (uint32_t)(value >> 32);
+    const uint32_t low = (uint32_t)value;
+
+    if (n == 0) {
+        return value;
+    }
+    if (n < 32) {
+        return (uint64_t)(high >> n) << 32 | low >> n | high << (32 - n) | (low << (32 - n) != 0);
+    }
+    if (n == 32) {
+        return high | (low != 0);
+    }
+    return n < 64 ? high >> (n - 32) | ((high << (64 - n) | low) != 0) : (value != 0);
+}
+
+/* The significand of a subnormal float other than zero, and its exponent. */
+CORTEXM_SHARED uint32_t cortexm_significand(uint32_t fraction, int32_t *exponent)
+{
+    for (*exponent = 1; fraction < UINT32_C(0x800000); --*exponent) {
+        fraction <<= 1;
+    }
+    return fraction;
+}
+
+/*
+ * sum + x * y, rounded once. The product of two significands of 24 bits has 48; it and the third one lie
+ * at the upper end of 63 bits, the smaller one shifted to the right by the difference of the exponents.
+ * Bits leave the register only where the difference is so large that the sum loses at most one bit at
+ * its upper end: the last bit then stands for all of them.
+ */
+CORTEXM_SHARED float cortexm_fma(float sum, float x, float y)
+{
+    const uint32_t sign_bit = UINT32_C(0x80000000);
+    uint32_t a, b, c;
+    int32_t a_exponent, b_exponent, exponent, apart, shift;
+    uint64_t product, value;
+    uint32_t sign, rest;
+
+    memcpy(&a, &x, sizeof a);
+    memcpy(&b, &y, sizeof b);
+    memcpy(&c, &sum, sizeof c);
+    a_exponent = a >> 23 & 255;
+    b_exponent = b >> 23 & 255;
+    exponent = c >> 23 & 255;
+    sign = (a ^ b) & sign_bit;
+    if (exponent == 255 && a_exponent != 255 && b_exponent != 255) {
+        return sum;
+    }
+    a = (a & UINT32_C(0x7fffff)) | UINT32_C(0x800000);
+    b = (b & UINT32_C(0x7fffff)) | UINT32_C(0x800000);
+    if ((uint32_t)a_exponent - 1 >= 254 || (uint32_t)b_exponent - 1 >= 254) {
+        if (a_exponent == 255 || b_exponent == 255) {
+            return x * y + sum; /* infinite, or no number */
+        }
+        if ((a_exponent == 0 && a << 9 == 0) || (b_exponent == 0 && b << 9 == 0)) {
+            return c << 1 == 0 && c != sign ? 0.0f : sum;
+        }
+        if (a_exponent == 0) {
+            a = cortexm_significand(a & UINT32_C(0x7fffff), &a_exponent);
+        }
+        if (b_exponent == 0) {
+            b = cortexm_significand(b & UINT32_C(0x7fffff), &b_exponent);
+        }
+    }
+    product = (uint64_t)a * b << 14;
+    rest = c << 6 & UINT32_C(0x1fffffff);
+    if (exponent == 0) {
+        exponent = 1;
+    } else {
+        rest |= UINT32_C(0x20000000);
+    }
+    value = (uint64_t)rest << 32;
+    apart = a_exponent + b_exponent - 126 - exponent;
+    if (apart >= 0) {
+        value = cortexm_shift_right_odd(value, apart);
+        exponent += apart;
+    } else {
+        product = cortexm_shift_right_odd(product, -apart);
+    }
+    if (((c ^ sign) & sign_bit) == 0) {
+        value += product;
+    } else {
+        value = product - value;
+        if (value >> 63 != 0) {
+            value = 0 - value;
+            sign ^= sign_bit;
+        }
+        if (value == 0) {
+            return 0.0f;
+        }
+    }
+    /* The first bit to place 62; the float's exponent is then one more. */
+    rest = (uint32_t)(value >> 32);
+    shift = rest != 0 ? __builtin_clz(rest) - 1 : __builtin_clz((uint32_t)value) + 31;
+    value <<= shift;
+    exponent -= shift;
+    if (exponent < 0) { /* subnormal */
+        value = cortexm_shift_right_odd(value, -exponent);
+        exponent = 0;
+    }
+    /* 24 bits of the upper half; ties go to even. */
+    rest = (uint32_t)(value >> 32);
+    c = rest >> 7;
+    rest = rest << 25 | ((uint32_t)value != 0);
+    c += rest > sign_bit || (rest == sign_bit && (c & 1) != 0);
+    c = exponent >= 254 ? UINT32_C(0x7f800000) : c + ((uint32_t)exponent << 23);
+    c |= sign;
+    memcpy(&sum, &c, sizeof sum);
+    return sum;
+}
+
+#else
+
+/* sum + x * y, rounded once */
+static inline float cortexm_fma(float sum, float x, float y)
+{
+    return fmaf(x, y, sum);
+}
+
+#endif
+
 /* sum + a[0] * b[0] + a[a_step] * b[b_step] + ..., n products, from left to right */
 static inline float cortexm_accumulate(float sum, const float *a, int32_t a_step, const float *b,
                                        int32_t b_step, int32_t n)
 {
     for (; n > 0; --n) {
-        sum += *a * *b;
+        sum = cortexm_fma(sum, *a, *b);
         a += a_step;
         b += b_step;
     }
@@ -49,16 +187,15 @@ typedef struct {
 
 #if CORTEXM_FPU
 
-/* With an FPU, for terms that lie side by side in y: VLDM loads neighbours, and VMLA adds a product, for
- * which it rounds the product and then the sum, as `sum += x * y` does. Sums take turns, so that none
+/* With an FPU, for terms that lie side by side in y: VLDM loads neighbours, and VFMA adds a product. Sums take turns, so that none
  * waits for its own last term. */
 #define CORTEXM_ONE(i, m, n)                   \
-    "vmla.f32 %[a], s" #m ", %[p" #i "]\n\t" \
-    "vmla.f32 %[b], s" #n ", %[p" #i "]\n\t"
+    "vfma.f32 %[a], s" #m ", %[p" #i "]\n\t" \
+    "vfma.f32 %[b], s" #n ", %[p" #i "]\n\t"
 #define CORTEXM_BOTH(i, m, n)                  \
     CORTEXM_ONE(i, m, n)                       \
-    "vmla.f32 %[c], s" #m ", %[q" #i "]\n\t" \
-    "vmla.f32 %[d], s" #n ", %[q" #i "]\n\t"
+    "vfma.f32 %[c], s" #m ", %[q" #i "]\n\t" \
+    "vfma.f32 %[d], s" #n ", %[q" #i "]\n\t"
 #define CORTEXM_LOAD(m, n) "vldmia %[y]!, {" m "}\n\tvldmia %[z]!, {" n "}\n\t"
 #define CORTEXM_TERMS1(WHICH) CORTEXM_LOAD("s4", "s8") WHICH(0, 4, 8)
 #define CORTEXM_TERMS3(WHICH) \
@@ -278,10 +415,10 @@ static CORTEXM_APART void cortexm_accumulate8_dense(float sum[8], const cortexm_
 /* One term of eight sums, whose weights are four neighbours; y goes on by as many bytes as `ahead`. */
 #define CORTEXM_TERM_BESIDE(p, q)                                                            \
     __asm__("vldmia %[y], {s4-s7}\n\tadd %[y], %[ahead]\n\t"                                \
-            "vmla.f32 %[a], s4, %[p0]\n\tvmla.f32 %[b], s5, %[p0]\n\t"                      \
-            "vmla.f32 %[c], s6, %[p0]\n\tvmla.f32 %[d], s7, %[p0]\n\t"                      \
-            "vmla.f32 %[e], s4, %[q0]\n\tvmla.f32 %[f], s5, %[q0]\n\t"                      \
-            "vmla.f32 %[g], s6, %[q0]\n\tvmla.f32 %[h], s7, %[q0]"                           \
+            "vfma.f32 %[a], s4, %[p0]\n\tvfma.f32 %[b], s5, %[p0]\n\t"                      \
+            "vfma.f32 %[c], s6, %[p0]\n\tvfma.f32 %[d], s7, %[p0]\n\t"                      \
+            "vfma.f32 %[e], s4, %[q0]\n\tvfma.f32 %[f], s5, %[q0]\n\t"                      \
+            "vfma.f32 %[g], s6, %[q0]\n\tvfma.f32 %[h], s7, %[q0]"                           \
             : [a] "+t"(sum0), [b] "+t"(sum1), [c] "+t"(sum2), [d] "+t"(sum3), [e] "+t"(sum4), \
               [f] "+t"(sum5), [g] "+t"(sum6), [h] "+t"(sum7), [y] "+r"(y)                    \
             : [p0] "t"(p), [q0] "t"(q), [ahead] "r"(ahead)                                   \
@@ -338,10 +475,10 @@ static CORTEXM_APART void cortexm_accumulate4(float sum[4], const cortexm_terms_
             for (int32_t column = terms->columns; column > 0; --column) {
                 const float value = *x;
 
-                sum0 += value * *y;
-                sum1 += value * *y1;
-                sum2 += value * *y2;
-                sum3 += value * *y3;
+                sum0 = cortexm_fma(sum0, value, *y);
+                sum1 = cortexm_fma(sum1, value, *y1);
+                sum2 = cortexm_fma(sum2, value, *y2);
+                sum3 = cortexm_fma(sum3, value, *y3);
                 x += x_step;
                 y += y_step;
                 y1 += y_step;

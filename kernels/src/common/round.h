@@ -22,9 +22,22 @@
 #define CORTEXM_SOFT_FLOAT 0
 #endif
 
+/* 1 where VFMA is at hand, as in every FPU of a Cortex-M; and where products must be added with integers:
+ * a C library's fmaf may round twice, as newlib's does, unless the compiler knows of an instruction. */
+#if defined(__ARM_FEATURE_FMA) && defined(__thumb2__)
+#define CORTEXM_VFMA 1
+#else
+#define CORTEXM_VFMA 0
+#endif
+#if CORTEXM_VFMA || defined(__FP_FAST_FMAF)
+#define CORTEXM_SOFT_FMA 0
+#else
+#define CORTEXM_SOFT_FMA 1
+#endif
+
 #if defined(__ARM_FP) && (__ARM_FP & 4) != 0 && defined(__thumb2__)
 
-/* 1 where VMLA and VLDM of single precision are at hand, and worth 2 KB of code. */
+/* 1 where VFMA and VLDM of single precision are at hand, and worth 2 KB of code. */
 #if defined(__OPTIMIZE_SIZE__)
 #define CORTEXM_FPU 0
 #else

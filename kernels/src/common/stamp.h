@@ -43,6 +43,7 @@
 #undef ADD_UPPER
 #undef ADD_ZERO_POINT
 #undef AGAIN
+#undef ALL_MACS
 #undef AT_ONCE
 #undef BAND
 #undef BETTER
@@ -68,6 +69,7 @@
 #undef CODE_MIN
 #undef CODE_OF_HIGH
 #undef COLUMNS
+#undef CONSTANTS
 #undef CONVERT
 #undef CONVERT_f32
 #undef CONVERT_s16
@@ -142,6 +144,8 @@
 #undef LOG_softmax
 #undef LOOP
 #undef LOWER
+#undef MAC
+#undef MACS
 #undef MAX_SHIFT
 #undef MAX_SIZE
 #undef MAX_s16
@@ -175,9 +179,11 @@
 #undef NEXT_CHANNEL
 #undef NEXT_ROWS
 #undef NEXT_SHIFT
+#undef NEXT_WEIGHTS8
 #undef NN_s8
 #undef NN_s8w4
 #undef OF
+#undef OF_VECTOR
 #undef OF_WIDTH
 #undef ONE
 #undef ONES
@@ -197,6 +203,7 @@
 #undef PIXEL_f32
 #undef PIXEL_s16
 #undef PIXEL_s8
+#undef PLANES
 #undef POOL
 #undef POOL_RESULT
 #undef POOL_START
@@ -235,6 +242,7 @@
 #undef ROUND
 #undef ROUND_s16
 #undef ROUND_s8
+#undef ROW3
 #undef ROWS_APART
 #undef ROW_BYTES
 #undef RUN
@@ -279,8 +287,11 @@
 #undef STORE_s8
 #undef STORE_scatter
 #undef STORE_scatter_add
+#undef STRIDE1
+#undef STRIDE2
 #undef SUBTRACT
 #undef SUM
+#undef SUMS6
 #undef SUM_f32
 #undef SUM_s16
 #undef SUM_s8
@@ -301,6 +312,7 @@
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d
 #undef WEIGHT
+#undef WEIGHTS8
 #undef WEIGHT_BITS
 #undef WIDEN
 #undef WIDE_conv2d

@@ -2,8 +2,9 @@
 """Which results are the same in every bit everywhere, and how far the others may be apart.
 
 Integer arithmetic and +, -, *, / and sqrt of floats are exact: IEEE rounding after each operation,
-in a fixed order. Functions of the C library (exp, log, sin, ...) are not: libraries differ in the
-last bits. Whatever is computed from their results is not exact either.
+in a fixed order; a product that is added to a sum is one operation. (Vectors of MVE take subnormal
+numbers for zero, which is not considered here.) Functions of the C library (exp, log, sin, ...) are
+not: libraries differ in the last bits. Whatever is computed from their results is not exact either.
 
 A result that is not exact may differ from the interpreter's by
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import I64, Rescale, rescale_channels
-from ..floats import Floats, begin_sums
+from ..floats import Floats, begin_sums, fma
 from ..geometry import Window
 from ..rules import Subject, bias_types, check_codes, check_wide_sums, shifts
 from ..types import Array, DType, Tensor
@@ -278,9 +278,10 @@ class FloatConv2d(Attrs):
                 range(group_c), taps
             ):
                 channel = group * group_c + c
-                total[:, outs, to_y, to_x] += (
-                    x[:, channel : channel + 1, from_y, from_x]
-                    * weight[outs, c, ky, kx][:, None, None]
+                total[:, outs, to_y, to_x] = fma(
+                    total[:, outs, to_y, to_x],
+                    x[:, channel : channel + 1, from_y, from_x],
+                    weight[outs, c, ky, kx][:, None, None],
                 )
         return total
 
@@ -316,9 +317,10 @@ class FloatTransposeConv2d(Attrs):
             group = channel // group_c
             outs = slice(group * per_group, (group + 1) * per_group)
             for (ky, kx), (from_y, from_x), (to_y, to_x) in taps:
-                total[:, outs, to_y, to_x] += (
-                    x[:, channel : channel + 1, from_y, from_x]
-                    * weight[channel, :, ky, kx][:, None, None]
+                total[:, outs, to_y, to_x] = fma(
+                    total[:, outs, to_y, to_x],
+                    x[:, channel : channel + 1, from_y, from_x],
+                    weight[channel, :, ky, kx][:, None, None],
                 )
         return total
 

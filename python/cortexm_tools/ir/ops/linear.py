@@ -13,7 +13,7 @@ import numpy as np
 
 from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import Rescale, rescale_channels
-from ..floats import F32, Floats, begin_sums
+from ..floats import F32, Floats, begin_sums, fma
 from ..rules import CODES, INT8, INT16, Subject, bias_types, check_codes, check_wide_sums, shifts
 from ..types import Array, DType, Tensor
 from ..wide import rescale_wide, rescale_wide_channels
@@ -141,7 +141,7 @@ class FloatLinear(Attrs):
         shape = results[0].shape
         total = begin_sums(shape, bias, len(shape) - 1)
         for k in range(weight.shape[1]):
-            total += x[..., k : k + 1] * weight[:, k]
+            total = fma(total, x[..., k : k + 1], weight[:, k])
         return total
 
 
@@ -177,7 +177,7 @@ class FloatMatmul(Attrs):
         start = np.zeros((), F32) if bias is None else bias
         total = np.array(np.broadcast_to(start, results[0].shape), F32)
         for k in range(a.shape[-1]):
-            total += a[..., :, k : k + 1] * b[..., k : k + 1, :]
+            total = fma(total, a[..., :, k : k + 1], b[..., k : k + 1, :])
         return total
 
 

@@ -35,6 +35,7 @@ FORMS: dict[str, Form] = {
     "depthwise16": Form(packing.depthwise16),
     "depthwise8": Form(packing.depthwise8, packing.depthwise8_size),
     "eights": Form(packing.eights),
+    "float_eights": Form(packing.float_eights),
     "fours": Form(packing.fours),
     "gemm4": Form(packing.gemm4, packing.gemm4_size),
     "gemm4_wide": Form(packing.gemm4_wide, packing.gemm4_wide_size),

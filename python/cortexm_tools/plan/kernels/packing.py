@@ -24,8 +24,9 @@ class Constants:
     """The constants of a convolution or a linear layer.
 
     Attributes:
-        weight: int8, channels first ([out_c, …]), or for depthwise [kernel_h, kernel_w, out_c].
-        bias: int32 [out_c], zero point folded in; int64 where the sums need it.
+        weight: int8, channels first ([out_c, …]), or for depthwise [kernel_h, kernel_w, out_c]; of floats
+            float32.
+        bias: int32 [out_c], zero point folded in; int64 where the sums need it. Floats have none here.
         rescales: one for each channel; none where the layer has one for all.
         groups: of a convolution.
         plain_bias: int32 [out_c], without the zero point; of a convolution.
@@ -466,3 +467,17 @@ def nn_eight_more(constants: Constants) -> Array:
 def nn_depthwise(constants: Constants) -> Array:
     """Three more weights, as the last ones are read by fours, too."""
     return np.pad(constants.weight.reshape(-1), (0, 3))
+
+
+def float_eights(constants: Constants) -> Array:
+    """float32: eight outputs of a group side by side for each input, then four, then those that are left
+    as they are."""
+    weight, groups = constants.weight, constants.groups
+    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
+    eights, fours = rows.shape[1] // 8 * 8, rows.shape[1] // 4 * 4
+    parts = [np.zeros(0, np.float32)]
+    for group in rows:
+        parts.append(group[:eights].reshape(-1, 8, rows.shape[2]).transpose(0, 2, 1).reshape(-1))
+        parts.append(group[eights:fours].T.reshape(-1))
+        parts.append(group[fours:].reshape(-1))
+    return np.concatenate(parts)

@@ -64,6 +64,11 @@ def _one_group(facts: Facts) -> bool:
     return bool(facts["groups"] == 1)
 
 
+def _constant_weights(facts: Facts) -> bool:
+    """The weights are constants, which can be packed."""
+    return bool(facts["has_constant_weights"])
+
+
 def _undilated(facts: Facts) -> bool:
     """The taps of a window lie side by side."""
     return bool(facts["dilation_h"] == facts["dilation_w"] == 1)
@@ -201,6 +206,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "narrow_products": _narrow_products,
     "sums_of_27_bits": _sums_of_27_bits,
     "one_group": _one_group,
+    "constant_weights": _constant_weights,
     "rows_3x3": _rows_3x3,
     "sixteens_3x3": _sixteens_3x3,
     "from_minus_127": _from_minus_127,

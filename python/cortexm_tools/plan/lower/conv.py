@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ir import DType, Op, ops
+from ...ir.geometry import Window
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
 from ..kernels.table import KernelChoice
-from ..types import Arg, Call, Field, TensorArg
+from ..types import Call, Field, TensorArg
 from .constants import Weights
 from .context import Selector, lowers
 from .groups import groups_to_join, with_zeros
@@ -21,6 +22,7 @@ from .images import image_calls, image_fields, strided_image_fields, window_fiel
 from .weights import (
     constant_data,
     fits_in_32_bits,
+    float_call,
     folded_bias,
     largest_plain_sum,
     largest_start,
@@ -29,7 +31,6 @@ from .weights import (
     table_fields,
     types_of,
     wide_bias,
-    zero_bias,
 )
 
 
@@ -192,6 +193,23 @@ def _ring(select: Selector, attrs: ops.DepthwiseRing, op: Op) -> list[Call]:
     return [select.call(kernel, fields, args, weight.size)]
 
 
+_POINTWISE = Window((1, 1), (1, 1), (0, 0, 0, 0), (1, 1))
+
+
+def _one_row(fields: dict[str, Field]) -> dict[str, Field]:
+    """The same 1x1 convolution of an image of one row, if its rows follow each other: kernels take
+    neighbours in a row together."""
+    height, width = fields["in_h"], fields["in_w"]
+    assert isinstance(height, int) and isinstance(width, int)
+    for name in ("in_strides", "out_strides"):
+        steps = fields[name]
+        assert isinstance(steps, tuple)
+        if steps[2] != width * steps[3]:
+            return fields
+    pixels = height * width
+    return fields | {"in_h": 1, "in_w": pixels, "out_h": 1, "out_w": pixels}
+
+
 @lowers(ops.FloatConv2d, ops.FloatTransposeConv2d)
 def _float_convolution(
     select: Selector, attrs: ops.FloatConv2d | ops.FloatTransposeConv2d, op: Op
@@ -209,13 +227,9 @@ def _float_convolution(
         "pad_left": attrs.window.padding[1],
         "bias_stride": int(has_bias),
     }
-    args: list[Arg] = [
-        select.operand(op.inputs[0]),
-        select.operand(op.inputs[1]),
-        select.operand(op.inputs[2]) if has_bias else zero_bias(select),
-        TensorArg(op.outputs[0]),
-    ]
+    if attrs.window == _POINTWISE and not transposed:
+        fields = _one_row(fields)
     taps = math.prod(weight.shape[1:])
     macs = (x.numel if transposed else out.numel) * taps
     name = "transpose_conv2d" if transposed else "conv2d"
-    return [select.call(select.kernel(name, "f32", op), fields, args, macs)]
+    return [float_call(select, op, name, fields, macs)]

@@ -22,6 +22,7 @@ from .images import window_fields
 from .weights import (
     constant_data,
     fits_in_32_bits,
+    float_call,
     folded_bias,
     largest_start,
     largest_sum,
@@ -172,6 +173,24 @@ def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call
     return [select.call(kernel, dict(fields), args, macs)]
 
 
+def _float_pixels(rows: int, inner: int, cols: int, has_bias: bool) -> dict[str, Field]:
+    """The fields of a 1x1 convolution of floats whose pixels are the rows: its weights can be packed."""
+    return {
+        "batches": 1,
+        "in_h": 1,
+        "in_w": rows,
+        "out_h": 1,
+        "out_w": rows,
+        "in_c": inner,
+        "out_c": cols,
+        "groups": 1,
+        **window_fields(Window((1, 1), (1, 1), (0, 0, 0, 0), (1, 1))),
+        "in_strides": (rows * inner, 1, rows * inner, inner),
+        "out_strides": (rows * cols, 1, rows * cols, cols),
+        "bias_stride": int(has_bias),
+    }
+
+
 @lowers(ops.FloatLinear)
 def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call]:
     """Rows of x times the rows of the weights."""
@@ -179,6 +198,9 @@ def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call
     cols, inner = weight.shape
     rows = x.numel // inner
     has_bias = len(op.inputs) > 2
+    if select.target.isa is Isa.MVE and weight.data is not None:
+        pixels = _float_pixels(rows, inner, cols, has_bias)
+        return [float_call(select, op, "conv2d", pixels, rows * cols * inner)]
     fields: dict[str, Field] = {
         "batches": 1,
         "rows": rows,

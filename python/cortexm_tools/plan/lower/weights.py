@@ -8,9 +8,10 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Array, DType, Op
 from ...ir.fixed_point import wrap32
-from ..kernels.packing import Tables
+from ..kernels.packing import Constants, Tables
 from ..kernels.table import Kernel
-from ..types import Arg, Field
+from ..types import Arg, Call, Field, TensorArg
+from .constants import Weights
 from .context import Selector
 
 
@@ -104,3 +105,28 @@ def table_fields(
 def zero_bias(select: Selector) -> Arg:
     """What sums without a bias begin with."""
     return select.constant("zero", np.zeros(1, np.float32), needed=0)
+
+
+def float_call(select: Selector, op: Op, name: str, fields: dict[str, Field], macs: int) -> Call:
+    """The call of a convolution of floats with operands x, weights and perhaps a bias, for which
+    `bias_stride` stands in `fields`."""
+    weight = select.tensor(op.inputs[1])
+    facts = {**fields, "has_constant_weights": weight.data is not None}
+    kernel = select.kernel(name, "f32", op, facts)
+    weights = select.operand(op.inputs[1])
+    if kernel.pack and weight.data is not None:
+        groups = fields["groups"]
+        assert isinstance(groups, int)
+        constants = Constants(weight.data, np.zeros(0, np.float32), groups=groups)
+        weights = select.constant(
+            "w_" + (op.layer.path or op.kind),
+            Weights(kernel.pack, constants),
+            "x".join(map(str, weight.shape)),
+        )
+    args: list[Arg] = [
+        select.operand(op.inputs[0]),
+        weights,
+        select.operand(op.inputs[2]) if len(op.inputs) > 2 else zero_bias(select),
+        TensorArg(op.outputs[0]),
+    ]
+    return select.call(kernel, fields, args, macs)
