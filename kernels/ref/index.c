@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "ref.h"
 
 #define INDEX_OFFSETS(types, type)                                                                 \
@@ -39,6 +41,36 @@ INDEX_OFFSETS(s64, int64_t)
     }
 
 REF_EACH_SIZE(GATHER)
+
+#define EMBEDDING(types, type)                                                                     \
+    void cortexm_embedding_##types##_ref(const cortexm_embedding_t *p, const int8_t *table,        \
+                                         const uint16_t *places, const void *rows, type *out)      \
+    {                                                                                              \
+        const int block = 1 << p->block_shift;                                                     \
+        const int range = 1 << p->bits;                                                            \
+                                                                                                   \
+        for (int i = 0; i < p->count * p->columns; ++i) {                                          \
+            const int at = ((const int32_t *)rows)[i / p->columns];                                \
+            const int is_left = at / block == p->rows / block;                                     \
+            const int row = is_left ? block + at % block : at % block;                             \
+            const int place = places[row * p->columns + i % p->columns];                           \
+            const int byte = (uint8_t)table[at / block * p->block_size + place / 4];               \
+            int code = place & 2 ? byte / 16 : byte % range;                                       \
+                                                                                                   \
+            if (!(place & 1)) {                                                                    \
+                code -= range / 2;                                                                 \
+            } else if (code >= range / 2) {                                                        \
+                code -= range;                                                                     \
+            }                                                                                      \
+            const double exact = (double)code * p->multiplier[at] / ((int64_t)1 << p->shift);      \
+            const double value = floor(exact + 0.5) + p->out_zero_point;                           \
+                                                                                                   \
+            out[i] = (type)(value < p->act_min ? p->act_min : value > p->act_max ? p->act_max : value); \
+        }                                                                                          \
+    }
+
+EMBEDDING(s8, int8_t)
+EMBEDDING(s16, int16_t)
 
 #define PUT(types, type)                                                                           \
     void cortexm_put_##types##_ref(const cortexm_put_t *p, const type *index, const void *values,  \

@@ -270,6 +270,8 @@ CORTEXM_SCATTER(cortexm_scatter_add_s32_ref);
 CORTEXM_SCATTER(cortexm_scatter_add_s64_ref);
 CORTEXM_SCATTER(cortexm_scatter_add_u8_ref);
 CORTEXM_SCATTER(cortexm_scatter_add_f32_ref);
+CORTEXM_EMBEDDING(cortexm_embedding_s8_ref, int8_t);
+CORTEXM_EMBEDDING(cortexm_embedding_s16_ref, int16_t);
 CORTEXM_PUT(cortexm_put_s32_ref, int32_t);
 CORTEXM_PUT(cortexm_put_s64_ref, int64_t);
 

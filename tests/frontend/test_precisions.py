@@ -20,6 +20,7 @@ from cortexm_tools.program import load_program
 from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.report import precision
 from cortexm_tools.simplify import simplify
+from cortexm_tools.stream.stage import random_input
 from cortexm_tools.target import Target
 
 from tests.support.outline import outline
@@ -205,3 +206,43 @@ def test_the_option_is_for_what_the_patterns_leave() -> None:
     program = lower_model(Parts(), samples[0], quantize="a16w8", quantization={"*": "float"})
     assert any("QUANTIZE a16w8 has no effect" in warning for warning in program.warnings)
     assert {precision(op, program.graph()) for op in program.graph().ops} <= {"float", "move"}
+
+
+def test_tables_of_embeddings_in_4_bits_and_tied() -> None:
+    """One table of its own, and one that is the matrix of the last layer: each as its codes say."""
+
+    class Words(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.kind, self.word = nn.Embedding(90, 33), nn.Embedding(80, 33)
+            self.mix = nn.Linear(33, 33)
+
+        def forward(self, word: torch.Tensor, kind: torch.Tensor) -> torch.Tensor:
+            x = self.mix(self.word(word) + self.kind(kind))
+            return nn.functional.linear(x, self.word.weight)
+
+    torch.manual_seed(2)
+    samples = [(torch.randint(80, (1, 5)), torch.randint(90, (1, 5))) for _ in range(6)]
+    program = lower_model(
+        Words(),
+        samples[0],
+        calibration=samples,
+        quantize="a16w8",
+        quantization={"kind": "a16w4", "mix": "int8"},
+    )
+    before, after = program.graph(), simplify(program.graph())
+    lookups = {op.layer.path: op for op in after.ops if op.kind == "embedding"}
+    assert sorted(lookups) == ["kind", "word"]
+    own, table = (after.tensors[lookups[name].inputs[0]].data for name in ("kind", "word"))
+    assert own is not None and table is not None and abs(own).max() == 7 and abs(table).max() == 127
+    (scores,) = (op for op in after.ops if op.kind == "linear" and op.layer.path != "mix")
+    assert scores.inputs[1] == lookups["word"].inputs[0]
+    # Made-up inputs are rows of both tables, which PyTorch insists on.
+    random = np.random.default_rng(0)
+    rows = [[random_input(after, i, random) for i in after.inputs] for _ in range(5)]
+    assert {int(max(row[n].max() for row in rows)) // 5 for n in (0, 1)} <= {14, 15, 16, 17}
+    assert program.reference is not None and program.quality is not None
+    for row in [*rows, [np.arange(80)[None, -5:], np.arange(90)[None, -5:]]]:
+        for graph in (before, after):
+            np.testing.assert_array_equal(run_graph(graph, row)[0], program.reference(row)[0])
+    assert program.quality["outputs"][0]["sqnr_db"] > 15

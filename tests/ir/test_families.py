@@ -48,7 +48,8 @@ FLOORS = {
     TOOLS / "ir" / "ops": frozenset(),
     TOOLS / "pte" / "ops": frozenset(),
     TOOLS / "plan" / "lower": frozenset(
-        {"context", "boxes", "broadcast", "constants", "copies", "groups", "images", "weights"}
+        {"context", "boxes", "broadcast", "constants", "copies", "groups", "images", "tables"}
+        | {"weights"}
     ),
     ROOT / "kernels" / "src": frozenset({"cmsis_nn", "common"}),
     ROOT / "kernels" / "ref": frozenset(),

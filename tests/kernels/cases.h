@@ -476,6 +476,11 @@ int scatter_case(kernel_fn variant, kernel_fn ref, element_t type);
 #define gather_x16_case(variant, ref) TYPED(gather_case, variant, ref, S16)
 #define gather_x32_case(variant, ref) TYPED(gather_case, variant, ref, S32)
 #define gather_x64_case(variant, ref) TYPED(gather_case, variant, ref, S64)
+int embedding_case(kernel_fn variant, kernel_fn ref, int32_t largest);
+#define embedding_s8_case(variant, ref)                                                            \
+    embedding_case((kernel_fn)(variant), (kernel_fn)(ref), INT8_MAX)
+#define embedding_s16_case(variant, ref)                                                           \
+    embedding_case((kernel_fn)(variant), (kernel_fn)(ref), INT16_MAX)
 int put_case(kernel_fn variant, kernel_fn ref, element_t type);
 #define put_s32_case(variant, ref) TYPED(put_case, variant, ref, S32)
 #define put_s64_case(variant, ref) TYPED(put_case, variant, ref, S64)

@@ -71,6 +71,43 @@ int scatter_case(kernel_fn variant, kernel_fn ref, element_t type)
     return finish(&o);
 }
 
+/* Any byte of a block may be the place of any code. */
+int embedding_case(kernel_fn variant, kernel_fn ref, int32_t largest)
+{
+    const kernel_fn both[] = {variant, ref};
+    const int32_t rows = between(1, 40), columns = length(), count = between(1, 9);
+    const int32_t size = between(1, 300), shift = between(1, 30), bits = one_in(2) ? 4 : 8;
+    const int32_t block_shift = between(0, 3), block = 1 << block_shift;
+    const int32_t kinds = (block + rows % block) * columns;
+    int32_t *const multipliers = allocate(4 * rows);
+    int32_t *const row = allocate(4 * count);
+    uint16_t *const places = allocate(2 * kinds);
+    void *const table = any_bytes((rows / block + 1) * size);
+    const outputs_t o = outputs(count * columns * (largest > INT8_MAX ? 2 : 1));
+    cortexm_embedding_t p = {multipliers, count, rows, columns, block_shift, size, bits, shift, 0, 0, 0};
+
+    p.out_zero_point = largest > INT8_MAX ? 0 : code();
+    p.act_min = -largest - 1;
+    p.act_max = largest;
+    for (int32_t i = 0; i < rows; ++i) {
+        multipliers[i] = between(0, (1 << 23) - 1) >> between(0, 22);
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        row[i] = between(0, rows - 1);
+    }
+    for (int32_t i = 0; i < kinds; ++i) {
+        places[i] = (uint16_t)(4 * between(0, size - 1) + (bits == 4 ? between(0, 3) : between(0, 1)));
+    }
+    for (int i = 0; i < 2; ++i) {
+        ((call5_t)both[i])(&p, table, places, row, o.data[i]);
+    }
+    free(multipliers);
+    free(row);
+    free(places);
+    free(table);
+    return finish(&o);
+}
+
 int put_case(kernel_fn variant, kernel_fn ref, element_t type)
 {
     const kernel_fn both[] = {variant, ref};

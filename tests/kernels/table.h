@@ -225,6 +225,8 @@
     K(scatter_add_s64, scalar, scatter_s64_case)                                                   \
     K(scatter_add_u8, scalar, scatter_u8_case)                                                     \
     K(scatter_add_f32, scalar, scatter_f32_case)                                                   \
+    K(embedding_s8, scalar, embedding_s8_case)                                                     \
+    K(embedding_s16, scalar, embedding_s16_case)                                                   \
     K(put_s32, scalar, put_s32_case)                                                               \
     K(put_s64, scalar, put_s64_case)                                                               \
     K(amax_s8, scalar, extreme_s8_case)                                                            \

@@ -73,6 +73,8 @@ def test_all_of_it_is_codes_and_caches_stay_where_they_are(
     assert not floats
     assert "transpose" not in [op.kind for op in graph.ops]
     assert sorted(state.initial.nbytes for state in graph.states) == [128 * 96, 128 * 96]
+    (lookup,) = (op for op in graph.ops if op.kind == "embedding")
+    assert lookup.inputs[0] == graph.ops[-1].inputs[1]  # one table, and the scores' matrix
     compiled = compile_program(one_layer, CompileOptions(target=M55, io_codes=True))
     arena = compiled.plan.arena_size - compiled.plan.state_size
     assert arena < 128 * 32  # not even one head of a cache

@@ -462,6 +462,13 @@ def _index() -> Iterator[Graph]:
     yield _graph(ops.Index((0, 2)), [((3, 4, 5), S8), ((2, 3), S32), index], (2, 3, 4), S8)
 
 
+@_of(ops.Embedding)
+def _embedding() -> Iterator[Graph]:
+    table = np.arange(-7, 8, dtype=np.int8).reshape(3, 5)
+    scaled = ops.Embedding((900, 700, 1200), 7, -3, -60, 70)
+    yield _graph(scaled, [table, ((2, 3), S32)], (2, 3, 5), S8)
+
+
 @_of(ops.IndexPut)
 def _index_put() -> Iterator[Graph]:
     operands: list[Operand | np.ndarray] = [((3, 4), S8), ((2, 4), S8), ((2,), S64)]

@@ -231,6 +231,11 @@ extern "C" {
 #define CORTEXM_SCATTER(name)                                                                      \
     void name(const cortexm_scatter_t *params, const void *offsets, const void *values, void *out)
 
+/* Rows of a table, by their numbers (int32_t), each times a factor of its own. */
+#define CORTEXM_EMBEDDING(name, type)                                                              \
+    void name(const cortexm_embedding_t *params, const int8_t *table, const uint16_t *places,      \
+              const void *rows, type *out)
+
 /* Elements stored at one index. */
 #define CORTEXM_PUT(name, type)                                                                    \
     void name(const cortexm_put_t *params, const type *index, const void *values, void *out)
@@ -662,6 +667,8 @@ CORTEXM_SCATTER(cortexm_scatter_add_s32_scalar);
 CORTEXM_SCATTER(cortexm_scatter_add_s64_scalar);
 CORTEXM_SCATTER(cortexm_scatter_add_u8_scalar);
 CORTEXM_SCATTER(cortexm_scatter_add_f32_scalar);
+CORTEXM_EMBEDDING(cortexm_embedding_s8_scalar, int8_t);
+CORTEXM_EMBEDDING(cortexm_embedding_s16_scalar, int16_t);
 CORTEXM_PUT(cortexm_put_s32_scalar, int32_t);
 CORTEXM_PUT(cortexm_put_s64_scalar, int64_t);
 

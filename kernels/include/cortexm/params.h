@@ -479,6 +479,21 @@ typedef struct {
     int32_t in_stride[CORTEXM_BOX_MAX_RANK];
 } cortexm_gather_t;
 
+/* embedding: row `at` of a table of codes, at = rows[i], as out[i]: clamp(((code * multiplier[at] +
+ * 2^(shift - 1)) >> shift) + out_zero_point). The table is in blocks of 2^block_shift rows, and then those
+ * that are left. places[j * columns + k] says where code k of row j of a block lies, and behind them of the
+ * rows that are left: 4 * its byte in the block, 2 if it is in the upper half of this, and 1 if it is a code
+ * in two's complement and not one raised by half of its range. */
+typedef struct {
+    const int32_t *multiplier; /* [rows], 0 ... 2^23 - 1 */
+    int32_t count, rows, columns;
+    int32_t block_shift;       /* 0 ... 3 */
+    int32_t block_size;        /* bytes, below 2^14 */
+    int32_t bits;              /* of a code: 8 or 4 */
+    int32_t shift;             /* 1 ... 30 */
+    int32_t out_zero_point, act_min, act_max;
+} cortexm_embedding_t;
+
 /* scatter, scatter_add: out[offsets[sum i*offset_stride] + sum i*out_stride] is set to, or increased
  * by, values[sum i*value_stride], for all i in C order */
 typedef struct {

@@ -16,6 +16,7 @@ _C_TYPES = {
     "int32": "int32_t",
     "int64": "int64_t",
     "uint8": "uint8_t",
+    "uint16": "uint16_t",
     "bool": "uint8_t",
     "float32": "float",
 }

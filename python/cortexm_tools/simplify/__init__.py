@@ -13,6 +13,7 @@ from .channels import remove_channels
 from .choices import quantize_choices
 from .clones import remove_clones
 from .constants import fold_constants
+from .embeddings import share_tables
 from .int8_io import int8_io
 from .layout import assign_layouts
 from .linear import make_linear
@@ -69,7 +70,8 @@ def simplified(
             operators at the outputs, so that the application hands over codes of this type, or of
             any.
         io_uint8: the same, with codes of int8 at the inputs as bytes, 128 larger.
-        keep_channels: leave channels that make no difference: with other weights they may.
+        keep_channels: leave channels that make no difference, and tables as they are: with other
+            weights they may be others.
     """
     rewrites = (
         *(remove_clones, fold_constants, keep_codes, quantize_choices, fuse_requantize, fold_pads),
@@ -85,6 +87,8 @@ def simplified(
             break
     graph, removed = (graph, 0) if keep_channels else remove_channels(graph)
     check_graph(graph)
+    if not keep_channels:
+        graph = check_graph(remove_dead(share_tables(graph)))
     if io_int8 or io_int16 or io_codes:
         dtype = None if io_codes else DType.S16 if io_int16 else DType.S8
         graph = check_graph(int8_io(graph, dtype))

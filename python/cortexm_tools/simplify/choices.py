@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..ir import Graph, Op, ops
+from ..ir import Graph, Op, QuantParams, ops
 from ..ir.edit import GraphBuilder, producers
 
 
@@ -36,7 +36,11 @@ def quantize_choices(graph: Graph) -> Graph:
         for i in operands:
             given = graph.tensors[inputs[i]]
             code = replace(
-                given, name=f"{given.name}_code", dtype=out.dtype, quant=out.quant, data=None
+                given,
+                name=f"{given.name}_code",
+                dtype=out.dtype,
+                quant=QuantParams(op.attrs.scale, op.attrs.zero_point),
+                data=None,
             )
             index = build.add_tensor(code)
             build.add(Op(op.attrs, (inputs[i],), (index,), op.layer))

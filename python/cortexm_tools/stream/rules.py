@@ -370,3 +370,10 @@ def _index(attrs: ops.Index, case: Case) -> Local | None:
     if len(attrs.axes) != 1 or case.time is not None or case.columns[1] is None:
         return None
     return case.local(attrs.axes[0] + case.columns[1].dim)
+
+
+@_of(ops.Embedding)
+def _embedding(attrs: ops.Embedding, case: Case) -> Local | None:
+    if case.time is not None or case.columns[1] is None:
+        return None
+    return case.local(case.columns[1].dim)

@@ -135,9 +135,33 @@ def random_input(graph: Graph, index: int, random: np.random.Generator) -> Array
         return random.normal(size=tensor.shape).astype(np.float32)
     if tensor.dtype is DType.BOOL:
         return random.integers(0, 2, tensor.shape).astype(np.bool_)
+    rows = _rows_named(graph, index)
+    if rows is not None:
+        return random.integers(0, rows, tensor.shape).astype(tensor.dtype.numpy)
     low, high = tensor.dtype.limits
     if tensor.dtype is DType.S16 and tensor.quant is not None:  # such as sound, of any loudness
         return random.integers(low, high + 1, tensor.shape).astype(np.int16)
     return random.integers(max(low, -128), min(high, 127) + 1, tensor.shape).astype(
         tensor.dtype.numpy
     )
+
+
+def _rows_named(graph: Graph, index: int) -> int | None:
+    """The least length of what a tensor's values are places in; None if they are none. PyTorch stops at
+    those that do not exist."""
+    same, lengths = {index}, []
+    for op in graph.ops:
+        attrs, places = op.attrs, set()
+        x = graph.tensors[op.inputs[0]].shape if op.inputs else ()
+        if same & {*op.inputs[:1]} and (
+            attrs.traits.work is Work.MOVE or isinstance(attrs, ops.Cast)
+        ):
+            same |= set(op.outputs)
+        if isinstance(attrs, ops.Embedding):
+            places = {(op.inputs[1], 0)}
+        elif isinstance(attrs, ops.Gather):
+            places = {(op.inputs[1], attrs.dim)}
+        elif isinstance(attrs, (ops.Index, ops.IndexPut)):
+            places = set(zip(op.inputs[-len(attrs.axes) :], attrs.axes, strict=True))
+        lengths += [x[axis] for source, axis in places if source in same]
+    return min(lengths, default=None)

@@ -20,6 +20,7 @@ from ..capture.capture import Captured
 from ..origin.layers import layers_of_graph
 from ..rewrites.recurrent_operators import OPERATORS
 from .columns import WEIGHTED
+from .embeddings import EMBEDDING
 from .tags import tag_of
 
 _LISTED = 8
@@ -92,7 +93,7 @@ def check_patterns(
         if not pattern.is_name or pattern.precision is None or pattern.precision.weights == 8:
             continue
         inside = [node for node, layer in calls if pattern.matches(layer.path)]
-        if inside and not any(node.target in (*WEIGHTED, *OPERATORS) for node in inside):
+        if inside and not any(node.target in (*WEIGHTED, *OPERATORS, EMBEDDING) for node in inside):
             raise CortexMError(
                 f"Quantization: {printable(pattern.glob)!r} cannot be "
                 f"{precision_word(pattern.precision)}: it has no weights to quantize",
@@ -134,7 +135,7 @@ def check_named(choices: Choices, graph: Graph) -> None:
         if choice is None or not choice.named or choice.precision is None:
             continue
         value = node.meta.get("val")
-        if "quantization_annotation" in node.meta:
+        if "quantization_annotation" in node.meta or _is_looked_up_as_codes(node):
             on_codes.add(choice.layer.path)
         elif isinstance(value, torch.Tensor) and value.is_floating_point():
             in_float.setdefault(choice.layer.path, node)
@@ -147,3 +148,11 @@ def check_named(choices: Choices, graph: Graph) -> None:
                 where=str(choice.layer),
                 hint="it can be float",
             )
+
+
+def _is_looked_up_as_codes(node: Node) -> bool:
+    """Whether a node is an embedding whose readers take codes, so that its table becomes codes."""
+    if node.target is not EMBEDDING:
+        return False
+    found = (user.meta.get("quantization_annotation") for user in node.users)
+    return any(node in annotation.input_qspec_map for annotation in found if annotation)

@@ -24,6 +24,7 @@ from ..origin.places import first_line
 from ..quiet import quiet
 from ..rewrites.recurrent_operators import OPERATORS
 from .choice import Choices
+from .embeddings import round_tables
 from .quantizer import make_quantizer
 from .recurrent import note_codes
 from .recurrent_rounding import MOST
@@ -117,6 +118,7 @@ def quantize(
             rounded = None
             if rounding is Rounding.GPTQ:
                 rounded = round_by_inputs(prepared, samples, which, states, base)
+            round_tables(prepared, four_bits)
             note_codes(prepared)
             converted = convert_pt2e(prepared)
             take_factors_in(converted)

@@ -5,7 +5,8 @@ Some layers bear it badly, and hold few weights: the first one, whose few inputs
 knows; the last one, whose errors nothing evens out; and depthwise convolutions, whose results are
 sums of a handful of products, so that there is little for errors to cancel in. They stay at 8 bits,
 unless one of them alone holds more than a quarter of the model's weights: then it is what 4 bits are for.
-Both matrices of a recurrent layer are one layer's weights.
+Both matrices of a recurrent layer are one layer's weights, and so are a table of an embedding and the matrix
+that it is as well.
 A layer that the user names has the bits that the user says.
 """
 
@@ -22,6 +23,7 @@ from ..capture.capture import Captured
 from ..rewrites.recurrent_operators import OPERATORS
 from .choice import Choices
 from .columns import WEIGHTED, argument, groups_of
+from .embeddings import EMBEDDING, table_of
 from .tags import tag_of
 
 LARGE = 0.25
@@ -60,7 +62,7 @@ def layers_with_weights(captured: Captured) -> list[WeightedLayer]:
     leading = _reached(list(reversed(nodes)), _nodes(shown), stop=calls)
     found: dict[int, WeightedLayer] = {}
     for node, weight in calls.items():
-        source = node.all_input_nodes[0]
+        source = _read_by(node)
         before = found.get(weight.data_ptr(), WeightedLayer(frozenset(), _size(graph, node)))
         found[weight.data_ptr()] = WeightedLayer(
             tags=before.tags | {tag for tag in [tag_of(node)] if tag is not None},
@@ -98,8 +100,17 @@ def four_bits(captured: Captured, choices: Choices) -> frozenset[int]:
     )
 
 
+def _read_by(node: Node) -> Node:
+    """What a layer reads; of an embedding the numbers of rows."""
+    read = node.args[1] if node.target is EMBEDDING else node.all_input_nodes[0]
+    assert isinstance(read, Node)
+    return read
+
+
 def _weight(graph: GraphModule, node: Node) -> torch.Tensor | None:
     """What tells a layer's weights from those of others: of a recurrent one those of its inputs."""
+    if node.target is EMBEDDING:
+        return table_of(graph, node)
     if node.target in OPERATORS:
         return _attribute(graph, argument(node, "w_ih"))
     return _attribute(graph, node.args[1]) if node.target in WEIGHTED else None

@@ -42,7 +42,7 @@ from .conv import (
     TransposeConv2d,
 )
 from .convert import Cast, Dequantize, Lookup, Quantize, Requantize
-from .index import Gather, Index, IndexPut
+from .index import Embedding, Gather, Index, IndexPut
 from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear
 from .move import AsStrided, Clone, Concat, Expand, Pad, Push, Slice, Tile, Transpose, View
 from .norm import FloatGroupNorm, FloatLayerNorm, GroupNorm, LayerNorm
@@ -87,6 +87,7 @@ __all__ = [
     "FloatMaxPool2d",
     "FloatSoftmax",
     "FloatTransposeConv2d",
+    "Embedding",
     "Gather",
     "GroupNorm",
     "Gru",

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
 from ..fixed_point import I64
-from ..rules import INDICES, Subject
+from ..rules import CODES, INDICES, Subject
 from ..types import Array, DType, Tensor
 
 
@@ -68,6 +68,54 @@ class Index(Attrs):
 
     def compute(self, results: tuple[Tensor, ...], x: Array, *indices: Array) -> Array:
         return np.asarray(x.reshape(-1)[_indexed_offsets(x.shape, self.axes, indices)])
+
+
+MULTIPLIERS = 1 << 23
+"""Above all multipliers of an embedding: times a code of 8 bits they stay in 32 bits."""
+
+COLUMNS = 1 << 14
+"""Above all lengths of an embedding's rows."""
+
+
+@operator(
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.MOVE, channels=Channels.NONE, exact=True
+)
+@dataclass(frozen=True)
+class Embedding(Attrs):
+    """table [N, W] s8, index s64 or s32 -> rows of the table, each times its multiplier, s8 or s16.
+
+    Of row n a code c becomes floor((c * multipliers[n] + 2^(shift - 1)) / 2^shift) + out_zero_point,
+    limited to act_min … act_max.
+    """
+
+    kind: ClassVar[str] = "embedding"
+    multipliers: tuple[int, ...]
+    shift: int
+    out_zero_point: int
+    act_min: int
+    act_max: int
+
+    def check(self, op: Subject) -> None:
+        op.counts(2)
+        op.rank(op.x, 2)
+        op.type_of(op.x, DType.S8)
+        op.type_of(op.ins[1], *INDICES)
+        op.type_of(op.out, *CODES)
+        rows, columns = op.x.shape
+        op.require(op.x.data is not None, "the table is no constant")
+        op.require(0 < columns < COLUMNS, f"rows of {columns} are too long")
+        op.shape_of(op.out, *op.ins[1].shape, columns)
+        op.require(len(self.multipliers) == rows, f"needs {rows} multipliers")
+        op.within((0, MULTIPLIERS - 1), multipliers=self.multipliers)
+        op.within((1, 30), shift=self.shift)
+        op.zero_points(op.out.dtype, out_zero_point=self.out_zero_point)
+        op.clamp(self.act_min, self.act_max)
+
+    def compute(self, results: tuple[Tensor, ...], table: Array, index: Array) -> Array:
+        at = in_range(index, table.shape[0])
+        products = table[at].astype(np.int64) * np.array(self.multipliers, np.int64)[at][..., None]
+        rounded = (products + (1 << self.shift - 1) >> self.shift) + self.out_zero_point
+        return np.clip(rounded, self.act_min, self.act_max)
 
 
 @operator(

@@ -15,6 +15,7 @@ from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
 from .states import check_states
 from .sums import check_four_bits, check_pairs, check_sums
+from .tables import check_tables
 
 
 def check_plan(plan: Plan) -> Plan:
@@ -26,7 +27,8 @@ def check_plan(plan: Plan) -> Plan:
     matrices matrix_bands.py).
     What lies in the result of a concatenation is where it belongs (concat.py). States have memory
     of their own, and their old values are read before the new ones are written (states.py).
-    Sums of int16 layers fit in the bits of their kernels (sums.py).
+    Sums of int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
+    where the kernel reads it (tables.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -59,6 +61,7 @@ def check_plan(plan: Plan) -> Plan:
         check_sums(plan, step)
         check_four_bits(plan, step)
         check_pairs(plan, step)
+        check_tables(plan, step)
     check_joins(plan)
     check_views(plan)
     check_states(plan)

@@ -18,11 +18,14 @@ from ...errors import CortexMError
 from ...ir import DType, Op, Tensor, contiguous, ops
 from ...ir.ops.index import in_range
 from ..budget import check_table
+from ..kernels.packing import Constants
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import box_fields, c_strides, strides
 from .broadcast import broadcast_strides
+from .constants import Weights
 from .context import Selector, lowers
 from .copies import copy_call
+from .tables import find_places
 
 
 def _offsets(
@@ -138,6 +141,42 @@ def _index(select: Selector, attrs: ops.Index, op: Op) -> list[Call]:
     calls, offsets = _offsets(select, op, joint, parts)
     box = _indexed(x, attrs.axes, joint)
     return [*calls, _pick(select, op, offsets, box.offset_strides, box.strides)]
+
+
+@lowers(ops.Embedding)
+def _embedding(select: Selector, attrs: ops.Embedding, op: Op) -> list[Call]:
+    """Rows of a table of its own; which of them are the weights of a layer, `share_tables` finds out."""
+    table, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    index = select.tensor(op.inputs[1])
+    assert table.data is not None
+    rows, columns = table.shape
+    fits = -7 <= table.data.min(initial=0) and table.data.max(initial=0) <= 7
+    weights = Weights("nibbles" if fits else "", Constants(table.data, np.zeros(rows, np.int32)))
+    found = select.once(lambda: find_places(weights))
+    assert found is not None
+    calls, at = _offsets(select, op, index.shape, [(op.inputs[1], rows, 1)])
+    multipliers = np.array(attrs.multipliers, np.int32)
+    label = op.layer.path or op.kind
+    fields: dict[str, Field] = {
+        "multiplier": select.constant(f"m_{label}", multipliers).name,
+        "count": index.numel,
+        "rows": rows,
+        "columns": columns,
+        "block_shift": found.block_shift,
+        "block_size": found.block_size,
+        "bits": found.bits,
+        "shift": attrs.shift,
+        "out_zero_point": attrs.out_zero_point,
+        "act_min": attrs.act_min,
+        "act_max": attrs.act_max,
+    }
+    args = [
+        select.constant(f"w_{label}", weights, f"{rows}x{columns}"),
+        select.constant(f"p_{label}", found.table, "places of its codes", needed=0),
+        at,
+        TensorArg(op.outputs[0]),
+    ]
+    return [*calls, select.call(select.kernel("embedding", out.dtype.value, op), fields, args)]
 
 
 def _is_one_place(select: Selector, attrs: ops.IndexPut, op: Op, joint: tuple[int, ...]) -> bool:

@@ -10,6 +10,7 @@ from ...target import Optimize
 from ..budget import check_arena
 from ..check import check_plan
 from ..lower.constants import pack_constants, with_names
+from ..lower.tables import share_tables
 from ..memory.regions import (
     NoRoom,
     measure_heat,
@@ -45,9 +46,10 @@ def assemble(
     usable = _usable(regions, fast, state_bytes(graph))
     steps, unplaced = candidates.unplaced(chains)
     calls = [call for step in steps for call in step.calls]
-    constants, names = pack_constants(
-        candidates.whole.sources(calls), apart=candidates.constants_apart
-    )
+    sources = candidates.whole.sources(calls)
+    if not candidates.constants_apart:
+        steps, sources = share_tables(steps, sources)
+    constants, names = pack_constants(sources, apart=candidates.constants_apart)
     steps = tuple(
         replace(step, calls=tuple(with_names(call, names) for call in step.calls)) for step in steps
     )
