@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 import torch
 from torch import nn
 
+from cortexm_tools.frontend.capture.capture import capture
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.lower.lower import lower
+from cortexm_tools.frontend.nodes import operator_name
 from cortexm_tools.frontend.quantize.scales import constant_factor
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir import DType
@@ -80,6 +83,81 @@ def test_norms_and_attention_compute_on_codes(precision: str, least: float) -> N
     if precision == "a16w8":  # ExecuTorch computes softmax of int8 in float
         np.testing.assert_array_equal(got, reference)
     assert 10 * np.log10((real**2).sum() / ((real - got) ** 2).sum()) > least
+
+
+W, B = torch.rand(5, 16) + 0.5, torch.randn(5, 16)
+
+
+def _centred(x: torch.Tensor, *dims: int) -> torch.Tensor:
+    return x - x.mean(dims, keepdim=True)
+
+
+def _llama(x: torch.Tensor) -> torch.Tensor:
+    y = x.float()
+    return (y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-5)).type_as(x) * W[0]
+
+
+def _annotated(x: torch.Tensor) -> torch.Tensor:
+    return W[0] * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-6) + B[0]
+
+
+def _both(x: torch.Tensor) -> torch.Tensor:
+    variance, mean = torch.var_mean(x, (1, 2), keepdim=True)
+    return (x - mean) / torch.sqrt(variance + 1e-5) * W + B
+
+
+def _channels_first(x: torch.Tensor) -> torch.Tensor:
+    y = x.unflatten(-1, (4, 4))  # as ConvNeXt's
+    d = y - y.mean(1, keepdim=True)
+    d = d / torch.sqrt(d.pow(2).mean(1, keepdim=True) + 1e-6)
+    return W[0, :5, None, None] * d + B[0, :5, None, None]
+
+
+def _instance(x: torch.Tensor) -> torch.Tensor:
+    y = x.unflatten(-1, (4, 4))
+    return _centred(y, 2, 3) / (y.var((2, 3)) + 1e-5).sqrt()[..., None, None] * W[0, :5, None, None]
+
+
+@pytest.mark.parametrize(
+    ("written", "norms"),
+    [
+        (_llama, ["rms_norm"]),
+        (lambda x: nn.functional.normalize(x, dim=-1) * 4 * W[0], ["rms_norm"]),
+        (lambda x: x / (x.norm(dim=-1, keepdim=True) * 0.25 + 1e-6), ["rms_norm"]),
+        (lambda x: x * (x.square().sum(1, keepdim=True) / 5 + 1e-3).pow(-0.5), ["rms_norm"]),
+        (_annotated, ["layer_norm"]),
+        (_both, ["layer_norm"]),
+        (_channels_first, ["layer_norm"]),
+        (lambda x: _centred(x, 0, 1, 2) * (1 / (x.std() + 1e-6)), ["layer_norm"]),
+        (_instance, ["group_norm"]),
+        # The mean of sizes, rows of others, without the mean, and a number that counts.
+        (lambda x: x / (x.abs().mean(-1, keepdim=True) + 1e-5), []),
+        (lambda x: x[:, :, :5] * torch.rsqrt(x.pow(2).mean(-1) + 1e-5), []),
+        (lambda x: _centred(x, 1) / x.std(2, keepdim=True), []),
+        (lambda x: x / (x.std(2, keepdim=True) + 1e-5), []),
+        (lambda x: x / (x.norm(dim=-1, keepdim=True) + 1.0), []),
+    ],
+)
+def test_norms_that_are_written_out(
+    written: Callable[[torch.Tensor], torch.Tensor], norms: list[str]
+) -> None:
+    torch.manual_seed(1)
+    x = torch.randn(1, 5, 16) + 0.3
+    module = WrittenNorm(written).eval()
+    graph = capture(LoadedModel(Path(__file__), module, (x,), None, None)).graph
+    names = [operator_name(node).rpartition("::")[2] for node in graph.graph.nodes]
+    assert [name for name in names if name.endswith("_norm")] == norms
+    assert not norms or not {"mean", "sum", "sqrt", "rsqrt", "linear", "div"} & set(names)
+    torch.testing.assert_close(graph(x), module(x), rtol=2e-5, atol=2e-5)
+
+
+class WrittenNorm(nn.Module):
+    def __init__(self, written: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self.written = written
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.written(x)
 
 
 X, LAST = {"v": -1}, {"v": 0}

@@ -23,7 +23,15 @@ from ..load.model_file import LoadedModel
 from ..load.samples import Sample, shape_text
 from ..origin.layers import module_path
 from ..origin.places import first_line, where_of_error
-from ..rewrites import decompose, decompose_unary, fold_constants, join_spectra, rewrite
+from ..rewrites import (
+    decompose,
+    decompose_unary,
+    fold_constants,
+    join_spectra,
+    name_norms,
+    outside_place,
+    rewrite,
+)
 from ..rewrites.bytes import byte_chains
 from ..rewrites.layout import fit_layouts
 from .export import check_real, export
@@ -110,10 +118,12 @@ def capture(
         return precision_of(module_path(node.meta.get("nn_module_stack")))
 
     given = states
+    outside_place(graph)
     if rewritten:
         fold_constants(graph)
         kept = join_spectra(graph, precision_of_call, tuple(s.initial for s in states))
         states = tuple(replace(s, initial=value) for s, value in zip(states, kept, strict=True))
+        name_norms(graph, precision_of_call)
     check_real(graph.graph, loaded)
     decompose(graph)
     if rewritten:

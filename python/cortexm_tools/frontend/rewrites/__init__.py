@@ -29,7 +29,9 @@ from . import (
 from .builder import Builder, Table
 from .constants import fold_constants
 from .decompose import decompose, decompose_floats, decompose_unary
+from .masks import outside_place
 from .spectrum import join_spectra
+from .written_norms import name_norms
 
 __all__ = [
     "REWRITES",
@@ -38,6 +40,8 @@ __all__ = [
     "decompose_unary",
     "fold_constants",
     "join_spectra",
+    "name_norms",
+    "outside_place",
     "rewrite",
 ]
 

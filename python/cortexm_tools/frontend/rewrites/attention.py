@@ -18,12 +18,10 @@ from torch.fx import GraphModule, Node
 
 from ..nodes import operator_name
 from .builder import Builder, Table, shape_of
+from .masks import LEFT_OUT, left_out, opposite
 from .unary import scaled
 
 _aten = torch.ops.aten
-
-LEFT_OUT = -1000.0
-"""A score of this value or less has no share of a softmax."""
 
 _PRODUCTS = (_aten.matmul.default, _aten.bmm.default)
 
@@ -105,13 +103,23 @@ def _name_mask(module: GraphModule, softmax: Node) -> None:
             return
         scores, shape, dim = before, inner, -1
     source, added = scores, torch.zeros(())
-    while (found := _constant_added(module, source)) is not None:
-        source, more = found
-        added = added + more
+    outside: list[Node] = []
+    while True:
+        if (found := _constant_added(module, source)) is not None:
+            source, more = found
+            added = added + more
+        elif (chosen := _mask_added(module, source)) is not None:
+            source, out = chosen
+            outside.append(out)
+        else:
+            break
     if source is scores or not shape or shape_of(source) != shape:
         return
-    result = masked(Builder(module, scores), source, shape, added, int(dim))
+    build = Builder(module, scores)
+    result = masked(build, source, shape, added, int(dim)) if added.any() else source
     if result is not None:
+        for out in outside:
+            result = build(_aten.masked_fill.Scalar, result, out, -math.inf)
         result.meta = dict(scores.meta)
         scores.replace_all_uses_with(result)
 
@@ -130,6 +138,17 @@ def _constant_added(module: GraphModule, node: Any) -> tuple[Any, torch.Tensor] 
     value = Builder.value_in(module, left)
     if value is not None and value.is_floating_point() and name == "aten::add":
         return right, value
+    return None
+
+
+def _mask_added(module: GraphModule, node: Any) -> tuple[Any, Node] | None:
+    """What `node`, with one reader, adds a mask made at run time to, and what that leaves out."""
+    if operator_name(node) != "aten::add" or len(node.users) > 1 or node.kwargs:
+        return None
+    for source, mask in (node.args, node.args[::-1]) if len(node.args) == 2 else ():
+        out = left_out(module, mask)
+        if out is not None and shape_of(source) == shape_of(node):
+            return source, out
     return None
 
 
@@ -197,7 +216,8 @@ def _attention(build: Builder) -> Node | None:
     if grouped and query[-3] % key[-3]:
         return None
     mask = _mask_of(build, args, query[-2], key[-2])
-    if mask is None and (args["is_causal"] or args["attn_mask"] is not None):
+    out = None if mask is not None else _made_mask(build, args["attn_mask"])
+    if mask is None and out is None and (args["is_causal"] or args["attn_mask"] is not None):
         return None
     batch = math.prod(key[:-2])
     rows, width = math.prod(query[:-1]) // batch, query[-1]
@@ -212,10 +232,12 @@ def _attention(build: Builder) -> Node | None:
     turned = build(_aten.transpose.int, flat[1], 1, 2)
     scale = 1 / math.sqrt(width) if args["scale"] is None else float(args["scale"])
     scores = scaled(build, build(_aten.bmm.default, flat[0], turned), scale)
-    if mask is not None:
+    if mask is not None or out is not None:
         shape = (*query[:-1], key[-2])
         scores = build(_aten.reshape.default, scores, list(shape))
-        if mask.dtype is torch.bool or bool((mask <= LEFT_OUT).any()):
+        if mask is None:
+            scores = build(_aten.masked_fill.Scalar, scores, out, -math.inf)
+        elif mask.dtype is torch.bool or bool((mask <= LEFT_OUT).any()):
             left = masked(build, scores, shape, mask, -1)
             if left is None:
                 return None
@@ -235,6 +257,16 @@ def _mask_of(build: Builder, args: dict[str, Any], rows: int, columns: int) -> t
     if args["is_causal"]:
         return torch.ones(rows, columns, dtype=torch.bool).tril()
     return build.value(args["attn_mask"])
+
+
+def _made_mask(build: Builder, mask: Any) -> Node | None:
+    """What a mask made at run time leaves out; None if there is none, or no telling."""
+    value = mask.meta.get("val") if isinstance(mask, Node) else None
+    if value is None:
+        return None
+    if value.dtype is torch.bool:
+        return opposite(build.module, build.node, mask)
+    return left_out(build.module, mask)
 
 
 TABLE: Table = {
