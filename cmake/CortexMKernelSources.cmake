@@ -8,9 +8,9 @@ get_filename_component(CORTEXM_KERNELS_DIR "${CMAKE_CURRENT_LIST_DIR}/../kernels
 #
 # Sets <variable> to the absolute paths of the kernels that a core with instruction set <isa>
 # (scalar, dsp or mve) on top of <base> (v6m, v7m, or empty for portable C alone) executes, and
-# <variable>_SPEED to the optimization of each for OPTIMIZE speed. With symbols
-# (cortexm_conv2d_s8_mve …), only of these. Adapters of other libraries are not among them: see
-# cortexm_adapter_sources.
+# <variable>_BALANCED and <variable>_SPEED to the optimization of each for these values of OPTIMIZE.
+# With symbols (cortexm_conv2d_s8_mve …), only of these. Adapters of other libraries are not among
+# them: see cortexm_adapter_sources.
 function(cortexm_kernel_sources variable isa base)
     set(known scalar dsp mve)
     list(FIND known "${isa}" level)
@@ -25,16 +25,13 @@ function(cortexm_kernel_sources variable isa base)
     list(JOIN runs "|" runs)
 
     cortexm_kernel_options(options)
-    set(speeds)
     _cortexm_kernel_rows(kernels "${ARGN}" "^(${runs})$")
-    foreach(speed IN LISTS kernels_SPEED)
-        if(speed STREQUAL "-")
-            set(speed "${options_speed}")
-        endif()
-        list(APPEND speeds "${speed}")
+    foreach(level IN ITEMS balanced speed)
+        string(TOUPPER "${level}" LEVEL)
+        list(TRANSFORM kernels_${LEVEL} REPLACE "^-$" "${options_${level}}")
+        set(${variable}_${LEVEL} "${kernels_${LEVEL}}" PARENT_SCOPE)
     endforeach()
     set(${variable} "${kernels}" PARENT_SCOPE)
-    set(${variable}_SPEED "${speeds}" PARENT_SCOPE)
 endfunction()
 
 # cortexm_adapter_sources(<variable>): the absolute paths of the adapters of all other libraries.
@@ -57,9 +54,9 @@ function(cortexm_kernel_options variable)
     endforeach()
 endfunction()
 
-# Sets <part> (kernels or adapters) to the sources of the table's part of that name, and <part>_SPEED to
-# what their rows say for OPTIMIZE speed, or -: of <symbols>, or of all if there are none, as far as the
-# instruction sets that match <runs> have them. python/cortexm_tools/kernels/rows.py does the same.
+# Sets <part> (kernels or adapters) to the sources of the table's part of that name, and <part>_BALANCED and
+# <part>_SPEED to what their rows say for these values of OPTIMIZE, or -: of <symbols>, or of all if there
+# are none, as far as the instruction sets that match <runs> have them. python/cortexm_tools/kernels/rows.py does the same.
 function(_cortexm_kernel_rows part symbols runs)
     file(READ "${CORTEXM_KERNELS_DIR}/kernels.json" table)
     string(JSON count LENGTH "${table}" stamp)
@@ -70,13 +67,14 @@ function(_cortexm_kernel_rows part symbols runs)
         string(APPEND stamp "${text}\n")
     endforeach()
     set(sources)
-    set(speeds)
+    set(balanced_levels)
+    set(speed_levels)
     string(JSON rows GET "${table}" "${part}")
     string(JSON count LENGTH "${rows}")
     math(EXPR count "${count} - 1")
     foreach(index RANGE ${count})
         string(JSON row GET "${rows}" ${index})
-        foreach(key IN ITEMS isa family params library template speed)
+        foreach(key IN ITEMS isa family params library template balanced speed)
             string(JSON ${key} ERROR_VARIABLE missing GET "${row}" ${key})
             if(missing)
                 set(${key} "")
@@ -92,9 +90,11 @@ function(_cortexm_kernel_rows part symbols runs)
             string(REPLACE "-" "_" isas "${library}")
             set(family "${isas}")
         endif()
-        if(NOT speed)
-            set(speed -)
-        endif()
+        foreach(level IN ITEMS balanced speed)
+            if(NOT ${level})
+                set(${level} -)
+            endif()
+        endforeach()
         _cortexm_words(ops "${row}" op)
         _cortexm_words(all_types "${row}" types)
         foreach(op IN LISTS ops)
@@ -110,13 +110,15 @@ function(_cortexm_kernel_rows part symbols runs)
                         _cortexm_stamp("${source}")
                     endif()
                     list(APPEND sources "${source}")
-                    list(APPEND speeds "${speed}")
+                    list(APPEND balanced_levels "${balanced}")
+                    list(APPEND speed_levels "${speed}")
                 endforeach()
             endforeach()
         endforeach()
     endforeach()
     set(${part} "${sources}" PARENT_SCOPE)
-    set(${part}_SPEED "${speeds}" PARENT_SCOPE)
+    set(${part}_BALANCED "${balanced_levels}" PARENT_SCOPE)
+    set(${part}_SPEED "${speed_levels}" PARENT_SCOPE)
 endfunction()
 
 # Writes <path>, the source of a kernel that has a template, from the variables of the caller.

@@ -62,7 +62,8 @@ def test_cmake_and_the_tools_write_the_same_stamps(tmp_path: Path) -> None:
         cortexm_kernel_sources(kernels mve "v6m|v7m")
         cortexm_adapter_sources(adapters)
         cortexm_kernel_sources(few dsp v7m cortexm_abs_f32_scalar cortexm_add_s8_mve)
-        file(WRITE "{tmp_path}/list.txt" "${{kernels}}\n${{adapters}}\n${{kernels_SPEED}}\n${{few}}")
+        set(levels "${{kernels_BALANCED}}\n${{kernels_SPEED}}")
+        file(WRITE "{tmp_path}/list.txt" "${{kernels}}\n${{adapters}}\n${{levels}}\n${{few}}")
         """
     )
     subprocess.run(["cmake", "-P", str(script)], check=True)
@@ -70,11 +71,12 @@ def test_cmake_and_the_tools_write_the_same_stamps(tmp_path: Path) -> None:
     texts = {file.stem: file.read_text() for file in stamps.iterdir()}
     rows = [*TABLE, *ADAPTERS]
     assert texts == {row["name"]: stamp(row, DATA) for row in rows if "template" in row}
-    kernels, adapters, speeds, few = (tmp_path / "list.txt").read_text().split("\n")
+    kernels, adapters, *levels, few = (tmp_path / "list.txt").read_text().split("\n")
     assert kernels.split(";") == [*map(str, sources(KERNELS, stamps).values())]
     assert adapters.split(";") == [*map(str, sources(KERNELS, stamps, "adapters").values())]
-    level = DATA["optimize"]["speed"]
-    assert speeds.split(";") == [kernel.get("speed", level) for kernel in TABLE]
+    for name, listed in zip(("balanced", "speed"), levels, strict=True):
+        level = DATA["optimize"][name]
+        assert listed.split(";") == [kernel.get(name, level) for kernel in TABLE]
     assert few == str(stamps / "abs_f32_scalar.c")
 
 
