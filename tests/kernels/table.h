@@ -459,6 +459,8 @@
     K(lookup_u8s8, mve, lookup_in_turns_u8s8_case)                                                 \
     K(lookup_u8s16, mve, lookup_in_turns_u8s16_case)                                               \
     K(move_x8, mve, move_x8_case)                                                                  \
+    K(copy_x8, mve, copy_x8_case)                                                                  \
+    K(copy_x16, mve, copy_x16_case)                                                                \
     K(log_mel_s16s8, mve, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, mve, log_mel_s16s16_case)
 

@@ -14,7 +14,7 @@ from cortexm_tools.ir import ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.kernels.table import kernels
-from cortexm_tools.plan.lower.copies import merge_dims
+from cortexm_tools.plan.lower.copies import cheapest_order, merge_dims
 from cortexm_tools.plan.memory.offsets import lower_bound, place
 from cortexm_tools.plan.types import Buffer
 from cortexm_tools.simplify import simplify
@@ -141,6 +141,28 @@ def test_copies_use_few_dimensions(
     dims: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...], expected: list[tuple[int, ...]]
 ) -> None:
     assert merge_dims(dims, a, b) == expected
+
+
+@pytest.mark.parametrize(
+    ("box", "scalar", "mve"),
+    [
+        # An image becomes channels last: rows of three are too short for a turn of four.
+        ([(1024, 1, 3), (3, 1024, 1)], [3, 1024], [3, 1024]),
+        # Channels shuffled in two groups: a vector of eight pixels of a pair; a row of all pixels.
+        ([(100, 16, 16), (8, 1, 2), (2, 8, 1)], [2, 8, 100], [2, 100, 8]),
+        # Rows of twelve bytes of a slice: a vector has room for one.
+        ([(64, 48, 12), (12, 1, 1)], [12, 64], [64, 12]),
+        ([(7, 1, 1)], [7], [7]),
+    ],
+)
+def test_copies_walk_the_cheapest_dimensions(
+    box: list[tuple[int, int, int]], scalar: list[int], mve: list[int]
+) -> None:
+    for isa, expected in (("scalar", scalar), ("mve", mve)):
+        (kernel,) = (k for k in kernels() if k.symbol == f"cortexm_copy_x8_{isa}")
+        ordered = cheapest_order(box, kernel)
+        assert [extent for extent, _, _ in ordered] == expected
+        assert sorted(ordered) == sorted(box)
 
 
 @pytest.mark.parametrize(

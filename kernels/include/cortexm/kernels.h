@@ -649,6 +649,8 @@ CORTEXM_COPY(cortexm_copy_x8_scalar);
 CORTEXM_COPY(cortexm_copy_x16_scalar);
 CORTEXM_COPY(cortexm_copy_x32_scalar);
 CORTEXM_COPY(cortexm_copy_x64_scalar);
+CORTEXM_COPY(cortexm_copy_x8_mve);
+CORTEXM_COPY(cortexm_copy_x16_mve);
 
 /* index */
 CORTEXM_INDEX_OFFSETS(cortexm_index_offsets_s32_scalar, int32_t);

@@ -142,6 +142,7 @@
 #undef LOG
 #undef LOG_log_softmax
 #undef LOG_softmax
+#undef LONG_ROW
 #undef LOOP
 #undef LOWER
 #undef MAC

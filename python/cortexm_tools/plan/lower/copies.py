@@ -3,20 +3,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...errors import CortexMError
 from ...ir import Op
+from ...target import Isa
+from ..kernels.table import Kernel
 from ..types import Arg, Call, Field, TensorArg
 from .boxes import MAX_RANK
 from .context import Selector
 
+# Dimensions: extent, stride in the operand and stride in the result.
+Box = list[tuple[int, int, int]]
 
-def merge_dims(
-    dims: Sequence[int], in_strides: Sequence[int], out_strides: Sequence[int]
-) -> list[tuple[int, int, int]]:
+
+def merge_dims(dims: Sequence[int], in_strides: Sequence[int], out_strides: Sequence[int]) -> Box:
     """The same index box with as few dimensions as possible, outermost (by output) first."""
     box = [
         (extent, a, b)
@@ -24,7 +28,7 @@ def merge_dims(
         if extent != 1
     ]
     box.sort(key=lambda row: -abs(row[2]))
-    merged: list[tuple[int, int, int]] = []
+    merged: Box = []
     for extent, a, b in box:
         if merged and merged[-1][1] == a * extent and merged[-1][2] == b * extent:
             merged[-1] = (merged[-1][0] * extent, a, b)
@@ -33,16 +37,58 @@ def merge_dims(
     return merged or [(1, 1, 1)]
 
 
-# Elements of a row from which on it costs more than what surrounds it.
-_LONG_ROW = 8
+def cheapest_order(box: Box, kernel: Kernel) -> Box:
+    """The dimensions of a box in the order in which the kernel copies them with the fewest instructions:
+    the elements of a row, which are the last one, the rows, and the others by the result."""
+    box = sorted(box, key=lambda row: -abs(row[2]))
+    cost = _cost_on_vectors if kernel.isa is Isa.MVE else _cost
+    pairs = [(i, j) for j in reversed(range(len(box))) for i in reversed(range(len(box))) if i != j]
+    orders = [
+        [*(row for d, row in enumerate(box) if d not in pair), *(box[d] for d in pair)]
+        for pair in pairs
+    ]
+    return min(orders, key=lambda order: cost(order, int(kernel.types[1:]) // 8), default=box)
 
 
-def _longest_last(box: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """A box of several dimensions with the longest one as rows, if the rows that it has are short."""
-    if len(box) < 3 or box[-1][0] >= _LONG_ROW:
-        return box
-    longest = max(range(len(box)), key=lambda place: (box[place][0], place))
-    return [*box[:longest], *box[longest + 1 :], box[longest]]
+def _cost(box: Box, size: int) -> float:
+    """Instructions of a copy without vectors, about."""
+    n, a, b = box[-1]
+    rows = math.prod(extent for extent, _, _ in box[:-1])
+    if a == b == 1 and n * size >= 8:
+        row = 45 + 0.6 * n * size
+    elif b == 1:
+        row = 28 + 21 * (n // 8) + 13 * (n % 8 // 4) + 5 * (n % 4)
+    else:
+        row = 28 + 13 * (n // 4) + 5 * (n % 4)
+    return rows * row + 15 * rows / (box[-2][0] if len(box) > 1 else 1)
+
+
+def _cost_on_vectors(box: Box, size: int) -> float:
+    """Instructions of a copy by MVE, about, and half of one for each element of a gather or scatter: see
+    there which elements the lanes of a vector take."""
+    n, a, b = box[-1]
+    rows, row_a, row_b = box[-2] if len(box) > 1 else (1, 0, 0)
+    others = math.prod(extent for extent, _, _ in box[:-2])
+    for several in (True, False):
+        for lanes in (16, 8) if size == 1 else (8,):
+            most = 255 if lanes == 16 else 65535
+            further = (lanes - 1) // n if several and rows > 1 else 0
+            reach = [
+                further * row + (min(n, lanes) - 1) * step for row, step in ((row_a, a), (row_b, b))
+            ]
+            strides = [a, b, *((row_a, row_b) if further else ())]
+            if (several and lanes == 8 and not further) or max(reach) > most or min(strides) < 0:
+                continue
+            apart = [step != 1 for step in (a, b)]
+            if further:
+                apart = [step != 1 or row != n for step, row in ((a, row_a), (b, row_b))]
+                vectors = -(-rows // (lanes // n))
+                return others * (47 + 5 * vectors + 0.5 * sum(apart) * n * rows)
+            vectors = -(-n // lanes)
+            if not any(apart):
+                return others * (35 + rows * (5 + 3 * vectors))
+            return others * (35 + rows * (13 + 5 * vectors + 0.5 * sum(apart) * n))
+    return others * (35 + rows * (13 + 6 * n))
 
 
 def copy_call(
@@ -57,12 +103,13 @@ def copy_call(
     out_start: int = 0,
 ) -> Call:
     """A strided copy of a box of `dims`; starts and strides are in elements."""
-    box = _longest_last(merge_dims(dims, in_strides, out_strides))
+    size = select.tensor(result).dtype.size
+    kernel = select.kernel("copy", f"x{8 * size}", op)
+    box = cheapest_order(merge_dims(dims, in_strides, out_strides), kernel)
     if len(box) > MAX_RANK:
         raise CortexMError(
             f"{op.kind}: needs {len(box)} dimensions, copies take {MAX_RANK}", where=str(op.layer)
         )
-    size = select.tensor(result).dtype.size
     operand: Arg = TensorArg(source, in_start * size)
     if select.tensor(source).is_constant:
         operand, box = _constant_box(select, source, box, in_start)
@@ -73,12 +120,10 @@ def copy_call(
         "out_stride": tuple(row[2] for row in box),
     }
     args = [operand, TensorArg(result, out_start * size)]
-    return select.call(select.kernel("copy", f"x{8 * size}", op), fields, args)
+    return select.call(kernel, fields, args)
 
 
-def _constant_box(
-    select: Selector, source: int, box: list[tuple[int, int, int]], start: int
-) -> tuple[Arg, list[tuple[int, int, int]]]:
+def _constant_box(select: Selector, source: int, box: Box, start: int) -> tuple[Arg, Box]:
     """The elements of a constant that a copy reads, as a constant of their own, and its strides.
 
     Dimensions along which the copy repeats elements are stored once.

@@ -18,6 +18,7 @@ from ...ir import Graph, Tensor, ops
 from ..budget import MOST_JOINED, within
 from ..kernels.table import BUILTIN
 from ..lower.boxes import MAX_RANK
+from ..lower.copies import cheapest_order
 from ..types import Arg, Call, Field, Part, Step, TensorArg
 from .sharing import last_uses
 
@@ -177,6 +178,7 @@ def _spread(call: Call, offset: int, part: Part) -> tuple[tuple[str, Field], ...
         return tuple((fields | {"out_pixel_stride": part.pitch}).items())
     box = _spread_box(call, offset, part.pixel, part.pitch)
     assert box is not None
+    box = cheapest_order(box, call.kernel)
     dims, inner, outer = zip(*box, strict=True)
     return tuple(
         (fields | {"rank": len(box), "dims": dims, "in_stride": inner, "out_stride": outer}).items()
@@ -193,7 +195,7 @@ def _spread_box(
     assert isinstance(dims, tuple) and isinstance(inner, tuple) and isinstance(outer, tuple)
     box: list[tuple[int, int, int]] = []
     first = last = offset % pixel  # elements of a pixel that the dimensions so far reach
-    for extent, a, b in zip(reversed(dims), reversed(inner), reversed(outer), strict=True):
+    for extent, a, b in sorted(zip(dims, inner, outer, strict=True), key=lambda row: abs(row[2])):
         if b % pixel == 0:
             box.insert(0, (extent, a, b // pixel * pitch))
         elif last + (extent - 1) * b < pixel:
