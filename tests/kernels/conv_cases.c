@@ -562,15 +562,17 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight)
 {
     const int32_t depth = p->in_c / p->groups * p->kernel_h * p->kernel_w;
     const int32_t group_out = p->out_c / p->groups;
-    float *const packed = malloc((size_t)(p->out_c * depth) * sizeof *packed);
+    const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1;
+    float *const packed = malloc((size_t)((p->out_c + 3) * depth) * sizeof *packed);
     float *to = packed;
 
     for (int32_t o = 0; o < p->out_c;) {
         const int32_t left = group_out - o % group_out;
-        const int32_t beside = left >= 8 ? 8 : left >= 4 ? 4 : 1;
+        const int32_t beside = are_channels || (left >= 4 && left < 8) ? 4 : left >= 8 ? 8 : 1;
+        const int32_t first = are_channels && o > p->out_c - 4 ? p->out_c - 4 : o;
 
         for (int32_t i = 0; i < beside * depth; ++i) {
-            *to++ = weight[(o + i % beside) * depth + i / beside];
+            *to++ = weight[(first + i % beside) * depth + i / beside];
         }
         o += beside;
     }
@@ -590,9 +592,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transpose
     outputs_t o;
 
     p.batches = between(1, 2);
-    p.groups = between(1, 3);
-    p.in_c = p.groups * between(1, 3);
-    p.out_c = p.groups * between(1, eights ? 20 : 6);
+    p.groups = eights && one_in(3) ? between(4, 9) : between(1, 3);
+    p.in_c = p.groups * (p.groups > 3 ? between(1, 2) : between(1, 3));
+    p.out_c = p.groups * (p.groups > 3 ? between(1, 2) : between(1, eights ? 20 : 6));
     p.in_h = between(1, 5);
     p.in_w = between(1, 12);
     p.out_h = between(1, 5);

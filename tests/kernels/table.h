@@ -362,6 +362,7 @@
     K(depthwise_conv2d_s16w4, dsp, depthwise_window_rows_s16w4_case)                               \
     K(depthwise_conv2d_planes_s16, dsp, depthwise_planes_s16_case)                                 \
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
+    K(conv2d_f32, dsp, conv2d_eights_f32_case)                                                     \
     K(linear_s8, dsp, linear_pairs_s8_case)                                                        \
     K(linear_s8w4, dsp, linear_pairs_s8w4_case)                                                    \
     K(batch_matmul_s8, dsp, batch_matmul_widened_s8_case)                                          \

@@ -339,3 +339,13 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
         scales = rescales(multipliers, shifts)
         constants = Constants(weight, bias, scales, groups, plain, stride)
         assert FORMS[form].weights(constants).nbytes == FORMS[form].size(constants)
+
+
+def test_float_channels_lie_in_fours() -> None:
+    """The last four of five begin among those before them."""
+    weight = np.arange(10, dtype=np.float32).reshape(5, 1, 1, 2)
+    constants = Constants(weight, np.zeros(0, np.float32), groups=5)
+    packed = FORMS["float_eights"].weights(constants)
+    assert packed.dtype == np.float32
+    assert packed.tolist() == [0, 2, 4, 6, 1, 3, 5, 7, 2, 4, 6, 8, 3, 5, 7, 9]
+    assert FORMS["float_eights"].size(constants) == packed.size

@@ -247,9 +247,16 @@ typedef struct {
         x2 += (n) * (step);                     \
     }
 
-/* cortexm_accumulate4 for them. */
-static CORTEXM_APART void cortexm_accumulate4_dense(float sum[4], const cortexm_terms_t *terms,
-                                                    const float *x, const float *y)
+/* cortexm_accumulate4 for them. Not cloned: the stack of each function is checked by its name. */
+#if defined __clang__
+#define CORTEXM_NOT_CLONED
+#else
+#define CORTEXM_NOT_CLONED __attribute__((noclone))
+#endif
+static CORTEXM_APART CORTEXM_NOT_CLONED void cortexm_accumulate4_dense(float sum[4],
+                                                                       const cortexm_terms_t *terms,
+                                                                       const float *x,
+                                                                       const float *y)
 {
     const int32_t step = terms->shared.step;
     const int32_t columns = terms->columns;

@@ -50,6 +50,7 @@
 #undef BETTER_argmax
 #undef BETTER_argmin
 #undef BEYOND_CHUNK
+#undef BIAS
 #undef BIAS_conv2d
 #undef BIAS_depthwise_conv2d
 #undef BLOCK
@@ -68,6 +69,7 @@
 #undef CODE_MAX
 #undef CODE_MIN
 #undef CODE_OF_HIGH
+#undef COLUMN
 #undef COLUMNS
 #undef CONSTANTS
 #undef CONVERT
@@ -81,7 +83,10 @@
 #undef CONV_depthwise_conv2d
 #undef CONV_transpose_conv2d
 #undef CORRECT_SIGNS
+#undef DISTANT
 #undef EACH
+#undef EIGHTS
+#undef EIGHT_BIASES
 #undef ELEMENT
 #undef ELEMENT_MAX
 #undef ELEMENT_MIN
@@ -110,6 +115,10 @@
 #undef FIRST_ROUND
 #undef FOLD
 #undef FOR_ELEMENTS
+#undef FOURS
+#undef FOUR_BIASES
+#undef FOUR_PIXELS
+#undef FPU_REGISTERS
 #undef FROM
 #undef GATHER
 #undef GATHER_CODES
@@ -177,6 +186,7 @@
 #undef MULTIPLY_TWO
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP
+#undef NEIGHBOURS
 #undef NEXT_CHANNEL
 #undef NEXT_ROWS
 #undef NEXT_SHIFT
@@ -184,6 +194,7 @@
 #undef NN_s8
 #undef NN_s8w4
 #undef OF
+#undef OF_COLUMNS
 #undef OF_VECTOR
 #undef OF_WIDTH
 #undef ONE
@@ -245,6 +256,7 @@
 #undef ROUND_s8
 #undef ROW3
 #undef ROWS_APART
+#undef ROWS_OF_CHANNELS
 #undef ROW_BYTES
 #undef RUN
 #undef SATURATE
@@ -283,6 +295,7 @@
 #undef STEP_sum
 #undef STORE
 #undef STORE_CODES
+#undef STORE_EIGHT
 #undef STORE_FOUR
 #undef STORE_s16
 #undef STORE_s8
@@ -304,6 +317,8 @@
 #undef TAPS
 #undef TAP_ROW
 #undef TEST_QUADS
+#undef THREE_COLUMNS
+#undef THREE_PIXELS
 #undef TO
 #undef TURN
 #undef TWO_TAPS
@@ -313,6 +328,7 @@
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d
 #undef WEIGHT
+#undef WEIGHTS
 #undef WEIGHTS8
 #undef WEIGHT_BITS
 #undef WIDEN

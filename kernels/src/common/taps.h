@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taps of windows: which lie inside the image, along one axis; phases of transposed convolutions; and the
- * products of depthwise ones. */
+/* Taps of windows: which lie inside the image, along one axis; phases of transposed convolutions; the
+ * products of depthwise ones; and the windows of floats. */
 #ifndef CORTEXM_COMMON_TAPS_H
 #define CORTEXM_COMMON_TAPS_H
 
@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "common/stamp.h"
+#include "cortexm/assert.h"
+#include "cortexm/params.h"
 #include "cortexm/requantize.h"
 
 /* Taps begin, begin + 1 … end - 1 are inside; the others are padding. */
@@ -342,5 +344,144 @@ static CORTEXM_APART void cortexm_tap_fours(const ELEMENT *const *tap, const ELE
 }
 
 #endif
+
+/* Windows of conv2d of floats, in any memory layout. */
+
+/* The terms of a window inside the image. Distances in bytes; those of weights are for one output. */
+typedef struct {
+    int32_t planes, rows, columns;    /* the assembly of conv2d_dsp.inc knows the places up to w_plane_gap */
+    int32_t step, row_gap, plane_gap; /* from a term to the next, and more from a row's or plane's last one */
+    int32_t w_row_gap, w_plane_gap;
+    int32_t in, weight;               /* where the first term and its weight are */
+} cortexm_window_f32_t;
+
+/* The outputs to compute next. */
+typedef struct {
+    const uint8_t *x, *w;
+    const float *bias;
+    float *out;
+    int32_t beside;                  /* from a pixel to the next, in bytes; 0 where there is one only */
+    int32_t out_step, out_beside;    /* from an output or a pixel to the next, in floats */
+    int32_t bias_step;
+} cortexm_place_f32_t;
+
+static inline cortexm_window_f32_t cortexm_window_f32(const cortexm_conv_f32_t *p,
+                                                      cortexm_taps_t rows, cortexm_taps_t columns)
+{
+    const int32_t channels = p->in_c / p->groups;
+    const int32_t step = 4 * p->in_strides[3] * p->dilation_w;
+    const int32_t row_step = 4 * p->in_strides[2] * p->dilation_h;
+    const int32_t high = cortexm_taps_count(rows);
+    const int32_t wide = cortexm_taps_count(columns);
+    cortexm_window_f32_t w = {high == 0 || wide == 0 ? 0 : channels,
+                  high,
+                  wide,
+                  step,
+                  row_step - wide * step,
+                  4 * p->in_strides[1] - high * row_step,
+                  4 * (p->kernel_w - wide),
+                  4 * (p->kernel_h - high) * p->kernel_w,
+                  rows.begin * row_step + columns.begin * step,
+                  4 * (rows.begin * p->kernel_w + columns.begin)};
+
+    if (p->kernel_h * p->kernel_w == 1 && w.planes != 0) {
+        /* One tap of every channel: a single row of terms. */
+        w.planes = 1;
+        w.columns = channels;
+        w.step = 4 * p->in_strides[1];
+    }
+    return w;
+}
+
+/* The pixels of a row whose windows lie inside the image; and x, or less of it, so that the last `count` of
+ * them are computed together: some again. */
+typedef struct {
+    int32_t first, end;
+} cortexm_inside_t;
+
+static inline cortexm_inside_t cortexm_inside_f32(const cortexm_conv_f32_t *p)
+{
+    const int32_t last = p->in_w - 1 - (p->kernel_w - 1) * p->dilation_w + p->pad_left;
+    const int32_t end = last < 0 ? 0 : cortexm_min(last / p->stride_w + 1, p->out_w);
+
+    return (cortexm_inside_t){(p->pad_left + p->stride_w - 1) / p->stride_w, end};
+}
+
+static inline int32_t cortexm_begin(cortexm_inside_t in, int32_t x, int32_t count)
+{
+    return x > in.first && x + count > in.end && x < in.end && in.end - in.first >= count
+               ? in.end - count
+               : x;
+}
+
+/* Whether each channel is a group of one output: the plan packs the weights of four side by side, the last
+ * four beginning among those that came before. */
+static inline int32_t cortexm_are_channels_f32(const cortexm_conv_f32_t *p)
+{
+    return p->groups == p->in_c && p->groups == p->out_c && p->groups >= 4;
+}
+
+/* Goes on by so many outputs. */
+static inline void cortexm_pass_f32(cortexm_place_f32_t *from, int32_t count, int32_t weights)
+{
+    from->w += 4 * count * weights;
+    from->bias += count * from->bias_step;
+    from->out += count * from->out_step;
+}
+
+/*
+ * conv2d of floats whose weights are packed as "float_eights": blocks of three pixels of a row whose windows
+ * lie inside the image, or single pixels, for the outputs of a group that come in eights and fours; then of
+ * four pixels for those that are left. `groups` computes the outputs of each group of one block.
+ */
+static inline void cortexm_blocks_f32(
+    const cortexm_conv_f32_t *p, const float *in, const float *weight, const float *bias, float *out,
+    void (*groups)(const cortexm_conv_f32_t *p, const cortexm_window_f32_t *at,
+                   const cortexm_place_f32_t *from, int32_t of_rest))
+{
+    const int32_t group_out = p->out_c / p->groups;
+    const cortexm_inside_t in_row = cortexm_inside_f32(p);
+
+    CORTEXM_ASSERT(p->groups >= 1 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
+    for (int32_t i = 0; i < p->batches * p->out_h; ++i) {
+        const int32_t n = i / p->out_h;
+        const int32_t y = i % p->out_h;
+        const int32_t y0 = y * p->stride_h - p->pad_top;
+        const cortexm_taps_t rows = cortexm_taps_inside(y0, p->dilation_h, p->kernel_h, p->in_h);
+        const float *const from_row = in + n * p->in_strides[0] + y0 * p->in_strides[2];
+        float *const to_row = out + n * p->out_strides[0] + y * p->out_strides[2];
+
+        for (int32_t of_rest = group_out < 4; of_rest <= (group_out % 4 != 0); ++of_rest) {
+            const int32_t most = of_rest ? 4 : 3;
+            cortexm_taps_t had = {0, 0};
+            cortexm_window_f32_t at = cortexm_window_f32(p, rows, had);
+
+            for (int32_t x = 0; x < p->out_w;) {
+                int32_t are_more, x0;
+                cortexm_taps_t columns;
+                cortexm_place_f32_t from;
+
+                x = cortexm_begin(in_row, x, most);
+                are_more = x >= in_row.first && x + most <= in_row.end;
+                x0 = x * p->stride_w - p->pad_left;
+                columns = cortexm_taps_inside(x0, p->dilation_w, p->kernel_w, p->in_w);
+                if (columns.begin != had.begin || columns.end != had.end) {
+                    at = cortexm_window_f32(p, rows, columns);
+                    had = columns;
+                }
+                from = (cortexm_place_f32_t){(const uint8_t *)(from_row + x0 * p->in_strides[3]),
+                                             (const uint8_t *)weight,
+                                             bias,
+                                             to_row + x * p->out_strides[3],
+                                             are_more ? 4 * p->stride_w * p->in_strides[3] : 0,
+                                             p->out_strides[1],
+                                             p->out_strides[3],
+                                             p->bias_stride};
+                groups(p, &at, &from, of_rest);
+                x += are_more ? most : 1;
+            }
+        }
+    }
+}
 
 #endif

@@ -21,7 +21,7 @@ class Form:
 
     Attributes:
         weights: the weights as it reads them.
-        size: bytes of these.
+        size: how many these are, in the element type of the layer's; of codes, bytes.
         tables: the constants per channel as it reads them.
     """
 
@@ -35,7 +35,7 @@ FORMS: dict[str, Form] = {
     "depthwise16": Form(packing.depthwise16),
     "depthwise8": Form(packing.depthwise8, packing.depthwise8_size),
     "eights": Form(packing.eights),
-    "float_eights": Form(packing.float_eights),
+    "float_eights": Form(packing.float_eights, packing.float_eights_size),
     "fours": Form(packing.fours),
     "gemm4": Form(packing.gemm4, packing.gemm4_size),
     "gemm4_wide": Form(packing.gemm4_wide, packing.gemm4_wide_size),

@@ -471,13 +471,30 @@ def nn_depthwise(constants: Constants) -> Array:
 
 def float_eights(constants: Constants) -> Array:
     """float32: eight outputs of a group side by side for each input, then four, then those that are left
-    as they are."""
+    as they are. If groups are single channels of one output, four of them side by side; the last four
+    may begin among those before them."""
     weight, groups = constants.weight, constants.groups
     rows = weight.reshape(groups, weight.shape[0] // groups, -1)
+    if are_float_channels(weight.shape, groups):
+        firsts = [min(first, groups - 4) for first in range(0, groups, 4)]
+        return np.concatenate([rows[first : first + 4, 0].T.reshape(-1) for first in firsts])
     eights, fours = rows.shape[1] // 8 * 8, rows.shape[1] // 4 * 4
-    parts = [np.zeros(0, np.float32)]
+    parts = []
     for group in rows:
         parts.append(group[:eights].reshape(-1, 8, rows.shape[2]).transpose(0, 2, 1).reshape(-1))
         parts.append(group[eights:fours].T.reshape(-1))
         parts.append(group[fours:].reshape(-1))
     return np.concatenate(parts)
+
+
+def float_eights_size(constants: Constants) -> int:
+    """The weights of float_eights, by number."""
+    weight, groups = constants.weight, constants.groups
+    more = -groups % 4 if are_float_channels(weight.shape, groups) else 0
+    return weight.size + more * (weight.size // groups)
+
+
+def are_float_channels(shape: tuple[int, ...], groups: int) -> bool:
+    """Whether weights [outputs, inputs of a group, ...] are of four or more groups of one channel and
+    one output."""
+    return shape[0] == groups and shape[1] == 1 and groups >= 4

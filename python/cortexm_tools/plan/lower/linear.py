@@ -198,7 +198,7 @@ def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call
     cols, inner = weight.shape
     rows = x.numel // inner
     has_bias = len(op.inputs) > 2
-    if select.target.isa is Isa.MVE and weight.data is not None:
+    if select.target.isa in (Isa.DSP, Isa.MVE) and weight.data is not None:
         pixels = _float_pixels(rows, inner, cols, has_bias)
         return [float_call(select, op, "conv2d", pixels, rows * cols * inner)]
     fields: dict[str, Field] = {

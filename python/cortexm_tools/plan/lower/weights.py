@@ -122,6 +122,7 @@ def float_call(select: Selector, op: Op, name: str, fields: dict[str, Field], ma
             "w_" + (op.layer.path or op.kind),
             Weights(kernel.pack, constants),
             "x".join(map(str, weight.shape)),
+            needed=weight.data.nbytes,
         )
     args: list[Arg] = [
         select.operand(op.inputs[0]),
