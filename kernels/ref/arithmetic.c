@@ -17,6 +17,12 @@ void cortexm_add_s8_ref(const cortexm_add_s8_t *p, const int8_t *a, const int8_t
     }
 }
 
+void cortexm_add_one_exact_s8_ref(const cortexm_add_s8_t *p, const int8_t *a, const int8_t *b,
+                                  int8_t *out)
+{
+    cortexm_add_s8_ref(p, a, b, out);
+}
+
 void cortexm_mul_s8_ref(const cortexm_mul_s8_t *p, const int8_t *a, const int8_t *b, int8_t *out)
 {
     for (int i = 0; i < p->count; ++i) {

@@ -43,7 +43,8 @@ static void half_an_operand(int32_t *a_multiplier, int8_t *a_shift, int32_t *b_m
     }
 }
 
-static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
+/* `exact` if one operand has to be halved, or multiplied by another number of few bits. */
+static int any_add_case(add_fn variant, add_fn ref, int shifts_right, int exact)
 {
     cortexm_add_s8_t p;
     int8_t *a;
@@ -64,6 +65,18 @@ static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
         p.out_shift = (int8_t)(p.out_shift >= 0 ? -1 - p.out_shift : p.out_shift);
     }
     half_an_operand(&p.a_multiplier, &p.a_shift, &p.b_multiplier, &p.b_shift);
+    if (exact) {
+        p.a_shift = (int8_t)(p.a_shift == 0 ? -1 : p.a_shift);
+        p.b_shift = (int8_t)(p.b_shift == 0 ? -1 : p.b_shift);
+        if (one_in(2)) {
+            p.a_multiplier = one_in(2) ? 1 << 30 : p.a_multiplier / 2048 * 2048;
+            p.a_shift = 0;
+        }
+        if (p.a_shift != 0 || one_in(4)) {
+            p.b_multiplier = one_in(2) ? 1 << 30 : p.b_multiplier / 2048 * 2048;
+            p.b_shift = 0;
+        }
+    }
     p.a_zero_point = (int16_t)code();
     p.b_zero_point = (int16_t)code();
     p.out_zero_point = (int8_t)code();
@@ -85,12 +98,17 @@ static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
 
 int add_s8_case(add_fn variant, add_fn ref)
 {
-    return any_add_case(variant, ref, 0);
+    return any_add_case(variant, ref, 0, 0);
 }
 
 int add_shifts_right_s8_case(add_fn variant, add_fn ref)
 {
-    return any_add_case(variant, ref, 1);
+    return any_add_case(variant, ref, 1, 0);
+}
+
+int add_one_exact_s8_case(add_fn variant, add_fn ref)
+{
+    return any_add_case(variant, ref, 1, 1);
 }
 
 int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right)

@@ -356,6 +356,7 @@ typedef CORTEXM_BINARY((*binary_s64_fn), int64_t);
 
 int add_s8_case(add_fn variant, add_fn ref);
 int add_shifts_right_s8_case(add_fn variant, add_fn ref);
+int add_one_exact_s8_case(add_fn variant, add_fn ref);
 int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right);
 #define mul_s8_case(variant, ref) any_mul_case(variant, ref, 0)
 #define mul_shifts_right_s8_case(variant, ref) any_mul_case(variant, ref, 1)

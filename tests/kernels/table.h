@@ -441,6 +441,7 @@
     K(clamp_f32, mve, clamp_f32_case)                                                              \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
+    K(add_one_exact_s8, mve, add_one_exact_s8_case)                                                \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
     K(mul_s8, mve, mul_s8_case)                                                                    \
     K(add_s16, mve, add_shifts_right_s16_case)                                                     \

@@ -507,6 +507,7 @@ CORTEXM_ADD_S8(cortexm_add_s8_scalar);
 CORTEXM_ADD_S8(cortexm_add_s8_v6m);
 CORTEXM_ADD_S8(cortexm_add_s8_v7m);
 CORTEXM_ADD_S8(cortexm_add_s8_dsp);
+CORTEXM_ADD_S8(cortexm_add_one_exact_s8_mve);
 CORTEXM_ADD_S8(cortexm_add_s8_mve);
 CORTEXM_MUL_S8(cortexm_mul_s8_scalar);
 CORTEXM_MUL_S8(cortexm_mul_s8_v6m);

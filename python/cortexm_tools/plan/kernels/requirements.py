@@ -134,6 +134,13 @@ def _add_shifts_right(facts: Facts) -> bool:
     return bool(are_codes and is_right)
 
 
+def _one_exact(facts: Facts) -> bool:
+    """An operand of an addition of int8 codes is not shifted, as the one of the larger scale, which is
+    halved; and no such operand, raised by 2^20, is rounded when it is rescaled."""
+    unshifted = [facts[f"{name}_multiplier"] for name in "ab" if facts[f"{name}_shift"] == 0]
+    return bool(unshifted) and not any(multiplier % 2048 for multiplier in unshifted)
+
+
 def _add_shifts_right_s16(facts: Facts) -> bool:
     """An addition of int16 codes halves both operands at least, and shifts to the right at the end. With
     codes raised by 2^15 the sum is then below 2^30, unless both are subtracted."""
@@ -217,6 +224,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "pixel": _pixel,
     "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,
+    "one_exact": _one_exact,
     "add_shifts_right_s16": _add_shifts_right_s16,
     "lookup_in_turns": _lookup_in_turns,
     "mul_shifts_right": _mul_shifts_right,
