@@ -46,6 +46,7 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors)
     cortexm_group_norm_t p = {0};
     const int is_row = one_in(2);
     const int nhwc = one_in(2);
+    const int along_pixels = nhwc && !is_row && one_in(2);
 
     p.batches = between(1, 3);
     p.groups = is_row ? 1 : between(1, 3);
@@ -53,9 +54,16 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors)
     p.inner = is_row && one_in(8) ? between(200, 900) : length();
     p.size = p.outer * p.inner;
     *count = p.batches * p.groups * p.size;
-    *factors = p.groups * (is_row || nhwc ? p.inner : p.outer);
+    *factors = p.groups * (is_row || (nhwc && !along_pixels) ? p.inner : p.outer);
     p.in_batch_stride = p.out_batch_stride = p.groups * p.size;
-    if (nhwc && !is_row) { /* pixels outside, and the channels of all groups side by side */
+    p.in_inner_stride = 1;
+    if (along_pixels) { /* the channels of all groups side by side, one after the other */
+        p.factor_group_stride = p.outer;
+        p.factor_outer_stride = 1;
+        p.in_group_stride = p.outer;
+        p.in_outer_stride = 1;
+        p.in_inner_stride = p.groups * p.outer;
+    } else if (nhwc && !is_row) { /* the same, pixels outside */
         p.factor_group_stride = p.inner;
         p.factor_inner_stride = 1;
         p.in_group_stride = p.inner;
@@ -67,10 +75,9 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors)
         p.in_group_stride = p.size;
         p.in_outer_stride = p.inner;
     }
-    p.in_inner_stride = 1;
     p.out_group_stride = p.in_group_stride;
     p.out_outer_stride = p.in_outer_stride;
-    p.out_inner_stride = 1;
+    p.out_inner_stride = p.in_inner_stride;
     if (!is_row && !nhwc && one_in(2)) { /* of a result with the pixels outside */
         p.out_group_stride = p.outer;
         p.out_outer_stride = 1;

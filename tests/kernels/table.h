@@ -433,6 +433,7 @@
     K(avg_pool2d_s16, mve, pool_4_s16_case)                                                        \
     K(max_pool2d_s16, mve, pool_8_s16_case)                                                        \
     K(activation_s8, mve, activation_s8_case)                                                      \
+    K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
     K(abs_f32, mve, unary_f32_case)                                                                \
     K(leaky_relu_f32, mve, unary_f32_case)                                                         \

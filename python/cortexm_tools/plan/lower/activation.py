@@ -42,7 +42,7 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     }
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     kernel = select.kernel("softmax", "s8", op, fields)
-    if kernel.op == "softmax_table":
+    if kernel.op != "softmax":
         table = softmax_table(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("exponentials", table, "of differences of codes", needed=0))
     return [select.call(kernel, fields, args)]
