@@ -231,6 +231,9 @@
 #undef PUSH_MASK
 #undef PUT
 #undef PUT_CODES
+#undef PUT_FOUR
+#undef PUT_FOUR_s16
+#undef PUT_FOUR_s8
 #undef PUT_QUAD
 #undef PUT_SUMS
 #undef PUT_s16
@@ -310,6 +313,12 @@
 #undef SUM_s16
 #undef SUM_s8
 #undef TAKE
+#undef TAKE_EIGHT
+#undef TAKE_EIGHT_s16
+#undef TAKE_EIGHT_s8
+#undef TAKE_FOUR
+#undef TAKE_FOUR_s16
+#undef TAKE_FOUR_s8
 #undef TAKE_avg_pool2d
 #undef TAKE_max_pool2d
 #undef TAKE_s16
