@@ -26,6 +26,9 @@ from cortexm_tools.runner import run_in_order
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
+from tests.support.batches import Job, run_jobs
+from tests.support.thorough import THOROUGH, share
+
 ROWS, WIDTH, HEADS = 10, 16, 4
 LATER = torch.ones(ROWS, ROWS, dtype=torch.bool).triu(1)
 DISTANCE = (torch.arange(ROWS)[:, None] - torch.arange(ROWS)).abs().float()
@@ -125,6 +128,102 @@ def test_attention_computes_on_codes() -> None:
     ours, theirs = decibels(real, list(run_sequence(graph, rows))), executorch(module, samples)
     assert all(a > b - 1 for a, b in zip(ours, decibels(real, theirs), strict=True))
     assert min(ours) > 24
+
+
+class Drawn(nn.Module):
+    """Attention of sizes and with a mask that are drawn, written in one of several ways, between
+    a few queries and other keys."""
+
+    WAYS = ("function", "module", "written", "chunked")
+    MASKS = ("none", "causal", "additive", "boolean", "padding")
+
+    def __init__(self, way: str, mask: str, random: np.random.Generator) -> None:
+        super().__init__()
+        self.way, self.mask = way, mask
+        heads, depth, rows, keys = (int(n) for n in random.integers((1, 3, 3, 3), (5, 10, 12, 14)))
+        if way == "module":
+            heads = 1 + heads % 3
+        self.heads, self.depth, self.width = heads, depth, heads * depth
+        keys = rows if mask == "causal" or way == "chunked" else keys
+        self.shapes = (1, rows, self.width), (1, keys, self.width)
+        shape = (1, keys) if mask == "padding" else (rows, keys)
+        shown = random.integers(0, 2, shape) == 1
+        shown[..., 0] = True  # every query has a key
+        shown = np.tri(*shape, dtype=bool) if mask == "causal" else shown
+        bias = np.where(shown, random.normal(size=shape), -math.inf).astype(np.float32)
+        self.register_buffer("shown", torch.from_numpy(shown))
+        self.register_buffer("bias", torch.from_numpy(bias))
+        self.own = nn.MultiheadAttention(self.width, heads, batch_first=True)
+        self.q, self.kv = nn.Linear(self.width, self.width), nn.Linear(self.width, 2 * self.width)
+        self.qkv = nn.Linear(self.width, 3 * self.width)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        if self.way == "module":
+            masks: dict[str, Any] = {
+                "attn_mask": self.bias if self.mask == "additive" else ~self.shown
+            }
+            if self.mask == "padding":
+                masks = {"key_padding_mask": ~self.shown}
+            masks = {} if self.mask == "none" else masks
+            result: Tensor = self.own(x, y, y, need_weights=False, **masks)[0]
+            return result
+        if self.way == "chunked":
+            q, k, v = self.qkv(x).chunk(3, -1)
+        else:
+            q, (k, v) = self.q(x), self.kv(y).split(self.width, -1)
+        q, k, v = (z.view(1, -1, self.heads, self.depth) for z in (q, k, v))
+        if self.way == "function":
+            q, k, v = (z.transpose(1, 2) for z in (q, k, v))
+            mask = self.bias if self.mask == "additive" else self.shown
+            given = None if self.mask in ("none", "causal") else mask
+            causal = self.mask == "causal"
+            z = F.scaled_dot_product_attention(q, k, v, attn_mask=given, is_causal=causal)
+            return z.transpose(1, 2).reshape(x.shape)
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(self.depth)
+        if self.mask == "additive":
+            scores = scores + self.bias
+        elif self.mask != "none":
+            scores = scores.masked_fill(~self.shown, -math.inf)
+        return torch.einsum("bhqk,bkhd->bqhd", scores.softmax(-1), v).flatten(2)
+
+
+class Several(nn.Module):
+    def __init__(self, drawn: Sequence[Drawn]) -> None:
+        super().__init__()
+        self.drawn = nn.ModuleList(drawn)
+
+    def forward(self, *inputs: Tensor) -> list[Tensor]:
+        pairs = zip(inputs[::2], inputs[1::2], strict=True)
+        return [each(*pair) for each, pair in zip(self.drawn, pairs, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(1, 6) if THOROUGH else [1])
+def test_attention_of_any_sizes_and_masks(seed: int, tmp_path: Path) -> None:
+    """In one model, so that the lowering is shared."""
+    import_executorch()
+    random = np.random.default_rng(seed)
+    torch.manual_seed(seed)
+    chosen = [(Drawn.WAYS[n % 4], Drawn.MASKS[(seed + n) % 5]) for n in range(8 if THOROUGH else 2)]
+    drawn = [Drawn(*each, random) for each in chosen]
+    shapes = [shape for each in drawn for shape in each.shapes]
+    samples = tuple(tuple(torch.randn(shape) for shape in shapes) for _ in range(4))
+    model = LoadedModel(Path(__file__), Several(drawn).eval(), samples[0], samples, None)
+    lowered = lower(model, target=Target.parse("cortex-m55"), name="drawn")
+    program = Program("drawn", lowered.pte, lowered.layers)
+    graph = simplify(program.graph())
+    floats = {
+        op.kind for op in graph.ops for i in op.outputs if graph.tensors[i].dtype is DType.F32
+    }
+    assert floats == {"dequantize"}
+    assert sum(op.kind == "softmax" for op in graph.ops) == len(drawn)
+    rows = [tuple(x.numpy() for x in sample) for sample in samples]
+    wanted = list(run_sequence(graph, rows))
+    assert min(decibels(run_in_order(lowered.float_module, rows), wanted)) > 25
+    for core in share(("cortex-m55", "cortex-m4"), 0, 2):
+        (got,) = run_jobs([Job(program, rows)], Target.parse(core), tmp_path / core, poison=True)
+        for outputs, expected in zip(got, wanted, strict=True):
+            for a, b in zip(outputs, expected, strict=True):
+                np.testing.assert_array_equal(a, b)
 
 
 def _product(scores: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from torch.fx import GraphModule, Node
 from ..nodes import operator_name
 from .builder import Builder, Table, shape_of
 from .masks import LEFT_OUT, left_out, opposite
+from .reduction import looks_like_an_image
 from .unary import scaled
 
 _aten = torch.ops.aten
@@ -244,8 +245,11 @@ def _attention(build: Builder) -> Node | None:
             scores = left
         elif mask.any():
             scores = _biased(build, scores, mask)
+        flat_shape = [batch, rows, key[-2]]
+        if looks_like_an_image(shape):
+            scores = build(_aten.reshape.default, scores, flat_shape)
         shares = build(_aten.softmax.int, scores, -1)
-        shares = build(_aten.reshape.default, shares, [batch, rows, key[-2]])
+        shares = build(_aten.reshape.default, shares, flat_shape)
     else:
         shares = build(_aten.softmax.int, scores, -1)
     result = build(_aten.bmm.default, shares, flat[2])

@@ -12,6 +12,7 @@ constants has these as weights: of a linear layer, or of a depthwise convolution
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -69,13 +70,22 @@ def _softmax(build: Builder) -> Node | None:
         return None
     dim = int(args["dim"]) % len(shape)
     if dim == len(shape) - 1:
-        return None
+        if not looks_like_an_image(shape):
+            return None
+        rows = build(_aten.reshape.default, args["self"], [shape[0] * shape[2], *shape[1::2]])
+        return build(_aten.reshape.default, build(_aten.softmax.int, rows, -1), list(shape))
     order = [d for d in range(len(shape)) if d != dim] + [dim]
     moved = build(_aten.permute.default, args["self"], order)
     moved = build(_aten.clone.default, moved, memory_format=torch.contiguous_format)
     result = build(_aten.softmax.int, moved, -1)
     back = [order.index(d) for d in range(len(shape))]
     return build(_aten.permute.default, result, back)
+
+
+def looks_like_an_image(shape: Sequence[int]) -> bool:
+    """Whether C order is that of an image with its channels last, too, as of the scores of one head: then
+    ExecuTorch's quantizer leaves a softmax over the last dimension in float."""
+    return len(shape) == 4 and shape[1] == 1
 
 
 def _glu(build: Builder) -> Node | None:
