@@ -117,11 +117,11 @@ def _four_bits(table: Array, zero_point: int) -> I64:
     return best
 
 
-def _multipliers(codes: Array, table: Array, zero_point: int) -> tuple[tuple[int, ...], int] | None:
-    """A multiplier for each row of `codes` and their shift that give `table`; None if none do."""
+def _multipliers(given: Array, table: Array, zero_point: int) -> tuple[tuple[int, ...], int] | None:
+    """A multiplier for each row of the codes `given` and their shift that give `table`; None if none do."""
     low, high = _limits(table, zero_point)
-    codes = codes.astype(np.int64)
     wanted = table.astype(np.int64)
+    codes: I64 = given.astype(np.int64)
     real = wanted - zero_point
     sizes = np.abs(codes)
     ratios = np.abs(real).max(axis=1) / np.maximum(sizes.max(axis=1), 1)
@@ -135,7 +135,7 @@ def _multipliers(codes: Array, table: Array, zero_point: int) -> tuple[tuple[int
     endless = np.int64(1) << 62
     above = np.where(wanted == low, -endless, above)
     below = np.where(wanted == high, endless, below)
-    negative = codes < 0
+    negative = np.less(codes, 0)
     first = np.where(negative, -below, above)
     last = np.where(negative, -above, below)
     by = np.maximum(sizes, 1)

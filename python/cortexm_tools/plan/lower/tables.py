@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...ir import Array
+from ...ir.fixed_point import I64
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..types import Call, ConstantArg, Step
@@ -94,7 +95,8 @@ def _halves(packed: Array, bits: int) -> Array:
     """Bytes, or their lower and upper halves in turn."""
     if bits == 8:
         return packed
-    return np.stack([packed & 15, packed >> 4], 1).reshape(-1)
+    halves: Array = np.stack(np.divmod(packed, 16)[::-1], 1).reshape(-1)
+    return halves
 
 
 def _read(packed: Array, shape: tuple[int, ...], places: Places) -> Array:
@@ -106,10 +108,11 @@ def _read(packed: Array, shape: tuple[int, ...], places: Places) -> Array:
     kind = row % block + np.where(number == rows // block, block, 0)
     place = places.table.reshape(-1, columns)[kind].astype(np.int64)
     byte = number[:, None] * places.block_size + (place >> 2)
-    codes = np.pad(packed, (0, 1))[np.minimum(byte, packed.size)].astype(np.int64)
+    codes: I64 = np.pad(packed, (0, 1))[np.minimum(byte, packed.size)].astype(np.int64)
     middle = 1 << (places.bits - 1)
     codes = codes >> (place & 2) * 2 & 2 * middle - 1
-    return (codes ^ (place & 1) * middle) - middle
+    signed: Array = (codes ^ (place & 1) * middle) - middle
+    return signed
 
 
 def share_tables(
