@@ -241,9 +241,11 @@ class Net:
 
     def sum(self, a: int, b: int) -> int:
         zero = self.zero_points(a, 3)
+        # The larger scale is halved, or nearly.
+        halved = Rescale(1073741824 - 777 * (b % 2), 0)
         attrs = ops.Add(
             *(zero[0], Rescale(1518500250, -1)),
-            *(zero[1], Rescale(1073741824, 0)),
+            *(zero[1], halved),
             *(zero[2], Rescale(1610612736, -14 if self.is_wide(a) else -19)),
             *self.tensors[a].dtype.limits,
         )
