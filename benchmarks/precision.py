@@ -196,7 +196,8 @@ says why the bytes are those that the formulas give.
 is an ordinary int8 program, and the models here are the int8 ones with both rounded so:
 that is enough to count, and says nothing about how good they are. `a16w8` has activations of int16,
 and sums of 32 bits wherever the weights prove that they suffice; `a16w4` is the same with weights
-rounded to 4 bits. Recurrent layers in these precisions are in [recurrent.md](recurrent.md).
+rounded to 4 bits. In both, tables of embeddings are codes of 4 bits, too. Recurrent layers in these
+precisions are in [recurrent.md](recurrent.md).
 
 ## Layers
 
