@@ -197,13 +197,13 @@ class Several(nn.Module):
         return [each(*pair) for each, pair in zip(self.drawn, pairs, strict=True)]
 
 
-@pytest.mark.parametrize("seed", range(1, 6) if THOROUGH else [1])
+@pytest.mark.parametrize("seed", [1, 2] if THOROUGH else [1])
 def test_attention_of_any_sizes_and_masks(seed: int, tmp_path: Path) -> None:
     """In one model, so that the lowering is shared."""
     import_executorch()
     random = np.random.default_rng(seed)
     torch.manual_seed(seed)
-    chosen = [(Drawn.WAYS[n % 4], Drawn.MASKS[(seed + n) % 5]) for n in range(8 if THOROUGH else 2)]
+    chosen = [(Drawn.WAYS[n % 4], Drawn.MASKS[(seed + n) % 5]) for n in range(5 if THOROUGH else 2)]
     drawn = [Drawn(*each, random) for each in chosen]
     shapes = [shape for each in drawn for shape in each.shapes]
     samples = tuple(tuple(torch.randn(shape) for shape in shapes) for _ in range(4))

@@ -127,6 +127,7 @@
 #undef INSTRUCTION
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
+#undef IN_TURNS
 #undef ISA
 #undef KERNEL
 #undef LANES
