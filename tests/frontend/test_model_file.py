@@ -218,7 +218,9 @@ def test_dependencies(tmp_path: Path) -> None:
     save_file({"x": torch.ones(3)}, tmp_path / "w.safetensors")
     save_file({"x": torch.ones(3)}, tmp_path / "v.safetensors")
     text = """
+import linecache
 import os
+import traceback
 import numpy as np
 import torch
 from safetensors import safe_open
@@ -232,6 +234,8 @@ np.load(os.path.join(HERE, "n.npy"))
 load_file(os.path.join(HERE, "w.safetensors"))
 with safe_open(os.path.join(HERE, "v.safetensors"), framework="pt") as f:
     f.keys()
+linecache.clearcache()
+traceback.format_stack()  # opens the sources of every caller, as libraries do
 ModelUnderTest = torch.nn.Linear(SIZE, 2)
 ModelInputs = (torch.ones(1, SIZE),)
 """

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import util
+from types import FrameType
 from typing import Any
 
 from ...paths import PACKAGE
@@ -65,8 +66,24 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
         reads = "r" in mode or "+" in mode
     else:
         reads = isinstance(flags, int) and flags & os.O_ACCMODE != os.O_WRONLY
-    if reads:
+    if reads and not _shows_source():
         _active.note(path)
+
+
+def _shows_source() -> bool:
+    """Whether a file is being opened for the lines of a stack trace or a warning.
+
+    Libraries look at the stack while a model file is loaded. That opens whatever is on it, the
+    caller's sources too, once per process: nothing of it goes into the model.
+    """
+    frame: FrameType | None = sys._getframe(2)  # below `_audit`: what opens
+    for _ in range(3):  # linecache opens through tokenize
+        if frame is None:
+            break
+        if frame.f_globals.get("__name__") == "linecache":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _noting(function: Callable[..., Any]) -> Callable[..., Any]:
