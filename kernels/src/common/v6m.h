@@ -436,40 +436,42 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
 #undef PRODUCTS
 }
 
-/* r5, r4: upper and lower half of the multiplier of channel r2, by way of r3. That of weights of 4 bits has
+/* r5, r4: upper and lower half of the multiplier of channel r3, of those at r2. That of weights of 4 bits has
  * no lower half. */
 #if WEIGHT_BITS == 4
+#define MULTIPLIER_LOG2 "#1"
 #define LOAD_MULTIPLIER                                                                            \
-    "lsls r2, r2, #1\n"                                                                            \
-    "ldrh r5, [r3, r2]\n"
+    "lsls r5, r3, #1\n"                                                                            \
+    "ldrh r5, [r2, r5]\n"
 #define MULTIPLY_SMALL "muls r1, r5\n"
 #define MULTIPLY_HALVES                                                                            \
-    "movs r1, r3\n"                                                                                \
+    "movs r1, r7\n"                                                                                \
     "muls r1, r5\n"                                                                                \
     "add  r1, r12\n"
 #else
+#define MULTIPLIER_LOG2 "#2"
 #define LOAD_MULTIPLIER                                                                            \
-    "lsls r2, r2, #2\n"                                                                            \
-    "ldr  r4, [r3, r2]\n"                                                                          \
+    "lsls r4, r3, #2\n"                                                                            \
+    "ldr  r4, [r2, r4]\n"                                                                          \
     "lsrs r5, r4, #16\n"                                                                           \
     "uxth r4, r4\n"
-/* r1: the product of a value of 16 bits, by way of r3 */
+/* r1: the product of a value of 16 bits, by way of r2 */
 #define MULTIPLY_SMALL                                                                             \
-    "movs r3, r1\n"                                                                                \
-    "muls r3, r4\n"                                                                                \
-    "lsrs r3, r3, #16\n"                                                                           \
+    "movs r2, r1\n"                                                                                \
+    "muls r2, r4\n"                                                                                \
+    "lsrs r2, r2, #16\n"                                                                           \
     "muls r1, r5\n"                                                                                \
-    "adds r1, r1, r3\n"
-/* r1: all but the product of the upper halves; r2 and r3: upper and lower half of a value */
+    "adds r1, r1, r2\n"
+/* r1: all but the product of the upper halves; r2 and r7: upper and lower half of a value */
 #define MULTIPLY_HALVES                                                                            \
-    "movs r1, r3\n"                                                                                \
-    "muls r3, r4\n"                                                                                \
-    "lsrs r3, r3, #16\n"                                                                           \
+    "movs r1, r7\n"                                                                                \
+    "muls r7, r4\n"                                                                                \
+    "lsrs r7, r7, #16\n"                                                                           \
     "muls r1, r5\n"                                                                                \
-    "adds r1, r1, r3\n"                                                                            \
-    "movs r3, r2\n"                                                                                \
-    "muls r3, r4\n"                                                                                \
-    "adds r1, r1, r3\n"                                                                            \
+    "adds r1, r1, r7\n"                                                                            \
+    "movs r7, r2\n"                                                                                \
+    "muls r7, r4\n"                                                                                \
+    "adds r1, r1, r7\n"                                                                            \
     "add  r1, r12\n"
 #endif
 #define ADD_UPPER                                                                                  \
@@ -487,8 +489,9 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
  * shifts are one, by 15 - shift bits, the last of which is the carry (docs/numerics.md). A negative value
  * becomes at most the zero point, so if that is -128, as after a ReLU, there is nothing to compute.
  *
- * Three rows are made together (r8 to r10: where their codes go), others one after the other. On the
- * stack: the last channel's end, the rows that are left, `out`, multipliers, shifts, the zero point. */
+ * Three rows are made together (r8 to r10: where their codes of channel o go; r3: the channel, less o),
+ * others one after the other. On the stack: o, the rows that are left, `out`, multipliers, shifts, the zero
+ * point. */
 CORTEXM_NAKED CORTEXM_SHARED void
 cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *value, int32_t rows,
                      int8_t *const *out)
@@ -500,7 +503,7 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
     CORTEXM_TAKES(out);
 #define CODE(offset, to, large, done)                                                              \
     "ldr  r1, [r0, #" offset "]\n"                                                                 \
-    "lsrs r2, r1, #16\n"                                                                           \
+    "asrs r2, r1, #16\n"                                                                           \
     "bne  " large "f\n" MULTIPLY_SMALL                                                             \
     "add  r1, r12\n"                                                                               \
     "asrs r1, r6\n"                                                                                \
@@ -509,60 +512,60 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
     "ble  " done "f\n"                                                                             \
     "movs r1, #127\n" done ":\n"                                                                   \
     "mov  r2, " to "\n"                                                                            \
-    "add  r2, r11\n"                                                                               \
-    "strb r1, [r2]\n"
+    "strb r1, [r2, r3]\n"
+#define NEXT_CHANNEL                                                                               \
+    "adds r3, #1\n"                                                                                \
+    "adds r0, #4\n"                                                                                \
+    "cmp  r3, #4\n"                                                                                \
+    "bne  1b\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
                      "ldr  r4, [sp, #36]\n"
                      "ldmia r0!, {r5, r6, r7}\n"
-                     "mov  r11, r1\n"
-                     "adds r1, #4\n"
+                     "lsls r0, r1, " MULTIPLIER_LOG2 "\n"
+                     "adds r5, r5, r0\n"
+                     "adds r6, r6, r1\n"
                      "push {r1, r3, r4, r5, r6, r7}\n"
+                     "movs r0, #1\n"
+                     "lsls r0, r0, #14\n"
+                     "mov  r12, r0\n"
                      "movs r0, r2\n"
-                     "movs r1, #1\n"
-                     "lsls r1, r1, #14\n"
-                     "mov  r12, r1\n"
                      "cmp  r3, #3\n"
                      "bne  3f\n"
-                     "ldmia r4!, {r1, r2, r3}\n"
-                     "mov  r8, r1\n"
-                     "mov  r9, r2\n"
-                     "mov  r10, r3\n"
+                     "ldmia r4!, {r5, r6}\n"
+                     "ldr  r4, [r4]\n"
+                     "adds r5, r5, r1\n"
+                     "mov  r8, r5\n"
+                     "adds r6, r6, r1\n"
+                     "mov  r9, r6\n"
+                     "adds r4, r4, r1\n"
+                     "mov  r10, r4\n"
+                     "movs r3, #0\n"
                      "1:\n" /* a channel */
-                     "mov  r2, r11\n"
-                     "ldr  r3, [sp, #16]\n"
-                     "ldrb r6, [r3, r2]\n"
-                     "ldr  r3, [sp, #12]\n" LOAD_MULTIPLIER
+                     "ldr  r2, [sp, #16]\n"
+                     "ldrb r6, [r2, r3]\n"
+                     "ldr  r2, [sp, #12]\n" LOAD_MULTIPLIER
                      "movs r2, #15\n"
                      "subs r6, r2, r6\n" CODE("0", "r8", "11", "21")
-                     "mov  r2, sp\n"
-                     "cmp  r9, r2\n"
-                     "beq  2f\n" CODE("16", "r9", "12", "22") CODE("32", "r10", "13", "23")
-                     "2:\n"
-                     "movs r2, #1\n"
-                     "add  r11, r2\n"
-                     "adds r0, #4\n"
-                     "ldr  r2, [sp]\n"
-                     "cmp  r11, r2\n"
-                     "bne  1b\n"
-                     "mov  r2, sp\n"
-                     "cmp  r9, r2\n"
-                     "bne  4f\n"
+                     "cmp  r3, r9\n"
+                     "bhs  2f\n" CODE("16", "r9", "12", "22") CODE("32", "r10", "13", "23") NEXT_CHANNEL
+                     "b    4f\n"
+                     "2:\n" NEXT_CHANNEL
                      "3:\n" /* the next row alone */
                      "ldr  r1, [sp, #4]\n"
                      "subs r1, #1\n"
                      "bmi  4f\n"
+                     "str  r1, [sp, #4]\n"
                      "ldr  r2, [sp, #8]\n"
                      "ldmia r2!, {r3}\n"
-                     "str  r1, [sp, #4]\n"
                      "str  r2, [sp, #8]\n"
-                     "mov  r8, r3\n"
-                     "mov  r9, sp\n" /* no row's place */
                      "ldr  r1, [sp]\n"
-                     "subs r1, #4\n"
-                     "mov  r11, r1\n"
+                     "adds r3, r3, r1\n"
+                     "mov  r8, r3\n"
+                     "movs r3, #0\n"
+                     "mov  r9, r3\n" /* no row's place */
                      "b    1b\n"
                      "4:\n"
                      "add  sp, #24\n"
@@ -578,13 +581,13 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "13:\n"
                      "bl   5f\n"
                      "b    23b\n"
-                     /* The code of any other value. With its halves V and v, and those of the multiplier,
-                      * M and m, what follows of h is the floor of (V m + v M + (v m >> 16) + 2^14) / 2^15: a
-                      * sum below 2^32, or if V is negative in [-2^31, 2^31). */
+                     /* The code of any other value, whose upper half is in r2. With its halves V and v, and
+                      * those of the multiplier, M and m, what follows of h is the floor of
+                      * (V m + v M + (v m >> 16) + 2^14) / 2^15: a sum below 2^32, or if V is negative in
+                      * [-2^31, 2^31). */
                      "5:\n"
-                     "asrs r2, r1, #16\n"
                      "bmi  6f\n"
-                     "uxth r3, r1\n"
+                     "uxth r7, r1\n"
                      MULTIPLY_HALVES
                      "lsrs r1, r1, #15\n"
                      ADD_UPPER
@@ -597,7 +600,7 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "6:\n"
                      "adds r7, #128\n"
                      "beq  8f\n"
-                     "uxth r3, r1\n"
+                     "uxth r7, r1\n"
                      MULTIPLY_HALVES
                      "asrs r1, r1, #15\n"
                      ADD_UPPER
@@ -612,9 +615,11 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "movs r1, #128\n"
                      "subs r7, #128\n"
                      "bx   lr\n");
+#undef NEXT_CHANNEL
 #undef CODE
 }
 #define CORTEXM_SIMPLE_CODES
+#undef MULTIPLIER_LOG2
 #undef LOAD_MULTIPLIER
 #undef MULTIPLY_SMALL
 #undef MULTIPLY_HALVES
