@@ -146,7 +146,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
 
 /* linear */
 
-typedef enum { LINEAR, LINEAR_FOURS, LINEAR_EIGHTS, LINEAR_PAIRS, LINEAR_GEMM4 } linear_kind_t;
+typedef enum { LINEAR, LINEAR_FOURS, LINEAR_EIGHTS, LINEAR_PAIRS, LINEAR_GEMM4, LINEAR_GEMM8 } linear_kind_t;
 
 /* By the scratch that the variant wants, plan/kernels/requirements.py. */
 typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
@@ -165,8 +165,8 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 #define linear_fours_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_FOURS)
 #define linear_pairs_s8_case(variant, ref) linear_case(variant, ref, LINEAR_PAIRS)
 #define linear_pairs_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_PAIRS)
-#define linear_gemm4_s8_case(variant, ref) linear_case(variant, ref, LINEAR_GEMM4)
-#define linear_gemm4_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_GEMM4)
+#define linear_gemm8_s8_case(variant, ref) linear_case(variant, ref, LINEAR_GEMM8)
+#define linear_gemm8_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_GEMM8)
 #define batch_matmul_plain_s8_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
 #define batch_matmul_sums_s8_case(variant, ref)                                                    \
     batch_matmul_case(variant, ref, BATCH_MATMUL_COLUMN_SUMS)

@@ -37,7 +37,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     }
     p.multiplier = multipliers;
     p.shift = shifts;
-    p.weight_zero_point = (int8_t)(one_in(2) ? 0 : code());
+    p.weight_zero_point = (int8_t)(one_in(2) || kind == LINEAR_GEMM8 ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
     in = random_codes(p.rows * p.in_features, 8);
@@ -45,8 +45,8 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     bias = random_bias(p.out_features);
     packed = is_pairs && bits == 8               ? pack_pairs(weight, p.out_features, p.in_features)
              : is_pairs                          ? pack_nibble_pairs(weight, p.out_features, p.in_features)
-             : kind == LINEAR_GEMM4 && bits == 8 ? pack_gemm4(weight, p.out_features, 1, p.in_features)
-             : kind == LINEAR_GEMM4 ? pack_nibble_gemm4(weight, p.out_features, 1, p.in_features)
+             : kind == LINEAR_GEMM8 && bits == 8 ? pack_gemm_of(8, 16, weight, p.out_features, 1, p.in_features)
+             : kind == LINEAR_GEMM8 ? pack_nibble_gemm_of(8, 16, weight, p.out_features, 1, p.in_features)
              : bits == 4            ? pack_nibble_fours(weight, p.out_features, 1, p.in_features)
                                     : pack_fours(weight, p.out_features, 1, p.in_features);
     if (is_pairs) {

@@ -6,10 +6,10 @@
 
 #include "harness.h"
 
-int8_t *pack_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels, int32_t groups,
-                      int32_t depth)
+int8_t *pack_gemm_of(int32_t block, int32_t chunk_width, const int8_t *weight, int32_t channels, int32_t groups,
+                     int32_t depth)
 {
-    const int32_t whole = channels / 4 * 4;
+    const int32_t whole = channels / block * block;
     const int32_t first = (depth - 1) % chunk_width + 1;
     const int32_t behind = chunk_width - depth * (1 + channels - whole);
     const int32_t size = groups * channels * depth + (whole > 0 && behind > 0 ? behind : 0);
@@ -21,10 +21,10 @@ int8_t *pack_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channel
 
         for (int32_t o = 0; o < channels; ++o) {
             for (int32_t k = 0; k < depth; ++k) {
-                const int32_t chunk = k < first ? 0 : 4 * (k - (k - first) % chunk_width);
+                const int32_t chunk = k < first ? 0 : block * (k - (k - first) % chunk_width);
                 const int32_t width = k < first ? first : chunk_width;
                 const int32_t at = k < first ? k : (k - first) % chunk_width;
-                const int32_t place = o < whole ? o / 4 * 4 * depth + chunk + o % 4 * width + at
+                const int32_t place = o < whole ? o / block * block * depth + chunk + o % block * width + at
                                                 : o * depth + k;
 
                 group[place] = weight[(g * channels + o) * depth + k];
@@ -32,6 +32,12 @@ int8_t *pack_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channel
         }
     }
     return packed;
+}
+
+int8_t *pack_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels, int32_t groups,
+                      int32_t depth)
+{
+    return pack_gemm_of(4, chunk_width, weight, channels, groups, depth);
 }
 
 int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
@@ -239,23 +245,23 @@ static int32_t row_size_in(int32_t width, int32_t depth)
     return depth / (2 * width) * width + (depth % (2 * width) < width ? depth % (2 * width) : width);
 }
 
-static int32_t group_size_in(int32_t width, int32_t channels, int32_t depth)
+static int32_t group_size_in(int32_t block, int32_t width, int32_t channels, int32_t depth)
 {
-    return channels / 4 * 2 * depth + channels % 4 * row_size_in(width, depth);
+    return channels / block * block / 2 * depth + channels % block * row_size_in(width, depth);
 }
 
 int32_t nibble_gemm4_size(int32_t channels, int32_t depth)
 {
-    return group_size_in(16, channels, depth);
+    return group_size_in(4, 16, channels, depth);
 }
 
-int8_t *pack_nibble_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels,
-                             int32_t groups, int32_t depth)
+int8_t *pack_nibble_gemm_of(int32_t block, int32_t chunk_width, const int8_t *weight, int32_t channels,
+                            int32_t groups, int32_t depth)
 {
-    const int32_t whole = channels / 4 * 4;
+    const int32_t whole = channels / block * block;
     const int32_t first = (depth - 1) % chunk_width + 1;
     const int32_t behind = chunk_width - depth * (1 + channels - whole);
-    const int32_t group_size = group_size_in(chunk_width, channels, depth);
+    const int32_t group_size = group_size_in(block, chunk_width, channels, depth);
     const int32_t size = groups * group_size + (whole > 0 && behind > 0 ? behind : 0);
     int8_t *packed = allocate(size);
 
@@ -265,12 +271,13 @@ int8_t *pack_nibble_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t 
             for (int32_t k = 0; k < depth; ++k) {
                 const int32_t width = k < first ? first : chunk_width;
                 const int32_t at = k < first ? k : (k - first) % chunk_width;
-                const int32_t chunk = k < first ? 0 : 2 * (k - at);
+                const int32_t chunk = k < first ? 0 : block / 2 * (k - at);
                 const int32_t code = weight[(g * channels + o) * depth + k];
 
                 if (o < whole) {
                     put_nibble(packed,
-                               g * group_size + o / 4 * 2 * depth + chunk + o % 4 / 2 * width + at,
+                               g * group_size + o / block * (block / 2) * depth + chunk +
+                                   o % block / 2 * width + at,
                                o % 2, code);
                 } else {
                     put_nibble(packed,
@@ -283,6 +290,12 @@ int8_t *pack_nibble_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t 
         }
     }
     return packed;
+}
+
+int8_t *pack_nibble_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels,
+                             int32_t groups, int32_t depth)
+{
+    return pack_nibble_gemm_of(4, chunk_width, weight, channels, groups, depth);
 }
 
 int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)

@@ -8,7 +8,9 @@
 /* As gemm4 in plan/kernels/packing.py, written the other way round: byte by byte. */
 int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 
-/* The same in chunks of so many weights, as gemm4_wide. */
+/* The same in blocks of so many channels, as gemm8; in chunks of so many weights, as gemm4_wide. */
+int8_t *pack_gemm_of(int32_t block, int32_t chunk_width, const int8_t *weight, int32_t channels, int32_t groups,
+                     int32_t depth);
 int8_t *pack_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels, int32_t groups,
                       int32_t depth);
 
@@ -32,6 +34,8 @@ int8_t *pack_nibble_pairs(const int8_t *weight, int32_t channels, int32_t depth)
 int8_t *pack_nibble_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 int8_t *pack_nibble_channels(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_nibble_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
+int8_t *pack_nibble_gemm_of(int32_t block, int32_t chunk_width, const int8_t *weight, int32_t channels,
+                            int32_t groups, int32_t depth);
 int8_t *pack_nibble_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels,
                              int32_t groups, int32_t depth);
 int8_t *pack_nibble_eights(const int8_t *weight, int32_t channels, int32_t depth);

@@ -410,8 +410,8 @@
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
     K(conv2d_f32, mve, conv2d_eights_f32_case)                                                     \
-    K(linear_s8, mve, linear_gemm4_s8_case)                                                        \
-    K(linear_s8w4, mve, linear_gemm4_s8w4_case)                                                    \
+    K(linear_s8, mve, linear_gemm8_s8_case)                                                        \
+    K(linear_s8w4, mve, linear_gemm8_s8w4_case)                                                    \
     K(batch_matmul_s8, mve, batch_matmul_sums_s8_case)                                             \
     K(linear_s16, mve, linear_gemm4_s16_case)                                                      \
     K(linear_s16w4, mve, linear_gemm4_s16w4_case)                                                  \

@@ -53,6 +53,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "signed_fours": 0,
         "tap_fours": 0,
         "gemm4": max(0, 16 - depth),
+        "gemm8": max(0, 16 - depth),
         "window_rows": 1,
         "pairs": 8 + 9 + in_twos,
         "split_twos": 4 + (0, 1, 2, 1)[depth % 4] * channels + channels % 2 * (depth + 2),
@@ -60,6 +61,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "depthwise8": -channels % 8 * depth,
         "tap_pairs": depth % 2 * channels + -channels % 4 * (depth + depth % 2),
         "nibble_gemm4": max(0, 16 - depth) + left * 8,
+        "nibble_gemm8": max(0, 16 - depth) + channels % 8 * 8,
         "nibble_rows": 0,
         "nibble_fours": in_twos,
         "nibble_channels": channels % 2 * (depth + 1),
@@ -103,7 +105,14 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
             else:
                 assert more == 0, (seed, constant.name)
     assert {
-        "cortex-m55": {"gemm4", "depthwise8", "tap_fours", "nibble_gemm4", "nibble_depthwise8"},
+        "cortex-m55": {
+            "gemm4",
+            "gemm8",
+            "depthwise8",
+            "tap_fours",
+            "nibble_gemm4",
+            "nibble_depthwise8",
+        },
         "cortex-m4": {
             "split_twos",
             "pairs",

@@ -38,32 +38,34 @@ def pack(form: str, constants: Constants) -> Packed:
     return Packed(**vars(FORMS[form].tables(constants)), weight=weight)
 
 
-@pytest.mark.parametrize(("form", "width"), [("gemm4", 16), ("gemm4_wide", 8)])
+@pytest.mark.parametrize(
+    ("form", "width", "rows"), [("gemm4", 16, 4), ("gemm4_wide", 8, 4), ("gemm8", 16, 8)]
+)
 @pytest.mark.parametrize("depth", [1, 3, 15, 16, 17, 31, 32, 33, 48, 50])
 @pytest.mark.parametrize(
-    ("channels", "groups"), [(1, 1), (4, 1), (5, 1), (8, 1), (6, 2), (10, 2), (4, 4)]
+    ("channels", "groups"), [(1, 1), (4, 1), (5, 1), (8, 1), (6, 2), (10, 2), (4, 4), (19, 1)]
 )
-def test_gemm4(form: str, width: int, depth: int, channels: int, groups: int) -> None:
+def test_gemm(form: str, width: int, rows: int, depth: int, channels: int, groups: int) -> None:
     rng = np.random.default_rng(depth)
     weight = rng.integers(-128, 128, (channels, depth)).astype(np.int8)
     packed = pack(form, _constants(weight, channels, groups))
     per_group = channels // groups
-    whole = per_group // 4 * 4
+    whole = per_group // rows * rows
     first = (depth - 1) % width + 1
     behind = max(0, width - depth * (1 + per_group - whole)) if whole else 0
     assert packed.weight.size == channels * depth + behind
     assert packed.bias.size == packed.multiplier.size == packed.shift.size == channels
     for channel in range(channels):
         group, o = divmod(channel, per_group)
-        block = packed.weight[(group * per_group + o // 4 * 4) * depth :]
+        block = packed.weight[(group * per_group + o // rows * rows) * depth :]
         for k in range(depth):
             if o >= whole:
-                place = o % 4 * depth + k
+                place = o % rows * depth + k
             elif k < first:
-                place = o % 4 * first + k
+                place = o % rows * first + k
             else:
                 chunk, at = divmod(k - first, width)
-                place = 4 * (first + width * chunk) + o % 4 * width + at
+                place = rows * (first + width * chunk) + o % rows * width + at
             assert block[place] == weight[channel, k]
 
 
@@ -192,7 +194,8 @@ def _in_nibbles(
     form: str, channels: int, depth: int
 ) -> tuple[list[tuple[int, int, int]], set[int]]:
     """Where each weight [channel, input] is, as (byte, half, offset); and which bytes hold weights."""
-    whole = channels // 4 * 4
+    block = 8 if form == "nibble_gemm8" else 4
+    whole = channels // block * block
     chunk_width = 8 if form == "nibble_gemm4_wide" else 16
     first, steps, eights = (depth - 1) % chunk_width + 1, (depth + 1) // 2, (depth + 7) // 8
     two = 2 * chunk_width
@@ -217,17 +220,18 @@ def _in_nibbles(
             byte = channels // 8 * 4 * depth + o % 8 * steps + k // 2
             places.append((byte, k % 2, 8))
         elif form == "nibble_channels":
-            block = o // 4 * 4
-            twos = (min(4, channels - block) + 1) // 2
-            places.append((block // 2 * depth + k * twos + o % 4 // 2, o % 2, 8 * (o % 2 == 0)))
+            four = o // 4 * 4
+            twos = (min(4, channels - four) + 1) // 2
+            places.append((four // 2 * depth + k * twos + o % 4 // 2, o % 2, 8 * (o % 2 == 0)))
         elif form == "nibble_lines":
             places.append(((o * eights + k // 8) * 4 + k % 4, k % 8 // 4, 8))
         elif form == "nibbles":
             places.append(((o * depth + k) // 2, (o * depth + k) % 2, 0))
         elif o < whole:
             at, width = (k, first) if k < first else ((k - first) % chunk_width, chunk_width)
-            chunk = 0 if k < first else 2 * (k - at)
-            places.append((o // 4 * 2 * depth + chunk + o % 4 // 2 * width + at, o % 2, 0))
+            chunk = 0 if k < first else block // 2 * (k - at)
+            begin = o // block * (block // 2) * depth + chunk
+            places.append((begin + o % block // 2 * width + at, o % 2, 0))
         else:
             byte = whole // 2 * depth + (o - whole) * row + k // two * chunk_width + k % chunk_width
             places.append((byte, k % two // chunk_width, 0))
@@ -252,7 +256,7 @@ def test_split_twos() -> None:
 @pytest.mark.parametrize(
     "form",
     [
-        "nibble_twos", "nibble_pairs", "nibble_gemm4", "nibble_gemm4_wide", "nibble_fours",
+        "nibble_twos", "nibble_pairs", "nibble_gemm4", "nibble_gemm4_wide", "nibble_gemm8", "nibble_fours",
         "nibble_eights", "nibble_lines", "nibble_channels", "nibbles",
     ],
 )  # fmt: skip
@@ -272,8 +276,8 @@ def test_weights_of_4_bits_come_back(form: str) -> None:
         ]
         assert codes == weight.reshape(-1).tolist()
         # Half the bytes, and what rows, pairs of channels, and reads behind the end are filled up with.
-        per_channel = 4 if form == "nibble_lines" else 2
-        behind = 16 if "gemm4" in form else 8
+        per_channel = {"nibble_lines": 4, "nibble_gemm8": 8}.get(form, 2)
+        behind = 16 if "gemm" in form else 8
         filling = channels % 2 * (depth + 3) // 2 + per_channel * channels + behind
         assert max(held) < packed.size <= weight.size / 2 + filling
 

@@ -39,6 +39,7 @@
  * application, which may have others under these names (Zephyr defines KERNEL everywhere). A source
  * file that defines one includes this before.
  */
+#undef ADD_BIAS
 #undef ADD_CODES
 #undef ADD_UPPER
 #undef ADD_ZERO_POINT
@@ -61,6 +62,7 @@
 #undef CHANNEL
 #undef CHANNELS
 #undef CHUNK
+#undef CHUNK_BYTES
 #undef CHUNK_SHIFT
 #undef CLAMP
 #undef CODE
@@ -87,6 +89,7 @@
 #undef EACH
 #undef EIGHTS
 #undef EIGHT_BIASES
+#undef EIGHT_ROWS
 #undef ELEMENT
 #undef ELEMENT_MAX
 #undef ELEMENT_MIN
@@ -129,6 +132,8 @@
 #undef INSTRUCTION_minimum
 #undef IN_TURNS
 #undef ISA
+#undef IS_BYTE_s16
+#undef IS_BYTE_s8
 #undef KERNEL
 #undef LANES
 #undef LANES_avg_pool2d
@@ -332,6 +337,7 @@
 #undef THREE_PIXELS
 #undef TO
 #undef TURN
+#undef TWO_ROWS
 #undef TWO_TAPS
 #undef TYPES
 #undef UPPER

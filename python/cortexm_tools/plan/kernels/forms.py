@@ -39,6 +39,7 @@ FORMS: dict[str, Form] = {
     "fours": Form(packing.fours),
     "gemm4": Form(packing.gemm4, packing.gemm4_size),
     "gemm4_wide": Form(packing.gemm4_wide, packing.gemm4_wide_size),
+    "gemm8": Form(packing.gemm8, packing.gemm8_size),
     "nibble_channels": Form(
         nibbles.nibble_channels, nibbles.nibble_channels_size, packing.narrow_plain_bias
     ),
@@ -49,6 +50,7 @@ FORMS: dict[str, Form] = {
     "nibble_fours": Form(nibbles.nibble_fours, nibbles.nibble_fours_size, packing.narrow),
     "nibble_gemm4": Form(nibbles.nibble_gemm4, nibbles.nibble_gemm4_size, packing.narrow),
     "nibble_gemm4_wide": Form(nibbles.nibble_gemm4_wide, nibbles.nibble_gemm4_wide_size),
+    "nibble_gemm8": Form(nibbles.nibble_gemm8, nibbles.nibble_gemm8_size, packing.narrow),
     "nibble_lines": Form(nibbles.nibble_lines, nibbles.nibble_lines_size),
     "nibble_pairs": Form(nibbles.nibble_pairs, nibbles.nibble_pairs_size, packing.narrow),
     "nibble_rows": Form(nibbles.nibble_rows, nibbles.half_size, packing.narrow),

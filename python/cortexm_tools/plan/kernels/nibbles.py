@@ -239,12 +239,13 @@ def half_size(constants: Constants) -> int:
     return int(-(-constants.weight.size // 2))
 
 
-def _nibble_gemm4(constants: Constants) -> Array:
-    """nibble_gemm4 without what may follow."""
+def _nibble_gemm4(constants: Constants, block: int = 4) -> Array:
+    """nibble_gemm4 without what may follow, in blocks of so many channels."""
     return in_blocks(
         constants,
         lambda blocks: in_chunks(halves(blocks[:, 0::2], blocks[:, 1::2])),
         lambda rows: np.concatenate([np.zeros(0, np.int8), *map(nibble_vectors, rows)]),
+        block,
     )
 
 
@@ -253,9 +254,20 @@ def nibble_gemm4(constants: Constants) -> Array:
     return filled_up([_nibble_gemm4(constants)], behind_gemm4(constants))
 
 
-def _nibble_gemm4_sizes(channels: int, depth: int, width: int = 16) -> int:
+def nibble_gemm8(constants: Constants) -> Array:
+    """gemm8 with two channels in a byte; those that are left as `nibble_vectors`."""
+    return filled_up([_nibble_gemm4(constants, 8)], behind_gemm4(constants, block=8))
+
+
+def nibble_gemm8_size(constants: Constants) -> int:
+    channels, depth = constants.rows.shape
+    return _nibble_gemm4_sizes(channels, depth, block=8) + behind_gemm4(constants, block=8)
+
+
+def _nibble_gemm4_sizes(channels: int, depth: int, width: int = 16, block: int = 4) -> int:
     """Bytes of one group of so many channels."""
-    return channels // 4 * 2 * depth + channels % 4 * nibble_vectors_size(depth, width)
+    whole, left = divmod(channels, block)
+    return whole * block // 2 * depth + left * nibble_vectors_size(depth, width)
 
 
 def nibble_gemm4_size(constants: Constants) -> int:

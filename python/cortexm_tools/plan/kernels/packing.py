@@ -103,20 +103,21 @@ def in_blocks(
     constants: Constants,
     block: Callable[[Array], Array],
     rest: Callable[[Array], Array] = lambda rows: rows.reshape(-1),
+    size: int = 4,
 ) -> Array:
-    """The weights of each group: blocks of four channels, then those that are left.
+    """The weights of each group: blocks of `size` channels, then those that are left.
 
     Args:
-        block: the bytes of weights [blocks, 4, depth], blocks first.
+        block: the bytes of weights [blocks, size, depth], blocks first.
         rest: those of the channels [count, depth] that are left; default: as they are.
     """
     weight, groups = constants.weight, constants.groups
     rows = weight.reshape(groups, weight.shape[0] // groups, -1)
-    whole = rows.shape[1] // 4 * 4
+    whole = rows.shape[1] // size * size
     parts: list[Array] = [np.zeros(0, np.int8)]
     for group in rows:
         if whole:
-            parts.append(block(group[:whole].reshape(-1, 4, rows.shape[2])).reshape(-1))
+            parts.append(block(group[:whole].reshape(-1, size, rows.shape[2])).reshape(-1))
         parts.append(rest(group[whole:]))
     return np.concatenate(parts)
 
@@ -141,11 +142,11 @@ def filled_up(parts: Sequence[Array], behind: int) -> Array:
     return np.pad(np.concatenate(parts), (0, max(0, behind)))
 
 
-def behind_gemm4(constants: Constants, width: int = 16) -> int:
+def behind_gemm4(constants: Constants, width: int = 16, block: int = 4) -> int:
     """Bytes that are read behind the last block."""
     channels = constants.weight.shape[0] // constants.groups
     depth = constants.weight.size // constants.weight.shape[0]
-    return max(0, width - depth * (1 + channels % 4)) if channels >= 4 else 0
+    return max(0, width - depth * (1 + channels % block)) if channels >= block else 0
 
 
 def gemm4(constants: Constants) -> Array:
@@ -159,6 +160,15 @@ def gemm4(constants: Constants) -> Array:
 
 def gemm4_size(constants: Constants) -> int:
     return constants.weight.size + behind_gemm4(constants)
+
+
+def gemm8(constants: Constants) -> Array:
+    """gemm4 with blocks of eight channels: see kernels/src/linear/linear_mve.inc."""
+    return filled_up([in_blocks(constants, in_chunks, size=8)], behind_gemm4(constants, block=8))
+
+
+def gemm8_size(constants: Constants) -> int:
+    return constants.weight.size + behind_gemm4(constants, block=8)
 
 
 def _gemm4_wide(constants: Constants) -> Array:

@@ -39,6 +39,11 @@ def _narrow_multipliers(facts: Facts) -> bool:
     return all(rescale.is_narrow for rescale in facts["rescales"])
 
 
+def _centered_weights(facts: Facts) -> bool:
+    """linear: the weights have the zero point 0, as those of PyTorch's quantizers for this core."""
+    return bool(facts["weight_zero_point"] == 0)
+
+
 def _one_to_one(facts: Facts) -> bool:
     """Depthwise: one output channel for each input channel."""
     return bool(facts["in_c"] == facts["out_c"])
@@ -210,6 +215,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "narrow_multipliers": _narrow_multipliers,
     "shifts_right_2": _shifts_right_2,
     "one_to_one": _one_to_one,
+    "centered_weights": _centered_weights,
     "normal_scale": _normal_scale,
     "below_256_pixels": _below_pixels(256),
     "below_4080_pixels": _below_pixels(4080),
