@@ -109,7 +109,7 @@ def test_kernels_compile_without_optimization(core: str, isa: str, tmp_path: Pat
     found = sources(KERNELS, tmp_path / "stamps")
     names = [kernel["name"] for kernel in TABLE if kernel["isa"] == isa]
     command = [
-        *cross_compiler(core), "-std=gnu11", "-O0", "-g", "-fstack-protector-all", "-Wall", "-Wextra",
+        *cross_compiler(core), "-std=gnu11", "-O0", "-fstack-protector-all", "-Wall", "-Wextra",
         "-Werror", f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}", "-c",
         *(str(found[f"cortexm_{name}"]) for name in names),
     ]  # fmt: skip
