@@ -22,17 +22,22 @@ void cortexm_linear_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in, const
 void cortexm_batch_matmul_s8_ref(const cortexm_batch_matmul_s8_t *p, const int8_t *lhs,
                                  const int8_t *rhs, int8_t *out, void *scratch)
 {
+    const int32_t *x = p->lhs_strides;
+    const int32_t *w = p->rhs_strides;
+    const int32_t *y = p->out_strides;
+
     (void)scratch;
+    for (int g = 0; g < p->groups; ++g)
     for (int n = 0; n < p->batches; ++n)
     for (int r = 0; r < p->rows; ++r)
     for (int c = 0; c < p->cols; ++c) {
         int64_t acc = 0;
 
         for (int k = 0; k < p->inner; ++k) {
-            acc += (lhs[(n * p->rows + r) * p->inner + k] - p->lhs_zero_point) *
-                   (rhs[(n * p->cols + c) * p->inner + k] - p->rhs_zero_point);
+            acc += (lhs[g * x[0] + n * x[1] + r * x[2] + k] - p->lhs_zero_point) *
+                   (rhs[g * w[0] + n * w[1] + c * w[2] + k * w[3]] - p->rhs_zero_point);
         }
-        out[(n * p->rows + r) * p->cols + c] = (int8_t)ref_clamp(
+        out[g * y[0] + n * y[1] + r * y[2] + c] = (int8_t)ref_clamp(
             ref_requantize(acc, p->multiplier, p->shift) + p->out_zero_point, INT8_MIN, INT8_MAX);
     }
 }
@@ -61,17 +66,22 @@ LINEAR_S16(linear_wide, int64_t)
 void cortexm_batch_matmul_s16_ref(const cortexm_batch_matmul_s16_t *p, const int16_t *lhs,
                                   const int16_t *rhs, int16_t *out, void *scratch)
 {
+    const int32_t *x = p->lhs_strides;
+    const int32_t *w = p->rhs_strides;
+    const int32_t *y = p->out_strides;
+
     (void)scratch;
+    for (int g = 0; g < p->groups; ++g)
     for (int n = 0; n < p->batches; ++n)
     for (int r = 0; r < p->rows; ++r)
     for (int c = 0; c < p->cols; ++c) {
         int64_t sum = 0;
 
         for (int k = 0; k < p->inner; ++k) {
-            sum += (int64_t)lhs[(n * p->rows + r) * p->inner + k] *
-                   rhs[(n * p->cols + c) * p->inner + k];
+            sum += (int64_t)lhs[g * x[0] + n * x[1] + r * x[2] + k] *
+                   rhs[g * w[0] + n * w[1] + c * w[2] + k * w[3]];
         }
-        out[(n * p->rows + r) * p->cols + c] = (int16_t)ref_clamp(
+        out[g * y[0] + n * y[1] + r * y[2] + c] = (int16_t)ref_clamp(
             ref_requantize_wide(sum, p->multiplier, p->shift), INT16_MIN, INT16_MAX);
     }
 }

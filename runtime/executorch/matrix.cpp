@@ -78,6 +78,13 @@ void quantized_batch_matmul_out(KernelRuntimeContext &context, Span<EValue *> va
     args.put(p.rows, out.sizes[1]);
     args.put(p.cols, out.sizes[2]);
     args.put(p.inner, lhs.sizes[2]);
+    p.groups = 1;
+    p.lhs_strides[1] = p.rows * p.inner;
+    p.rhs_strides[1] = p.cols * p.inner;
+    p.out_strides[1] = p.rows * p.cols;
+    p.lhs_strides[2] = p.rhs_strides[2] = p.inner;
+    p.out_strides[2] = p.cols;
+    p.rhs_strides[3] = 1;
     /* The operator adds these two to the codes: they are negated zero points. */
     args.put(p.lhs_zero_point, -args.integer(S::lhs_zero_point, -INT8_MAX, -INT8_MIN));
     args.put(p.rhs_zero_point, -args.integer(S::rhs_zero_point, -INT8_MAX, -INT8_MIN));

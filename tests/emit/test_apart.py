@@ -36,6 +36,7 @@ GEOMETRY = """
     stride_h stride_w dilation_h dilation_w groups channels rows in_features out_features batches cols
     inner count a_period b_period outer size bits rank dims in_stride out_stride a_stride b_stride
     pad_top pad_left in_strides out_strides bias_stride count_pad_h count_pad_w divisor
+    lhs_strides rhs_strides
     a_batch_stride a_row_stride a_inner_stride b_batch_stride b_inner_stride b_col_stride
     bias_batch_stride bias_row_stride bias_col_stride pixels in_batch_stride in_channel_stride
     in_pixel_stride out_batch_stride out_channel_stride condition_stride stride reduced_rank

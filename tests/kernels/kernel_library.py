@@ -34,6 +34,23 @@ _WINDOW = [
 ]
 _KERNEL = _fields(_U16, "kernel_h kernel_w stride_h stride_w dilation_h dilation_w")
 _ACT = _fields(_I8, "act_min act_max")
+_PRODUCT = [
+    *_fields(_I32, "groups batches rows cols inner"),
+    *_fields(_I32 * 3, "lhs_strides"),
+    *_fields(_I32 * 4, "rhs_strides"),
+    *_fields(_I32 * 3, "out_strides"),
+]
+
+
+def one_product(rows: int, cols: int, inner: int) -> dict[str, Value]:
+    """The fields of a product of two dense matrices."""
+    return {
+        **{"groups": 1, "batches": 1, "rows": rows, "cols": cols, "inner": inner},
+        "lhs_strides": (0, 0, inner),
+        "rhs_strides": (0, 0, inner, 1),
+        "out_strides": (0, 0, cols),
+    }
+
 
 # The structs of params.h by the part of the kernel's name before its types.
 _PARAMS: dict[str, list[tuple[str, type]]] = {
@@ -55,7 +72,8 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
         *_ACT,
     ],
     "batch_matmul": [
-        *_fields(_I32, "batches rows cols inner multiplier"),
+        *_PRODUCT,
+        *_fields(_I32, "multiplier"),
         *_fields(_I16, "lhs_zero_point rhs_zero_point"),
         *_fields(_I8, "shift out_zero_point"),
     ],
@@ -113,7 +131,7 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
         *_fields(_I16, "act_min act_max"),
     ],
     "batch_matmul_s16": [
-        *_fields(_I32, "batches rows cols inner"),
+        *_PRODUCT,
         *_fields(_I16, "multiplier"),
         *_fields(_I8, "shift"),
     ],

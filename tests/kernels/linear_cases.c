@@ -99,28 +99,62 @@ int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind)
     return any_linear_case(NULL, variant, ref, kind);
 }
 
+/* Where matrices of an operand lie: one after the other, or as heads, with the rows of all of a group side
+ * by side and maybe more beside them; turned, columns take the place of rows. Returns how many elements
+ * they reach over. */
+static int32_t matrices(int32_t *strides, int32_t groups, int32_t batches, int32_t rows, int32_t cols,
+                        int turned)
+{
+    const int32_t major = turned ? cols : rows;
+    const int32_t minor = turned ? rows : cols;
+    const int heads = one_in(2);
+    const int32_t step = minor * (heads ? batches : 1) + (one_in(3) ? between(1, 5) : 0);
+
+    strides[turned ? 3 : 2] = step;
+    if (turned) {
+        strides[2] = 1;
+    }
+    strides[1] = heads ? minor : major * step;
+    strides[0] = (heads ? 1 : batches) * major * step + (one_in(3) ? between(1, 3) : 0);
+    return groups * strides[0];
+}
+
+/* The shape and the places of a random product; the sizes of its operands and its result. */
+#define RANDOM_PRODUCT(p, sizes)                                                                   \
+    do {                                                                                           \
+        const int turned = one_in(3);                                                              \
+                                                                                                   \
+        (p).groups = one_in(3) ? 2 : 1;                                                            \
+        (p).batches = between(1, 3);                                                               \
+        (p).rows = one_in(3) ? 1 : between(1, 9);                                                  \
+        (p).cols = extent(between(1, 9), 31);                                                      \
+        (p).inner = extent(length(), 33);                                                          \
+        (p).rhs_strides[3] = 1;                                                                    \
+        (sizes)[0] = matrices((p).lhs_strides, (p).groups, (p).batches, (p).rows, (p).inner, 0);   \
+        (sizes)[1] = matrices((p).rhs_strides, (p).groups, (p).batches, (p).cols, (p).inner, turned); \
+        (sizes)[2] = matrices((p).out_strides, (p).groups, (p).batches, (p).rows, (p).cols, 0);    \
+    } while (0)
+
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind)
 {
     cortexm_batch_matmul_s8_t p;
+    int32_t sizes[3];
     int8_t *lhs;
     int8_t *rhs;
     void *scratch = NULL;
     outputs_t o;
 
-    p.batches = between(1, 3);
-    p.rows = one_in(3) ? 1 : between(1, 9);
-    p.cols = extent(between(1, 9), 31);
-    p.inner = extent(length(), 33);
+    RANDOM_PRODUCT(p, sizes);
     p.multiplier = multiplier();
     p.shift = (int8_t)shift(16);
     p.lhs_zero_point = (int8_t)(one_in(2) ? 0 : code());
     p.rhs_zero_point = (int8_t)(one_in(2) ? 0 : code());
     p.out_zero_point = (int8_t)code();
-    lhs = random_bytes(p.batches * p.rows * p.inner);
-    rhs = random_bytes(p.batches * p.cols * p.inner);
-    o = outputs(p.batches * p.rows * p.cols);
+    lhs = random_bytes(sizes[0]);
+    rhs = random_bytes(sizes[1]);
+    o = outputs(sizes[2]);
     if (kind == BATCH_MATMUL_COLUMN_SUMS) {
-        scratch = allocate((p.cols + 3) / 4 * 16);
+        scratch = allocate((p.cols + 3) / 4 * 16 + (p.rhs_strides[3] != 1 ? p.cols * p.inner : 0));
     } else if (kind == BATCH_MATMUL_WIDENED) {
         scratch = allocate((p.inner + 3) / 4 * 32);
         p.shift = (int8_t)(p.shift < 0 ? p.shift : -1 - p.shift);
@@ -209,23 +243,26 @@ int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, in
 int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
 {
     cortexm_batch_matmul_s16_t p;
+    int32_t sizes[3];
     int16_t *lhs;
     int16_t *rhs;
+    void *scratch = NULL;
     outputs_t o;
 
-    p.batches = between(1, 3);
-    p.rows = between(1, 9);
-    p.cols = extent(between(1, 9), 31);
-    p.inner = extent(length(), 33);
+    RANDOM_PRODUCT(p, sizes);
     p.multiplier = multiplier_s16();
     p.shift = shift_s16(20);
-    lhs = random_codes_s16(p.batches * p.rows * p.inner);
-    rhs = random_codes_s16(p.batches * p.cols * p.inner);
-    o = outputs(2 * p.batches * p.rows * p.cols);
-    variant(&p, lhs, rhs, o.data[0], NULL);
+    lhs = random_codes_s16(sizes[0]);
+    rhs = random_codes_s16(sizes[1]);
+    o = outputs(2 * sizes[2]);
+    if (p.rhs_strides[3] != 1) {
+        scratch = allocate(4 * p.inner);
+    }
+    variant(&p, lhs, rhs, o.data[0], scratch);
     ref(&p, lhs, rhs, o.data[1], NULL);
     free(lhs);
     free(rhs);
+    free(scratch);
     return finish(&o);
 }
 

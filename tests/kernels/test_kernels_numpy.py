@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cortexm_tools.ir import fixed_point
 
-from tests.kernels.kernel_library import KernelLibrary
+from tests.kernels.kernel_library import KernelLibrary, one_product
 
 # The library fixture is built once per session; no example changes it.
 relaxed = settings(
@@ -239,7 +239,7 @@ def test_linear_and_batch_matmul(
         scaled = fixed_point.requantize(product + bias, each.astype(np.int64), shifts)
         np.testing.assert_array_equal(got, _saturate(scaled + zero_points[1], -100, 110))
 
-        p = {**common, "batches": 1, "rows": rows, "cols": width, "inner": depth,
+        p = {**common, **one_product(rows, width, depth),
              "lhs_zero_point": zero_points[1], "rhs_zero_point": zero_points[0]}  # fmt: skip
         got = kernels(f"batch_matmul_s8_{isa}", p, [x, weight], np.zeros((rows, width), np.int8))
         both = (x.astype(np.int64) - zero_points[1]) @ (weight.astype(np.int64) - zero_points[0]).T

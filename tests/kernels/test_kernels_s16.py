@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cortexm_tools.ir import Rescale, fixed_point, wide
 
-from tests.kernels.kernel_library import KernelLibrary
+from tests.kernels.kernel_library import KernelLibrary, one_product
 from tests.kernels.test_kernels_numpy import (
     ISAS,
     _codes,
@@ -104,7 +104,7 @@ def test_linear_and_batch_matmul(
     one = rescales[0]
     products = x.astype(np.int64) @ b.T.astype(np.int64)
     product = np.clip(wide.rescale_wide(products, one), LOW, HIGH).astype(np.int16)
-    q = {"batches": 1, "rows": rows, "cols": width, "inner": depth,
+    q = {**one_product(rows, width, depth),
          "multiplier": wide.reduced(one.multiplier), "shift": one.shift}  # fmt: skip
     for isa in ISAS:
         name = f"linear{'_wide' * is_wide}_s16_{isa}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -178,6 +179,13 @@ def _batch_matmul() -> Iterator[Graph]:
     yield _graph(attrs, [((2, 3, 5), S8), ((2, 4, 5), S8)], (2, 3, 4), S8)
     attrs = ops.BatchMatmul(0, 0, 0, Rescale(1518500250, -16))
     yield _graph(attrs, [((2, 3, 5), S16), ((2, 4, 5), S16)], (2, 3, 4), S16)
+    lhs, rhs = (
+        ops.Matrices((2, 1, 3, 5), (30, 0, 10, 1), 4),
+        ops.Matrices((1, 2, 4, 5), (0, 4, 1, 9), 1),
+    )
+    placed = replace(attrs, lhs=lhs, rhs=rhs, out=ops.Matrices((1, 2, 3, 4), (0, 4, 8, 1)))
+    for dtype in (S8, S16):
+        yield _graph(placed, [((2, 3, 10), dtype), ((5, 9), dtype)], (3, 8), dtype)
 
 
 @_of(ops.FloatMatmul)

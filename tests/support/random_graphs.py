@@ -304,7 +304,8 @@ ATTENTION_MASKS = ("none", "where", "keys", "add", "each", "wide")
 
 
 def random_attention(seed: int, mask: str = "") -> Graph:
-    """Heads of q k^T, mask, softmax, times v, of any sizes; the values are copied in the middle.
+    """Heads of q k^T, mask, softmax, times v, of any sizes; the values are copied in the middle. Of even
+    seeds the heads lie side by side in rows, from where they are read, and where they are written.
 
     Args:
         mask: one of ATTENTION_MASKS, which take turns otherwise.
@@ -313,8 +314,12 @@ def random_attention(seed: int, mask: str = "") -> Graph:
     mask = mask or ATTENTION_MASKS[seed % len(ATTENTION_MASKS)]
     heads, rows, keys, width = (int(v) for v in net.random.integers((1, 5, 3, 2), (5, 20, 20, 12)))
     dtype = DType.S16 if mask == "wide" or seed % 3 == 2 else DType.S8
-    query, key = net.input((heads, rows, width), dtype), net.input((heads, keys, width), dtype)
-    value = net.input((heads, keys, width), dtype)
+    query, key, value = (net.input((heads, n, width), dtype) for n in (rows, keys, keys))
+    if seed % 2 == 0:
+        query, key, value = (
+            net.transpose(net.view(each, (n, heads, width)), (1, 0, 2))
+            for each, n in ((query, rows), (key, keys), (value, keys))
+        )
     x = net.batch_matmul(query, key)
     if mask == "wide":
         x = net.requantize(x, DType.S16)
@@ -332,6 +337,8 @@ def random_attention(seed: int, mask: str = "") -> Graph:
         net.tensors[x] = replace(net.tensors[x], dim_order=contiguous(4))
     x = net.view(net.softmax(x, 3), (heads, rows, keys))
     x = net.batch_matmul(x, net.transpose(value, (0, 2, 1)))
+    if seed % 2 == 0:
+        x = net.view(net.transpose(x, (1, 0, 2)), (rows, heads * width))
     return net.finish(x, net.activation(value))
 
 

@@ -151,9 +151,13 @@ typedef struct {
     int16_t act_min, act_max;
 } cortexm_linear_s16_t;
 
-/* batch_matmul: lhs [batches][rows][inner], rhs transposed [batches][cols][inner] */
+/* batch_matmul: lhs [groups][batches][rows][inner], rhs transposed [groups][batches][cols][inner], result
+ * [groups][batches][rows][cols]. The strides say how many elements lie between neighbours along these, as of
+ * heads of attention; those of rows of lhs and of columns of the result are 1, and one of the last two
+ * of rhs is, or there is a single column. */
 typedef struct {
-    int32_t batches, rows, cols, inner;
+    int32_t groups, batches, rows, cols, inner;
+    int32_t lhs_strides[3], rhs_strides[4], out_strides[3];
     int32_t multiplier;
     int16_t lhs_zero_point, rhs_zero_point;
     int8_t shift;
@@ -162,7 +166,8 @@ typedef struct {
 
 /* The same of int16; the multiplier is Q15. */
 typedef struct {
-    int32_t batches, rows, cols, inner;
+    int32_t groups, batches, rows, cols, inner;
+    int32_t lhs_strides[3], rhs_strides[4], out_strides[3];
     int16_t multiplier;
     int8_t shift;
 } cortexm_batch_matmul_s16_t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels of int16 codes share: the requantization of their sums (docs/numerics.md), and products
- * of matrices. */
+ * of matrices; where matrices of codes lie. */
 #ifndef CORTEXM_COMMON_WIDE_H
 #define CORTEXM_COMMON_WIDE_H
 
@@ -54,36 +54,65 @@ static inline int16_t cortexm_rescale_narrow(int32_t sum, int32_t multiplier, in
     return (int16_t)cortexm_clamp(((value >> (-2 - shift)) + 1) >> 1, low, high);
 }
 
+/* The first element of a matrix: number n of a group. */
+static inline int32_t cortexm_matrix(const int32_t *strides, int32_t group, int32_t n)
+{
+    return group * strides[0] + n * strides[1];
+}
+
 /* batch_matmul of int16 codes, for the instruction sets that multiply a row of lhs with two of rhs at a
  * time. Products have 30 bits, so sums 64. */
 /* sum[]: the products of x with `n` codes at a and at b. */
 typedef void cortexm_two_products_t(const int16_t *x, const int16_t *a, const int16_t *b, int32_t n,
                                     int64_t sum[2]);
 
+/* to[]: the codes at `from` and every `step` after it. */
+typedef void cortexm_gather_codes_t(const int16_t *from, int32_t step, int32_t n, int16_t *to);
+
 static inline void cortexm_matmul_wide(const cortexm_batch_matmul_s16_t *p, const int16_t *lhs,
-                                       const int16_t *rhs, int16_t *out,
-                                       cortexm_two_products_t *two_products)
+                                       const int16_t *rhs, int16_t *out, int16_t *scratch,
+                                       cortexm_two_products_t *two_products,
+                                       cortexm_gather_codes_t *gather_codes)
 {
     const int32_t n = p->inner;
+    const int32_t batches = p->groups * p->batches;
+    int32_t group = 0;
+    int32_t batch = 0;
 
-    for (int32_t batch = 0; batch < p->batches; ++batch) {
-        for (int32_t row = 0; row < p->rows; ++row) {
-            const int16_t *column = rhs;
+    for (int32_t done = 0; done < batches; ++done) {
+        const int16_t *column = rhs + cortexm_matrix(p->rhs_strides, group, batch);
 
-            for (int32_t left = p->cols; left > 0; left -= 2) {
-                const int32_t count = cortexm_min(left, 2); /* a single column is computed twice */
+        for (int32_t col = 0; col < p->cols; col += 2) {
+            const int32_t count = cortexm_min(p->cols - col, 2);
+            const int16_t *row = lhs + cortexm_matrix(p->lhs_strides, group, batch);
+            int16_t *codes = out + cortexm_matrix(p->out_strides, group, batch) + col;
+            const int16_t *first = column;
+            const int16_t *second = count == 2 ? column + p->rhs_strides[2] : column;
+
+            /* A single column is computed twice. */
+            if (p->rhs_strides[3] != 1) {
+                gather_codes(first, p->rhs_strides[3], n, scratch);
+                gather_codes(second, p->rhs_strides[3], n, scratch + n);
+                first = scratch;
+                second = scratch + n;
+            }
+            for (int32_t left = p->rows; left > 0; --left) {
                 int64_t sum[2];
 
-                two_products(lhs, column, count == 2 ? column + n : column, n, sum);
+                two_products(row, first, second, n, sum);
                 for (int32_t i = 0; i < count; ++i) {
-                    *out++ = cortexm_rescale_wide(sum[i], p->multiplier, p->shift, INT16_MIN,
-                                                  INT16_MAX);
+                    codes[i] = cortexm_rescale_wide(sum[i], p->multiplier, p->shift, INT16_MIN,
+                                                    INT16_MAX);
                 }
-                column += 2 * n;
+                row += p->lhs_strides[2];
+                codes += p->out_strides[2];
             }
-            lhs += n;
+            column += 2 * p->rhs_strides[2];
         }
-        rhs += p->cols * n;
+        if (++batch == p->batches) {
+            batch = 0;
+            ++group;
+        }
     }
 }
 

@@ -165,6 +165,8 @@ def _linear(attrs: Attrs, case: Case) -> Local | None:
 def _matmul(attrs: Attrs, case: Case) -> Local | None:
     """Rows of one operand times a constant, or matrices of a batch."""
     rank = len(case.out.shape)
+    if isinstance(attrs, ops.BatchMatmul) and (attrs.lhs or attrs.rhs or attrs.out):
+        return None
     column_dim = rank - 2 if isinstance(attrs, ops.BatchMatmul) else rank - 1
     left, right = case.columns[:2]
     if any(each is not None for each in case.columns[2:]):
@@ -189,6 +191,8 @@ def multiplies_columns(op: Op, rank: int, columns: tuple[Columns | None, ...]) -
     left, right = columns[:2]
     if left is None or right is None:
         return False
+    if isinstance(op.attrs, ops.BatchMatmul) and (op.attrs.lhs or op.attrs.rhs):
+        return True
     behind = 2 if isinstance(op.attrs, ops.BatchMatmul) else 1
     return left.dim == rank - 2 and right.dim == rank - behind
 

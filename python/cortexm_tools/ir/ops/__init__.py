@@ -43,7 +43,7 @@ from .conv import (
 )
 from .convert import Cast, Dequantize, Lookup, Quantize, Requantize
 from .index import Embedding, Gather, Index, IndexPut
-from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear
+from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear, Matrices
 from .move import AsStrided, Clone, Concat, Expand, Pad, Push, Slice, Tile, Transpose, View
 from .norm import FloatGroupNorm, FloatLayerNorm, GroupNorm, LayerNorm
 from .pool import AvgPool2d, FloatAvgPool2d, FloatMaxPool2d, MaxPool2d
@@ -103,6 +103,7 @@ __all__ = [
     "LogicalNot",
     "Lookup",
     "Lstm",
+    "Matrices",
     "MaxPool2d",
     "Maximum",
     "Minimum",

@@ -40,7 +40,14 @@ class _Check:
         self.graph: Graph = plan.graph
         self.step = step
         self.makers = {op.outputs[0]: op for op in step.ops}
-        self.height = self.graph.tensors[step.op.outputs[0]].shape[1]
+        placed = {op.outputs[0]: self.matrices(op) for op in step.ops}
+        # Of products: the places of the elements of both operands and of the result, matrix by matrix.
+        self.places: dict[int, list[Ints]] = {
+            index: [each.places().astype(np.int64) for each in found]
+            for index, found in placed.items()
+            if found
+        }
+        self.height = self.places[step.op.outputs[0]][2].shape[1]
         self.done = {index: 0 for index in self.makers}
         # By buffer, in bytes; a row is a number that its tensor and its place in that give.
         self.books = {
@@ -68,6 +75,11 @@ class _Check:
             if index not in self.shown and done != self.all_rows(index):
                 raise self.error(f"some rows of {self.name(index)} are never computed")
 
+    def matrices(self, op: Op) -> tuple[ops.Matrices, ...] | None:
+        if not isinstance(op.attrs, ops.BatchMatmul):
+            return None
+        return op.attrs.placed(*(self.graph.tensors[index] for index in op.inputs))
+
     def fits(self, op: Op, call: Call) -> bool:
         """Whether the call computes whole rows as the operator does, and with its operands."""
         tables = [arg for arg in call.args[len(op.inputs) :] if isinstance(arg, ConstantArg)]
@@ -78,8 +90,9 @@ class _Check:
         named = [arg.index if isinstance(arg, TensorArg) else None for arg in call.args]
         own = [None if self.graph.tensors[i].is_constant else i for i in op.inputs]
         if isinstance(op.attrs, ops.BatchMatmul):
-            own_shape = (1, made[2], self.graph.tensors[op.inputs[0]].shape[2])
-            return named[:2] == own and (f["batches"], f["cols"], f["inner"]) == own_shape
+            own_shape = (1, 1, *self.places[op.outputs[0]][1].shape[1:])
+            shape = tuple(f[name] for name in ("groups", "batches", "cols", "inner"))
+            return named[:2] == own and shape == own_shape
         if isinstance(op.attrs, (ops.Softmax, ops.WideSoftmax)):
             return named[0] == own[0] and (f["size"], f["inner"]) == (made[-1], 1)
         count = math.prod(f["dims"]) if "dims" in f else f["count"]
@@ -102,15 +115,20 @@ class _Check:
         if isinstance(op.attrs, ops.BatchMatmul) and position == 1:
             matrix = first // self.height
             there = index not in self.makers and first % self.height + rows <= self.height
-            if not there or arg.offset != matrix * tensor.shape[1] * row:
+            places = self.places[op.outputs[0]][1][matrix]
+            if not there or not self.are_at(call, "rhs_strides", arg.offset / size, places):
                 raise self.error(f"matrix {matrix} of {self.name(index)} is not there")
+        elif isinstance(op.attrs, ops.BatchMatmul) and index not in self.makers:
+            places = self.rows_of(self.places[op.outputs[0]][0], first, rows)
+            if not self.are_at(call, "lhs_strides", arg.offset / size, places):
+                raise self.error(f"row {first} of {self.name(index)} is not there")
         elif index in self.makers:
             book = self.books[self.plan.buffer_of[index]][arg.offset :][: rows * row]
             if not np.array_equal(book, self.tags(index, first, rows)):
                 raise self.error(f"row {first} of {self.name(index)} is not there")
             if not self.is_dense(op, call, position, rows):
                 raise self.error(f"{self.name(index)} is not read row by row")
-        elif isinstance(op.attrs, (ops.BatchMatmul, ops.Softmax, ops.WideSoftmax)):
+        elif isinstance(op.attrs, (ops.Softmax, ops.WideSoftmax)):
             if arg.offset != first * row:
                 raise self.error(f"row {first} of {self.name(index)} is not there")
         elif self.varies(call, position):
@@ -125,6 +143,18 @@ class _Check:
                 )
         elif arg.offset:
             raise self.error(f"{self.name(index)} is not read from its beginning")
+
+    def rows_of(self, places: Ints, first: int, rows: int) -> Ints:
+        """Of some rows, counted through all matrices."""
+        return places.reshape(-1, places.shape[-1])[first : first + rows]
+
+    def are_at(self, call: Call, name: str, offset: float, places: Ints) -> bool:
+        """Whether a product finds the rows of one matrix at these places, its operand beginning with
+        element `offset`."""
+        steps: Any = dict(call.fields)[name]
+        rows, columns = np.indices(places.shape, np.int64)
+        last = steps[3] if len(steps) > 3 else 1
+        return np.array_equal(offset + rows * steps[2] + columns * last, places)
 
     def varies(self, call: Call, position: int) -> bool:
         """Whether an argument is an operand by elements, and not a table for all of them."""
@@ -144,7 +174,10 @@ class _Check:
         return turn
 
     def is_dense(self, op: Op, call: Call, position: int, rows: int) -> bool:
-        if isinstance(op.attrs, (ops.BatchMatmul, ops.Softmax, ops.WideSoftmax)):
+        if isinstance(op.attrs, ops.BatchMatmul):
+            steps: Any = dict(call.fields)["lhs_strides"]
+            return bool(steps[2] == self.graph.tensors[op.inputs[0]].shape[-1])
+        if isinstance(op.attrs, (ops.Softmax, ops.WideSoftmax)):
             return True
         count = rows * self.graph.tensors[op.outputs[0]].shape[-1]
         return np.array_equal(self.elements(call, position, count), np.arange(count))
@@ -173,6 +206,10 @@ class _Check:
                             f"{self.name(made)} is written over what is yet to be read"
                         )
             book[target.offset :][: rows * row] = self.tags(made, first, rows)
+        elif made in self.places:
+            places = self.rows_of(self.places[made][2], first, rows)
+            if not self.are_at(call, "out_strides", target.offset / tensor.dtype.size, places):
+                raise self.error(f"a band of {self.name(made)} lies in the wrong place")
         elif target.offset != first * row:
             raise self.error(f"a band of {self.name(made)} lies in the wrong place")
         self.done[made] += rows
@@ -185,7 +222,8 @@ class _Check:
 
     def all_rows(self, index: int) -> int:
         tensor = self.graph.tensors[index]
-        return tensor.numel // tensor.shape[-1]
+        width = self.places[index][2].shape[-1] if index in self.places else tensor.shape[-1]
+        return tensor.numel // width
 
     def name(self, index: int) -> str:
         return repr(self.graph.tensors[index].name)

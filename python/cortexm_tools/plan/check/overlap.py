@@ -185,7 +185,7 @@ def _writer(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
     if (kind == "elements" or call.kernel.op == "move") and arg.step >= 0:
         return _elements(graph, call, arg, kind, 0)
     if call.kernel.serves == "batch_matmul" and arg.step >= 0:
-        return _matrices(graph, call, arg, "rows", "cols", 0)
+        return _matrices(graph, call, arg, "out", 0)
     return _whole(graph, arg, 0)  # from the beginning
 
 
@@ -218,8 +218,7 @@ def _reader(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
     if once and arg.step >= 0:
         return _elements(graph, call, arg, kind, together - 1)
     if call.kernel.serves == "batch_matmul" and arg.step >= 0:
-        left = call.args[0] == arg
-        return _matrices(graph, call, arg, "rows" if left else "cols", "inner", _CALL - 1)
+        return _matrices(graph, call, arg, "lhs" if call.args[0] == arg else "rhs", _CALL - 1)
     return _whole(graph, arg, _CALL - 1)  # to the end
 
 
@@ -229,12 +228,15 @@ def _elements(graph: Graph, call: Call, arg: TensorArg, kind: str, later: int) -
     return _Pattern(count * size, lambda places: places // size + later, size)
 
 
-def _matrices(
-    graph: Graph, call: Call, arg: TensorArg, rows: str, cols: str, time: int
-) -> _Pattern:
-    """All of some matrices in one piece at one time."""
-    size = graph.tensors[arg.index].dtype.size
-    extent = math.prod(_ints(dict(call.fields), "batches", rows, cols)) * size
+def _matrices(graph: Graph, call: Call, arg: TensorArg, which: str, time: int) -> _Pattern:
+    """All of some matrices, and what lies between them, at one time."""
+    size, fields = graph.tensors[arg.index].dtype.size, dict(call.fields)
+    groups, batches, rows, cols, inner = _ints(fields, "groups", "batches", "rows", "cols", "inner")
+    first, second = {"lhs": (rows, inner), "rhs": (cols, inner), "out": (rows, cols)}[which]
+    steps = fields[f"{which}_strides"]
+    assert isinstance(steps, tuple)
+    last = np.array([groups, batches, first, second]) - 1
+    extent = (int(last @ np.array((*steps, 1)[:4])) + 1) * size
     return _Pattern(extent, lambda places: np.full_like(places, time), extent)
 
 

@@ -236,12 +236,25 @@ def _linear(facts: Facts) -> bool:
 
 def _products(facts: Facts) -> bool:
     """Sums of products of codes less zero points fit into 32 bits, also after a shift to the left."""
-    return bool(facts["inner"] * 255 * 255 << max(0, facts["shift"]) < 1 << 31)
+    fits = facts["inner"] * 255 * 255 << max(0, facts["shift"]) < 1 << 31
+    return bool(fits and _is_dense(facts))
 
 
 def _wide_products(facts: Facts) -> bool:
     """Of int16 codes: results before the clamp have 32 bits."""
-    return all(_in_32_bits(facts["inner"] << 30, rescale) for rescale in facts["rescales"])
+    fits = all(_in_32_bits(facts["inner"] << 30, rescale) for rescale in facts["rescales"])
+    return fits and _is_dense(facts)
+
+
+def _is_dense(facts: Facts) -> bool:
+    """Whether matrices lie one after the other."""
+    rows, cols, inner = facts["rows"], facts["cols"], facts["inner"]
+    return bool(
+        facts["groups"] == 1
+        and facts["lhs_strides"][1:] == (rows * inner, inner)
+        and facts["rhs_strides"][1:] == (cols * inner, inner, 1)
+        and facts["out_strides"][1:] == (rows * cols, cols)
+    )
 
 
 def _add(facts: Facts) -> bool:

@@ -364,8 +364,15 @@ def _quad_sums(facts: Facts) -> int:
 
 
 def _column_sums(facts: Facts) -> int:
-    """A word per column of a matrix product, read by fours."""
-    return int(4 * 4 * -(-facts["cols"] // 4))
+    """A word per column of a matrix product, read by fours, and the columns one after the other if they
+    are not so in memory."""
+    turned = facts["cols"] * facts["inner"] if facts["rhs_strides"][3] != 1 else 0
+    return int(4 * 4 * -(-facts["cols"] // 4) + turned)
+
+
+def _two_columns(facts: Facts) -> int:
+    """Two columns of a product of matrices of int16 one after the other, if they are not so in memory."""
+    return int(4 * facts["inner"]) if facts["rhs_strides"][3] != 1 else 0
 
 
 def _widened_columns(facts: Facts) -> int:
@@ -475,6 +482,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "widened_row": _widened_row,
     "filled_row": _filled_row,
     "column_sums": _column_sums,
+    "two_columns": _two_columns,
     "widened_columns": _widened_columns,
     "spectrum": _spectrum,
     **cmsis_nn.SCRATCH,

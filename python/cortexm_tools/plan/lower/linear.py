@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...errors import CortexMError
@@ -13,7 +15,7 @@ from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import rescale_fields, wide_fields, zero_point_fields
 from ..kernels.table import KernelChoice
-from ..types import Arg, Call, Field, TensorArg
+from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
 from .constants import Weights
@@ -144,15 +146,34 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     return [select.call(kernel, named | fields, args, macs)]
 
 
+def _steps(own: ops.Matrices) -> tuple[int, ...]:
+    """The strides of a kernel's operand, that of columns last; where there is one step only those of
+    matrices one after the other."""
+    _, each, rows, cols = own.shape
+    dense = (each * rows * cols, rows * cols, cols, 1)
+    return tuple(
+        stride if extent > 1 else usual
+        for extent, stride, usual in zip(own.shape, own.strides, dense, strict=True)
+    )
+
+
 @lowers(ops.BatchMatmul)
 def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call]:
-    batches, rows, inner = select.tensor(op.inputs[0]).shape
-    cols, dtype = select.tensor(op.inputs[1]).shape[1], select.tensor(op.inputs[0]).dtype
-    fields = {
+    dtype = select.tensor(op.inputs[0]).dtype
+    placed = attrs.placed(*(select.tensor(index) for index in op.inputs))
+    assert placed is not None
+    lhs, rhs, made = placed
+    groups, batches, rows, inner = lhs.shape
+    cols = rhs.shape[2]
+    fields: dict[str, Field] = {
+        "groups": groups,
         "batches": batches,
         "rows": rows,
         "cols": cols,
         "inner": inner,
+        "lhs_strides": _steps(lhs)[:3],
+        "rhs_strides": _steps(rhs),
+        "out_strides": _steps(made)[:3],
         **(rescale_fields(attrs.rescale) if dtype is DType.S8 else wide_fields(attrs.rescale)),
         **zero_point_fields(
             select.tensor(op.inputs[0]),
@@ -163,14 +184,14 @@ def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call
     }
     facts = {**fields, "rescales": (attrs.rescale,)}
     kernel = select.kernel("batch_matmul", dtype.value, op, facts)
-    args = [
-        select.operand(op.inputs[0]),
-        select.operand(op.inputs[1]),
-        TensorArg(op.outputs[0]),
-        select.scratch(kernel, fields),
-    ]
-    macs = batches * rows * cols * inner
-    return [select.call(kernel, dict(fields), args, macs)]
+    args: list[Arg] = []
+    for index, each in zip(op.inputs, placed, strict=False):
+        arg = select.operand(index)
+        assert isinstance(arg, (TensorArg, ConstantArg))
+        args.append(replace(arg, offset=each.offset * dtype.size))
+    args += [TensorArg(op.outputs[0]), select.scratch(kernel, fields)]
+    macs = groups * batches * rows * cols * inner
+    return [select.call(kernel, fields, args, macs)]
 
 
 def _float_pixels(rows: int, inner: int, cols: int, has_bias: bool) -> dict[str, Field]:

@@ -96,8 +96,8 @@ def read_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
         size = graph.tensors[arg.index].dtype.size if order else 1
         return arg.offset, arg.offset + fields["count"] * size
     if call.kernel.serves == "batch_matmul":
-        rows = fields["rows"] if call.args[0] == arg else fields["cols"]
-        elements = fields["batches"] * rows * fields["inner"]
+        rows, name = ("rows", "lhs") if call.args[0] == arg else ("cols", "rhs")
+        elements = _reach(call, rows, "inner", f"{name}_strides")
         return arg.offset, arg.offset + elements * graph.tensors[arg.index].dtype.size
     return 0, graph.tensors[arg.index].nbytes
 
@@ -120,10 +120,11 @@ def write_range(graph: Graph, call: Call, arg: TensorArg) -> tuple[int, int]:
 
 
 def _dense(call: Call) -> int:
-    """Elements of a result in one piece that rows of matrices are made of; 0 of other kernels."""
+    """Elements from the first to the last of a result that rows of matrices are made of; 0 of other
+    kernels."""
     fields = call.int_fields
     if call.kernel.serves == "batch_matmul":
-        return fields["batches"] * fields["rows"] * fields["cols"]
+        return _reach(call, "rows", "cols", "out_strides")
     if call.kernel.serves == "softmax":
         return fields["outer"] * fields["size"] * fields["inner"]
     if call.kernel.serves == "where":
@@ -131,6 +132,14 @@ def _dense(call: Call) -> int:
     if call.kernel.serves in ELEMENTS:
         return fields["count"]
     return 0
+
+
+def _reach(call: Call, rows: str, cols: str, name: str) -> int:
+    """Elements from the first to the last one of matrices."""
+    fields = call.int_fields
+    strides: tuple[int, ...] = (*dict(call.fields)[name], 1)  # type: ignore[misc]
+    extents = (fields["groups"], fields["batches"], fields[rows], fields[cols])
+    return 1 + sum((n - 1) * step for n, step in zip(extents, strides, strict=False))
 
 
 def _made(fields: Mapping[str, int]) -> int:

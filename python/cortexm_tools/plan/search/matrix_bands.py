@@ -40,8 +40,7 @@ def matrix_chains(graph: Graph, calls: _Calls) -> list[tuple[int, int]]:
         path = _path(graph, readers, first)
         numbers = range(first, first + len(path))
         if len(path) > 1 and path == list(numbers):
-            (made,) = op.outputs
-            height = graph.tensors[made].shape[1]
+            height = _height(graph, op)
             if all(_is_member(graph, graph.ops[n], calls[n], height) for n in numbers):
                 found.append((first, path[-1]))
     return found
@@ -72,7 +71,20 @@ def together(graph: Graph) -> tuple[Op, ...] | None:
 
 def band_height(graph: Graph, chain: Chain) -> int:
     """The rows of one matrix of a chain, of which a band has some or all."""
-    return graph.tensors[graph.ops[chain.first].outputs[0]].shape[1]
+    return _height(graph, graph.ops[chain.first])
+
+
+def _height(graph: Graph, op: Op) -> int:
+    """The rows of a product."""
+    return _placed(graph, op)[0].shape[2]
+
+
+def _placed(graph: Graph, op: Op) -> tuple[ops.Matrices, ops.Matrices, ops.Matrices]:
+    """Where the operands and the result of a product lie."""
+    assert isinstance(op.attrs, ops.BatchMatmul)
+    placed = op.attrs.placed(*(graph.tensors[index] for index in op.inputs))
+    assert placed is not None
+    return placed
 
 
 def replaced_in_bands(graph: Graph, chain: Chain) -> frozenset[int]:
@@ -142,7 +154,8 @@ def _readers(graph: Graph) -> dict[int, list[int]]:
 
 def _path(graph: Graph, readers: Mapping[int, Sequence[int]], first: int) -> list[int]:
     """The operators from a product of matrices to the next one on its rows; none if there is none."""
-    if not isinstance(graph.ops[first].attrs, ops.BatchMatmul):
+    begin = graph.ops[first].attrs
+    if not isinstance(begin, ops.BatchMatmul) or begin.out is not None:
         return []
     path = [first]
     while True:
@@ -156,7 +169,7 @@ def _path(graph: Graph, readers: Mapping[int, Sequence[int]], first: int) -> lis
         path.append(number)
         if isinstance(op.attrs, ops.BatchMatmul):
             states = {state.after for state in graph.states}
-            is_left = op.inputs[0] == made and op.inputs[1] != made
+            is_left = op.inputs[0] == made != op.inputs[1] and op.attrs.lhs is None
             return path if is_left and op.outputs[0] not in states else []
         if not _goes_by_rows(graph, op, made):
             return []
@@ -179,13 +192,14 @@ def _is_member(graph: Graph, op: Op, calls: tuple[Call, ...], height: int) -> bo
     """Whether its call can be cut into rows: `height` of one matrix."""
     if isinstance(op.attrs, ops.View):
         return not calls
-    if len(calls) != 1 or calls[0].turns != 1 or any(arg.offset for arg in calls[0].tensors):
+    if len(calls) != 1 or calls[0].turns != 1:
         return False
     (call,) = calls
     row = graph.tensors[op.outputs[0]].shape[-1]
     if isinstance(op.attrs, ops.BatchMatmul):
-        shape = graph.tensors[op.outputs[0]].shape
-        return shape[1] == height and call.kernel.serves == "batch_matmul"
+        return _height(graph, op) == height and call.kernel.serves == "batch_matmul"
+    if any(arg.offset for arg in call.tensors):
+        return False
     if isinstance(op.attrs, _SOFTMAX):
         return call.kernel.serves == "softmax" and call.int_fields["inner"] == 1
     if len(call.args) != len(op.inputs) + 1:
@@ -245,13 +259,17 @@ class _Rows:
 
 def _band(graph: Graph, op: Op, call: Call, rows: _Rows) -> tuple[dict[str, Field], list[int]]:
     """The fields in which the call for some rows differs from the call for all, and the first element
-    that it reads of each operand."""
+    that it reads of each operand and, of a product, writes of its result."""
     row = graph.tensors[op.outputs[0]].shape[-1]
     first, count = rows.first, rows.count
     if isinstance(op.attrs, ops.BatchMatmul):
-        _, cols, inner = graph.tensors[op.inputs[1]].shape
-        matrix = first // rows.height
-        return {"batches": 1, "rows": count}, [first * inner, matrix * cols * inner]
+        matrix, line = divmod(first, rows.height)
+        starts = []
+        for each, own_line in zip(_placed(graph, op), (line, 0, line), strict=True):
+            group, number = divmod(matrix, each.shape[1])
+            at = zip((group, number, own_line), each.strides, strict=False)
+            starts.append(each.offset + sum(place * stride for place, stride in at))
+        return {"groups": 1, "batches": 1, "rows": count}, starts
     if isinstance(op.attrs, _SOFTMAX):
         return {"outer": count}, [first * row]
     box = _rows_of_box(call, row, rows.height) if "dims" in dict(call.fields) else None
@@ -284,5 +302,7 @@ def _offsets(
     }
     if op.outputs[0] not in inside:
         made = max(n for n, arg in enumerate(call.args) if isinstance(arg, TensorArg))
-        places[made] = first * out.shape[-1] * out.dtype.size
+        is_product = isinstance(op.attrs, ops.BatchMatmul)
+        start = starts[-1] if is_product else first * out.shape[-1]
+        places[made] = start * out.dtype.size
     return tuple(places.get(position, 0) for position in range(len(call.args)))
