@@ -35,6 +35,7 @@ typedef enum {
     CONV_RAISED,
     CONV_GEMM4,
     CONV_TWOS,
+    CONV_SIGNED_TWOS,
     CONV_PLANES,
     DEPTHWISE,
     DEPTHWISE_TAP_FOURS,
@@ -66,6 +67,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define conv_signed_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_SIGNED_FOURS)
 #define conv_signed_fours_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_SIGNED_FOURS)
 #define conv_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_TWOS)
+#define conv_signed_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_SIGNED_TWOS)
 #define conv_twos_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_TWOS)
 #define conv_gemm4_s8_case(variant, ref) conv_case(variant, ref, CONV_GEMM4)
 #define conv_gemm4_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_GEMM4)

@@ -173,7 +173,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     in = random_codes(in_size, 8);
     weight = random_codes(weight_size, bits);
     bias = random_bias(p.out_c);
-    if (kind == DEPTHWISE16) {
+    if (kind == DEPTHWISE16 || kind == CONV_SIGNED_TWOS) {
         const int is_extreme = one_in(4); /* the largest sums of two products */
 
         for (int32_t i = 0; i < weight_size; ++i) {
@@ -184,8 +184,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             in[i] = (int8_t)(one_in(8) ? 127 : -128);
         }
     }
-    if (kind == CONV_TWOS || kind == DEPTHWISE_WINDOW_ROWS || kind == DEPTHWISE_PIXEL4 || is_planes ||
-        kind == TRANSPOSE_PAIRS) {
+    if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS || kind == DEPTHWISE_WINDOW_ROWS ||
+        kind == DEPTHWISE_PIXEL4 || is_planes || kind == TRANSPOSE_PAIRS) {
         make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS ? 31 : 22, bias,
                     p.out_c);
     }
@@ -218,13 +218,15 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
 
         weight = pack_phases(kind, bits, &p, weight, &bias);
         scratch = allocate(kind == TRANSPOSE_GEMM4 ? 2 * depth : (depth + 3) / 4 * 8);
-    } else if (kind == CONV_FOURS || kind == CONV_SIGNED_FOURS || kind == CONV_TWOS) {
+    } else if (kind == CONV_FOURS || kind == CONV_SIGNED_FOURS || kind == CONV_TWOS ||
+               kind == CONV_SIGNED_TWOS) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
         const int32_t outputs_of_group = p.out_c / groups;
 
-        if (kind == CONV_TWOS) {
-            packed = bits == 8 ? pack_split_twos(weight, p.out_c, depth)
-                               : pack_nibble_twos(weight, p.out_c, depth);
+        if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS) {
+            packed = kind == CONV_SIGNED_TWOS ? pack_signed_split_twos(weight, p.out_c, depth)
+                     : bits == 8              ? pack_split_twos(weight, p.out_c, depth)
+                                              : pack_nibble_twos(weight, p.out_c, depth);
             scratch = allocate((depth + 3) / 4 * (p.in_c % 4 == 0 ? 32 : 36));
         } else {
             packed = bits == 8 ? pack_fours(weight, outputs_of_group, groups, depth)

@@ -121,6 +121,25 @@ int8_t *pack_split_twos(const int8_t *weight, int32_t channels, int32_t depth)
     return packed;
 }
 
+int8_t *pack_signed_split_twos(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    const int32_t steps = (depth + 3) / 4 * 2;
+    const int32_t size = (channels + 1) / 2 * 4 * steps;
+    int8_t *packed = allocate(size);
+
+    randomize(packed, size);
+    for (int32_t o = 0; o < channels; o += 2) {
+        for (int32_t k = 0; k < depth; ++k) {
+            int8_t *const place = packed + (o / 2 * steps + k / 4 * 2 + k % 2) * 4 + k % 4 / 2 * 2;
+            const int32_t second = o + 1 < channels ? weight[(o + 1) * depth + k] : code();
+
+            place[0] = weight[o * depth + k];
+            place[1] = (int8_t)(second < -127 ? 0 : second - (place[0] < 0));
+        }
+    }
+    return packed;
+}
+
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth)
 {
     const int32_t order[4] = {0, 2, 1, 3};

@@ -25,6 +25,7 @@ int8_t *pack_eights(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth);
 
 int8_t *pack_split_twos(const int8_t *weight, int32_t channels, int32_t depth);
+int8_t *pack_signed_split_twos(const int8_t *weight, int32_t channels, int32_t depth);
 
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
 

@@ -345,6 +345,7 @@
 
 #define DSP_KERNELS(K)                                                                             \
     K(conv2d_planes_s8, dsp, conv_planes_s8_case)                                                  \
+    K(conv2d_symmetric_s8, dsp, conv_signed_twos_s8_case)                                          \
     K(conv2d_s8, dsp, conv_twos_s8_case)                                                           \
     K(conv2d_s8w4, dsp, conv_twos_s8w4_case)                                                       \
     K(depthwise_conv2d_pixel_s8, dsp, depthwise_pixel4_s8_case)                                    \

@@ -42,7 +42,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
 
     Most of it is read, and not used, behind the last ones; it does not grow with the layer.
     What does grow is a byte per channel where DSP kernels take an odd number of inputs in twos,
-    or two where conv2d_s8_dsp has two left of fours, a channel where it takes an odd number in
+    or two where conv2d_s8_dsp has two left of fours (conv2d_symmetric fills them up), a channel where it takes an odd number in
     twos, and depthwise channels filled up to eights for MVE. With 4 bits it is half as much,
     but inputs come in fours, and those of channels that are left in eights.
     """
@@ -57,6 +57,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "window_rows": 1,
         "pairs": 8 + 9 + in_twos,
         "split_twos": 4 + (0, 1, 2, 1)[depth % 4] * channels + channels % 2 * (depth + 2),
+        "signed_split_twos": -depth % 4 * channels + channels % 2 * (depth + 3),
         "depthwise16": 0,
         "depthwise8": -channels % 8 * depth,
         "tap_pairs": depth % 2 * channels + -channels % 4 * (depth + depth % 2),
@@ -89,7 +90,7 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
                 left = groups * (channels // groups % 4)
                 pack = call.kernel.pack
                 depth = constant.needed * (1 + pack.startswith("nibble")) // channels
-                if call.kernel.op == "conv2d":
+                if call.kernel.op in ("conv2d", "conv2d_symmetric"):
                     window = (fields[name] for name in ("kernel_h", "kernel_w", "in_c"))
                     joined = math.prod(map(int, window)) // groups  # type: ignore[call-overload]
                     data = plan.graph.tensors[plan.steps[0].op.inputs[1]].data

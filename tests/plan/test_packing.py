@@ -253,6 +253,23 @@ def test_split_twos() -> None:
             assert packed[place] == 256 * second + int(weight[o, k]) + 128
 
 
+def test_signed_split_twos() -> None:
+    """Halves 256 * b + a of two channels, in the same order, filled up to fours of inputs with zeros."""
+    rng = np.random.default_rng(6)
+    for channels, depth in itertools.product((1, 2, 5), range(1, 14)):
+        weight = rng.integers(-127, 128, (channels, depth)).astype(np.int8)
+        packed = pack("signed_split_twos", _constants(weight, channels)).weight.view("<i2")
+        row = 4 * -(-depth // 4)
+        assert packed.size == row * -(-channels // 2)
+        left = packed.copy()
+        for o, k in itertools.product(range(0, channels, 2), range(depth)):
+            place = o // 2 * row + k // 4 * 4 + (0, 2, 1, 3)[k % 4]
+            second = int(weight[o + 1, k]) if o + 1 < channels else 0
+            assert packed[place] == 256 * second + int(weight[o, k])
+            left[place] = 0
+        assert not left.any()
+
+
 @pytest.mark.parametrize(
     "form",
     [

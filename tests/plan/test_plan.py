@@ -168,7 +168,7 @@ def test_copies_walk_the_cheapest_dimensions(
 @pytest.mark.parametrize(
     ("cpu", "rows", "kernel"),
     [
-        ("cortex-m4", 3, "cortexm_conv2d_s8_dsp"),
+        ("cortex-m4", 3, "cortexm_conv2d_symmetric_s8_dsp"),
         ("cortex-m4", 2, "cortexm_linear_s8_dsp"),
         ("cortex-m55", 3, "cortexm_linear_s8_mve"),
     ],

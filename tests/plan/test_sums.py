@@ -121,11 +121,21 @@ def test_both_matrices_of_a_recurrent_layer_need_4_bits(codes: DType) -> None:
             assert step.calls[0].kernel.types == codes.value
 
 
-def test_products_of_two_taps_need_weights_that_are_small_enough() -> None:
-    """They are added in 16 bits where no weight is -128; a plan that does so for others is refused."""
-    net = Net("depthwise", 0)
+@pytest.mark.parametrize(
+    ("cpu", "depthwise", "kernels", "message"),
+    [
+        ("cortex-m55", True, ["_3x3", ""], "products of two taps do not fit in the 16 bits of"),
+        ("cortex-m4", False, ["_symmetric", ""], "weights of two channels do not fit in the 16 bits"),
+    ],
+)
+def test_pairs_in_16_bits_need_weights_from_minus_127(
+    cpu: str, depthwise: bool, kernels: list[str], message: str
+) -> None:
+    """Products of two taps are added in 16 bits, and weights of two channels kept there, where no weight
+    is -128; a plan that does so for others is refused."""
+    net = Net("pairs", 0)
     x = net.input((1, 16, 5, 5))
-    graph = net.finish(net.conv(x, 16, (3, 3), depthwise=True))
+    graph = net.finish(net.conv(x, 16, (3, 3), depthwise=depthwise))
     (op,) = graph.ops
     weight = graph.tensors[op.inputs[1]]
     assert weight.data is not None
@@ -138,11 +148,11 @@ def test_products_of_two_taps_need_weights_that_are_small_enough() -> None:
         tensors[op.inputs[1]] = replace(weight, data=data)
         return replace(graph, tensors=tuple(tensors))
 
-    plans = [make_plan(with_weights(-127, w), Target.parse("cortex-m55")) for w in (-127, -128)]
+    plans = [make_plan(with_weights(-127, w), Target.parse(cpu)) for w in (-127, -128)]
     names = [{call.kernel.op for step in plan.steps for call in step.calls} for plan in plans]
-    assert names == [{"depthwise_conv2d_3x3"}, {"depthwise_conv2d"}]
+    assert names == [{f"{op.kind}{kernel}"} for kernel in kernels]
     check_plan(plans[0])
-    with pytest.raises(CortexMError, match="products of two taps do not fit in the 16 bits of"):
+    with pytest.raises(CortexMError, match=message):
         check_plan(replace(plans[0], graph=with_weights(-128, -128)))
 
 

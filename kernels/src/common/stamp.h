@@ -41,6 +41,7 @@
  */
 #undef ADD_BIAS
 #undef ADD_CODES
+#undef ADD_NEXT_W
 #undef ADD_UPPER
 #undef ADD_ZERO_POINT
 #undef AGAIN
@@ -134,6 +135,7 @@
 #undef ISA
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
+#undef KEEP_START
 #undef KERNEL
 #undef LANES
 #undef LANES_avg_pool2d
@@ -160,6 +162,7 @@
 #undef LONG_ROW
 #undef LOOP
 #undef LOWER
+#undef LOWER_BYTES
 #undef MAC
 #undef MACS
 #undef MAX_SHIFT
@@ -211,6 +214,7 @@
 #undef ONE_s8
 #undef OP
 #undef PADDING
+#undef PAIR_WORDS
 #undef PANEL
 #undef PARAMS
 #undef PARAMS_conv2d
@@ -261,6 +265,7 @@
 #undef RESULT
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
+#undef RETURN_START
 #undef ROUND
 #undef ROUND_s16
 #undef ROUND_s8
@@ -291,6 +296,7 @@
 #undef SQUARES_s8
 #undef START
 #undef START_ALL
+#undef START_OF
 #undef START_amax
 #undef START_amin
 #undef START_avg_pool2d

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether 32 bits hold the sums of int16 layers, 4 bits the weights that are stored so, and 16 bits the
-multipliers beside them and the products of two taps, from the layers' constants alone."""
+multipliers beside them, the products of two taps and the weights of two channels, from the layers'
+constants alone."""
 
 from __future__ import annotations
 
@@ -89,7 +90,8 @@ def check_four_bits(plan: Plan, step: Step) -> None:
 
 def check_pairs(plan: Plan, step: Step) -> None:
     """Every call that adds the products of two taps, 2n and 2n + 1, in 16 bits computes a layer whose
-    weights leave them there, whatever its int8 codes are; where it takes two pixels of eight channels for
+    weights leave them there, whatever its int8 codes are; one that has the weights of two channels in 16
+    bits, a layer without a weight of -128; where it takes two pixels of eight channels for
     one, they lie side by side; and where it knows no clamp, there is none.
 
     Raises:
@@ -98,10 +100,17 @@ def check_pairs(plan: Plan, step: Step) -> None:
     made_by = {index: op for op in step.ops for index in op.outputs}
     for call in step.calls:
         op = made_by.get(call.result.index) if call.result is not None else None
-        if op is None or call.kernel.pack != "depthwise16":
+        if op is None or call.kernel.pack not in ("depthwise16", "signed_split_twos"):
             continue
         weight = plan.graph.tensors[op.inputs[1]].data
         assert weight is not None
+        if call.kernel.pack == "signed_split_twos":
+            if weight.min(initial=0) < -127:
+                raise CortexMError(
+                    f"weights of two channels do not fit in the 16 bits of {call.kernel.symbol}",
+                    where=str(op.layer),
+                )
+            continue
         taps = weight.astype(np.int64).reshape(-1, weight.shape[-1])
         if 128 * (np.abs(taps[0:-1:2]) + np.abs(taps[1::2])).max(initial=0) > 2**15 - 1:
             raise CortexMError(

@@ -387,6 +387,22 @@ def split_twos(constants: Constants) -> Array:
     return filled_up([words], 4 if depth % 4 == 1 else 0)
 
 
+def signed_split_twos(constants: Constants) -> Array:
+    """The same of weights from -127 on, as 256 * b + a, whose inputs are filled up to fours."""
+    rows = constants.rows
+    channels, depth = rows.shape
+    fours = np.pad(rows.astype(np.int32), [(0, channels % 2), (0, -depth % 4)]).reshape(
+        channels + channels % 2, -1, 4
+    )
+    turns = fours[:, :, [0, 2, 1, 3]].reshape(len(fours), -1)
+    return (256 * turns[1::2] + turns[0::2]).astype("<i2").reshape(-1).view(np.int8)
+
+
+def signed_split_twos_size(constants: Constants) -> int:
+    channels, depth = constants.rows.shape
+    return int(2 * -(-channels // 2) * (depth + -depth % 4))
+
+
 def _split_words(depth: int) -> int:
     return 2 * (depth // 4) + min(depth % 4, 2)
 

@@ -118,6 +118,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "largest_sum": bound,
         "largest_plain_sum": bound,
         "largest_start": start,
+        "least_weight": int(constants.weight.min(initial=0)),
     }
     is_wide = x.dtype is DType.S16 and not fits_in_32_bits(bound)
     types = types_of(x.dtype, constants.weight, out_features)
