@@ -125,7 +125,12 @@ def test_both_matrices_of_a_recurrent_layer_need_4_bits(codes: DType) -> None:
     ("cpu", "depthwise", "kernels", "message"),
     [
         ("cortex-m55", True, ["_3x3", ""], "products of two taps do not fit in the 16 bits of"),
-        ("cortex-m4", False, ["_symmetric", ""], "weights of two channels do not fit in the 16 bits"),
+        (
+            "cortex-m4",
+            False,
+            ["_symmetric", ""],
+            "weights of two channels do not fit in the 16 bits",
+        ),
     ],
 )
 def test_pairs_in_16_bits_need_weights_from_minus_127(
