@@ -43,8 +43,8 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
     Most of it is read, and not used, behind the last ones; it does not grow with the layer.
     What does grow is a byte per channel where DSP kernels take an odd number of inputs in twos,
     or two where conv2d_s8_dsp has two left of fours (conv2d_symmetric fills them up), a channel
-    where it takes an odd number in twos, and depthwise channels filled up to eights for MVE. With 4 bits it is half as much,
-    but inputs come in fours, and those of channels that are left in eights.
+    where it takes an odd number in twos, and depthwise channels filled up to eights for MVE.
+    With 4 bits it is half as much, but inputs come in fours, and those of channels that are left in eights.
     """
     in_twos = depth % 2 * channels
     return {
