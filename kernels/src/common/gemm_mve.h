@@ -54,43 +54,43 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
  * to the sums. */
 #if WEIGHT_BITS == 8
 #define CORTEXM_FIRST_CHUNK                                                                        \
-    "vctp.8      lr\n\t"                                                                           \
+    "vctp.8      %[turns]\n\t"                                                                     \
     "vpstt\n\t"                                                                                    \
     "vldrbt.u8   %q[u], [%[x]]\n\t"                                                                \
     "vldrbt.u8   %q[v], [%[y]]\n\t"                                                                \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
-    "add         %[w], %[w], lr\n\t"                                                               \
-    "vmladav.s8  r0, %q[s], %q[u]\n\t"                                                             \
+    "add         %[w], %[w], %[turns]\n\t"                                                         \
+    "vmladava.s8 r0, %q[s], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
-    "vmladav.s8  r8, %q[s], %q[v]\n\t"                                                             \
-    "add         %[w], %[w], lr\n\t"                                                               \
-    "vmladav.s8  r2, %q[t], %q[u]\n\t"                                                             \
+    "vmladava.s8 r8, %q[s], %q[v]\n\t"                                                             \
+    "add         %[w], %[w], %[turns]\n\t"                                                         \
+    "vmladava.s8 r2, %q[t], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
-    "vmladav.s8  r10, %q[t], %q[v]\n\t"                                                            \
-    "add         %[w], %[w], lr\n\t"                                                               \
-    "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
+    "vmladava.s8 r10, %q[t], %q[v]\n\t"                                                            \
+    "add         %[w], %[w], %[turns]\n\t"                                                         \
+    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                             \
     "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
-    "vmladav.s8  r12, %q[s], %q[v]\n\t"                                                            \
-    "add         %[w], %[w], lr\n\t"                                                               \
-    "vmladav.s8  r6, %q[t], %q[u]\n\t"                                                             \
-    "add         %[x], %[x], lr\n\t"                                                               \
-    "add         %[y], %[y], lr\n\t"                                                               \
-    "vmladav.s8  lr, %q[t], %q[v]\n\t"
-#define CORTEXM_CHUNK(a)                                                                           \
+    "vmladava.s8 r12, %q[s], %q[v]\n\t"                                                            \
+    "add         %[w], %[w], %[turns]\n\t"                                                         \
+    "vmladava.s8 r6, %q[t], %q[u]\n\t"                                                             \
+    "add         %[x], %[x], %[turns]\n\t"                                                         \
+    "add         %[y], %[y], %[turns]\n\t"                                                         \
+    "vmladava.s8 lr, %q[t], %q[v]\n\t"
+#define CORTEXM_CHUNK                                                                              \
     "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
     "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
-    "vmladav" a ".s8 r0, %q[s], %q[u]\n\t"                                                         \
+    "vmladava.s8 r0, %q[s], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[v], [%[y]], #16\n\t"                                                           \
-    "vmladav" a ".s8 r8, %q[s], %q[v]\n\t"                                                         \
+    "vmladava.s8 r8, %q[s], %q[v]\n\t"                                                         \
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
-    "vmladav" a ".s8 r2, %q[t], %q[u]\n\t"                                                         \
+    "vmladava.s8 r2, %q[t], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
-    "vmladav" a ".s8 r10, %q[t], %q[v]\n\t"                                                        \
-    "vmladav" a ".s8 r4, %q[s], %q[u]\n\t"                                                         \
+    "vmladava.s8 r10, %q[t], %q[v]\n\t"                                                        \
+    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
-    "vmladav" a ".s8 r12, %q[s], %q[v]\n\t"                                                        \
-    "vmladav" a ".s8 r6, %q[t], %q[u]\n\t"                                                         \
-    "vmladav" a ".s8 lr, %q[t], %q[v]\n\t"
+    "vmladava.s8 r12, %q[s], %q[v]\n\t"                                                        \
+    "vmladava.s8 r6, %q[t], %q[u]\n\t"                                                         \
+    "vmladava.s8 lr, %q[t], %q[v]\n\t"
 /* The same for one vector of inputs; its first chunk of which u has the inputs. */
 #define CORTEXM_FIRST_OF_ONE(first)                                                                \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
@@ -116,49 +116,57 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
     "vmladav" a ".s8 r6, %q[t], %q[u]\n\t"
 #define CORTEXM_SIXTEENTH(sums)
+/* Sums begin with the biases at r8, … */
+#define CORTEXM_SUMS_START(g) (g)->start.bias
+#define CORTEXM_SUMS_FROM "mov         %[from], r8\n\t"
+#define CORTEXM_SUMS                                                                               \
+    "ldm         %[from], {r0, r2, r4, r6}\n\t"                                                   \
+    "ldm         %[from]!, {r8, r10, r12, lr}\n\t"
+#define CORTEXM_ADD_BIAS
+#define CORTEXM_SUMS_BEHIND "str         %[from], [%[g], #-8]\n\t"
 #define CORTEXM_LOAD_MULTIPLIERS "vldrw.u32   %q[t], [r6], #16\n\t"
 #define CORTEXM_UPPER_HALVES
 #else
 #define CORTEXM_FIRST_CHUNK                                                                        \
-    "vctp.8      lr\n\t"                                                                           \
+    "vctp.8      %[turns]\n\t"                                                                           \
     "vpstt\n\t"                                                                                    \
     "vldrbt.u8   %q[u], [%[x]]\n\t"                                                                \
     "vldrbt.u8   %q[v], [%[y]]\n\t"                                                                \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
-    "add         %[w], %[w], lr\n\t"                                                               \
+    "add         %[w], %[w], %[turns]\n\t"                                                               \
     "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
     "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
-    "vmladav.s8  r0, %q[t], %q[u]\n\t"                                                             \
-    "vmladav.s8  r8, %q[t], %q[v]\n\t"                                                             \
+    "vmladava.s8  r0, %q[t], %q[u]\n\t"                                                             \
+    "vmladava.s8  r8, %q[t], %q[v]\n\t"                                                             \
     "vldrb.u8    %q[t], [%[w]]\n\t"                                                                \
-    "vmladav.s8  r2, %q[s], %q[u]\n\t"                                                             \
-    "add         %[w], %[w], lr\n\t"                                                               \
-    "vmladav.s8  r10, %q[s], %q[v]\n\t"                                                            \
+    "vmladava.s8  r2, %q[s], %q[u]\n\t"                                                             \
+    "add         %[w], %[w], %[turns]\n\t"                                                               \
+    "vmladava.s8  r10, %q[s], %q[v]\n\t"                                                            \
     "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
     "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
-    "vmladav.s8  r4, %q[s], %q[u]\n\t"                                                             \
-    "add         %[x], %[x], lr\n\t"                                                               \
-    "vmladav.s8  r12, %q[s], %q[v]\n\t"                                                            \
-    "add         %[y], %[y], lr\n\t"                                                               \
-    "vmladav.s8  r6, %q[t], %q[u]\n\t"                                                             \
-    "vmladav.s8  lr, %q[t], %q[v]\n\t"
-#define CORTEXM_CHUNK(a)                                                                           \
+    "vmladava.s8  r4, %q[s], %q[u]\n\t"                                                             \
+    "add         %[x], %[x], %[turns]\n\t"                                                               \
+    "vmladava.s8  r12, %q[s], %q[v]\n\t"                                                            \
+    "add         %[y], %[y], %[turns]\n\t"                                                               \
+    "vmladava.s8  r6, %q[t], %q[u]\n\t"                                                             \
+    "vmladava.s8  lr, %q[t], %q[v]\n\t"
+#define CORTEXM_CHUNK                                                                              \
     "vldrb.u8    %q[s], [%[w]], #16\n\t"                                                           \
     "vldrb.u8    %q[u], [%[x]], #16\n\t"                                                           \
     "vshl.i8     %q[t], %q[s], #4\n\t"                                                             \
-    "vmladav" a ".s8 r0, %q[t], %q[u]\n\t"                                                         \
+    "vmladava.s8 r0, %q[t], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[v], [%[y]], #16\n\t"                                                           \
-    "vmladav" a ".s8 r8, %q[t], %q[v]\n\t"                                                         \
+    "vmladava.s8 r8, %q[t], %q[v]\n\t"                                                         \
     "vand        %q[s], %q[s], %q[upper]\n\t"                                                      \
-    "vmladav" a ".s8 r2, %q[s], %q[u]\n\t"                                                         \
+    "vmladava.s8 r2, %q[s], %q[u]\n\t"                                                         \
     "vldrb.u8    %q[t], [%[w]], #16\n\t"                                                           \
-    "vmladav" a ".s8 r10, %q[s], %q[v]\n\t"                                                        \
+    "vmladava.s8 r10, %q[s], %q[v]\n\t"                                                        \
     "vshl.i8     %q[s], %q[t], #4\n\t"                                                             \
-    "vmladav" a ".s8 r4, %q[s], %q[u]\n\t"                                                         \
+    "vmladava.s8 r4, %q[s], %q[u]\n\t"                                                         \
     "vand        %q[t], %q[t], %q[upper]\n\t"                                                      \
-    "vmladav" a ".s8 r12, %q[s], %q[v]\n\t"                                                        \
-    "vmladav" a ".s8 r6, %q[t], %q[u]\n\t"                                                         \
-    "vmladav" a ".s8 lr, %q[t], %q[v]\n\t"
+    "vmladava.s8 r12, %q[s], %q[v]\n\t"                                                        \
+    "vmladava.s8 r6, %q[t], %q[u]\n\t"                                                         \
+    "vmladava.s8 lr, %q[t], %q[v]\n\t"
 #define CORTEXM_FIRST_OF_ONE(first)                                                                \
     "vldrb.u8    %q[s], [%[w]]\n\t"                                                                \
     "add         %[w], %[w], " first "\n\t"                                                         \
@@ -188,6 +196,17 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
     "vldrh.u32   %q[t], [r6], #8\n\t"                                                              \
     "vshl.i32    %q[t], %q[t], #16\n\t"
 #define CORTEXM_SIXTEENTH(sums) "vshr.s32    %q[" sums "], %q[" sums "], #4\n\t"
+/* … or with zeros, as 16 times the biases might not fit. */
+static const int32_t cortexm_zeros[8] = {0};
+#define CORTEXM_SUMS_START(g) cortexm_zeros
+#define CORTEXM_SUMS_FROM
+#define CORTEXM_SUMS "ldm         %[from], {r0, r2, r4, r6, r8, r10, r12, lr}\n\t"
+#define CORTEXM_ADD_BIAS                                                                           \
+    CORTEXM_SIXTEENTH("u") CORTEXM_SIXTEENTH("v")                                                  \
+    "vldrw.u32   %q[s], [r8], #16\n\t"                                                            \
+    "vadd.i32    %q[u], %q[u], %q[s]\n\t"                                                         \
+    "vadd.i32    %q[v], %q[v], %q[s]\n\t"
+#define CORTEXM_SUMS_BEHIND
 #define CORTEXM_UPPER_HALVES , [upper] "w"(vdupq_n_u8(0xf0))
 #endif
 
@@ -203,9 +222,9 @@ static inline int32x4_t cortexm_multipliers_mve(const MULTIPLIER *multiplier)
 
 /* Bytes of CORTEXM_CHUNK: all of its instructions have four. */
 #if WEIGHT_BITS == 8
-#define CORTEXM_CHUNK_BYTES "56"
+#define CORTEXM_CHUNK_BYTES 56u
 #else
-#define CORTEXM_CHUNK_BYTES "64"
+#define CORTEXM_CHUNK_BYTES 64u
 #endif
 
 /* Pairs of pixels, all channels. The inner loop's registers are full, so the rest lies in memory: in this order,
@@ -216,10 +235,14 @@ typedef struct {
     const MULTIPLIER *multiplier;
     const int32_t *bias;
     int32_t more;                     /* channels after the block */
-    uint32_t missing;                 /* inputs that the first chunk has less than 16 */
     const int8_t *window[2];          /* x and y */
-    int32_t turns;                    /* of the loop over chunks, twice, less 1 if negative sums are results */
-    uint32_t entry;                   /* chunks that the first turn leaves out */
+    int32_t turns;                    /* of the loop over chunks, twice, less 1 if negative sums are results; or
+                                       * inputs of the first chunk if it has less than 16 */
+    uint32_t entry;                   /* the address where to begin, and … */
+    int32_t loop_turns;               /* … turns and … */
+    uint32_t loop_entry;              /* … address behind a first chunk of less than 16, … */
+    uint32_t is_short;                /* … if there is one */
+    uint32_t loop;                    /* bytes of the chunks that the first turn leaves out, and 1 for Thumb */
     struct {
         const int8_t *shift;
         int8_t *out[2];
@@ -236,11 +259,13 @@ typedef struct {
  * {0, 0}, where all products are 0. */
 static inline void cortexm_gemm_depth(cortexm_gemm_t *g, cortexm_depth_t depth, int signs)
 {
-    const int32_t turns = cortexm_max(((int32_t)depth.chunks + 2) / 3, 1);
+    const int32_t chunks = (int32_t)depth.chunks + (depth.first == 16);
+    const int32_t turns = cortexm_max((chunks + 2) / 3, 1);
 
-    g->missing = 16u - depth.first;
-    g->turns = 2 * turns - signs;
-    g->entry = (uint32_t)(3 * turns) - depth.chunks;
+    g->is_short = depth.first % 16 != 0;
+    g->loop_turns = 2 * turns - signs;
+    g->turns = g->is_short ? (int32_t)depth.first : g->loop_turns;
+    g->loop = (uint32_t)(3 * turns - chunks) * CORTEXM_CHUNK_BYTES + 1;
 }
 
 /* out: the finished products of all pairs, at least one, with all whole blocks of channels. Moves shift …
@@ -253,32 +278,37 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const cortexm_
     register const int8_t *x __asm__("r1");
     register const int8_t *y __asm__("r3");
     register int32_t turns __asm__("r5");
-    register uint32_t entry __asm__("r9");
     const int8_t *w;
-    uint32_t *const block = &g->missing; /* between what LDM loads before and after the loop */
+    uint32_t *const block = (uint32_t *)(void *)g->window; /* between what LDM loads before and after the loop */
+    const int32_t *from = CORTEXM_SUMS_START(g);
     int32x4_t u, v, s, t;
 
     __asm__ volatile(
+        ".p2align    2\n\t" /* for ADR */
+        "ldrd        r0, r2, [%[g], #24]\n\t"
+        "adr.w       lr, 1f\n\t"
+        "add         r2, r2, lr\n\t"
+        "cbz         r0, 5f\n\t"
+        "str         r2, [%[g], #20]\n\t"
+        "adr.w       r2, 4f\n\t"
+        "adds        r2, r2, #1\n"
+        "5:\n\t"
+        "str         r2, [%[g], #12]\n"
         "7:\n\t"
-        "add         lr, %[g], #20\n\t"
+        "add         lr, %[g], #32\n\t"
         "ldm         lr, {r0, r2, r4, r6, r8, r10}\n\t"
-        "ldr         %[w], [%[g], #48]\n\t"
+        "ldr         %[w], [%[g], #60]\n\t" CORTEXM_SUMS_FROM
         "cmp         r10, #0\n\t"
         "stmdb       %[g], {r0, r2, r4, r6, r8, r10}\n\t"
         "blt         3f\n"
-        "0:\n\t"
-        "ldm         %[g], {r0, %[x], %[y], %[turns], %[entry]}\n\t"
-        "cbz         r0, 4f\n\t"
-        "rsb         lr, r0, #16\n\t" CORTEXM_FIRST_CHUNK
-        "b           5f\n"
-        "4:\n\t" CORTEXM_CHUNK("")
-        /* Then three at a time, entered in the middle. */
-        "5:\n\t"
-        "tbb         [pc, %[entry]]\n"
-        "6:\n\t"
-        ".byte       2, 2 + " CORTEXM_CHUNK_BYTES " / 2, 2 + " CORTEXM_CHUNK_BYTES ", 2 + 3 * " CORTEXM_CHUNK_BYTES " / 2\n"
+        "0:\n\t" CORTEXM_SUMS
+        "ldm         %[g], {%[x], %[y], %[turns], pc}\n"
+        "4:\n\t" CORTEXM_FIRST_CHUNK
+        "ldr         %[turns], [%[g], #16]\n\t"
+        "ldr         pc, [%[g], #20]\n"
+        /* Then three chunks at a time, entered in the middle. */
         "1:\n\t"
-        ".rept       3\n\t" CORTEXM_CHUNK("a")
+        ".rept       3\n\t" CORTEXM_CHUNK
         ".endr\n\t"
         "subs        %[turns], %[turns], #2\n\t"
         "bgt         1b\n\t"
@@ -286,12 +316,8 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const cortexm_
         "vmov        %e[u], r0, r2\n\t"
         "vmov        %f[u], r4, r6\n\t"
         "vmov        %e[v], r8, r10\n\t"
-        "vmov        %f[v], r12, lr\n\t" CORTEXM_SIXTEENTH("u") CORTEXM_SIXTEENTH("v")
-        "ldmdb       %[g], {r0, r2, r4, r6, r8, r10}\n\t"
-        "vldrw.u32   %q[s], [r8], #16\n\t"
-        "vadd.i32    %q[u], %q[u], %q[s]\n\t"
-        CORTEXM_LOAD_MULTIPLIERS
-        "vadd.i32    %q[v], %q[v], %q[s]\n\t"
+        "vmov        %f[v], r12, lr\n\t"
+        "ldmdb       %[g], {r0, r2, r4, r6, r8, r10}\n\t" CORTEXM_ADD_BIAS CORTEXM_LOAD_MULTIPLIERS
         "vqrdmulh.s32 %q[u], %q[u], %q[t]\n\t"
         "vldrb.s32   %q[s], [r0], #4\n\t"
         "vqrdmulh.s32 %q[v], %q[v], %q[t]\n\t"
@@ -314,21 +340,21 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const cortexm_
         "stmdb       %[g], {r0, r2, r4, r6, r8, r10}\n\t"
         "bge         0b\n\t"
         /* The next pair. */
-        "ldr         %[turns], [%[g], #44]\n\t"
+        "ldr         %[turns], [%[g], #56]\n\t"
         "subs        %[turns], %[turns], #1\n\t"
         "beq         3f\n\t"
-        "ldrd        r6, r8, [%[g], #52]\n\t"
-        "str         %[turns], [%[g], #44]\n\t"
+        "ldrd        r6, r8, [%[g], #64]\n\t"
+        "str         %[turns], [%[g], #56]\n\t"
         "add         %[x], %[x], r6\n\t"
         "add         %[y], %[y], r6\n\t"
         "add         r2, r2, r8\n\t"
         "add         r4, r4, r8\n\t"
-        "strd        %[x], %[y], [%[g], #4]\n\t"
-        "strd        r2, r4, [%[g], #24]\n\t"
+        "strd        %[x], %[y], [%[g]]\n\t"
+        "strd        r2, r4, [%[g], #36]\n\t"
         "b           7b\n"
-        "3:\n\t"
+        "3:\n\t" CORTEXM_SUMS_BEHIND
         : [u] "=&w"(u), [v] "=&w"(v), [s] "=&w"(s), [t] "=&w"(t), [x] "=&r"(x), [y] "=&r"(y),
-          [w] "=&r"(w), [turns] "=&r"(turns), [entry] "=&r"(entry)
+          [w] "=&r"(w), [turns] "=&r"(turns), [from] "+&r"(from)
         : [g] "r"(block), [low] "w"(finish->low), [high] "w"(finish->high),
           [zero] "w"(finish->zero_point) CORTEXM_UPPER_HALVES
         : "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "cc", "memory");
@@ -349,7 +375,7 @@ static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t
     int32_t o = 0;
 
     __asm__ volatile("0:\n\t"
-                     "ldrd         %[x], %[y], [%[g], #28]\n\t"
+                     "ldrd         %[x], %[y], [%[g], #24]\n\t"
                      "mov          %[w], %[weight]\n\t"
                      "movs         r0, #0\n\t"
                      "movs         r2, #0\n\t"
