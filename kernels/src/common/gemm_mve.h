@@ -222,9 +222,9 @@ static inline int32x4_t cortexm_multipliers_mve(const MULTIPLIER *multiplier)
 
 /* Bytes of CORTEXM_CHUNK: all of its instructions have four. */
 #if WEIGHT_BITS == 8
-#define CORTEXM_CHUNK_BYTES 56u
+#define CORTEXM_CHUNK_BYTES (56u + CORTEXM_LANDING_BYTES)
 #else
-#define CORTEXM_CHUNK_BYTES 64u
+#define CORTEXM_CHUNK_BYTES (64u + CORTEXM_LANDING_BYTES)
 #endif
 
 /* Pairs of pixels, all channels. The inner loop's registers are full, so the rest lies in memory: in this order,
@@ -303,13 +303,13 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const cortexm_
         "blt         3f\n"
         "0:\n\t" CORTEXM_SUMS
         "ldm         %[g], {%[x], %[y], %[turns], pc}\n"
-        "4:\n\t" CORTEXM_FIRST_CHUNK
+        "4:\n\t" CORTEXM_LANDING CORTEXM_FIRST_CHUNK
         "ldr         %[turns], [%[g], #16]\n\t"
         "ldr         pc, [%[g], #20]\n"
         /* Then three chunks at a time, entered in the middle. */
         "1:\n\t"
-        ".rept       3\n\t" CORTEXM_CHUNK
-        ".endr\n\t"
+        ".rept       3\n\t" CORTEXM_LANDING CORTEXM_CHUNK
+        ".endr\n\t" CORTEXM_LANDING
         "subs        %[turns], %[turns], #2\n\t"
         "bgt         1b\n\t"
         /* The sums as vectors of four channels; then even registers are free. */

@@ -20,6 +20,16 @@
 
 #include "cortexm/requantize.h"
 
+/* Where LDM or LDR to the PC jumps to: with branch target identification that is BTI. By its number, as it is a
+ * hint which every core executes and not every assembler knows. */
+#if defined __ARM_FEATURE_BTI_DEFAULT
+#define CORTEXM_LANDING ".inst.w     0xf3af800f\n\t"
+#define CORTEXM_LANDING_BYTES 4u
+#else
+#define CORTEXM_LANDING ""
+#define CORTEXM_LANDING_BYTES 0u
+#endif
+
 /* The last steps of a layer: clamp before the zero point is added, so that no sum can wrap. */
 typedef struct {
     int32x4_t low, high, zero_point;
