@@ -156,17 +156,27 @@ def _mask_added(module: GraphModule, node: Any) -> tuple[Any, Node] | None:
 def masked(
     build: Builder, scores: Any, shape: tuple[int, ...], added: torch.Tensor, dim: int
 ) -> Node | None:
-    """`scores` plus a constant, with its finite elements as a bias and the others as a mask; None if it
-    leaves nothing out, or whole rows along `dim`."""
+    """`scores` plus a constant, with its larger elements as a bias and the others as a mask; None if it
+    leaves nothing out, or says minus infinity of whole rows along `dim`.
+
+    In a row that is left out with finite numbers all scores are equal, as these numbers are so much larger.
+    """
     if added.dtype is torch.bool:
         out = ~added
         bias = torch.zeros(added.shape)
     else:
         out = added <= LEFT_OUT
         bias = torch.where(out, 0.0, added)
-    rows = out.broadcast_to(shape).all(dim)
-    if not out.any() or rows.any() or not bias.isfinite().all():
+    rows = out.broadcast_to(shape).all(dim, keepdim=True)
+    if not out.any() or not bias.isfinite().all():
         return None
+    if rows.any():
+        if added.dtype is torch.bool or not (added.isfinite() | ~rows).all():
+            return None
+        scores = build(_aten.masked_fill.Scalar, scores, build.constant(rows), 0.0)
+        out = out & ~rows
+        if not out.any() and not bias.any():
+            return scores
     if bias.any():
         scores = _biased(build, scores, bias)
     else:
@@ -217,6 +227,9 @@ def _attention(build: Builder) -> Node | None:
     if grouped and query[-3] % key[-3]:
         return None
     mask = _mask_of(build, args, query[-2], key[-2])
+    nothing = None
+    if mask is not None:
+        mask, nothing = _attended(mask)
     out = None if mask is not None else _made_mask(build, args["attn_mask"])
     if mask is None and out is None and (args["is_causal"] or args["attn_mask"] is not None):
         return None
@@ -253,7 +266,10 @@ def _attention(build: Builder) -> Node | None:
     else:
         shares = build(_aten.softmax.int, scores, -1)
     result = build(_aten.bmm.default, shares, flat[2])
-    return build(_aten.reshape.default, result, [*query[:-1], value[-1]])
+    result = build(_aten.reshape.default, result, [*query[:-1], value[-1]])
+    if nothing is not None:
+        result = build(_aten.masked_fill.Scalar, result, build.constant(nothing), 0.0)
+    return result
 
 
 def _mask_of(build: Builder, args: dict[str, Any], rows: int, columns: int) -> torch.Tensor | None:
@@ -261,6 +277,16 @@ def _mask_of(build: Builder, args: dict[str, Any], rows: int, columns: int) -> t
     if args["is_causal"]:
         return torch.ones(rows, columns, dtype=torch.bool).tril()
     return build.value(args["attn_mask"])
+
+
+def _attended(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """A constant mask without the rows that leave out everything, and these rows, if there are any: what
+    they give is zero."""
+    is_out = ~mask if mask.dtype is torch.bool else mask == -math.inf
+    rows = is_out.all(-1, keepdim=True)
+    if not rows.any():
+        return mask, None
+    return (mask | rows if mask.dtype is torch.bool else torch.where(rows, 0.0, mask)), rows
 
 
 def _made_mask(build: Builder, mask: Any) -> Node | None:
