@@ -173,10 +173,11 @@ def masked(
     if rows.any():
         if added.dtype is torch.bool or not (added.isfinite() | ~rows).all():
             return None
-        scores = build(_aten.masked_fill.Scalar, scores, build.constant(rows), 0.0)
+        equal = build(_aten.masked_fill.Scalar, scores, build.constant(rows), 0.0)
         out = out & ~rows
         if not out.any() and not bias.any():
-            return scores
+            return equal
+        scores = equal
     if bias.any():
         scores = _biased(build, scores, bias)
     else:

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ...advice import advice_on
 from ...errors import CortexMError
-from ...ir import Array, Attrs, Graph, Op, Tensor
+from ...ir import Array, Attrs, Graph, Op, Tensor, ops
 from ...target import Target
 from ..kernels.cmsis_nn import compiled_isa
 from ..kernels.params import check_ranges
@@ -74,6 +74,7 @@ class Lowerings:
     ) -> None:
         self.tensors = graph.tensors
         self.apart = apart
+        self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
         self.target = target
         self.choice = choice
         # What the code of other libraries is compiled for.
@@ -110,6 +111,12 @@ class Lowerings:
         self._lowered[made, variants & without] = found
         return found
 
+    @cached_property
+    def convolving(self) -> frozenset[str]:
+        """The symbols of the kernels that the graph's convolutions take."""
+        calls = (call for op in self._convolutions for call in self.lower(op).calls)
+        return frozenset(call.kernel.symbol for call in calls)
+
     def once(self, op: Op, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives the first time that it is asked for an operator."""
         if op.outputs[0] not in self._facts:
@@ -139,6 +146,10 @@ class Selector:
 
     def tensor(self, index: int) -> Tensor:
         return self._lowerings.tensors[index]
+
+    def is_convolving(self, kernel: Kernel) -> bool:
+        """Whether a convolution takes `kernel`, so that it is in the image anyway."""
+        return kernel.symbol in self._lowerings.convolving
 
     def once(self, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives, which is the same whatever kernels are taken."""

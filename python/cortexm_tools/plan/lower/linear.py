@@ -36,6 +36,7 @@ from .weights import (
 )
 
 _PANEL = 3  # pixels that conv2d takes at a time
+_FEW_PRODUCTS = 1 << 13  # of a layer that is not worth a kernel of its own
 
 
 def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int, int]:
@@ -56,17 +57,21 @@ def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int,
     return constants, largest_sum(np.abs(values).sum(axis=1), folded), 0
 
 
+def _takes_panels(select: Selector, rows: int) -> bool:
+    return select.target.isa is Isa.DSP and rows >= _PANEL
+
+
 def _is_image(
     select: Selector, attrs: ops.Linear, x: Tensor, rows: int, in_features: int, out_features: int
 ) -> bool:
     """Whether to take the rows for the pixels of an image and the layer for its 1x1 convolution: that of
-    DSP instructions makes three pixels from one load of the weights."""
+    DSP instructions makes three pixels from one load of the weights, and the classifier at the end of a
+    network of convolutions needs no other kernel than these."""
     return (
         select.choice is KernelChoice.BUILTIN
-        and select.target.isa is Isa.DSP
+        and (_takes_panels(select, rows) or rows * in_features * out_features <= _FEW_PRODUCTS)
         and x.dtype is DType.S8
         and attrs.weight_zero_point == 0
-        and rows >= _PANEL
         and max(rows, in_features, out_features) < 1 << 16
     )
 
@@ -125,8 +130,10 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     pixels = _pixels(fields) if _is_image(select, attrs, x, rows, in_features, out_features) else {}
     kernel = None
     if pixels:
-        kernel = select.kernel("conv2d", types, op, facts | pixels)
-        kernel, fields = (kernel, pixels) if kernel.isa is Isa.DSP else (None, fields)
+        found = select.kernel("conv2d", types, op, facts | pixels)
+        panels = _takes_panels(select, rows) and found.isa is Isa.DSP
+        if panels or select.is_convolving(found):
+            kernel, fields = found, pixels
     if kernel is None:
         kernel = select.kernel("linear_wide" if is_wide else "linear", types, op, facts)
     packed = FORMS[kernel.pack].tables(constants)
