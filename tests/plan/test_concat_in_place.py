@@ -199,8 +199,8 @@ def _other_calls(step: Step) -> Iterator[tuple[object, ...]]:
         args = (*call.args[:place], moved, *call.args[place + 1 :])
         yield (*step.calls[:number], replace(call, args=args), *step.calls[number + 1 :])
         yield (*step.calls[:number], *step.calls[number + 1 :])
-        if "out_pixel_stride" in dict(call.fields):
-            fields = dict(call.fields)
+        fields = dict(call.fields)
+        if "out_pixel_stride" in fields and (fields["out_h"], fields["out_w"]) != (1, 1):
             fields["out_pixel_stride"] += 1  # type: ignore[operator]
             other = replace(call, fields=tuple(fields.items()))
             yield (*step.calls[:number], other, *step.calls[number + 1 :])

@@ -177,15 +177,19 @@ class _Replay:
 
     def image(self, call: Call, args: list[TensorArg], op: Op, planes: bool, ahead: int) -> None:
         source, target = args
-        over: Window = op.attrs.window  # type: ignore[attr-defined]
         f: dict[str, Any] = dict(call.fields)
         read, made = self.meant(source, op.inputs), op.outputs[0]
-        tensor, result = self.graph.tensors[read], self.graph.tensors[made]
-        in_c, out_c = tensor.shape[1], result.shape[1]
-        width, in_row = result.shape[3], tensor.shape[3] * in_c
+        shapes = [self.graph.tensors[index].shape for index in (read, made)]
+        if isinstance(op.attrs, ops.Linear):  # its rows are the pixels of one row of an image
+            over = Window((1, 1), (1, 1), (0, 0, 0, 0), (1, 1))
+            shapes = [(1, shape[-1], 1, math.prod(shape[:-1])) for shape in shapes]
+        else:
+            over = op.attrs.window  # type: ignore[attr-defined]
+        (_, in_c, in_h, in_w), (_, out_c, out_h, width) = shapes
+        in_row = in_w * in_c
         done = self.done[made]
-        row0 = done // (width * out_c) % result.shape[2]
-        image = done // (width * out_c) // result.shape[2]
+        row0 = done // (width * out_c) % out_h
+        image = done // (width * out_c) // out_h
         kernel_h, kernel_w = f["kernel_h"], f["kernel_w"]
         count = f["out_h"] * f.get("batches", 1)
         together, ahead = (ahead, 1) if planes else (out_c, ahead)  # channels, pixels
@@ -196,15 +200,15 @@ class _Replay:
             for ky in range(kernel_h):
                 row = (row0 + y) * over.stride[0] - over.padding[0] + ky * over.dilation[0]
                 here = f["in_y0"] + y * over.stride[0] + ky * over.dilation[0]
-                if not 0 <= row < tensor.shape[2]:
+                if not 0 <= row < in_h:
                     assert not 0 <= here < f["in_h"]
                     continue
                 assert 0 <= here < f["in_h"]
                 for kx in range(kernel_w):
                     col = x * over.stride[1] - over.padding[1] + kx * over.dilation[1]
-                    if 0 <= col < tensor.shape[3]:
+                    if 0 <= col < in_w:
                         place = n * f.get("in_batch_stride", 0) + here * in_row + col * in_c
-                        begin = ((image + n) * tensor.shape[2] + row) * in_row + col * in_c
+                        begin = ((image + n) * in_h + row) * in_row + col * in_c
                         at = source.offset + place + low
                         self.check(source.index, read, at, high - low, begin + low)
 
