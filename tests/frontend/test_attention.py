@@ -245,6 +245,10 @@ def _whole_rows(scores: Tensor) -> Tensor:
     return scores + torch.full((ROWS, ROWS), -1e9)
 
 
+def _moved_rows(scores: Tensor) -> Tensor:
+    return scores + torch.full((ROWS, ROWS), -1e4)
+
+
 def _some_rows(scores: Tensor) -> Tensor:
     return scores + torch.where(LATER | (torch.arange(ROWS) == 3)[:, None], -1e9, 0.0)
 
@@ -268,6 +272,7 @@ class Written(nn.Module):
         (_where, ["unary", "where"]),
         (_bias, ["unary", "expand", "add", "masked_fill"]),
         (_whole_rows, ["unary", "masked_fill"]),
+        (_moved_rows, ["unary", "expand", "add"]),
         (_some_rows, ["unary", "masked_fill", "masked_fill"]),
     ],
 )

@@ -18,7 +18,7 @@ from torch.fx import GraphModule, Node
 
 from ..nodes import operator_name
 from .builder import Builder, Table, shape_of
-from .masks import LEFT_OUT, left_out, opposite
+from .masks import LEFT_OUT, VANISHING, left_out, opposite
 from .reduction import looks_like_an_image
 from .unary import scaled
 
@@ -157,9 +157,7 @@ def masked(
     build: Builder, scores: Any, shape: tuple[int, ...], added: torch.Tensor, dim: int
 ) -> Node | None:
     """`scores` plus a constant, with its larger elements as a bias and the others as a mask; None if it
-    leaves nothing out, or says minus infinity of whole rows along `dim`.
-
-    In a row that is left out with finite numbers all scores are equal, as these numbers are so much larger.
+    leaves nothing out, or whole rows along `dim` but with one number that makes all their scores equal.
     """
     if added.dtype is torch.bool:
         out = ~added
@@ -171,7 +169,7 @@ def masked(
     if not out.any() or not bias.isfinite().all():
         return None
     if rows.any():
-        if added.dtype is torch.bool or not (added.isfinite() | ~rows).all():
+        if added.dtype is torch.bool or not _makes_equal(added.broadcast_to(shape), rows, dim):
             return None
         equal = build(_aten.masked_fill.Scalar, scores, build.constant(rows), 0.0)
         out = out & ~rows
@@ -183,6 +181,13 @@ def masked(
     else:
         scores = _unmultiplied(build, scores, shape, out)
     return build(_aten.masked_fill.Scalar, scores, build.constant(out), -math.inf)
+
+
+def _makes_equal(added: torch.Tensor, rows: torch.Tensor, dim: int) -> bool:
+    """Whether what is added to `rows` (of one element along `dim`) is one number for each, so large that
+    nothing of the scores is left in a float. Less, such as -1e4, only moves them, which changes no share."""
+    least, most = added.aminmax(dim=dim, keepdim=True)
+    return bool((~rows | (least == most) & most.isfinite() & (most <= VANISHING)).all())
 
 
 def _biased(build: Builder, scores: Any, bias: torch.Tensor) -> Node:

@@ -19,7 +19,10 @@ from .builder import Builder
 _aten = torch.ops.aten
 
 LEFT_OUT = -1000.0
-"""A score of this value or less has no share of a softmax."""
+"""A score of this value or less has no share of a softmax, beside others."""
+
+VANISHING = -(2.0**28)
+"""The step of float32 here is 32: scores that this is added to are equal."""
 
 _SHAPES = ("view", "reshape", "_unsafe_view", "unsqueeze", "squeeze", "expand")
 _MOVES = (*_SHAPES, "transpose", "permute", "slice", "select", "repeat", "contiguous", "clone")
