@@ -141,6 +141,8 @@ def test_no_calibration_warns(tmp_path: Path) -> None:
             "self.conv.bias = self.conv.bias.add_(1); return x",
             "changes its parameter 'conv.bias' while it runs",
         ),
+        ("return self.conv(torch.log(x - 100))", "torch.log gives NaN (not a number) for"),
+        ("return self.conv(x / x.clamp(0, 0))", "torch.div gives"),
     ],
 )
 def test_refused(tmp_path: Path, body: str, message: str) -> None:

@@ -13,7 +13,7 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.simplify.bytes import fold_bytes
-from cortexm_tools.simplify.input_layout import with_input_layout
+from cortexm_tools.simplify.input_layout import turned_images, with_input_layout
 from cortexm_tools.target import Target
 
 from tests.support.byte_graphs import images, random_chain
@@ -40,9 +40,10 @@ def test_chains_are_tables(executor: PlanExecutor) -> None:
             np.testing.assert_array_equal(run_graph(simple, inputs)[0], expected)
             for plan in (make_plan(simple, HOST), make_plan(simple, HOST, bands=False)):
                 np.testing.assert_array_equal(executor.run(plan, inputs)[0], expected)
+            calls = [call.kernel.op for step in plan.steps for call in step.calls]
             if layout == "nhwc":
-                calls = [call.kernel.op for step in plan.steps for call in step.calls]
                 assert "copy" not in calls, seed
+            assert "copy" in calls or not turned_images(simple), (seed, layout)
 
 
 def test_one_scale_is_no_table() -> None:
@@ -53,6 +54,17 @@ def test_one_scale_is_no_table() -> None:
     plan = make_plan(simplify(net.finish(net.conv(code, 4))), M55)
     assert plan.steps[0].calls[0].kernel.symbol == "cortexm_center_u8s8_mve"
     assert not any("table" in constant.name for constant in plan.constants)
+
+
+def test_images_that_are_turned_are_told() -> None:
+    net = Net()
+    x = net.input((1, 3, 8, 8), DType.U8)
+    real = net.add(ops.Cast(), [x], (1, 3, 8, 8), DType.F32)
+    graph = net.finish(
+        net.conv(net.add(ops.Quantize(1.0, -128, -128, 127), [real], (1, 3, 8, 8)), 4)
+    )
+    assert turned_images(simplify(with_input_layout(graph, "nchw"))) == graph.inputs
+    assert turned_images(simplify(with_input_layout(graph, "nhwc"))) == ()
 
 
 def test_a_table_serves_all_readers_and_steps_beside_it_stay() -> None:

@@ -16,6 +16,7 @@ from ..plan.check.sums import largest_int16_sum
 from ..plan.lower.weights import types_of
 from ..plan.search.alternatives import Alternative
 from ..plan.types import Buffer, Call, ConstantArg, Step
+from ..simplify.input_layout import turned_images
 from ..version import __version__
 from .layout import arenas, buffers, readers
 from .reading import FORMAT
@@ -126,6 +127,7 @@ def report_data(
         "kernels": sorted({call.kernel.symbol for step in plan.steps for call in step.calls}),
         "libraries": _libraries(call for step in plan.steps for call in step.calls),
         "inputs": [_interface(plan, i) for i in graph.inputs],
+        "turned_inputs": [graph.tensors[i].name for i in turned_images(graph)],
         "outputs": [_interface(plan, i) for i in graph.outputs],
         "states": [_state(plan, state) for state in graph.states],
         "layers": layers,

@@ -124,6 +124,11 @@ def summary(data: dict[str, Any]) -> str:
     joins = [
         f"  joins  {sum(joined)} of {len(joined)} operands of concatenations computed in place"
     ]
+    turned = data.get("turned_inputs", ())
+    layout = [
+        f"  layout {', '.join(turned)} turned from NCHW to NHWC; INPUT_LAYOUT nhwc takes frames as cameras "
+        "give them"
+    ]
     return "\n".join(
         (
             f"{data['name']} for {target['cpu']} ({target['isa']})",
@@ -137,6 +142,7 @@ def summary(data: dict[str, Any]) -> str:
             *(bands if chains else ()),
             *(slower if spared else ()),
             *(joins if joined else ()),
+            *(layout if turned else ()),
             *("  saving " + line for line in alternative_lines(data)),
             f"  work   {work}",
             *(constant if removed else ()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import CortexMError
-from ..ir import Graph, Layout, Op, channels_last, contiguous, ops
+from ..ir import Graph, Layout, Op, channels_last, contiguous, ops, same_layout
 from ..ir.edit import consumers
 
 _TO_NCHW = ops.Transpose((0, 3, 1, 2))
@@ -60,3 +60,33 @@ def _becomes_nchw(graph: Graph, index: int, read_by: dict[int, list[Op]]) -> boo
         )
         for reader in readers
     )
+
+
+def turned_images(graph: Graph) -> tuple[int, ...]:
+    """The images at the inputs that lie in memory as [N, C, H, W] and are brought to [N, H, W, C] before
+    they are computed with: "nhwc" spares that."""
+    read_by = consumers(graph)
+    return tuple(
+        index
+        for index in graph.inputs
+        if len(graph.tensors[index].shape) == 4 and _becomes_nhwc(graph, index, read_by)
+    )
+
+
+def _becomes_nhwc(graph: Graph, index: int, read_by: dict[int, list[Op]]) -> bool:
+    """Whether a copy of an image, or of what is computed of it element by element, has channels side by
+    side where it has none."""
+    tensor = graph.tensors[index]
+    if same_layout(tensor.shape, tensor.dim_order, channels_last(4)):
+        return False
+    for reader in read_by.get(index, []):
+        result = graph.tensors[reader.outputs[0]]
+        if result.shape != tensor.shape:
+            continue
+        if isinstance(reader.attrs, ops.Clone):
+            if same_layout(result.shape, result.dim_order, channels_last(4)):
+                return True
+        elif reader.attrs.traits.layout in _ELEMENTWISE:
+            if _becomes_nhwc(graph, reader.outputs[0], read_by):
+                return True
+    return False

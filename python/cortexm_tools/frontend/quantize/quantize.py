@@ -25,6 +25,7 @@ from ..quiet import quiet
 from ..rewrites.recurrent_operators import OPERATORS
 from .choice import Choices
 from .embeddings import round_tables
+from .finite import require_finite
 from .quantizer import make_quantizer
 from .recurrent import note_codes
 from .recurrent_rounding import MOST
@@ -97,13 +98,14 @@ def quantize(
         rounding: how weights become codes.
 
     Raises:
-        CortexMError: the quantizer fails.
+        CortexMError: the quantizer fails, as it does where a value is not finite.
     """
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
     def largest(node: Node) -> int:
         return 7 if tag_of(node) in four_bits else 127
 
+    prepared = None
     try:
         with quiet(), torch.no_grad():
             quantizer = make_quantizer(states, largest, choices or {})
@@ -125,6 +127,9 @@ def quantize(
     except CortexMError:
         raise
     except Exception as error:
+        if prepared is not None:
+            with quiet():
+                require_finite(prepared, samples, which, states, base)
         layer = layer_of_error(error, graph.graph, base)
         raise CortexMError(
             f"ExecuTorch cannot quantize {layer.call or 'the model'}: {first_line(error)}",
