@@ -5,10 +5,23 @@
 #include "cases.h"
 #include "harness.h"
 
+/* Now and then with rows of several vectors. */
+static walk_t long_walk(void)
+{
+    walk_t w = walk();
+
+    if (w.rank > 0 && w.rank < 3 && between(0, 1)) {
+        w.size /= w.dims[w.rank - 1];
+        w.dims[w.rank - 1] = length();
+        w.size *= w.dims[w.rank - 1];
+    }
+    return w;
+}
+
 int compare_case(kernel_fn variant, kernel_fn ref, element_t type)
 {
     const kernel_fn both[] = {variant, ref};
-    const walk_t w = walk();
+    const walk_t w = long_walk();
     cortexm_binary_t p = {0};
     void *const a = elements(type, w.size, 1);
     void *const b = elements(type, w.size, 1);
@@ -31,7 +44,7 @@ int compare_case(kernel_fn variant, kernel_fn ref, element_t type)
 int where_case(kernel_fn variant, kernel_fn ref, element_t type)
 {
     const kernel_fn both[] = {variant, ref};
-    const walk_t w = walk();
+    const walk_t w = long_walk();
     cortexm_where_t p = {0};
     void *const c = elements(U8, w.size, 0);
     void *const a = elements(type, w.size, 1);

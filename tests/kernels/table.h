@@ -436,6 +436,7 @@
     K(activation_s8, mve, activation_s8_case)                                                      \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
+    K(softmax_s16, mve, softmax_s16_case)                                                          \
     K(abs_f32, mve, unary_f32_case)                                                                \
     K(leaky_relu_f32, mve, unary_f32_case)                                                         \
     K(neg_f32, mve, unary_f32_case)                                                                \
@@ -455,6 +456,25 @@
     K(add_f32, mve, binary_f32_case)                                                               \
     K(sub_f32, mve, binary_f32_case)                                                               \
     K(mul_f32, mve, binary_f32_case)                                                               \
+    K(compare_eq_s8, mve, compare_s8_case)                                                         \
+    K(compare_eq_s16, mve, compare_s16_case)                                                       \
+    K(compare_eq_s32, mve, compare_s32_case)                                                       \
+    K(compare_eq_u8, mve, compare_u8_case)                                                         \
+    K(compare_ne_s8, mve, compare_s8_case)                                                         \
+    K(compare_ne_s16, mve, compare_s16_case)                                                       \
+    K(compare_ne_s32, mve, compare_s32_case)                                                       \
+    K(compare_ne_u8, mve, compare_u8_case)                                                         \
+    K(compare_lt_s8, mve, compare_s8_case)                                                         \
+    K(compare_lt_s16, mve, compare_s16_case)                                                       \
+    K(compare_lt_s32, mve, compare_s32_case)                                                       \
+    K(compare_lt_u8, mve, compare_u8_case)                                                         \
+    K(compare_le_s8, mve, compare_s8_case)                                                         \
+    K(compare_le_s16, mve, compare_s16_case)                                                       \
+    K(compare_le_s32, mve, compare_s32_case)                                                       \
+    K(compare_le_u8, mve, compare_u8_case)                                                         \
+    K(where_x8, mve, where_x8_case)                                                                \
+    K(where_x16, mve, where_x16_case)                                                              \
+    K(where_x32, mve, where_x32_case)                                                              \
     K(quantize_f32s16, mve, quantize_normal_f32s16_case)                                           \
     K(quantize_f32s8, mve, quantize_normal_f32s8_case)                                             \
     K(dequantize_s8f32, mve, dequantize_normal_s8f32_case)                                         \
@@ -465,6 +485,7 @@
     K(move_x8, mve, move_x8_case)                                                                  \
     K(copy_x8, mve, copy_x8_case)                                                                  \
     K(copy_x16, mve, copy_x16_case)                                                                \
+    K(bilinear_s8, mve, bilinear_s8_case)                                                          \
     K(log_mel_s16s8, mve, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, mve, log_mel_s16s16_case)
 
@@ -479,6 +500,8 @@
     K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \
     K(requantize_s16s8, v6m, requantize_s16s8_case)                                                \
     K(requantize_s16s16, v6m, requantize_s16s16_case)                                              \
-    K(dequantize_s8f32, v6m, dequantize_s8f32_case)
+    K(dequantize_s8f32, v6m, dequantize_s8f32_case)                                                \
+    K(log_mel_s16s8, v6m, log_mel_s16s8_case)                                                      \
+    K(log_mel_s16s16, v6m, log_mel_s16s16_case)
 
 #endif

@@ -459,6 +459,7 @@ CORTEXM_UNARY(cortexm_rsqrt_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sign_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sqrt_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_trunc_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_mve);
 CORTEXM_UNARY(cortexm_abs_f32_mve, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_leaky_relu_f32_mve, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_neg_f32_mve, cortexm_unary_f32_t, float);
@@ -598,6 +599,25 @@ CORTEXM_WHERE(cortexm_where_x8_scalar);
 CORTEXM_WHERE(cortexm_where_x16_scalar);
 CORTEXM_WHERE(cortexm_where_x32_scalar);
 CORTEXM_WHERE(cortexm_where_x64_scalar);
+CORTEXM_COMPARE(cortexm_compare_eq_s8_mve, int8_t);
+CORTEXM_COMPARE(cortexm_compare_eq_s16_mve, int16_t);
+CORTEXM_COMPARE(cortexm_compare_eq_s32_mve, int32_t);
+CORTEXM_COMPARE(cortexm_compare_eq_u8_mve, uint8_t);
+CORTEXM_COMPARE(cortexm_compare_ne_s8_mve, int8_t);
+CORTEXM_COMPARE(cortexm_compare_ne_s16_mve, int16_t);
+CORTEXM_COMPARE(cortexm_compare_ne_s32_mve, int32_t);
+CORTEXM_COMPARE(cortexm_compare_ne_u8_mve, uint8_t);
+CORTEXM_COMPARE(cortexm_compare_lt_s8_mve, int8_t);
+CORTEXM_COMPARE(cortexm_compare_lt_s16_mve, int16_t);
+CORTEXM_COMPARE(cortexm_compare_lt_s32_mve, int32_t);
+CORTEXM_COMPARE(cortexm_compare_lt_u8_mve, uint8_t);
+CORTEXM_COMPARE(cortexm_compare_le_s8_mve, int8_t);
+CORTEXM_COMPARE(cortexm_compare_le_s16_mve, int16_t);
+CORTEXM_COMPARE(cortexm_compare_le_s32_mve, int32_t);
+CORTEXM_COMPARE(cortexm_compare_le_u8_mve, uint8_t);
+CORTEXM_WHERE(cortexm_where_x8_mve);
+CORTEXM_WHERE(cortexm_where_x16_mve);
+CORTEXM_WHERE(cortexm_where_x32_mve);
 
 /* convert */
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_scalar, int8_t);
@@ -718,13 +738,14 @@ CORTEXM_TOPK(cortexm_topk_f32_scalar, float);
 
 /* resample */
 CORTEXM_BILINEAR(cortexm_bilinear_s8_scalar, cortexm_bilinear_codes_t, int8_t);
+CORTEXM_BILINEAR(cortexm_bilinear_s8_mve, cortexm_bilinear_codes_t, int8_t);
 CORTEXM_BILINEAR(cortexm_bilinear_s16_scalar, cortexm_bilinear_codes_t, int16_t);
 CORTEXM_BILINEAR(cortexm_bilinear_f32_scalar, cortexm_bilinear_f32_t, float);
 
 /* spectrum */
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_scalar, int8_t);
-CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_scalar, int16_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_v6m, int8_t);
+CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_scalar, int16_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_v6m, int16_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s8_dsp, int8_t);
 CORTEXM_LOG_MEL(cortexm_log_mel_s16s16_dsp, int16_t);

@@ -46,8 +46,10 @@
 #undef ADD_ZERO_POINT
 #undef AGAIN
 #undef ALL_MACS
+#undef APART
 #undef AT_ONCE
 #undef BAND
+#undef BESIDE
 #undef BETTER
 #undef BETTER_argmax
 #undef BETTER_argmin
@@ -96,9 +98,11 @@
 #undef ELEMENT_MIN
 #undef ENTER
 #undef ENTERED
+#undef EXPONENTIALS
 #undef EXTREME
 #undef EXTREME_maximum
 #undef EXTREME_minimum
+#undef FEW
 #undef FILTER_conv2d
 #undef FILTER_depthwise_conv2d
 #undef FILTER_transpose_conv2d
@@ -128,6 +132,7 @@
 #undef GATHER_CODES
 #undef GATHER_s16
 #undef GATHER_s8
+#undef HIGH_HALF
 #undef INSTRUCTION
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
@@ -136,6 +141,7 @@
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
 #undef KEEP_START
+#undef KEPT
 #undef KERNEL
 #undef LANES
 #undef LANES_avg_pool2d
@@ -222,6 +228,7 @@
 #undef PARAMS_transpose_conv2d
 #undef PITCH
 #undef PIXEL
+#undef PIXELS
 #undef PIXEL_OF_CODES
 #undef PIXEL_f32
 #undef PIXEL_s16
@@ -235,6 +242,7 @@
 #undef POOL_avg_pool2d
 #undef POOL_max_pool2d
 #undef POP_MASK
+#undef POWERS_ALONE
 #undef PRODUCT
 #undef PRODUCTS
 #undef PRODUCT_scalar
@@ -286,11 +294,13 @@
 #undef SECOND3
 #undef SEPARATE
 #undef SEPARATE_BLOCK
+#undef SIGN
 #undef SKIPPED
 #undef SMALLEST
 #undef SMALLEST_s16
 #undef SMALLEST_s8
 #undef SOFTMAX_COLUMNS
+#undef SQUARE
 #undef SQUARES
 #undef SQUARES_s16
 #undef SQUARES_s8
@@ -322,6 +332,7 @@
 #undef SUBTRACT
 #undef SUM
 #undef SUMS6
+#undef SUM_OF
 #undef SUM_f32
 #undef SUM_s16
 #undef SUM_s8
@@ -351,6 +362,7 @@
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d
 #undef WEIGHT
+#undef WEIGHTED
 #undef WEIGHTS
 #undef WEIGHTS8
 #undef WEIGHT_BITS
@@ -364,6 +376,8 @@
 #undef ZERO_POINT
 #undef ZERO_POINTS
 #undef block_sums
+#undef square_dsp
+#undef weighted_dsp
 
 /* Functions that stay functions: merged into a larger one, a loop would lose its registers.
  *
