@@ -59,6 +59,7 @@
 #undef BIAS_depthwise_conv2d
 #undef BLOCK
 #undef BLOCK_WORDS
+#undef BYTES
 #undef CELL
 #undef CELL_OUTPUTS
 #undef CELL_TAPS
@@ -232,7 +233,6 @@
 #undef PITCH
 #undef PIXEL
 #undef PIXELS
-#undef PIXEL_OF_CODES
 #undef PIXEL_f32
 #undef PIXEL_s16
 #undef PIXEL_s8
@@ -251,15 +251,12 @@
 #undef PRODUCT_scalar
 #undef PRODUCT_v6m
 #undef PUSH_MASK
-#undef PUT
 #undef PUT_CODES
 #undef PUT_FOUR
 #undef PUT_FOUR_s16
 #undef PUT_FOUR_s8
 #undef PUT_QUAD
 #undef PUT_SUMS
-#undef PUT_s16
-#undef PUT_s8
 #undef QUAD_BYTES
 #undef QUAD_WORDS
 #undef QUANTIZE_EASY
@@ -278,8 +275,6 @@
 #undef RESULT_max_pool2d
 #undef RETURN_START
 #undef ROUND
-#undef ROUND_s16
-#undef ROUND_s8
 #undef ROW3
 #undef ROWS_APART
 #undef ROWS_OF_CHANNELS
@@ -297,6 +292,7 @@
 #undef SECOND3
 #undef SEPARATE
 #undef SEPARATE_BLOCK
+#undef SHIFT_AND_CLAMP
 #undef SIGN
 #undef SKIPPED
 #undef SMALLEST
@@ -348,8 +344,6 @@
 #undef TAKE_FOUR_s8
 #undef TAKE_avg_pool2d
 #undef TAKE_max_pool2d
-#undef TAKE_s16
-#undef TAKE_s8
 #undef TAPS
 #undef TAP_ROW
 #undef TEST_QUADS
@@ -361,6 +355,9 @@
 #undef TWO_TAPS
 #undef TYPES
 #undef UPPER
+#undef UPPER_BITS
+#undef UPPER_BITS_s16
+#undef UPPER_BITS_s8
 #undef VECTOR
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d
@@ -375,6 +372,7 @@
 #undef WIDE_depthwise_conv2d
 #undef WIDE_depthwise_conv2d_wide
 #undef WIDTH
+#undef WORD
 #undef WORDS
 #undef ZERO_POINT
 #undef ZERO_POINTS
