@@ -132,7 +132,7 @@ def test_attention_computes_on_codes() -> None:
 
 class Drawn(nn.Module):
     """Attention of sizes and with a mask that are drawn, written in one of several ways, between
-    a few queries and other keys."""
+    a few queries and other keys. Which keys are padding is an input."""
 
     WAYS = ("function", "module", "written", "chunked")
     MASKS = ("none", "causal", "additive", "boolean", "padding")
@@ -146,7 +146,7 @@ class Drawn(nn.Module):
         self.heads, self.depth, self.width = heads, depth, heads * depth
         keys = rows if mask == "causal" or way == "chunked" else keys
         self.shapes = (1, rows, self.width), (1, keys, self.width)
-        shape = (1, keys) if mask == "padding" else (rows, keys)
+        shape = (rows, keys)
         shown = random.integers(0, 2, shape) == 1
         shown[..., 0] = True  # every query has a key
         if way == "function":
@@ -159,13 +159,20 @@ class Drawn(nn.Module):
         self.q, self.kv = nn.Linear(self.width, self.width), nn.Linear(self.width, 2 * self.width)
         self.qkv = nn.Linear(self.width, 3 * self.width)
 
-    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+    def sample(self, random: np.random.Generator) -> tuple[Tensor, ...]:
+        inputs = tuple(torch.randn(shape) for shape in self.shapes)
+        if self.mask != "padding":
+            return inputs
+        keys = torch.from_numpy(random.integers(0, 3, (1, self.shapes[1][1])) > 0)
+        keys[:, 0] = True
+        return *inputs, keys
+
+    def forward(self, x: Tensor, y: Tensor, given: Tensor | None = None) -> Tensor:
+        shown = self.shown if given is None else given
         if self.way == "module":
-            masks: dict[str, Any] = {
-                "attn_mask": self.bias if self.mask == "additive" else ~self.shown
-            }
+            masks: dict[str, Any] = {"attn_mask": self.bias if self.mask == "additive" else ~shown}
             if self.mask == "padding":
-                masks = {"key_padding_mask": ~self.shown}
+                masks = {"key_padding_mask": ~shown}
             masks = {} if self.mask == "none" else masks
             result: Tensor = self.own(x, y, y, need_weights=False, **masks)[0]
             return result
@@ -176,16 +183,16 @@ class Drawn(nn.Module):
         q, k, v = (z.view(1, -1, self.heads, self.depth) for z in (q, k, v))
         if self.way == "function":
             q, k, v = (z.transpose(1, 2) for z in (q, k, v))
-            mask = self.bias if self.mask == "additive" else self.shown
-            given = None if self.mask in ("none", "causal") else mask
+            mask = self.bias if self.mask == "additive" else shown
+            mask = None if self.mask in ("none", "causal") else mask
             causal = self.mask == "causal"
-            z = F.scaled_dot_product_attention(q, k, v, attn_mask=given, is_causal=causal)
+            z = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
             return z.transpose(1, 2).reshape(x.shape)
         scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(self.depth)
         if self.mask == "additive":
             scores = scores + self.bias
         elif self.mask != "none":
-            scores = scores.masked_fill(~self.shown, -math.inf)
+            scores = scores.masked_fill(~shown, -math.inf)
         return torch.einsum("bhqk,bkhd->bqhd", scores.softmax(-1), v).flatten(2)
 
 
@@ -195,8 +202,13 @@ class Several(nn.Module):
         self.drawn = nn.ModuleList(drawn)
 
     def forward(self, *inputs: Tensor) -> list[Tensor]:
-        pairs = zip(inputs[::2], inputs[1::2], strict=True)
-        return [each(*pair) for each, pair in zip(self.drawn, pairs, strict=True)]
+        left = list(inputs)
+        results = []
+        for each in self.drawn:
+            count = 3 if each.mask == "padding" else 2
+            results.append(each(*left[:count]))
+            left = left[count:]
+        return results
 
 
 @pytest.mark.parametrize("seed", [2])
@@ -205,10 +217,9 @@ def test_attention_of_any_sizes_and_masks(seed: int, tmp_path: Path) -> None:
     import_executorch()
     random = np.random.default_rng(seed)
     torch.manual_seed(seed)
-    chosen = [(Drawn.WAYS[n % 4], Drawn.MASKS[(seed + n) % 5]) for n in range(5 if THOROUGH else 2)]
+    chosen = [(Drawn.WAYS[n % 4], Drawn.MASKS[(seed + n) % 5]) for n in range(5 if THOROUGH else 3)]
     drawn = [Drawn(*each, random) for each in chosen]
-    shapes = [shape for each in drawn for shape in each.shapes]
-    samples = tuple(tuple(torch.randn(shape) for shape in shapes) for _ in range(4))
+    samples = tuple(tuple(x for each in drawn for x in each.sample(random)) for _ in range(4))
     model = LoadedModel(Path(__file__), Several(drawn).eval(), samples[0], samples, None)
     lowered = lower(model, target=Target.parse("cortex-m55"), name="drawn")
     program = Program("drawn", lowered.pte, lowered.layers)

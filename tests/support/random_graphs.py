@@ -300,7 +300,7 @@ def _branch(net: Net, x: int) -> int:
     return net.conv(x, 4 * int(pick(1, 9)) if pick(0, 2) else int(pick(1, 20)))
 
 
-ATTENTION_MASKS = ("none", "where", "keys", "add", "each", "wide")
+ATTENTION_MASKS = ("none", "where", "keys", "add", "each", "wide", "given")
 
 
 def random_attention(seed: int, mask: str = "") -> Graph:
@@ -325,8 +325,12 @@ def random_attention(seed: int, mask: str = "") -> Graph:
         x = net.requantize(x, DType.S16)
     x = net.view(x, (1, heads, rows, keys))
     shape = (1, heads if mask == "each" else 1, 1 if mask == "keys" else rows, keys)
-    if mask in ("where", "keys", "each"):
-        condition = net.constant(net.random.integers(0, 2, shape), DType.BOOL)
+    if mask in ("where", "keys", "each", "given"):
+        if mask == "given":  # at run time, for all queries or for each
+            condition = net.input((1, 1, rows if seed % 4 == 1 else 1, keys), DType.BOOL)
+            net.tensors[condition] = replace(net.tensors[condition], dim_order=contiguous(4))
+        else:
+            condition = net.constant(net.random.integers(0, 2, shape), DType.BOOL)
         least = net.constant(np.full((1,), dtype.limits[0]), dtype)
         x = net.add(
             ops.Where(), [condition, least, x], (1, heads, rows, keys), dtype, contiguous(4)
@@ -395,6 +399,8 @@ def random_inputs(graph: Graph, seed: int) -> list[Array]:
         tensor = graph.tensors[index]
         if tensor.dtype is DType.F32:
             result.append(random.normal(0, 3, tensor.shape).astype(np.float32))
+        elif tensor.dtype is DType.BOOL:
+            result.append(random.integers(0, 2, tensor.shape).astype(np.bool_))
         else:
             limits = np.iinfo(tensor.dtype.numpy)
             result.append(
