@@ -70,6 +70,45 @@ static cortexm_conv_s8w4_t narrow_params(const cortexm_conv_s8_t *p, int16_t *mu
     };
 }
 
+/* Weights [output][column][row][input]. */
+static int8_t *columns_first(const int8_t *weight, int32_t outputs, int32_t rows, int32_t columns,
+                             int32_t inputs)
+{
+    int8_t *const turned = allocate(outputs * rows * columns * inputs);
+
+    for (int32_t i = 0; i < outputs * rows * columns * inputs; ++i) {
+        const int32_t tap = i / inputs;
+        const int32_t column = tap % columns;
+        const int32_t row = tap / columns % rows;
+        const int32_t output = tap / columns / rows;
+
+        turned[((output * columns + column) * rows + row) * inputs + i % inputs] = weight[i];
+    }
+    return turned;
+}
+
+/* Bytes, as `columns` in plan/kernels/requirements.py. */
+static int32_t columns_size(int32_t kernel, int32_t stride, int32_t dilation, int32_t outputs, int32_t column)
+{
+    const int32_t least = 2 * kernel;
+    int32_t columns = 7 * stride + kernel;
+
+    if (dilation > 1 || stride > kernel) {
+        return least * column;
+    }
+    while (columns > least && columns * column > 512) {
+        --columns;
+    }
+    columns = columns < least ? least : columns;
+    for (; outputs < (columns - kernel) / stride + 1 && columns > least; --columns) {
+    }
+    return columns * column;
+}
+
+#define COLUMNS_SCRATCH(p, code)                                                                \
+    columns_size((p).kernel_w, (p).stride_w, (p).dilation_w, (p).out_w,                         \
+                 (code) * (p).kernel_h * ((p).in_c / (p).groups))
+
 /* One of both variants is none. */
 static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
                          conv_kind_t any_kind)
@@ -129,7 +168,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     p.in_h = (uint16_t)between(1, kind == DEPTHWISE_WINDOW_ROWS ? 20 : 8);
     p.in_w = (uint16_t)between(1, 11);
     p.out_h = (uint16_t)between(1, kind == DEPTHWISE_WINDOW_ROWS ? 17 : 5);
-    p.out_w = (uint16_t)extent(between(1, 9), 9);
+    p.out_w = (uint16_t)extent(between(1, one_in(4) ? 20 : 9), 9);
     p.in_y0 = (int16_t)-between(0, p.kernel_h * p.dilation_h);
     p.in_x0 = (int16_t)-between(0, p.kernel_w * p.dilation_w);
     if (one_in(4)) {
@@ -194,11 +233,14 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     if (kind == CONV_GEMM4) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
 
-        packed = bits == 8 ? pack_gemm4(weight, p.out_c / groups, groups, depth)
-                           : pack_nibble_gemm4(weight, p.out_c / groups, groups, depth);
+        int8_t *const turned = columns_first(weight, p.out_c, p.kernel_h, p.kernel_w, group_in);
+
+        packed = bits == 8 ? pack_gemm4(turned, p.out_c / groups, groups, depth)
+                           : pack_nibble_gemm4(turned, p.out_c / groups, groups, depth);
+        free(turned);
         free(weight);
         weight = packed;
-        scratch = allocate(2 * depth);
+        scratch = allocate(COLUMNS_SCRATCH(p, 1));
     }
     if (kind == TRANSPOSE) {
         const int32_t filter = weight_size / p.out_c;
@@ -411,6 +453,7 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
     const int32_t places = (p->out_c + 7) / 8 * 8 * taps;
     int32_t count;
     int8_t *packed;
+    int8_t *turned;
 
     switch (kind) {
     case CONV_RAISED:
@@ -426,9 +469,12 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
         return bits == 8 ? pack_twos(weight, p->out_c, depth)
                          : pack_nibble_twos(weight, p->out_c, depth);
     case CONV_GEMM4:
-        *scratch = allocate(4 * depth);
-        return bits == 8 ? pack_gemm4_in(8, weight, p->out_c / p->groups, p->groups, depth)
-                         : pack_nibble_gemm4_in(8, weight, p->out_c / p->groups, p->groups, depth);
+        *scratch = allocate(COLUMNS_SCRATCH(*p, 2));
+        turned = columns_first(weight, p->out_c, p->kernel_h, p->kernel_w, p->in_c / p->groups);
+        packed = bits == 8 ? pack_gemm4_in(8, turned, outputs, p->groups, depth)
+                           : pack_nibble_gemm4_in(8, turned, outputs, p->groups, depth);
+        free(turned);
+        return packed;
     case DEPTHWISE_TAP_FOURS:
         *scratch = allocate(32 * taps + 2 * p->in_c + (bits == 8 ? 0 : p->out_c * taps));
         packed = pack_depthwise(kind, weight, taps, p->out_c);
@@ -511,7 +557,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     p.in_h = (uint16_t)between(1, is_rows ? 20 : 8);
     p.in_w = (uint16_t)between(1, 11);
     p.out_h = (uint16_t)between(1, is_rows ? 17 : 3);
-    p.out_w = (uint16_t)extent(between(1, 9), 9);
+    p.out_w = (uint16_t)extent(between(1, one_in(4) ? 20 : 9), 9);
     p.in_y0 = (int16_t)-between(0, p.kernel_h * p.dilation_h);
     p.in_x0 = (int16_t)-between(0, p.kernel_w * p.dilation_w);
     if (one_in(4)) {

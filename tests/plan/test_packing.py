@@ -38,6 +38,14 @@ def pack(form: str, constants: Constants) -> Packed:
     return Packed(**vars(FORMS[form].tables(constants)), weight=weight)
 
 
+@pytest.mark.parametrize("form", ["gemm4", "gemm4_wide", "nibble_gemm4", "nibble_gemm4_wide"])
+def test_gemm_takes_windows_column_by_column(form: str) -> None:
+    weight = np.random.default_rng(3).integers(-8, 8, (6, 2, 3, 5)).astype(np.int8)
+    turned = np.stack([weight[:, :, column] for column in range(3)], axis=1)
+    expected = pack(form, _constants(turned.reshape(6, -1), 6)).weight
+    assert np.array_equal(pack(form, _constants(weight, 6)).weight, expected)
+
+
 @pytest.mark.parametrize(
     ("form", "width", "rows"), [("gemm4", 16, 4), ("gemm4_wide", 8, 4), ("gemm8", 16, 8)]
 )

@@ -11,6 +11,7 @@ from .packing import (
     Constants,
     behind_gemm4,
     behind_phases_gemm4,
+    columns_first,
     depthwise8,
     depthwise8_size,
     ends_early,
@@ -251,7 +252,7 @@ def _nibble_gemm4(constants: Constants, block: int = 4) -> Array:
 
 def nibble_gemm4(constants: Constants) -> Array:
     """gemm4 with two channels in a byte; those that are left as `nibble_vectors`."""
-    return filled_up([_nibble_gemm4(constants)], behind_gemm4(constants))
+    return filled_up([_nibble_gemm4(columns_first(constants))], behind_gemm4(constants))
 
 
 def nibble_gemm8(constants: Constants) -> Array:
@@ -279,7 +280,7 @@ def nibble_gemm4_size(constants: Constants) -> int:
 def nibble_gemm4_wide(constants: Constants) -> Array:
     """gemm4_wide with two channels in a byte; those that are left as `nibble_vectors` of 16."""
     packed = in_blocks(
-        constants,
+        columns_first(constants),
         lambda blocks: in_chunks(halves(blocks[:, 0::2], blocks[:, 1::2]), 8),
         lambda rows: np.concatenate(
             [np.zeros(0, np.int8), *(nibble_vectors(row, 8) for row in rows)]

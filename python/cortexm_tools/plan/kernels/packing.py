@@ -137,6 +137,14 @@ def _gemm4(constants: Constants) -> Array:
     return in_blocks(constants, in_chunks)
 
 
+def columns_first(constants: Constants) -> Constants:
+    """A convolution's weights column by column, as conv2d_mve.inc gathers the codes of a window."""
+    weight = constants.weight
+    if weight.ndim != 4:
+        return constants
+    return replace(constants, weight=weight.transpose(0, 2, 1, 3))
+
+
 def filled_up(parts: Sequence[Array], behind: int) -> Array:
     """The parts one after another, and so many zeros, if that is any."""
     return np.pad(np.concatenate(parts), (0, max(0, behind)))
@@ -152,10 +160,11 @@ def behind_gemm4(constants: Constants, width: int = 16, block: int = 4) -> int:
 def gemm4(constants: Constants) -> Array:
     """Blocks of four channels, each in chunks along the depth: see kernels/src/common/gemm_mve.h.
 
+    The depth of a convolution is [kernel_w, kernel_h, in_c].
     The first chunk takes 1 … 16 bytes of each channel, so that the others have 16. It is read in
     whole vectors, which may need bytes behind the last block.
     """
-    return filled_up([_gemm4(constants)], behind_gemm4(constants))
+    return filled_up([_gemm4(columns_first(constants))], behind_gemm4(constants))
 
 
 def gemm4_size(constants: Constants) -> int:
@@ -178,7 +187,7 @@ def _gemm4_wide(constants: Constants) -> Array:
 
 def gemm4_wide(constants: Constants) -> Array:
     """gemm4 in chunks of 8: see kernels/src/common/gemm_wide_mve.h."""
-    return filled_up([_gemm4_wide(constants)], behind_gemm4(constants, 8))
+    return filled_up([_gemm4_wide(columns_first(constants))], behind_gemm4(constants, 8))
 
 
 def gemm4_wide_size(constants: Constants) -> int:

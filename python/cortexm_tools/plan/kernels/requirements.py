@@ -261,15 +261,28 @@ def is_pointwise(facts: Facts) -> bool:
     )
 
 
-def _two_windows(facts: Facts) -> int:
-    """Bytes for two windows of a convolution group; none where they are pixels of the image."""
-    depth = facts["kernel_h"] * facts["kernel_w"] * facts["in_c"] // facts["groups"]
-    return 0 if is_pointwise(facts) else 2 * int(depth)
+def _columns(facts: Facts, code: int = 1) -> int:
+    """Bytes for the columns, as high as a window, of any two windows of a convolution group; or of up to
+    eight side by side, if that is no more than 512. None where windows are pixels of the image.
+
+    Args:
+        code: bytes of one.
+    """
+    if is_pointwise(facts):
+        return 0
+    width, stride = facts["kernel_w"], facts["stride_w"]
+    column = code * facts["kernel_h"] * facts["in_c"] // facts["groups"]
+    columns = 2 * width
+    if facts["dilation_w"] == 1 and stride <= width:
+        most = max(columns, min(7 * stride + width, 512 // column))
+        together = min((most - width) // stride + 1, facts["out_w"]) // 2 * 2
+        columns = max(columns, (together - 1) * stride + width)
+    return int(columns * column)
 
 
-def _two_wide_windows(facts: Facts) -> int:
+def _wide_columns(facts: Facts) -> int:
     """The same of int16."""
-    return 2 * _two_windows(facts)
+    return _columns(facts, 2)
 
 
 def _phase_depth(facts: Facts) -> int:
@@ -451,8 +464,8 @@ def _spectrum(facts: Facts) -> int:
 
 SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
-    "two_windows": _two_windows,
-    "two_wide_windows": _two_wide_windows,
+    "columns": _columns,
+    "wide_columns": _wide_columns,
     "two_phase_windows": _two_phase_windows,
     "two_wide_phase_windows": _two_wide_phase_windows,
     "widened_phase_window": _widened_phase_window,
