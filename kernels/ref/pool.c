@@ -38,9 +38,13 @@
 #define LARGEST(sum, largest, count) ((void)(sum), (void)(count), largest)
 
 POOL(avg_pool2d, AVERAGE, s8, int8_t, INT8_MIN)
+POOL(avg_pool2d_few, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d, AVERAGE, s16, int16_t, INT16_MIN)
+POOL(avg_pool2d_few, AVERAGE, s16, int16_t, INT16_MIN)
 POOL(max_pool2d, LARGEST, s8, int8_t, INT8_MIN)
+POOL(max_pool2d_few, LARGEST, s8, int8_t, INT8_MIN)
 POOL(max_pool2d, LARGEST, s16, int16_t, INT16_MIN)
+POOL(max_pool2d_few, LARGEST, s16, int16_t, INT16_MIN)
 
 static int inside(int position, int extent, int padding)
 {

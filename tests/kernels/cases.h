@@ -293,13 +293,19 @@ typedef CORTEXM_POOL_S8((*pool_fn));
 typedef CORTEXM_POOL_S16((*pool_s16_fn));
 typedef CORTEXM_POOL_F32((*pool_f32_fn));
 
-int pool_s8_case(pool_fn variant, pool_fn ref);
-int pool_4_s8_case(pool_fn variant, pool_fn ref); /* for at least so many channels */
-int pool_16_s8_case(pool_fn variant, pool_fn ref);
-int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least_channels);
-#define pool_s16_case(variant, ref) any_pool_s16_case(variant, ref, 1)
-#define pool_4_s16_case(variant, ref) any_pool_s16_case(variant, ref, 4)
-#define pool_8_s16_case(variant, ref) any_pool_s16_case(variant, ref, 8)
+/* With so many channels. */
+int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most);
+int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32_t most);
+#define pool_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 33)
+#define pool_4_s8_case(variant, ref) any_pool_s8_case(variant, ref, 4, 33)
+#define pool_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 16, 33)
+#define pool_below_4_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 3)
+#define pool_below_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 15)
+#define pool_s16_case(variant, ref) any_pool_s16_case(variant, ref, 1, 33)
+#define pool_4_s16_case(variant, ref) any_pool_s16_case(variant, ref, 4, 33)
+#define pool_8_s16_case(variant, ref) any_pool_s16_case(variant, ref, 8, 33)
+#define pool_below_4_s16_case(variant, ref) any_pool_s16_case(variant, ref, 1, 3)
+#define pool_below_8_s16_case(variant, ref) any_pool_s16_case(variant, ref, 1, 7)
 int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref);
 
 /* activation */

@@ -6,11 +6,11 @@
 #include "harness.h"
 
 /* The fields that pools of both types of codes have. */
-#define RANDOM_POOL(p, least_channels)                                                             \
+#define RANDOM_POOL(p, least_channels, most_channels)                                              \
     do {                                                                                           \
         (p).channels = (uint16_t)extent(length(), 33);                                             \
-        if ((p).channels < (least_channels)) {                                                     \
-            (p).channels = (uint16_t)((p).channels + (least_channels) - 1);                        \
+        if ((p).channels < (least_channels) || (p).channels > (most_channels)) {                   \
+            (p).channels = (uint16_t)between(least_channels, most_channels);                       \
         }                                                                                          \
         (p).kernel_h = (uint16_t)between(1, 5);                                                    \
         (p).kernel_w = (uint16_t)between(1, 5);                                                    \
@@ -19,7 +19,7 @@
         (p).dilation_h = (uint16_t)(one_in(2) ? 1 : between(1, 3));                                \
         (p).dilation_w = (uint16_t)(one_in(2) ? 1 : between(1, 3));                                \
         (p).out_h = (uint16_t)between(1, 5);                                                       \
-        (p).out_w = (uint16_t)between(1, 5);                                                       \
+        (p).out_w = (uint16_t)between(1, one_in(3) ? 20 : 5);                                                      \
         /* Every window has a pixel: its first tap is above the bottom, its last below the top,    \
          * and dilation does not step over the whole image. */                                     \
         (p).in_h = (uint16_t)(((p).out_h - 1) * (p).stride_h + (p).dilation_h + between(0, 4));    \
@@ -30,13 +30,13 @@
         (p).out_pixel_stride = (uint16_t)((p).channels + (one_in(3) ? between(0, 3) : 0));         \
     } while (0)
 
-static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
+int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most)
 {
     cortexm_pool_s8_t p;
     int8_t *in;
     outputs_t o;
 
-    RANDOM_POOL(p, least_channels);
+    RANDOM_POOL(p, least, most);
     clamp_range(&p.act_min, &p.act_max);
     in = random_bytes((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
@@ -46,13 +46,13 @@ static int any_pool_case(pool_fn variant, pool_fn ref, int32_t least_channels)
     return finish(&o);
 }
 
-int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least_channels)
+int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32_t most)
 {
     cortexm_pool_s16_t p;
     int16_t *in;
     outputs_t o;
 
-    RANDOM_POOL(p, least_channels);
+    RANDOM_POOL(p, least, most);
     clamp_range_s16(&p.act_min, &p.act_max);
     in = random_codes_s16((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
     o = outputs(2 * p.out_h * p.out_w * p.out_pixel_stride);
@@ -60,21 +60,6 @@ int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least_channe
     ref(&p, in, o.data[1], NULL);
     free(in);
     return finish(&o);
-}
-
-int pool_s8_case(pool_fn variant, pool_fn ref)
-{
-    return any_pool_case(variant, ref, 1);
-}
-
-int pool_4_s8_case(pool_fn variant, pool_fn ref)
-{
-    return any_pool_case(variant, ref, 4);
-}
-
-int pool_16_s8_case(pool_fn variant, pool_fn ref)
-{
-    return any_pool_case(variant, ref, 16);
 }
 
 int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref)

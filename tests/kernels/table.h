@@ -430,9 +430,13 @@
     K(rnn_s8w4, mve, rnn_gemm4_s8w4_case)                                                          \
     K(rnn_s16w4, mve, rnn_gemm4_s16w4_case)                                                        \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \
+    K(avg_pool2d_few_s8, mve, pool_below_4_s8_case)                                                \
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \
+    K(max_pool2d_few_s8, mve, pool_below_16_s8_case)                                               \
     K(avg_pool2d_s16, mve, pool_4_s16_case)                                                        \
+    K(avg_pool2d_few_s16, mve, pool_below_4_s16_case)                                              \
     K(max_pool2d_s16, mve, pool_8_s16_case)                                                        \
+    K(max_pool2d_few_s16, mve, pool_below_8_s16_case)                                              \
     K(activation_s8, mve, activation_s8_case)                                                      \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \

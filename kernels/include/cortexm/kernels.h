@@ -426,11 +426,15 @@ CORTEXM_RNN(cortexm_rnn_s16w4_mve, int16_t);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_mve);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_few_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_mve);
+CORTEXM_POOL_S8(cortexm_max_pool2d_few_s8_mve);
 CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_scalar);
 CORTEXM_POOL_S16(cortexm_max_pool2d_s16_scalar);
 CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_mve);
+CORTEXM_POOL_S16(cortexm_avg_pool2d_few_s16_mve);
 CORTEXM_POOL_S16(cortexm_max_pool2d_s16_mve);
+CORTEXM_POOL_S16(cortexm_max_pool2d_few_s16_mve);
 CORTEXM_POOL_F32(cortexm_avg_pool2d_f32_scalar);
 CORTEXM_POOL_F32(cortexm_max_pool2d_f32_scalar);
 

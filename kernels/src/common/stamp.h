@@ -44,6 +44,8 @@
 #undef ADD_NEXT_W
 #undef ADD_UPPER
 #undef ADD_ZERO_POINT
+#undef ADD_avg_pool2d
+#undef ADD_max_pool2d
 #undef AGAIN
 #undef ALL_MACS
 #undef APART
@@ -131,6 +133,8 @@
 #undef FROM
 #undef GATHER
 #undef GATHER_CODES
+#undef GATHER_avg_pool2d
+#undef GATHER_max_pool2d
 #undef GATHER_s16
 #undef GATHER_s8
 #undef HIGH_HALF
@@ -141,6 +145,7 @@
 #undef ISA
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
+#undef IS_FEW
 #undef KEEP_START
 #undef KEPT
 #undef KERNEL
@@ -214,6 +219,9 @@
 #undef NN_s8
 #undef NN_s8w4
 #undef OF
+#undef OFFSET
+#undef OFFSET_avg_pool2d
+#undef OFFSET_max_pool2d
 #undef OF_COLUMNS
 #undef OF_VECTOR
 #undef OF_WIDTH
@@ -238,10 +246,14 @@
 #undef PIXEL_s8
 #undef PLANES
 #undef POOL
+#undef POOL_ADD
+#undef POOL_GATHER
 #undef POOL_RESULT
+#undef POOL_SCATTER
 #undef POOL_START
 #undef POOL_STORE
 #undef POOL_TAKE
+#undef POOL_WIDTH
 #undef POOL_avg_pool2d
 #undef POOL_max_pool2d
 #undef POP_MASK
@@ -285,6 +297,8 @@
 #undef SCALED_s16
 #undef SCALED_s8
 #undef SCATTER_FOUR
+#undef SCATTER_avg_pool2d
+#undef SCATTER_max_pool2d
 #undef SECOND
 #undef SECOND0
 #undef SECOND1
@@ -322,6 +336,8 @@
 #undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR
+#undef STORE_avg_pool2d
+#undef STORE_max_pool2d
 #undef STORE_s16
 #undef STORE_s8
 #undef STORE_scatter
@@ -372,11 +388,14 @@
 #undef WIDE_depthwise_conv2d
 #undef WIDE_depthwise_conv2d_wide
 #undef WIDTH
+#undef WIDTH_avg_pool2d
+#undef WIDTH_max_pool2d
 #undef WORD
 #undef WORDS
 #undef ZERO_POINT
 #undef ZERO_POINTS
 #undef block_sums
+#undef pixels_of
 #undef square_dsp
 #undef weighted_dsp
 

@@ -174,6 +174,11 @@ def _from_channels(least: int) -> Callable[[Facts], bool]:
     return lambda facts: bool(facts.get("channels", facts.get("in_c", 0)) >= least)
 
 
+def _below_channels(limit: int) -> Callable[[Facts], bool]:
+    """Fewer channels than that."""
+    return lambda facts: bool(facts["channels"] < limit)
+
+
 def _below_pixels(limit: int) -> Callable[[Facts], bool]:
     """Windows of so few pixels that sums are divided exactly by a product: see pool_codes_mve.inc."""
     return lambda facts: bool(facts["kernel_h"] * facts["kernel_w"] < limit)
@@ -222,6 +227,9 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_4_channels": _from_channels(4),
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
+    "below_4_channels": _below_channels(4),
+    "below_8_channels": _below_channels(8),
+    "below_16_channels": _below_channels(16),
     "from_64_elements": _from_64_elements,
     "short_columns": _short_columns,
     "narrow_sums": _narrow_sums,
