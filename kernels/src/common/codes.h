@@ -16,8 +16,9 @@
 #define cortexm_put_any CORTEXM_NAME(put_any, TYPES, ISA)
 #define cortexm_put_codes CORTEXM_NAME(put_codes, TYPES, ISA)
 
-/* Armv6-M tells the usual case apart by one word; elsewhere a call more is cheaper. */
+/* Assembler is called at once in the usual case, which one word tells apart. */
 #define CORTEXM_TELLS_PLAIN_v6m 1
+#define CORTEXM_TELLS_PLAIN_v7m 1
 #if CORTEXM_JOIN(CORTEXM_TELLS_PLAIN_, ISA)
 #define CORTEXM_TELLS_PLAIN
 #endif
@@ -34,6 +35,18 @@ typedef struct {
 #endif
 } cortexm_codes_t;
 
+/* linear: what a chunk of a row is multiplied with; the assembler of v6m.h and v7m.h knows the order. */
+typedef struct {
+    const int8_t *x;
+    int32_t second; /* bytes to the second block of weights; 0: there is none */
+    const int8_t *end;
+    uint32_t start; /* of all words */
+    int32_t add;    /* to all sums */
+} cortexm_quads_t;
+
+/* In place of a number of rows: eight channels of one row, value[k] to out[0][o + k]. */
+#define CORTEXM_EIGHT_CHANNELS 8
+
 #include CORTEXM_ROUTINES
 
 /* Whether all shifts are -2 or less. */
@@ -46,25 +59,28 @@ CORTEXM_SHARED int32_t cortexm_are_simple(const int8_t *shift, int32_t channels)
     return channels <= 0;
 }
 
+/* Codes, where it is known whether their shifts are. */
+static inline cortexm_codes_t cortexm_codes_if(int32_t is_simple, const MULTIPLIER *multiplier,
+                                               const int8_t *shift, int32_t zero_point, int32_t low,
+                                               int32_t high)
+{
+    const int32_t is_clamped = low != INT8_MIN || high != INT8_MAX;
+
+#ifdef CORTEXM_TELLS_PLAIN
+    return (cortexm_codes_t){multiplier, shift,     zero_point, low,
+                             high,       is_simple, is_clamped, is_simple && !is_clamped};
+#else
+    return (cortexm_codes_t){multiplier, shift,     zero_point, low,
+                             high,       is_simple, is_clamped};
+#endif
+}
+
 static inline cortexm_codes_t cortexm_codes(const MULTIPLIER *multiplier, const int8_t *shift,
                                             int32_t channels, int32_t zero_point, int32_t low,
                                             int32_t high)
 {
-#ifdef CORTEXM_TELLS_PLAIN
-    const int32_t is_simple = cortexm_are_simple(shift, channels);
-    const int32_t is_clamped = low != INT8_MIN || high != INT8_MAX;
-
-    return (cortexm_codes_t){multiplier, shift,     zero_point, low,
-                             high,       is_simple, is_clamped, is_simple && !is_clamped};
-#else
-    return (cortexm_codes_t){multiplier,
-                             shift,
-                             zero_point,
-                             low,
-                             high,
-                             cortexm_are_simple(shift, channels),
-                             low != INT8_MIN || high != INT8_MAX};
-#endif
+    return cortexm_codes_if(cortexm_are_simple(shift, channels), multiplier, shift, zero_point, low,
+                            high);
 }
 
 /* Codes of int8, out[i][o + k] as below, to [low, high]. */
@@ -110,7 +126,7 @@ static inline int8_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int32
 }
 
 /* out[i][o + k] = code of value[4 * i + k] for `rows` > 0 pixels i and 1 <= `count` <= 4
- * channels o + k. */
+ * channels o + k; of one row as many as there are. */
 CORTEXM_SHARED void cortexm_put_any(const cortexm_codes_t *codes, int32_t o, int32_t count,
                                     const int32_t *value, int32_t rows, int8_t *const *out)
 {
@@ -135,6 +151,21 @@ CORTEXM_SHARED void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, i
         cortexm_put_simple(codes, o, value, rows, out);
     } else {
         cortexm_put_any(codes, o, count, value, rows, out);
+    }
+}
+
+/* out[0][o + k] = code of value[k] for eight channels o + k. */
+static inline void cortexm_put_eights(const cortexm_codes_t *codes, int32_t o, const int32_t *value,
+                                      int8_t *const *out)
+{
+    if (codes->is_simple) {
+        cortexm_simple_codes(codes, o, value, CORTEXM_EIGHT_CHANNELS, out);
+        if (codes->is_clamped) {
+            cortexm_clamp_codes(codes, o, 1, out);
+            cortexm_clamp_codes(codes, o + 4, 1, out);
+        }
+    } else {
+        cortexm_put_any(codes, o, 8, value, 1, out);
     }
 }
 

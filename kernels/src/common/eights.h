@@ -26,7 +26,7 @@
  *     T[1] = d + 2^8 c + 2^16 b + 2^24 a
  *     T[2] = b + 2^8 a + 2^16 d + 2^24 c
  *
- * which determine a, b, c, d in [0, 2^24): see cortexm_quads_separate. 512 products of codes lie in
+ * which determine a, b, c, d in [0, 2^24): see cortexm_quads_sums of scalar.h. 512 products of codes lie in
  * [-512 * 128 * 127, 512 * 128 * 128]; with CORTEXM_QUAD_OFFSET added they are in that range. All words
  * start at CORTEXM_QUAD_OFFSET less 128 times the sum of the inputs, for every output.
  *
@@ -43,68 +43,46 @@
 #endif
 #define CORTEXM_QUAD_OFFSET ((INT32_C(1) << 23) - 1)
 
-/* T[0 … 2] += products of n inputs with one block. */
-static CORTEXM_APART void cortexm_quads_add_rest(const int8_t *x, const uint8_t *w, int32_t n,
-                                                 uint32_t T[3])
+/* sum[0 … 7] += products of the n inputs that are left of fours, with weights as they are stored. */
+static CORTEXM_APART void cortexm_quads_left(const int8_t *x, const uint8_t *w, int32_t n,
+                                             int32_t second, int32_t sum[8])
 {
-    for (int32_t k = 0; k < n; ++k) {
-        const uint32_t value = (uint32_t)*x++;
-        const uint32_t low = cortexm_four(w, k, 0) + (cortexm_four(w, k, 1) << 8);
-        const uint32_t high = cortexm_four(w, k, 2) + (cortexm_four(w, k, 3) << 8);
-        const uint32_t low_swapped = cortexm_four(w, k, 1) + (cortexm_four(w, k, 0) << 8);
-        const uint32_t high_swapped = cortexm_four(w, k, 3) + (cortexm_four(w, k, 2) << 8);
+    const int32_t outputs = second == 0 ? 4 : 8;
 
-        T[0] += value * (low + (high << 16));
-        T[1] += value * (high_swapped + (low_swapped << 16));
-        T[2] += value * (low_swapped + (high_swapped << 16));
+    for (int32_t o = 0; o < outputs; ++o) {
+        const uint8_t *const block = w + (o < 4 ? 0 : second);
+        int32_t products = 0;
+
+        for (int32_t k = 0; k < n; ++k) {
+            products += x[k] * (int32_t)cortexm_four(block, k, o & 3);
+        }
+        sum[o] += products;
     }
 }
 
-/* The four sums in T are added to sum[0 … 3].
+/* What the words of a chunk start at, for the sum of its inputs. */
+static inline uint32_t cortexm_quads_start(int32_t x_sum)
+{
+    return (uint32_t)(CORTEXM_QUAD_OFFSET - CORTEXM_QUAD_RAISED * x_sum) * 0x01010101u;
+}
+
+/* The products of the n <= CORTEXM_QUAD_CHUNK inputs at x, from which `run` is made, with two
+ * blocks of outputs at w, or one: sum[i] = base[i] + add + CORTEXM_QUAD_OFFSET + the sum of output i.
  *
- * T[0] - 2^8 T[2] = a + 2^16 (c - a) and T[2] - 2^8 T[0] = b + 2^16 (d - b) give the lower halves of a
- * and b. Their upper halves plus these, c + (a >> 16) and d + (b >> 16) modulo 2^16, and T[1] then
- * give (b >> 16) + 2^8 (a >> 16), so all of a and b and the lower halves of c and d. What is left of
- * T[1] is 2^16 (d >> 16) + 2^24 (c >> 16). */
-static CORTEXM_APART void cortexm_quads_separate(const uint32_t T[3], int32_t sum[4])
+ * The inputs that are left of fours have their share in the start, too: a product with -128 keeps a sum in
+ * the range as any product does. */
+static inline void cortexm_quads(cortexm_quads_t *run, const int8_t *x, const uint8_t *w, int32_t n,
+                                 uint32_t start, const int32_t *base, int32_t *sum)
 {
-    const uint32_t of_a = T[0] - (T[2] << 8);
-    const uint32_t of_b = T[2] - (T[0] << 8);
-    const uint32_t of_c = (of_a >> 16) + (of_a & 0xffffu);
-    const uint32_t of_d = (of_b >> 16) + (of_b & 0xffffu);
-    const uint32_t high = of_d + (of_c << 8) - T[1];
-    const uint32_t a_high = (high >> 8) & 0xffu;
-    const uint32_t b_high = high & 0xffu;
-    const uint32_t a = (of_a & 0xffffu) + (a_high << 16);
-    const uint32_t b = (of_b & 0xffffu) + (b_high << 16);
-    const uint32_t c_low = (of_c - a_high) & 0xffffu;
-    const uint32_t d_low = (of_d - b_high) & 0xffffu;
-    const uint32_t rest = T[1] - d_low - (c_low << 8) - (b << 16) - (a << 24);
+    const int32_t left = n & 3;
 
-    sum[0] += (int32_t)a;
-    sum[1] += (int32_t)b;
-    sum[2] += (int32_t)(c_low + (rest >> 24 << 16));
-    sum[3] += (int32_t)(d_low + ((rest & 0xff0000u)));
-}
-
-/* sum[0 … 7] += sums of x[k] times the weights of two blocks of outputs, at w and at w + second, plus
- * CORTEXM_QUAD_OFFSET, for n <= CORTEXM_QUAD_CHUNK inputs; x_sum is the sum of the inputs. */
-static inline void cortexm_quads(const int8_t *x, const uint8_t *w, int32_t n, int32_t x_sum,
-                                 int32_t second, int32_t sum[8])
-{
-    const uint32_t start = (uint32_t)(CORTEXM_QUAD_OFFSET - CORTEXM_QUAD_RAISED * x_sum) * 0x01010101u;
-    uint32_t T[6] = {start, start, start, start, start, start};
-    const int32_t done = n & ~3;
-
-    if (done != 0) {
-        cortexm_quads_add(x, w, done, T, second);
+    run->x = x;
+    run->end = x + (n - left);
+    run->start = start;
+    cortexm_quads_sums(run, w, base, sum);
+    if (left != 0) {
+        cortexm_quads_left(run->end, w + (n - left) * WEIGHT_BITS / 2, left, run->second, sum);
     }
-    if (done != n) {
-        cortexm_quads_add_rest(x + done, w + done * WEIGHT_BITS / 2, n - done, T);
-        cortexm_quads_add_rest(x + done, w + second + done * WEIGHT_BITS / 2, n - done, T + 3);
-    }
-    cortexm_quads_separate(T, sum);
-    cortexm_quads_separate(T + 3, sum + 4);
 }
 
 /* Sum of x[k] times the weights of one output that is left, with CORTEXM_QUAD_RAISED times the sum of

@@ -74,12 +74,25 @@ static inline void cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w
     }
 }
 
-/* linear: T[0 … 2] and T[3 … 5] += sums for n inputs and two blocks of weights, at w and at w + second;
- * n is a multiple of 4, and not 0. */
-static inline void cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6],
-                                     int32_t second)
+/* eights.h: sum[i] = base[i] + add + the sum of output i, of the words that begin with `start`, for the
+ * inputs from x to end, which are fours, and two blocks of weights, at w and at w + second, or one.
+ *
+ * T[0] - 2^8 T[2] = a + 2^16 (c - a) and T[2] - 2^8 T[0] = b + 2^16 (d - b) give the lower halves of a
+ * and b. Their upper halves plus these, c + (a >> 16) and d + (b >> 16) modulo 2^16, and T[1] then
+ * give (b >> 16) + 2^8 (a >> 16), so all of a and b and the lower halves of c and d. What is left of
+ * T[1] is 2^16 (d >> 16) + 2^24 (c >> 16). */
+static inline void cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w,
+                                      const int32_t *base, int32_t *sum)
 {
-    for (int32_t block = 0; block < 2; ++block) {
+    const int8_t *const x = run->x;
+    const int32_t n = (int32_t)(run->end - x);
+    const int32_t add = run->add;
+    const uint32_t start = run->start;
+
+    for (int32_t block = run->second == 0; block < 2; ++block) {
+        uint32_t T[3] = {start, start, start};
+        uint32_t of_a, of_b, of_c, of_d, high, a, b, c_low, d_low, rest;
+
         for (int32_t k = 0; k < n; ++k) {
             const uint32_t value = (uint32_t)x[k];
             const uint32_t word = cortexm_four(w, k, 0) | (cortexm_four(w, k, 1) << 8) |
@@ -90,8 +103,23 @@ static inline void cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t 
             T[1] += value * reversed;
             T[2] += value * ((reversed << 16) | (reversed >> 16));
         }
-        T += 3;
-        w += second;
+        of_a = T[0] - (T[2] << 8);
+        of_b = T[2] - (T[0] << 8);
+        of_c = (of_a >> 16) + (of_a & 0xffffu);
+        of_d = (of_b >> 16) + (of_b & 0xffffu);
+        high = of_d + (of_c << 8) - T[1];
+        a = (of_a & 0xffffu) + (high << 8 & 0xff0000u);
+        b = (of_b & 0xffffu) + (high << 16 & 0xff0000u);
+        c_low = (of_c - (a >> 16)) & 0xffffu;
+        d_low = (of_d - (b >> 16)) & 0xffffu;
+        rest = T[1] - d_low - (c_low << 8) - (b << 16) - (a << 24);
+        sum[0] = base[0] + add + (int32_t)a;
+        sum[1] = base[1] + add + (int32_t)b;
+        sum[2] = base[2] + add + (int32_t)(c_low + (rest >> 24 << 16));
+        sum[3] = base[3] + add + (int32_t)(d_low + (rest & 0xff0000u));
+        sum += 4;
+        base += 4;
+        w += run->second;
     }
 }
 
@@ -114,8 +142,9 @@ static inline int32_t cortexm_simple_code(int32_t value, int32_t multiplier, int
 CORTEXM_SHARED void cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o,
                                          const int32_t *value, int32_t rows, int8_t *const *out)
 {
-    const int32_t end = o + 4;
+    const int32_t end = rows == CORTEXM_EIGHT_CHANNELS ? o + 8 : o + 4;
 
+    rows = rows == CORTEXM_EIGHT_CHANNELS ? 1 : rows;
     for (; o != end; ++o) {
         const int32_t m = CORTEXM_Q31(codes->multiplier[o]);
         const int32_t s = codes->shift[o];

@@ -95,6 +95,7 @@
 #undef EACH
 #undef EIGHTS
 #undef EIGHT_BIASES
+#undef EIGHT_CHANNELS
 #undef EIGHT_ROWS
 #undef ELEMENT
 #undef ELEMENT_MAX
@@ -294,8 +295,6 @@
 #undef RUN
 #undef SATURATE
 #undef SCALED
-#undef SCALED_s16
-#undef SCALED_s8
 #undef SCATTER_FOUR
 #undef SCATTER_avg_pool2d
 #undef SCATTER_max_pool2d

@@ -364,14 +364,15 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
 #undef PRODUCT
 }
 
+/* eights.h. On the stack: `second`, the inputs' end, `add`, `base`, `sum`. The words of each block are separated as in scalar.h, the second
+ * one's after the first one's, which leaves `second` 0. */
 CORTEXM_NAKED static void
-cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], int32_t second)
+cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *base, int32_t *sum)
 {
-    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(run);
     CORTEXM_TAKES(w);
-    CORTEXM_TAKES(n);
-    CORTEXM_TAKES(T);
-    CORTEXM_TAKES(second);
+    CORTEXM_TAKES(base);
+    CORTEXM_TAKES(sum);
 #define PRODUCTS(word, x, sum0, sum1, sum2)                                                        \
     "rev  r6, " word "\n"                                                                          \
     "muls r6, " x "\n"                                                                             \
@@ -406,29 +407,107 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
                      "push {r4, r5, r6, r7, lr}\n"
                      CORTEXM_HIGH_TO_LOW
                      "push {r4, r5, r6, r7}\n"
-                     "adds r2, r0, r2\n"
-                     "push {r2, r3}\n" /* the end, T */
-                     "ldr  r2, [sp, #44]\n"
-                     "adds r2, r1, r2\n"
-                     "ldmia r3!, {r4, r5, r6, r7}\n"
-                     CORTEXM_LOW_TO_HIGH
-                     "ldmia r3!, {r4, r5}\n"
-                     "mov  r12, r4\n"
-                     "mov  lr, r5\n"
+                     "ldmia r0!, {r4, r5, r6, r7}\n"
+                     "ldr  r0, [r0]\n"
+                     "push {r0, r2, r3}\n"
+                     "push {r5, r6}\n"
+                     "mov  r8, r7\n"
+                     "mov  r9, r7\n"
+                     "mov  r10, r7\n"
+                     "mov  r11, r7\n"
+                     "mov  r12, r7\n"
+                     "mov  lr, r7\n"
+                     "movs r0, r4\n"
+                     "adds r2, r1, r5\n"
+                     "subs r6, r6, r0\n"
+                     "lsls r6, r6, #29\n" /* an odd number of fours? */
+                     "bmi  7f\n"
+                     "b    6f\n"
+                     "7:\n"
+                     "subs r0, #4\n"
+                     "b    2f\n"
                      "1:\n" STEP("0", "1") STEP("2", "3")
-                     "adds r0, #4\n"
-                     "ldr  r6, [sp]\n"
+                     "2:\n" STEP("4", "5") STEP("6", "7")
+                     "adds r0, #8\n"
+                     "6:\n"
+                     "ldr  r6, [sp, #4]\n"
                      "cmp  r0, r6\n"
-                     "bne  1b\n"
-                     "pop  {r2, r3}\n"
-                     CORTEXM_HIGH_TO_LOW
-                     "stmia r3!, {r4, r5, r6, r7}\n"
-                     "mov  r4, r12\n"
-                     "mov  r5, lr\n"
-                     "stmia r3!, {r4, r5}\n"
+                     "beq  3f\n"
+                     "b    1b\n" LITERALS);
+    __asm__ volatile("3:\n"
+                     "mov  r0, r8\n"
+                     "mov  r1, r9\n"
+                     "mov  r2, r10\n"
+                     "4:\n"
+                     "lsls r3, r2, #8\n"
+                     "subs r3, r0, r3\n"
+                     "lsls r4, r0, #8\n"
+                     "subs r4, r2, r4\n"
+                     "uxth r5, r3\n"
+                     "lsrs r3, r3, #16\n"
+                     "adds r3, r3, r5\n"
+                     "uxth r6, r4\n"
+                     "lsrs r4, r4, #16\n"
+                     "adds r4, r4, r6\n"
+                     "lsls r7, r3, #8\n"
+                     "adds r7, r7, r4\n"
+                     "subs r7, r7, r1\n"
+                     "uxtb r0, r7\n"
+                     "uxth r7, r7\n"
+                     "lsrs r7, r7, #8\n"
+                     "subs r4, r4, r0\n"
+                     "uxth r4, r4\n"
+                     "subs r3, r3, r7\n"
+                     "uxth r3, r3\n"
+                     "lsls r0, r0, #16\n"
+                     "adds r6, r6, r0\n" /* b */
+                     "lsls r7, r7, #16\n"
+                     "adds r5, r5, r7\n" /* a */
+                     "subs r1, r1, r4\n"
+                     "lsls r0, r3, #8\n"
+                     "subs r1, r1, r0\n"
+                     "lsls r0, r6, #16\n"
+                     "subs r1, r1, r0\n"
+                     "lsls r0, r5, #24\n"
+                     "subs r1, r1, r0\n"
+                     "lsrs r0, r1, #24\n"
+                     "lsls r0, r0, #16\n"
+                     "adds r3, r3, r0\n" /* c */
+                     "lsrs r1, r1, #16\n"
+                     "uxtb r1, r1\n"
+                     "lsls r1, r1, #16\n"
+                     "adds r4, r4, r1\n" /* d */
+                     "ldr  r0, [sp, #12]\n"
+                     "ldr  r2, [sp, #8]\n"
+                     "ldmia r0!, {r1, r7}\n"
+                     "adds r5, r5, r1\n"
+                     "adds r6, r6, r7\n"
+                     "ldmia r0!, {r1, r7}\n"
+                     "str  r0, [sp, #12]\n"
+                     "adds r3, r3, r1\n"
+                     "adds r4, r4, r7\n"
+                     "adds r5, r5, r2\n"
+                     "adds r6, r6, r2\n"
+                     "adds r7, r3, r2\n"
+                     "adds r4, r4, r2\n"
+                     "ldr  r0, [sp, #16]\n"
+                     "stmia r0!, {r5, r6, r7}\n"
+                     "stmia r0!, {r4}\n"
+                     "str  r0, [sp, #16]\n"
+                     "ldr  r4, [sp]\n"
+                     "cmp  r4, #0\n"
+                     "beq  5f\n"
+                     "movs r4, #0\n"
+                     "str  r4, [sp]\n"
+                     "mov  r0, r11\n"
+                     "mov  r1, r12\n"
+                     "mov  r2, lr\n"
+                     "b    4b\n"
+                     "5:\n"
+                     "add  sp, #20\n"
                      "pop  {r4, r5, r6, r7}\n"
                      CORTEXM_LOW_TO_HIGH
-                     "pop  {r4, r5, r6, r7, pc}\n" LITERALS);
+                     "pop  {r4, r5, r6, r7, pc}\n");
 #undef STEP
 #undef BLOCK
 #undef LITERALS
@@ -490,7 +569,7 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
  * becomes at most the zero point, so if that is -128, as after a ReLU, there is nothing to compute.
  *
  * Three rows are made together (r8 to r10: where their codes of channel o go; r3: the channel, less o),
- * others one after the other. On the stack: o, the rows that are left, `out`, multipliers, shifts, the zero
+ * others one after the other, of four channels or the eight of one row (r11). On the stack: o, the rows that are left, `out`, multipliers, shifts, the zero
  * point. */
 CORTEXM_NAKED CORTEXM_SHARED void
 cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *value, int32_t rows,
@@ -513,10 +592,10 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
     "movs r1, #127\n" done ":\n"                                                                   \
     "mov  r2, " to "\n"                                                                            \
     "strb r1, [r2, r3]\n"
-#define NEXT_CHANNEL                                                                               \
+#define NEXT_CHANNEL(end)                                                                          \
     "adds r3, #1\n"                                                                                \
     "adds r0, #4\n"                                                                                \
-    "cmp  r3, #4\n"                                                                                \
+    "cmp  r3, " end "\n"                                                                           \
     "bne  1b\n"
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
@@ -533,7 +612,7 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "mov  r12, r0\n"
                      "movs r0, r2\n"
                      "cmp  r3, #3\n"
-                     "bne  3f\n"
+                     "bne  9f\n"
                      "ldmia r4!, {r5, r6}\n"
                      "ldr  r4, [r4]\n"
                      "adds r5, r5, r1\n"
@@ -550,9 +629,10 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "movs r2, #15\n"
                      "subs r6, r2, r6\n" CODE("0", "r8", "11", "21")
                      "cmp  r3, r9\n"
-                     "bhs  2f\n" CODE("16", "r9", "12", "22") CODE("32", "r10", "13", "23") NEXT_CHANNEL
+                     "bhs  2f\n" CODE("16", "r9", "12", "22") CODE("32", "r10", "13", "23")
+                         NEXT_CHANNEL("#4")
                      "b    4f\n"
-                     "2:\n" NEXT_CHANNEL
+                     "2:\n" NEXT_CHANNEL("r11")
                      "3:\n" /* the next row alone */
                      "ldr  r1, [sp, #4]\n"
                      "subs r1, #1\n"
@@ -565,8 +645,19 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "adds r3, r3, r1\n"
                      "mov  r8, r3\n"
                      "movs r3, #0\n"
-                     "mov  r9, r3\n" /* no row's place */
                      "b    1b\n"
+                     "9:\n"
+                     "movs r2, #4\n"
+                     "cmp  r3, #8\n"
+                     "bne  10f\n"
+                     "movs r2, #8\n"
+                     "movs r3, #1\n"
+                     "str  r3, [sp, #4]\n"
+                     "10:\n"
+                     "mov  r11, r2\n"
+                     "movs r2, #0\n"
+                     "mov  r9, r2\n" /* no row's place */
+                     "b    3b\n"
                      "4:\n"
                      "add  sp, #24\n"
                      "pop  {r4, r5, r6, r7}\n"

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/* Codes of simple layers (cortexm_simple_code), value[4 * i + k] to out[i][o + k].
+/* Codes of simple layers (cortexm_simple_code), value[4 * i + k] to out[i][o + k]; or eight channels of a row.
  *
  * For the shift -n, with t = floor((value * m + 2^30) / 2^31), less 1 where that is negative, only
  * floor(t / 2^(n-1)) counts: the upper word of value * m + 2^30, less 2^31 where the value is negative,
@@ -36,12 +36,14 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
     "add   r1, r3, r1, lsl #1\n"                                                                   \
     "add   lr, r1, #8\n"
 #define FIRST_AGAIN "subs  r1, #8\n" "subs  r2, #4\n"
+#define EIGHT_CHANNELS "add   lr, #8\n"
 #else
 #define NEXT_CHANNEL "ldr   r4, [r1], #4\n" NEXT_SHIFT
 #define CHANNELS                                                                                   \
     "add   r1, r3, r1, lsl #2\n"                                                                   \
     "add   lr, r1, #16\n"
 #define FIRST_AGAIN "subs  r1, #16\n" "subs  r2, #4\n"
+#define EIGHT_CHANNELS "add   lr, #16\n"
 #endif
 #define NEXT_SHIFT                                                                                 \
     "ldrb  r5, [r2], #1\n"                                                                         \
@@ -77,7 +79,11 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "cmp   r1, lr\n"
                      "bne   1b\n"
                      "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n"
-                     "2:\n" /* row by row */
+                     "2:\n" /* row by row, or eight channels of one */
+                     "cmp   r8, #8\n"
+                     "bne   4f\n"
+                     "mov   r8, #1\n" EIGHT_CHANNELS
+                     "4:\n"
                      "ldr   r9, [r12], #4\n"
                      "str   r12, [sp, #36]\n"
                      "add   r9, r10\n"
@@ -86,10 +92,11 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "bne   3b\n" FIRST_AGAIN
                      "ldr   r12, [sp, #36]\n"
                      "subs  r8, #1\n"
-                     "bne   2b\n"
+                     "bne   4b\n"
                      "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 #undef CODE
 #undef NEXT_SHIFT
+#undef EIGHT_CHANNELS
 #undef FIRST_AGAIN
 #undef CHANNELS
 #undef NEXT_CHANNEL
@@ -98,10 +105,10 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
 #define CORTEXM_SIMPLE_CODES
 #define cortexm_triples_all cortexm_triples_all_v7m
 #define CORTEXM_SIGNED_FOURS
-#define cortexm_quads_add cortexm_quads_add_in_c
+#define cortexm_quads_sums cortexm_quads_sums_in_c
 #define cortexm_triples_put cortexm_triples_put_in_c
 #include "common/scalar.h"
-#undef cortexm_quads_add
+#undef cortexm_quads_sums
 #undef cortexm_triples_put
 
 CORTEXM_NAKED static uint32_t *
@@ -242,14 +249,15 @@ cortexm_triples_all(const uint32_t *panel, const uint8_t *w, int32_t depth, cons
 #undef PRODUCTS
 }
 
+/* eights.h. On the stack: `second`, the inputs' end, `add`, `base`, `sum`. The words of each block are separated as in scalar.h, in the same
+ * registers, the second one's after the first one's, which leaves `second` 0. */
 CORTEXM_NAKED static void
-cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], int32_t second)
+cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *base, int32_t *sum)
 {
-    CORTEXM_TAKES(x);
+    CORTEXM_TAKES(run);
     CORTEXM_TAKES(w);
-    CORTEXM_TAKES(n);
-    CORTEXM_TAKES(T);
-    CORTEXM_TAKES(second);
+    CORTEXM_TAKES(base);
+    CORTEXM_TAKES(sum);
 #define PRODUCTS(word, x, sum0, sum1, sum2)                                                        \
     "mla   " sum0 ", " word ", " x ", " sum0 "\n"                                                  \
     "rev   lr, " word "\n"                                                                         \
@@ -270,19 +278,73 @@ cortexm_quads_add(const int8_t *x, const uint8_t *w, int32_t n, uint32_t T[6], i
 #define STEP                                                                                       \
     "ldrsb r3, [r0], #1\n"                                                                         \
     "ldrsb r12, [r0], #1\n" BLOCK("r1", "r6", "r7", "r8") BLOCK("r2", "r9", "r10", "r11")
-    __asm__ volatile("push  {r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
-                     "add   r12, r0, r2\n"
-                     "push  {r12}\n" /* the end */
-                     "ldr   r2, [sp, #44]\n"
+    __asm__ volatile("push  {r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+                     "ldm   r0, {r0, r2, r3, r6, r7}\n"
+                     "push  {r2, r3, r7}\n"
                      "add   r2, r1\n"
-                     "ldmia r3, {r6, r7, r8, r9, r10, r11}\n"
+                     "sub   r12, r3, r0\n"
+                     "tst   r12, #4\n"
+                     "mov   r7, r6\n"
+                     "mov   r8, r6\n"
+                     "mov   r9, r6\n"
+                     "mov   r10, r6\n"
+                     "mov   r11, r6\n"
+                     "bne   2f\n"
+                     "cmp   r0, r3\n"
+                     "beq   5f\n"
                      "1:\n" STEP STEP
-                     "ldr   r12, [sp]\n"
+                     "2:\n" STEP STEP
+                     "ldr   r12, [sp, #4]\n"
                      "cmp   r0, r12\n"
                      "bne   1b\n"
-                     "add   sp, #4\n"
-                     "pop   {r3}\n"
-                     "stmia r3, {r6, r7, r8, r9, r10, r11}\n"
+                     "5:\n"
+                     "add   r0, sp, #8\n"
+                     "ldm   r0, {r0, r1, r2}\n"
+                     "3:\n"
+                     "sub   r3, r6, r8, lsl #8\n"
+                     "sub   r4, r8, r6, lsl #8\n"
+                     "uxth  r5, r3\n"
+                     "uxth  r6, r4\n"
+                     "add   r3, r5, r3, lsr #16\n"
+                     "add   r4, r6, r4, lsr #16\n"
+                     "add   r8, r4, r3, lsl #8\n"
+                     "subs  r8, r8, r7\n"
+                     "ubfx  r12, r8, #8, #8\n"
+                     "uxtb  r8, r8\n"
+                     "add   r5, r5, r12, lsl #16\n" /* a */
+                     "add   r6, r6, r8, lsl #16\n"  /* b */
+                     "sub   r3, r3, r12\n"
+                     "sub   r4, r4, r8\n"
+                     "uxth  r3, r3\n"
+                     "uxth  r4, r4\n"
+                     "subs  r7, r7, r4\n"
+                     "sub   r7, r7, r3, lsl #8\n"
+                     "sub   r7, r7, r6, lsl #16\n"
+                     "sub   r7, r7, r5, lsl #24\n"
+                     "lsr   r12, r7, #24\n"
+                     "and   r7, r7, #0xff0000\n"
+                     "add   r3, r3, r12, lsl #16\n" /* c */
+                     "add   r4, r4, r7\n"           /* d */
+                     "ldmia r1!, {r7, r8, r12, lr}\n"
+                     "add   r5, r0\n"
+                     "add   r6, r0\n"
+                     "add   r3, r0\n"
+                     "add   r4, r0\n"
+                     "add   r5, r7\n"
+                     "add   r6, r8\n"
+                     "add   r7, r3, r12\n"
+                     "add   r8, r4, lr\n"
+                     "stmia r2!, {r5, r6, r7, r8}\n"
+                     "ldr   r3, [sp]\n"
+                     "cbz   r3, 4f\n"
+                     "movs  r3, #0\n"
+                     "str   r3, [sp]\n"
+                     "mov   r6, r9\n"
+                     "mov   r7, r10\n"
+                     "mov   r8, r11\n"
+                     "b     3b\n"
+                     "4:\n"
+                     "add   sp, #20\n"
                      "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 #undef STEP
 #undef BLOCK

@@ -44,20 +44,19 @@ static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *
     for (int32_t k = 0; k < n; k += CORTEXM_QUAD_CHUNK) {
         const int32_t count = cortexm_min(n - k, CORTEXM_QUAD_CHUNK);
         const int32_t x_sum = cortexm_sum_s8(row + k, count);
+        const uint32_t begin = cortexm_quads_start(x_sum);
+        cortexm_quads_t run = {.second = 4 * row_bytes};
         const uint8_t *w = (const uint8_t *)weight + 4 * output_bytes(k);
         int32_t o = 0;
 
         for (; o + 8 <= outputs; o += 8) {
-            cortexm_quads(row + k, w, count, x_sum, 4 * row_bytes, sum + o);
+            cortexm_quads(&run, row + k, w, count, begin, sum + o, sum + o);
             w += 8 * row_bytes;
         }
         if (o < whole) {
-            int32_t twice[8] = {0};
-
-            cortexm_quads(row + k, w, count, x_sum, 0, twice);
-            for (int32_t i = 0; i < 4; ++i) {
-                sum[o++] += twice[i];
-            }
+            run.second = 0;
+            cortexm_quads(&run, row + k, w, count, begin, sum + o, sum + o);
+            o += 4;
             w += 4 * row_bytes;
         }
         w -= 3 * output_bytes(k);
