@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cases.h"
 #include "floats.h"
@@ -70,19 +71,20 @@ static cortexm_conv_s8w4_t narrow_params(const cortexm_conv_s8_t *p, int16_t *mu
     };
 }
 
-/* Weights [output][column][row][input]. */
+/* Weights [output][column][row][input], each output's filled up with zeros to `depth`. */
 static int8_t *columns_first(const int8_t *weight, int32_t outputs, int32_t rows, int32_t columns,
-                             int32_t inputs)
+                             int32_t inputs, int32_t depth)
 {
-    int8_t *const turned = allocate(outputs * rows * columns * inputs);
+    int8_t *const turned = allocate(outputs * depth);
 
+    memset(turned, 0, (size_t)(outputs * depth));
     for (int32_t i = 0; i < outputs * rows * columns * inputs; ++i) {
         const int32_t tap = i / inputs;
         const int32_t column = tap % columns;
         const int32_t row = tap / columns % rows;
         const int32_t output = tap / columns / rows;
 
-        turned[((output * columns + column) * rows + row) * inputs + i % inputs] = weight[i];
+        turned[output * depth + (column * rows + row) * inputs + i % inputs] = weight[i];
     }
     return turned;
 }
@@ -231,16 +233,17 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     ref(&p, in, weight, bias, o.data[1], NULL);
     if (kind == CONV_GEMM4) {
-        const int32_t depth = p.kernel_h * p.kernel_w * group_in;
-
-        int8_t *const turned = columns_first(weight, p.out_c, p.kernel_h, p.kernel_w, group_in);
+        const int32_t inputs = p.kernel_h * p.kernel_w * group_in;
+        const int is_filled = p.kernel_h * p.kernel_w > 1 && inputs % 16 >= 8;
+        const int32_t depth = is_filled ? (inputs + 15) / 16 * 16 : inputs;
+        int8_t *const turned = columns_first(weight, p.out_c, p.kernel_h, p.kernel_w, group_in, depth);
 
         packed = bits == 8 ? pack_gemm4(turned, p.out_c / groups, groups, depth)
                            : pack_nibble_gemm4(turned, p.out_c / groups, groups, depth);
         free(turned);
         free(weight);
         weight = packed;
-        scratch = allocate(COLUMNS_SCRATCH(p, 1));
+        scratch = allocate(COLUMNS_SCRATCH(p, 1) + depth - inputs);
     }
     if (kind == TRANSPOSE) {
         const int32_t filter = weight_size / p.out_c;
@@ -470,7 +473,7 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
                          : pack_nibble_twos(weight, p->out_c, depth);
     case CONV_GEMM4:
         *scratch = allocate(COLUMNS_SCRATCH(*p, 2));
-        turned = columns_first(weight, p->out_c, p->kernel_h, p->kernel_w, p->in_c / p->groups);
+        turned = columns_first(weight, p->out_c, p->kernel_h, p->kernel_w, p->in_c / p->groups, depth);
         packed = bits == 8 ? pack_gemm4_in(8, turned, outputs, p->groups, depth)
                            : pack_nibble_gemm4_in(8, turned, outputs, p->groups, depth);
         free(turned);

@@ -42,17 +42,19 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
 
     Most of it is read, and not used, behind the last ones; it does not grow with the layer.
     What does grow is a byte per channel where DSP kernels take an odd number of inputs in twos,
-    or two where conv2d_s8_dsp has two left of fours (conv2d_symmetric fills them up), a channel
+    or two where conv2d_s8_dsp has two left of fours (conv2d_symmetric fills them up), up to eight where
+    conv2d_s8_mve has more than half a vector of inputs, a channel
     where it takes an odd number in twos, and depthwise channels filled up to eights for MVE.
     With 4 bits it is half as much, but inputs come in fours, and those of channels that are left in eights.
     """
     in_twos = depth % 2 * channels
+    filled = -depth % 16 * channels if depth & 8 else 0  # windows of several pixels
     return {
         "": 0,
         "fours": 0,
         "signed_fours": 0,
         "tap_fours": 0,
-        "gemm4": max(0, 16 - depth),
+        "gemm4": max(0, 16 - depth) + filled,
         "gemm8": max(0, 16 - depth),
         "window_rows": 1,
         "pairs": 8 + 9 + in_twos,
@@ -61,7 +63,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "depthwise16": 0,
         "depthwise8": -channels % 8 * depth,
         "tap_pairs": depth % 2 * channels + -channels % 4 * (depth + depth % 2),
-        "nibble_gemm4": max(0, 16 - depth) + left * 8,
+        "nibble_gemm4": max(0, 16 - depth) + left * 8 + filled,
         "nibble_gemm8": max(0, 16 - depth) + channels % 8 * 8,
         "nibble_rows": 0,
         "nibble_fours": in_twos,
@@ -142,4 +144,6 @@ def test_constants_of_odd_networks(cpu: str) -> None:
         x = net.conv(x, c[2], (3, 3))
         x = net.linear(net.view(net.pool(x, (8, 8), largest=False), (1, c[2])), 10)
         plan = make_plan(simplify(net.finish(x)), Target.parse(cpu))
-        assert plan.constant_bytes <= 1.03 * plan.needed_bytes + 64, (seed, c)
+        # For MVE windows of several pixels are filled up by less than half a vector.
+        filled = 8 * sum(c) if cpu == "cortex-m55" else 0
+        assert plan.constant_bytes <= 1.03 * plan.needed_bytes + 64 + filled, (seed, c)

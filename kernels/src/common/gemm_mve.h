@@ -260,12 +260,12 @@ typedef struct {
 static inline void cortexm_gemm_depth(cortexm_gemm_t *g, cortexm_depth_t depth, int signs)
 {
     const int32_t chunks = (int32_t)depth.chunks + (depth.first == 16);
-    const int32_t turns = cortexm_max((chunks + 2) / 3, 1);
+    const int32_t turns = cortexm_max((chunks + 3) / 4, 1);
 
     g->is_short = depth.first % 16 != 0;
     g->loop_turns = 2 * turns - signs;
     g->turns = g->is_short ? (int32_t)depth.first : g->loop_turns;
-    g->loop = (uint32_t)(3 * turns - chunks) * CORTEXM_CHUNK_BYTES + 1;
+    g->loop = (uint32_t)(4 * turns - chunks) * CORTEXM_CHUNK_BYTES + 1;
 }
 
 /* out: the finished products of all pairs, at least one, with all whole blocks of channels. Moves shift …
@@ -306,9 +306,9 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const cortexm_
         "4:\n\t" CORTEXM_LANDING CORTEXM_FIRST_CHUNK
         "ldr         %[turns], [%[g], #16]\n\t"
         "ldr         pc, [%[g], #20]\n"
-        /* Then three chunks at a time, entered in the middle. */
+        /* Then four chunks at a time, entered in the middle. */
         "1:\n\t"
-        ".rept       3\n\t" CORTEXM_LANDING CORTEXM_CHUNK
+        ".rept       4\n\t" CORTEXM_LANDING CORTEXM_CHUNK
         ".endr\n\t" CORTEXM_LANDING
         "subs        %[turns], %[turns], #2\n\t"
         "bgt         1b\n\t"

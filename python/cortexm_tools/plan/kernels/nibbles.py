@@ -21,6 +21,8 @@ from .packing import (
     phase_depths,
     phases_with_taps,
     tap_fours,
+    whole_chunks,
+    whole_depth,
 )
 
 
@@ -252,7 +254,8 @@ def _nibble_gemm4(constants: Constants, block: int = 4) -> Array:
 
 def nibble_gemm4(constants: Constants) -> Array:
     """gemm4 with two channels in a byte; those that are left as `nibble_vectors`."""
-    return filled_up([_nibble_gemm4(columns_first(constants))], behind_gemm4(constants))
+    filled = whole_chunks(constants)
+    return filled_up([_nibble_gemm4(filled)], behind_gemm4(filled))
 
 
 def nibble_gemm8(constants: Constants) -> Array:
@@ -273,8 +276,9 @@ def _nibble_gemm4_sizes(channels: int, depth: int, width: int = 16, block: int =
 
 def nibble_gemm4_size(constants: Constants) -> int:
     groups, channels = constants.groups, constants.weight.shape[0]
-    size = groups * _nibble_gemm4_sizes(channels // groups, constants.weight.size // channels)
-    return size + behind_gemm4(constants)
+    depth = whole_depth(constants)
+    size = groups * _nibble_gemm4_sizes(channels // groups, depth)
+    return size + behind_gemm4(constants, depth=depth)
 
 
 def nibble_gemm4_wide(constants: Constants) -> Array:

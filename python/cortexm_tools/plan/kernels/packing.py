@@ -8,6 +8,7 @@ Kernels without `pack` read the plain form that kernels.h documents.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -145,15 +146,37 @@ def columns_first(constants: Constants) -> Constants:
     return replace(constants, weight=weight.transpose(0, 2, 1, 3))
 
 
+def whole_chunks(constants: Constants) -> Constants:
+    """Columns first; the weights of windows of several pixels are filled up to chunks of 16 where more than
+    half a chunk is there: `depth_of` in conv2d_mve.inc."""
+    turned = columns_first(constants)
+    filled = whole_depth(constants)
+    rows = turned.rows
+    if filled == rows.shape[1]:
+        return turned
+    return replace(turned, weight=np.pad(rows, ((0, 0), (0, filled - rows.shape[1]))))
+
+
+def whole_depth(constants: Constants) -> int:
+    """The weights of a channel of `whole_chunks`."""
+    shape = constants.weight.shape
+    depth: int = math.prod(shape[1:])
+    is_window = len(shape) == 4 and shape[1] * shape[2] > 1
+    return (depth + 15) // 16 * 16 if is_window and depth & 8 else depth
+
+
 def filled_up(parts: Sequence[Array], behind: int) -> Array:
     """The parts one after another, and so many zeros, if that is any."""
     return np.pad(np.concatenate(parts), (0, max(0, behind)))
 
 
-def behind_gemm4(constants: Constants, width: int = 16, block: int = 4) -> int:
-    """Bytes that are read behind the last block."""
+def behind_gemm4(
+    constants: Constants, width: int = 16, block: int = 4, depth: int | None = None
+) -> int:
+    """Bytes that are read behind the last block; of channels of `depth` weights, if that is given."""
     channels = constants.weight.shape[0] // constants.groups
-    depth = constants.weight.size // constants.weight.shape[0]
+    if depth is None:
+        depth = constants.weight.size // constants.weight.shape[0]
     return max(0, width - depth * (1 + channels % block)) if channels >= block else 0
 
 
@@ -164,11 +187,13 @@ def gemm4(constants: Constants) -> Array:
     The first chunk takes 1 … 16 bytes of each channel, so that the others have 16. It is read in
     whole vectors, which may need bytes behind the last block.
     """
-    return filled_up([_gemm4(columns_first(constants))], behind_gemm4(constants))
+    filled = whole_chunks(constants)
+    return filled_up([_gemm4(filled)], behind_gemm4(filled))
 
 
 def gemm4_size(constants: Constants) -> int:
-    return constants.weight.size + behind_gemm4(constants)
+    depth = whole_depth(constants)
+    return constants.weight.shape[0] * depth + behind_gemm4(constants, depth=depth)
 
 
 def gemm8(constants: Constants) -> Array:

@@ -285,7 +285,10 @@ def _columns(facts: Facts, code: int = 1) -> int:
         most = max(columns, min(7 * stride + width, 512 // column))
         together = min((most - width) // stride + 1, facts["out_w"]) // 2 * 2
         columns = max(columns, (together - 1) * stride + width)
-    return int(columns * column)
+    # Behind the last window as many as its weights are filled up with (`whole_chunks`, packing.py).
+    depth = width * column
+    is_filled = code == 1 and depth & 8 and width * facts["kernel_h"] > 1
+    return int(columns * column + (-depth % 16 if is_filled else 0))
 
 
 def _wide_columns(facts: Facts) -> int:
