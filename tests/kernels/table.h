@@ -382,6 +382,7 @@
     K(rnn_s16, dsp, rnn_pairs_s16_case)                                                            \
     K(rnn_s8w4, dsp, rnn_pairs_s8w4_case)                                                          \
     K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
+    K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
     K(add_s16, dsp, add_shifts_right_s16_case)                                                     \
@@ -497,8 +498,6 @@
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
     K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
-    K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
-    K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
     K(mul_s16, v6m, mul_s16_case)                                                                  \
     K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \

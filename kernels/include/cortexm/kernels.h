@@ -443,6 +443,7 @@ CORTEXM_ACTIVATION_S8(cortexm_activation_s8_scalar);
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_scalar);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_v6m);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_mve);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);

@@ -6,6 +6,10 @@
 #ifndef CORTEXM_COMMON_DSP_H
 #define CORTEXM_COMMON_DSP_H
 
+#if !defined(__ARM_FEATURE_DSP)
+#error "dsp kernels need the DSP extension"
+#endif
+
 /* As in mve.h: the assembly takes registers that GCC at -O0 keeps for itself. */
 #if defined __GNUC__ && !defined __clang__ && !defined __OPTIMIZE__
 #pragma GCC optimize("O1")

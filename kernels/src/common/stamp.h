@@ -138,10 +138,13 @@
 #undef GATHER_max_pool2d
 #undef GATHER_s16
 #undef GATHER_s8
+#undef HAS_ROWS
+#undef HAS_ROWS_dsp
 #undef HIGH_HALF
 #undef INSTRUCTION
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
+#undef IN_FOURS
 #undef IN_TURNS
 #undef ISA
 #undef IS_BYTE_s16
@@ -261,6 +264,8 @@
 #undef POWERS_ALONE
 #undef PRODUCT
 #undef PRODUCTS
+#undef PRODUCT_dsp
+#undef PRODUCT_mve
 #undef PRODUCT_scalar
 #undef PRODUCT_v6m
 #undef PUSH_MASK
@@ -311,6 +316,11 @@
 #undef SMALLEST
 #undef SMALLEST_s16
 #undef SMALLEST_s8
+#undef SMALL_PRODUCT
+#undef SMALL_PRODUCT_dsp
+#undef SMALL_PRODUCT_mve
+#undef SMALL_PRODUCT_scalar
+#undef SMALL_PRODUCT_v6m
 #undef SOFTMAX_COLUMNS
 #undef SQUARE
 #undef SQUARES
