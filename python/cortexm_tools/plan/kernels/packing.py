@@ -193,7 +193,7 @@ def gemm4(constants: Constants) -> Array:
 
 def gemm4_size(constants: Constants) -> int:
     depth = whole_depth(constants)
-    return constants.weight.shape[0] * depth + behind_gemm4(constants, depth=depth)
+    return int(constants.weight.shape[0]) * depth + behind_gemm4(constants, depth=depth)
 
 
 def gemm8(constants: Constants) -> Array:
