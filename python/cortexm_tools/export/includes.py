@@ -2,7 +2,8 @@
 """Which files of ours a source of a kernel includes, as its preprocessor finds them.
 
 A file that several kernels share includes by conditions on what the kernel is: `defined CORTEXM_IS_name`
-and `CODE_BITS == n` of kernels/src/common/stamp.h, joined by && and ||. Of any other condition both sides
+and `CODE_BITS == n` of kernels/src/common/stamp.h, and macros that are 1 for some instruction sets
+(`#define HAS_ROWS CORTEXM_JOIN(HAS_ROWS_, ISA)`), joined by && and ||. Of any other condition both sides
 count.
 """
 
@@ -18,6 +19,7 @@ _DIRECTIVE = re.compile(
     r"|(?P<word>if|ifdef|ifndef|elif|else|endif)\b[ \t]*(?P<condition>.*))",
     re.MULTILINE,
 )
+_BY_ISA = re.compile(r"^#define (\w+) CORTEXM_JOIN\(\1_, ISA\)$", re.MULTILINE)
 # Headers that a kernel names by its instruction set (kernels/src/common/stamp.h).
 _ROUTINES = {"CORTEXM_ROUTINES": "common/{isa}.h", "CORTEXM_ROUTINES_WIDE": "common/wide/{isa}.h"}
 
@@ -48,16 +50,17 @@ class Kernel:
     def included(self, text: str) -> list[str]:
         """The files of ours that a text includes."""
         found: list[str] = []
+        by_isa = {name: f"#define {name}_{self.isa} 1\n" in text for name in _BY_ISA.findall(text)}
         # Of each open #if: whether this branch counts, and whether none before it surely did.
         stack: list[tuple[bool, bool]] = []
         for match in _DIRECTIVE.finditer(text):
             word, condition = match["word"], match["condition"]
             if word in ("if", "ifdef", "ifndef"):
-                holds = self._holds(condition) if word == "if" else None
+                holds = self._holds(condition, by_isa) if word == "if" else None
                 stack.append((holds is not False, holds is not True))
             elif word in ("elif", "else"):
                 _, still = stack.pop()
-                holds = self._holds(condition) if word == "elif" else True
+                holds = self._holds(condition, by_isa) if word == "elif" else True
                 stack.append((still and holds is not False, still and holds is not True))
             elif word == "endif":
                 stack.pop()
@@ -67,18 +70,18 @@ class Kernel:
                     found.append(file or _ROUTINES[macro].format(isa=self.isa))
         return found
 
-    def _holds(self, condition: str) -> bool | None:
+    def _holds(self, condition: str, by_isa: dict[str, bool]) -> bool | None:
         """Whether a condition holds; None if that is not known."""
-        sides = [self._all(part) for part in condition.split("||")]
+        sides = [self._all(part, by_isa) for part in condition.split("||")]
         return True if True in sides else None if None in sides else False
 
-    def _all(self, text: str) -> bool | None:
-        terms = [self._term(part.strip()) for part in text.split("&&")]
+    def _all(self, text: str, by_isa: dict[str, bool]) -> bool | None:
+        terms = [self._term(part.strip(), by_isa) for part in text.split("&&")]
         return False if False in terms else None if None in terms else True
 
-    def _term(self, text: str) -> bool | None:
+    def _term(self, text: str, by_isa: dict[str, bool]) -> bool | None:
         if match := re.fullmatch(r"defined[ (]*CORTEXM_IS_(\w+)\)?", text):
             return match[1] in self.defined
         if match := re.fullmatch(r"CODE_BITS == (\d+)", text):
             return None if self.bits is None else self.bits == int(match[1])
-        return None
+        return by_isa.get(text)
