@@ -364,8 +364,9 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
 #undef PRODUCT
 }
 
-/* eights.h. On the stack: `second`, the inputs' end, `add`, `base`, `sum`. The words of each block are separated as in scalar.h, the second
- * one's after the first one's, which leaves `second` 0. */
+/* eights.h. On the stack: `second`, the inputs' end, `add`, `base`, `sum`. The words of each block are
+ * separated as in scalar.h, the second one's after the first one's, which leaves `second` 0. In
+ * two pieces, for the length that a literal may have: nothing comes between them in a naked function. */
 CORTEXM_NAKED static void
 cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *base, int32_t *sum)
 {
@@ -569,8 +570,8 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
  * becomes at most the zero point, so if that is -128, as after a ReLU, there is nothing to compute.
  *
  * Three rows are made together (r8 to r10: where their codes of channel o go; r3: the channel, less o),
- * others one after the other, of four channels or the eight of one row (r11). On the stack: o, the rows that are left, `out`, multipliers, shifts, the zero
- * point. */
+ * others one after the other, of four channels or the eight of one row (r11). On the stack: o, the rows that
+ * are left, `out`, multipliers, shifts, the zero point. */
 CORTEXM_NAKED CORTEXM_SHARED void
 cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *value, int32_t rows,
                      int8_t *const *out)

@@ -249,8 +249,9 @@ cortexm_triples_all(const uint32_t *panel, const uint8_t *w, int32_t depth, cons
 #undef PRODUCTS
 }
 
-/* eights.h. On the stack: `second`, the inputs' end, `add`, `base`, `sum`. The words of each block are separated as in scalar.h, in the same
- * registers, the second one's after the first one's, which leaves `second` 0. */
+/* eights.h. On the stack: `second`, the inputs' end, `add`, `base`, `sum`. The words of each block are
+ * separated as in scalar.h, in the same registers, the second one's after the first one's, which leaves
+ * `second` 0. */
 CORTEXM_NAKED static void
 cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *base, int32_t *sum)
 {
