@@ -6,12 +6,21 @@
 #include "cases.h"
 #include "harness.h"
 
+/* A box, or one row that is longer than a vector. */
+static walk_t box_or_row(void)
+{
+    const int32_t size = between(1, 70);
+    const walk_t row = {1, {size}, size};
+
+    return one_in(3) ? row : walk();
+}
+
 /* Results of `out` bytes each; sums take no infinities. */
 static int reduction(kernel_fn variant, kernel_fn ref, element_t type, int32_t out, int special)
 {
     const kernel_fn both[] = {variant, ref};
-    const walk_t kept = walk();
-    const walk_t reduced = walk();
+    const walk_t kept = box_or_row();
+    const walk_t reduced = box_or_row();
     cortexm_reduce_t p = {0};
     void *const in = elements(type, kept.size * reduced.size, special);
     const outputs_t o = outputs(kept.size * out);

@@ -124,6 +124,7 @@
 #undef FIRST2
 #undef FIRST3
 #undef FIRST_AGAIN
+#undef FIRST_LANES
 #undef FIRST_ROUND
 #undef FOLD
 #undef FOR_ELEMENTS
@@ -142,6 +143,8 @@
 #undef HAS_ROWS_dsp
 #undef HIGH_HALF
 #undef INSTRUCTION
+#undef INSTRUCTION_amax
+#undef INSTRUCTION_amin
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
 #undef IN_FOURS
@@ -287,6 +290,7 @@
 #undef RELATION_compare_ne
 #undef REPEAT
 #undef REPEATED
+#undef REPEATED_COUNT
 #undef RESCALE
 #undef RESULT
 #undef RESULT_avg_pool2d
@@ -376,6 +380,9 @@
 #undef THREE_PIXELS
 #undef TO
 #undef TURN
+#undef TURN_dsp
+#undef TURN_scalar
+#undef TURN_v6m
 #undef TWO_ROWS
 #undef TWO_TAPS
 #undef TYPES
@@ -404,6 +411,7 @@
 #undef ZERO_POINT
 #undef ZERO_POINTS
 #undef block_sums
+#undef high_half_dsp
 #undef pixels_of
 #undef square_dsp
 #undef weighted_dsp
