@@ -19,6 +19,14 @@ static int32_t least_channels(conv_kind_t kind)
      4 * (((p).kernel_h - 1) * (p).dilation_h + 1) *                                               \
          (((p).out_w + 9) * (p).stride_w + ((p).kernel_w + 3) * (p).dilation_w))
 
+/* As `band` in plan/kernels/requirements.py: pairs of pixels of an image, maybe turned. */
+#define TWOS(p, along) ((p).stride_##along == 1 ? (p).out_##along / 2 : 0)
+#define IS_TURNED(p)                                                                               \
+    (((p).out_w - 1) * (p).stride_w + 3 <= 9 && (p).stride_h <= (p).stride_w &&                    \
+     4 * (p).out_w <= 3 * (p).out_h && (p).out_h * (p).stride_h <= 30)
+#define WINDOW_ROWS_PAIRS(p)                                                                       \
+    (1 + (IS_TURNED(p) ? (p).out_h - TWOS(p, h) : (p).out_w - TWOS(p, w)))
+
 /* One output pixel, whose taps lie in the image with one distance between them. */
 #define MAKE_PIXEL(p)                                                                              \
     do {                                                                                           \
@@ -307,13 +315,13 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         weight = bits == 8 ? packed : pack_nibble_vectors(packed, places);
         scratch = allocate(20 * ((taps + 3) / 4 * 4) + p.in_c + (bits == 8 ? 0 : places));
     } else if (is_depthwise) {
-        const int32_t columns = p.stride_w == 1 ? (p.out_w + 1) / 2 : p.out_w;
+        const int32_t pairs = WINDOW_ROWS_PAIRS(p);
 
         packed = pack_depthwise(kind, weight, p.kernel_h * p.kernel_w, p.out_c);
         free(weight);
         weight = bits == 8 ? packed : pack_nibbles(packed, weight_size);
         scratch = allocate(kind == DEPTHWISE_WINDOW_ROWS
-                               ? 144 * (columns + 1)
+                               ? 144 * pairs
                                : 32 * p.kernel_h * p.kernel_w + p.in_c +
                                      (bits == 8 ? 0 : weight_size));
     }
@@ -449,7 +457,6 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
 {
     const int32_t taps = p->kernel_h * p->kernel_w;
     const int32_t depth = taps * p->in_c / p->groups;
-    const int32_t columns = p->stride_w == 1 ? (p->out_w + 1) / 2 : p->out_w;
     const int32_t outputs = p->out_c / p->groups;
     const int32_t phase = (p->kernel_h + p->stride_h - 1) / p->stride_h *
                           ((p->kernel_w + p->stride_w - 1) / p->stride_w) * p->in_c;
@@ -483,7 +490,7 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
         packed = pack_depthwise(kind, weight, taps, p->out_c);
         return bits == 8 ? packed : pack_nibbles(packed, p->out_c * taps);
     case DEPTHWISE_WINDOW_ROWS:
-        *scratch = allocate(144 * (columns + 1));
+        *scratch = allocate(144 * WINDOW_ROWS_PAIRS(*p));
         packed = pack_depthwise(kind, weight, taps, p->out_c);
         return bits == 8 ? packed : pack_nibbles(packed, p->out_c * taps);
     case CONV_PLANES:

@@ -43,3 +43,23 @@ def test_distances_are_those_of_the_definition() -> None:
         ahead = 1 if planes else random.randint(1, 5)
         found = _image_distance(tuple(fields.items()), ahead, planes)
         assert found == _by_definition(fields, ahead, planes), (fields, ahead, planes)
+
+
+def test_channels_that_are_read_before_they_are_written_lie_where_they_were() -> None:
+    """Rows or columns for one band, and no longer than a turned image may be."""
+    for out_h, out_w, at_once in (
+        (7, 40, True),
+        (8, 40, False),
+        (25, 5, True),
+        (25, 8, False),
+        (31, 5, False),
+    ):
+        fields = dict.fromkeys(("stride_h", "stride_w"), 1) | dict.fromkeys(
+            ("kernel_h", "kernel_w"), 3
+        )
+        fields |= {"in_c": 8, "out_c": 8, "out_pixel_stride": 8, "in_y0": -1, "in_x0": -1}
+        fields |= {"in_h": out_h, "in_w": out_w, "out_h": out_h, "out_w": out_w}
+        fields["in_row_stride"] = 8 * out_w
+        found = _image_distance(tuple(fields.items()), 1, True, 9)
+        assert found.modulus == 8
+        assert (found.nbytes <= 0) == at_once, fields

@@ -18,6 +18,7 @@ import numpy as np
 from cortexm_tools.ir import Graph, Op, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import Plan
+from cortexm_tools.plan.kernels.requirements import is_turned
 from cortexm_tools.plan.types import Call, Step, TensorArg
 
 EMPTY = -1
@@ -108,7 +109,7 @@ class _Replay:
             if not args:
                 continue  # a constant's offsets, to scratch
             target = args[-1]
-            kind, _, ahead = call.kernel.order.partition(":")
+            kind, ahead, rows = (call.kernel.order + "::").split(":")[:3]
             fields = dict(call.fields)
             if call.kernel.op == "index_offsets":
                 self.whole(self.meant(target, step.op.inputs))  # to scratch
@@ -119,7 +120,7 @@ class _Replay:
                 self.memory[start + target.offset :][:count] = moved
             elif kind in ("pixels", "planes") and fields.get("groups", 1) == 1:
                 op = makers[self.meant(target, tuple(makers))]
-                self.image(call, args, op, kind == "planes", int(ahead or 1))
+                self.image(call, args, op, kind == "planes", int(ahead or 1), int(rows or 0))
             elif kind == "elements" and all(
                 fields.get(name, fields["count"]) == fields["count"]
                 for name in ("a_period", "b_period")
@@ -175,7 +176,9 @@ class _Replay:
         if result not in self.places:
             self.whole(result)
 
-    def image(self, call: Call, args: list[TensorArg], op: Op, planes: bool, ahead: int) -> None:
+    def image(
+        self, call: Call, args: list[TensorArg], op: Op, planes: bool, ahead: int, band: int
+    ) -> None:
         source, target = args
         f: dict[str, Any] = dict(call.fields)
         read, made = self.meant(source, op.inputs), op.outputs[0]
@@ -212,14 +215,20 @@ class _Replay:
                         at = source.offset + place + low
                         self.check(source.index, read, at, high - low, begin + low)
 
+        reads_first = planes and (
+            kernel_h + (f["out_h"] - 1) * over.stride[0] <= band or (band > 0 and is_turned(f))
+        )
         for low in range(0, out_c, together):
             high = min(low + together, out_c)
             pixels = count * width
+            if reads_first:
+                for q in range(pixels):
+                    window(q, low, high)
             for q in range(pixels + ahead - 1):
                 if q < pixels:
                     at = target.offset + q * f["out_pixel_stride"] + low
                     self.write(target.index, made, at, high - low, done + q * out_c + low)
-                if q >= ahead - 1 and q - ahead + 1 < pixels:
+                if q >= ahead - 1 and q - ahead + 1 < pixels and not reads_first:
                     window(q - ahead + 1, low, high if planes else in_c)
         self.done[made] += math.prod((count, width, out_c))
 

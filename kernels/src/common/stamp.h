@@ -51,6 +51,7 @@
 #undef APART
 #undef AT_ONCE
 #undef BAND
+#undef BEGIN_BOTH
 #undef BESIDE
 #undef BETTER
 #undef BETTER_argmax

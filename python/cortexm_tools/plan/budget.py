@@ -40,13 +40,13 @@ def places(calls: Sequence[Call]) -> int:
     """Pixels or elements that the calls of an operator read and write, where they may overlap."""
     total = 0
     for call in calls:
-        order, _, together = call.kernel.order.partition(":")
+        order, *numbers = call.kernel.order.split(":")
         fields = call.int_fields
         if order in ("pixels", "planes"):
             pixels = fields["in_h"] * fields["in_w"] + 2 * fields["out_h"] * fields["out_w"]
             channels = fields.get("out_c", fields.get("channels", 4))
             total += (
-                call.turns * pixels * (-(-channels // int(together)) if order == "planes" else 1)
+                call.turns * pixels * (-(-channels // int(numbers[0])) if order == "planes" else 1)
             )
         elif order == "elements":
             total += call.turns * 2 * fields["count"]

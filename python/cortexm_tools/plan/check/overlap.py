@@ -161,8 +161,23 @@ def _whole(graph: Graph, arg: TensorArg, time: int) -> _Pattern:
 
 
 def _kind(call: Call) -> tuple[str, int]:
-    name, _, count = call.kernel.order.partition(":")
-    return name, int(count) if count else 1
+    name, *numbers = call.kernel.order.split(":")
+    return name, int(numbers[0]) if numbers else 1
+
+
+def _reads_first(call: Call, fields: Mapping[str, object]) -> bool:
+    """Whether channels of ``planes:K:N`` are read as a whole: windows reach over N rows, or the image is
+    turned."""
+    places = int(call.kernel.order.split(":")[2])
+    rows, kernel, stride = _ints(fields, "out_h", "kernel_h", "stride_h")
+    columns, across, stride_w = _ints(fields, "out_w", "kernel_w", "stride_w")
+    turned = (
+        stride_w * (columns - 1) + across <= places
+        and stride <= stride_w
+        and 4 * columns <= 3 * rows
+        and stride * rows <= 30
+    )
+    return turned or stride * (rows - 1) + kernel <= places
 
 
 def _writer(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
@@ -175,7 +190,9 @@ def _writer(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
 
         def when(places: Ints) -> Ints:
             pixel, channel = np.divmod(places // size, step)
-            time = pixel // width + channel // together * height if kind == "planes" else pixel
+            time = pixel
+            if kind == "planes":
+                time = 1 + pixel // width + channel // together * height
             return np.where(channel < channels, time, _NEVER)
 
         extent = ((height * width - 1) * step + channels) * size
@@ -194,6 +211,7 @@ def _reader(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
     more as are in work at once."""
     kind, together = _kind(call)
     f = dict(call.fields)
+    reads_first = kind == "planes" and call.kernel.order.count(":") == 2 and _reads_first(call, f)
     images = kind in ("pixels", "planes") and f.get("batches", 1) == f.get("groups", 1) == 1
     if images and arg.step >= 0:
         out_h, out_w, in_h, in_w, row = _ints(f, "out_h", "out_w", "in_h", "in_w", "in_row_stride")
@@ -203,7 +221,9 @@ def _reader(graph: Graph, call: Call, arg: TensorArg) -> _Pattern:
             y, rest = np.divmod(places // size, row)
             line = _last_window(y, out_h, *_ints(f, "in_y0", "kernel_h", "stride_h", "dilation_h"))
             if kind == "planes":
-                return np.where(line < 0, _NEVER, line + rest % channels // together * out_h)
+                group = rest % channels // together * out_h
+                # Before the first row of these channels is written, and not before the last of others.
+                return np.where(line < 0, _NEVER, group if reads_first else 1 + line + group)
             column = _last_window(
                 rest // channels,
                 out_w,

@@ -368,8 +368,20 @@ def _wide_tap_tables(facts: Facts) -> int:
 
 def _band(facts: Facts) -> int:
     """Nine rows of the image of four channels: pairs of 16-bit values, as many as a row needs."""
-    pairs = (facts["out_w"] + 1) // 2 if facts["stride_w"] == 1 else facts["out_w"]
+    along = "h" if is_turned(facts) else "w"
+    outputs = facts[f"out_{along}"]
+    pairs = (outputs + 1) // 2 if facts[f"stride_{along}"] == 1 else outputs
     return int(4 * 9 * 4 * (pairs + 1))
+
+
+def is_turned(facts: Facts) -> bool:
+    """As image_of in kernels/src/conv/depthwise_conv2d_dsp.inc."""
+    return bool(
+        (facts["out_w"] - 1) * facts["stride_w"] + 3 <= 9
+        and facts["stride_h"] <= facts["stride_w"]
+        and 4 * facts["out_w"] <= 3 * facts["out_h"]
+        and facts["out_h"] * facts["stride_h"] <= 30
+    )
 
 
 def _widened_row(facts: Facts) -> int:

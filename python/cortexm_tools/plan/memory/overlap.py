@@ -8,6 +8,8 @@ A kernel whose row in kernels.json has an `order` promises how it walks its oper
 * ``elements:K``: the same for elements; an operand has one element for each of the result.
 * ``planes:K``: whole channels one after the other, K at a time, each row by row. Writing a row, it may
   still read the input rows that this row and later ones need, of those channels and of later ones.
+  ``planes:K:N``: where windows reach over N rows at most, or over columns of an image that is turned
+  (is_turned in plan/kernels/requirements.py), channels are read before they are written.
 
 So the output may lie over the input if it begins `distance` bytes below it: every byte is then written
 after its last reader ("diagonal memory optimisation"). Kernels without an order promise nothing.
@@ -21,6 +23,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from ...ir import Graph
+from ..kernels.requirements import is_turned
 from ..types import Call, Field, Step, TensorArg
 
 # Element by element, whether or not their kernels promise an order.
@@ -38,13 +41,14 @@ class Distance:
 
 def order_of(call: Call) -> tuple[str, int]:
     """The order that a kernel promises, and how many pixels, elements or channels it has in work at once."""
-    return _order(call.kernel.order)
+    name, ahead, _ = _order(call.kernel.order)
+    return name, ahead
 
 
 @cache
-def _order(text: str) -> tuple[str, int]:
-    name, _, ahead = text.partition(":")
-    return name, int(ahead or 1)
+def _order(text: str) -> tuple[str, int, int]:
+    name, ahead, rows = (text + "::").split(":")[:3]
+    return name, int(ahead or 1), int(rows or 0)
 
 
 def distance(graph: Graph, step: Step, operand: int, result: int) -> Distance | None:
@@ -156,7 +160,8 @@ def _within(graph: Graph, call: Call, arg: TensorArg, target: TensorArg) -> Dist
             return None
         # Operand and result have one type.
         size, planes = graph.tensors[target.index].dtype.size, order == "planes"
-        found = _image_distance(call.fields, 1 if planes else ahead, planes)
+        rows = _order(call.kernel.order)[2]
+        found = _image_distance(call.fields, 1 if planes else ahead, planes, rows)
         return Distance(found.nbytes * size, found.modulus * size if planes else 1)
     if order == "elements":
         if not _element_for_element(call, arg):
@@ -184,7 +189,7 @@ def _element_for_element(call: Call, arg: TensorArg) -> bool:
 
 @lru_cache(maxsize=1024)  # the bands of an operator differ in few fields, and most in none
 def _image_distance(
-    all_fields: tuple[tuple[str, Field], ...], ahead: int, planes: bool
+    all_fields: tuple[tuple[str, Field], ...], ahead: int, planes: bool, rows_at_once: int = 0
 ) -> Distance:
     """In elements, of all pixels q: the end of pixel q, less the first one that pixels from q - ahead + 1
     need.
@@ -206,6 +211,9 @@ def _image_distance(
 
     rows = _corners(height - 1, -(fields["in_y0"] // fields["stride_h"]))
     if planes:
+        if rows_at_once and _at_once(fields, rows_at_once) and step % out_c == 0:
+            # No channel is overwritten by another one, and its own elements are read already.
+            return Distance(-fields["in_h"] * row, out_c)
         ends = (((y + 1) * width - 1) * step + out_c - first_row(y) for y in rows)
         return Distance(max(ends), out_c)
     pixels = height * width
@@ -226,6 +234,11 @@ def _image_distance(
             end = min(start + ahead, pixels) - 1
             least = max(least, end * step + out_c - needed)
     return Distance(int(least))
+
+
+def _at_once(fields: Mapping[str, int], rows: int) -> bool:
+    reach = (fields["out_h"] - 1) * fields["stride_h"] + fields["kernel_h"]
+    return reach <= rows or is_turned(fields)
 
 
 def _corners(last: int, leaves: int) -> set[int]:
