@@ -53,7 +53,12 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
         make_narrow(NULL, 31, bias, p.out_features);
         scratch = allocate((p.in_features + 3) / 4 * 8);
     } else if (kind == LINEAR_FOURS) {
-        scratch = allocate((p.in_features + 511) / 512 * 4);
+        int32_t chunk = p.in_features;
+
+        while (chunk > 512) {
+            chunk = (chunk + 7) / 8 * 4;
+        }
+        scratch = allocate(4 * chunk + (chunk < p.in_features ? p.out_features / 4 * 16 : 0));
     }
     o = outputs(p.rows * p.out_features);
     ref(&p, in, weight, bias, o.data[1], NULL);

@@ -35,11 +35,18 @@ typedef struct {
 #endif
 } cortexm_codes_t;
 
+/* The inputs of linear are words (linear.inc), of which one load has two; those of others are codes. */
+#ifdef CORTEXM_QUAD_WORDS
+typedef int32_t cortexm_quad_t;
+#else
+typedef int8_t cortexm_quad_t;
+#endif
+
 /* linear: what a chunk of a row is multiplied with; the assembler of v6m.h and v7m.h knows the order. */
 typedef struct {
-    const int8_t *x;
+    const cortexm_quad_t *x;
     int32_t second; /* bytes to the second block of weights; 0: there is none */
-    const int8_t *end;
+    const cortexm_quad_t *end;
     uint32_t start; /* of all words */
     int32_t add;    /* to all sums */
 } cortexm_quads_t;

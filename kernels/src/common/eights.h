@@ -44,7 +44,7 @@
 #define CORTEXM_QUAD_OFFSET ((INT32_C(1) << 23) - 1)
 
 /* sum[0 … 7] += products of the n inputs that are left of fours, with weights as they are stored. */
-static CORTEXM_APART void cortexm_quads_left(const int8_t *x, const uint8_t *w, int32_t n,
+static CORTEXM_APART void cortexm_quads_left(const cortexm_quad_t *x, const uint8_t *w, int32_t n,
                                              int32_t second, int32_t sum[8])
 {
     const int32_t outputs = second == 0 ? 4 : 8;
@@ -71,8 +71,8 @@ static inline uint32_t cortexm_quads_start(int32_t x_sum)
  *
  * The inputs that are left of fours have their share in the start, too: a product with -128 keeps a sum in
  * the range as any product does. */
-static inline void cortexm_quads(cortexm_quads_t *run, const int8_t *x, const uint8_t *w, int32_t n,
-                                 uint32_t start, const int32_t *base, int32_t *sum)
+static inline void cortexm_quads(cortexm_quads_t *run, const cortexm_quad_t *x, const uint8_t *w,
+                                 int32_t n, uint32_t start, const int32_t *base, int32_t *sum)
 {
     const int32_t left = n & 3;
 

@@ -84,7 +84,7 @@ static inline void cortexm_triples_chunk(const uint32_t *panel, const uint8_t *w
 static inline void cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w,
                                       const int32_t *base, int32_t *sum)
 {
-    const int8_t *const x = run->x;
+    const cortexm_quad_t *const x = run->x;
     const int32_t n = (int32_t)(run->end - x);
     const int32_t add = run->add;
     const uint32_t start = run->start;

@@ -164,6 +164,9 @@
 #undef LAST_PRODUCTS
 #undef LATER_BYTES
 #undef LATER_QUADS
+#undef LINEAR_CHUNK
+#undef LINEAR_WORDS_v6m
+#undef LINEAR_WORDS_v7m
 #undef LITERALS
 #undef LOAD
 #undef LOAD_EIGHT
@@ -175,6 +178,7 @@
 #undef LOAD_ROWS
 #undef LOAD_SECOND
 #undef LOAD_TAP
+#undef LOAD_TWO
 #undef LOAD_s16
 #undef LOAD_s8
 #undef LOG
@@ -221,6 +225,7 @@
 #undef MULTIPLY_WIDE_STEP
 #undef NEIGHBOURS
 #undef NEXT_CHANNEL
+#undef NEXT_EIGHT
 #undef NEXT_ROWS
 #undef NEXT_SHIFT
 #undef NEXT_WEIGHTS8
@@ -313,6 +318,7 @@
 #undef SECOND1
 #undef SECOND2
 #undef SECOND3
+#undef SECOND_FOUR
 #undef SEPARATE
 #undef SEPARATE_BLOCK
 #undef SHIFT_AND_CLAMP
@@ -366,6 +372,8 @@
 #undef SUM_s16
 #undef SUM_s8
 #undef TAKE
+#undef TAKEN
+#undef TAKEN_TOGETHER
 #undef TAKE_EIGHT
 #undef TAKE_EIGHT_s16
 #undef TAKE_EIGHT_s8

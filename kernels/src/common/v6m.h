@@ -383,9 +383,20 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
     "add  " sum2 ", r6\n"                                                                          \
     "muls " word ", " x "\n"                                                                       \
     "add  " sum0 ", " word "\n"
+#ifdef CORTEXM_QUAD_WORDS
+#define FOURS "#27" /* moves the bit that the bytes of an odd number of fours have to the front */
+#define SECOND_FOUR ""
+#define LOAD_TWO(k, next) "ldmia r0!, {r3, r7}\n"
+#define NEXT_EIGHT
+#else
+#define FOURS "#29"
+#define SECOND_FOUR "subs r0, #4\n"
+#define LOAD_TWO(k, next) TAKE("r3", k) TAKE("r7", next)
 #define TAKE(x, k)                                                                                 \
     "ldrb " x ", [r0, #" k "]\n"                                                                   \
     "sxtb " x ", " x "\n"
+#define NEXT_EIGHT "adds r0, #8\n"
+#endif
 #if WEIGHT_BITS == 4
 /* Weights of two inputs are the lower and the upper halves of the bytes of a word. */
 #define LITERALS ".balign 4\n" "9: .word 0x0f0f0f0f\n"
@@ -403,7 +414,7 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
         PRODUCTS("r5", "r7", sum0, sum1, sum2)
 #endif
 #define STEP(k, next)                                                                              \
-    TAKE("r3", k) TAKE("r7", next) BLOCK("r1", "r8", "r9", "r10") BLOCK("r2", "r11", "r12", "lr")
+    LOAD_TWO(k, next) BLOCK("r1", "r8", "r9", "r10") BLOCK("r2", "r11", "r12", "lr")
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
                      CORTEXM_HIGH_TO_LOW
@@ -421,15 +432,13 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
                      "movs r0, r4\n"
                      "adds r2, r1, r5\n"
                      "subs r6, r6, r0\n"
-                     "lsls r6, r6, #29\n" /* an odd number of fours? */
+                     "lsls r6, r6, " FOURS "\n"
                      "bmi  7f\n"
                      "b    6f\n"
-                     "7:\n"
-                     "subs r0, #4\n"
+                     "7:\n" SECOND_FOUR
                      "b    2f\n"
                      "1:\n" STEP("0", "1") STEP("2", "3")
-                     "2:\n" STEP("4", "5") STEP("6", "7")
-                     "adds r0, #8\n"
+                     "2:\n" STEP("4", "5") STEP("6", "7") NEXT_EIGHT
                      "6:\n"
                      "ldr  r6, [sp, #4]\n"
                      "cmp  r0, r6\n"
@@ -512,7 +521,11 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
 #undef STEP
 #undef BLOCK
 #undef LITERALS
+#undef NEXT_EIGHT
 #undef TAKE
+#undef LOAD_TWO
+#undef SECOND_FOUR
+#undef FOURS
 #undef PRODUCTS
 }
 

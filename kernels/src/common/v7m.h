@@ -276,15 +276,22 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
     "ldmia " pointer "!, {r4, r5}\n" PRODUCTS("r4", "r3", sum0, sum1, sum2)                        \
         PRODUCTS("r5", "r12", sum0, sum1, sum2)
 #endif
-#define STEP                                                                                       \
+#ifdef CORTEXM_QUAD_WORDS
+#define FOURS "#16" /* bytes of four inputs */
+#define LOAD_TWO "ldmia r0!, {r3, r12}\n"
+#else
+#define FOURS "#4"
+#define LOAD_TWO                                                                                   \
     "ldrsb r3, [r0], #1\n"                                                                         \
-    "ldrsb r12, [r0], #1\n" BLOCK("r1", "r6", "r7", "r8") BLOCK("r2", "r9", "r10", "r11")
+    "ldrsb r12, [r0], #1\n"
+#endif
+#define STEP LOAD_TWO BLOCK("r1", "r6", "r7", "r8") BLOCK("r2", "r9", "r10", "r11")
     __asm__ volatile("push  {r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
                      "ldm   r0, {r0, r2, r3, r6, r7}\n"
                      "push  {r2, r3, r7}\n"
                      "add   r2, r1\n"
                      "sub   r12, r3, r0\n"
-                     "tst   r12, #4\n"
+                     "tst   r12, " FOURS "\n"
                      "mov   r7, r6\n"
                      "mov   r8, r6\n"
                      "mov   r9, r6\n"
@@ -348,6 +355,8 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
                      "add   sp, #20\n"
                      "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 #undef STEP
+#undef LOAD_TWO
+#undef FOURS
 #undef BLOCK
 #undef PRODUCTS
 }

@@ -394,9 +394,13 @@ def _filled_row(facts: Facts) -> int:
     return _widened_row(facts) if facts["in_features"] % 4 else 0
 
 
-def _quad_sums(facts: Facts) -> int:
-    """The sum of every chunk of 512 inputs of a linear layer: see kernels/src/linear/linear.inc."""
-    return int(4 * -(-facts["in_features"] // 512))
+def _quad_words(facts: Facts) -> int:
+    """A linear layer's inputs in words, or those of one of its chunks of up to 512, and then the sums of
+    all outputs: see kernels/src/linear/linear.inc."""
+    depth = chunk = facts["in_features"]
+    while chunk > 512:
+        chunk = (chunk + 7) // 8 * 4
+    return int(4 * chunk + (0 if chunk == depth else 16 * (facts["out_features"] // 4)))
 
 
 def _column_sums(facts: Facts) -> int:
@@ -511,7 +515,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "planes_dsp": planes.scratch_dsp,
     "planes_mve": planes.scratch_mve,
     "planes_mve_s16": planes.scratch_mve_s16,
-    "quad_sums": _quad_sums,
+    "quad_words": _quad_words,
     "step": _step,
     "wide_step": _wide_step,
     "filled_step": _filled_step,
