@@ -185,6 +185,18 @@ void cortexm_softmax_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, 
     }
 }
 
+void cortexm_softmax_columns_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, int16_t *out)
+{
+    cortexm_softmax_s16_ref(p, in, out);
+}
+
+void cortexm_softmax_rows_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, int16_t *out,
+                                  void *scratch)
+{
+    (void)scratch;
+    cortexm_softmax_s16_ref(p, in, out);
+}
+
 #define SOFTMAX(op, LOG)                                                                           \
     CORTEXM_SOFTMAX_F32(cortexm_##op##_f32_ref)                                                    \
     {                                                                                              \

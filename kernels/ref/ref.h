@@ -106,6 +106,8 @@ CORTEXM_UNARY(cortexm_rsqrt_f32_ref, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sign_f32_ref, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sqrt_f32_ref, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_trunc_f32_ref, cortexm_unary_f32_t, float);
+CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_rows_s16_ref);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_columns_s16_ref);
 CORTEXM_UNARY(cortexm_acos_f32_ref, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_acosh_f32_ref, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_asin_f32_ref, cortexm_unary_f32_t, float);

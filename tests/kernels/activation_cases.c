@@ -108,17 +108,21 @@ int activation_s16_case(activation_s16_fn variant, activation_s16_fn ref)
     return finish(&o) && equal;
 }
 
-int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+/* Of columns of `least` to `most` elements, in one piece for `rows`, a kernel of such, if that is not NULL. */
+static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, int32_t least,
+                             int32_t most)
 {
     cortexm_softmax_s16_t p;
+    void *scratch = NULL;
     int32_t count;
     int16_t *in;
     outputs_t o;
     int equal;
 
-    p.outer = between(1, 3);
-    p.inner = one_in(2) ? 1 : between(2, 5);
+    p.outer = between(1, 6);
+    p.inner = rows != NULL || one_in(2) ? 1 : between(2, 5);
     p.size = one_in(16) ? between(300, 700) : length();
+    p.size = p.size < least || p.size > most ? between(least, 32) : p.size;
     p.multiplier = one_in(4) ? (one_in(2) ? UINT32_MAX : (uint32_t)between(0, 1))
                              : random32() >> between(0, 20);
     if (one_in(4)) {
@@ -137,13 +141,41 @@ int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
         memset(in, between(0, 255), 2 * (size_t)count); /* equal codes: the largest sums */
     }
     o = outputs(2 * count);
-    variant(&p, in, o.data[0]);
-    ref(&p, in, o.data[1]);
+    cortexm_softmax_s16_ref(&p, in, o.data[1]);
+    if (rows != NULL) {
+        scratch = allocate(4 * p.size);
+        rows(&p, in, o.data[0], scratch);
+    } else {
+        columns(&p, in, o.data[0]);
+    }
     equal = agree(&o);
     memcpy(o.data[0], in, 2 * (size_t)count);
-    variant(&p, o.data[0], o.data[0]);
+    if (rows != NULL) {
+        rows(&p, o.data[0], o.data[0], scratch);
+    } else {
+        columns(&p, o.data[0], o.data[0]);
+    }
+    free(scratch);
     free(in);
     return finish(&o) && equal;
+}
+
+int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, 1, 700);
+}
+
+int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, 1, 32);
+}
+
+int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(NULL, variant, 2, 700);
 }
 
 int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref)

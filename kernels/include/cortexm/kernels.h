@@ -129,6 +129,10 @@ extern "C" {
 #define CORTEXM_SOFTMAX_S16(name)                                                                  \
     void name(const cortexm_softmax_s16_t *params, const int16_t *in, int16_t *out)
 
+/* Of rows: inner is 1. */
+#define CORTEXM_SOFTMAX_ROWS_S16(name)                                                             \
+    void name(const cortexm_softmax_s16_t *params, const int16_t *in, int16_t *out, void *scratch)
+
 /* Codes from bytes, through a table; `out` may begin where `in` does, or before. */
 #define CORTEXM_LOOKUP(name, to)                                                                   \
     void name(const cortexm_lookup_t *params, const uint8_t *in, const to *table, to *out)
@@ -464,6 +468,9 @@ CORTEXM_UNARY(cortexm_rsqrt_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sign_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sqrt_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_trunc_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_rows_s16_dsp);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_columns_s16_mve);
+CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_rows_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_mve);
 CORTEXM_UNARY(cortexm_abs_f32_mve, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_leaky_relu_f32_mve, cortexm_unary_f32_t, float);

@@ -42,6 +42,7 @@
 #undef ADD_BIAS
 #undef ADD_CODES
 #undef ADD_NEXT_W
+#undef ADD_POWERS
 #undef ADD_UPPER
 #undef ADD_ZERO_POINT
 #undef ADD_avg_pool2d
@@ -156,6 +157,7 @@
 #undef IS_FEW
 #undef KEEP_START
 #undef KEPT
+#undef KEPT_COLUMNS
 #undef KERNEL
 #undef LANES
 #undef LANES_avg_pool2d
@@ -196,6 +198,7 @@
 #undef MAX_s8
 #undef MIN_s16
 #undef MIN_s8
+#undef MOST_OF_ONE
 #undef MOVE_BLOCKS
 #undef MOVE_IN_ASSEMBLY_scalar
 #undef MOVE_IN_ASSEMBLY_v7m
@@ -270,6 +273,7 @@
 #undef POOL_avg_pool2d
 #undef POOL_max_pool2d
 #undef POP_MASK
+#undef POWER
 #undef POWERS_ALONE
 #undef PRODUCT
 #undef PRODUCTS
@@ -321,6 +325,7 @@
 #undef SECOND_FOUR
 #undef SEPARATE
 #undef SEPARATE_BLOCK
+#undef SHARE
 #undef SHIFT_AND_CLAMP
 #undef SIGN
 #undef SKIPPED

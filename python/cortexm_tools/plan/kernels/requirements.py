@@ -190,6 +190,21 @@ def _from_64_elements(facts: Facts) -> bool:
     return bool(facts["outer"] * facts["size"] * facts["inner"] >= 64)
 
 
+def _few_elements(facts: Facts) -> bool:
+    """Columns of so few elements that kernels keep what they compute of four of them."""
+    return bool(facts["size"] <= 32)
+
+
+def _rows(facts: Facts) -> bool:
+    """Rows in one piece, of two elements at least, of which an exponential each is kept: up to 4 KB."""
+    return bool(facts["inner"] == 1 and 2 <= facts["size"] <= 1024)
+
+
+def _many_elements(facts: Facts) -> bool:
+    """Columns of more elements than a kernel keeps on the stack what it computes of."""
+    return bool(facts["size"] > 64)
+
+
 def _short_columns(facts: Facts) -> bool:
     """Columns apart, or rows so short that four at a time, gathered, take fewer cycles than one after the
     other, each from vectors: some 240 instructions and 4 an element."""
@@ -232,6 +247,9 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "below_16_channels": _below_channels(16),
     "from_64_elements": _from_64_elements,
     "short_columns": _short_columns,
+    "few_elements": _few_elements,
+    "many_elements": _many_elements,
+    "rows": _rows,
     "narrow_sums": _narrow_sums,
     "narrow_products": _narrow_products,
     "sums_of_27_bits": _sums_of_27_bits,
@@ -484,6 +502,11 @@ def _tap_wide_vectors_weights(facts: Facts) -> int:
     return _tap_vectors_weights(facts) + int(facts["in_c"])
 
 
+def _exponentials(facts: Facts) -> int:
+    """A number of 32 bits for each element of a row."""
+    return int(4 * facts["size"])
+
+
 def _spectrum(facts: Facts) -> int:
     """A power of 64 bits for each bin of a frame's spectrum."""
     return int(8 * (facts["points"] // 2 + 1))
@@ -525,5 +548,6 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "two_columns": _two_columns,
     "widened_columns": _widened_columns,
     "spectrum": _spectrum,
+    "exponentials": _exponentials,
     **cmsis_nn.SCRATCH,
 }

@@ -51,8 +51,11 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
 @lowers(ops.WideSoftmax)
 def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call]:
     fields = _column_fields(select, op, attrs.dim) | {"multiplier": attrs.multiplier}
-    args = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    return [select.call(select.kernel("softmax", "s16", op, fields), fields, list(args))]
+    kernel = select.kernel("softmax", "s16", op, fields)
+    args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
+    if kernel.scratch:
+        args.append(select.scratch(kernel, fields))
+    return [select.call(kernel, fields, args)]
 
 
 @lowers(ops.FloatSoftmax)
