@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, contiguous, ops
 from cortexm_tools.ir.checks import check_graph
@@ -17,7 +18,7 @@ from cortexm_tools.simplify.input_layout import turned_images, with_input_layout
 from cortexm_tools.target import Target
 
 from tests.support.byte_graphs import images, random_chain
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 from tests.support.plan_executor import PlanExecutor
 
 HOST = Target.parse("any")
@@ -65,6 +66,18 @@ def test_images_that_are_turned_are_told() -> None:
     )
     assert turned_images(simplify(with_input_layout(graph, "nchw"))) == graph.inputs
     assert turned_images(simplify(with_input_layout(graph, "nhwc"))) == ()
+
+
+@pytest.mark.parametrize(("short", "told"), [(1, True), (6000, False)])
+def test_limits_that_turned_images_exceed_name_the_layout(short: int, told: bool) -> None:
+    """But not where other layers exceed them, too."""
+    net = Net()
+    graph = net.finish(net.conv(net.input((1, 3, 32, 32)), 8, (3, 3), (4, 4)))
+    program = GraphProgram("turned", b"", made=with_input_layout(graph, "nchw"))
+    needed = compile_program(program, CompileOptions(target=M55)).report["arena_bytes"]
+    with pytest.raises(CortexMError) as caught:
+        compile_program(program, CompileOptions(target=M55, ram_limit=needed - short))
+    assert ("use INPUT_LAYOUT nhwc, " in caught.value.hint) is told
 
 
 def test_a_table_serves_all_readers_and_steps_beside_it_stay() -> None:

@@ -35,7 +35,8 @@ def check_limits(data: dict[str, Any], ram_limit: int | None, flash_limit: int |
             + f"RAM_LIMIT is {ram_limit:,}\n"
             + table(("live bytes", "operator", "layer", "result"), rows),
             where=data["name"],
-            hint=f"make the largest layers smaller, {_io_hint(data)}or raise RAM_LIMIT",
+            hint="make the largest layers smaller, "
+            f"{_io_hint(data)}{_layout_hint(data, ram_limit)}or raise RAM_LIMIT",
         )
     if flash_limit is not None and data["constants_bytes"] > flash_limit:
         largest = sorted(
@@ -57,3 +58,16 @@ def _io_hint(data: dict[str, Any]) -> str:
     """What IO int8 would help; empty for a model whose inputs and outputs are in int8."""
     borders = (*data["inputs"], *data["outputs"])
     return "use IO int8, " if any(one["dtype"] == DType.F32.value for one in borders) else ""
+
+
+def _layout_hint(data: dict[str, Any], ram_limit: int) -> str:
+    """What INPUT_LAYOUT nhwc would help: where more is needed only while an image at an input is turned."""
+    room = ram_limit - data["state_bytes"]
+    exceeding = [layer for layer in data["layers"] if layer["live_bytes"] > room]
+    images = {
+        f"{one['dtype']} {'x'.join(map(str, one['shape']))}"
+        for one in data["inputs"]
+        if one["name"] in data["turned_inputs"]
+    }
+    turning = all(images & set(each["inputs"]) for each in exceeding)
+    return "use INPUT_LAYOUT nhwc, " if images and exceeding and turning else ""
