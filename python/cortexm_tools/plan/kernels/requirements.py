@@ -186,7 +186,8 @@ def _below_pixels(limit: int) -> Callable[[Facts], bool]:
 
 def _from_64_elements(facts: Facts) -> bool:
     """A table of exponentials, which takes some 750 bytes more than the code that computes two of each
-    element, saves about 160 instructions for each of them: ten for each byte."""
+    element, saves about 160 instructions for each of them: ten for each byte. Rows of int16 whose
+    exponentials are kept save 30 with 860 bytes more."""
     return bool(facts["outer"] * facts["size"] * facts["inner"] >= 64)
 
 
