@@ -122,7 +122,7 @@ static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, int32
     p.outer = between(1, 6);
     p.inner = rows != NULL || one_in(2) ? 1 : between(2, 5);
     p.size = one_in(16) ? between(300, 700) : length();
-    p.size = p.size < least || p.size > most ? between(least, 32) : p.size;
+    p.size = p.size < least || p.size > most ? between(least, 40) : p.size;
     p.multiplier = one_in(4) ? (one_in(2) ? UINT32_MAX : (uint32_t)between(0, 1))
                              : random32() >> between(0, 20);
     if (one_in(4)) {
@@ -169,7 +169,7 @@ int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, 1, 32);
+    return softmax_codes_s16(variant, NULL, 1, 40);
 }
 
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)

@@ -193,7 +193,7 @@ def _from_64_elements(facts: Facts) -> bool:
 
 def _few_elements(facts: Facts) -> bool:
     """Columns of so few elements that kernels keep what they compute of four of them."""
-    return bool(facts["size"] <= 32)
+    return bool(facts["size"] <= 40)
 
 
 def _rows(facts: Facts) -> bool:
