@@ -105,8 +105,8 @@ def pay_mve(facts: Facts) -> bool:
         tap = 12.0 if facts["dilation_w"] > 1 else 1.0 if facts["kernel_h"] == 1 else 3.2
         pixel = 90 + 12 * out_c + tap * taps
     elif in_c >= 8:
-        chunks = -(-in_c // 8) * (12.5 * taps + 70) + (8 * taps if in_c % 8 else 0)
-        pixel = (chunks + 7 * taps + 70) / 2
+        chunks = -(-in_c // 8) * (14 * taps + 45) + (4 * taps + 15 if in_c % 8 else 0)
+        pixel = (chunks + 5 * taps + 70) / 2
     elif in_c == 4 and taps == 9 and facts["dilation_h"] == facts["dilation_w"] == 1:
         pixel = in_c * 40  # the DSP kernel of 3x3 windows
     else:

@@ -20,11 +20,30 @@ def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> lis
         "act_min": clamp[0],
         "act_max": clamp[1],
     }
-    columns = Window((x.shape[2], 1), (1, 1), (0, 0, 0, 0))
-    if attrs.window == columns and 1 < x.shape[2] and x.shape[1] * x.shape[3] < 1 << 16:
-        fields |= _columns(x)
+    if x.shape[1] * x.shape[3] < 1 << 16:
+        columns = Window((x.shape[2], 1), (1, 1), (0, 0, 0, 0))
+        if attrs.window == columns and 1 < x.shape[2]:
+            fields |= _columns(x)
+        elif _is_along_columns(attrs.window) and 1 < x.shape[3]:
+            fields |= _rows(x)
     kernel = select.kernel(op.kind, x.dtype.value, op, fields)
     return image_calls(select, op, kernel, fields, (), select.scratch(kernel, fields))
+
+
+def _is_along_columns(window: Window) -> bool:
+    """Whether each column of the image is pooled by itself, all alike."""
+    return window.kernel[1] == window.stride[1] == 1 and window.padding[1] == window.padding[3] == 0
+
+
+def _rows(x: Tensor) -> dict[str, Field]:
+    """Rows of the image as single pixels of so many channels: no column is taken by itself."""
+    _, channels, _, width = x.shape
+    return {
+        "in_w": 1,
+        "out_w": 1,
+        "out_pixel_stride": width * channels,
+        "channels": width * channels,
+    }
 
 
 def _columns(x: Tensor) -> dict[str, Field]:
