@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "common/stamp.h"
-#include "common/taps.h"
 
 CORTEXM_NAKED static uint32_t *
 cortexm_triples_put(uint32_t *to, const int8_t *x, const int8_t *y, const int8_t *z, int32_t n)
