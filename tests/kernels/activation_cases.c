@@ -6,6 +6,7 @@
 #include "cases.h"
 #include "floats.h"
 #include "harness.h"
+#include "ref.h"
 
 int activation_s8_case(activation_fn variant, activation_fn ref)
 {

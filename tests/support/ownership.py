@@ -189,6 +189,8 @@ class _Replay:
         else:
             over = op.attrs.window  # type: ignore[attr-defined]
         (_, in_c, in_h, in_w), (_, out_c, out_h, width) = shapes
+        if f.get("channels") == in_c * in_w:  # a pool's rows are single pixels
+            in_c, in_w, out_c, width = in_c * in_w, 1, out_c * width, 1
         in_row = in_w * in_c
         done = self.done[made]
         row0 = done // (width * out_c) % out_h
