@@ -83,8 +83,10 @@ def _check_whole_rows(
             raise _error(step, f"rows of {_name(graph, source)} are not as long as a call says")
     made = graph.tensors[target.index]
     row = fields["out_w"], fields["out_pixel_stride"]
-    wholes = (made.shape[3], made.shape[1]), (1, made.shape[3] * made.shape[1])
-    if target.index in (*step.inside, *step.op.outputs) and row not in wholes:
+    whole = made.shape[3], made.shape[1]
+    if fields.get("channels") == made.shape[3] * made.shape[1]:  # a pool's rows are single pixels
+        whole = 1, fields["channels"]
+    if target.index in (*step.inside, *step.op.outputs) and row != whole:
         raise _error(step, f"a band of {_name(graph, target)} is not made of whole rows")
 
 
