@@ -58,7 +58,9 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
         while (chunk > 512) {
             chunk = (chunk + 7) / 8 * 4;
         }
-        scratch = allocate(4 * chunk + (chunk < p.in_features ? p.out_features / 4 * 16 : 0));
+        scratch = allocate(4 * chunk + 16 * (chunk < p.in_features || p.out_features < 16
+                                                 ? p.out_features / 4
+                                                 : 4));
     }
     o = outputs(p.rows * p.out_features);
     ref(&p, in, weight, bias, o.data[1], NULL);

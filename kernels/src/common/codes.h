@@ -35,9 +35,14 @@ typedef struct {
 #endif
 } cortexm_codes_t;
 
-/* The inputs of linear are words (linear.inc), of which one load has two; those of others are codes. */
+/* The inputs of linear are words (linear.inc), of which one load has two or four; those of others are
+ * codes. Where it has four, one routine sums all blocks. */
 #ifdef CORTEXM_QUAD_WORDS
 typedef int32_t cortexm_quad_t;
+#define CORTEXM_SUMS_ALL_v7m 1
+#if CORTEXM_JOIN(CORTEXM_SUMS_ALL_, ISA)
+#define CORTEXM_QUADS_ALL
+#endif
 #else
 typedef int8_t cortexm_quad_t;
 #endif
@@ -49,10 +54,15 @@ typedef struct {
     const cortexm_quad_t *end;
     uint32_t start; /* of all words */
     int32_t add;    /* to all sums */
+#ifdef CORTEXM_QUADS_ALL
+    int32_t next;        /* bytes from behind these inputs' weights to those of the next block */
+    const int32_t *last; /* behind the last sum */
+#endif
 } cortexm_quads_t;
 
-/* In place of a number of rows: eight channels of one row, value[k] to out[0][o + k]. */
-#define CORTEXM_EIGHT_CHANNELS 8
+/* Rows are at most three. So many or more, a multiple of four, are the channels of one row: value[k] to
+ * out[0][o + k]. */
+#define CORTEXM_CHANNELS 4
 
 #include CORTEXM_ROUTINES
 
@@ -161,18 +171,19 @@ CORTEXM_SHARED void cortexm_put_codes(const cortexm_codes_t *codes, int32_t o, i
     }
 }
 
-/* out[0][o + k] = code of value[k] for eight channels o + k. */
-static inline void cortexm_put_eights(const cortexm_codes_t *codes, int32_t o, const int32_t *value,
-                                      int8_t *const *out)
+/* out[0][o + k] = code of value[k] for `count` channels o + k, a multiple of CORTEXM_CHANNELS. */
+static inline void cortexm_put_channels(const cortexm_codes_t *codes, int32_t o, int32_t count,
+                                        const int32_t *value, int8_t *const *out)
 {
     if (codes->is_simple) {
-        cortexm_simple_codes(codes, o, value, CORTEXM_EIGHT_CHANNELS, out);
+        cortexm_simple_codes(codes, o, value, count, out);
         if (codes->is_clamped) {
-            cortexm_clamp_codes(codes, o, 1, out);
-            cortexm_clamp_codes(codes, o + 4, 1, out);
+            for (int32_t k = 0; k < count; k += 4) {
+                cortexm_clamp_codes(codes, o + k, 1, out);
+            }
         }
     } else {
-        cortexm_put_any(codes, o, 8, value, 1, out);
+        cortexm_put_any(codes, o, count, value, 1, out);
     }
 }
 

@@ -43,14 +43,13 @@
 #endif
 #define CORTEXM_QUAD_OFFSET ((INT32_C(1) << 23) - 1)
 
-/* sum[0 … 7] += products of the n inputs that are left of fours, with weights as they are stored. */
+/* sum[o] += products of the n inputs that are left of fours, with weights as they are stored in blocks
+ * of four outputs, `second` bytes apart. */
 static CORTEXM_APART void cortexm_quads_left(const cortexm_quad_t *x, const uint8_t *w, int32_t n,
-                                             int32_t second, int32_t sum[8])
+                                             int32_t second, int32_t outputs, int32_t *sum)
 {
-    const int32_t outputs = second == 0 ? 4 : 8;
-
     for (int32_t o = 0; o < outputs; ++o) {
-        const uint8_t *const block = w + (o < 4 ? 0 : second);
+        const uint8_t *const block = w + (o >> 2) * second;
         int32_t products = 0;
 
         for (int32_t k = 0; k < n; ++k) {
@@ -66,11 +65,35 @@ static inline uint32_t cortexm_quads_start(int32_t x_sum)
     return (uint32_t)(CORTEXM_QUAD_OFFSET - CORTEXM_QUAD_RAISED * x_sum) * 0x01010101u;
 }
 
-/* The products of the n <= CORTEXM_QUAD_CHUNK inputs at x, from which `run` is made, with two
- * blocks of outputs at w, or one: sum[i] = base[i] + add + CORTEXM_QUAD_OFFSET + the sum of output i.
+/* The products of the n <= CORTEXM_QUAD_CHUNK inputs at x, from which `run` is made, with blocks of four
+ * outputs at w: sum[i] = base[i] + add + CORTEXM_QUAD_OFFSET + the sum of output i.
  *
  * The inputs that are left of fours have their share in the start, too: a product with -128 keeps a sum in
  * the range as any product does. */
+#ifdef CORTEXM_QUADS_ALL
+
+/* With as many blocks as there are outputs, `block` bytes each. */
+static inline void cortexm_quads_row(cortexm_quads_t *run, const cortexm_quad_t *x,
+                                     const uint8_t *w, int32_t n, uint32_t start, int32_t block,
+                                     const int32_t *base, int32_t *sum, int32_t outputs)
+{
+    const int32_t left = n & 3;
+    const int32_t bytes = (n - left) * WEIGHT_BITS / 2;
+
+    run->x = x;
+    run->end = x + (n - left);
+    run->start = start;
+    run->next = block - bytes;
+    run->last = sum + outputs;
+    cortexm_quads_all(run, w, base, sum);
+    if (left != 0) {
+        cortexm_quads_left(run->end, w + bytes, left, block, outputs, sum);
+    }
+}
+
+#else
+
+/* With two, which are run.second bytes apart, or one. */
 static inline void cortexm_quads(cortexm_quads_t *run, const cortexm_quad_t *x, const uint8_t *w,
                                  int32_t n, uint32_t start, const int32_t *base, int32_t *sum)
 {
@@ -81,9 +104,25 @@ static inline void cortexm_quads(cortexm_quads_t *run, const cortexm_quad_t *x, 
     run->start = start;
     cortexm_quads_sums(run, w, base, sum);
     if (left != 0) {
-        cortexm_quads_left(run->end, w + (n - left) * WEIGHT_BITS / 2, left, run->second, sum);
+        cortexm_quads_left(run->end, w + (n - left) * WEIGHT_BITS / 2, left, run->second,
+                           run->second == 0 ? 4 : 8, sum);
     }
 }
+
+/* With as many as there are outputs, `block` bytes each. */
+static inline void cortexm_quads_row(cortexm_quads_t *run, const cortexm_quad_t *x,
+                                     const uint8_t *w, int32_t n, uint32_t start, int32_t block,
+                                     const int32_t *base, int32_t *sum, int32_t outputs)
+{
+    for (int32_t o = 0; o != outputs;) {
+        run->second = outputs - o >= 8 ? block : 0;
+        cortexm_quads(run, x, w, n, start, base + o, sum + o);
+        w += block + run->second;
+        o += run->second == 0 ? 4 : 8;
+    }
+}
+
+#endif
 
 /* Sum of x[k] times the weights of one output that is left, with CORTEXM_QUAD_RAISED times the sum of
  * the inputs. */

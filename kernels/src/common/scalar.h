@@ -142,9 +142,9 @@ static inline int32_t cortexm_simple_code(int32_t value, int32_t multiplier, int
 CORTEXM_SHARED void cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o,
                                          const int32_t *value, int32_t rows, int8_t *const *out)
 {
-    const int32_t end = rows == CORTEXM_EIGHT_CHANNELS ? o + 8 : o + 4;
+    const int32_t end = o + cortexm_max(rows, CORTEXM_CHANNELS);
 
-    rows = rows == CORTEXM_EIGHT_CHANNELS ? 1 : rows;
+    rows = rows >= CORTEXM_CHANNELS ? 1 : rows;
     for (; o != end; ++o) {
         const int32_t m = CORTEXM_Q31(codes->multiplier[o]);
         const int32_t s = codes->shift[o];

@@ -48,6 +48,7 @@
 #undef ADD_avg_pool2d
 #undef ADD_max_pool2d
 #undef AGAIN
+#undef ALL_CHANNELS
 #undef ALL_MACS
 #undef APART
 #undef AT_ONCE
@@ -97,7 +98,6 @@
 #undef EACH
 #undef EIGHTS
 #undef EIGHT_BIASES
-#undef EIGHT_CHANNELS
 #undef EIGHT_ROWS
 #undef ELEMENT
 #undef ELEMENT_MAX
@@ -167,6 +167,7 @@
 #undef LATER_BYTES
 #undef LATER_QUADS
 #undef LINEAR_CHUNK
+#undef LINEAR_OUTPUTS
 #undef LINEAR_WORDS_v6m
 #undef LINEAR_WORDS_v7m
 #undef LITERALS
@@ -353,6 +354,7 @@
 #undef START_sum
 #undef STEP
 #undef STEPS
+#undef STEP_BYTES
 #undef STEP_amax
 #undef STEP_amin
 #undef STEP_mean
@@ -397,6 +399,7 @@
 #undef TURN_dsp
 #undef TURN_scalar
 #undef TURN_v6m
+#undef TWO
 #undef TWO_ROWS
 #undef TWO_TAPS
 #undef TYPES

@@ -583,7 +583,7 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
  * becomes at most the zero point, so if that is -128, as after a ReLU, there is nothing to compute.
  *
  * Three rows are made together (r8 to r10: where their codes of channel o go; r3: the channel, less o),
- * others one after the other, of four channels or the eight of one row (r11). On the stack: o, the rows that
+ * others one after the other, of four channels or all of one row (r11). On the stack: o, the rows that
  * are left, `out`, multipliers, shifts, the zero point. */
 CORTEXM_NAKED CORTEXM_SHARED void
 cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *value, int32_t rows,
@@ -662,9 +662,9 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "b    1b\n"
                      "9:\n"
                      "movs r2, #4\n"
-                     "cmp  r3, #8\n"
-                     "bne  10f\n"
-                     "movs r2, #8\n"
+                     "cmp  r3, r2\n"
+                     "blo  10f\n"
+                     "movs r2, r3\n"
                      "movs r3, #1\n"
                      "str  r3, [sp, #4]\n"
                      "10:\n"

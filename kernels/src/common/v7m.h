@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/* Codes of simple layers (cortexm_simple_code), value[4 * i + k] to out[i][o + k]; or eight channels of a row.
+/* Codes of simple layers (cortexm_simple_code), value[4 * i + k] to out[i][o + k]; or all channels of one row.
  *
  * For the shift -n, with t = floor((value * m + 2^30) / 2^31), less 1 where that is negative, only
  * floor(t / 2^(n-1)) counts: the upper word of value * m + 2^30, less 2^31 where the value is negative,
@@ -36,14 +36,14 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
     "add   r1, r3, r1, lsl #1\n"                                                                   \
     "add   lr, r1, #8\n"
 #define FIRST_AGAIN "subs  r1, #8\n" "subs  r2, #4\n"
-#define EIGHT_CHANNELS "add   lr, #8\n"
+#define ALL_CHANNELS "add   lr, r1, r8, lsl #1\n"
 #else
 #define NEXT_CHANNEL "ldr   r4, [r1], #4\n" NEXT_SHIFT
 #define CHANNELS                                                                                   \
     "add   r1, r3, r1, lsl #2\n"                                                                   \
     "add   lr, r1, #16\n"
 #define FIRST_AGAIN "subs  r1, #16\n" "subs  r2, #4\n"
-#define EIGHT_CHANNELS "add   lr, #16\n"
+#define ALL_CHANNELS "add   lr, r1, r8, lsl #2\n"
 #endif
 #define NEXT_SHIFT                                                                                 \
     "ldrb  r5, [r2], #1\n"                                                                         \
@@ -79,10 +79,10 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "cmp   r1, lr\n"
                      "bne   1b\n"
                      "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n"
-                     "2:\n" /* row by row, or eight channels of one */
-                     "cmp   r8, #8\n"
-                     "bne   4f\n"
-                     "mov   r8, #1\n" EIGHT_CHANNELS
+                     "2:\n" /* row by row, or all channels of one */
+                     "cmp   r8, #4\n"
+                     "blo   4f\n" ALL_CHANNELS
+                     "mov   r8, #1\n"
                      "4:\n"
                      "ldr   r9, [r12], #4\n"
                      "str   r12, [sp, #36]\n"
@@ -96,7 +96,7 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
                      "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 #undef CODE
 #undef NEXT_SHIFT
-#undef EIGHT_CHANNELS
+#undef ALL_CHANNELS
 #undef FIRST_AGAIN
 #undef CHANNELS
 #undef NEXT_CHANNEL
@@ -249,6 +249,121 @@ cortexm_triples_all(const uint32_t *panel, const uint8_t *w, int32_t depth, cons
 #undef PRODUCTS
 }
 
+/* eights.h: three words' sums in r6, r7 and r8 are a, b, c, d in r5, r6, r3, r4, as in scalar.h. */
+#define SEPARATE                                                                                   \
+    "sub   r3, r6, r8, lsl #8\n"                                                                   \
+    "sub   r4, r8, r6, lsl #8\n"                                                                   \
+    "uxth  r5, r3\n"                                                                               \
+    "uxth  r6, r4\n"                                                                               \
+    "add   r3, r5, r3, lsr #16\n"                                                                  \
+    "add   r4, r6, r4, lsr #16\n"                                                                  \
+    "add   r8, r4, r3, lsl #8\n"                                                                   \
+    "subs  r8, r8, r7\n"                                                                           \
+    "ubfx  r12, r8, #8, #8\n"                                                                      \
+    "uxtb  r8, r8\n"                                                                               \
+    "add   r5, r5, r12, lsl #16\n" /* a */                                                         \
+    "add   r6, r6, r8, lsl #16\n"  /* b */                                                         \
+    "sub   r3, r3, r12\n"                                                                          \
+    "sub   r4, r4, r8\n"                                                                           \
+    "uxth  r3, r3\n"                                                                               \
+    "uxth  r4, r4\n"                                                                               \
+    "subs  r7, r7, r4\n"                                                                           \
+    "sub   r7, r7, r3, lsl #8\n"                                                                   \
+    "sub   r7, r7, r6, lsl #16\n"                                                                  \
+    "sub   r7, r7, r5, lsl #24\n"                                                                  \
+    "lsr   r12, r7, #24\n"                                                                         \
+    "and   r7, r7, #0xff0000\n"                                                                    \
+    "add   r3, r3, r12, lsl #16\n" /* c */                                                         \
+    "add   r4, r4, r7\n"           /* d */
+
+#ifdef CORTEXM_QUADS_ALL
+
+/* eights.h, for all blocks of four outputs one after the other: inputs and weights come in fours, which
+ * takes the registers of a second block's sums, and no time between blocks. The words' bytes are
+ * reversed in place, and then the halves swapped.
+ *
+ * A loop has sixteen inputs; the first begins in its middle. On the stack: the inputs, `start` for
+ * each word, where the loop begins, `base`, `sum`, `add`, `next`, `last`. */
+CORTEXM_NAKED static void
+cortexm_quads_all(const cortexm_quads_t *run, const uint8_t *w, const int32_t *base, int32_t *sum)
+{
+    CORTEXM_TAKES(run);
+    CORTEXM_TAKES(w);
+    CORTEXM_TAKES(base);
+    CORTEXM_TAKES(sum);
+#define PRODUCTS(word, x)                                                                          \
+    "mla   r6, " word ", " x ", r6\n"                                                              \
+    "rev   " word ", " word "\n"                                                                   \
+    "mla   r7, " word ", " x ", r7\n"                                                              \
+    "ror   " word ", " word ", #16\n"                                                              \
+    "mla   r8, " word ", " x ", r8\n"
+#if WEIGHT_BITS == 4
+#define STEP_BYTES "98"
+#define TWO(word, x, y)                                                                            \
+    "and   r4, " word ", #0x0f0f0f0f\n" PRODUCTS("r4", x)                                          \
+    "lsrs  r4, " word ", #4\n"                                                                     \
+    "and   r4, r4, #0x0f0f0f0f\n" PRODUCTS("r4", y)
+#define STEP                                                                                       \
+    "ldmia r0!, {r9, r10, r11, r12}\n"                                                             \
+    "ldmia r1!, {r2, r3}\n" TWO("r2", "r9", "r10") TWO("r3", "r11", "r12")
+#else
+#define STEP_BYTES "78"
+#define STEP                                                                                       \
+    "ldmia r0!, {r9, r10, r11, r12}\n"                                                             \
+    "ldmia r1!, {r2, r3, r4, r5}\n" PRODUCTS("r2", "r9") PRODUCTS("r3", "r10")                     \
+        PRODUCTS("r4", "r11") PRODUCTS("r5", "r12")
+#endif
+    __asm__ volatile("push  {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+                     "ldm   r0, {r0, r4, r5, r6, r7, r8, r9}\n"
+                     "mov   lr, r5\n"
+                     "push  {r2, r3, r7, r8, r9}\n"
+                     "adr   r9, 3f\n"
+                     "subs  r7, r0, lr\n" /* less the inputs, sixteen bytes a step */
+                     "beq   6f\n"
+                     "adr   r9, 1f\n"
+                     "ubfx  r7, r7, #4, #2\n"
+                     "movs  r8, #" STEP_BYTES "\n"
+                     "mla   r9, r7, r8, r9\n"
+                     "6:\n"
+                     "orr   r9, r9, #1\n"
+                     "mov   r4, r6\n"
+                     "mov   r5, r6\n"
+                     "push  {r0, r4, r5, r6, r9}\n"
+                     "2:\n"
+                     "ldm   sp, {r0, r6, r7, r8, pc}\n"
+                     ".balign 4\n"
+                     "1:\n" STEP STEP STEP STEP
+                     "cmp   r0, lr\n"
+                     "bne   1b\n"
+                     ".balign 4\n"
+                     "3:\n" SEPARATE
+                     "ldrd  r0, r2, [sp, #20]\n"
+                     "ldrd  r9, r10, [sp, #28]\n"
+                     "ldmia r0!, {r7, r8, r11, r12}\n"
+                     "add   r1, r10\n"
+                     "add   r5, r9\n"
+                     "add   r6, r9\n"
+                     "add   r3, r9\n"
+                     "add   r4, r9\n"
+                     "add   r5, r7\n"
+                     "add   r6, r8\n"
+                     "add   r7, r3, r11\n"
+                     "add   r8, r4, r12\n"
+                     "stmia r2!, {r5, r6, r7, r8}\n"
+                     "strd  r0, r2, [sp, #20]\n"
+                     "ldr   r3, [sp, #36]\n"
+                     "cmp   r2, r3\n"
+                     "bne   2b\n"
+                     "add   sp, #40\n"
+                     "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+#undef STEP
+#undef STEP_BYTES
+#undef TWO
+#undef PRODUCTS
+}
+
+#else
+
 /* eights.h. On the stack: `second`, the inputs' end, `add`, `base`, `sum`. The words of each block are
  * separated as in scalar.h, in the same registers, the second one's after the first one's, which leaves
  * `second` 0. */
@@ -276,22 +391,16 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
     "ldmia " pointer "!, {r4, r5}\n" PRODUCTS("r4", "r3", sum0, sum1, sum2)                        \
         PRODUCTS("r5", "r12", sum0, sum1, sum2)
 #endif
-#ifdef CORTEXM_QUAD_WORDS
-#define FOURS "#16" /* bytes of four inputs */
-#define LOAD_TWO "ldmia r0!, {r3, r12}\n"
-#else
-#define FOURS "#4"
 #define LOAD_TWO                                                                                   \
     "ldrsb r3, [r0], #1\n"                                                                         \
     "ldrsb r12, [r0], #1\n"
-#endif
 #define STEP LOAD_TWO BLOCK("r1", "r6", "r7", "r8") BLOCK("r2", "r9", "r10", "r11")
     __asm__ volatile("push  {r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
                      "ldm   r0, {r0, r2, r3, r6, r7}\n"
                      "push  {r2, r3, r7}\n"
                      "add   r2, r1\n"
                      "sub   r12, r3, r0\n"
-                     "tst   r12, " FOURS "\n"
+                     "tst   r12, #4\n"
                      "mov   r7, r6\n"
                      "mov   r8, r6\n"
                      "mov   r9, r6\n"
@@ -308,31 +417,7 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
                      "5:\n"
                      "add   r0, sp, #8\n"
                      "ldm   r0, {r0, r1, r2}\n"
-                     "3:\n"
-                     "sub   r3, r6, r8, lsl #8\n"
-                     "sub   r4, r8, r6, lsl #8\n"
-                     "uxth  r5, r3\n"
-                     "uxth  r6, r4\n"
-                     "add   r3, r5, r3, lsr #16\n"
-                     "add   r4, r6, r4, lsr #16\n"
-                     "add   r8, r4, r3, lsl #8\n"
-                     "subs  r8, r8, r7\n"
-                     "ubfx  r12, r8, #8, #8\n"
-                     "uxtb  r8, r8\n"
-                     "add   r5, r5, r12, lsl #16\n" /* a */
-                     "add   r6, r6, r8, lsl #16\n"  /* b */
-                     "sub   r3, r3, r12\n"
-                     "sub   r4, r4, r8\n"
-                     "uxth  r3, r3\n"
-                     "uxth  r4, r4\n"
-                     "subs  r7, r7, r4\n"
-                     "sub   r7, r7, r3, lsl #8\n"
-                     "sub   r7, r7, r6, lsl #16\n"
-                     "sub   r7, r7, r5, lsl #24\n"
-                     "lsr   r12, r7, #24\n"
-                     "and   r7, r7, #0xff0000\n"
-                     "add   r3, r3, r12, lsl #16\n" /* c */
-                     "add   r4, r4, r7\n"           /* d */
+                     "3:\n" SEPARATE
                      "ldmia r1!, {r7, r8, r12, lr}\n"
                      "add   r5, r0\n"
                      "add   r6, r0\n"
@@ -356,10 +441,12 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
                      "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 #undef STEP
 #undef LOAD_TWO
-#undef FOURS
 #undef BLOCK
 #undef PRODUCTS
 }
+
+#endif
+#undef SEPARATE
 
 /* depthwise_conv2d.inc: two channels at a time, which takes six registers for sums. */
 #define CORTEXM_TAP_THREES

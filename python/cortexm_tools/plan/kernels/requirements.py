@@ -414,12 +414,13 @@ def _filled_row(facts: Facts) -> int:
 
 
 def _quad_words(facts: Facts) -> int:
-    """A linear layer's inputs in words, or those of one of its chunks of up to 512, and then the sums of
-    all outputs: see kernels/src/linear/linear.inc."""
+    """A linear layer's inputs in words, and the sums of sixteen outputs; or the inputs of one of its
+    chunks of up to 512, and the sums of all: see kernels/src/linear/linear.inc."""
     depth = chunk = facts["in_features"]
     while chunk > 512:
         chunk = (chunk + 7) // 8 * 4
-    return int(4 * chunk + (0 if chunk == depth else 16 * (facts["out_features"] // 4)))
+    outputs = facts["out_features"] // 4 * 4
+    return int(4 * chunk + 4 * (min(outputs, 16) if chunk == depth else outputs))
 
 
 def _column_sums(facts: Facts) -> int:
