@@ -85,6 +85,7 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
         weights = next(arg.name for arg in call.args if isinstance(arg, ConstantArg))
         fields = dict(call.fields)
         channels = int(fields.get("out_c", 0) or fields["out_features"])  # type: ignore[call-overload]
+        made = plan.graph.tensors[plan.steps[0].op.outputs[0]].shape[1]
         for constant in plan.constants:
             more = constant.nbytes - constant.needed
             if constant.name == weights:
@@ -97,7 +98,8 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
                     joined = math.prod(map(int, window)) // groups  # type: ignore[call-overload]
                     data = plan.graph.tensors[plan.steps[0].op.inputs[1]].data
                     assert data is not None
-                    zeros = joined * channels - data.size  # between groups: plan/lower/groups.py
+                    # between groups and pixels: plan/lower/groups.py, neighbours.py
+                    zeros = joined * channels - data.size
                     assert 0 <= zeros <= 1024, seed
                     if zeros:
                         more -= -(-zeros // (1 + pack.startswith("nibble")))
@@ -105,6 +107,9 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
                         more = max(more, 0)
                 assert 0 <= more <= allowed(pack, channels, depth, left), seed
                 seen.add(pack)
+            elif channels > made:
+                pixels = channels // made
+                assert constant.nbytes == pixels * constant.needed, (seed, constant.name)
             else:
                 assert more == 0, (seed, constant.name)
     assert {

@@ -191,6 +191,22 @@ class _Replay:
         (_, in_c, in_h, in_w), (_, out_c, out_h, width) = shapes
         if f.get("channels") == in_c * in_w:  # a pool's rows are single pixels
             in_c, in_w, out_c, width = in_c * in_w, 1, out_c * width, 1
+        if call.kernel.serves == "conv2d" and f["out_c"] > out_c:  # neighbours are one pixel
+            joined, inputs = f["out_c"] // out_c, f["in_c"] // in_c
+            assert (f["out_c"], f["in_c"]) == (joined * out_c, inputs * in_c)
+            assert (f["out_w"] * joined, f["in_w"] * inputs) == (width, in_w)
+            assert f["stride_w"] * inputs == joined * over.stride[1]
+            assert f["in_x0"] * inputs == -over.padding[1]
+            reach = (joined - 1) * over.stride[1] + (over.kernel[1] - 1) * over.dilation[1] + 1
+            assert f["kernel_w"] * inputs == reach and f["dilation_w"] == 1
+            assert f["kernel_h"] == over.kernel[0]
+            over = Window(
+                (f["kernel_h"], f["kernel_w"]),
+                (over.stride[0], f["stride_w"]),
+                (over.padding[0], -f["in_x0"], 0, 0),
+                (over.dilation[0], 1),
+            )
+            in_c, in_w, out_c, width = f["in_c"], f["in_w"], f["out_c"], f["out_w"]
         in_row = in_w * in_c
         done = self.done[made]
         row0 = done // (width * out_c) % out_h

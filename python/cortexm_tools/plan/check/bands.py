@@ -86,6 +86,9 @@ def _check_whole_rows(
     whole = made.shape[3], made.shape[1]
     if fields.get("channels") == made.shape[3] * made.shape[1]:  # a pool's rows are single pixels
         whole = 1, fields["channels"]
+    if call.kernel.serves == "conv2d":  # neighbouring pixels may be one of more channels
+        joined = max(1, fields["out_c"] // made.shape[1])
+        whole = made.shape[3] // joined, made.shape[1] * joined
     if target.index in (*step.inside, *step.op.outputs) and row != whole:
         raise _error(step, f"a band of {_name(graph, target)} is not made of whole rows")
 

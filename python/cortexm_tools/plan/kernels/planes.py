@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...target import Isa
+
 Facts = Mapping[str, Any]
 
 _MOST_SCRATCH = 4096  # bytes; the layers of large images are those whose other kernels are best
@@ -67,6 +69,12 @@ def _instructions(facts: Facts, row: float, group: float, fill: float) -> float:
 def _fits(facts: Facts, scratch: int) -> bool:
     is_small = facts["in_c"] > 1 or facts["out_c"] <= _MOST_OUTPUTS
     return facts["out_w"] > 1 and is_small and scratch <= _MOST_SCRATCH
+
+
+def pay(isa: Isa, facts: Facts) -> bool:
+    """Whether a convolution of one input channel is computed so."""
+    pays = {Isa.DSP: pay_dsp, Isa.MVE: pay_mve}.get(isa)
+    return facts["in_c"] == 1 and pays is not None and pays(facts)
 
 
 def pay_dsp(facts: Facts) -> bool:

@@ -77,6 +77,9 @@ class Lowerings:
         self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
         self.target = target
         self.choice = choice
+        self.joined = frozenset(
+            index for op in graph.ops if isinstance(op.attrs, ops.Concat) for index in op.inputs
+        )
         # What the code of other libraries is compiled for.
         self.isa = target.isa if choice is KernelChoice.BUILTIN else compiled_isa(target)
         # By the first result of an operator, which no other one makes.
@@ -150,6 +153,10 @@ class Selector:
     def is_convolving(self, kernel: Kernel) -> bool:
         """Whether a convolution takes `kernel`, so that it is in the image anyway."""
         return kernel.symbol in self._lowerings.convolving
+
+    def is_joined(self, index: int) -> bool:
+        """Whether a tensor is an operand of a concatenation, in whose result it may be made."""
+        return index in self._lowerings.joined
 
     def once(self, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives, which is the same whatever kernels are taken."""

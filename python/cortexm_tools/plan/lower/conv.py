@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...ir import DType, Op, ops
 from ...ir.geometry import Window
+from ..kernels import planes
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
@@ -19,6 +21,7 @@ from .constants import Weights
 from .context import Selector, lowers
 from .groups import groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
+from .neighbours import join_neighbours
 from .weights import (
     constant_data,
     fits_in_32_bits,
@@ -42,6 +45,7 @@ class _Layer:
         kind: the operator whose kernels do, on any of these types.
         largest_sum: a bound of |accumulator|; largest_plain_sum, largest_start: see the functions of
             these names.
+        joined: the fields that change where neighbouring pixels are computed as one.
     """
 
     kind: str
@@ -50,6 +54,31 @@ class _Layer:
     largest_sum: int
     largest_plain_sum: int
     largest_start: int = 0
+    joined: Mapping[str, int] = field(default_factory=dict)
+
+
+def _joined(select: Selector, layer: _Layer, op: Op, fields: dict[str, Field]) -> _Layer:
+    """The layer with neighbouring pixels computed as one, where that is worth it; not where other channels
+    may lie between the pixels."""
+    constants = layer.constants
+    if layer.kind != "conv2d" or constants.groups > 1 or select.is_joined(op.outputs[0]):
+        return layer
+    if select.choice is not KernelChoice.BUILTIN:
+        return layer
+    extents = {name: value for name, value in fields.items() if isinstance(value, int)}
+    if planes.pay(select.target.isa, extents):
+        return layer
+    joined = join_neighbours(select.target, constants.weight, extents, constants.wide)
+    if joined is None:
+        return layer
+    again = replace(
+        constants,
+        weight=joined.weight,
+        bias=np.tile(constants.bias, joined.count),
+        plain_bias=np.tile(constants.plain_bias, joined.count),
+        rescales=constants.rescales * joined.count,
+    )
+    return replace(layer, constants=again, joined=joined.fields)
 
 
 def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
@@ -104,7 +133,12 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
 @lowers(ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d)
 def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-    layer = select.once(lambda: _layer(select, attrs, op))
+    extents = image_fields(select, op, attrs.window) | {
+        "in_c": x.shape[1],
+        "out_c": out.shape[1],
+        **window_fields(attrs.window),
+    }
+    layer = select.once(lambda: _joined(select, _layer(select, attrs, op), op, extents))
     weight = constant_data(select, op.inputs[1], op, "weights")
     shape = weight.shape
     out_c = out.shape[1]
@@ -113,16 +147,14 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         out.numel if not isinstance(attrs, ops.TransposeConv2d) else x.numel // x.shape[1] * out_c
     )
     label = op.layer.path or op.kind
-    fields = image_fields(select, op, attrs.window) | {
-        "in_c": x.shape[1],
-        "out_c": out_c,
-        **window_fields(attrs.window),
+    fields = extents | {
         "groups": layer.constants.groups,
         **zero_point_fields(
             x, in_zero_point=attrs.in_zero_point, out_zero_point=attrs.out_zero_point
         ),
         "act_min": attrs.act_min,
         "act_max": attrs.act_max,
+        **layer.joined,
     }
     facts = {
         **fields,
@@ -148,7 +180,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
                 "x".join(map(str, shape)),
                 needed=needed_bytes(kernel, weight),
             ),
-            select.constant("b_" + label, packed.bias, needed=constants.bias.nbytes),
+            select.constant("b_" + label, packed.bias, needed=constants.bias.itemsize * out_c),
         ],
         select.scratch(kernel, fields),
         positions * taps,

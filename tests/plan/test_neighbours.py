@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Neighbouring pixels of a convolution that are computed as one: how many, with which weights, and the same
+bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.lower.neighbours import join_neighbours
+from cortexm_tools.target import Target
+
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import GraphProgram, Net
+
+# Inputs, outputs, rows and columns, kernel, stride, padding, dilation.
+LAYERS = (
+    (8, 1, (8, 8), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)),
+    (3, 3, (5, 12), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)),
+    (8, 2, (9, 8), (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
+    (4, 1, (16, 16), (3, 3), (2, 2), (1, 1, 1, 1), (1, 1)),
+    (3, 2, (24, 12), (3, 1), (1, 1), (1, 0, 1, 0), (1, 1)),
+    (2, 1, (9, 24), (1, 5), (1, 2), (0, 2, 0, 2), (1, 1)),
+    (3, 1, (16, 16), (3, 3), (1, 1), (2, 2, 2, 2), (2, 2)),
+    (5, 1, (1, 40), (1, 1), (1, 2), (0, 0, 0, 0), (1, 1)),
+)
+
+
+def graph_of(of: DType = DType.S8) -> Graph:
+    net = Net("neighbours", 7)
+    outs = []
+    for in_c, out_c, size, kernel, stride, padding, dilation in LAYERS:
+        x = net.input((1, in_c, *size), of)
+        outs.append(net.conv(x, out_c, kernel, stride, padding, dilation=dilation))
+    return net.finish(*outs)
+
+
+def fields_of(width: int, kernel: int, stride: int = 1, padding: int = 0) -> dict[str, int]:
+    return {
+        "in_h": 16,
+        "in_w": width,
+        "out_h": 16,
+        "out_w": (width + 2 * padding - kernel) // stride + 1,
+        "in_y0": 0,
+        "in_x0": -padding,
+        "kernel_h": 1,
+        "kernel_w": kernel,
+        "stride_h": 1,
+        "stride_w": stride,
+        "dilation_h": 1,
+        "dilation_w": 1,
+    }
+
+
+def test_each_pixel_has_its_window() -> None:
+    target, weight = Target.parse("cortex-m55"), np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
+    joined = join_neighbours(target, weight, fields_of(16, 3, padding=1), wide=False)
+    assert joined is not None and joined.weight.shape == (8, 1, 10, 2)
+    for pixel in range(8):
+        assert (joined.weight[pixel, :, pixel : pixel + 3] == weight[0]).all()
+    assert np.count_nonzero(joined.weight) == 8 * weight.size
+    assert joined.fields["stride_w"] == joined.fields["out_c"] == 8
+    assert joined.fields["out_w"] == 2 and joined.fields["kernel_w"] == 10
+
+
+def test_pixels_of_one_column_are_pixels_of_more_channels() -> None:
+    target, weight = Target.parse("cortex-m4"), np.arange(1, 9, dtype=np.int8).reshape(1, 1, 1, 8)
+    joined = join_neighbours(target, weight, fields_of(16, 1), wide=False)
+    assert joined is not None
+    assert joined.weight.shape == (joined.count, 1, 1, 8 * joined.count)
+    assert joined.fields["in_w"] * joined.count == 16 and "kernel_w" not in joined.fields
+
+
+def test_not_where_it_costs_more() -> None:
+    few, many = np.ones((1, 1, 1, 8), np.int8), np.ones((64, 1, 1, 64), np.int8)
+    m55 = Target.parse("cortex-m55")
+    assert join_neighbours(m55, many, fields_of(16, 1), wide=False) is None
+    assert join_neighbours(m55, few, fields_of(17, 1), wide=False) is None  # no whole pixels
+    deep = np.ones((1, 1, 1, 2048), np.int8)
+    assert join_neighbours(m55, deep, fields_of(16, 1), wide=False) is None  # too many zeros
+    assert join_neighbours(Target.parse("cortex-m3"), few, fields_of(16, 1), wide=False) is None
+
+
+@pytest.mark.parametrize("of", [DType.S8, DType.S16])
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
+    graph, target = graph_of(of), Target.parse(cpu)
+    plan = make_plan(graph, target)
+    calls = [call for step in plan.steps for call in step.calls if call.macs]
+    widths = [
+        graph.tensors[op.outputs[0]].shape[3]
+        for op in graph.ops
+        if isinstance(op.attrs, ops.Conv2d)
+    ]
+    joined = [call.int_fields["out_w"] < width for call, width in zip(calls, widths, strict=True)]
+    assert sum(joined) >= 5
+    random, (low, high) = np.random.default_rng(1), of.limits
+    inputs = [
+        random.integers(low, high + 1, graph.tensors[x].shape).astype(of.numpy)
+        for x in graph.inputs
+    ]
+    program = GraphProgram("neighbours", b"", made=graph)
+    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
+
+
+def test_parts_of_a_concatenation_stay_where_they_are() -> None:
+    net = Net("parts", 3)
+    x = net.input((1, 8, 8, 8))
+    parts = [net.conv(x, 2, (1, 1), (1, 1), (0, 0, 0, 0)) for _ in range(2)]
+    plan = make_plan(net.finish(net.concat(parts, 1)), Target.parse("cortex-m55"))
+    widths = [call.int_fields["out_w"] for step in plan.steps for call in step.calls if call.macs]
+    assert widths == [8, 8]
