@@ -49,7 +49,7 @@ FLOORS = {
     TOOLS / "pte" / "ops": frozenset(),
     TOOLS / "plan" / "lower": frozenset(
         {"context", "boxes", "broadcast", "constants", "copies", "groups", "images", "tables"}
-        | {"weights"}
+        | {"neighbours", "weights"}
     ),
     ROOT / "kernels" / "src": frozenset({"cmsis_nn", "common"}),
     ROOT / "kernels" / "ref": frozenset(),
