@@ -34,6 +34,7 @@ typedef enum {
     CONV_SIGNED_FOURS,
     CONV_RAISED,
     CONV_GEMM4,
+    CONV_FEW,
     CONV_TWOS,
     CONV_SIGNED_TWOS,
     CONV_PLANES,
@@ -78,6 +79,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise_window_rows_s8w4_case(variant, ref)                                              \
     conv_w4_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
+#define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
 #define conv_planes_s8_case(variant, ref) conv_case(variant, ref, CONV_PLANES)
 #define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)

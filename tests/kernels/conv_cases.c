@@ -123,17 +123,18 @@ static int32_t columns_size(int32_t kernel, int32_t stride, int32_t dilation, in
 static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
                          conv_kind_t any_kind)
 {
-    const int is_relu = any_kind == DEPTHWISE16_RELU;
-    const conv_kind_t kind = is_relu ? DEPTHWISE16 : any_kind;
+    const int is_relu = any_kind == DEPTHWISE16_RELU || any_kind == CONV_FEW;
+    const conv_kind_t kind = any_kind == DEPTHWISE16_RELU ? DEPTHWISE16 : any_kind;
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     cortexm_conv_s8_t p;
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_FEW ? 8 * between(1, 4) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in
                                                              : any_in;
-    const int32_t group_out = extent(one_in(2) ? between(1, 9) : length(), 31);
+    const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
+    const int32_t group_out = kind == CONV_FEW ? 4 * any_out : any_out;
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
@@ -189,6 +190,18 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     if (kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_PIXEL8) {
         MAKE_PIXEL(p);
     }
+    if (kind == CONV_FEW) { /* windows of a pixel in the image, maybe all of it */
+        p.kernel_h = p.kernel_w = 1;
+        p.in_y0 = (int16_t)between(0, 2);
+        p.in_x0 = (int16_t)between(0, 2);
+        if (one_in(2)) {
+            p.in_x0 = 0;
+            p.stride_h = p.stride_w = 1;
+        }
+        p.in_h = (uint16_t)(p.in_y0 + (p.out_h - 1) * p.stride_h + between(1, 2));
+        p.in_w = (uint16_t)(p.in_x0 + (p.out_w - 1) * p.stride_w + (one_in(2) ? 1 : 2));
+        p.in_row_stride = p.in_w * p.in_c + (one_in(2) ? 0 : between(0, 3));
+    }
     p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
     if (kind == DEPTHWISE16 && p.in_c == 8) {
         p.stride_w = 1;
@@ -208,7 +221,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
-        if ((kind == CONV_GEMM4 || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
+        if ((kind == CONV_GEMM4 || kind == CONV_FEW || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
              kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4 || is_planes) &&
             shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
@@ -240,6 +253,11 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     }
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     ref(&p, in, weight, bias, o.data[1], NULL);
+    if (kind == CONV_FEW) {
+        packed = pack_gemm4(weight, p.out_c, 1, p.in_c);
+        free(weight);
+        weight = packed;
+    }
     if (kind == CONV_GEMM4) {
         const int32_t inputs = p.kernel_h * p.kernel_w * group_in;
         const int is_filled = p.kernel_h * p.kernel_w > 1 && inputs % 16 >= 8;

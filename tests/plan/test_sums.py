@@ -13,7 +13,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.check.sums import SUMS_32, check_pairs, largest_int16_sum
+from cortexm_tools.plan.check.sums import SUMS_32, check_ends, check_pairs, largest_int16_sum
 from cortexm_tools.plan.kernels.table import variants
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
@@ -177,4 +177,35 @@ def test_two_pixels_written_as_one_lie_side_by_side() -> None:
     relu = next(kernel for kernel in kernels if "from_zero" in kernel.when)
     clamped = replace(step, calls=(replace(step.calls[0], kernel=relu),))
     with pytest.raises(CortexMError, match="results have another clamp than those of"):
-        check_pairs(plan, clamped)
+        check_ends(plan, clamped)
+
+
+@pytest.mark.parametrize(
+    ("relu", "inputs", "outputs", "kernel", "few"),
+    [
+        (True, 24, 20, 1, True),
+        (False, 24, 20, 1, False),
+        (True, 20, 20, 1, False),
+        (True, 24, 18, 1, False),
+        (True, 24, 4, 1, False),
+        (True, 24, 20, 2, False),
+    ],
+)
+def test_pixels_of_few_inputs(
+    relu: bool, inputs: int, outputs: int, kernel: int, few: bool
+) -> None:
+    """Many of them, which end as after a ReLU, have a kernel of their own."""
+    net = Net("pixels", 0)
+    x = net.input((1, inputs, 20, 21))
+    window = (kernel, kernel)
+    y = net.conv(x, outputs, window, padding=(0, 0, kernel - 1, kernel - 1), relu=relu)
+    plan = check_plan(make_plan(net.finish(y), Target.parse("cortex-m55")))
+    (step,) = plan.steps
+    (call,) = step.calls
+    assert call.kernel.op == ("conv2d_few" if few else "conv2d")
+    if few:
+        for changed in ({"in_c": 40}, {"kernel_w": 3}, {"in_x0": -1}, {"out_c": 6}):
+            fields = tuple((dict(call.fields) | changed).items())
+            other = replace(step, calls=(replace(call, fields=fields),))
+            with pytest.raises(CortexMError, match="windows are not pixels as"):
+                check_ends(plan, other)

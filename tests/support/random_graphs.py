@@ -179,7 +179,13 @@ def random_layer(seed: int, codes: DType = DType.S8) -> Graph:
     elif seed % 10 <= 3:
         x = net.conv(x, int(pick(1, 20)), kernel, stride, padding)
     elif seed % 10 == 4:
-        x = net.conv(x, int(pick(1, 30)), (1, 1), padding=(0, 0, 0, 0))
+        few = seed % 20 == 14 and codes is DType.S8  # inputs, of many pixels
+        if few:
+            x = net.input((1, 8 * (seed // 20 % 4 + 1), 5 * height, 6 * width), codes)
+            net.inputs.pop(0)
+        outputs = 4 * int(pick(1, 5)) + 8000 // (30 * height * width) // 4 * 4
+        edge = (0, 0, 0, 0)
+        x = net.conv(x, outputs if few else int(pick(1, 30)), (1, 1), padding=edge, relu=few)
     elif seed % 20 == 5:  # all of the image in one pixel
         channels = 4 + (seed + 3) % 16
         x = net.input((1, channels, height, width), codes)

@@ -265,6 +265,7 @@ CORTEXM_CONV_S8(cortexm_conv2d_planes_s8_mve);
 CORTEXM_CONV_S8(cortexm_conv2d_symmetric_s8_dsp);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_dsp);
 CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_dsp);
+CORTEXM_CONV_S8(cortexm_conv2d_few_s8_mve);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_mve);
 CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_scalar);

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import DType, Graph, Op, ops
+from ..kernels.requirements import is_pointwise
 from ..types import Plan, Step
 
 SUMS_32 = 2**31 - 1
@@ -91,8 +92,8 @@ def check_four_bits(plan: Plan, step: Step) -> None:
 def check_pairs(plan: Plan, step: Step) -> None:
     """Every call that adds the products of two taps, 2n and 2n + 1, in 16 bits computes a layer whose
     weights leave them there, whatever its int8 codes are; one that has the weights of two channels in 16
-    bits, a layer without a weight of -128; where it takes two pixels of eight channels for
-    one, they lie side by side; and where it knows no clamp, there is none.
+    bits, a layer without a weight of -128; and where it takes two pixels of eight channels for one, they
+    lie side by side.
 
     Raises:
         CortexMError: names the layer.
@@ -118,14 +119,34 @@ def check_pairs(plan: Plan, step: Step) -> None:
                 where=str(op.layer),
             )
         fields = call.int_fields
-        clamp = [fields[name] for name in ("out_zero_point", "act_min", "act_max")]
-        if "from_zero" in call.kernel.when and clamp != [-128, -128, 127]:
-            raise CortexMError(
-                f"results have another clamp than those of {call.kernel.symbol}",
-                where=str(op.layer),
-            )
         if fields["in_c"] == 8 and fields["out_pixel_stride"] != 8:
             raise CortexMError(
                 f"results are not side by side as {call.kernel.symbol} writes them",
                 where=str(op.layer),
+            )
+
+
+def check_ends(plan: Plan, step: Step) -> None:
+    """Every call that knows no clamp has none, and one that takes windows of a few inputs for pixels has
+    windows of one pixel in the image.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    made_by = {index: op for op in step.ops for index in op.outputs}
+    for call in step.calls:
+        op = made_by.get(call.result.index) if call.result is not None else None
+        if op is None or "from_zero" not in call.kernel.when:
+            continue
+        fields = call.int_fields
+        clamp = [fields[name] for name in ("out_zero_point", "act_min", "act_max")]
+        if clamp != [-128, -128, 127]:
+            raise CortexMError(
+                f"results have another clamp than those of {call.kernel.symbol}",
+                where=str(op.layer),
+            )
+        are_fours = fields["out_c"] % 4 == 0 and fields["in_c"] in (8, 16, 24, 32)
+        if "few_inputs" in call.kernel.when and not (is_pointwise(fields) and are_fours):
+            raise CortexMError(
+                f"windows are not pixels as {call.kernel.symbol} reads them", where=str(op.layer)
             )
