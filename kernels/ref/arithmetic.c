@@ -35,6 +35,20 @@ void cortexm_mul_s8_ref(const cortexm_mul_s8_t *p, const int8_t *a, const int8_t
     }
 }
 
+void cortexm_gate_s8_ref(const cortexm_gate_s8_t *p, const int8_t *a, const int8_t *b,
+                         const int8_t *table, int8_t *out)
+{
+    for (int i = 0; i < p->rows * p->size; ++i) {
+        const int row = i / p->size;
+        const int column = i % p->size;
+        const int x = a[row * p->a_stride + column] - p->a_zero_point;
+        const int y = table[b[row * p->b_stride + column] + 128] - p->b_zero_point;
+        const int64_t code = ref_requantize(x * y, p->multiplier, p->shift) + p->out_zero_point;
+
+        out[i] = (int8_t)ref_clamp(code, INT8_MIN, INT8_MAX);
+    }
+}
+
 void cortexm_add_s16_ref(const cortexm_add_s16_t *p, const int16_t *a, const int16_t *b,
                          int16_t *out)
 {

@@ -7,7 +7,7 @@ the fastest kernels, networks whose layers have several precisions, and one of t
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
-as they can, attention in bands of rows, networks of branches that are computed where they are joined,
+as they can, attention in bands of rows, gates, networks of branches that are computed where they are joined,
 recurrent layers, and networks that keep state from call to call, streams of windows among them. The
 weights of every third lie apart from the code. Dead bytes are overwritten after every step.
 """
@@ -37,6 +37,7 @@ from tests.support.random_graphs import (
     random_attention,
     random_branches,
     random_bytes,
+    random_gate,
     random_inputs,
     random_layer,
     random_narrow,
@@ -63,6 +64,7 @@ GRAPHS = [
     *((random_precisions, seed) for seed in range(24)),
     *((random_recurrent, seed) for seed in range(40)),
     *((random_attention, seed) for seed in range(2, 8)),
+    *((random_gate, seed) for seed in range(24)),
 ]
 DATA = Path(__file__).parents[1] / "data"
 # Lowered here, and by other quantizers.

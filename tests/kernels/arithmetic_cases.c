@@ -214,6 +214,43 @@ int any_mul_s16_case(mul_s16_fn variant, mul_s16_fn ref, int shifts_right)
     return finish(&o) && equal;
 }
 
+int gate_s8_case(gate_fn variant, gate_fn ref)
+{
+    cortexm_gate_s8_t p;
+    int8_t *a;
+    int8_t *b;
+    int8_t *table = random_bytes(256);
+    outputs_t o;
+    int equal;
+
+    p.rows = between(1, 5);
+    p.size = length();
+    p.a_stride = p.size + (one_in(2) ? 0 : length());
+    p.b_stride = one_in(2) ? p.a_stride : p.size + (one_in(2) ? 0 : length());
+    p.multiplier = multiplier();
+    p.shift = (int8_t)(one_in(4) ? between(-22, -1) : between(-12, -5));
+    p.a_zero_point = (int16_t)(one_in(8) ? between(-16000, 16000) : between(INT8_MIN, INT8_MAX));
+    p.b_zero_point = (int16_t)(one_in(8) ? between(-16000, 16000) : between(INT8_MIN, INT8_MAX));
+    p.out_zero_point = (int8_t)between(INT8_MIN, INT8_MAX);
+    a = random_bytes((p.rows - 1) * p.a_stride + p.size);
+    b = random_bytes((p.rows - 1) * p.b_stride + p.size);
+    o = outputs(p.rows * p.size);
+    variant(&p, a, b, table, o.data[0]);
+    ref(&p, a, b, table, o.data[1]);
+    equal = agree(&o);
+    if (p.b_stride == p.size) { /* in place */
+        memcpy(o.data[0], b, (size_t)(p.rows * p.size));
+        variant(&p, a, o.data[0], table, o.data[0]);
+    } else if (p.a_stride == p.size) {
+        memcpy(o.data[0], a, (size_t)(p.rows * p.size));
+        variant(&p, o.data[0], b, table, o.data[0]);
+    }
+    free(a);
+    free(b);
+    free(table);
+    return finish(&o) && equal;
+}
+
 int minmax_s8_case(minmax_fn variant, minmax_fn ref)
 {
     cortexm_minmax_t p;

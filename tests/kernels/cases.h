@@ -358,6 +358,7 @@ int group_norm_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
 
 typedef CORTEXM_ADD_S8((*add_fn));
 typedef CORTEXM_MUL_S8((*mul_fn));
+typedef CORTEXM_GATE_S8((*gate_fn));
 typedef CORTEXM_ADD_S16((*add_s16_fn));
 typedef CORTEXM_MUL_S16((*mul_s16_fn));
 typedef CORTEXM_DIV((*div_s8_fn), int8_t);
@@ -371,6 +372,7 @@ int add_s8_case(add_fn variant, add_fn ref);
 int add_shifts_right_s8_case(add_fn variant, add_fn ref);
 int add_one_exact_s8_case(add_fn variant, add_fn ref);
 int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right);
+int gate_s8_case(gate_fn variant, gate_fn ref);
 #define mul_s8_case(variant, ref) any_mul_case(variant, ref, 0)
 #define mul_shifts_right_s8_case(variant, ref) any_mul_case(variant, ref, 1)
 int any_add_s16_case(add_s16_fn variant, add_s16_fn ref, int shifts_right);

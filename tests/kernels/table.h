@@ -104,6 +104,7 @@
     K(group_norm_s16, scalar, group_norm_s16_case)                                                 \
     K(add_s8, scalar, add_s8_case)                                                                 \
     K(mul_s8, scalar, mul_s8_case)                                                                 \
+    K(gate_s8, scalar, gate_s8_case)                                                               \
     K(add_s16, scalar, add_s16_case)                                                               \
     K(mul_s16, scalar, mul_s16_case)                                                               \
     K(div_s8, scalar, div_s8_case)                                                                 \
@@ -304,6 +305,7 @@
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
+    K(gate_s8, v6m, gate_s8_case)                                                                  \
     K(add_s16, v6m, add_s16_case)                                                                  \
     K(mul_s16, v6m, mul_s16_case)                                                                  \
     K(quantize_f32s8, v6m, quantize_f32s8_case)                                                    \
@@ -386,6 +388,7 @@
     K(softmax_rows_s16, dsp, softmax_rows_s16_case)                                                \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
+    K(gate_s8, dsp, gate_s8_case)                                                                  \
     K(add_s16, dsp, add_shifts_right_s16_case)                                                     \
     K(mul_s16, dsp, mul_shifts_right_s16_case)                                                     \
     K(log_mel_s16s8, dsp, log_mel_s16s8_case)                                                      \
@@ -456,6 +459,7 @@
     K(add_one_exact_s8, mve, add_one_exact_s8_case)                                                \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
     K(mul_s8, mve, mul_s8_case)                                                                    \
+    K(gate_s8, mve, gate_s8_case)                                                                  \
     K(add_s16, mve, add_shifts_right_s16_case)                                                     \
     K(mul_s16, mve, mul_s16_case)                                                                  \
     K(minimum_s8, mve, minmax_s8_case)                                                             \
@@ -507,6 +511,7 @@
     K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
+    K(gate_s8, v6m, gate_s8_case)                                                                  \
     K(mul_s16, v6m, mul_s16_case)                                                                  \
     K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \
     K(requantize_s16s8, v6m, requantize_s16s8_case)                                                \

@@ -267,6 +267,13 @@ def _mul() -> Iterator[Graph]:
     yield _graph(attrs, [((2, 3, 5), S16), ((1,), S16)], (2, 3, 5), S16)
 
 
+@_of(ops.Gate)
+def _gate() -> Iterator[Graph]:
+    attrs = ops.Gate(1, 1, 0, -300, 4, 5, Rescale(1610612736, -6))
+    table = _codes(256)
+    yield _graph(attrs, [((2, 5, 3), S8), ((2, 4, 3), S8), table], (2, 4, 3), S8)
+
+
 @_of(ops.Div)
 def _div() -> Iterator[Graph]:
     for dtype in (S8, S16):

@@ -352,6 +352,45 @@ def random_attention(seed: int, mask: str = "") -> Graph:
     return net.finish(x, net.activation(value))
 
 
+def random_gate(seed: int) -> Graph:
+    """A product of one tensor with a function of codes of another one, or of two parts of one tensor: of the
+    channels of an image, of another dimension, or of a linear layer's rows. Of every fifth the function has
+    another reader."""
+    net = Net(f"gate{seed}", seed, mixed=True)
+    pick = net.random.integers
+    size = int((1, 5, 8, 17, 33, int(pick(2, 40)))[seed % 6])
+    kind = seed % 4
+    if kind == 0:  # separate layers
+        x = net.input((int(pick(1, 7)), int(pick(1, 20))))
+        a, b = net.linear(x, size), net.linear(x, size)
+    else:
+        dim = 1
+        if kind == 1:
+            whole = net.conv(net.input((1, int(pick(1, 6)), int(pick(3, 6)), 4)), 2 * size)
+        elif kind == 2:
+            whole = net.linear(net.input((int(pick(1, 7)), int(pick(1, 20)))), 2 * size)
+        else:
+            dim = int(pick(0, 3))
+            shape = [int(pick(1, 5)) for _ in range(3)]
+            shape[dim] = 2 * size
+            whole = net.input(tuple(shape))
+        shape = list(net.shape(whole))
+        shape[dim] = size
+        begins = [tuple(n if d == dim else 0 for d in range(len(shape))) for n in (0, size)]
+        a, b = (
+            net.add(
+                *(ops.Slice(begin, (1,) * len(shape)), [whole], tuple(shape)),
+                order=net.tensors[whole].dim_order,
+            )
+            for begin in begins
+        )
+        if pick(0, 2):
+            a, b = b, a
+    y = net.activation(b)
+    gate = net.mul(y, a) if pick(0, 2) else net.mul(a, y)
+    return net.finish(gate, *((net.activation(y),) if seed % 5 == 4 else ()))
+
+
 def random_mixture(seed: int) -> Graph:
     """A network of several float inputs, each quantized, that meet in operators of two operands: often
     in the first one. Some inputs are read again later, some results are outputs."""

@@ -100,6 +100,11 @@ extern "C" {
 #define CORTEXM_MUL_S8(name)                                                                       \
     void name(const cortexm_mul_s8_t *params, const int8_t *a, const int8_t *b, int8_t *out)
 
+/* `out` may equal `a` or `b` where that has rows one after the other, too. */
+#define CORTEXM_GATE_S8(name)                                                                      \
+    void name(const cortexm_gate_s8_t *params, const int8_t *a, const int8_t *b,                   \
+              const int8_t *table, int8_t *out)
+
 #define CORTEXM_ADD_S16(name)                                                                      \
     void name(const cortexm_add_s16_t *params, const int16_t *a, const int16_t *b, int16_t *out)
 
@@ -529,6 +534,10 @@ CORTEXM_MUL_S8(cortexm_mul_s8_scalar);
 CORTEXM_MUL_S8(cortexm_mul_s8_v6m);
 CORTEXM_MUL_S8(cortexm_mul_s8_dsp);
 CORTEXM_MUL_S8(cortexm_mul_s8_mve);
+CORTEXM_GATE_S8(cortexm_gate_s8_scalar);
+CORTEXM_GATE_S8(cortexm_gate_s8_v6m);
+CORTEXM_GATE_S8(cortexm_gate_s8_dsp);
+CORTEXM_GATE_S8(cortexm_gate_s8_mve);
 CORTEXM_ADD_S16(cortexm_add_s16_scalar);
 CORTEXM_ADD_S16(cortexm_add_s16_v6m);
 CORTEXM_ADD_S16(cortexm_add_s16_dsp);

@@ -211,6 +211,18 @@ typedef struct {
     int8_t shift;
 } cortexm_mul_s16_t;
 
+/* gate: clamp(requantize((x - a_zero_point) * (y - b_zero_point)) + out_zero_point), as mul, of the elements x of
+ * `a` and the entries y of a table for those of `b`: `rows` times `size` of them, whose rows begin a_stride and
+ * b_stride apart. The result's lie one after the other. */
+typedef struct {
+    int32_t rows, size;
+    int32_t a_stride, b_stride; /* elements, at least size */
+    int32_t multiplier;
+    int16_t a_zero_point, b_zero_point; /* -16000 to 16000 */
+    int8_t out_zero_point;
+    int8_t shift;              /* -22 to -1 */
+} cortexm_gate_s8_t;
+
 /* div: round_half_even(float(a - za) / float(b - zb) * scale) + out_zero_point, 0/0 and x/0 give
  * out_zero_point; a and b have count elements each */
 typedef struct {

@@ -13,11 +13,14 @@ from ..fixed_point import Rescale
 from ..floats import F32
 from ..functions import BINARY
 from ..rules import CODES, INT16, SIGNED_MULTIPLIER, Subject
-from ..types import Array, DType, Tensor
+from ..types import Array, DType, Tensor, same_layout
 from ..wide import ADD_RAISE
 
 BINARY_FUNCTIONS = tuple(BINARY)
 INTEGER_FUNCTIONS = tuple(name for name, function in BINARY.items() if function.integers)
+# What kernels of Gate take: a code less its zero point twice in 16 bits, and a zero point behind the shift.
+GATE_ZERO_POINT = (-16000, 16000)
+GATE_SHIFT = (-22, -1)
 INTEGER_DIVISIONS = tuple(name for name, function in BINARY.items() if function.divides)
 
 
@@ -98,6 +101,57 @@ class Mul(Attrs):
         )
         result = self.rescale.apply(product) + self.out_zero_point
         return np.clip(result, *results[0].dtype.limits)
+
+
+@operator(
+    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, channels=Channels.NONE, exact=True
+)
+@dataclass(frozen=True)
+class Gate(Attrs):
+    """a, b, table [256], all s8 -> the product of a and table[b + 128], as Mul.
+
+    a and b have the shape of the result, or more along `dim`, where what is read begins at `a_begin` and
+    `b_begin`. The plan makes it of slices, an activation and a product (plan/lower/gates.py).
+    """
+
+    kind: ClassVar[str] = "gate"
+    dim: int
+    a_begin: int
+    b_begin: int
+    a_zero_point: int
+    b_zero_point: int
+    out_zero_point: int
+    rescale: Rescale
+
+    def check(self, op: Subject) -> None:
+        op.counts(3)
+        op.types(DType.S8)
+        op.dimension(self.dim, len(op.out.shape))
+        op.require(op.ins[2].numel == 256, "the table must have 256 entries")
+        for x, begin in zip(op.ins[:2], (self.a_begin, self.b_begin), strict=True):
+            least = begin + op.out.shape[self.dim]
+            shape = list(op.out.shape)
+            if len(x.shape) == len(shape):
+                shape[self.dim] = x.shape[self.dim]
+            op.shape_of(x, *shape)
+            op.require(0 <= begin and least <= x.shape[self.dim], "reads beyond an operand")
+            op.require(
+                same_layout(x.shape, x.dim_order, op.out.dim_order),
+                "operands and result must have one layout",
+            )
+        op.within(GATE_ZERO_POINT, a_zero_point=self.a_zero_point, b_zero_point=self.b_zero_point)
+        op.zero_points(DType.S8, out_zero_point=self.out_zero_point)
+        op.rescales(shift=GATE_SHIFT, rescale=self.rescale)
+
+    def compute(self, results: tuple[Tensor, ...], a: Array, b: Array, table: Array) -> Array:
+        size = results[0].shape[self.dim]
+        x, y = (
+            each.take(range(begin, begin + size), self.dim).astype(np.int64)
+            for each, begin in ((a, self.a_begin), (b, self.b_begin))
+        )
+        y = table.reshape(256)[y + 128].astype(np.int64)
+        product = (x - self.a_zero_point) * (y - self.b_zero_point)
+        return np.clip(self.rescale.apply(product) + self.out_zero_point, *DType.S8.limits)
 
 
 @operator(

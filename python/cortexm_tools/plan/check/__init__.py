@@ -10,6 +10,7 @@ from ...errors import CortexMError
 from ..types import ConstantArg, Plan, ScratchArg, Step, TensorArg
 from .bands import check_bands
 from .concat import check_joins
+from .gates import check_gates
 from .in_place import check_views, overwrites_in_place
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
@@ -28,7 +29,8 @@ def check_plan(plan: Plan) -> Plan:
     What lies in the result of a concatenation is where it belongs (concat.py). States have memory
     of their own, and their old values are read before the new ones are written (states.py).
     Sums of int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
-    where the kernel reads it (tables.py).
+    where the kernel reads it (tables.py). Gates read the parts of their operands that they should
+    (gates.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -63,6 +65,7 @@ def check_plan(plan: Plan) -> Plan:
         check_pairs(plan, step)
         check_ends(plan, step)
         check_tables(plan, step)
+        check_gates(plan, step)
     check_joins(plan)
     check_views(plan)
     check_states(plan)

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 from ...errors import CortexMError
 from ...ir import DType, Op, ops
 from ...ir.fixed_point import Rescale
 from ..kernels.params import rescale_fields
-from ..types import Call, Field, TensorArg
+from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .broadcast import broadcast_call
 from .context import Selector, lowers
 
@@ -43,6 +45,35 @@ def _add_mul(select: Selector, attrs: ops.Add | ops.Mul, op: Op) -> list[Call]:
     if out.dtype is DType.S16:
         fields = {name: value for name, value in fields.items() if "zero_point" not in name}
     return _on_codes(select, op, fields, out.dtype.value)
+
+
+@lowers(ops.Gate)
+def _gate(select: Selector, attrs: ops.Gate, op: Op) -> list[Call]:
+    a, b = (select.tensor(index) for index in op.inputs[:2])
+    out = select.tensor(op.outputs[0])
+    place = out.dim_order.index(attrs.dim)
+    rows, inner = (
+        math.prod(part) for part in (out.memory_shape[:place], out.memory_shape[place + 1 :])
+    )
+    if a.numel == b.numel == out.numel:
+        rows = 1
+    fields: dict[str, Field] = {
+        "rows": rows,
+        "size": out.numel // rows,
+        "a_stride": a.numel // rows,
+        "b_stride": b.numel // rows,
+        **rescale_fields(attrs.rescale),
+        "a_zero_point": attrs.a_zero_point,
+        "b_zero_point": attrs.b_zero_point,
+        "out_zero_point": attrs.out_zero_point,
+    }
+    args: list[Arg] = []
+    for index, begin in zip(op.inputs, (attrs.a_begin, attrs.b_begin, 0), strict=True):
+        arg = select.operand(index)
+        assert isinstance(arg, (TensorArg, ConstantArg))
+        args.append(replace(arg, offset=begin * inner))
+    args.append(TensorArg(op.outputs[0]))
+    return [select.call(select.kernel("gate", "s8", op, fields), fields, args)]
 
 
 @lowers(ops.Minimum, ops.Maximum)

@@ -10,6 +10,7 @@ from ...ir import Graph
 from ...target import Optimize, Target
 from ..kernels.table import KernelChoice
 from ..lower.context import Lowerings
+from ..lower.gates import fuse_gates
 from ..memory.states import settle
 from .candidates import Candidates
 from .least_flash import larger_kernels
@@ -33,7 +34,9 @@ class SearchSpace:
         *,
         apart: bool = False,
     ) -> None:
-        self.graph = settle(graph)
+        # CMSIS-NN has products, and no gates.
+        fused = graph if kernels is KernelChoice.CMSIS_NN else fuse_gates(graph)
+        self.graph = settle(fused)
         self.target = target
         self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)
         # By the number of the order, and the kernels to do without.

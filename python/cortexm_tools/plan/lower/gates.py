@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gates, as of GLU and SwiGLU: a product with a function of codes becomes one operator.
+
+`table[b + 128]` has no other reader than the product, so that nothing is lost if it is looked up where it is
+multiplied: the same codes meet in the same product, which is requantized in the same way. If the operands
+are cut out of a larger tensor along one dimension, their elements are read where they lie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...ir import DType, Graph, Op, Tensor, ops, same_layout
+from ...ir.edit import consumers, producers
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """A tensor, or its part from `begin` on along `dim` and the slice that would copy it."""
+
+    index: int
+    dim: int | None = None
+    begin: int = 0
+    cut: Op | None = None
+
+
+def fuse_gates(graph: Graph) -> Graph:
+    """`graph`, whose layouts are assigned, with gates; tensors keep their numbers."""
+    fuse = _Fuse(graph)
+    gates: dict[int, Op] = {}
+    gone: set[int] = set()
+    for op in graph.ops:
+        found = fuse.gate(op)
+        if found is not None:
+            gates[op.outputs[0]], without = found
+            gone.update(each.outputs[0] for each in without)
+    if not gates:
+        return graph
+    kept = (op for op in graph.ops if op.outputs[0] not in gone)
+    return replace(graph, ops=tuple(gates.get(op.outputs[0], op) for op in kept))
+
+
+class _Fuse:
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._made_by, self._read_by = producers(graph), consumers(graph)
+        self._number = {op.outputs[0]: number for number, op in enumerate(graph.ops)}
+
+    def gate(self, op: Op) -> tuple[Op, tuple[Op, ...]] | None:
+        """A product as a gate, and the operators that it makes needless."""
+        attrs, out = op.attrs, self._graph.tensors[op.outputs[0]]
+        if not isinstance(attrs, ops.Mul) or out.dtype is not DType.S8 or not out.shape:
+            return None
+        low, high = ops.GATE_SHIFT
+        if not low <= attrs.rescale.shift <= high or not all(
+            ops.GATE_ZERO_POINT[0] <= zero <= ops.GATE_ZERO_POINT[1]
+            for zero in (attrs.a_zero_point, attrs.b_zero_point)
+        ):
+            return None
+        for position in (1, 0):
+            table = self._sole(op.inputs[position])
+            if table is not None and isinstance(table.attrs, ops.Activation):
+                return self._made(op, attrs, table, op.inputs[1 - position], position == 0)
+        return None
+
+    def _made(
+        self, op: Op, attrs: ops.Mul, table: Op, other: int, turned: bool
+    ) -> tuple[Op, tuple[Op, ...]] | None:
+        """The gate, `turned` where the function is the first operand."""
+        tensors = self._graph.tensors
+        out = tensors[op.outputs[0]]
+        zeros = attrs.a_zero_point, attrs.b_zero_point
+        a, b = _Operand(other), _Operand(table.inputs[0])
+        for x in (tensors[a.index], tensors[b.index]):
+            if x.shape != out.shape or not _lie_alike(x, out):
+                return None
+        if not tensors[table.inputs[1]].is_constant:
+            return None
+        from_a, from_b = self._cut(a), self._cut(b)
+        if from_b.dim is None or from_a.dim in (None, from_b.dim):
+            a, b = from_a, from_b
+        without = [table, *(each.cut for each in (a, b) if each.cut is not None)]
+        if not self._are_near(op, without):
+            a, b, without = _Operand(other), _Operand(table.inputs[0]), [table]
+        dims = [each.dim for each in (a, b) if each.dim is not None]
+        gate = ops.Gate(
+            dims[0] if dims else len(out.shape) - 1,
+            a.begin,
+            b.begin,
+            *(zeros[::-1] if turned else zeros),
+            attrs.out_zero_point,
+            attrs.rescale,
+        )
+        inputs = a.index, b.index, table.inputs[1]
+        return replace(op, attrs=gate, inputs=inputs), tuple(without)
+
+    def _sole(self, index: int) -> Op | None:
+        """The operator that makes a tensor which is read once, and nowhere outside."""
+        if index in self._graph.kept or len(self._read_by.get(index, ())) != 1:
+            return None
+        return self._made_by.get(index)
+
+    def _cut(self, whole: _Operand) -> _Operand:
+        """The tensor of which an operand is a part along one dimension; else the operand."""
+        cut = self._sole(whole.index)
+        if cut is None or not isinstance(cut.attrs, ops.Slice):
+            return whole
+        x, part = self._graph.tensors[cut.inputs[0]], self._graph.tensors[whole.index]
+        dims = [d for d, n in enumerate(x.shape) if n != part.shape[d]]
+        is_plain = all(step == 1 for step in cut.attrs.step) and not x.is_constant
+        if len(dims) != 1 or not is_plain or not _lie_alike(x, part):
+            return whole
+        return _Operand(cut.inputs[0], dims[0], cut.attrs.begin[dims[0]], cut)
+
+    def _are_near(self, op: Op, without: list[Op]) -> bool:
+        """Whether nothing else is computed between them, for which what is cut would stay in memory."""
+        numbers = {self._number[each.outputs[0]] for each in without}
+        last = self._number[op.outputs[0]]
+        return all(number in numbers for number in range(min(numbers), last))
+
+
+def _lie_alike(x: Tensor, part: Tensor) -> bool:
+    return same_layout(x.shape, x.dim_order, part.dim_order)

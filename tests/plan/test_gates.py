@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products with a function of codes: which become one pass, and that they keep every byte."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import DType, Graph, Rescale, ops
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import KernelChoice, Plan, make_plan
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
+
+from tests.support.graphs import Net
+from tests.support.ownership import replay
+from tests.support.plan_executor import PlanExecutor
+from tests.support.random_graphs import random_gate, random_inputs
+
+HOST = Target.parse("host")
+
+
+def kernels(plan: Plan) -> list[str]:
+    return [call.kernel.op for step in plan.steps for call in step.calls]
+
+
+def halves(net: Net, whole: int, dim: int) -> tuple[int, int]:
+    """What Tensor.chunk(2, dim) gives."""
+    shape = list(net.shape(whole))
+    shape[dim] //= 2
+    first, second = (
+        net.add(
+            ops.Slice(tuple(n if d == dim else 0 for d in range(len(shape))), (1,) * len(shape)),
+            [whole],
+            tuple(shape),
+            order=net.tensors[whole].dim_order,
+        )
+        for n in (0, shape[dim])
+    )
+    return first, second
+
+
+def glu(size: int, *, rows: int = 6, turned: bool = False) -> Graph:
+    net = Net()
+    a, b = halves(net, net.input((rows, 2 * size)), 1)
+    gate = net.activation(b)
+    return net.finish(net.mul(gate, a) if turned else net.mul(a, gate))
+
+
+@pytest.mark.parametrize("size", [1, 5, 17, 33, 64])
+@pytest.mark.parametrize("turned", [False, True])
+def test_glu_is_one_pass(executor: PlanExecutor, size: int, turned: bool) -> None:
+    graph = simplify(glu(size, turned=turned))
+    plan = make_plan(graph, HOST)
+    assert kernels(plan) == ["gate"]
+    replay(plan)
+    inputs = random_inputs(graph, 3)
+    np.testing.assert_array_equal(executor.run(plan, inputs)[0], run_graph(graph, inputs)[0])
+
+
+def test_halves_of_an_images_channels(executor: PlanExecutor) -> None:
+    net = Net()
+    x = net.conv(net.input((1, 3, 5, 7)), 10)
+    a, b = halves(net, x, 1)
+    graph = simplify(net.finish(net.mul(a, net.activation(b))))
+    plan = make_plan(graph, HOST)
+    assert kernels(plan).count("gate") == 1 and "mul" not in kernels(plan)
+    (call,) = (c for step in plan.steps for c in step.calls if c.kernel.op == "gate")
+    assert {"rows": 35, "size": 5, "a_stride": 10, "b_stride": 10}.items() <= dict(
+        call.fields
+    ).items()
+    inputs = random_inputs(graph, 3)
+    np.testing.assert_array_equal(executor.run(plan, inputs)[0], run_graph(graph, inputs)[0])
+
+
+def test_swiglu_of_two_layers_is_in_place() -> None:
+    net = Net()
+    x = net.input((4, 20))
+    gate = net.activation(net.linear(x, 17))
+    graph = simplify(net.finish(net.linear(net.mul(gate, net.linear(x, 17)), 3)))
+    plan = make_plan(graph, HOST)
+    (step,) = (step for step in plan.steps if isinstance(step.op.attrs, ops.Gate))
+    assert plan.buffer_of[step.op.outputs[0]] in {plan.buffer_of.get(i) for i in step.inputs}
+    assert not {"activation", "mul"} & set(kernels(plan))
+
+
+def test_gates_of_joined_tensors(executor: PlanExecutor) -> None:
+    """The result, and with it the operand over which it is written, lies in that of a concatenation."""
+    net = Net()
+    x = net.input((8, 16))
+    gate = net.mul(net.linear(x, 16), net.activation(net.linear(x, 16)))
+    graph = simplify(net.finish(net.concat([net.linear(x, 16), gate], 0)))
+    plan = make_plan(graph, HOST)
+    assert plan.parts and "gate" in kernels(plan)
+    replay(plan)
+    inputs = random_inputs(graph, 3)
+    np.testing.assert_array_equal(executor.run(plan, inputs)[0], run_graph(graph, inputs)[0])
+
+
+def test_what_another_operator_reads_stays() -> None:
+    """The function's result; or a part, whose copy is needed anyway."""
+    net = Net()
+    a, b = halves(net, net.input((6, 10)), 1)
+    gate = net.activation(b)
+    shared = make_plan(simplify(net.finish(net.mul(a, gate), net.activation(gate))), HOST)
+    assert "gate" not in kernels(shared) and kernels(shared).count("activation") == 2
+    net = Net()
+    a, b = halves(net, net.input((6, 10)), 1)
+    gate = net.mul(a, net.activation(b))
+    plan = make_plan(simplify(net.finish(gate, net.activation(a))), HOST)
+    assert kernels(plan).count("gate") == kernels(plan).count("copy") == 1
+
+
+def test_what_no_gate_is() -> None:
+    """int16, operands that are repeated, and products that are not shifted to the right."""
+    net = Net()
+    x = net.input((6, 10), DType.S16)
+    wide = net.finish(net.mul(x, net.activation(net.activation(x))))
+    net = Net()
+    x = net.input((6, 10))
+    repeated = net.finish(net.mul(x, net.activation(net.input((10,)))))
+    net = Net()
+    x = net.input((6, 10))
+    y = net.activation(net.input((6, 10)))
+    left = net.finish(net.add(ops.Mul(1, 2, 3, Rescale(1610612736, 1)), [x, y], (6, 10)))
+    for graph in (wide, repeated, left):
+        assert "gate" not in kernels(make_plan(simplify(graph), HOST))
+
+
+def test_products_of_cmsis_nn_stay() -> None:
+    plan = make_plan(simplify(glu(8)), Target.parse("cortex-m55"), kernels=KernelChoice.CMSIS_NN)
+    assert not any(isinstance(step.op.attrs, ops.Gate) for step in plan.steps)
+    assert "cortexm_mul_s8_cmsis_nn" in {c.kernel.symbol for s in plan.steps for c in s.calls}
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_gates(executor: PlanExecutor, seed: int) -> None:
+    graph = simplify(random_gate(seed))
+    inputs = random_inputs(graph, seed)
+    expected = run_graph(graph, inputs)
+    for cpu in ("host", "cortex-m55", "cortex-m4", "cortex-m0"):
+        plan = make_plan(graph, Target.parse(cpu))
+        replay(plan)
+        if cpu == "host":
+            for got, wanted in zip(executor.run(plan, inputs), expected, strict=True):
+                np.testing.assert_array_equal(got, wanted)
+
+
+def test_check_finds_a_gate_that_reads_elsewhere() -> None:
+    plan = make_plan(simplify(glu(5)), HOST)
+    (step,) = plan.steps
+    (call,) = step.calls
+    for name, value in (("a_stride", 5), ("rows", 3), ("size", 4)):
+        fields = tuple((key, value if key == name else old) for key, old in call.fields)
+        wrong = replace(step, calls=(replace(call, fields=fields),))
+        with pytest.raises(CortexMError, match="other elements"):
+            check_plan(replace(plan, steps=(wrong,)))
+    a, *others = call.args
+    moved = replace(step, calls=(replace(call, args=(replace(a, offset=1), *others)),))
+    with pytest.raises(CortexMError, match="other elements"):
+        check_plan(replace(plan, steps=(moved,)))
