@@ -48,8 +48,8 @@ FLOORS = {
     TOOLS / "ir" / "ops": frozenset(),
     TOOLS / "pte" / "ops": frozenset(),
     TOOLS / "plan" / "lower": frozenset(
-        {"context", "boxes", "broadcast", "constants", "copies", "groups", "images", "tables"}
-        | {"neighbours", "weights"}
+        {"boxes", "broadcast", "constants", "context", "copies", "gates"}
+        | {"groups", "images", "neighbours", "tables", "weights"}
     ),
     ROOT / "kernels" / "src": frozenset({"cmsis_nn", "common"}),
     ROOT / "kernels" / "ref": frozenset(),
