@@ -128,6 +128,8 @@ def test_changes_are_told_and_judged() -> None:
     worse, better = record.changes(old, old | {"instructions": 1017, "int8": 3, "ram": 96})
     assert worse == ["instructions: 1,000 -> 1,017", "int8: 4 -> 3"]
     assert better == ["ram: 100 -> 96"]
+    joined = record.changes(old | {"operators": 5}, old | {"operators": 4, "int8": 3})
+    assert joined == ([], ["int8: 4 -> 3", "operators: 5 -> 4"])
     assert record.changes(old, old | {"decibels": 29.4})[0] == ["decibels: 30.0 -> 29.4"]
     assert record.changes(old, old | {"decibels": None})[0] == ["decibels: 30.0 -> None"]
     assert record.changes(old, old | {"program": "b", "ram": 102, "decibels": 28.1}) == ([], [])
