@@ -203,10 +203,10 @@ static inline void cortexm_put_fours(const cortexm_codes_t *codes, int32_t o, co
 #else
 
 #include "common/wide.h"
-#include CORTEXM_ROUTINES_WIDE
 
-/* Objects of one instruction set share it. */
-#define cortexm_put_rows CORTEXM_JOIN(cortexm_put_rows_, ISA)
+/* Objects of one instruction set share these. */
+#define cortexm_put_narrow CORTEXM_JOIN(cortexm_put_narrow_, ISA)
+#define cortexm_put_wide CORTEXM_JOIN(cortexm_put_wide_, ISA)
 
 /* Requantization to codes; scalar values only, so that they stay in registers. */
 typedef struct {
@@ -214,6 +214,8 @@ typedef struct {
     const int8_t *shift;
     int32_t low, high;
 } cortexm_codes_t;
+
+#include CORTEXM_ROUTINES_WIDE
 
 /* Those of a layer, and the code of its padding. */
 #define CORTEXM_CODES_OF(p)                                                                        \
@@ -229,9 +231,24 @@ static inline int16_t cortexm_code(const cortexm_codes_t *codes, int32_t o, int3
                                   codes->high);
 }
 
-/* out[i][o] = code of sum[step * i] for `rows` > 0 pixels i. */
-CORTEXM_SHARED void cortexm_put_rows(const cortexm_codes_t *codes, int32_t o, const int32_t *sum,
+/* out[i][o] = code of sum[step * i] for `rows` > 0 pixels i, where the shift is more than -2. */
+CORTEXM_SHARED void cortexm_put_wide(const cortexm_codes_t *codes, int32_t o, const int32_t *sum,
                                      int32_t step, int32_t rows, int16_t *const *out)
+{
+    int16_t *const *const end = out + rows;
+
+    do {
+        (*out++)[o] = cortexm_rescale_wide(*sum, codes->multiplier[o], codes->shift[o], codes->low,
+                                           codes->high);
+        sum += step;
+    } while (out != end);
+}
+
+#ifndef CORTEXM_PUT_NARROW
+
+/* The same for a shift of -2 or less. */
+CORTEXM_SHARED void cortexm_put_narrow(const cortexm_codes_t *codes, int32_t o, const int32_t *sum,
+                                       int32_t step, int32_t rows, int16_t *const *out)
 {
     const int32_t multiplier = codes->multiplier[o];
     const int32_t shift = -2 - codes->shift[o];
@@ -239,19 +256,42 @@ CORTEXM_SHARED void cortexm_put_rows(const cortexm_codes_t *codes, int32_t o, co
     const int32_t high = codes->high;
     int16_t *const *const end = out + rows;
 
-    if (shift < 0) {
+#ifdef CORTEXM_HALVES
+    if (high == INT16_MAX && low == INT16_MIN) {
         do {
-            (*out++)[o] = cortexm_code(codes, o, *sum);
+            (*out++)[o] = cortexm_half((cortexm_wide_product(*sum, multiplier) >> shift) + 1);
             sum += step;
         } while (out != end);
         return;
     }
+    if (high == INT16_MAX && low == 0) {
+        do {
+            (*out++)[o] =
+                cortexm_positive_half((cortexm_wide_product(*sum, multiplier) >> shift) + 1);
+            sum += step;
+        } while (out != end);
+        return;
+    }
+#endif
     do {
         const int32_t value = (cortexm_wide_product(*sum, multiplier) >> shift) + 1;
 
         (*out++)[o] = (int16_t)cortexm_clamp(value >> 1, low, high);
         sum += step;
     } while (out != end);
+}
+
+#endif
+
+/* The same. */
+static inline void cortexm_put_rows(const cortexm_codes_t *codes, int32_t o, const int32_t *sum,
+                                    int32_t step, int32_t rows, int16_t *const *out)
+{
+    if (codes->shift[o] <= -2) {
+        cortexm_put_narrow(codes, o, sum, step, rows, out);
+    } else {
+        cortexm_put_wide(codes, o, sum, step, rows, out);
+    }
 }
 
 /* out[i][o + k] = code of sum[4 * i + k] for `rows` > 0 pixels i and `count` <= 4 channels o + k. */

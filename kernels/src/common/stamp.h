@@ -390,11 +390,14 @@
 #undef TAKE_avg_pool2d
 #undef TAKE_max_pool2d
 #undef TAPS
+#undef TAP_BYTES
 #undef TAP_ROW
 #undef TEST_QUADS
 #undef THREE_COLUMNS
 #undef THREE_PIXELS
 #undef TO
+#undef TO_FIRST
+#undef TO_SECOND
 #undef TURN
 #undef TURN_dsp
 #undef TURN_scalar

@@ -15,6 +15,8 @@
 
 #include "common/stamp.h"
 
+#if CODE_BITS == 8
+
 CORTEXM_NAKED static uint32_t *
 cortexm_triples_put(uint32_t *to, const int8_t *x, const int8_t *y, const int8_t *z, int32_t n)
 {
@@ -282,11 +284,25 @@ cortexm_triples_all(const uint32_t *panel, const uint8_t *w, int32_t depth, cons
 #undef LOWER
 }
 
-/* depthwise_conv2d.inc: two channels at a time, which takes six registers for sums. Only loads with two registers extend the
- * sign: the weights' pointer is kept `channel` below the weights, so that one index serves all. */
+#endif
+
+/* depthwise_conv2d.inc, codes of either size: two channels at a time, which takes six registers for sums.
+ * Only loads with two registers extend the sign: the weights' pointer is kept `channel` below the
+ * weights, so that one index serves all; of codes of two bytes it goes down as the index goes up. */
+#if CODE_BITS == 8
+#define LOAD_TAP "ldrsb"
+#define TAP_BYTES(one, two) one /* of codes of one byte or two */
+#define TO_SECOND "adds r6, #1\n"
+#define TO_FIRST "subs r6, #1\n"
+#else
+#define LOAD_TAP "ldrsh"
+#define TAP_BYTES(one, two) two
+#define TO_SECOND "adds r6, #2\n" "subs r1, #1\n"
+#define TO_FIRST "subs r6, #2\n" "adds r1, #1\n"
+#endif
 #define CORTEXM_TAP_THREES
 CORTEXM_NAKED static void
-cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t channel,
+cortexm_tap_threes(const ELEMENT *const *tap, const ELEMENT *const *end, int32_t channel,
                    const int8_t *w, const int32_t bias[4], int32_t sum[12])
 {
     CORTEXM_TAKES(tap);
@@ -296,13 +312,14 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
     CORTEXM_TAKES(bias);
     CORTEXM_TAKES(sum);
 #define PRODUCT(pointer, sum)                                                                      \
-    "ldrsb r7, [" pointer ", r6]\n"                                                                \
+    LOAD_TAP " r7, [" pointer ", r6]\n"                                                              \
     "muls r7, r2\n"                                                                                \
     "add  " sum ", r7\n"
 #define CHANNEL(first, second, third)                                                              \
     "ldrsb r2, [r1, r6]\n" PRODUCT("r3", first) PRODUCT("r4", second) PRODUCT("r5", third)
     __asm__ volatile(".syntax unified\n"
                      "push {r4, r5, r6, r7, lr}\n"
+                     TAP_BYTES("", "lsls r2, r2, #1\n")
                      CORTEXM_HIGH_TO_LOW
                      "push {r0, r1, r2, r4, r5, r6, r7}\n"
                      "movs r6, r2\n"
@@ -324,15 +341,15 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
                      "subs r2, r2, r0\n"
                      "lsls r2, r2, #29\n"
                      "bpl  2f\n"
-                     "adds r6, #1\n" /* an odd number of taps */
+                     TO_SECOND /* an odd number of taps */
                      "b    3f\n"
                      "2:\n"
                      "ldmia r0!, {r3, r4, r5}\n" CHANNEL("r8", "r9", "r10")
-                     "adds r6, #1\n" CHANNEL("r11", "r12", "lr")
+                     TO_SECOND CHANNEL("r11", "r12", "lr")
                      "adds r1, #4\n"
                      "3:\n" /* the second channel first, as r6 stands there */
                      "ldmia r0!, {r3, r4, r5}\n" CHANNEL("r11", "r12", "lr")
-                     "subs r6, #1\n" CHANNEL("r8", "r9", "r10")
+                     TO_FIRST CHANNEL("r8", "r9", "r10")
                      "adds r1, #4\n"
                      "ldr  r2, [sp, #8]\n"
                      "cmp  r0, r2\n"
@@ -351,10 +368,11 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
                      "mov  r5, lr\n"
                      "str  r4, [r0, #24]\n"
                      "str  r5, [r0, #28]\n"
-                     "adds r6, #2\n"
+                     "adds r6, #" TAP_BYTES("2", "4") "\n"
+                     TAP_BYTES("", "subs r3, #2\n")
                      "ldr  r2, [sp, #8]\n"
                      "subs r2, r6, r2\n"
-                     "cmp  r2, #4\n"
+                     "cmp  r2, #" TAP_BYTES("4", "8") "\n"
                      "bne  1b\n"
                      "add  sp, #12\n"
                      "pop  {r4, r5, r6, r7}\n"
@@ -362,7 +380,13 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
                      "pop  {r4, r5, r6, r7, pc}\n");
 #undef CHANNEL
 #undef PRODUCT
+#undef TO_FIRST
+#undef TO_SECOND
+#undef TAP_BYTES
+#undef LOAD_TAP
 }
+
+#if CODE_BITS == 8
 
 /* eights.h. On the stack: `second`, the inputs' end, `add`, `base`, `sum`. The words of each block are
  * separated as in scalar.h, the second one's after the first one's, which leaves `second` 0. In
@@ -730,5 +754,7 @@ cortexm_simple_codes(const cortexm_codes_t *codes, int32_t o, const int32_t *val
 #undef MULTIPLY_HALVES
 #undef ADD_UPPER
 #undef CODE_OF_HIGH
+
+#endif
 
 #endif

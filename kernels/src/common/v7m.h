@@ -13,6 +13,10 @@
 
 #include <stdint.h>
 
+#include "common/stamp.h"
+
+#if CODE_BITS == 8
+
 /* Codes of simple layers (cortexm_simple_code), value[4 * i + k] to out[i][o + k]; or all channels of one row.
  *
  * For the shift -n, with t = floor((value * m + 2^30) / 2^31), less 1 where that is negative, only
@@ -448,10 +452,19 @@ cortexm_quads_sums(const cortexm_quads_t *run, const uint8_t *w, const int32_t *
 #endif
 #undef SEPARATE
 
-/* depthwise_conv2d.inc: two channels at a time, which takes six registers for sums. */
+#endif
+
+/* depthwise_conv2d.inc, codes of either size: two channels at a time, which takes six registers for sums. */
+#if CODE_BITS == 8
+#define LOAD_TAP "ldrsb"
+#define TAP_BYTES(one, two) one /* of codes of one byte or two */
+#else
+#define LOAD_TAP "ldrsh"
+#define TAP_BYTES(one, two) two
+#endif
 #define CORTEXM_TAP_THREES
 CORTEXM_NAKED static void
-cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t channel,
+cortexm_tap_threes(const ELEMENT *const *tap, const ELEMENT *const *end, int32_t channel,
                    const int8_t *w, const int32_t bias[4], int32_t sum[12])
 {
     CORTEXM_TAKES(tap);
@@ -461,11 +474,12 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
     CORTEXM_TAKES(bias);
     CORTEXM_TAKES(sum);
 #define PRODUCT(pointer, sum)                                                                      \
-    "ldrsb r11, [" pointer ", r2]\n"                                                               \
+    LOAD_TAP " r11, [" pointer ", r2]\n"                                                             \
     "mla   " sum ", r11, r4, " sum "\n"
 #define CHANNEL(next, first, second, third)                                                        \
     "ldrsb r4, [r1], #" next "\n" PRODUCT("r3", first) PRODUCT("r12", second) PRODUCT("lr", third)
-    __asm__ volatile("push  {r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+    __asm__ volatile(TAP_BYTES("", "lsls  r2, r2, #1\n")
+                     "push  {r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
                      "1:\n" /* two channels */
                      "ldr   r4, [sp, #52]\n"
                      "ldmia r4!, {r5, r8}\n"
@@ -478,8 +492,8 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
                      "mov   r10, r8\n"
                      "2:\n"
                      "ldmia r0!, {r3, r12, lr}\n" CHANNEL("1", "r5", "r6", "r7")
-                     "adds  r2, #1\n" CHANNEL("3", "r8", "r9", "r10")
-                     "subs  r2, #1\n"
+                     "adds  r2, #" TAP_BYTES("1", "2") "\n" CHANNEL("3", "r8", "r9", "r10")
+                     "subs  r2, #" TAP_BYTES("1", "2") "\n"
                      "ldr   r11, [sp, #4]\n"
                      "cmp   r0, r11\n"
                      "bne   2b\n"
@@ -491,14 +505,16 @@ cortexm_tap_threes(const int8_t *const *tap, const int8_t *const *end, int32_t c
                      "strd  r7, r10, [r3, #32]\n"
                      "stmia r3!, {r5, r8}\n"
                      "str   r3, [sp, #56]\n"
-                     "adds  r2, #2\n"
+                     "adds  r2, #" TAP_BYTES("2", "4") "\n"
                      "subs  r0, r2, r0\n"
-                     "cmp   r0, #4\n"
+                     "cmp   r0, #" TAP_BYTES("4", "8") "\n"
                      "bne   1b\n"
                      "add   sp, #16\n"
                      "pop   {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 #undef CHANNEL
 #undef PRODUCT
+#undef TAP_BYTES
+#undef LOAD_TAP
 }
 
 #endif

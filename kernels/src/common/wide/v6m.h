@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "common/stamp.h"
+#include "common/v6m.h"
 
 /* conv2d: to[5 * k + i] = x[i][k] for n > 0 inputs of five windows, and sum[i] += x[i][k]; returns the
  * end of `to`. */
@@ -172,53 +173,6 @@ cortexm_fives(const int32_t *panel, const uint8_t *w, int32_t n, const int32_t s
 #undef STEP
 }
 
-/* depthwise_conv2d: sum[i] = bias[i] + sum over the taps, which are three pointers apart, of
- * tap[channel + i] * w[i]. There is at least one tap. */
-CORTEXM_NAKED static void
-cortexm_tap_fours(const int16_t *const *tap, const int16_t *const *end, int32_t channel,
-                  const int8_t *w, const int32_t bias[4], int32_t sum[4])
-{
-    CORTEXM_TAKES(tap);
-    CORTEXM_TAKES(end);
-    CORTEXM_TAKES(channel);
-    CORTEXM_TAKES(w);
-    CORTEXM_TAKES(bias);
-    CORTEXM_TAKES(sum);
-#define PRODUCT(index, place, sum)                                                                 \
-    "ldrb r7, [r3, #" place "]\n"                                                                  \
-    "ldrsh r2, [r1, " index "]\n"                                                                  \
-    "sxtb r7, r7\n"                                                                                \
-    "muls r2, r7\n"                                                                                \
-    "add  " sum ", r2\n"
-    __asm__ volatile(".syntax unified\n"
-                     "push {r4, r5, r6, r7, lr}\n"
-                     CORTEXM_HIGH_TO_LOW
-                     "push {r4, r5, r6, r7}\n"
-                     "mov  r12, r1\n" /* the end */
-                     "ldr  r1, [sp, #36]\n"
-                     "ldmia r1!, {r4, r5, r6, r7}\n"
-                     CORTEXM_LOW_TO_HIGH
-                     "lsls r4, r2, #1\n"
-                     "adds r5, r4, #2\n"
-                     "adds r6, r4, #4\n"
-                     "1:\n"
-                     "ldr  r1, [r0]\n"
-                     "adds r0, #12\n"
-                     PRODUCT("r4", "0", "r8") PRODUCT("r5", "1", "r9") PRODUCT("r6", "2", "r10")
-                     "adds r1, #2\n"
-                     PRODUCT("r6", "3", "r11")
-                     "adds r3, #4\n"
-                     "cmp  r0, r12\n"
-                     "bne  1b\n"
-                     CORTEXM_HIGH_TO_LOW
-                     "ldr  r2, [sp, #40]\n"
-                     "stmia r2!, {r4, r5, r6, r7}\n"
-                     "pop  {r4, r5, r6, r7}\n"
-                     CORTEXM_LOW_TO_HIGH
-                     "pop  {r4, r5, r6, r7, pc}\n");
-#undef PRODUCT
-}
-
 /* linear: sum[i] = sum over n > 0 inputs of x[k] * w[8 * k + i], or the nibbles of eights.h. */
 CORTEXM_NAKED static void
 cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
@@ -336,6 +290,75 @@ cortexm_eights(const int16_t *x, const uint8_t *w, int32_t n, int32_t sum[8])
 #undef PUSH_MASK
 #undef POP_MASK
 #undef AGAIN
+}
+
+/* codes.h. The shift by one more has the rounding in its carry. With a multiplier that is not negative, a
+ * negative sum becomes at most 0, so after a ReLU there is nothing to compute. */
+#define CORTEXM_PUT_NARROW
+CORTEXM_NAKED CORTEXM_SHARED void
+cortexm_put_narrow(const cortexm_codes_t *codes, int32_t o, const int32_t *sum, int32_t step,
+                   int32_t rows, int16_t *const *out)
+{
+    CORTEXM_TAKES(codes);
+    CORTEXM_TAKES(o);
+    CORTEXM_TAKES(sum);
+    CORTEXM_TAKES(step);
+    CORTEXM_TAKES(rows);
+    CORTEXM_TAKES(out);
+    __asm__ volatile(".syntax unified\n"
+                     "push {r4, r5, r6, r7, lr}\n"
+                     CORTEXM_HIGH_TO_LOW
+                     "push {r4, r5, r6, r7}\n"
+                     "ldmia r0!, {r4, r5, r6, r7}\n"
+                     "mov  r10, r6\n" /* low */
+                     "mov  r11, r7\n" /* high */
+                     "lsls r3, r3, #2\n"
+                     "mov  r8, r3\n"
+                     "ldrsb r3, [r5, r1]\n"
+                     "mvns r3, r3\n" /* -1 - shift */
+                     "lsls r6, r1, #1\n"
+                     "movs r0, r2\n"
+                     "ldrsh r2, [r4, r6]\n"
+                     "ldr  r4, [sp, #36]\n"
+                     "ldr  r1, [sp, #40]\n"
+                     "lsls r4, r4, #2\n"
+                     "adds r4, r4, r1\n"
+                     "mov  r9, r4\n" /* the end of `out` */
+                     "movs r7, #0\n"
+                     "1:\n"
+                     "ldr  r4, [r0]\n"
+                     "uxth r5, r4\n"
+                     "asrs r4, r4, #16\n"
+                     "bmi  6f\n"
+                     "2:\n"
+                     "muls r4, r2\n"
+                     "muls r5, r2\n"
+                     "lsrs r5, r5, #16\n"
+                     "adds r4, r4, r5\n"
+                     "asrs r4, r3\n"
+                     "adcs r4, r7\n"
+                     "cmp  r4, r10\n"
+                     "blt  7f\n"
+                     "cmp  r4, r11\n"
+                     "bgt  8f\n"
+                     "3:\n"
+                     "ldmia r1!, {r5}\n"
+                     "strh r4, [r5, r6]\n"
+                     "add  r0, r8\n"
+                     "cmp  r1, r9\n"
+                     "bne  1b\n"
+                     "pop  {r4, r5, r6, r7}\n"
+                     CORTEXM_LOW_TO_HIGH
+                     "pop  {r4, r5, r6, r7, pc}\n"
+                     "6:\n"
+                     "cmp  r10, r7\n"
+                     "blt  2b\n"
+                     "7:\n"
+                     "mov  r4, r10\n"
+                     "b    3b\n"
+                     "8:\n"
+                     "mov  r4, r11\n"
+                     "b    3b\n");
 }
 
 /* The upper half of a sum times a Q15 multiplier: floor(sum * multiplier / 2^16). Of the sum's lower half

@@ -11,6 +11,7 @@
 
 #include "common/stamp.h"
 #include "common/taps.h"
+#include "common/v7m.h"
 
 static CORTEXM_APART int32_t *cortexm_fives_put(int32_t *to, const int16_t *const x[5], int32_t n,
                                                 int32_t sum[5])
@@ -175,6 +176,26 @@ CORTEXM_NAKED static void cortexm_eights(const int16_t *x,
 static inline int32_t cortexm_wide_product(int32_t sum, int32_t multiplier)
 {
     return (int32_t)((int64_t)sum * (multiplier << 16) >> 32);
+}
+
+#define CORTEXM_HALVES
+
+/* floor(value / 2), limited to int16. */
+static inline int16_t cortexm_half(int32_t value)
+{
+    int32_t half;
+
+    __asm__("ssat %0, #16, %1, asr #1" : "=r"(half) : "r"(value));
+    return (int16_t)half;
+}
+
+/* The same, and not negative. */
+static inline int16_t cortexm_positive_half(int32_t value)
+{
+    int32_t half;
+
+    __asm__("usat %0, #15, %1, asr #1" : "=r"(half) : "r"(value));
+    return (int16_t)half;
 }
 
 #endif
