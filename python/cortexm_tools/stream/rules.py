@@ -126,6 +126,15 @@ def _along(attrs: Any, case: Case) -> Local | None:
     return case.local(case.time.dim)
 
 
+@_of(ops.Gate)
+def _gate(attrs: ops.Gate, case: Case) -> Local | None:
+    """What the plan makes of others, in graphs that are streams already: of parts along another dimension."""
+    dims = {None if each is None else each.dim for each in case.columns[:2]}
+    if len(dims) != 1 or case.time is None or case.time.dim == attrs.dim:
+        return None
+    return None if case.columns[2] is not None else case.local(case.time.dim)
+
+
 @_of(ops.Lookup)
 def _lookup(attrs: ops.Lookup, case: Case) -> Local | None:
     if case.time is None or (attrs.dim == case.time.dim and case.ins[1].shape[0] > 1):
