@@ -110,6 +110,30 @@ def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Pa
         assert (a == b).all()
 
 
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+def test_few_channels_by_themselves_are_computed_together(cpu: str, tmp_path: Path) -> None:
+    net = Net("few", 9)
+    outs = []
+    for channels, kernel, stride, padding in (
+        (3, (1, 1), (1, 1), (0, 0, 0, 0)),
+        (2, (3, 1), (1, 1), (1, 0, 1, 0)),
+        (3, (1, 2), (2, 1), (0, 0, 0, 1)),
+    ):
+        x = net.input((1, channels, 9, 8))
+        outs.append(net.conv(x, channels, kernel, stride, padding, depthwise=True))
+    graph, target = net.finish(*outs), Target.parse(cpu)
+    calls = [call for step in make_plan(graph, target).steps for call in step.calls]
+    assert {call.kernel.serves for call in calls} == {"conv2d"}
+    random = np.random.default_rng(2)
+    inputs = [
+        random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
+    ]
+    program = GraphProgram("few", b"", made=graph)
+    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
+
+
 def test_parts_of_a_concatenation_stay_where_they_are() -> None:
     net = Net("parts", 3)
     x = net.input((1, 8, 8, 8))

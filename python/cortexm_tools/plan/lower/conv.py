@@ -21,7 +21,7 @@ from .constants import Weights
 from .context import Selector, lowers
 from .groups import groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
-from .neighbours import join_neighbours
+from .neighbours import dense, is_dense_best, join_neighbours
 from .weights import (
     constant_data,
     fits_in_32_bits,
@@ -92,6 +92,14 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
         # One input channel for all outputs: a plain convolution, which has the faster kernels.
         _, kernel_h, kernel_w, out_c = weight.shape
         kind, weight = "conv2d", weight.reshape(-1, out_c).T.reshape(out_c, kernel_h, kernel_w, 1)
+    elif (
+        depthwise
+        and select.choice is KernelChoice.BUILTIN
+        and select.tensor(op.inputs[0]).shape[1] == weight.shape[3]
+        and select.tensor(op.inputs[0]).dtype is DType.S8
+        and is_dense_best(select.target, weight, attrs.window)
+    ):
+        kind, weight = "conv2d", dense(weight)
     groups = attrs.groups if isinstance(attrs, ops.Conv2d) else 1
     if select.tensor(op.inputs[0]).dtype is DType.S16:
         total = wide_bias(bias, len(attrs.rescales))

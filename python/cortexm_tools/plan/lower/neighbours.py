@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ir import Array
+from ...ir.geometry import Window
 from ...target import Isa, Target
 
 
@@ -161,3 +162,29 @@ def _ways(weight: Array, fields: Mapping[str, int], least: int) -> Iterator[Join
             changed |= {"kernel_w": columns, "stride_w": count * stride}
         depth = changed.get("in_c", in_c)
         yield Joined(count, wide.reshape(count * out_c, kernel_h, -1, depth), changed)
+
+
+def is_dense_best(target: Target, weight: Array, window: Window) -> bool:
+    """Whether a depthwise convolution of few channels, for which no kernel has vectors, costs more than
+    one of all channels with weights of zero.
+
+    Args:
+        weight: int8 [1, kernel_h, kernel_w, channels].
+    """
+    _, kernel_h, kernel_w, channels = weight.shape
+    taps = kernel_h * kernel_w
+    if window.dilation != (1, 1):
+        return False
+    if target.isa is Isa.MVE:
+        return channels < 8 and (taps <= 4 or window.stride[1] > 1 and taps <= 9)
+    return target.isa is Isa.DSP and channels < 4 and taps <= 3
+
+
+def dense(weight: Array) -> Array:
+    """Weights of a depthwise convolution as of one of all channels: [channels, kernel_h, kernel_w,
+    channels]."""
+    _, *window, channels = weight.shape
+    wide = np.zeros((channels, *window, channels), weight.dtype)
+    for channel in range(channels):
+        wide[channel, :, :, channel] = weight[0, :, :, channel]
+    return wide
