@@ -357,6 +357,7 @@ int group_norm_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
 /* arithmetic */
 
 typedef CORTEXM_ADD_S8((*add_fn));
+typedef CORTEXM_ADD_AFFINE((*add_affine_fn));
 typedef CORTEXM_MUL_S8((*mul_fn));
 typedef CORTEXM_GATE_S8((*gate_fn));
 typedef CORTEXM_ADD_S16((*add_s16_fn));
@@ -370,7 +371,7 @@ typedef CORTEXM_BINARY((*binary_s64_fn), int64_t);
 
 int add_s8_case(add_fn variant, add_fn ref);
 int add_shifts_right_s8_case(add_fn variant, add_fn ref);
-int add_one_exact_s8_case(add_fn variant, add_fn ref);
+int add_affine_s8_case(add_affine_fn variant, add_affine_fn ref);
 int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right);
 int gate_s8_case(gate_fn variant, gate_fn ref);
 #define mul_s8_case(variant, ref) any_mul_case(variant, ref, 0)

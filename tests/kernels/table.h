@@ -102,6 +102,7 @@
     K(group_norm_f32, scalar, group_norm_f32_case)                                                 \
     K(group_norm_s8, scalar, group_norm_s8_case)                                                   \
     K(group_norm_s16, scalar, group_norm_s16_case)                                                 \
+    K(add_affine_s8, scalar, add_affine_s8_case)                                                   \
     K(add_s8, scalar, add_s8_case)                                                                 \
     K(mul_s8, scalar, mul_s8_case)                                                                 \
     K(gate_s8, scalar, gate_s8_case)                                                               \
@@ -303,6 +304,7 @@
     K(rnn_s16w4, v6m, rnn_eights_s16w4_case)                                                       \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
+    K(add_affine_s8, v6m, add_affine_s8_case)                                                      \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
     K(gate_s8, v6m, gate_s8_case)                                                                  \
@@ -342,6 +344,7 @@
     K(rnn_s16, v7m, rnn_eights_s16_case)                                                           \
     K(rnn_s8w4, v7m, rnn_fours_s8w4_case)                                                          \
     K(rnn_s16w4, v7m, rnn_eights_s16w4_case)                                                       \
+    K(add_affine_s8, v7m, add_affine_s8_case)                                                      \
     K(add_s8, v7m, add_s8_case)                                                                    \
     K(move_x8, v7m, move_x8_case)
 
@@ -386,6 +389,7 @@
     K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_rows_s16, dsp, softmax_rows_s16_case)                                                \
+    K(add_affine_s8, dsp, add_affine_s8_case)                                                      \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
     K(gate_s8, dsp, gate_s8_case)                                                                  \
@@ -456,7 +460,7 @@
     K(clamp_f32, mve, clamp_f32_case)                                                              \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
-    K(add_one_exact_s8, mve, add_one_exact_s8_case)                                                \
+    K(add_affine_s8, mve, add_affine_s8_case)                                                      \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
     K(mul_s8, mve, mul_s8_case)                                                                    \
     K(gate_s8, mve, gate_s8_case)                                                                  \

@@ -243,11 +243,12 @@ class Net:
         zero = self.zero_points(a, 3)
         # The larger scale is halved, or nearly.
         halved = Rescale(1073741824 - 777 * (b % 2), 0)
+        low, high = self.tensors[a].dtype.limits
         attrs = ops.Add(
             *(zero[0], Rescale(1518500250, -1)),
             *(zero[1], halved),
             *(zero[2], Rescale(1610612736, -14 if self.is_wide(a) else -19)),
-            *self.tensors[a].dtype.limits,
+            *(low + 5 * (b % 3 == 0), high),
         )
         return self.add(attrs, [a, b], np.broadcast_shapes(self.shape(a), self.shape(b)))
 

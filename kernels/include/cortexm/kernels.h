@@ -97,6 +97,9 @@ extern "C" {
 #define CORTEXM_ADD_S8(name)                                                                       \
     void name(const cortexm_add_s8_t *params, const int8_t *a, const int8_t *b, int8_t *out)
 
+#define CORTEXM_ADD_AFFINE(name)                                                                   \
+    void name(const cortexm_add_affine_t *params, const int8_t *a, const int8_t *b, int8_t *out)
+
 #define CORTEXM_MUL_S8(name)                                                                       \
     void name(const cortexm_mul_s8_t *params, const int8_t *a, const int8_t *b, int8_t *out)
 
@@ -524,11 +527,15 @@ CORTEXM_GROUP_NORM(cortexm_group_norm_s8_mve, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_mve, int16_t);
 
 /* arithmetic */
+CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_scalar);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_v6m);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_v7m);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_dsp);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_mve);
 CORTEXM_ADD_S8(cortexm_add_s8_scalar);
 CORTEXM_ADD_S8(cortexm_add_s8_v6m);
 CORTEXM_ADD_S8(cortexm_add_s8_v7m);
 CORTEXM_ADD_S8(cortexm_add_s8_dsp);
-CORTEXM_ADD_S8(cortexm_add_one_exact_s8_mve);
 CORTEXM_ADD_S8(cortexm_add_s8_mve);
 CORTEXM_MUL_S8(cortexm_mul_s8_scalar);
 CORTEXM_MUL_S8(cortexm_mul_s8_v6m);

@@ -184,7 +184,15 @@ typedef struct {
     int8_t act_min, act_max;
 } cortexm_add_s8_t;
 
-/* The same of int16, with zero points 0 and 2^15 in the place of 2^20. */
+/* The same as a function of the codes: saturate((a * a_factor + b * b_factor + constant) >> 21), of which no sum
+ * of codes overflows. */
+typedef struct {
+    int32_t count;
+    int32_t a_period, b_period;
+    int32_t a_factor, b_factor, constant;
+} cortexm_add_affine_t;
+
+/* The same as cortexm_add_s8_t of int16, with zero points 0 and 2^15 in the place of 2^20. */
 typedef struct {
     int32_t count;
     int32_t a_period, b_period;

@@ -134,6 +134,7 @@
 #undef FOUR_BIASES
 #undef FOUR_PIXELS
 #undef FPU_REGISTERS
+#undef FRACTION
 #undef FROM
 #undef GATHER
 #undef GATHER_CODES
@@ -373,6 +374,7 @@
 #undef STRIDE2
 #undef SUBTRACT
 #undef SUM
+#undef SUMS
 #undef SUMS6
 #undef SUM_OF
 #undef SUM_f32

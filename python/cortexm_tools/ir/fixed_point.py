@@ -69,6 +69,10 @@ class Rescale:
         """Whether 16 bits hold the multiplier, as its lower half is zero."""
         return self.multiplier % (1 << 16) == 0
 
+    @property
+    def factor(self) -> float:
+        return self.multiplier * 2.0 ** (self.shift - 31)
+
     def apply(self, acc: I64) -> I64:
         """`acc`, which wraps to 32 bits, times the factor: see `requantize`."""
         return requantize(wrap32(acc), self.multiplier, self.shift)

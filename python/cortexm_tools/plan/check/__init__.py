@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...errors import CortexMError
 from ..types import ConstantArg, Plan, ScratchArg, Step, TensorArg
+from .affine import check_affine
 from .bands import check_bands
 from .concat import check_joins
 from .gates import check_gates
@@ -30,7 +31,8 @@ def check_plan(plan: Plan) -> Plan:
     of their own, and their old values are read before the new ones are written (states.py).
     Sums of int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
-    (gates.py).
+    (gates.py). Additions by a function of the codes give those of
+    the model (affine.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -66,6 +68,7 @@ def check_plan(plan: Plan) -> Plan:
         check_ends(plan, step)
         check_tables(plan, step)
         check_gates(plan, step)
+        check_affine(plan, step)
     check_joins(plan)
     check_views(plan)
     check_states(plan)

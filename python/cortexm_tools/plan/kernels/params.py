@@ -24,7 +24,7 @@ VALUES = frozenset(
     in_zero_point out_zero_point weight_zero_point lhs_zero_point rhs_zero_point a_zero_point
     b_zero_point zero_point act_min act_max qmin qmax scale inv_scale input_scale alpha epsilon
     diff_min value low high gate_left gate_right state_bits least_high least_low under_root gain_shift
-    epsilon_high epsilon_low
+    epsilon_high epsilon_low a_factor b_factor constant
     """.split()
 )
 

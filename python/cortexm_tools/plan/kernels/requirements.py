@@ -149,11 +149,9 @@ def _add_shifts_right(facts: Facts) -> bool:
     return bool(are_codes and is_right)
 
 
-def _one_exact(facts: Facts) -> bool:
-    """An operand of an addition of int8 codes is not shifted, as the one of the larger scale, which is
-    halved; and no such operand, raised by 2^20, is rounded when it is rescaled."""
-    unshifted = [facts[f"{name}_multiplier"] for name in "ab" if facts[f"{name}_shift"] == 0]
-    return bool(unshifted) and not any(multiplier % 2048 for multiplier in unshifted)
+def _affine(facts: Facts) -> bool:
+    """An addition of int8 codes is such a function of them (affine.py)."""
+    return bool(facts["is_affine"])
 
 
 def _add_shifts_right_s16(facts: Facts) -> bool:
@@ -277,7 +275,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "pixel": _pixel,
     "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,
-    "one_exact": _one_exact,
+    "affine": _affine,
     "add_shifts_right_s16": _add_shifts_right_s16,
     "lookup_in_turns": _lookup_in_turns,
     "mul_shifts_right": _mul_shifts_right,

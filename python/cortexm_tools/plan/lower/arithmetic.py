@@ -10,7 +10,9 @@ from typing import Any
 from ...errors import CortexMError
 from ...ir import DType, Op, ops
 from ...ir.fixed_point import Rescale
+from ..kernels.affine import AFFINE, affine_of
 from ..kernels.params import rescale_fields
+from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .broadcast import broadcast_call
 from .context import Selector, lowers
@@ -23,8 +25,12 @@ def _periods(select: Selector, op: Op) -> dict[str, Field]:
 
 
 def _on_codes(select: Selector, op: Op, fields: dict[str, Field], types: str) -> list[Call]:
+    return _with(select, select.kernel(op.kind, types, op, fields), op, fields)
+
+
+def _with(select: Selector, kernel: Kernel, op: Op, fields: dict[str, Field]) -> list[Call]:
     args = [select.operand(op.inputs[0]), select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
-    return [select.call(select.kernel(op.kind, types, op, fields), fields, args)]
+    return [select.call(kernel, fields, args)]
 
 
 def _scalars(attrs: Any) -> dict[str, Field]:
@@ -38,12 +44,27 @@ def _scalars(attrs: Any) -> dict[str, Field]:
     return fields
 
 
-@lowers(ops.Add, ops.Mul)
-def _add_mul(select: Selector, attrs: ops.Add | ops.Mul, op: Op) -> list[Call]:
+@lowers(ops.Add)
+def _add(select: Selector, attrs: ops.Add, op: Op) -> list[Call]:
     out = select.tensor(op.outputs[0])
     fields = _periods(select, op) | _scalars(attrs)
     if out.dtype is DType.S16:
-        fields = {name: value for name, value in fields.items() if "zero_point" not in name}
+        return _on_codes(select, op, _without_zero_points(fields), out.dtype.value)
+    affine = select.once(lambda: affine_of(attrs, out))
+    kernel = select.kernel(
+        op.kind, out.dtype.value, op, {**fields, "is_affine": affine is not None}
+    )
+    if affine is not None and kernel.op == AFFINE:
+        fields = _periods(select, op) | vars(affine)
+    return _with(select, kernel, op, fields)
+
+
+@lowers(ops.Mul)
+def _mul(select: Selector, attrs: ops.Mul, op: Op) -> list[Call]:
+    out = select.tensor(op.outputs[0])
+    fields = _periods(select, op) | _scalars(attrs)
+    if out.dtype is DType.S16:
+        fields = _without_zero_points(fields)
     return _on_codes(select, op, fields, out.dtype.value)
 
 
@@ -74,6 +95,10 @@ def _gate(select: Selector, attrs: ops.Gate, op: Op) -> list[Call]:
         args.append(replace(arg, offset=begin * inner))
     args.append(TensorArg(op.outputs[0]))
     return [select.call(select.kernel("gate", "s8", op, fields), fields, args)]
+
+
+def _without_zero_points(fields: dict[str, Field]) -> dict[str, Field]:
+    return {name: value for name, value in fields.items() if "zero_point" not in name}
 
 
 @lowers(ops.Minimum, ops.Maximum)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Additions by a function of the codes: only where it gives the operator's codes, for all pairs of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import DType, Tensor, ops
+from cortexm_tools.ir.fixed_point import Rescale
+from cortexm_tools.plan import Plan, make_plan
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.kernels.affine import affine_of, codes_of
+from cortexm_tools.target import Target
+
+from tests.support.graphs import Net
+
+RESULT = Tensor("y", DType.S8, (1, 1, 1, 1), (0, 1, 2, 3))
+
+
+def rescale(factor: float) -> Rescale:
+    mantissa, exponent = np.frexp(factor)
+    return Rescale(int(mantissa * 2**31), int(exponent))
+
+
+def addition(random: np.random.Generator) -> ops.Add:
+    """A sum as it is quantized: the scales of both operands beside the result's, and zero points."""
+    a, b = np.exp(random.normal(size=2))
+    larger = 2 * max(a, b)
+    out = larger * random.uniform(0.2, 1.1)
+    zeros = [int(z) for z in random.integers(-128, 128, 3)]
+    return ops.Add(
+        *(zeros[0], rescale(a / larger)),
+        *(zeros[1], rescale((-b if random.random() < 0.2 else b) / larger)),
+        *(zeros[2], rescale(larger / (out * 2**20))),
+        *(-128, 127),
+    )
+
+
+def test_most_sums_are_such_functions() -> None:
+    random = np.random.default_rng(0)
+    found = 0
+    for _ in range(100):
+        attrs = addition(random)
+        affine = affine_of(attrs, RESULT)
+        if affine is not None:
+            assert np.array_equal(affine.codes(), codes_of(attrs, RESULT))
+            assert np.abs(affine.sums()).max() < 2**31
+            found += 1
+    assert found >= 95
+
+
+def test_no_function_knows_a_clamp() -> None:
+    attrs = replace(addition(np.random.default_rng(1)), act_min=-100)
+    assert affine_of(attrs, RESULT) is None
+
+
+def plan_of(attrs: ops.Add, cpu: str) -> Plan:
+    net = Net()
+    a, b = net.input((1, 8, 3, 3)), net.input((1, 8, 3, 3))
+    return make_plan(net.finish(net.add(attrs, [a, b], (1, 8, 3, 3))), Target.parse(cpu))
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"])
+def test_a_plan_with_another_function_is_refused(cpu: str) -> None:
+    attrs = addition(np.random.default_rng(2))
+    plan = plan_of(attrs, cpu)
+    ((call,),) = (step.calls for step in plan.steps if step.calls)
+    assert call.kernel.op == "add_affine"
+    clamped = plan_of(replace(attrs, act_max=100), cpu)
+    assert not any(call.kernel.op == "add_affine" for step in clamped.steps for call in step.calls)
+    for name in ("a_factor", "constant"):
+        fields = tuple((key, value + 999 * (key == name)) for key, value in call.fields)
+        steps = tuple(replace(step, calls=(replace(call, fields=fields),)) for step in plan.steps)
+        with pytest.raises(CortexMError, match="would add codes to others than the model's"):
+            check_plan(replace(plan, steps=steps))
