@@ -25,10 +25,8 @@ def check_affine(plan: Plan, step: Step) -> None:
             call.result.index, step.op
         )  # in a concatenation the call writes that one's result
         assert isinstance(op.attrs, ops.Add)
-        sums = function.sums()
-        fits = -(2**31) <= sums.min() and sums.max() < 2**31
         wanted = codes_of(op.attrs, plan.graph.tensors[op.outputs[0]])
-        if not fits or not np.array_equal(function.codes(), wanted):
+        if not function.fits or not np.array_equal(function.codes(), wanted):
             raise CortexMError(
                 f"{call.kernel.symbol} would add codes to others than the model's",
                 where=str(op.layer),

@@ -34,7 +34,7 @@ _CODES: I64 = np.arange(-128, 128, dtype=np.int64)
 
 @dataclass(frozen=True)
 class Affine:
-    """The factors and the constant, of which no sum of codes overflows 32 bits."""
+    """The factors and the constant."""
 
     a_factor: int
     b_factor: int
@@ -43,6 +43,12 @@ class Affine:
     def sums(self) -> I64:
         """Of all pairs of codes [256, 256], those of b side by side."""
         return _CODES[:, None] * self.a_factor + _CODES * self.b_factor + self.constant
+
+    @property
+    def fits(self) -> bool:
+        """Whether no sum of codes overflows 32 bits, nor one less half of a code."""
+        sums = self.sums()
+        return bool(sums.min() >= -(2**31) + 2 ** (FRACTION - 1) and sums.max() < 2**31)
 
     def codes(self) -> I64:
         """What the kernels compute of all pairs of codes [256, 256]."""
@@ -75,8 +81,7 @@ def _search(add: ops.Add, result: Tensor) -> Affine | None:
         if low >= high:
             continue
         found = Affine(a_factor, b_factor, (low + high) // 2)
-        sums = found.sums()
-        return found if -(2**31) <= sums.min() and sums.max() < 2**31 else None
+        return found if found.fits else None
     return None
 
 
