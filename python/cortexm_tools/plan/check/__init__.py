@@ -31,8 +31,7 @@ def check_plan(plan: Plan) -> Plan:
     of their own, and their old values are read before the new ones are written (states.py).
     Sums of int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
-    (gates.py). Additions by a function of the codes give those of
-    the model (affine.py).
+    (gates.py). Additions by a function of the codes give those of the model (affine.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
