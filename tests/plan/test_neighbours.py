@@ -13,7 +13,7 @@ from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.lower.neighbours import join_neighbours
-from cortexm_tools.target import Target
+from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net
@@ -141,3 +141,12 @@ def test_parts_of_a_concatenation_stay_where_they_are() -> None:
     plan = make_plan(net.finish(net.concat(parts, 1)), Target.parse("cortex-m55"))
     widths = [call.int_fields["out_w"] for step in plan.steps for call in step.calls if call.macs]
     assert widths == [8, 8]
+
+
+def test_a_plan_for_size_has_the_weights_alone() -> None:
+    m55 = Target.parse("cortex-m55")
+    joined, plain = (
+        sum(constant.nbytes for constant in make_plan(graph_of(), m55, optimize=optimize).constants)
+        for optimize in (Optimize.BALANCED, Optimize.SIZE)
+    )
+    assert plain < joined

@@ -150,6 +150,11 @@ class Selector:
     def tensor(self, index: int) -> Tensor:
         return self._lowerings.tensors[index]
 
+    def avoids(self, name: str) -> bool:
+        """Whether to do without what has this name, as without a kernel of that symbol."""
+        self.variants |= {name}
+        return name in self._without
+
     def is_convolving(self, kernel: Kernel) -> bool:
         """Whether a convolution takes `kernel`, so that it is in the image anyway."""
         return kernel.symbol in self._lowerings.convolving

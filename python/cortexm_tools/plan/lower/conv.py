@@ -21,7 +21,7 @@ from .constants import Weights
 from .context import Selector, lowers
 from .groups import groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
-from .neighbours import dense, is_dense_best, join_neighbours
+from .neighbours import NEIGHBOURS, dense, is_dense_best, join_neighbours
 from .weights import (
     constant_data,
     fits_in_32_bits,
@@ -55,6 +55,14 @@ class _Layer:
     largest_plain_sum: int
     largest_start: int = 0
     joined: Mapping[str, int] = field(default_factory=dict)
+
+
+def _layers(
+    select: Selector, attrs: ops.ConvAttrs, op: Op, fields: dict[str, Field]
+) -> tuple[_Layer, _Layer]:
+    """The layer as it is, and with neighbouring pixels computed as one."""
+    layer = _layer(select, attrs, op)
+    return layer, _joined(select, layer, op, fields)
 
 
 def _joined(select: Selector, layer: _Layer, op: Op, fields: dict[str, Field]) -> _Layer:
@@ -146,7 +154,9 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "out_c": out.shape[1],
         **window_fields(attrs.window),
     }
-    layer = select.once(lambda: _joined(select, _layer(select, attrs, op), op, extents))
+    layer, joined = select.once(lambda: _layers(select, attrs, op, extents))
+    if not select.avoids(NEIGHBOURS):
+        layer = joined
     weight = constant_data(select, op.inputs[1], op, "weights")
     shape = weight.shape
     out_c = out.shape[1]

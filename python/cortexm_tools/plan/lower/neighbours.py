@@ -20,6 +20,9 @@ from ...ir import Array
 from ...ir.geometry import Window
 from ...target import Isa, Target
 
+NEIGHBOURS = "neighbours"
+"""The name under which a plan does without."""
+
 
 @dataclass(frozen=True)
 class _Costs:

@@ -16,19 +16,24 @@ from ...errors import CortexMError
 from ...ir import Op
 from ..kernels.table import Kernel, code_sizes, variants
 from ..lower.context import Lowerings
+from ..lower.neighbours import NEIGHBOURS
 from .whole import WholeCalls
 
 # Bytes that a slower set of variants must save.
 _LEAST_GAIN = 512
 
 
+MORE_CONSTANTS = frozenset({NEIGHBOURS})
+"""What takes constants for speed: not to be taken either."""
+
+
 def larger_kernels(lowerings: Lowerings, fastest: WholeCalls) -> frozenset[str]:
-    """The kernels not to take, by symbol, for the least flash.
+    """The kernels not to take, by symbol, for the least flash, and MORE_CONSTANTS.
 
     Args:
-        fastest: the calls without regard to flash.
+        fastest: the calls without MORE_CONSTANTS, else without regard to flash.
     """
-    avoid: set[str] = set()
+    avoid = set(MORE_CONSTANTS)
     sizes = code_sizes()
     layers: dict[tuple[str, str], list[tuple[Op, str]]] = {}
     for op, calls in zip(fastest.graph.ops, fastest.calls, strict=True):
@@ -50,7 +55,7 @@ def larger_kernels(lowerings: Lowerings, fastest: WholeCalls) -> frozenset[str]:
             if alike is not None:
                 taken[without] = taken[alike]
                 continue  # what is left out besides is not taken anyway
-            found = _flash(lowerings, ops, without)
+            found = _flash(lowerings, ops, without | MORE_CONSTANTS)
             if found is None:
                 continue
             flash, taken[without] = found

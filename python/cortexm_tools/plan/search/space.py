@@ -13,7 +13,7 @@ from ..lower.context import Lowerings
 from ..lower.gates import fuse_gates
 from ..memory.states import settle
 from .candidates import Candidates
-from .least_flash import larger_kernels
+from .least_flash import MORE_CONSTANTS, larger_kernels
 from .matrix_bands import together
 from .order import smallest_order
 from .whole import Spare, WholeCalls
@@ -90,6 +90,6 @@ class SearchSpace:
 
     def _larger_kernels(self, number: int, graph: Graph, spare: Spare) -> frozenset[str]:
         if (number, spare) not in self._larger:
-            fastest = WholeCalls(graph, self._lowerings, spare=spare)
+            fastest = WholeCalls(graph, self._lowerings, MORE_CONSTANTS, spare=spare)
             self._larger[number, spare] = larger_kernels(self._lowerings, fastest)
         return self._larger[number, spare]
