@@ -5,11 +5,12 @@ constants alone."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ...errors import CortexMError
 from ...ir import DType, Graph, Op, ops
-from ..kernels.requirements import is_pointwise
 from ..types import Plan, Step
 
 SUMS_32 = 2**31 - 1
@@ -146,7 +147,17 @@ def check_ends(plan: Plan, step: Step) -> None:
                 where=str(op.layer),
             )
         are_fours = fields["out_c"] % 4 == 0 and fields["in_c"] in (8, 16, 24, 32)
-        if "few_inputs" in call.kernel.when and not (is_pointwise(fields) and are_fours):
+        if "few_inputs" in call.kernel.when and not (_are_pixels(fields) and are_fours):
             raise CortexMError(
                 f"windows are not pixels as {call.kernel.symbol} reads them", where=str(op.layer)
             )
+
+
+def _are_pixels(fields: Mapping[str, int]) -> bool:
+    """Whether all windows are one pixel each, in the image."""
+    axes = (("in_y0", "out_h", "stride_h", "in_h"), ("in_x0", "out_w", "stride_w", "in_w"))
+    are_inside = True
+    for names in axes:
+        first, count, stride, extent = (fields[name] for name in names)
+        are_inside = are_inside and 0 <= first <= first + (count - 1) * stride < extent
+    return fields["kernel_h"] == fields["kernel_w"] == 1 and are_inside
