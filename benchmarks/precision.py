@@ -161,14 +161,26 @@ def mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs))
 
 
-def ratio(rows: dict[str, dict[str, Any]], precision: str, kinds: tuple[str, ...]) -> float:
+def ratio(
+    rows: dict[str, dict[str, Any]],
+    precision: str,
+    kinds: tuple[str, ...],
+    int8: dict[str, list[Any]] | None = None,
+) -> float:
     """Instructions of the layers of these kinds over those of int8: the geometric mean. Those of a model
-    that is divided into bands of rows in another way count as one."""
+    that is divided into bands of rows in another way count as one.
+
+    Args:
+        int8: the layers of each model in int8; default: those of `rows`.
+    """
     found: list[float] = []
-    for model in rows.values():
+    for name, model in rows.items():
         ours, whole = (
-            [count for kind, count in model[name]["layers"] if kind.split(" ")[0] in kinds]
-            for name in (precision, "int8")
+            [count for kind, count in layers if kind.split(" ")[0] in kinds]
+            for layers in (
+                model[precision]["layers"],
+                int8[name] if int8 else model["int8"]["layers"],
+            )
         )
         if len(ours) != len(whole):
             ours, whole = [sum(ours)], [sum(whole)]
@@ -190,10 +202,6 @@ HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 What a layer costs in each precision, in instructions of the emulator and in bytes.
 `python -m benchmarks.precision` measures it; [numerics.md](numerics.md#shortcuts-of-the-kernels)
 says why the bytes are those that the formulas give.
-
-These counts are older than the latest kernels of int8, which take up to a quarter fewer instructions
-than here ([benchmarks.md](benchmarks.md)); other precisions have gained less. Beside today's int8 a
-kind of layer takes up to 1.6 times as many in a8w4, 1.8 in a16w8 and 2.3 in a16w4, most on the M55.
 
 `a8w4` is int8 with weights that all fit into 4 bits, which the plan packs two to a byte, and
 [multipliers](numerics.md#weights-of-4-bits) that fit into 16. The program
