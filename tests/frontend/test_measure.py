@@ -6,7 +6,8 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +21,25 @@ from cortexm_tools.frontend.capture.runner import ModuleRunner
 from cortexm_tools.frontend.capture.state import Stateless
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.load.samples import Sample
+from cortexm_tools.frontend.lower.lower import lower
 from cortexm_tools.frontend.quantize.measure import MAX_INPUTS, measure
 from cortexm_tools.frontend.quantize.quantize import quantize
 from cortexm_tools.frontend.quantize.tags import tag_nodes
+from cortexm_tools.frontend.quantize.wider import choose_keys, key_of
 from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.options.precision import parse_patterns
 from cortexm_tools.pte.noise import Noise
 from cortexm_tools.pte.quality import (
     NO_FLOAT_MODEL,
     LayerQuality,
     OutputQuality,
     Quality,
+    Wider,
     layer_rows,
     quality_line,
     stored_quality,
 )
+from cortexm_tools.target import Target
 
 
 class Classifier(nn.Module):
@@ -196,25 +202,86 @@ def test_text_of_every_kind_of_value() -> None:
     assert quality_line(one.data()) == "20.0 dB against the float model, 1 example input"
 
 
-def test_layers_that_lose_most_are_recommended_for_int16() -> None:
+def test_modules_that_lose_much() -> None:
     names = (
         ("input 0", "", 1e-4),
         ("linear", "a (m.py:3)", 1.1e-4),
         ("layer_norm", "b.norm (m.py:4)", 1e-2),
+        ("mul", "m.py:6", 0.9),
     )
     layers, before = [], Noise()
-    for operator, layer, loss in (*names, ("add", "c (m.py:5)", 1.5e-2), ("mul", "m.py:6", 0.9)):
+    for operator, layer, loss in names:
         layers.append(LayerQuality(operator, layer, Noise(1.0, loss), before))
         before = layers[-1].noise
-    poor, good = (OutputQuality(Noise(1.0, noise)) for noise in (0.1, 1e-3))
-    quality = Quality(1, 1, "example", (poor, good), tuple(layers[:-1]))
-    written = 'write Quantization = {"b.norm": "a16w8"} in the model file'
-    assert quality_line(quality.data()).endswith(f"; to lose less, {written}")
+    outputs = tuple(OutputQuality(Noise(1.0, noise)) for noise in (0.1, 1e-3))
+    quality = Quality(1, 1, "example", (*outputs, OutputQuality(None, 0.5)), tuple(layers))
+    assert quality.losing == ("", "b.norm")
+    assert quality.level == pytest.approx(10.0)
+    assert Quality(1, 1, "example", (OutputQuality(None, 0.5),), ()).level == math.inf
+
+
+def test_text_of_what_gains() -> None:
+    outputs = (OutputQuality(Noise(1.0, 0.1)),)
+    quality = Quality(1, 1, "example", outputs, (), wider=Wider(("b.norm", "c."), 6.24))
+    written = (
+        'Quantization = {"b.norm": "a16w8", "c.": "a16w8"} in the model file (about 6 dB more)'
+    )
+    assert quality_line(quality.data()).endswith(f"1 example input; better with {written}")
     (warning,) = quality.warnings("net")
-    assert f"typical inputs, {written}, keep values" in warning
-    assert "a16w8" not in Quality(1, 1, "example", (good,), tuple(layers[:-1])).data()
-    unnamed = Quality(1, 1, "example", (poor,), tuple(layers)).data()
-    assert quality_line(unnamed).endswith("; to lose less, build with QUANTIZE a16w8")
+    assert f"typical inputs, build with {written}, keep values" in warning
+    assert quality.data()["a16w8_gain_db"] == 6.2
+    whole = Quality(1, 1, "example", outputs, (), wider=Wider(("*",), 30.0)).data()
+    assert quality_line(whole).endswith("; better with QUANTIZE a16w8 (about 30 dB more)")
+    assert "a16w8" not in Quality(1, 1, "example", outputs, ()).data()
+
+
+def test_keys_that_gain_enough() -> None:
+    """Each module gains its own, in dB, and what gains little is left out, the last first."""
+
+    def chosen(
+        gains: dict[str, float], is_poor: bool = False, before: float = 20.0
+    ) -> Wider | None:
+        def level(keys: Collection[str]) -> float:
+            return before + sum(gains[key] for key in keys)
+
+        keys = [key for key in gains if key != "*"]
+        return choose_keys(keys, level, is_poor)
+
+    assert chosen({"a": 5.0, "b": 0.1, "c": 2.0, "d": 0.7}) == Wider(("a", "c"), 7.0)
+    assert chosen({"a": 2.5, "b": 0.5, "*": 9.0}) is None
+    assert chosen({"a": 2.5, "b": 0.5, "*": 9.0}, is_poor=True) == Wider(("*",), 9.0)
+    assert chosen({"a": 2.5, "*": 2.9}, is_poor=True) is None
+    assert chosen({"a": 0.5, "b": 5.0}) == Wider(("b",), 5.0)
+    assert chosen({"a": math.inf}) == Wider(("a",), 90.0)
+    assert chosen({"a": 5.0}, before=-math.inf) is None
+    paths = ("", "a", "ab", "c.d")
+    assert [key_of(path, paths) for path in paths] == [".", "a", "ab", "c.d"]
+    assert key_of("c", paths) == "c."
+
+
+class Residual(nn.Module):
+    """A stream of large values, of which the first layers see the sum and the last ones a difference."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(12, 12), nn.Linear(12, 12)
+        self.last = nn.Linear(12, 4)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        stream = 30 * x + self.first(x)
+        return self.last(self.second(stream - 30 * x))
+
+
+def test_what_is_recommended_gains_what_it_says() -> None:
+    quality, loaded, *_ = measured(Residual, plain, 40)
+    assert quality.level < 30 and quality.wider is not None
+    assert quality.wider.keys == (".",)
+    patterns = parse_patterns(dict.fromkeys(quality.wider.keys, "a16w8"))
+    better = lower(
+        replace(loaded, patterns=patterns), target=Target.parse("cortex-m55"), name="net"
+    ).quality
+    assert better is not None and better.wider is None
+    assert better.level == pytest.approx(quality.level + quality.wider.gain, abs=1.5)
 
 
 def test_stored_beside_the_program() -> None:

@@ -56,6 +56,12 @@ def test_weights_of_4_bits_anywhere_are_rounded_by_gptq() -> None:
     assert Quantization(patterns=patterns).weights_rounded is Rounding.GPTQ
 
 
+def test_a_dot_behind_a_module_leaves_out_those_in_it() -> None:
+    patterns = {"block.": "a16w8", ".": "float"}
+    paths = ("", "block", "block.conv", "blocks")
+    assert chosen(patterns, *paths) == [None, A16W8, Precision(), Precision()]
+
+
 WORDS = "a layer can be int8, a16w8, a8w4, a16w4, float, none"
 
 

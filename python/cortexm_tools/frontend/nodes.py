@@ -15,3 +15,9 @@ def operator_name(node: object) -> str:
     """``aten::clamp`` for a call of that operator; "" for what is not a call of one."""
     schema = schema_of(node)
     return "" if schema is None else str(schema.name)
+
+
+def writes(node: object) -> bool:
+    """Whether it changes a tensor that it takes."""
+    schema = schema_of(node)
+    return schema is not None and bool(schema.is_mutable)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +23,7 @@ WARNING_SHARE = 0.9
 """Below this share of equal values an output of integers or conditions is warned of."""
 
 COSTLY_DB = 3.0
-ENOUGH_DB = 25.0
-"""Above this ratio of every output no other precision is recommended; below it that of layers whose result
-is so many dB worse than their operands, of those that add a quarter of what the worst adds at least."""
-
-MOST_NAMED = 4
+"""A layer whose result is so many dB worse than its operands may need codes of 16 bits."""
 
 NO_FLOAT_MODEL = "a .pte carries no float model"
 NOT_QUANTIZED = "the model was lowered as it is, without quantization"
@@ -72,10 +67,20 @@ class LayerQuality:
 
 
 @dataclass(frozen=True)
+class Wider:
+    """What int16 codes would gain: `keys` of the model file's ``Quantization``, or "*" for the whole model,
+    and how many dB the worst output has more with them."""
+
+    keys: tuple[str, ...]
+    gain: float
+
+
+@dataclass(frozen=True)
 class Quality:
     """What was measured, on `inputs` of the `available` inputs of the kind `source`.
 
-    `rounded` says what rounding the weights by the inputs gained, where that was done.
+    `rounded` says what rounding the weights by the inputs gained, where that was done, and `wider`
+    which modules should have int16 codes, if that gains much.
     """
 
     inputs: int
@@ -84,6 +89,7 @@ class Quality:
     outputs: tuple[OutputQuality, ...]
     layers: tuple[LayerQuality, ...]
     rounded: Rounded | None = None
+    wider: Wider | None = None
 
     @property
     def worst(self) -> LayerQuality | None:
@@ -92,23 +98,25 @@ class Quality:
         return max(noisy, key=lambda layer: layer.added, default=None)
 
     @property
-    def costly(self) -> tuple[str, ...]:
-        """The paths of the modules in which most is lost, and that would lose less with int16 codes, "" for
-        calls outside of modules; none if all outputs are good enough."""
-        worst = self.worst
-        levels = [output.noise.decibels for output in self.outputs if output.noise is not None]
-        if worst is None or min(levels, default=math.inf) >= ENOUGH_DB:
-            return ()
+    def level(self) -> float:
+        """The ratio of the worst output, in dB; infinite without an output of floats."""
+        levels = (output.noise.decibels for output in self.outputs if output.noise is not None)
+        return min(levels, default=math.inf)
+
+    @property
+    def losing(self) -> tuple[str, ...]:
+        """The paths of the modules with layers that lose much, "" for calls outside of modules; those that
+        add most come first."""
         losing = [
             layer
             for layer in self.layers
-            if layer.added >= worst.added / 4
+            if layer.added > 0.0
+            and layer.layer
             and math.isfinite(layer.noise.decibels)
             and layer.before.decibels - layer.noise.decibels > COSTLY_DB
         ]
         losing.sort(key=lambda layer: -layer.added)
-        paths = (_path(layer.layer) for layer in losing if layer.layer)
-        return tuple(dict.fromkeys(paths))[:MOST_NAMED]
+        return tuple(dict.fromkeys(_path(layer.layer) for layer in losing))
 
     def warnings(self, name: str) -> list[str]:
         """A sentence if outputs are poor."""
@@ -120,8 +128,8 @@ class Quality:
         where = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
         return [
             f"{name}: the quantized model is far from the float model: {listed}{where}; "
-            f"calibrate on typical inputs, {_wider(self.costly)}keep values of very different size out "
-            "of one tensor, or compute this layer outside the model"
+            f"calibrate on typical inputs, {_wider(data, 'build with ', ', ')}keep values of very "
+            "different size out of one tensor, or compute this layer outside the model"
         ]
 
     def data(self) -> dict[str, Any]:
@@ -134,7 +142,7 @@ class Quality:
             "outputs": [_output(number, output) for number, output in enumerate(self.outputs)],
             "worst_layer": None if worst is None else _layer(worst),
             "layers": [_layer(layer) for layer in self.layers],
-            **({"a16w8": list(self.costly)} if self.costly else {}),
+            **(_wider_data(self.wider) if self.wider is not None else {}),
             **({"weights": self.rounded.data()} if self.rounded is not None else {}),
         }
 
@@ -149,11 +157,9 @@ def quality_line(data: dict[str, Any]) -> str:
     of = "" if count == data["available"] else f" of {data['available']}"
     worst = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
     plural = "s" if data["available"] != 1 else ""
-    wider = _wider(data.get("a16w8", ())).removesuffix(", ")
-    advice = f"; to lose less, {wider}" if wider else ""
     return (
         f"{outputs} against the float model, {count}{of} {data['source']} input{plural}"
-        f"{worst}{advice}"
+        f"{worst}{_wider(data, '; better with ')}"
     )
 
 
@@ -223,14 +229,19 @@ def _path(layer: str) -> str:
     return path if place else ""
 
 
-def _wider(paths: Sequence[str]) -> str:
-    """What to write for int16 codes in these modules, with a comma behind it; "" for none."""
-    if not paths:
+def _wider_data(wider: Wider) -> dict[str, Any]:
+    return {"a16w8": list(wider.keys), "a16w8_gain_db": round(wider.gain, 1)}
+
+
+def _wider(data: dict[str, Any], before: str, behind: str = "") -> str:
+    """What to write for int16 codes where they gain much, and how much; "" if they do not."""
+    keys = data.get("a16w8")
+    if not keys:
         return ""
-    if "" in paths:
-        return "build with QUANTIZE a16w8, "
-    entries = ", ".join(f'"{path}": "a16w8"' for path in paths)
-    return f"write Quantization = {{{entries}}} in the model file, "
+    entries = ", ".join(f'"{key}": "a16w8"' for key in keys)
+    where = f"Quantization = {{{entries}}} in the model file"
+    what = "QUANTIZE a16w8" if "*" in keys else where
+    return f"{before}{what} (about {data['a16w8_gain_db']:.0f} dB more){behind}"
 
 
 def stored_quality(text: str | bytes, digest: str) -> dict[str, Any] | None:

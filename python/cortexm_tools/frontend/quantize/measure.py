@@ -8,7 +8,6 @@ result of a float operator with the dequantized result of the operator that has 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,17 +18,19 @@ from torch.fx import Graph, GraphModule, Interpreter, Node
 
 from ...progress import track
 from ...pte.noise import Noise
-from ...pte.quality import LayerQuality, OutputQuality, Quality
+from ...pte.quality import LayerQuality, Quality
 from ..capture.capture import Captured
 from ..capture.runner import ModuleRunner
 from ..load.model_file import LoadedModel
 from ..load.samples import Sample
-from ..nodes import operator_name, schema_of
+from ..nodes import operator_name, writes
 from ..origin.layers import layer_of
 from ..rewrites.recurrent_operators import recurrent_call
 from ..rewrites.unary import STAND_IN
+from .differences import OutputNoise, noise_of
 from .recurrent import CODED
 from .tags import tag_of
+from .wider import find_wider
 
 MAX_INPUTS = 64
 _MIN_INPUTS = 4
@@ -60,25 +61,27 @@ def measure(
     coded = _Recorder(quantized, set(counterparts.values()))
     runs = [ModuleRunner(one.run, captured.which, captured.states) for one in (plain, coded)]
     totals = dict.fromkeys(counterparts, Noise())
-    outputs: list[_Output] = []
+    outputs: list[OutputNoise] = []
     float_module.reset()
     for sample in track(chosen, "comparison with the float model"):
         wanted = float_module.step(sample)
         _, got = [run.step(sample) for run in runs]
-        outputs = outputs or [_Output() for _ in wanted]
+        outputs = outputs or [OutputNoise() for _ in wanted]
         for output, want, value in zip(outputs, wanted, got, strict=True):
             output.add(want, value)
         for node, other in counterparts.items():
             if node in plain.values and other in coded.values:
-                totals[node] += _noise(plain.values[node], coded.values[other])
+                totals[node] += noise_of(plain.values[node], coded.values[other])
     float_module.reset()
-    return Quality(
+    quality = Quality(
         inputs=len(chosen),
         available=len(samples),
         source="calibration" if loaded.calibration else "example",
         outputs=tuple(output.quality() for output in outputs),
         layers=tuple(_layers(captured.graph.graph, inputs, totals, loaded.path.parent)),
     )
+    wider = find_wider(quality, chosen, captured, quantized, float_module, loaded.path.parent)
+    return replace(quality, wider=wider)
 
 
 def _choose(samples: Sequence[Sample], captured: Captured) -> list[Sample]:
@@ -110,13 +113,8 @@ class _Recorder(Interpreter):
             self.values[n] = (value.float() - zero_point) * scale
         elif n in self._wanted and isinstance(value, torch.Tensor) and value.is_floating_point():
             # Operators in place write over what they read.
-            self.values[n] = value.clone() if any(map(_writes, n.users)) else value
+            self.values[n] = value.clone() if any(map(writes, n.users)) else value
         return value
-
-
-def _writes(node: Node) -> bool:
-    schema = schema_of(node)
-    return schema is not None and bool(schema.is_mutable)
 
 
 def _operator(node: Node) -> str:
@@ -182,39 +180,3 @@ def _layers(
         elif moves or layer is not None:
             noise[node] = before
     return layers
-
-
-class _Output:
-    """What is known of an output so far."""
-
-    def __init__(self) -> None:
-        self._noise: Noise | None = None
-        self._equal = self._count = 0
-
-    def add(self, want: torch.Tensor, got: torch.Tensor) -> None:
-        if want.is_floating_point():
-            self._noise = (self._noise or Noise()) + _noise(want, got)
-        else:
-            self._equal += int((want == got).sum())
-            self._count += want.numel()
-
-    def quality(self) -> OutputQuality:
-        if self._noise is not None or not self._count:
-            return OutputQuality(self._noise)
-        return OutputQuality(None, self._equal / self._count)
-
-
-def _noise(want: torch.Tensor, got: torch.Tensor) -> Noise:
-    if want.shape != got.shape:
-        return Noise()
-    real, coded = want.detach().double(), got.detach().double()
-    found = _sums(real, coded)
-    if math.isfinite(found.signal + found.noise):
-        return found
-    finite = torch.isfinite(real) & torch.isfinite(coded)
-    left_out = int(finite.numel() - finite.sum())
-    return replace(_sums(real[finite], coded[finite]), left_out=left_out)
-
-
-def _sums(real: torch.Tensor, coded: torch.Tensor) -> Noise:
-    return Noise(float(real.square().sum()), float((real - coded).square().sum()))

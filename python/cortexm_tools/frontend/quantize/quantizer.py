@@ -93,18 +93,36 @@ def _teach_operators(quantizer: Any) -> None:
     from executorch.backends.cortex_m.quantizer.pattern_checkers import CortexMActivationCheck
 
     extra = {(op,): CortexMActivationCheck for op in (*EXTRA_UNARY, STAND_IN)}
+    for part in _sharing(quantizer):
+        part.targets = [*part.targets, *_EXTRA_SHARED]
     for part in quantizer.quantizers:
-        if hasattr(part, "SHARED_QSPEC_OPS_DEFAULT"):
-            part.targets = [*part.targets, *_EXTRA_SHARED]
         matcher = getattr(part, "pattern_matcher", None)
         if matcher is not None:
             matcher.support_dict = {**matcher.support_dict, **extra}
 
 
+def _sharing(quantizer: Any) -> list[Any]:
+    """Its parts that give operators in a row one quantization."""
+    return [part for part in quantizer.quantizers if hasattr(part, "SHARED_QSPEC_OPS_DEFAULT")]
+
+
+def _moved_by(parts: list[Any]) -> set[Any]:
+    return {target for part in parts for target in part.targets}
+
+
+def moving_operators() -> set[Any]:
+    """The operators that have the codes of what they read."""
+    from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
+
+    quantizer = CortexMQuantizer()
+    _teach_operators(quantizer)
+    return _moved_by(_sharing(quantizer))
+
+
 def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
     """Make `quantizer` give every call the precision of `choices`; see borders.py."""
     widths: Widths = {}
-    shared = [part for part in quantizer.quantizers if hasattr(part, "SHARED_QSPEC_OPS_DEFAULT")]
+    shared = _sharing(quantizer)
     narrow = [part for part in quantizer.quantizers if part not in shared]
     wide = wide_quantizers(narrow)
     for bits, parts in ((16, wide), (8, narrow)):
@@ -118,7 +136,7 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
     for part in shared:
         end_sharing_at_borders(part, widths, spec_of)
     quantizer.quantizers = [*wide, *quantizer.quantizers]
-    moving = {target for part in shared for target in part.targets}
+    moving = _moved_by(shared)
     annotate = quantizer.annotate
 
     def chosen(node: Node) -> int | None:
