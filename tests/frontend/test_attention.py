@@ -346,3 +346,33 @@ def test_masks_made_at_run_time_are_choices(
     assert "masked_fill" in names and "softmax" in names
     assert not {"add", "mul", "rsub", "where", "scaled_dot_product_attention"} & set(names)
     torch.testing.assert_close(graph(*sample), module(*sample))
+
+
+class Translator(nn.Module):
+    """PyTorch's encoder and decoder, with masks that its modules would look at: one made in the call,
+    one of the model, which is as causal as the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        sizes = WIDTH, HEADS, 2 * WIDTH
+        self.encoder = nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(*sizes, batch_first=True), 1, enable_nested_tensor=False
+        )
+        self.decoder = nn.TransformerDecoder(
+            nn.TransformerDecoderLayer(*sizes, batch_first=True), 1
+        )
+        self.register_buffer("later", nn.Transformer.generate_square_subsequent_mask(ROWS))
+
+    def forward(self, x: Tensor, y: Tensor, padding: Tensor) -> Tensor:
+        near = torch.ones(ROWS, ROWS, dtype=torch.bool).tril(-3)
+        memory = self.encoder(x, mask=near, src_key_padding_mask=padding)
+        result: Tensor = self.decoder(y, memory, tgt_mask=self.later)
+        return result
+
+
+def test_encoders_and_decoders_take_masks_without_looking_at_them() -> None:
+    torch.manual_seed(1)
+    sample = *torch.randn(2, 1, ROWS, WIDTH), torch.arange(ROWS)[None] > 7
+    module = Translator().eval()
+    graph = capture(LoadedModel(Path(__file__), module, sample, None, None)).graph
+    torch.testing.assert_close(graph(*sample), module(*sample))

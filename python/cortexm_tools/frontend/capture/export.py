@@ -22,6 +22,7 @@ from ..origin.calls import INDEXING, call_of, user_frames
 from ..origin.layers import layer_of
 from ..origin.places import first_line, frame_of_error, text_of, where_of_error
 from ..quiet import quiet
+from .causal import masks_as_given
 from .recurrent_shapes import PackedSequence, quick_shapes
 
 
@@ -43,6 +44,7 @@ def export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Expo
             torch.no_grad(),
             user_frames(),
             quick_shapes(),
+            masks_as_given(),
         ):
             program = torch.export.export(module, inputs, strict=False)
     except CortexMError:
