@@ -150,7 +150,16 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
 
 /* linear */
 
-typedef enum { LINEAR, LINEAR_FOURS, LINEAR_EIGHTS, LINEAR_PAIRS, LINEAR_GEMM4, LINEAR_GEMM8 } linear_kind_t;
+typedef enum {
+    LINEAR,
+    LINEAR_FEW,
+    LINEAR_FEW_NARROW,
+    LINEAR_FOURS,
+    LINEAR_EIGHTS,
+    LINEAR_PAIRS,
+    LINEAR_GEMM4,
+    LINEAR_GEMM8
+} linear_kind_t;
 
 /* By the scratch that the variant wants, plan/kernels/requirements.py. */
 typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
@@ -165,6 +174,8 @@ int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind);
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind);
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 
+#define linear_few_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW)
+#define linear_few_narrow_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW_NARROW)
 #define linear_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FOURS)
 #define linear_fours_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_FOURS)
 #define linear_pairs_s8_case(variant, ref) linear_case(variant, ref, LINEAR_PAIRS)

@@ -13,6 +13,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
 {
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     const int is_pairs = kind == LINEAR_PAIRS;
+    const int is_few = kind == LINEAR_FEW || kind == LINEAR_FEW_NARROW;
     cortexm_linear_s8_t p;
     int32_t *multipliers;
     int8_t *shifts;
@@ -23,9 +24,12 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     int32_t *bias;
     outputs_t o;
 
-    p.rows = between(1, 5);
+    p.rows = between(1, is_few ? 9 : 5);
     p.in_features = extent(one_in(8) ? between(1, 1100) : length(), 33);
-    p.out_features = extent(length(), 31);
+    p.out_features = extent(is_few ? between(1, 9) : length(), 31);
+    if (kind == LINEAR_FEW_NARROW && p.in_features < 4) {
+        p.in_features = 4;
+    }
     multipliers = allocate(p.out_features * (int32_t)sizeof *multipliers);
     shifts = allocate(p.out_features);
     for (int32_t i = 0; i < p.out_features; ++i) {
@@ -37,20 +41,23 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     }
     p.multiplier = multipliers;
     p.shift = shifts;
-    p.weight_zero_point = (int8_t)(one_in(2) || kind == LINEAR_GEMM8 ? 0 : code());
+    p.weight_zero_point = (int8_t)(one_in(2) || kind == LINEAR_GEMM8 || is_few ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
     in = random_codes(p.rows * p.in_features, 8);
     weight = random_codes(p.out_features * p.in_features, bits);
     bias = random_bias(p.out_features);
-    packed = is_pairs && bits == 8               ? pack_pairs(weight, p.out_features, p.in_features)
+    packed = is_few                              ? NULL
+             : is_pairs && bits == 8             ? pack_pairs(weight, p.out_features, p.in_features)
              : is_pairs                          ? pack_nibble_pairs(weight, p.out_features, p.in_features)
              : kind == LINEAR_GEMM8 && bits == 8 ? pack_gemm_of(8, 16, weight, p.out_features, 1, p.in_features)
              : kind == LINEAR_GEMM8 ? pack_nibble_gemm_of(8, 16, weight, p.out_features, 1, p.in_features)
              : bits == 4            ? pack_nibble_fours(weight, p.out_features, 1, p.in_features)
                                     : pack_fours(weight, p.out_features, 1, p.in_features);
-    if (is_pairs) {
+    if (is_pairs || kind == LINEAR_FEW_NARROW) {
         make_narrow(NULL, 31, bias, p.out_features);
+    }
+    if (is_pairs) {
         scratch = allocate((p.in_features + 3) / 4 * 8);
     } else if (kind == LINEAR_FOURS) {
         int32_t chunk = p.in_features;
@@ -84,7 +91,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
         variant_w4(&p_w4, in, packed, bias, o.data[0], scratch);
         free(halves);
     } else {
-        variant(&p, in, packed, bias, o.data[0], scratch);
+        variant(&p, in, is_few ? weight : packed, bias, o.data[0], scratch);
     }
     free(in);
     free(weight);

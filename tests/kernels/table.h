@@ -369,6 +369,7 @@
     K(depthwise_conv2d_planes_s16, dsp, depthwise_planes_s16_case)                                 \
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
     K(conv2d_f32, dsp, conv2d_eights_f32_case)                                                     \
+    K(linear_few_s8, dsp, linear_few_narrow_s8_case)                                               \
     K(linear_s8, dsp, linear_pairs_s8_case)                                                        \
     K(linear_s8w4, dsp, linear_pairs_s8w4_case)                                                    \
     K(batch_matmul_s8, dsp, batch_matmul_widened_s8_case)                                          \
@@ -421,6 +422,7 @@
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
     K(conv2d_f32, mve, conv2d_eights_f32_case)                                                     \
+    K(linear_few_s8, mve, linear_few_s8_case)                                                      \
     K(linear_s8, mve, linear_gemm8_s8_case)                                                        \
     K(linear_s8w4, mve, linear_gemm8_s8w4_case)                                                    \
     K(batch_matmul_s8, mve, batch_matmul_sums_s8_case)                                             \

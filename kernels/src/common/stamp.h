@@ -43,6 +43,7 @@
 #undef ADD_CODES
 #undef ADD_NEXT_W
 #undef ADD_POWERS
+#undef ADD_ROW
 #undef ADD_UPPER
 #undef ADD_ZERO_POINT
 #undef ADD_avg_pool2d
@@ -389,6 +390,8 @@
 #undef TAKE_FOUR
 #undef TAKE_FOUR_s16
 #undef TAKE_FOUR_s8
+#undef TAKE_QUAD
+#undef TAKE_REST
 #undef TAKE_avg_pool2d
 #undef TAKE_max_pool2d
 #undef TAPS

@@ -16,7 +16,7 @@ from .in_place import check_views, overwrites_in_place
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
 from .states import check_states
-from .sums import check_ends, check_four_bits, check_pairs, check_sums
+from .sums import check_ends, check_four_bits, check_fours, check_pairs, check_sums
 from .tables import check_tables
 
 
@@ -65,6 +65,7 @@ def check_plan(plan: Plan) -> Plan:
         check_four_bits(plan, step)
         check_pairs(plan, step)
         check_ends(plan, step)
+        check_fours(plan, step)
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)

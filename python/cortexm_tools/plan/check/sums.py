@@ -153,6 +153,19 @@ def check_ends(plan: Plan, step: Step) -> None:
             )
 
 
+def check_fours(plan: Plan, step: Step) -> None:
+    """Every call that reads rows of any length as words has rows of one word at least.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    for call in step.calls:
+        if "few_outputs_dsp" in call.kernel.when and call.int_fields["in_features"] < 4:
+            raise CortexMError(
+                f"rows are shorter than a word of {call.kernel.symbol}", where=str(step.op.layer)
+            )
+
+
 def _are_pixels(fields: Mapping[str, int]) -> bool:
     """Whether all windows are one pixel each, in the image."""
     axes = (("in_y0", "out_h", "stride_h", "in_h"), ("in_x0", "out_w", "stride_w", "in_w"))

@@ -124,6 +124,12 @@ def _few_inputs(facts: Facts) -> bool:
     return bool(are_whole and is_near and results >= 8000 and is_pointwise(facts))
 
 
+def _few_outputs(limit: int) -> Callable[[Facts], bool]:
+    """linear: fewer outputs than that, which would all be left of the blocks in which others are computed,
+    of so many inputs that the kernel for them saves a hundred instructions and more."""
+    return lambda facts: bool(facts["out_features"] < limit and facts["in_features"] >= 32)
+
+
 def _pixel(facts: Facts) -> bool:
     """Depthwise: one output pixel, whose taps lie in the image with one distance between them, and one
     output channel for each input channel."""
@@ -272,6 +278,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "planes_pay_mve": planes.pay_mve,
     "from_zero": _from_zero,
     "few_inputs": _few_inputs,
+    "few_outputs_dsp": _few_outputs(4),
+    "few_outputs_mve": _few_outputs(8),
     "pixel": _pixel,
     "undilated": _undilated,
     "add_shifts_right": _add_shifts_right,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -127,15 +128,20 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     }
     is_wide = x.dtype is DType.S16 and not fits_in_32_bits(bound)
     types = types_of(x.dtype, constants.weight, out_features)
-    pixels = _pixels(fields) if _is_image(select, attrs, x, rows, in_features, out_features) else {}
+    own = partial(select.kernel, "linear_wide" if is_wide else "linear", types, op, facts)
     kernel = None
-    if pixels:
+    if _is_image(select, attrs, x, rows, in_features, out_features):
+        pixels = _pixels(fields)
         found = select.kernel("conv2d", types, op, facts | pixels)
         panels = _takes_panels(select, rows) and found.isa is Isa.DSP
-        if panels or select.is_convolving(found):
+        if panels and out_features < 4 and (out_features == 1 or in_features % 4):
+            # Of one or two outputs at a time one is left, and fours of inputs are put together first.
+            panels = own().op != "linear_few"
+        is_small = rows * in_features * out_features <= _FEW_PRODUCTS
+        if panels or is_small and select.is_convolving(found):
             kernel, fields = found, pixels
     if kernel is None:
-        kernel = select.kernel("linear_wide" if is_wide else "linear", types, op, facts)
+        kernel = own()
     packed = FORMS[kernel.pack].tables(constants)
     named = table_fields(select, packed, label, out_features)
     args: list[Arg] = [

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear layers of few outputs: which have a kernel of their own, and that it gives the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import Graph
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.check.sums import check_fours
+from cortexm_tools.target import Target
+
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import GraphProgram, Net
+
+# Rows, inputs, outputs.
+LAYERS = (
+    *((1, inputs, outputs) for inputs in (32, 63, 65) for outputs in range(1, 9)),
+    *((rows, 255, 1) for rows in range(2, 10)),
+    *((7, 257, outputs) for outputs in range(2, 8)),
+)
+
+
+def graph_of(*layers: tuple[int, int, int]) -> Graph:
+    net = Net("few", 5)
+    outs = [net.linear(net.input((rows, inputs)), outputs) for rows, inputs, outputs in layers]
+    return net.finish(*outs)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "rows", "inputs", "outputs", "few"),
+    [
+        ("cortex-m55", 1, 32, 7, True),
+        ("cortex-m55", 1, 32, 8, False),
+        ("cortex-m55", 1, 31, 7, False),
+        ("cortex-m4", 1, 64, 3, True),
+        ("cortex-m4", 1, 64, 4, False),
+        ("cortex-m4", 7, 64, 3, False),  # pixels of a convolution, three at a time
+        ("cortex-m4", 7, 65, 3, True),  # whose fours would be put together first
+        ("cortex-m4", 7, 64, 1, True),
+        ("cortex-m3", 1, 64, 3, False),
+    ],
+)
+def test_which_have_a_kernel_of_their_own(
+    cpu: str, rows: int, inputs: int, outputs: int, few: bool
+) -> None:
+    plan = make_plan(graph_of((rows, inputs, outputs)), Target.parse(cpu))
+    (call,) = plan.steps[0].calls
+    assert (call.kernel.op == "linear_few") == few
+
+
+def test_small_ones_of_a_network_of_convolutions_are_pixels() -> None:
+    """The code of theirs is in the image anyway."""
+    net = Net("head", 2)
+    x = net.conv(net.input((1, 8, 8, 8)), 64, (8, 8), padding=(0, 0, 0, 0))
+    plan = make_plan(net.finish(net.linear(net.view(x, (1, 64)), 2)), Target.parse("cortex-m55"))
+    assert {call.kernel.op for step in plan.steps for call in step.calls} == {"conv2d"}
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+def test_they_give_the_same_bytes(cpu: str, tmp_path: Path) -> None:
+    graph, target = graph_of(*LAYERS), Target.parse(cpu)
+    calls = [call for step in make_plan(graph, target).steps for call in step.calls]
+    assert sum(call.kernel.op == "linear_few" for call in calls) >= 18
+    random = np.random.default_rng(3)
+    inputs = [
+        random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
+    ]
+    program = GraphProgram("few", b"", made=graph)
+    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
+
+
+def test_rows_that_are_read_as_words_have_one() -> None:
+    plan = make_plan(graph_of((1, 32, 2)), Target.parse("cortex-m4"))
+    (step,) = plan.steps
+    check_fours(plan, step)
+    (call,) = step.calls
+    fields = tuple((dict(call.fields) | {"in_features": 3}).items())
+    short = replace(step, calls=(replace(call, fields=fields),))
+    with pytest.raises(CortexMError, match="rows are shorter than a word of"):
+        check_fours(plan, short)
