@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cortexm_tools.ir import Graph
+from cortexm_tools.ir import Array, Graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.lower.groups import groups_to_join, with_zeros
@@ -39,12 +39,26 @@ def test_between_groups_are_zeros() -> None:
     assert (with_zeros(weight, 3, 1) == weight).all()
 
 
+def fields_of(weight: Array, groups: int) -> dict[str, int]:
+    """Of an image of 8 rows and columns."""
+    fields = {"in_h": 8, "in_w": 8, "out_h": 8, "out_w": 8, "in_y0": -1, "in_x0": -1}
+    fields |= {"stride_h": 1, "stride_w": 1, "dilation_h": 1, "dilation_w": 1}
+    out_c, kernel_h, kernel_w, depth = weight.shape
+    window = {"kernel_h": kernel_h, "kernel_w": kernel_w}
+    return fields | window | {"in_c": depth * groups, "out_c": out_c, "groups": groups}
+
+
 def test_only_small_groups_are_joined() -> None:
     target = Target.parse("cortex-m55")
     small, large = np.ones((16, 3, 3, 2), np.int8), np.ones((64, 3, 3, 8), np.int8)
-    assert groups_to_join(target, small, 8) == 4
-    assert groups_to_join(target, large, 8) == 1
-    assert groups_to_join(Target.parse("cortex-m3"), small, 8) == 1
+    assert groups_to_join(target, small, fields_of(small, 8)) == 4
+    assert groups_to_join(target, large, fields_of(large, 8)) == 1
+    assert groups_to_join(Target.parse("cortex-m3"), small, fields_of(small, 8)) == 1
+
+
+def test_zeros_must_save_instructions() -> None:
+    target, weight = Target.parse("cortex-m55"), np.ones((16, 3, 3, 2), np.int8)
+    assert groups_to_join(target, weight, fields_of(weight, 8) | {"out_h": 1, "out_w": 2}) == 2
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])

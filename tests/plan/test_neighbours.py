@@ -17,6 +17,7 @@ from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net
+from tests.support.ownership import replay
 
 # Inputs, outputs, rows and columns, kernel, stride, padding, dilation.
 LAYERS = (
@@ -28,6 +29,10 @@ LAYERS = (
     (2, 1, (9, 24), (1, 5), (1, 2), (0, 2, 0, 2), (1, 1)),
     (3, 1, (16, 16), (3, 3), (1, 1), (2, 2, 2, 2), (2, 2)),
     (5, 1, (1, 40), (1, 1), (1, 2), (0, 0, 0, 0), (1, 1)),
+    (1, 5, (7, 12), (1, 5), (1, 1), (0, 2, 0, 2), (1, 1)),
+    (1, 1, (8, 8), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)),
+    (1, 3, (9, 8), (1, 3), (2, 1), (0, 2, 0, 2), (1, 2)),
+    (1, 2, (9, 6), (5, 3), (1, 1), (2, 1, 2, 1), (1, 1)),
 )
 
 
@@ -59,13 +64,13 @@ def fields_of(width: int, kernel: int, stride: int = 1, padding: int = 0) -> dic
 
 def test_each_pixel_has_its_window() -> None:
     target, weight = Target.parse("cortex-m55"), np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
-    joined = join_neighbours(target, weight, fields_of(16, 3, padding=1), wide=False)
-    assert joined is not None and joined.weight.shape == (8, 1, 10, 2)
-    for pixel in range(8):
+    joined = join_neighbours(target, weight, fields_of(32, 3, padding=1), wide=False)
+    assert joined is not None and joined.weight.shape == (4, 1, 6, 2)
+    for pixel in range(4):
         assert (joined.weight[pixel, :, pixel : pixel + 3] == weight[0]).all()
-    assert np.count_nonzero(joined.weight) == 8 * weight.size
-    assert joined.fields["stride_w"] == joined.fields["out_c"] == 8
-    assert joined.fields["out_w"] == 2 and joined.fields["kernel_w"] == 10
+    assert np.count_nonzero(joined.weight) == 4 * weight.size and not joined.outside.any()
+    assert joined.fields["stride_w"] == joined.fields["out_c"] == 4
+    assert joined.fields["out_w"] == 8 and joined.fields["kernel_w"] == 6
 
 
 def test_pixels_of_one_column_are_pixels_of_more_channels() -> None:
@@ -74,6 +79,21 @@ def test_pixels_of_one_column_are_pixels_of_more_channels() -> None:
     assert joined is not None
     assert joined.weight.shape == (joined.count, 1, 1, 8 * joined.count)
     assert joined.fields["in_w"] * joined.count == 16 and "kernel_w" not in joined.fields
+
+
+def test_a_whole_row_needs_no_padding() -> None:
+    target, weight = Target.parse("cortex-m55"), np.arange(1, 11, dtype=np.int8).reshape(5, 1, 2, 1)
+    joined = join_neighbours(target, weight, fields_of(12, 2, padding=1), wide=False)
+    assert joined is not None and joined.count == 13
+    assert joined.weight.shape == (13 * 5, 1, 1, 12)
+    assert (joined.fields["in_c"], joined.fields["in_w"], joined.fields["in_x0"]) == (12, 1, 0)
+    rows = joined.weight.reshape(13, 5, 12)
+    for pixel in range(1, 12):
+        assert (rows[pixel, :, pixel - 1 : pixel + 1] == weight[:, 0, :, 0]).all()
+    assert (rows[0, :, 0] == weight[:, 0, 1, 0]).all()
+    outside = joined.outside.reshape(13, 5)
+    assert (outside[0] == weight[:, 0, 0, 0]).all() and (outside[12] == weight[:, 0, 1, 0]).all()
+    assert not outside[1:12].any()
 
 
 def test_not_where_it_costs_more() -> None:
@@ -91,6 +111,8 @@ def test_not_where_it_costs_more() -> None:
 def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
     graph, target = graph_of(of), Target.parse(cpu)
     plan = make_plan(graph, target)
+    if of is DType.S8:
+        replay(plan)
     calls = [call for step in plan.steps for call in step.calls if call.macs]
     widths = [
         graph.tensors[op.outputs[0]].shape[3]

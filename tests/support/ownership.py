@@ -192,13 +192,17 @@ class _Replay:
         if f.get("channels") == in_c * in_w:  # a pool's rows are single pixels
             in_c, in_w, out_c, width = in_c * in_w, 1, out_c * width, 1
         if call.kernel.serves == "conv2d" and f["out_c"] > out_c:  # neighbours are one pixel
-            joined, inputs = f["out_c"] // out_c, f["in_c"] // in_c
-            assert (f["out_c"], f["in_c"]) == (joined * out_c, inputs * in_c)
-            assert (f["out_w"] * joined, f["in_w"] * inputs) == (width, in_w)
-            assert f["stride_w"] * inputs == joined * over.stride[1]
-            assert f["in_x0"] * inputs == -over.padding[1]
-            reach = (joined - 1) * over.stride[1] + (over.kernel[1] - 1) * over.dilation[1] + 1
-            assert f["kernel_w"] * inputs == reach and f["dilation_w"] == 1
+            joined = f["out_c"] // out_c
+            assert f["out_c"] == joined * out_c and f["out_w"] * joined == width
+            if f["in_c"] * f["in_w"] == in_c * in_w and f["in_w"] == f["out_w"] == 1:
+                assert f["kernel_w"] == 1 and f["in_x0"] == 0  # a whole row is one
+            else:
+                inputs = f["in_c"] // in_c
+                assert f["in_c"] == inputs * in_c and f["in_w"] * inputs == in_w
+                assert f["stride_w"] * inputs == joined * over.stride[1]
+                assert f["in_x0"] * inputs == -over.padding[1]
+                reach = (joined - 1) * over.stride[1] + (over.kernel[1] - 1) * over.dilation[1] + 1
+                assert f["kernel_w"] * inputs == reach and f["dilation_w"] == 1
             assert f["kernel_h"] == over.kernel[0]
             over = Window(
                 (f["kernel_h"], f["kernel_w"]),

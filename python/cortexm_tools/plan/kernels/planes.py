@@ -77,17 +77,37 @@ def pay(isa: Isa, facts: Facts) -> bool:
     return facts["in_c"] == 1 and pays is not None and pays(facts)
 
 
-def pay_dsp(facts: Facts) -> bool:
-    """Whether one channel at a time is best on DSP: mostly windows of many taps, and few channels."""
-    taps, columns = facts["kernel_h"] * facts["kernel_w"], facts["out_w"]
+def instructions(isa: Isa, facts: Facts) -> float:
+    """Of a layer that is computed so."""
+    return _mine_mve(facts) if isa is Isa.MVE else _mine_dsp(facts)
+
+
+def _mine_dsp(facts: Facts) -> float:
+    columns = facts["out_w"]
     groups = -(-columns // 4)
     steps = -(-facts["kernel_w"] // 2)
-    mine = _instructions(
+    return _instructions(
         facts,
         150 + 12 * facts["kernel_h"] + 8 * columns,
         groups * (52 + facts["kernel_h"] * (7 + 9 * steps)),
         30 + 45 * facts["stride_w"] + 5 * facts["in_w"],
     )
+
+
+def _mine_mve(facts: Facts) -> float:
+    groups = -(-facts["out_w"] // 8)
+    return _instructions(
+        facts,
+        120 + 10 * facts["kernel_h"],
+        groups * (45 + facts["kernel_h"] * (5 + 7 * facts["kernel_w"])),
+        20 + 25 * facts["stride_w"] + facts["in_w"] / 2,
+    )
+
+
+def pay_dsp(facts: Facts) -> bool:
+    """Whether one channel at a time is best on DSP: mostly windows of many taps, and few channels."""
+    taps, columns = facts["kernel_h"] * facts["kernel_w"], facts["out_w"]
+    mine = _mine_dsp(facts)
     in_c, out_c = facts["in_c"], facts["out_c"]
     if in_c == 1:
         pixel = taps * (15 + 2 * out_c) + 50 * out_c
@@ -100,13 +120,7 @@ def pay_dsp(facts: Facts) -> bool:
 def pay_mve(facts: Facts) -> bool:
     """The same with MVE: mostly less than eight channels, which no vector of channels has lanes for."""
     taps, columns = facts["kernel_h"] * facts["kernel_w"], facts["out_w"]
-    groups = -(-columns // 8)
-    mine = _instructions(
-        facts,
-        120 + 10 * facts["kernel_h"],
-        groups * (45 + facts["kernel_h"] * (5 + 7 * facts["kernel_w"])),
-        20 + 25 * facts["stride_w"] + facts["in_w"] / 2,
-    )
+    mine = _mine_mve(facts)
     in_c, out_c = facts["in_c"], facts["out_c"]
     if in_c == 1:
         # Windows of one row need not be gathered.

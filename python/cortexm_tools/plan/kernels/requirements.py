@@ -316,15 +316,26 @@ def _columns(facts: Facts, code: int = 1) -> int:
         return 0
     width, stride = facts["kernel_w"], facts["stride_w"]
     column = code * facts["kernel_h"] * facts["in_c"] // facts["groups"]
-    columns = 2 * width
-    if facts["dilation_w"] == 1 and stride <= width:
-        most = max(columns, min(7 * stride + width, 512 // column))
-        together = min((most - width) // stride + 1, facts["out_w"]) // 2 * 2
-        columns = max(columns, (together - 1) * stride + width)
+    together = min(windows_together(facts, column), facts["out_w"]) // 2 * 2
+    columns = max(2 * width, (together - 1) * stride + width)
     # Behind the last window as many as its weights are filled up with (`whole_chunks`, packing.py).
     depth = width * column
     is_filled = code == 1 and depth & 8 and width * facts["kernel_h"] > 1
     return int(columns * column + (-depth % 16 if is_filled else 0))
+
+
+def windows_together(facts: Facts, column: int) -> int:
+    """How many windows side by side are gathered at a time, if a row has so many: `together` in
+    conv2d_mve.inc.
+
+    Args:
+        column: bytes.
+    """
+    width, stride = facts["kernel_w"], facts["stride_w"]
+    if facts["dilation_w"] > 1 or stride > width:
+        return 1
+    most = max(2 * width, min(7 * stride + width, 512 // column))
+    return int((most - width) // stride + 1)
 
 
 def _wide_columns(facts: Facts) -> int:

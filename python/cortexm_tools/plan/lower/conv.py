@@ -11,6 +11,7 @@ import numpy as np
 
 from ...ir import DType, Op, ops
 from ...ir.geometry import Window
+from ...target import Isa
 from ..kernels import planes
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
@@ -61,11 +62,12 @@ def _layers(
     select: Selector, attrs: ops.ConvAttrs, op: Op, fields: dict[str, Field]
 ) -> tuple[_Layer, _Layer]:
     """The layer as it is, and with neighbouring pixels computed as one."""
-    layer = _layer(select, attrs, op)
-    return layer, _joined(select, layer, op, fields)
+    extents = {name: value for name, value in fields.items() if isinstance(value, int)}
+    layer = _layer(select, attrs, op, extents)
+    return layer, _joined(select, layer, op, extents)
 
 
-def _joined(select: Selector, layer: _Layer, op: Op, fields: dict[str, Field]) -> _Layer:
+def _joined(select: Selector, layer: _Layer, op: Op, fields: Mapping[str, int]) -> _Layer:
     """The layer with neighbouring pixels computed as one, where that is worth it; not where other channels
     may lie between the pixels."""
     constants = layer.constants
@@ -73,23 +75,24 @@ def _joined(select: Selector, layer: _Layer, op: Op, fields: dict[str, Field]) -
         return layer
     if select.choice is not KernelChoice.BUILTIN:
         return layer
-    extents = {name: value for name, value in fields.items() if isinstance(value, int)}
-    if planes.pay(select.target.isa, extents):
+    if select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields):
         return layer
-    joined = join_neighbours(select.target, constants.weight, extents, constants.wide)
+    joined = join_neighbours(select.target, constants.weight, fields, constants.wide)
     if joined is None:
         return layer
+    bias = np.tile(constants.bias, joined.count).astype(np.int64)
+    bias += constants.in_zero_point * joined.outside
     again = replace(
         constants,
         weight=joined.weight,
-        bias=np.tile(constants.bias, joined.count),
+        bias=bias.astype(constants.bias.dtype),  # wraps
         plain_bias=np.tile(constants.plain_bias, joined.count),
         rescales=constants.rescales * joined.count,
     )
     return replace(layer, constants=again, joined=joined.fields)
 
 
-def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
+def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op, fields: Mapping[str, int]) -> _Layer:
     weight = constant_data(select, op.inputs[1], op, "weights")
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
     depthwise, kind = isinstance(attrs, ops.DepthwiseConv2d), op.kind
@@ -125,7 +128,7 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op) -> _Layer:
     folded, plain = folded_bias(sums, bias, attrs.in_zero_point), folded_bias(sums, bias, 0)
     joined = 1
     if groups > 1 and select.choice is KernelChoice.BUILTIN:
-        joined = groups_to_join(select.target, weight, groups)
+        joined = groups_to_join(select.target, weight, {**fields, "groups": groups})
     if joined > 1:
         weight, groups = with_zeros(weight, groups, joined), groups // joined
     constants = Constants(

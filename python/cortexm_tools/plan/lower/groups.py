@@ -8,42 +8,52 @@ computed as one. Exact: products with a weight of zero add nothing, to a sum or 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ...ir import Array
 from ...target import Isa, Target
+from ..kernels import gemm
 
-# Of int8 codes: instructions of a group at a pixel beside its products, and of a product. Measured with
-# `python -m benchmarks.sweep --kinds conv`.
-_COSTS = {Isa.MVE: (265.0, 0.19), Isa.DSP: (480.0, 2.3)}
-_ONE_GROUP = {Isa.DSP: (150.0, 1.6)}
+# Of int8 codes on DSP: instructions of a group at a pixel beside its products, and of a product; and of all
+# groups as one. Measured with `python -m benchmarks.sweep --kinds conv`.
+_COSTS = (480.0, 2.3)
+_ONE_GROUP = (150.0, 1.6)
 
-_MOST_ZEROS = 1024  # bytes of weights that may be added
+_MOST_ZEROS = {Isa.MVE: 2048, Isa.DSP: 1024}  # bytes of weights that may be added
+_PER_BYTE = 2  # instructions that each must save
 _MOST_DEPTH = 144  # inputs of a window of joined groups, for which kernels have scratch memory
 
 
-def groups_to_join(target: Target, weight: Array, groups: int) -> int:
+def groups_to_join(target: Target, weight: Array, fields: Mapping[str, int]) -> int:
     """How many groups to compute as one: a divisor of their number, 1 to leave them as they are.
 
     Args:
         weight: int8 [out_c, kernel_h, kernel_w, in_c / groups].
+        fields: of the parameter block.
     """
-    if target.isa not in _COSTS:
+    if target.isa not in _MOST_ZEROS:
         return 1
+    groups = fields["groups"]
     depth = weight[0].size
-    products = weight.size // groups
-    of_one = _ONE_GROUP.get(target.isa, _COSTS[target.isa])
 
     def cost(joined: int) -> float:
-        each, product = of_one if joined == groups else _COSTS[target.isa]
-        return groups / joined * (each + product * products * joined**2)
+        if target.isa is Isa.MVE:
+            found = gemm.instructions({**fields, "groups": groups // joined}, wide=False)
+        else:
+            each, product = _ONE_GROUP if joined == groups else _COSTS
+            products = weight.size // groups * joined**2
+            pixels = fields["out_h"] * fields["out_w"]
+            found = pixels * groups / joined * (each + product * products)
+        return found + _PER_BYTE * weight.size * (joined - 1)
 
     fitting = [
         joined
         for joined in range(2, groups + 1)
         if groups % joined == 0
         and depth * joined <= _MOST_DEPTH
-        and weight.size * (joined - 1) <= _MOST_ZEROS
+        and weight.size * (joined - 1) <= _MOST_ZEROS[target.isa]
     ]
     return min([1, *fitting], key=cost)
 

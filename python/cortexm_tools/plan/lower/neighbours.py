@@ -7,6 +7,10 @@ row are one: its window is that of the first one and the columns up to the last 
 outputs of each, which lie side by side in memory. Windows one column wide are read as they are, from
 `count` pixels as one of more channels. Exact: products with a weight of zero add nothing, to a sum or to
 its bound.
+
+All pixels of a short row may be one. Then its window is all columns of the image, as one pixel of more
+channels, and needs no padding: what weights that lie outside would have added, the input's zero point
+times their sum, is added to the biases.
 """
 
 from __future__ import annotations
@@ -17,8 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ir import Array
+from ...ir.fixed_point import I64
 from ...ir.geometry import Window
 from ...target import Isa, Target
+from ..kernels import gemm, planes
 
 NEIGHBOURS = "neighbours"
 """The name under which a plan does without."""
@@ -26,43 +32,36 @@ NEIGHBOURS = "neighbours"
 
 @dataclass(frozen=True)
 class _Costs:
-    """Instructions, from what `python -m benchmarks.sweep --kinds conv` counts.
+    """Instructions of conv2d on DSP, from what `python -m benchmarks.sweep --kinds conv` counts.
 
     Attributes:
         pixel: of a pixel, and `code` for each of its inputs.
-        run: of inputs that lie side by side in a row of a window that is gathered, and `copied` for each; a
-            column that windows share is gathered once on MVE.
-        block: outputs that are computed together: `together` and `products` for each `chunk` of inputs.
-        alone: an output that is left, and `product` for each chunk.
+        copied: of each input of a window that is gathered.
+        two: of two outputs that are computed together, and `product` for each input.
+        alone: of an output that is left, and `product_alone`.
     """
 
     pixel: float
     code: float
-    run: float
     copied: float
-    chunk: int
-    block: int
-    together: float
-    products: float
-    alone: float
+    two: float
     product: float
+    alone: float
+    product_alone: float
 
 
-# By instruction set, and whether codes are int16.
-_COSTS = {
-    (Isa.MVE, False): _Costs(25, 0, 8.5, 0.45, 16, 4, 15, 7, 18, 3),
-    (Isa.MVE, True): _Costs(36, 0, 8.5, 0.9, 8, 4, 18, 7, 20, 3),
-    (Isa.DSP, False): _Costs(100, 1.2, 0, 2.3, 1, 2, 45, 1.42, 45, 1.42),
-    (Isa.DSP, True): _Costs(139, 0, 0, 1.5, 1, 2, 21, 2.36, 120, 8),
-}
-_ROW = 45  # of a window of one row on MVE, which is read as it is inside the image
+_COSTS_S8 = _Costs(100, 1.2, 2.3, 45, 1.42, 45, 1.42)
+_COSTS_S16 = _Costs(139, 0, 1.5, 21, 2.36, 120, 8)
 
 _MOST_PIXELS = 8
-_MOST_OUTPUTS = 16  # of a pixel; more of them have little to gain
-_MOST_BYTES = 1024  # of constants that may be added
-_PER_CHANNEL = 9  # of them for its bias, multiplier and shift
-_SHARE = 0.85  # of the instructions at most, so that estimates that are wrong do no harm
-_PER_BYTE = 3  # instructions that an added byte must save
+_MOST_OF_ROW = 16  # where they are all
+_MOST_OUTPUTS = 16  # of a window; more of them have little to gain
+_MOST_OF_PIXEL = 12  # the same where windows are pixels, which need not be gathered
+_MOST_BYTES = 1024  # of weights that may be added
+_PER_CHANNEL = 9  # bytes of constants for its bias, multiplier and shift
+# Of the instructions at most, so that estimates that are wrong do no harm.
+_SHARE = {Isa.MVE: 0.93, Isa.DSP: 0.85}
+_PER_BYTE = 1  # instructions that an added byte must save
 
 
 @dataclass(frozen=True)
@@ -72,11 +71,13 @@ class Joined:
     Attributes:
         weight: [count * out_c, kernel_h, kernel_w, in_c], the outputs of the first pixel first.
         fields: of the parameter block, where they change.
+        outside: for each output the sum of its weights that lie outside the image and were left out.
     """
 
     count: int
     weight: Array
     fields: Mapping[str, int]
+    outside: I64
 
 
 def join_neighbours(
@@ -89,54 +90,43 @@ def join_neighbours(
         fields: extents, window and places of the first window, of one whole image.
         wide: the codes are int16.
     """
-    if (target.isa, wide) not in _COSTS or weight.shape[0] > _MOST_OUTPUTS:
+    is_gathered = weight[0].size > weight.shape[3]
+    most = _MOST_OUTPUTS if is_gathered else _MOST_OF_PIXEL
+    if target.isa not in _SHARE or weight.shape[0] > most:
         return None
     is_dilated = fields["dilation_w"] > 1 and fields["kernel_w"] > 1
-    if target.isa is Isa.MVE and _is_row(fields) and weight.shape[0] % 4 == 0:
-        return None  # nothing is left of a block, and little is gathered
     alone = _instructions(target.isa, weight, fields, wide)
-    best, found = _SHARE * alone, None
-    for joined in _ways(weight, fields, 1 if is_dilated else 2):
+    ways = list(_ways(weight, fields, 1 if is_dilated else 2))
+    if target.isa is Isa.MVE:
+        ways += _whole_row(weight, fields)
+    best, found = alone, None
+    for joined in ways:
         each = _instructions(target.isa, joined.weight, {**fields, **joined.fields}, wide)
-        each /= joined.count
+        added = joined.weight.size - weight.size
         tables = _PER_CHANNEL * (len(joined.weight) - len(weight))
-        added = joined.weight.size - weight.size + tables
-        saved = fields["out_h"] * fields["out_w"] * (alone - each)
-        if each < best and added <= _MOST_BYTES and saved >= _PER_BYTE * added:
-            best, found = each, joined
+        cost = each + _PER_BYTE * (added + tables)
+        if each < _SHARE[target.isa] * alone and added <= _MOST_BYTES and cost < best:
+            best, found = cost, joined
     return found
 
 
 def _instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool) -> float:
-    """Of one pixel."""
-    costs = _COSTS[isa, wide]
+    """Of one image."""
     outputs, kernel_h, kernel_w, in_c = weight.shape
+    facts = {**fields, "groups": 1, "in_c": in_c, "out_c": outputs}
+    if isa is Isa.MVE and planes.pay(isa, facts):
+        return planes.instructions(isa, facts)
+    if isa is Isa.MVE:
+        return gemm.instructions(facts, wide)
+    costs = _COSTS_S16 if wide else _COSTS_S8
     depth = kernel_h * kernel_w * in_c
-    chunks = -(-depth // costs.chunk)
-    blocks, left = divmod(outputs, costs.block)
+    twos, left = divmod(outputs, 2)
     total = costs.pixel + costs.code * depth
-    total += blocks * (costs.together + costs.products * chunks)
-    total += left * (costs.alone + costs.product * chunks)
-    if isa is Isa.MVE and _is_row(fields):
-        total += _ROW
-    elif (kernel_h, kernel_w) != (1, 1) or min(fields["in_y0"], fields["in_x0"]) < 0:
-        columns = _columns(fields, kernel_h * in_c) if isa is Isa.MVE else kernel_w
-        total += columns * kernel_h * (costs.run + costs.copied * in_c)
-    return float(total)
-
-
-def _is_row(fields: Mapping[str, int]) -> bool:
-    return fields["kernel_h"] == fields["dilation_w"] == 1 < fields["kernel_w"]
-
-
-def _columns(fields: Mapping[str, int], size: int) -> float:
-    """Columns that are gathered for a window: `_columns` of plan/kernels/requirements.py."""
-    width, stride = fields["kernel_w"], fields["stride_w"]
-    if fields["dilation_w"] > 1 or stride > width:
-        return float(width)
-    most = max(2 * width, min(7 * stride + width, 512 // size))
-    together = max(1, min((most - width) // stride + 1, fields["out_w"]))
-    return float(((together - 1) * stride + width) / together)
+    total += twos * (costs.two + costs.product * depth)
+    total += left * (costs.alone + costs.product_alone * depth)
+    if (kernel_h, kernel_w) != (1, 1) or min(fields["in_y0"], fields["in_x0"]) < 0:
+        total += costs.copied * depth
+    return float(fields["out_h"] * fields["out_w"] * total)
 
 
 def _ways(weight: Array, fields: Mapping[str, int], least: int) -> Iterator[Joined]:
@@ -164,7 +154,32 @@ def _ways(weight: Array, fields: Mapping[str, int], least: int) -> Iterator[Join
                 wide[pixel, :, :, pixel * stride : pixel * stride + reach : dilation] = weight
             changed |= {"kernel_w": columns, "stride_w": count * stride}
         depth = changed.get("in_c", in_c)
-        yield Joined(count, wide.reshape(count * out_c, kernel_h, -1, depth), changed)
+        outside = np.zeros(count * out_c, np.int64)
+        yield Joined(count, wide.reshape(count * out_c, kernel_h, -1, depth), changed, outside)
+
+
+def _whole_row(weight: Array, fields: Mapping[str, int]) -> Iterator[Joined]:
+    out_c, kernel_h, kernel_w, in_c = weight.shape
+    width, columns = fields["out_w"], fields["in_w"]
+    if width > _MOST_OF_ROW or columns * width * weight[:, :, 0].size > _MOST_BYTES + weight.size:
+        return
+    wide = np.zeros((width, out_c, kernel_h, columns, in_c), weight.dtype)
+    outside = np.zeros((width, out_c), np.int64)
+    for pixel, tap in np.ndindex(width, kernel_w):
+        column = fields["in_x0"] + pixel * fields["stride_w"] + tap * fields["dilation_w"]
+        if 0 <= column < columns:
+            wide[pixel, :, :, column] = weight[:, :, tap]
+        else:
+            outside[pixel] += weight[:, :, tap].sum(axis=(1, 2), dtype=np.int64)
+    changed = {"out_w": 1, "out_c": width * out_c, "out_pixel_stride": width * out_c}
+    changed |= {"in_w": 1, "in_c": columns * in_c, "in_x0": 0}
+    changed |= {"kernel_w": 1, "stride_w": 1, "dilation_w": 1}
+    yield Joined(
+        width,
+        wide.reshape(width * out_c, kernel_h, 1, columns * in_c),
+        changed,
+        outside.reshape(-1),
+    )
 
 
 def is_dense_best(target: Target, weight: Array, window: Window) -> bool:
