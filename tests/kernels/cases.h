@@ -42,6 +42,7 @@ typedef enum {
     DEPTHWISE_TAP_FOURS,
     DEPTHWISE_WINDOW_ROWS,
     DEPTHWISE_PLANES,
+    DEPTHWISE_BLOCKS,
     DEPTHWISE8,
     DEPTHWISE16,
     DEPTHWISE16_RELU,
@@ -78,6 +79,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
     conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define depthwise_window_rows_s8w4_case(variant, ref)                                              \
     conv_w4_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
+#define depthwise_blocks_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_BLOCKS)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
 #define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
 #define conv_planes_s8_case(variant, ref) conv_case(variant, ref, CONV_PLANES)

@@ -19,6 +19,12 @@ static int32_t least_channels(conv_kind_t kind)
      4 * (((p).kernel_h - 1) * (p).dilation_h + 1) *                                               \
          (((p).out_w + 9) * (p).stride_w + ((p).kernel_w + 3) * (p).dilation_w))
 
+/* As scratch_blocks in plan/kernels/planes.py, for blocks of whatever size. */
+#define BLOCKS_SCRATCH(p)                                                                          \
+    (272 + 12 * (p).stride_w + 4 * (p).kernel_w +                                                  \
+     40 * (((p).kernel_h * (p).kernel_w + 1) / 2) +                                                \
+     (((p).kernel_h - 1) * (p).dilation_h + 1) * blocks_row(&(p)))
+
 /* As `band` in plan/kernels/requirements.py: pairs of pixels of an image, maybe turned. */
 #define TWOS(p, along) ((p).stride_##along == 1 ? (p).out_##along / 2 : 0)
 #define IS_TURNED(p)                                                                               \
@@ -26,6 +32,24 @@ static int32_t least_channels(conv_kind_t kind)
      4 * (p).out_w <= 3 * (p).out_h && (p).out_h * (p).stride_h <= 30)
 #define WINDOW_ROWS_PAIRS(p)                                                                       \
     (1 + (IS_TURNED(p) ? (p).out_h - TWOS(p, h) : (p).out_w - TWOS(p, w)))
+
+/* Bytes of a row of the ring. */
+static int32_t blocks_row(const cortexm_conv_s8_t *p)
+{
+    int32_t most = 0;
+
+    for (int32_t left = p->in_c, size = 16; size > 0; left = left % size, size /= 2) {
+        const int32_t pixels = 16 / size;
+        const int32_t outputs = (p->out_w + pixels - 1) / pixels * pixels;
+        const int32_t columns = (outputs - 1) * p->stride_w + (p->kernel_w - 1) * p->dilation_w + 1;
+        const int32_t row = (columns + p->stride_w - 1) / p->stride_w * p->stride_w * size;
+
+        if (left >= size && row > most) {
+            most = row;
+        }
+    }
+    return most;
+}
 
 /* One output pixel, whose taps lie in the image with one distance between them. */
 #define MAKE_PIXEL(p)                                                                              \
@@ -136,7 +160,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
     const int32_t group_out = kind == CONV_FEW ? 4 * any_out : any_out;
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
-    const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES;
+    const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
     const int32_t multiple = kind == DEPTHWISE_TAP_FOURS ? between(1, 3) : 1;
     int32_t in_size;
@@ -169,6 +193,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     }
     if (kind == DEPTHWISE16) {
         p.kernel_h = p.kernel_w = 3;
+    }
+    if (kind == DEPTHWISE_BLOCKS && one_in(16)) { /* as many taps as its sums are exact for */
+        p.kernel_h = p.kernel_w = 16;
     }
     if (kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_PAIRS) {
         p.dilation_h = p.dilation_w = 1;
@@ -246,6 +273,16 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             in[i] = (int8_t)(one_in(8) ? 127 : -128);
         }
     }
+    if (kind == DEPTHWISE_BLOCKS && one_in(4)) { /* the largest sums */
+        const int32_t highest = between(0, 2); /* of four weights, or codes */
+
+        for (int32_t i = 0; i < weight_size; ++i) {
+            weight[i] = (int8_t)(between(0, 3) < highest ? 127 : INT8_MIN);
+        }
+        for (int32_t i = 0; i < in_size; ++i) {
+            in[i] = (int8_t)(between(0, 3) < highest ? 127 : INT8_MIN);
+        }
+    }
     if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS || kind == DEPTHWISE_WINDOW_ROWS ||
         kind == DEPTHWISE_PIXEL4 || is_planes || kind == TRANSPOSE_PAIRS) {
         make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS ? 31 : 22, bias,
@@ -314,7 +351,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         free(weight);
         weight = packed;
     } else if (is_planes) {
-        scratch = allocate(PLANES_SCRATCH(p));
+        scratch = allocate(kind == DEPTHWISE_BLOCKS ? BLOCKS_SCRATCH(p) : PLANES_SCRATCH(p));
     } else if (kind == DEPTHWISE_PIXEL4) {
         packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);
         free(weight);

@@ -44,6 +44,7 @@
 #undef ADD_NEXT_W
 #undef ADD_POWERS
 #undef ADD_ROW
+#undef ADD_TAP
 #undef ADD_UPPER
 #undef ADD_ZERO_POINT
 #undef ADD_avg_pool2d

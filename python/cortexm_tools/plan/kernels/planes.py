@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions of one channel at a time (kernels/src/common/taps.h): the scratch memory that they need, and
-whether they take fewer instructions than the other kernels.
+"""Convolutions of one channel at a time (kernels/src/common/taps.h), and depthwise ones of a block of
+channels (depthwise_conv2d_mve.inc): the scratch memory that they need, and whether they take fewer
+instructions than the other kernels.
 
 Estimates, from what `python -m benchmarks.sweep --kinds conv,depthwise` counted of both kinds of kernels.
 """
@@ -15,11 +16,17 @@ from ...target import Isa
 Facts = Mapping[str, Any]
 
 _MOST_SCRATCH = 4096  # bytes; the layers of large images are those whose other kernels are best
+_MOST_SCRATCH_BLOCKS = 8192
 _MOST_OUTPUTS = 16  # of a convolution of one channel
 
 # Of the instructions of other kernels at most so many, so that the code is worth its flash, and layers
 # that the estimate does not know well do not become slower.
-_SHARE_DSP, _SHARE_MVE = 0.9, 0.7
+_SHARE_DSP, _SHARE_MVE, _SHARE_BLOCKS = 0.9, 0.7, 0.75
+_MOST_SHARE_BLOCKS = 0.9  # of blocks that save so many instructions:
+_MANY = 20000
+
+_LANES = 16  # results that a block of channels has at once
+_MOST_TAPS = 256  # of its windows, for the proof of its sums
 
 
 def _reach(facts: Facts) -> int:
@@ -53,6 +60,26 @@ def scratch_dsp(facts: Facts) -> int:
 
 def scratch_mve(facts: Facts) -> int:
     return _scratch(facts, 8, 1, 1, 24)
+
+
+def _block_sizes(channels: int) -> list[int]:
+    """The channels of each block: sixteens, and then powers of two."""
+    return [16] * (channels // 16) + [size for size in (8, 4, 2, 1) if channels & size]
+
+
+def scratch_blocks(facts: Facts) -> int:
+    """The constants of a block, what is known of the columns of a stride and of the taps, and rows of its
+    channels in a ring: `divide` in depthwise_conv2d_mve.inc."""
+    pairs = (facts["kernel_h"] * facts["kernel_w"] + 1) // 2
+    rows = 0
+    for size in set(_block_sizes(facts["in_c"])):
+        outputs = -(-facts["out_w"] * size // _LANES) * _LANES // size
+        columns = (
+            (outputs - 1) * facts["stride_w"] + (facts["kernel_w"] - 1) * facts["dilation_w"] + 1
+        )
+        rows = max(rows, facts["stride_w"] * -(-columns // facts["stride_w"]) * size)
+    words = 3 * facts["stride_w"] + facts["kernel_w"]
+    return int(272 + 4 * words + (8 + 2 * _LANES) * pairs + _reach(facts) * rows)
 
 
 def scratch_mve_s16(facts: Facts) -> int:
@@ -119,8 +146,14 @@ def pay_dsp(facts: Facts) -> bool:
 
 def pay_mve(facts: Facts) -> bool:
     """The same with MVE: mostly less than eight channels, which no vector of channels has lanes for."""
-    taps, columns = facts["kernel_h"] * facts["kernel_w"], facts["out_w"]
     mine = _mine_mve(facts)
+    others = _pixel_mve(facts) * facts["out_h"] * facts["out_w"]
+    return _fits(facts, scratch_mve(facts)) and mine < _SHARE_MVE * others
+
+
+def _pixel_mve(facts: Facts) -> float:
+    """Instructions of other kernels for a pixel, with MVE."""
+    taps = facts["kernel_h"] * facts["kernel_w"]
     in_c, out_c = facts["in_c"], facts["out_c"]
     if in_c == 1:
         # Windows of one row need not be gathered.
@@ -133,5 +166,23 @@ def pay_mve(facts: Facts) -> bool:
         pixel = in_c * 40  # the DSP kernel of 3x3 windows
     else:
         pixel = in_c // 4 * 4 * (5.7 * taps + 40) + in_c % 4 * (12.3 * taps + 25)
-    others = pixel * facts["out_h"] * columns
-    return _fits(facts, scratch_mve(facts)) and mine < _SHARE_MVE * others
+    return float(pixel)
+
+
+def pay_blocks(facts: Facts) -> bool:
+    """Whether blocks of channels are best with MVE: mostly for large windows, and channels that are no
+    sixteens."""
+    height, width, stride = facts["kernel_h"], facts["kernel_w"], facts["stride_w"]
+    taps, columns = height * width, facts["out_w"]
+    filled = min(facts["stride_h"], _reach(facts)) * facts["out_h"] + _reach(facts)
+    mine = 0.0
+    for size in _block_sizes(facts["in_c"]):
+        chunks = -(-columns * size // _LANES)
+        row = 45 + height * (14 + 4 * -(-width // 4)) + chunks * (75 + 19 * -(-taps // 2))
+        fill = 20 + 35 * stride + facts["in_w"] * (4 if size == _LANES else size / 2)
+        mine += 300 + 5 * taps + facts["out_h"] * row + filled * fill
+    others = _pixel_mve(facts) * facts["out_h"] * columns
+    is_near = _LANES * facts["out_pixel_stride"] < 1 << 16 > 8 * stride * facts["in_c"]
+    is_small = taps <= _MOST_TAPS and scratch_blocks(facts) <= _MOST_SCRATCH_BLOCKS
+    is_less = mine < (_MOST_SHARE_BLOCKS if others - mine >= _MANY else _SHARE_BLOCKS) * others
+    return bool(is_near and is_small and is_less)
