@@ -190,12 +190,17 @@ void cortexm_softmax_columns_s16_ref(const cortexm_softmax_s16_t *p, const int16
     cortexm_softmax_s16_ref(p, in, out);
 }
 
-void cortexm_softmax_rows_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, int16_t *out,
-                                  void *scratch)
-{
-    (void)scratch;
-    cortexm_softmax_s16_ref(p, in, out);
-}
+#define KEPT(op)                                                                                   \
+    CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_##op##_s16_ref)                                       \
+    {                                                                                              \
+        (void)scratch;                                                                             \
+        cortexm_softmax_s16_ref(params, in, out);                                                  \
+    }
+
+KEPT(rows)
+KEPT(steep_rows)
+KEPT(pairs)
+KEPT(long_columns)
 
 #define SOFTMAX(op, LOG)                                                                           \
     CORTEXM_SOFTMAX_F32(cortexm_##op##_f32_ref)                                                    \

@@ -109,10 +109,19 @@ int activation_s16_case(activation_s16_fn variant, activation_s16_fn ref)
     return finish(&o) && equal;
 }
 
-/* Of columns of `least` to `most` elements, in one piece for `rows`, a kernel of such, if that is not NULL. */
-static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, int32_t least,
-                             int32_t most)
+/* What a kernel of softmax of int16 takes. */
+typedef struct {
+    int32_t least, most; /* elements of a column */
+    int32_t bits;        /* of the multiplier */
+    int32_t inner;       /* columns beside each other, at most */
+    int32_t kept;        /* bytes of scratch memory for each of a column's elements */
+} softmax_limits_t;
+
+/* With `rows`, a kernel that keeps exponentials, if that is not NULL. */
+static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, softmax_limits_t limits)
 {
+    const int32_t least = limits.least;
+    const int32_t most = limits.most;
     cortexm_softmax_s16_t p;
     void *scratch = NULL;
     int32_t count;
@@ -121,7 +130,7 @@ static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, int32
     int equal;
 
     p.outer = between(1, 6);
-    p.inner = rows != NULL || one_in(2) ? 1 : between(2, 5);
+    p.inner = limits.kept != 8 && one_in(2) ? 1 : between(limits.inner > 1 ? 2 : 1, limits.inner);
     p.size = one_in(16) ? between(300, 700) : length();
     p.size = p.size < least || p.size > most ? between(least, 40) : p.size;
     p.multiplier = one_in(4) ? (one_in(2) ? UINT32_MAX : (uint32_t)between(0, 1))
@@ -129,6 +138,7 @@ static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, int32
     if (one_in(4)) {
         p.multiplier = UINT32_C(1) << between(0, 31); /* exponents without a fraction */
     }
+    p.multiplier >>= 32 - limits.bits;
     count = p.outer * p.inner * p.size;
     in = random_codes_s16(count);
     if (one_in(3)) {
@@ -144,7 +154,7 @@ static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, int32
     o = outputs(2 * count);
     cortexm_softmax_s16_ref(&p, in, o.data[1]);
     if (rows != NULL) {
-        scratch = allocate(4 * p.size);
+        scratch = allocate(limits.kept * p.size);
         rows(&p, in, o.data[0], scratch);
     } else {
         columns(&p, in, o.data[0]);
@@ -164,19 +174,37 @@ static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, int32
 int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, 1, 700);
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 700, 32, 5, 0});
 }
 
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, 1, 40);
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 40, 32, 5, 0});
 }
 
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, 2, 700);
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 700, 32, 1, 4});
+}
+
+int softmax_gentle_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 700, 23, 1, 4});
+}
+
+int softmax_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){1, 512, 23, 9, 8});
+}
+
+int softmax_long_columns_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){1, 512, 32, 9, 8});
 }
 
 int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref)

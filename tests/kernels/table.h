@@ -389,7 +389,9 @@
     K(rnn_s8w4, dsp, rnn_pairs_s8w4_case)                                                          \
     K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
-    K(softmax_rows_s16, dsp, softmax_rows_s16_case)                                                \
+    K(softmax_rows_s16, dsp, softmax_gentle_rows_s16_case)                                         \
+    K(softmax_steep_rows_s16, dsp, softmax_rows_s16_case)                                          \
+    K(softmax_pairs_s16, dsp, softmax_pairs_s16_case)                                              \
     K(add_affine_s8, dsp, add_affine_s8_case)                                                      \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
@@ -454,6 +456,7 @@
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
     K(softmax_columns_s16, mve, softmax_columns_s16_case)                                          \
     K(softmax_rows_s16, mve, softmax_rows_s16_case)                                                \
+    K(softmax_long_columns_s16, mve, softmax_long_columns_s16_case)                                \
     K(softmax_s16, mve, softmax_s16_case)                                                          \
     K(abs_f32, mve, unary_f32_case)                                                                \
     K(leaky_relu_f32, mve, unary_f32_case)                                                         \

@@ -153,12 +153,14 @@
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
 #undef IN_FOURS
+#undef IN_PAIRS
 #undef IN_TURNS
 #undef ISA
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
 #undef IS_FEW
 #undef KEEP_START
+#undef KEEP_TWO
 #undef KEPT
 #undef KEPT_COLUMNS
 #undef KERNEL
@@ -279,6 +281,8 @@
 #undef POP_MASK
 #undef POWER
 #undef POWERS_ALONE
+#undef POWERS_OF_PAIR
+#undef PREPARED
 #undef PRODUCT
 #undef PRODUCTS
 #undef PRODUCT_dsp
@@ -297,6 +301,7 @@
 #undef QUANTIZE_EASY
 #undef RAISE
 #undef RAISED
+#undef RECIPROCAL
 #undef RELATION
 #undef RELATION_compare_eq
 #undef RELATION_compare_le
@@ -329,7 +334,7 @@
 #undef SECOND_FOUR
 #undef SEPARATE
 #undef SEPARATE_BLOCK
-#undef SHARE
+#undef SHARES
 #undef SHIFT_AND_CLAMP
 #undef SIGN
 #undef SKIPPED
@@ -355,6 +360,7 @@
 #undef START_max_pool2d
 #undef START_mean
 #undef START_sum
+#undef STEEP_POWER
 #undef STEP
 #undef STEPS
 #undef STEP_BYTES

@@ -215,6 +215,17 @@ def _rows(facts: Facts) -> bool:
     return bool(facts["inner"] == 1 and 2 <= facts["size"] <= 1024)
 
 
+def _columns_apart(facts: Facts) -> bool:
+    """Columns beside each other, of two of which all exponentials are kept: up to 4 KB."""
+    return bool(facts["inner"] > 1 and facts["size"] <= 512)
+
+
+def _gentle(facts: Facts) -> bool:
+    """A softmax of int16 whose powers halve no faster than every 512 codes: exponents have 31 bits, with 16
+    behind those that choose a power of the table."""
+    return bool(facts["multiplier"] < 1 << 23)
+
+
 def _many_elements(facts: Facts) -> bool:
     """Columns of more elements than a kernel keeps on the stack what it computes of."""
     return bool(facts["size"] > 64)
@@ -265,6 +276,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_elements": _few_elements,
     "many_elements": _many_elements,
     "rows": _rows,
+    "columns": _columns_apart,
+    "gentle": _gentle,
     "narrow_sums": _narrow_sums,
     "narrow_products": _narrow_products,
     "sums_of_27_bits": _sums_of_27_bits,
@@ -538,6 +551,11 @@ def _exponentials(facts: Facts) -> int:
     return int(4 * facts["size"])
 
 
+def _two_exponentials(facts: Facts) -> int:
+    """The same for two columns."""
+    return int(8 * facts["size"])
+
+
 def _spectrum(facts: Facts) -> int:
     """A power of 64 bits for each bin of a frame's spectrum."""
     return int(8 * (facts["points"] // 2 + 1))
@@ -581,5 +599,6 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "widened_columns": _widened_columns,
     "spectrum": _spectrum,
     "exponentials": _exponentials,
+    "two_exponentials": _two_exponentials,
     **cmsis_nn.SCRATCH,
 }
