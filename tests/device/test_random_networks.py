@@ -7,9 +7,10 @@ the fastest kernels, networks whose layers have several precisions, and one of t
 So are single operators of many geometries whose results overlap their inputs as far as the order that
 kernels.json promises of their kernels allows: what a kernel reads too late shows in the result. And
 networks that are computed in bands of rows, and with kernels without scratch, to need as little memory
-as they can, attention in bands of rows, gates, networks of branches that are computed where they are joined,
-recurrent layers, and networks that keep state from call to call, streams of windows among them. The
-weights of every third lie apart from the code. Dead bytes are overwritten after every step.
+as they can, attention in bands of rows, gates, networks of branches that are computed where they are
+joined, recurrent layers, convolutions whose pixels or groups are computed as one, and networks that
+keep state from call to call, streams of windows among them. The weights of every third lie apart from
+the code. Dead bytes are overwritten after every step.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from tests.support.random_graphs import (
     random_attention,
     random_branches,
     random_bytes,
+    random_few,
     random_gate,
     random_inputs,
     random_layer,
@@ -65,6 +67,7 @@ GRAPHS = [
     *((random_recurrent, seed) for seed in range(40)),
     *((random_attention, seed) for seed in range(2, 8)),
     *((random_gate, seed) for seed in range(24)),
+    *((random_few, seed) for seed in range(24)),
 ]
 DATA = Path(__file__).parents[1] / "data"
 # Lowered here, and by other quantizers.

@@ -4,14 +4,18 @@ bytes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.check.joined import check_joined
 from cortexm_tools.plan.lower.neighbours import join_neighbours
 from cortexm_tools.target import Optimize, Target
 
@@ -130,6 +134,37 @@ def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Pa
     got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
     for a, b in zip(got, run_graph(graph, inputs), strict=True):
         assert (a == b).all()
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+def test_other_products_are_refused(cpu: str) -> None:
+    plan = make_plan(graph_of(), Target.parse(cpu))
+    refused = 0
+    for number, constant in enumerate(plan.constants):
+        data = constant.data.copy()
+        data.reshape(-1)[0] += 1
+        constants = list(plan.constants)
+        constants[number] = replace(constant, data=data)
+        try:
+            check_plan(replace(plan, constants=tuple(constants)))
+        except CortexMError as error:
+            refused += error.message.endswith("would not compute the products of the model")
+    assert refused >= 20  # weights, biases, multipliers and shifts of five layers at least
+
+
+@pytest.mark.parametrize("name", ["in_x0", "stride_w", "kernel_w", "out_w", "in_c"])
+def test_other_windows_are_refused(name: str) -> None:
+    plan = make_plan(graph_of(), Target.parse("cortex-m55"))
+    step = plan.steps[2]
+    fields = tuple(
+        (key, value + (key == name))
+        for key, value in step.calls[0].fields
+        if isinstance(value, int)
+    )
+    names = tuple(pair for pair in step.calls[0].fields if not isinstance(pair[1], int))
+    call = replace(step.calls[0], fields=fields + names)
+    with pytest.raises(CortexMError, match="would not compute the products of the model"):
+        check_joined(plan, replace(step, calls=(call,)))
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])

@@ -22,7 +22,13 @@ from cortexm_tools.target import Target
 
 from tests.support.graphs import Net
 from tests.support.ownership import replay
-from tests.support.random_graphs import random_bytes, random_layer, random_network, random_wide
+from tests.support.random_graphs import (
+    random_bytes,
+    random_few,
+    random_layer,
+    random_network,
+    random_wide,
+)
 
 M55 = Target.parse("cortex-m55")
 
@@ -77,8 +83,8 @@ def test_every_kernel_with_an_order_is_among_the_networks() -> None:
     used = set()
     for cpu in ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0", "any"):
         layers, networks = map(random_layer, range(60)), map(random_network, range(40))
-        bytewise = map(random_bytes, range(12))
-        for graph in [*layers, *networks, *bytewise, *map(random_wide, range(32))]:
+        others = [*map(random_bytes, range(12)), *map(random_few, range(4))]
+        for graph in [*layers, *networks, *others, *map(random_wide, range(32))]:
             plan = make_plan(simplify(graph), Target.parse(cpu))
             used |= {call.kernel.symbol for step in plan.steps for call in step.calls}
     assert {kernel.symbol for kernel in kernels() if kernel.order} <= used

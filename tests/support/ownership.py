@@ -194,8 +194,8 @@ class _Replay:
         if call.kernel.serves == "conv2d" and f["out_c"] > out_c:  # neighbours are one pixel
             joined = f["out_c"] // out_c
             assert f["out_c"] == joined * out_c and f["out_w"] * joined == width
-            if f["in_c"] * f["in_w"] == in_c * in_w and f["in_w"] == f["out_w"] == 1:
-                assert f["kernel_w"] == 1 and f["in_x0"] == 0  # a whole row is one
+            if f["in_w"] == f["out_w"] == f["kernel_w"] == 1:  # a whole row is one
+                assert f["in_c"] == in_c * in_w and f["in_x0"] == 0
             else:
                 inputs = f["in_c"] // in_c
                 assert f["in_c"] == inputs * in_c and f["in_w"] * inputs == in_w

@@ -97,6 +97,31 @@ def random_wide(seed: int) -> Graph:
     return make(seed // 4, codes=DType.S16)
 
 
+def random_few(seed: int) -> Graph:
+    """Two convolutions of int8 or int16 codes whose pixels or groups may be computed as one: of few channels,
+    and of small groups."""
+    net = Net(f"few{seed}", seed)
+    pick = net.random.integers
+
+    def conv(x: int, channels: int, groups: int = 1) -> int:
+        sides, stride, dilation = (
+            (int(pick(1, most)), int(pick(1, most)))
+            for most in ((6, 3, 3) if groups == 1 else (4, 2, 2))
+        )
+        first, second = ((side - 1) * step // 2 for side, step in zip(sides, dilation, strict=True))
+        edges = (first, second, first, second)
+        return net.conv(x, channels, sides, stride, edges, groups=groups, dilation=dilation)
+
+    sizes = (1, int(pick(1, 4)), int(pick(8, 13)), int(pick(8, 17)))
+    if seed % 4 == 3:  # the only one for which a channel at a time is best on MVE
+        x = net.input((1, 1, *sizes[2:]), DType.S16)
+        return net.finish(net.conv(x, 1, (3, 3), padding=(1, 1, 1, 1)))
+    groups = int(pick(2, 6))
+    x = net.input(sizes, (DType.S8, DType.S16)[seed % 2])
+    y = conv(x, groups * int(pick(1, 4)))
+    return net.finish(conv(y, groups * int(pick(1, 4)), groups))
+
+
 def random_precisions(seed: int) -> Graph:
     """An image network of layers that have int8 or int16 codes, each as it likes, and weights of 8 or 4
     bits: operands come to a layer's codes by one requantization, or sometimes through floats, and are

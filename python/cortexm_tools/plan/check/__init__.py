@@ -13,6 +13,7 @@ from .bands import check_bands
 from .concat import check_joins
 from .gates import check_gates
 from .in_place import check_views, overwrites_in_place
+from .joined import check_joined
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
 from .states import check_states
@@ -31,7 +32,8 @@ def check_plan(plan: Plan) -> Plan:
     of their own, and their old values are read before the new ones are written (states.py).
     Sums of int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
-    (gates.py). Additions by a function of the codes give those of the model (affine.py).
+    (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions with
+    other groups, channels or windows than the model's have its products (joined.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -69,6 +71,7 @@ def check_plan(plan: Plan) -> Plan:
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)
+        check_joined(plan, step)
     check_joins(plan)
     check_views(plan)
     check_states(plan)

@@ -21,9 +21,9 @@ from ..kernels import gemm
 _COSTS = (480.0, 2.3)
 _ONE_GROUP = (150.0, 1.6)
 
-_MOST_ZEROS = {Isa.MVE: 2048, Isa.DSP: 1024}  # bytes of weights that may be added
+_MOST_ZEROS = 2048  # bytes of weights that may be added
 _PER_BYTE = 2  # instructions that each must save
-_MOST_DEPTH = 144  # inputs of a window of joined groups, for which kernels have scratch memory
+_MOST_DEPTH = 288  # inputs of a window of joined groups, for which kernels have scratch memory
 
 
 def groups_to_join(target: Target, weight: Array, fields: Mapping[str, int]) -> int:
@@ -33,7 +33,7 @@ def groups_to_join(target: Target, weight: Array, fields: Mapping[str, int]) -> 
         weight: int8 [out_c, kernel_h, kernel_w, in_c / groups].
         fields: of the parameter block.
     """
-    if target.isa not in _MOST_ZEROS:
+    if target.isa not in (Isa.MVE, Isa.DSP):
         return 1
     groups = fields["groups"]
     depth = weight[0].size
@@ -53,7 +53,7 @@ def groups_to_join(target: Target, weight: Array, fields: Mapping[str, int]) -> 
         for joined in range(2, groups + 1)
         if groups % joined == 0
         and depth * joined <= _MOST_DEPTH
-        and weight.size * (joined - 1) <= _MOST_ZEROS[target.isa]
+        and weight.size * (joined - 1) <= _MOST_ZEROS
     ]
     return min([1, *fitting], key=cost)
 

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether convolutions that are computed in another form than the model's have its products.
+
+Groups can be joined, pixels computed as one, and depthwise convolutions as those of all channels
+(plan/lower/groups.py, neighbours.py). Here the weights that such a call needs are found from where its
+windows lie: the elements of a row are one after the other in memory, whatever pixels they are taken for, so
+that each product of the model is a place in the window of the pixel that is computed. All other places must
+be zero; and what no place has must lie outside the image, where each code is the zero point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...errors import CortexMError
+from ...ir import Array, Op, ops
+from ..kernels.forms import FORMS
+from ..kernels.packing import Constants
+from ..kernels.table import BUILTIN
+from ..types import Call, ConstantArg, Plan, Step
+
+
+def check_joined(plan: Plan, step: Step) -> None:
+    """Every call of conv2d whose groups, channels or windows are not those of its operator multiplies the
+    same codes with the same weights, and has the model's other constants for each output.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    made_by = {index: op for op in step.ops for index in op.outputs}
+    seen = set()
+    for call in step.calls:
+        op = made_by.get(call.result.index) if call.result is not None else None
+        if op is None or not isinstance(op.attrs, ops.Conv2d | ops.DepthwiseConv2d):
+            continue
+        if call.kernel.serves != "conv2d" or call.kernel.library != BUILTIN:
+            continue
+        fields = call.int_fields
+        names = [arg.name for arg in call.args if isinstance(arg, ConstantArg)]
+        names += [value for _, value in call.fields if isinstance(value, str)]
+        form = tuple(fields[name] for name in _COLUMNS)
+        if _is_plain(plan, op, fields) or (form, *names) in seen:
+            continue
+        seen.add((form, *names))
+        wanted = _wanted(plan, op, call, fields)
+        stored = {constant.name: constant.data for constant in plan.constants}
+        if wanted is None or not all(
+            np.array_equal(stored[name], data) for name, data in zip(names, wanted, strict=True)
+        ):
+            raise CortexMError(
+                f"{call.kernel.symbol} would not compute the products of the model",
+                where=str(op.layer),
+            )
+
+
+_COLUMNS = (
+    *("in_x0", "in_w", "in_c", "out_w", "out_c", "groups"),
+    *("kernel_h", "kernel_w", "stride_h", "stride_w", "dilation_h", "dilation_w"),
+)
+
+
+def _is_plain(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
+    """Whether a call has the operator's channels, and one weight for each of the model's."""
+    return (
+        isinstance(op.attrs, ops.Conv2d)
+        and fields["in_c"] == plan.graph.tensors[op.inputs[0]].shape[1]
+        and fields["out_c"] == plan.graph.tensors[op.outputs[0]].shape[1]
+        and fields["groups"] == op.attrs.groups
+        and fields["kernel_w"] == op.attrs.window.kernel[1]
+    )
+
+
+def _wanted(
+    plan: Plan, op: Op, call: Call, fields: Mapping[str, int]
+) -> tuple[Array, Array, Array, Array] | None:
+    """Weights, biases, multipliers and shifts as the call should read them; None if windows or pixels do
+    not lie as the operator's do."""
+    assert isinstance(op.attrs, ops.ConvAttrs)
+    tensors = plan.graph.tensors
+    found = _weights(plan, op, fields)
+    if found is None:
+        return None
+    bias = tensors[op.inputs[2]].data if len(op.inputs) > 2 else None
+    count = len(found) // tensors[op.outputs[0]].shape[1]
+    plain = np.zeros(len(found), np.int64)
+    if bias is not None:
+        plain += np.tile(bias.astype(np.int64).reshape(-1), count)
+    sums = found.astype(np.int64).sum(axis=(1, 2, 3))
+    wide = tensors[op.inputs[0]].dtype.size == 2
+    constants = Constants(
+        found,
+        (plain - sums * (0 if wide else op.attrs.in_zero_point)).astype(np.int32),
+        op.attrs.rescales * count,
+        fields["groups"],
+        plain.astype(np.int32),
+        op.attrs.window.stride,
+        op.attrs.in_zero_point,
+        wide,
+    )
+    form = FORMS[call.kernel.pack]
+    tables = form.tables(constants)
+    return form.weights(constants), tables.bias, tables.multiplier, tables.shift
+
+
+def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
+    """The weights of a call: [out_c, kernel_h, kernel_w, in_c / groups]."""
+    assert isinstance(op.attrs, ops.ConvAttrs)
+    window = op.attrs.window
+    _, in_c, _, in_w = plan.graph.tensors[op.inputs[0]].shape
+    _, out_c, _, out_w = plan.graph.tensors[op.outputs[0]].shape
+    data = plan.graph.tensors[op.inputs[1]].data
+    assert data is not None
+    groups = in_c
+    if isinstance(op.attrs, ops.Conv2d):
+        groups = op.attrs.groups
+    else:
+        data = data.transpose(3, 1, 2, 0)
+    count = fields["out_c"] // out_c
+    rows = tuple(fields[name] for name in ("kernel_h", "stride_h", "dilation_h"))
+    step = fields["stride_w"] * fields["in_c"]
+    if (
+        rows != (window.kernel[0], window.stride[0], window.dilation[0])
+        or fields["out_c"] != count * out_c
+        or fields["out_w"] * count != out_w
+        or fields["in_c"] * fields["in_w"] != in_c * in_w
+        or (fields["out_w"] > 1 and step != count * window.stride[1] * in_c)
+        or (fields["groups"] > 1 and count > 1)
+    ):
+        return None
+    depth = fields["in_c"] // fields["groups"]
+    shape = fields["out_c"], fields["kernel_h"], fields["kernel_w"], depth
+    wide = np.zeros(shape, data.dtype)
+    for pixel, tap in np.ndindex(count, window.kernel[1]):
+        column = -window.padding[1] + pixel * window.stride[1] + tap * window.dilation[1]
+        for output, channel in np.ndindex(out_c, in_c // groups):
+            made = pixel * out_c + output
+            read = output // (out_c // groups) * (in_c // groups) + channel
+            place = _place(column * in_c + read, made, fields)
+            if place is not None:
+                wide[made, :, place[0], place[1]] = data[output, :, tap, channel]
+            elif fields["out_w"] > 1 or 0 <= column < in_w:
+                return None
+    return wide
+
+
+def _place(element: int, made: int, fields: Mapping[str, int]) -> tuple[int, int] | None:
+    """The column and the channel of a group where the window of output `made` of a row's first pixel has an
+    element of that row."""
+    groups = fields["groups"]
+    pixel, channel = divmod(element, fields["in_c"])
+    column, between = divmod(pixel - fields["in_x0"], fields["dilation_w"])
+    group, channel = divmod(channel, fields["in_c"] // groups)
+    is_there = between == 0 and 0 <= column < fields["kernel_w"]
+    is_there = is_there and group == made // (fields["out_c"] // groups)
+    return (column, channel) if is_there else None
