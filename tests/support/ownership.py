@@ -188,6 +188,13 @@ class _Replay:
             shapes = [(1, shape[-1], 1, math.prod(shape[:-1])) for shape in shapes]
         else:
             over = op.attrs.window  # type: ignore[attr-defined]
+        if isinstance(op.attrs, ops.TransposeConv2d):  # a convolution with its taps in reverse
+            assert over.stride == (1, 1)
+            top, left = (
+                (side - 1) * step - cut
+                for side, step, cut in zip(over.kernel, over.dilation, over.padding, strict=False)
+            )
+            over = Window(over.kernel, (1, 1), (top, left, 0, 0), over.dilation)
         (_, in_c, in_h, in_w), (_, out_c, out_h, width) = shapes
         if f.get("channels") == in_c * in_w:  # a pool's rows are single pixels
             in_c, in_w, out_c, width = in_c * in_w, 1, out_c * width, 1

@@ -19,6 +19,7 @@ from .overlap import overwrites_unread
 from .states import check_states
 from .sums import check_ends, check_four_bits, check_fours, check_pairs, check_sums
 from .tables import check_tables
+from .transposed import check_transposed
 
 
 def check_plan(plan: Plan) -> Plan:
@@ -68,6 +69,7 @@ def check_plan(plan: Plan) -> Plan:
         check_pairs(plan, step)
         check_ends(plan, step)
         check_fours(plan, step)
+        check_transposed(plan, step)
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)

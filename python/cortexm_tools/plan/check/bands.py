@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import CortexMError
-from ...ir import Graph, Op
+from ...ir import Graph, Op, ops
 from ..types import Call, Plan, Step, TensorArg
 
 Rows = npt.NDArray[np.int64]
@@ -130,7 +130,10 @@ def _rows_read(
     window = op.attrs.window  # type: ignore[attr-defined]
     height = graph.tensors[source.index].shape[2]
     tap = np.arange(f["kernel_h"], dtype=np.int64)
-    row = (done + made)[:, None] * window.stride[0] - window.padding[0] + tap * window.dilation[0]
+    above = window.padding[0]
+    if isinstance(op.attrs, ops.TransposeConv2d):  # of stride 1: a convolution, its taps in reverse
+        above = (window.kernel[0] - 1) * window.dilation[0] - above
+    row = (done + made)[:, None] * window.stride[0] - above + tap * window.dilation[0]
     here = f["in_y0"] + made[:, None] * f["stride_h"] + tap * f["dilation_h"]
     wanted = np.where((row >= 0) & (row < height), row, _PADDING)
     return wanted, np.where((here >= 0) & (here < f["in_h"]), first + here, _PADDING)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...ir import DType, Op, ops
+from ...ir import Array, DType, Op, ops
 from ...ir.geometry import Window
 from ...target import Isa
 from ..kernels import planes
@@ -23,6 +23,7 @@ from .context import Selector, lowers
 from .groups import groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
 from .neighbours import NEIGHBOURS, dense, is_dense_best, join_neighbours
+from .transposed import is_convolution, join_columns, places
 from .weights import (
     constant_data,
     fits_in_32_bits,
@@ -71,13 +72,16 @@ def _joined(select: Selector, layer: _Layer, op: Op, fields: Mapping[str, int]) 
     """The layer with neighbouring pixels computed as one, where that is worth it; not where other channels
     may lie between the pixels."""
     constants = layer.constants
-    if layer.kind != "conv2d" or constants.groups > 1 or select.is_joined(op.outputs[0]):
+    if constants.groups > 1 or select.is_joined(op.outputs[0]):
         return layer
     if select.choice is not KernelChoice.BUILTIN:
         return layer
-    if select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields):
-        return layer
-    joined = join_neighbours(select.target, constants.weight, fields, constants.wide)
+    if layer.kind == "transpose_conv2d":
+        joined = join_columns(select.target, constants.weight, fields, constants.wide)
+    elif layer.kind != "conv2d" or (select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields)):
+        joined = None
+    else:
+        joined = join_neighbours(select.target, constants.weight, fields, constants.wide)
     if joined is None:
         return layer
     bias = np.tile(constants.bias, joined.count).astype(np.int64)
@@ -85,11 +89,20 @@ def _joined(select: Selector, layer: _Layer, op: Op, fields: Mapping[str, int]) 
     again = replace(
         constants,
         weight=joined.weight,
+        stride=(constants.stride[0], joined.fields.get("stride_w", constants.stride[1])),
         bias=bias.astype(constants.bias.dtype),  # wraps
         plain_bias=np.tile(constants.plain_bias, joined.count),
         rescales=constants.rescales * joined.count,
     )
     return replace(layer, constants=again, joined=joined.fields)
+
+
+def _is_reversed(select: Selector, attrs: ops.ConvAttrs, op: Op, weight: Array) -> bool:
+    """Whether a transposed convolution is taken for a convolution with its taps in reverse."""
+    if not isinstance(attrs, ops.TransposeConv2d) or select.choice is not KernelChoice.BUILTIN:
+        return False
+    wide = select.tensor(op.inputs[0]).dtype is DType.S16
+    return is_convolution(select.target, weight, attrs.window, wide)
 
 
 def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op, fields: Mapping[str, int]) -> _Layer:
@@ -111,6 +124,8 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op, fields: Mapping[str, 
         and is_dense_best(select.target, weight, attrs.window)
     ):
         kind, weight = "conv2d", dense(weight)
+    elif _is_reversed(select, attrs, op, weight):
+        kind, weight = "conv2d", weight[:, ::-1, ::-1]
     groups = attrs.groups if isinstance(attrs, ops.Conv2d) else 1
     if select.tensor(op.inputs[0]).dtype is DType.S16:
         total = wide_bias(bias, len(attrs.rescales))
@@ -157,10 +172,12 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "out_c": out.shape[1],
         **window_fields(attrs.window),
     }
+    weight = constant_data(select, op.inputs[1], op, "weights")
+    if _is_reversed(select, attrs, op, weight):
+        extents |= places(attrs.window)
     layer, joined = select.once(lambda: _layers(select, attrs, op, extents))
     if not select.avoids(NEIGHBOURS):
         layer = joined
-    weight = constant_data(select, op.inputs[1], op, "weights")
     shape = weight.shape
     out_c = out.shape[1]
     taps = math.prod(shape) // out_c

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transposed convolutions in forms that cost less.
+
+Of stride 1 one is a convolution whose taps are in reverse, for which there are faster kernels.
+
+Others are a convolution for each phase of the stride: columns that are as many apart as the stride is wide
+have the same taps. Where outputs are few, what a pixel costs before its first product and outputs that are
+left of a block cost most. So the neighbours of all phases of a row are one pixel with the outputs of each,
+which lie side by side in memory, and the window of all: a transposed convolution whose columns have the
+stride 1. With output column x = stride * g + r of pixel g, tap k of input column i, which adds to
+x = in_x0 + stride * i + k, is tap (in_x0 + k - r) / stride of output r where that is whole; other weights are
+zero. Exact: products with a weight of zero add nothing, to a sum or to its bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...ir import Array
+from ...ir.geometry import Window
+from ...target import Isa, Target
+from .neighbours import Joined
+
+_MOST_BYTES = 1024  # of constants that may be added
+_PER_CHANNEL = 9  # of them for its bias, multiplier and shift
+_SHARE = 0.85  # of the instructions at most, so that estimates that are wrong do no harm
+_PER_BYTE = 3  # instructions that an added byte must save
+_MOST_OF_ONE = 256  # int16 inputs of an output by itself
+
+
+def is_convolution(target: Target, weight: Array, window: Window, wide: bool) -> bool:
+    """Whether to take a transposed convolution for a convolution: all of stride 1, but for many int16
+    inputs and an odd number of outputs on DSP, of which conv2d computes the last one by itself.
+
+    Args:
+        weight: [out_c, kernel_h, kernel_w, in_c].
+        wide: the codes are int16.
+    """
+    out_c, *sides = weight.shape
+    is_slow = target.isa is Isa.DSP and wide and out_c % 2 and math.prod(sides) > _MOST_OF_ONE
+    return window.stride == (1, 1) and not is_slow
+
+
+def places(window: Window) -> dict[str, int]:
+    """Where the first window of that convolution begins."""
+    reach = [(side - 1) * step for side, step in zip(window.kernel, window.dilation, strict=True)]
+    return {"in_y0": window.padding[0] - reach[0], "in_x0": window.padding[1] - reach[1]}
+
+
+def join_columns(
+    target: Target, weight: Array, fields: Mapping[str, int], wide: bool
+) -> Joined | None:
+    """The columns of all phases as one, if that is worth it.
+
+    Args:
+        weight: int8 [out_c, kernel_h, kernel_w, in_c].
+        fields: extents, window and places of the first window, of one whole image.
+        wide: the codes are int16.
+    """
+    out_c, kernel_h, kernel_w, in_c = weight.shape
+    stride, begin = fields["stride_w"], fields["in_x0"]
+    if target.isa not in (Isa.MVE, Isa.DSP) or stride == 1:
+        return None
+    if fields["out_w"] % stride or max(fields["dilation_h"], fields["dilation_w"]) > 1:
+        return None
+    first, last = begin // stride, (begin + kernel_w - 1) // stride
+    joined = np.zeros((stride, out_c, kernel_h, last - first + 1, in_c), weight.dtype)
+    for tap in range(kernel_w):
+        column, phase = divmod(begin + tap, stride)
+        joined[phase, :, :, column - first] = weight[:, :, tap]
+    together = joined.reshape(stride * out_c, kernel_h, -1, in_c)
+    changed = {
+        "out_w": fields["out_w"] // stride,
+        "out_c": stride * out_c,
+        "out_pixel_stride": stride * out_c,
+        "in_x0": first,
+        "kernel_w": last - first + 1,
+        "stride_w": 1,
+    }
+    steps = fields["stride_h"], stride
+    alone = _instructions(target.isa, weight, steps, wide)
+    each = _instructions(target.isa, together, (steps[0], 1), wide) / stride
+    added = together.size - weight.size + _PER_CHANNEL * (stride - 1) * out_c
+    saved = fields["out_h"] * fields["out_w"] * (alone - each)
+    if each > _SHARE * alone or added > _MOST_BYTES or saved < _PER_BYTE * added:
+        return None
+    return Joined(stride, together, changed, np.zeros(stride * out_c, np.int64))
+
+
+def _instructions(isa: Isa, weight: Array, stride: tuple[int, int], wide: bool) -> float:
+    """Of one pixel, on average; from what `python -m benchmarks.sweep --kinds transposed` counts."""
+    outputs, kernel_h, kernel_w, in_c = weight.shape
+    blocks, left = divmod(outputs, 4)
+    total = 0.0
+    for y in range(stride[0]):
+        for x in range(stride[1]):
+            rows = len(range(y, kernel_h, stride[0]))
+            codes = rows * len(range(x, kernel_w, stride[1])) * in_c
+            if isa is Isa.MVE:
+                chunks = -(-codes // (8 if wide else 16))
+                window = 32 * rows if rows > 1 else 0
+                total += 95 + window + blocks * (15 + 7 * chunks) + left * (20 + 3 * chunks)
+            else:
+                total += 237 + 4.8 * codes + blocks * (119 + 5.2 * codes)
+                total += left * (40 + 2.3 * codes)
+    return total / (stride[0] * stride[1])

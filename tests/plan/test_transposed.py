@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transposed convolutions in forms that cost less: with which weights, where, and the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.ir.geometry import Window
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.check.transposed import check_transposed
+from cortexm_tools.plan.lower.transposed import join_columns
+from cortexm_tools.plan.types import Call
+from cortexm_tools.target import Optimize, Target
+
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import GraphProgram, Net, rescales
+
+# Inputs, outputs, rows and columns, kernel, stride, what is cut off above, left, below and right, rows and
+# columns added behind.
+LAYERS = (
+    (13, 2, (6, 6), (2, 2), (2, 2), (0, 0, 0, 0), (0, 0)),
+    (16, 3, (5, 6), (3, 3), (2, 2), (1, 1, 1, 1), (1, 1)),
+    (8, 1, (4, 7), (4, 4), (2, 2), (1, 1, 1, 1), (0, 0)),
+    (3, 5, (6, 5), (5, 5), (3, 3), (1, 1, 1, 1), (1, 1)),
+    (7, 2, (6, 6), (2, 3), (3, 3), (0, 0, 0, 0), (0, 0)),
+    (5, 4, (3, 8), (1, 2), (1, 4), (0, 0, 0, 0), (0, 2)),
+    (4, 1, (6, 6), (3, 3), (1, 2), (2, 1, 0, 1), (0, 1)),
+)
+OF_STRIDE_1 = (
+    (13, 2, (6, 6), (3, 3), (1, 1), (0, 0, 0, 0), (0, 0)),
+    (6, 8, (5, 7), (3, 4), (1, 1), (2, 0, 1, 3), (0, 0)),
+    (9, 5, (6, 6), (5, 1), (1, 1), (1, 0, 3, 0), (0, 0)),
+)
+_Layer = tuple[
+    int, int, tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, ...], tuple[int, int]
+]
+
+
+def graph_of(*layers: _Layer, of: DType = DType.S8) -> Graph:
+    net = Net("transposed", 11)
+    outs = []
+    for in_c, out_c, size, kernel, stride, cut, surplus in layers:
+        x = net.input((1, in_c, *size), of)
+        shifts = np.full(out_c, -10 - (7 if of is DType.S16 else 0))
+        scales = rescales(net.random.integers(2**30, 2**31, out_c), shifts)
+        attrs = ops.TransposeConv2d(
+            Window(kernel, stride, cut),  # type: ignore[arg-type]
+            *net.zero_points(x, 2),
+            scales,
+            *of.limits,
+        )
+        extents = [
+            (i - 1) * s + k - cut[d] - cut[d + 2] + more
+            for d, (i, s, k, more) in enumerate(zip(size, stride, kernel, surplus, strict=True))
+        ]
+        inputs = [x, net.codes(out_c, *kernel, in_c), net.biases(x, out_c)]
+        outs.append(net.add(attrs, inputs, (1, out_c, *extents)))
+    return net.finish(*outs)
+
+
+def calls_of(graph: Graph, target: Target) -> list[Call]:
+    """The call of each operator; the plan has them in another order."""
+    steps = make_plan(graph, target).steps
+    made = {step.op.outputs[0]: step.calls[0] for step in steps}
+    return [made[op.outputs[0]] for op in graph.ops]
+
+
+def fields_of(width: int, begin: int, stride: int) -> dict[str, int]:
+    return {
+        "in_x0": begin,
+        "out_h": 16,
+        "out_w": width,
+        "stride_h": stride,
+        "stride_w": stride,
+        "dilation_h": 1,
+        "dilation_w": 1,
+    }
+
+
+def test_each_column_has_its_taps() -> None:
+    weight = np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
+    joined = join_columns(Target.parse("cortex-m55"), weight, fields_of(16, -1, 2), wide=False)
+    assert joined is not None and joined.count == 2
+    # Output columns 2 g and 2 g + 1; tap 0 of input i is column 2 i - 1, thus of pixel i - 1 the second.
+    first, second = joined.weight
+    assert (first[:, 1] == weight[0, :, 1]).all() and not first[:, 0].any()
+    assert (second[:, 0] == weight[0, :, 0]).all() and (second[:, 1] == weight[0, :, 2]).all()
+    assert joined.fields["in_x0"] == -1 and joined.fields["kernel_w"] == 2
+    assert joined.fields["out_w"] == 8 and joined.fields["out_pixel_stride"] == 2
+
+
+def test_not_where_it_costs_more_or_columns_are_left() -> None:
+    m55 = Target.parse("cortex-m55")
+    few, many = np.ones((2, 2, 2, 8), np.int8), np.ones((128, 2, 2, 8), np.int8)
+    assert join_columns(m55, few, fields_of(16, 0, 2), wide=False) is not None
+    assert join_columns(m55, few, fields_of(17, 0, 2), wide=False) is None
+    assert join_columns(m55, many, fields_of(16, 0, 2), wide=False) is None
+    deep = np.ones((8, 3, 3, 512), np.int8)
+    assert join_columns(m55, deep, fields_of(16, 0, 2), wide=False) is None  # too many zeros
+    assert join_columns(Target.parse("cortex-m3"), few, fields_of(16, 0, 2), wide=False) is None
+
+
+@pytest.mark.parametrize("of", [DType.S8, DType.S16])
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3"])
+def test_they_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
+    graph, target = graph_of(*LAYERS, *OF_STRIDE_1, of=of), Target.parse(cpu)
+    calls = calls_of(graph, target)
+    widths = [graph.tensors[op.outputs[0]].shape[3] for op in graph.ops]
+    joined = [call.int_fields["out_w"] < width for call, width in zip(calls, widths, strict=True)]
+    kinds = [call.kernel.serves.removesuffix("_wide") for call in calls]
+    assert kinds == ["transpose_conv2d"] * len(LAYERS) + ["conv2d"] * len(OF_STRIDE_1)
+    assert sum(joined) >= (0 if cpu == "cortex-m3" else 4)
+    random, (low, high) = np.random.default_rng(1), of.limits
+    inputs = [
+        random.integers(low, high + 1, graph.tensors[x].shape).astype(of.numpy)
+        for x in graph.inputs
+    ]
+    program = GraphProgram("transposed", b"", made=graph)
+    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
+
+
+@pytest.mark.parametrize(
+    ("layer", "field", "more"),
+    [
+        *((LAYERS[2], name, 1) for name in ("in_x0", "in_y0", "kernel_w", "out_pixel_stride")),
+        *((LAYERS[2], name, 1) for name in ("stride_w", "out_w")),
+        *((OF_STRIDE_1[0], name, -1) for name in ("in_x0", "in_y0", "kernel_w", "stride_w")),
+    ],
+)
+def test_taps_that_are_elsewhere_are_found_out(layer: _Layer, field: str, more: int) -> None:
+    plan = make_plan(graph_of(layer), Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_transposed(plan, step)
+    (call,) = step.calls
+    fields = tuple((dict(call.fields) | {field: call.int_fields[field] + more}).items())
+    with pytest.raises(CortexMError, match="looks for taps where they are not"):
+        check_transposed(plan, replace(step, calls=(replace(call, fields=fields),)))
+
+
+def test_of_stride_1_they_are_computed_in_bands() -> None:
+    """With what follows, as other convolutions are; the check knows which rows they read."""
+    net = Net("bands", 1)
+    x = net.conv(net.input((1, 2, 40, 8)), 24, (3, 3))
+    attrs = ops.TransposeConv2d(
+        Window((3, 3), (1, 1), (1, 1, 1, 1)),
+        *net.zero_points(x, 2),
+        rescales(net.random.integers(2**30, 2**31, 24), np.full(24, -9)),
+        -128,
+        127,
+    )
+    y = net.add(attrs, [x, net.codes(24, 3, 3, 24), net.biases(x, 24)], net.shape(x))
+    graph = net.finish(net.conv(y, 2, (3, 3)))
+    plan = check_plan(make_plan(graph, Target.parse("cortex-m55"), optimize=Optimize.SIZE))
+    assert any(step.fused for step in plan.steps)
