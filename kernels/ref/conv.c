@@ -88,6 +88,13 @@ void cortexm_depthwise_conv2d_blocks_s8_ref(const cortexm_conv_s8_t *p, const in
     cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
 }
 
+void cortexm_depthwise_conv2d_left_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                          const int8_t *weight, const int32_t *bias, int8_t *out,
+                                          void *scratch)
+{
+    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
 void cortexm_depthwise_conv2d_planes_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
                                             const int8_t *weight, const int32_t *bias, int8_t *out,
                                             void *scratch)
@@ -254,6 +261,7 @@ CONV_S16(conv2d_wide, conv2d_sum, int64_t)
 CONV_S16(depthwise_conv2d, depthwise_conv2d_sum, int32_t)
 CONV_S16(depthwise_conv2d_pixel, depthwise_conv2d_sum, int32_t)
 CONV_S16(conv2d_planes, conv2d_sum, int32_t)
+CONV_S16(depthwise_conv2d_left, depthwise_conv2d_sum, int32_t)
 CONV_S16(depthwise_conv2d_planes, depthwise_conv2d_sum, int32_t)
 CONV_S16(depthwise_conv2d_wide, depthwise_conv2d_sum, int64_t)
 CONV_S16(transpose_conv2d, transpose_conv2d_sum, int32_t)

@@ -41,6 +41,7 @@ typedef enum {
     DEPTHWISE,
     DEPTHWISE_TAP_FOURS,
     DEPTHWISE_WINDOW_ROWS,
+    DEPTHWISE_LEFT,
     DEPTHWISE_PLANES,
     DEPTHWISE_BLOCKS,
     DEPTHWISE8,
@@ -80,6 +81,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise_window_rows_s8w4_case(variant, ref)                                              \
     conv_w4_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define depthwise_blocks_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_BLOCKS)
+#define depthwise_left_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_LEFT)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
 #define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
 #define conv_planes_s8_case(variant, ref) conv_case(variant, ref, CONV_PLANES)
@@ -131,6 +133,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     CONV_S16_CASE(variant, ref, DEPTHWISE_WINDOW_ROWS, 8)
 #define depthwise_window_rows_s16w4_case(variant, ref)                                             \
     CONV_S16_CASE(variant, ref, DEPTHWISE_WINDOW_ROWS, 4)
+#define depthwise_left_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_LEFT, 8)
 #define depthwise_planes_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_PLANES, 8)
 #define conv_planes_s16_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_PLANES, 8)
 #define depthwise8_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE8, 8)

@@ -10,7 +10,10 @@
 /* Channels that a variant asks for. */
 static int32_t least_channels(conv_kind_t kind)
 {
-    return kind == DEPTHWISE16 ? 16 : kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ? 8 : kind == DEPTHWISE_PIXEL4 ? 4 : 1;
+    return kind == DEPTHWISE16                                  ? 16
+           : kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8     ? 8
+           : kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_LEFT ? 4
+                                                                : 1;
 }
 
 /* Scratch of planes, of whichever variant needs more: see cortexm_planes_of in common/taps.h. */
@@ -148,14 +151,16 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
                          conv_kind_t any_kind)
 {
     const int is_relu = any_kind == DEPTHWISE16_RELU || any_kind == CONV_FEW;
-    const conv_kind_t kind = any_kind == DEPTHWISE16_RELU ? DEPTHWISE16 : any_kind;
+    const conv_kind_t kind = any_kind == DEPTHWISE16_RELU ? DEPTHWISE16
+                             : any_kind == DEPTHWISE_LEFT ? DEPTHWISE_WINDOW_ROWS
+                                                          : any_kind;
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     cortexm_conv_s8_t p;
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
-    const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
+    const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
     const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_FEW ? 8 * between(1, 4) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
-                             : any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in
+                             : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
     const int32_t group_out = kind == CONV_FEW ? 4 * any_out : any_out;
@@ -574,13 +579,16 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
     }
 }
 
-int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wide, int32_t bits)
+int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t any_kind, int wide, int32_t bits)
 {
+    const conv_kind_t kind = any_kind == DEPTHWISE_LEFT ? DEPTHWISE_WINDOW_ROWS : any_kind;
     const int is_rows = kind == DEPTHWISE_WINDOW_ROWS;
     const int has_multiple = kind == DEPTHWISE || kind == DEPTHWISE_TAP_FOURS;
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
-    const int32_t any_in = extent(one_in(4) ? length() : between(1, 9), 33) * (is_rows ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in : any_in;
+    const int32_t any_in = extent(one_in(4) ? length() : between(1, 9), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
+    const int32_t group_in = kind == CONV_PLANES                  ? 1
+                             : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
+                                                                  : any_in;
     const int32_t group_out = extent(one_in(4) ? length() : between(1, 9), 31);
     const int32_t multiple = has_multiple ? between(1, 3) : 1;
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;

@@ -357,6 +357,7 @@
     K(depthwise_conv2d_pixel_s16, dsp, depthwise_pixel4_s16_case)                                  \
     K(depthwise_ring_s8, dsp, ring_tap_pairs_s8_case)                                              \
     K(depthwise_conv2d_s8, dsp, depthwise_window_rows_s8_case)                                     \
+    K(depthwise_conv2d_left_s8, dsp, depthwise_left_s8_case)                                       \
     K(depthwise_conv2d_s8w4, dsp, depthwise_window_rows_s8w4_case)                                 \
     K(depthwise_conv2d_planes_s8, dsp, depthwise_planes_s8_case)                                   \
     K(transpose_conv2d_s8, dsp, transpose_pairs_s8_case)                                           \
@@ -365,6 +366,7 @@
     K(conv2d_s16, dsp, conv_twos_s16_case)                                                         \
     K(conv2d_s16w4, dsp, conv_twos_s16w4_case)                                                     \
     K(depthwise_conv2d_s16, dsp, depthwise_window_rows_s16_case)                                   \
+    K(depthwise_conv2d_left_s16, dsp, depthwise_left_s16_case)                                     \
     K(depthwise_conv2d_s16w4, dsp, depthwise_window_rows_s16w4_case)                               \
     K(depthwise_conv2d_planes_s16, dsp, depthwise_planes_s16_case)                                 \
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \

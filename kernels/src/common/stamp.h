@@ -129,11 +129,13 @@
 #undef FIRST3
 #undef FIRST_AGAIN
 #undef FIRST_LANES
+#undef FIRST_LEFT
 #undef FIRST_ROUND
 #undef FOLD
 #undef FOR_ELEMENTS
 #undef FOURS
 #undef FOUR_BIASES
+#undef FOUR_FROM
 #undef FOUR_PIXELS
 #undef FPU_REGISTERS
 #undef FRACTION

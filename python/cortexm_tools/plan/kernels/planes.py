@@ -162,7 +162,7 @@ def _pixel_mve(facts: Facts) -> float:
     elif in_c >= 8:
         chunks = -(-in_c // 8) * (14 * taps + 45) + (4 * taps + 15 if in_c % 8 else 0)
         pixel = (chunks + 5 * taps + 70) / 2
-    elif in_c == 4 and taps == 9 and facts["dilation_h"] == facts["dilation_w"] == 1:
+    elif in_c >= 4 and taps == 9 and facts["dilation_h"] == facts["dilation_w"] == 1:
         pixel = in_c * 40  # the DSP kernel of 3x3 windows
     else:
         pixel = in_c // 4 * 4 * (5.7 * taps + 40) + in_c % 4 * (12.3 * taps + 25)

@@ -79,15 +79,24 @@ def _undilated(facts: Facts) -> bool:
     return bool(facts["dilation_h"] == facts["dilation_w"] == 1)
 
 
-def _rows_3x3(facts: Facts) -> bool:
-    """3x3 windows without gaps, at most two columns apart, of channels in fours."""
+def _are_rows_3x3(facts: Facts) -> bool:
+    """3x3 windows without gaps, at most two columns apart."""
     return bool(
         facts["kernel_h"] == facts["kernel_w"] == 3
         and facts["dilation_h"] == facts["dilation_w"] == 1
         and facts["stride_h"] <= 3
         and facts["stride_w"] <= 2
-        and facts["out_c"] % 4 == 0
     )
+
+
+def _rows_3x3(facts: Facts) -> bool:
+    """Such windows of channels in fours."""
+    return _are_rows_3x3(facts) and bool(facts["out_c"] % 4 == 0)
+
+
+def _left_3x3(facts: Facts) -> bool:
+    """Such windows of four channels or more."""
+    return _are_rows_3x3(facts) and bool(facts["out_c"] >= 4)
 
 
 def _sixteens_3x3(facts: Facts) -> bool:
@@ -284,6 +293,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_group": _one_group,
     "constant_weights": _constant_weights,
     "rows_3x3": _rows_3x3,
+    "left_3x3": _left_3x3,
     "sixteens_3x3": _sixteens_3x3,
     "from_minus_127": _from_minus_127,
     "one_plane": _one_plane,
