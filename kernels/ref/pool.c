@@ -30,21 +30,26 @@
                 }                                                                                  \
             }                                                                                      \
             out[(oy * p->out_w + ox) * p->out_pixel_stride + c] =                                  \
-                (type)ref_clamp(RESULT(sum, largest, count), p->act_min, p->act_max);              \
+                (type)RESULT(sum, largest, count);                                                 \
         }                                                                                          \
     }
 
 #define AVERAGE(sum, largest, count) ((void)(largest), ref_round_div(sum, count))
-#define LARGEST(sum, largest, count) ((void)(sum), (void)(count), largest)
+#define LARGEST(sum, largest, count)                                                               \
+    ((void)(sum), (void)(count), ref_clamp(largest, p->act_min, p->act_max))
 
 POOL(avg_pool2d, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d_few, AVERAGE, s8, int8_t, INT8_MIN)
+POOL(avg_pool2d_single, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d, AVERAGE, s16, int16_t, INT16_MIN)
 POOL(avg_pool2d_few, AVERAGE, s16, int16_t, INT16_MIN)
+POOL(avg_pool2d_single, AVERAGE, s16, int16_t, INT16_MIN)
 POOL(max_pool2d, LARGEST, s8, int8_t, INT8_MIN)
 POOL(max_pool2d_few, LARGEST, s8, int8_t, INT8_MIN)
+POOL(max_pool2d_single, LARGEST, s8, int8_t, INT8_MIN)
 POOL(max_pool2d, LARGEST, s16, int16_t, INT16_MIN)
 POOL(max_pool2d_few, LARGEST, s16, int16_t, INT16_MIN)
+POOL(max_pool2d_single, LARGEST, s16, int16_t, INT16_MIN)
 
 static int inside(int position, int extent, int padding)
 {

@@ -42,8 +42,12 @@
     K(rnn_s16, scalar, rnn_plain_s16_case)                                                         \
     K(rnn_s8w4, scalar, rnn_fours_s8w4_case)                                                       \
     K(rnn_s16w4, scalar, rnn_plain_s16w4_case)                                                     \
+    K(avg_pool2d_single_s8, scalar, pool_single_s8_case)                                           \
+    K(max_pool2d_single_s8, scalar, pool_single_s8_case)                                           \
     K(avg_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(max_pool2d_s8, scalar, pool_s8_case)                                                         \
+    K(avg_pool2d_single_s16, scalar, pool_single_s16_case)                                         \
+    K(max_pool2d_single_s16, scalar, pool_single_s16_case)                                         \
     K(avg_pool2d_s16, scalar, pool_s16_case)                                                       \
     K(max_pool2d_s16, scalar, pool_s16_case)                                                       \
     K(avg_pool2d_f32, scalar, pool_f32_case)                                                       \

@@ -91,7 +91,7 @@ typedef struct {
 } cortexm_conv_s16_t;
 
 /* avg_pool2d and max_pool2d, of one image or a band of its rows. Input and output have one scale and
- * zero point. */
+ * zero point. An average is not clamped. */
 typedef struct {
     int32_t in_row_stride;
     uint16_t in_h, in_w;

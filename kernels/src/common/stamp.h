@@ -158,9 +158,11 @@
 #undef IN_PAIRS
 #undef IN_TURNS
 #undef ISA
+#undef IS_AVERAGE
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
 #undef IS_FEW
+#undef IS_SINGLE
 #undef KEEP_START
 #undef KEEP_TWO
 #undef KEPT

@@ -277,6 +277,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_4_channels": _from_channels(4),
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
+    "one_channel": _below_channels(2),
     "below_4_channels": _below_channels(4),
     "below_8_channels": _below_channels(8),
     "below_16_channels": _below_channels(16),
