@@ -728,6 +728,17 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transpose
     p.dilation_w = between(1, 3);
     p.pad_top = between(transposed ? -1 : 0, 2);
     p.pad_left = between(transposed ? -1 : 0, 3);
+    if (eights && one_in(3)) { /* borders of one column, whole images of them */
+        p.kernel_h = p.kernel_w = 3;
+        p.dilation_w = 1;
+        p.stride_w = between(1, 2);
+        p.pad_left = between(0, 1);
+        p.out_w = (p.in_w + 2 * p.pad_left) / p.stride_w;
+        p.out_w = p.out_w < 3 ? p.out_w + (p.out_w == 0) : p.out_w - between(0, 2);
+    } else if (eights && p.groups < 4 && one_in(3)) { /* enough products for single pixels */
+        p.kernel_h = p.kernel_w = 1;
+        p.in_c = p.groups * between(1, 70);
+    }
     p.bias_stride = between(0, 1);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);

@@ -280,8 +280,10 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     return finish(&o);
 }
 
-int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+/* `vectors`: what the kernel for vectors takes. */
+static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, int vectors)
 {
+    float *(*const some)(int32_t) = vectors ? reals : terms;
     cortexm_matmul_f32_t p;
     float *a;
     float *b;
@@ -290,12 +292,12 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 
     memset(&p, 0, sizeof p);
     p.batches = between(1, 3);
-    p.rows = between(1, 5);
-    p.cols = between(1, 10);
+    p.rows = between(1, vectors ? 10 : 5);
+    p.cols = between(vectors ? 4 : 1, vectors ? 20 : 10);
     p.inner = between(1, 20);
     p.a_batch_stride = p.rows * p.inner;
-    p.a_row_stride = between(0, 1) ? p.inner : 1;
-    p.a_inner_stride = p.a_row_stride == 1 ? p.rows : 1;
+    p.a_row_stride = vectors || between(0, 1) ? p.inner : 1;
+    p.a_inner_stride = p.a_row_stride == 1 && !vectors ? p.rows : 1;
     p.b_batch_stride = between(0, 1) * p.cols * p.inner;
     p.b_inner_stride = between(0, 1) ? p.cols : 1;
     p.b_col_stride = p.b_inner_stride == 1 ? p.inner : 1;
@@ -303,10 +305,10 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
         p.a_row_stride = p.b_col_stride = 1;
     }
     p.bias_col_stride = between(0, 1);
-    p.bias_row_stride = between(0, 1) * p.cols;
-    a = terms(p.batches * p.rows * p.inner);
-    b = terms(p.batches * p.cols * p.inner);
-    bias = terms(p.rows * p.cols);
+    p.bias_row_stride = vectors ? 0 : between(0, 1) * p.cols;
+    a = some(p.batches * p.rows * p.inner);
+    b = some(p.batches * p.cols * p.inner);
+    bias = some(p.rows * p.cols);
     o = float_outputs(p.batches * p.rows * p.cols);
     variant(&p, a, b, bias, o.data[0]);
     ref(&p, a, b, bias, o.data[1]);
@@ -314,4 +316,14 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
     free(b);
     free(bias);
     return finish_floats(&o, EXACT);
+}
+
+int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, 0);
+}
+
+int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, 1);
 }

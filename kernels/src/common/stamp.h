@@ -39,6 +39,8 @@
  * application, which may have others under these names (Zephyr defines KERNEL everywhere). A source
  * file that defines one includes this before.
  */
+#undef A4
+#undef A8
 #undef ADD_BIAS
 #undef ADD_CODES
 #undef ADD_NEXT_W
@@ -51,9 +53,11 @@
 #undef ADD_max_pool2d
 #undef AGAIN
 #undef ALL_CHANNELS
-#undef ALL_MACS
+#undef ANY_TERMS
 #undef APART
 #undef AT_ONCE
+#undef B4
+#undef B8
 #undef BAND
 #undef BEGIN_BOTH
 #undef BESIDE
@@ -62,11 +66,18 @@
 #undef BETTER_argmin
 #undef BEYOND_CHUNK
 #undef BIAS
+#undef BIAS4
+#undef BIAS8
+#undef BIASES4
+#undef BIASES8
 #undef BIAS_conv2d
 #undef BIAS_depthwise_conv2d
 #undef BLOCK
+#undef BLOCKS
 #undef BLOCK_WORDS
 #undef BYTES
+#undef C4
+#undef C8
 #undef CELL
 #undef CELL_OUTPUTS
 #undef CELL_TAPS
@@ -96,8 +107,13 @@
 #undef CONV_depthwise_conv2d
 #undef CONV_transpose_conv2d
 #undef CORRECT_SIGNS
+#undef DENSE_TERMS
 #undef DISTANT
 #undef EACH
+#undef EACH_TERM
+#undef EDGED
+#undef EDGED_STRIDE1
+#undef EDGED_STRIDE2
 #undef EIGHTS
 #undef EIGHT_BIASES
 #undef EIGHT_ROWS
@@ -202,6 +218,8 @@
 #undef LOWER_BYTES
 #undef MAC
 #undef MACS
+#undef MACS4
+#undef MACS8
 #undef MAX_SHIFT
 #undef MAX_SIZE
 #undef MAX_s16
@@ -237,11 +255,14 @@
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP
 #undef NEIGHBOURS
+#undef NEXT4
+#undef NEXT8
+#undef NEXT_APART
 #undef NEXT_CHANNEL
 #undef NEXT_EIGHT
 #undef NEXT_ROWS
 #undef NEXT_SHIFT
-#undef NEXT_WEIGHTS8
+#undef NINES
 #undef NN_s8
 #undef NN_s8w4
 #undef OF
@@ -270,7 +291,6 @@
 #undef PIXEL_f32
 #undef PIXEL_s16
 #undef PIXEL_s8
-#undef PLANES
 #undef POOL
 #undef POOL_ADD
 #undef POOL_GATHER
@@ -321,6 +341,8 @@
 #undef RETURN_START
 #undef ROUND
 #undef ROW3
+#undef ROW3_STRIDE1
+#undef ROW3_STRIDE2
 #undef ROWS_APART
 #undef ROWS_OF_CHANNELS
 #undef ROW_BYTES
@@ -373,6 +395,8 @@
 #undef STEP_mean
 #undef STEP_sum
 #undef STORE
+#undef STORE4
+#undef STORE8
 #undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR
@@ -382,12 +406,9 @@
 #undef STORE_s8
 #undef STORE_scatter
 #undef STORE_scatter_add
-#undef STRIDE1
-#undef STRIDE2
 #undef SUBTRACT
 #undef SUM
 #undef SUMS
-#undef SUMS6
 #undef SUM_OF
 #undef SUM_f32
 #undef SUM_s16
@@ -408,6 +429,8 @@
 #undef TAPS
 #undef TAP_BYTES
 #undef TAP_ROW
+#undef TERM
+#undef TERMS_OF_ONE
 #undef TEST_QUADS
 #undef THREE_COLUMNS
 #undef THREE_PIXELS
@@ -432,6 +455,7 @@
 #undef WEIGHT
 #undef WEIGHTED
 #undef WEIGHTS
+#undef WEIGHTS4
 #undef WEIGHTS8
 #undef WEIGHT_BITS
 #undef WIDEN

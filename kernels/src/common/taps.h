@@ -369,12 +369,23 @@ typedef struct {
     int32_t in, weight;               /* where the first term and its weight are */
 } cortexm_window_f32_t;
 
+/* Blocks side by side of one, three or four pixels, in so many rows. */
+typedef struct {
+    int32_t outputs, weights;        /* of a group, and of each of them */
+    int32_t rows, blocks, pixels;
+    int32_t back;                    /* pixels by which the last block begins before the end of the one before it */
+    int32_t below, out_below;        /* from a row to the next, in bytes and in floats */
+    int32_t edges;                   /* 1 if the first block's first column lies outside the image, 2 if the last
+                                      * one's last does */
+} cortexm_run_f32_t;
+
 /* The outputs to compute next. */
 typedef struct {
+    const cortexm_run_f32_t *run;
     const uint8_t *x, *w;
     const float *bias;
     float *out;
-    int32_t beside;                  /* from a pixel to the next, in bytes; 0 where there is one only */
+    int32_t beside;                  /* from a pixel to the next, in bytes */
     int32_t out_step, out_beside;    /* from an output or a pixel to the next, in floats */
     int32_t bias_step;
 } cortexm_place_f32_t;
@@ -407,25 +418,19 @@ static inline cortexm_window_f32_t cortexm_window_f32(const cortexm_conv_f32_t *
     return w;
 }
 
-/* The pixels of a row whose windows lie inside the image; and x, or less of it, so that the last `count` of
- * them are computed together: some again. */
+/* The windows along an axis that lie inside the image, but for `edge` places at either end. */
 typedef struct {
     int32_t first, end;
 } cortexm_inside_t;
 
-static inline cortexm_inside_t cortexm_inside_f32(const cortexm_conv_f32_t *p)
+static inline cortexm_inside_t cortexm_inside(int32_t pad, int32_t reach, int32_t stride, int32_t in,
+                                              int32_t out, int32_t edge)
 {
-    const int32_t last = p->in_w - 1 - (p->kernel_w - 1) * p->dilation_w + p->pad_left;
-    const int32_t end = last < 0 ? 0 : cortexm_min(last / p->stride_w + 1, p->out_w);
+    const int32_t before = pad - edge;
+    const int32_t last = in + edge - reach + pad;
 
-    return (cortexm_inside_t){(p->pad_left + p->stride_w - 1) / p->stride_w, end};
-}
-
-static inline int32_t cortexm_begin(cortexm_inside_t in, int32_t x, int32_t count)
-{
-    return x > in.first && x + count > in.end && x < in.end && in.end - in.first >= count
-               ? in.end - count
-               : x;
+    return (cortexm_inside_t){before <= 0 ? 0 : (before + stride - 1) / stride,
+                              last < 0 ? 0 : cortexm_min(last / stride + 1, out)};
 }
 
 /* Whether each channel is a group of one output: the plan packs the weights of four side by side, the last
@@ -443,21 +448,60 @@ static inline void cortexm_pass_f32(cortexm_place_f32_t *from, int32_t count, in
     from->out += count * from->out_step;
 }
 
+/* Calls `block` for each block in all rows. */
+static inline void cortexm_each_block_f32(const cortexm_conv_f32_t *p, const cortexm_window_f32_t *at,
+                                          cortexm_place_f32_t *from, int32_t of_rest,
+                                          void (*block)(const cortexm_conv_f32_t *p,
+                                                        const cortexm_window_f32_t *at,
+                                                        const cortexm_place_f32_t *from,
+                                                        int32_t of_rest))
+{
+    const cortexm_run_f32_t *const run = from->run;
+    const uint8_t *const x = from->x;
+    float *const out = from->out;
+
+    for (int32_t row = 0; row < run->rows; ++row) {
+        from->x = x + row * run->below;
+        from->out = out + row * run->out_below;
+        for (int32_t left = run->blocks; left > 0; --left) {
+            const int32_t pixels = run->pixels - (left == 2 ? run->back : 0);
+
+            block(p, at, from, of_rest);
+            from->x += pixels * from->beside;
+            from->out += pixels * from->out_beside;
+        }
+    }
+    from->x = x;
+    from->out = out;
+}
+
 /*
  * conv2d of floats whose weights are packed as "float_eights": blocks of three pixels of a row whose windows
- * lie inside the image, or single pixels, for the outputs of a group that come in eights and fours; then of
- * four pixels for those that are left. `groups` computes the outputs of each group of one block.
+ * lie inside the image, but for `edge` columns (see cortexm_run_f32_t), or single pixels, for the outputs of a
+ * group that come in eights and fours; then of four pixels for those that are left. Some pixels of the last
+ * block may be computed again, but up to `ones` that are left take less by themselves. `groups` computes the
+ * outputs of each group of blocks in all rows that have the same window, and may change `from`.
  */
 static inline void cortexm_blocks_f32(
     const cortexm_conv_f32_t *p, const float *in, const float *weight, const float *bias, float *out,
+    int32_t edge,
     void (*groups)(const cortexm_conv_f32_t *p, const cortexm_window_f32_t *at,
-                   const cortexm_place_f32_t *from, int32_t of_rest))
+                   cortexm_place_f32_t *from, int32_t of_rest))
 {
     const int32_t group_out = p->out_c / p->groups;
-    const cortexm_inside_t in_row = cortexm_inside_f32(p);
+    const int32_t taps = p->kernel_h * p->kernel_w;
+    const int32_t high = (p->kernel_h - 1) * p->dilation_h + 1;
+    const int32_t wide = (p->kernel_w - 1) * p->dilation_w + 1;
+    const cortexm_inside_t in_image =
+        cortexm_inside(p->pad_top, high, p->stride_h, p->in_h, p->out_h, 0);
+    const cortexm_inside_t in_row =
+        cortexm_inside(p->pad_left, wide, p->stride_w, p->in_w, p->out_w, 0);
+    const cortexm_inside_t begun =
+        edge == 0 ? in_row : cortexm_inside(p->pad_left, wide, p->stride_w, p->in_w, p->out_w, edge);
+    cortexm_run_f32_t run;
 
     CORTEXM_ASSERT(p->groups >= 1 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
-    for (int32_t i = 0; i < p->batches * p->out_h; ++i) {
+    for (int32_t i = 0; i < p->batches * p->out_h; i += run.rows) {
         const int32_t n = i / p->out_h;
         const int32_t y = i % p->out_h;
         const int32_t y0 = y * p->stride_h - p->pad_top;
@@ -465,34 +509,53 @@ static inline void cortexm_blocks_f32(
         const float *const from_row = in + n * p->in_strides[0] + y0 * p->in_strides[2];
         float *const to_row = out + n * p->out_strides[0] + y * p->out_strides[2];
 
+        run.outputs = group_out;
+        run.weights = p->in_c / p->groups * taps;
+        run.below = 4 * p->stride_h * p->in_strides[2];
+        run.out_below = p->out_strides[2];
+        run.rows = y >= in_image.first && y < in_image.end ? in_image.end - y : 1;
         for (int32_t of_rest = group_out < 4; of_rest <= (group_out % 4 != 0); ++of_rest) {
             const int32_t most = of_rest ? 4 : 3;
-            cortexm_taps_t had = {0, 0};
-            cortexm_window_f32_t at = cortexm_window_f32(p, rows, had);
+            const int32_t is_small = run.rows * group_out * run.weights < 1024;
+            const int32_t ones = of_rest || is_small ? 0 : taps == 1 ? 2 : 1;
+            const cortexm_inside_t whole = of_rest ? in_row : begun;
+            int32_t count;
 
-            for (int32_t x = 0; x < p->out_w;) {
-                int32_t are_more, x0;
-                cortexm_taps_t columns;
+            for (int32_t x = 0; x < p->out_w; x += count) {
+                const int32_t x0 = x * p->stride_w - p->pad_left;
+                const int32_t left = whole.end - x;
+                const int32_t others = left % most <= ones ? left % most : 0;
+                cortexm_taps_t columns = {0, p->kernel_w};
+                cortexm_window_f32_t at;
                 cortexm_place_f32_t from;
 
-                x = cortexm_begin(in_row, x, most);
-                are_more = x >= in_row.first && x + most <= in_row.end;
-                x0 = x * p->stride_w - p->pad_left;
-                columns = cortexm_taps_inside(x0, p->dilation_w, p->kernel_w, p->in_w);
-                if (columns.begin != had.begin || columns.end != had.end) {
-                    at = cortexm_window_f32(p, rows, columns);
-                    had = columns;
+                run.pixels = 1;
+                run.back = 0;
+                run.edges = 0;
+                /* Others begin the row where they have smaller windows. */
+                if (x >= whole.first && left >= most && (others == 0 || x >= in_row.first)) {
+                    count = left - others;
+                    run.pixels = most;
+                    run.blocks = (count + most - 1) / most;
+                    run.back = run.blocks * most - count;
+                    run.edges = (x < in_row.first) + 2 * (x + count > in_row.end);
+                } else if (x >= in_row.first && x < in_row.end) {
+                    run.blocks = count = in_row.end - x;
+                } else {
+                    run.blocks = count = 1;
+                    columns = cortexm_taps_inside(x0, p->dilation_w, p->kernel_w, p->in_w);
                 }
-                from = (cortexm_place_f32_t){(const uint8_t *)(from_row + x0 * p->in_strides[3]),
+                at = cortexm_window_f32(p, rows, columns);
+                from = (cortexm_place_f32_t){&run,
+                                             (const uint8_t *)(from_row + x0 * p->in_strides[3]),
                                              (const uint8_t *)weight,
                                              bias,
                                              to_row + x * p->out_strides[3],
-                                             are_more ? 4 * p->stride_w * p->in_strides[3] : 0,
+                                             4 * p->stride_w * p->in_strides[3],
                                              p->out_strides[1],
                                              p->out_strides[3],
                                              p->bias_stride};
                 groups(p, &at, &from, of_rest);
-                x += are_more ? most : 1;
             }
         }
     }

@@ -74,6 +74,17 @@ def _constant_weights(facts: Facts) -> bool:
     return bool(facts["has_constant_weights"])
 
 
+def _vector_columns(facts: Facts) -> bool:
+    """A product of matrices of at least four columns that lie side by side, or whose elements do, as those of
+    the rows do; a bias has a number for each column."""
+    return bool(
+        facts["cols"] >= 4
+        and facts["a_inner_stride"] == 1
+        and 1 in (facts["b_inner_stride"], facts["b_col_stride"])
+        and facts["bias_row_stride"] == 0
+    )
+
+
 def _undilated(facts: Facts) -> bool:
     """The taps of a window lie side by side."""
     return bool(facts["dilation_h"] == facts["dilation_w"] == 1)
@@ -307,6 +318,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_outputs_mve": _few_outputs(8),
     "pixel": _pixel,
     "undilated": _undilated,
+    "vector_columns": _vector_columns,
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,
     "add_shifts_right_s16": _add_shifts_right_s16,

@@ -287,4 +287,5 @@ def _matmul_call(
         select.operand(op.inputs[2]) if has_bias else zero_bias(select),
         TensorArg(op.outputs[0]),
     ]
-    return [select.call(select.kernel("matmul", "f32", op), fields, args, macs)]
+    facts = {"bias_row_stride": 0, **fields}
+    return [select.call(select.kernel("matmul", "f32", op, facts), fields, args, macs)]
