@@ -96,6 +96,9 @@ int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth)
     int8_t *packed = allocate(size);
 
     randomize(packed, size);
+    for (int32_t i = 0; channels % 2 != 0 && i < 2 * steps; ++i) { /* no channel beside the last one */
+        packed[channels / 2 * 4 * steps + 2 * i + 1] = 0;
+    }
     for (int32_t o = 0; o < channels; ++o) {
         for (int32_t k = 0; k < depth; ++k) {
             packed[(o / 2 * steps + k / 2) * 4 + k % 2 * 2 + o % 2] =
