@@ -179,3 +179,40 @@ X, LAST = {"v": -1}, {"v": 0}
 )
 def test_factors_are_products_with_numbers(steps: list[list[Any]], factor: float | None) -> None:
     assert constant_factor(json.dumps([[f"aten.{name}", *rest] for name, *rest in steps])) == factor
+
+
+class Sounds(nn.Module):
+    """Norms behind 1-D convolutions, whose pixels lie together while their results are used as rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv1d(3, 8, 5, padding=2), nn.Conv1d(8, 8, 3)
+        self.group, self.instance = nn.GroupNorm(2, 8), nn.InstanceNorm1d(8)
+        self.layer, self.rms = nn.LayerNorm(8), nn.RMSNorm(8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.relu(self.group(self.first(x)))
+        x = x + self.layer(x.transpose(1, 2)).transpose(1, 2)
+        return self.rms(self.instance(self.second(x)).transpose(1, 2))
+
+
+@pytest.mark.parametrize("precision", ["int8", "a16w8"])
+def test_norms_of_rows_compute_on_codes(precision: str) -> None:
+    import_executorch()
+    torch.manual_seed(1)
+    samples = tuple((torch.randn(1, 3, 17),) for _ in range(6))
+    model = LoadedModel(Path(__file__), Sounds().eval(), samples[0], samples, None)
+    lowered = lower(
+        model,
+        target=Target.parse("cortex-m55"),
+        name="sounds",
+        quantization=parse_quantization(precision),
+    )
+    graph = simplify(Program("sounds", lowered.pte, lowered.layers).graph())
+    kinds = [op.kind for op in graph.ops]
+    assert kinds.count("group_norm") == 2 and kinds.count("layer_norm") == 2
+    assert kinds.count("quantize") == kinds.count("dequantize") == 1
+    rows = [tuple(x.numpy() for x in sample) for sample in samples]
+    got, reference = run_sequence(graph, rows), run_in_order(lowered.reference, rows)
+    np.testing.assert_array_equal([row[0] for row in got], [row[0] for row in reference])
+    assert lowered.quality is not None and lowered.quality.level > 25

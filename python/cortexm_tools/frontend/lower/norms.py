@@ -75,6 +75,8 @@ def norm_pass() -> type[Any]:
             changed = False
             for node in list(graph_module.graph.nodes):
                 result = _result(node)
+                if result is not None:
+                    _dequantize_last(node)
                 if result is not None and _on_codes(node, result):
                     changed |= _lower(node, result, self.exported_program)
             if changed:
@@ -99,6 +101,26 @@ def _result(node: Node) -> Node | None:
 
 def _is(node: object, kind: str) -> bool:
     return operator_name(node) == f"quantized_decomposed::{kind}_per_tensor"
+
+
+def _dequantize_last(norm: Node) -> None:
+    """Copy codes, and not what they stand for, where a norm reads a copy in another order: a group norm does
+    after a 1-D convolution, whose pixels lie together."""
+    clone: Any = norm.args[0]
+    if operator_name(clone) != "dim_order_ops::_clone_dim_order" or len(clone.users) != 1:
+        return
+    dequantize: Any = clone.args[0]
+    if not _is(dequantize, "dequantize"):
+        return
+    codes, *rest = dequantize.args
+    graph, value = norm.graph, clone.meta["val"]
+    with graph.inserting_before(norm):
+        copied = graph.call_function(clone.target, (codes,), clone.kwargs)
+        real = graph.call_function(dequantize.target, (copied, *rest), dequantize.kwargs)
+    copied.meta = {**clone.meta, "val": value.to(codes.meta["val"].dtype)}
+    real.meta = {**dequantize.meta, "val": value}
+    norm.replace_input_with(clone, real)
+    graph.erase_node(clone)
 
 
 def _on_codes(node: Node, result: Node) -> bool:
