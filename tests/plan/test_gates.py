@@ -44,7 +44,7 @@ def halves(net: Net, whole: int, dim: int) -> tuple[int, int]:
     return first, second
 
 
-def glu(size: int, *, rows: int = 6, turned: bool = False) -> Graph:
+def glu(size: int, *, rows: int = 8, turned: bool = False) -> Graph:
     net = Net()
     a, b = halves(net, net.input((rows, 2 * size)), 1)
     gate = net.activation(b)
@@ -54,7 +54,7 @@ def glu(size: int, *, rows: int = 6, turned: bool = False) -> Graph:
 @pytest.mark.parametrize("size", [1, 5, 17, 33, 64])
 @pytest.mark.parametrize("turned", [False, True])
 def test_glu_is_one_pass(executor: PlanExecutor, size: int, turned: bool) -> None:
-    graph = simplify(glu(size, turned=turned))
+    graph = simplify(glu(size, rows=40 if size == 1 else 8, turned=turned))
     plan = make_plan(graph, HOST)
     assert kernels(plan) == ["gate"]
     replay(plan)
@@ -109,7 +109,7 @@ def test_what_another_operator_reads_stays() -> None:
     shared = make_plan(simplify(net.finish(net.mul(a, gate), net.activation(gate))), HOST)
     assert "gate" not in kernels(shared) and kernels(shared).count("activation") == 2
     net = Net()
-    a, b = halves(net, net.input((6, 10)), 1)
+    a, b = halves(net, net.input((8, 10)), 1)
     gate = net.mul(a, net.activation(b))
     plan = make_plan(simplify(net.finish(gate, net.activation(a))), HOST)
     assert kernels(plan).count("gate") == kernels(plan).count("copy") == 1
@@ -129,6 +129,16 @@ def test_what_no_gate_is() -> None:
     left = net.finish(net.add(ops.Mul(1, 2, 3, Rescale(1610612736, 1)), [x, y], (6, 10)))
     for graph in (wide, repeated, left):
         assert "gate" not in kernels(make_plan(simplify(graph), HOST))
+
+
+def test_gates_of_a_few_elements_stay() -> None:
+    for rows, is_gate in ((6, False), (7, True)):
+        assert ("gate" in kernels(make_plan(simplify(glu(5, rows=rows)), HOST))) is is_gate
+    net = Net()
+    x = net.input((4, 5))
+    for _ in range(2):  # of 20 elements each
+        x = net.mul(net.linear(x, 5), net.activation(net.linear(x, 5)))
+    assert kernels(make_plan(simplify(net.finish(x)), HOST)).count("gate") == 2
 
 
 def test_products_of_cmsis_nn_stay() -> None:
