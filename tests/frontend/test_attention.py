@@ -376,3 +376,41 @@ def test_encoders_and_decoders_take_masks_without_looking_at_them() -> None:
     module = Translator().eval()
     graph = capture(LoadedModel(Path(__file__), module, sample, None, None)).graph
     torch.testing.assert_close(graph(*sample), module(*sample))
+
+
+class Rotated(nn.Module):
+    """Rotary embeddings as Llama's reference has them, of all places and of one that is given."""
+
+    turns: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        angles = torch.outer(torch.arange(ROWS), 10.0 ** -torch.arange(WIDTH // 8))
+        self.register_buffer("turns", torch.polar(torch.ones_like(angles), angles))
+        self.q, self.k = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x: Tensor, place: Tensor) -> Tensor:
+        q, k = (f(x).view(1, ROWS, HEADS, -1) for f in (self.q, self.k))
+        q = self.rotated(q, self.turns.view(1, ROWS, 1, -1)).transpose(1, 2)
+        k = self.rotated(k, self.turns[place][:, None, None]).transpose(1, 2)
+        return q @ k.transpose(-2, -1)
+
+    def rotated(self, x: Tensor, turns: Tensor) -> Tensor:
+        pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * turns).flatten(3).type_as(x)
+
+
+def test_rotations_by_complex_numbers_compute_on_codes() -> None:
+    import_executorch()
+    torch.manual_seed(1)
+    module = Rotated().eval()
+    samples = tuple((torch.randn(1, ROWS, WIDTH), torch.tensor([n])) for n in range(ROWS))
+    model = LoadedModel(Path(__file__), module, samples[0], samples, None)
+    graph = capture(model).graph
+    for sample in samples:
+        torch.testing.assert_close(graph(*sample), module(*sample))
+    lowered = lower(model, target=Target.parse("cortex-m55"), name="rotated")
+    ops = simplify(Program("rotated", lowered.pte, lowered.layers).graph())
+    floats = {op.kind for op in ops.ops for i in op.outputs if ops.tensors[i].dtype is DType.F32}
+    assert floats == {"dequantize"}
+    assert lowered.quality is not None and lowered.quality.level > 30

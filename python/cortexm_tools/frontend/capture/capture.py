@@ -31,6 +31,7 @@ from ..rewrites import (
     name_norms,
     outside_place,
     rewrite,
+    write_out_complex_numbers,
 )
 from ..rewrites.bytes import byte_chains
 from ..rewrites.layout import fit_layouts
@@ -124,6 +125,7 @@ def capture(
         kept = join_spectra(graph, precision_of_call, tuple(s.initial for s in states))
         states = tuple(replace(s, initial=value) for s, value in zip(states, kept, strict=True))
         name_norms(graph, precision_of_call)
+    write_out_complex_numbers(graph)
     check_real(graph.graph, loaded)
     decompose(graph)
     if rewritten:

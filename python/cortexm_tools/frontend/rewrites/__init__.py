@@ -27,6 +27,7 @@ from . import (
     weighted,
 )
 from .builder import Builder, Table
+from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
 from .decompose import decompose, decompose_floats, decompose_unary
 from .masks import outside_place
@@ -43,6 +44,7 @@ __all__ = [
     "name_norms",
     "outside_place",
     "rewrite",
+    "write_out_complex_numbers",
 ]
 
 REWRITES: Table = {
