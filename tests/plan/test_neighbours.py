@@ -37,6 +37,7 @@ LAYERS = (
     (1, 1, (8, 8), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)),
     (1, 3, (9, 8), (1, 3), (2, 1), (0, 2, 0, 2), (1, 2)),
     (1, 2, (9, 6), (5, 3), (1, 1), (2, 1, 2, 1), (1, 1)),
+    (3, 8, (6, 12), (5, 1), (1, 1), (2, 0, 2, 0), (1, 1)),
 )
 
 
@@ -98,6 +99,14 @@ def test_a_whole_row_needs_no_padding() -> None:
     outside = joined.outside.reshape(13, 5)
     assert (outside[0] == weight[:, 0, 0, 0]).all() and (outside[12] == weight[:, 0, 1, 0]).all()
     assert not outside[1:12].any()
+
+
+def test_rows_that_are_copied_serve_several_pixels() -> None:
+    """On DSP, where pixels are no fours of codes."""
+    m4, fields = Target.parse("cortex-m4"), {**fields_of(12, 1), "kernel_h": 5}
+    for in_c, count in ((3, 2), (4, None)):
+        joined = join_neighbours(m4, np.ones((8, 5, 1, in_c), np.int8), fields, wide=False)
+        assert (joined and joined.count) == count
 
 
 def test_not_where_it_costs_more() -> None:
