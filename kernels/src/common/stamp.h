@@ -53,6 +53,10 @@
 #undef ADD_max_pool2d
 #undef AGAIN
 #undef ALL_CHANNELS
+#undef ALL_LANES
+#undef ALL_LANES_avg_pool2d
+#undef ALL_LANES_max_pool2d
+#undef ALL_MACS
 #undef ANY_TERMS
 #undef APART
 #undef AT_ONCE
@@ -187,6 +191,9 @@
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_max_pool2d
+#undef LANE_NUMBERS
+#undef LANE_NUMBERS_avg_pool2d
+#undef LANE_NUMBERS_max_pool2d
 #undef LARGEST
 #undef LAST_PRODUCTS
 #undef LATER_BYTES
@@ -267,6 +274,9 @@
 #undef NN_s8w4
 #undef OF
 #undef OFFSET
+#undef OFFSETS
+#undef OFFSETS_avg_pool2d
+#undef OFFSETS_max_pool2d
 #undef OFFSET_avg_pool2d
 #undef OFFSET_max_pool2d
 #undef OF_COLUMNS
