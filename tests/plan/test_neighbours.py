@@ -16,7 +16,7 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.joined import check_joined
-from cortexm_tools.plan.lower.neighbours import join_neighbours
+from cortexm_tools.plan.lower.neighbours import join_columns, join_neighbours
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
@@ -182,7 +182,7 @@ def test_few_channels_by_themselves_are_computed_together(cpu: str, tmp_path: Pa
     outs = []
     for channels, kernel, stride, padding in (
         (3, (1, 1), (1, 1), (0, 0, 0, 0)),
-        (2, (3, 1), (1, 1), (1, 0, 1, 0)),
+        (2, (3, 1), (1, 2), (1, 0, 1, 0)),
         (3, (1, 2), (2, 1), (0, 0, 0, 1)),
     ):
         x = net.input((1, channels, 9, 8))
@@ -196,6 +196,57 @@ def test_few_channels_by_themselves_are_computed_together(cpu: str, tmp_path: Pa
     ]
     program = GraphProgram("few", b"", made=graph)
     got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
+
+
+def test_depthwise_windows_of_one_column_have_the_channels_of_neighbours() -> None:
+    weight = np.arange(1, 28, dtype=np.int8).reshape(1, 9, 1, 3)
+    fields = fields_of(12, 1) | {"kernel_h": 9, "in_y0": -4, "in_c": 3, "out_c": 3}
+    for cpu, count in (("cortex-m55", 12), ("cortex-m4", 4)):
+        joined = join_columns(Target.parse(cpu), weight, fields)
+        assert joined is not None and joined.count == count
+        assert (joined.weight.reshape(9, count, 3) == weight.reshape(9, 1, 3)).all()
+        assert joined.fields["in_c"] == joined.fields["out_pixel_stride"] == 3 * count
+        assert joined.fields["in_w"] == joined.fields["out_w"] == 12 // count
+        for other in ({"in_x0": -1}, {"stride_w": 2}, {"out_w": 11}, {"out_c": 6}):
+            assert join_columns(Target.parse(cpu), weight, fields | other) is None
+    assert (
+        join_columns(
+            Target.parse("cortex-m4"), np.tile(weight, 4), fields | {"in_c": 12, "out_c": 12}
+        )
+        is None
+    )
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+def test_columns_of_neighbours_give_the_same_bytes(cpu: str, tmp_path: Path) -> None:
+    net = Net("columns", 5)
+    outs = []
+    for channels, width, kernel, stride, dilation in (
+        (3, 12, 3, 1, 1),
+        (3, 8, 9, 1, 1),
+        (5, 16, 5, 2, 1),
+        (9, 8, 3, 1, 2),
+        (13, 12, 3, 1, 1),
+        (17, 8, 2, 3, 1),
+    ):
+        x = net.input((1, channels, 14, width))
+        padding = (kernel // 2, 0, kernel // 2, 0)
+        step, gap = (stride, 1), (dilation, 1)
+        outs.append(net.conv(x, channels, (kernel, 1), step, padding, depthwise=True, dilation=gap))
+    graph, target = net.finish(*outs), Target.parse(cpu)
+    calls = [call for step in make_plan(graph, target).steps for call in step.calls if call.macs]
+    wanted = [graph.tensors[op.outputs[0]].shape[3] for op in graph.ops]
+    joined = [call.int_fields["out_w"] < width for call, width in zip(calls, wanted, strict=True)]
+    assert sum(joined) >= 5
+    random = np.random.default_rng(3)
+    inputs = [
+        random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
+    ]
+    got = run_jobs([Job(GraphProgram("columns", b"", made=graph), [inputs])], target, tmp_path)[0][
+        0
+    ]
     for a, b in zip(got, run_graph(graph, inputs), strict=True):
         assert (a == b).all()
 

@@ -16,7 +16,7 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.transposed import check_transposed
-from cortexm_tools.plan.lower.transposed import join_columns
+from cortexm_tools.plan.lower.transposed import join_phases
 from cortexm_tools.plan.types import Call
 from cortexm_tools.target import Optimize, Target
 
@@ -87,7 +87,7 @@ def fields_of(width: int, begin: int, stride: int) -> dict[str, int]:
 
 def test_each_column_has_its_taps() -> None:
     weight = np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
-    joined = join_columns(Target.parse("cortex-m55"), weight, fields_of(16, -1, 2), wide=False)
+    joined = join_phases(Target.parse("cortex-m55"), weight, fields_of(16, -1, 2), wide=False)
     assert joined is not None and joined.count == 2
     # Output columns 2 g and 2 g + 1; tap 0 of input i is column 2 i - 1, thus of pixel i - 1 the second.
     first, second = joined.weight
@@ -100,12 +100,12 @@ def test_each_column_has_its_taps() -> None:
 def test_not_where_it_costs_more_or_columns_are_left() -> None:
     m55 = Target.parse("cortex-m55")
     few, many = np.ones((2, 2, 2, 8), np.int8), np.ones((128, 2, 2, 8), np.int8)
-    assert join_columns(m55, few, fields_of(16, 0, 2), wide=False) is not None
-    assert join_columns(m55, few, fields_of(17, 0, 2), wide=False) is None
-    assert join_columns(m55, many, fields_of(16, 0, 2), wide=False) is None
+    assert join_phases(m55, few, fields_of(16, 0, 2), wide=False) is not None
+    assert join_phases(m55, few, fields_of(17, 0, 2), wide=False) is None
+    assert join_phases(m55, many, fields_of(16, 0, 2), wide=False) is None
     deep = np.ones((8, 3, 3, 512), np.int8)
-    assert join_columns(m55, deep, fields_of(16, 0, 2), wide=False) is None  # too many zeros
-    assert join_columns(Target.parse("cortex-m3"), few, fields_of(16, 0, 2), wide=False) is None
+    assert join_phases(m55, deep, fields_of(16, 0, 2), wide=False) is None  # too many zeros
+    assert join_phases(Target.parse("cortex-m3"), few, fields_of(16, 0, 2), wide=False) is None
 
 
 @pytest.mark.parametrize("of", [DType.S8, DType.S16])

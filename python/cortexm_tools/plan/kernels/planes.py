@@ -8,6 +8,7 @@ Estimates, from what `python -m benchmarks.sweep --kinds conv,depthwise` counted
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -172,17 +173,40 @@ def _pixel_mve(facts: Facts) -> float:
 def pay_blocks(facts: Facts) -> bool:
     """Whether blocks of channels are best with MVE: mostly for large windows, and channels that are no
     sixteens."""
+    mine, others = _blocks(facts), _pixel_mve(facts) * facts["out_h"] * facts["out_w"]
+    return bool(mine < (_MOST_SHARE_BLOCKS if others - mine >= _MANY else _SHARE_BLOCKS) * others)
+
+
+def _blocks(facts: Facts) -> float:
+    """Instructions of blocks of channels; infinite where they are of no use."""
     height, width, stride = facts["kernel_h"], facts["kernel_w"], facts["stride_w"]
     taps, columns = height * width, facts["out_w"]
+    if (
+        taps > _MOST_TAPS
+        or scratch_blocks(facts) > _MOST_SCRATCH_BLOCKS
+        or max(_LANES * facts["out_pixel_stride"], 8 * stride * facts["in_c"]) >= 1 << 16
+    ):
+        return math.inf
     filled = min(facts["stride_h"], _reach(facts)) * facts["out_h"] + _reach(facts)
-    mine = 0.0
+    total = 0.0
     for size in _block_sizes(facts["in_c"]):
         chunks = -(-columns * size // _LANES)
         row = 45 + height * (14 + 4 * -(-width // 4)) + chunks * (75 + 19 * -(-taps // 2))
         fill = 20 + 35 * stride + facts["in_w"] * (4 if size == _LANES else size / 2)
-        mine += 300 + 5 * taps + facts["out_h"] * row + filled * fill
-    others = _pixel_mve(facts) * facts["out_h"] * columns
-    is_near = _LANES * facts["out_pixel_stride"] < 1 << 16 > 8 * stride * facts["in_c"]
-    is_small = taps <= _MOST_TAPS and scratch_blocks(facts) <= _MOST_SCRATCH_BLOCKS
-    is_less = mine < (_MOST_SHARE_BLOCKS if others - mine >= _MANY else _SHARE_BLOCKS) * others
-    return bool(is_near and is_small and is_less)
+        total += 300 + 5 * taps + facts["out_h"] * row + filled * fill
+    return total
+
+
+def columns_mve(facts: Facts) -> float:
+    """Instructions of an int8 depthwise convolution whose windows are one column wide, with MVE."""
+    pixels = facts["out_h"] * facts["out_w"]
+    others = _pixel_mve(facts) * pixels
+    return float(min(_blocks(facts) if pay_blocks(facts) else math.inf, others))
+
+
+def columns_base(facts: Facts) -> float:
+    """The same without vectors: four channels at a time, and those that are left."""
+    taps = facts["kernel_h"]
+    fours, left = divmod(facts["in_c"], 4)
+    pixel = fours * (127 + 23 * taps) + (100 + left * (45 + 7 * taps) if left else 0)
+    return float(pixel * facts["out_h"] * facts["out_w"])

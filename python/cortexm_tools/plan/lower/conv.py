@@ -22,8 +22,8 @@ from .constants import Weights
 from .context import Selector, lowers
 from .groups import groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
-from .neighbours import NEIGHBOURS, dense, is_dense_best, join_neighbours
-from .transposed import is_convolution, join_columns, places
+from .neighbours import NEIGHBOURS, Joined, dense, is_dense_best, join_columns, join_neighbours
+from .transposed import is_convolution, join_phases, places
 from .weights import (
     constant_data,
     fits_in_32_bits,
@@ -65,25 +65,29 @@ def _layers(
     """The layer as it is, and with neighbouring pixels computed as one."""
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
     layer = _layer(select, attrs, op, extents)
-    return layer, _joined(select, layer, op, extents)
+    columns = _columns(select, attrs, op, extents)
+    if columns is None:
+        return layer, _joined(select, layer, op, extents)
+    alone = _layer(select, attrs, op, extents, may_be_dense=False)
+    return layer, _with(alone, columns)
 
 
-def _joined(select: Selector, layer: _Layer, op: Op, fields: Mapping[str, int]) -> _Layer:
-    """The layer with neighbouring pixels computed as one, where that is worth it; not where other channels
-    may lie between the pixels."""
+def _columns(
+    select: Selector, attrs: ops.ConvAttrs, op: Op, fields: Mapping[str, int]
+) -> Joined | None:
+    """Neighbouring pixels of an int8 depthwise convolution as one of all their channels."""
+    x = select.tensor(op.inputs[0])
+    if not isinstance(attrs, ops.DepthwiseConv2d) or x.dtype is not DType.S8 or x.shape[1] == 1:
+        return None
+    if select.choice is not KernelChoice.BUILTIN or select.is_joined(op.outputs[0]):
+        return None
+    weight = constant_data(select, op.inputs[1], op, "weights")
+    return join_columns(select.target, weight, fields)
+
+
+def _with(layer: _Layer, joined: Joined) -> _Layer:
+    """The layer with neighbouring pixels computed as one."""
     constants = layer.constants
-    if constants.groups > 1 or select.is_joined(op.outputs[0]):
-        return layer
-    if select.choice is not KernelChoice.BUILTIN:
-        return layer
-    if layer.kind == "transpose_conv2d":
-        joined = join_columns(select.target, constants.weight, fields, constants.wide)
-    elif layer.kind != "conv2d" or (select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields)):
-        joined = None
-    else:
-        joined = join_neighbours(select.target, constants.weight, fields, constants.wide)
-    if joined is None:
-        return layer
     bias = np.tile(constants.bias, joined.count).astype(np.int64)
     bias += constants.in_zero_point * joined.outside
     again = replace(
@@ -97,6 +101,23 @@ def _joined(select: Selector, layer: _Layer, op: Op, fields: Mapping[str, int]) 
     return replace(layer, constants=again, joined=joined.fields)
 
 
+def _joined(select: Selector, layer: _Layer, op: Op, fields: Mapping[str, int]) -> _Layer:
+    """The layer with neighbouring pixels computed as one, where that is worth it; not where other channels
+    may lie between the pixels."""
+    constants = layer.constants
+    if constants.groups > 1 or select.is_joined(op.outputs[0]):
+        return layer
+    if select.choice is not KernelChoice.BUILTIN:
+        return layer
+    if layer.kind == "transpose_conv2d":
+        joined = join_phases(select.target, constants.weight, fields, constants.wide)
+    elif layer.kind != "conv2d" or (select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields)):
+        joined = None
+    else:
+        joined = join_neighbours(select.target, constants.weight, fields, constants.wide)
+    return layer if joined is None else _with(layer, joined)
+
+
 def _is_reversed(select: Selector, attrs: ops.ConvAttrs, op: Op, weight: Array) -> bool:
     """Whether a transposed convolution is taken for a convolution with its taps in reverse."""
     if not isinstance(attrs, ops.TransposeConv2d) or select.choice is not KernelChoice.BUILTIN:
@@ -105,7 +126,14 @@ def _is_reversed(select: Selector, attrs: ops.ConvAttrs, op: Op, weight: Array) 
     return is_convolution(select.target, weight, attrs.window, wide)
 
 
-def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op, fields: Mapping[str, int]) -> _Layer:
+def _layer(
+    select: Selector,
+    attrs: ops.ConvAttrs,
+    op: Op,
+    fields: Mapping[str, int],
+    *,
+    may_be_dense: bool = True,
+) -> _Layer:
     weight = constant_data(select, op.inputs[1], op, "weights")
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
     depthwise, kind = isinstance(attrs, ops.DepthwiseConv2d), op.kind
@@ -118,6 +146,7 @@ def _layer(select: Selector, attrs: ops.ConvAttrs, op: Op, fields: Mapping[str, 
         kind, weight = "conv2d", weight.reshape(-1, out_c).T.reshape(out_c, kernel_h, kernel_w, 1)
     elif (
         depthwise
+        and may_be_dense
         and select.choice is KernelChoice.BUILTIN
         and select.tensor(op.inputs[0]).shape[1] == weight.shape[3]
         and select.tensor(op.inputs[0]).dtype is DType.S8

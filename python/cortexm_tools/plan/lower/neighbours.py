@@ -5,8 +5,8 @@ Kernels compute outputs in blocks. A pixel costs as much as some hundred product
 first one, and outputs that are left of a block cost most. So where outputs are few, `count` pixels of a
 row are one: its window is that of the first one and the columns up to the last one's, and it has the
 outputs of each, which lie side by side in memory. Windows one column wide are read as they are, from
-`count` pixels as one of more channels. Exact: products with a weight of zero add nothing, to a sum or to
-its bound.
+`count` pixels as one of more channels; so are depthwise ones, which then have channels in fours or eights.
+Exact: products with a weight of zero add nothing, to a sum or to its bound.
 
 All pixels of a short row may be one. Then its window is all columns of the image, as one pixel of more
 channels, and needs no padding: what weights that lie outside would have added, the input's zero point
@@ -54,6 +54,8 @@ _COSTS_S8 = _Costs(100, 1.2, 2.3, 45, 1.42, 45, 1.42)
 _COSTS_S16 = _Costs(112, 2.3, 2.5, 39, 1.59, 42, 1.0)
 _UNEVEN = 38  # of a row of a window of int8 that is copied first, as pixels are no fours of codes
 
+_COLUMNS = {Isa.MVE: planes.columns_mve, Isa.DSP: planes.columns_base}
+
 _MOST_PIXELS = 8
 _MOST_OF_ROW = 16  # where they are all
 _MOST_OUTPUTS = 16  # of a window; more of them have little to gain
@@ -62,6 +64,7 @@ _MOST_BYTES = 1024  # of weights that may be added
 _PER_CHANNEL = 9  # bytes of constants for its bias, multiplier and shift
 # Of the instructions at most, so that estimates that are wrong do no harm.
 _SHARE = {Isa.MVE: 0.93, Isa.DSP: 0.91}
+_SHARE_COLUMNS = 0.9  # the same of windows one column wide
 _PER_BYTE = 1  # instructions that an added byte must save
 
 
@@ -183,6 +186,44 @@ def _whole_row(weight: Array, fields: Mapping[str, int]) -> Iterator[Joined]:
         changed,
         outside.reshape(-1),
     )
+
+
+def join_columns(target: Target, weight: Array, fields: Mapping[str, int]) -> Joined | None:
+    """How many pixels of a row to compute as one of all their channels, if that is worth it: of an int8
+    depthwise convolution whose windows are one column wide, so that no channel has to do with another.
+
+    Args:
+        weight: int8 [1, kernel_h, 1, channels].
+        fields: as for `join_neighbours`.
+    """
+    _, kernel_h, kernel_w, channels = weight.shape
+    width = fields["in_w"]
+    cost = _COLUMNS.get(target.isa)
+    if cost is None or (kernel_w, fields["stride_w"], fields["in_x0"]) != (1, 1, 0):
+        return None
+    if fields["out_w"] != width or fields["in_c"] != fields["out_c"] or kernel_h == 1:
+        return None
+    facts = {**fields, "out_pixel_stride": channels}
+    alone = cost(facts)
+    best, found = _SHARE_COLUMNS * alone, None
+    for count in range(2, width + 1):
+        added = (count - 1) * channels * (kernel_h + _PER_CHANNEL)
+        if width % count or added > _MOST_BYTES:
+            continue
+        changed = {
+            "in_w": width // count,
+            "out_w": width // count,
+            "in_c": count * channels,
+            "out_c": count * channels,
+            "out_pixel_stride": count * channels,
+            "dilation_w": 1,
+        }
+        instructions = cost({**facts, **changed})
+        if instructions < best and alone - instructions >= _PER_BYTE * added:
+            best = instructions
+            outside = np.zeros(count * channels, np.int64)
+            found = Joined(count, np.tile(weight, count), changed, outside)
+    return found
 
 
 def is_dense_best(target: Target, weight: Array, window: Window) -> bool:

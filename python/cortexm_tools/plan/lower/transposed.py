@@ -50,7 +50,7 @@ def places(window: Window) -> dict[str, int]:
     return {"in_y0": window.padding[0] - reach[0], "in_x0": window.padding[1] - reach[1]}
 
 
-def join_columns(
+def join_phases(
     target: Target, weight: Array, fields: Mapping[str, int], wide: bool
 ) -> Joined | None:
     """The columns of all phases as one, if that is worth it.
