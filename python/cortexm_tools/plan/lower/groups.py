@@ -19,7 +19,7 @@ from ..kernels import gemm
 # Of int8 codes on DSP: instructions of a group at a pixel beside its products, and of a product; and of all
 # groups as one. Measured with `python -m benchmarks.sweep --kinds conv`.
 _COSTS = (480.0, 2.3)
-_ONE_GROUP = (150.0, 1.6)
+_ONE_GROUP = (400.0, 0.92)
 
 _MOST_ZEROS = 2048  # bytes of weights that may be added
 _PER_BYTE = 2  # instructions that each must save
