@@ -267,7 +267,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     in = random_codes(in_size, 8);
     weight = random_codes(weight_size, bits);
     bias = random_bias(p.out_c);
-    if (kind == DEPTHWISE16 || kind == CONV_SIGNED_TWOS) {
+    if (kind == DEPTHWISE16 || kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS) {
         const int is_extreme = one_in(4); /* the largest sums of two products */
 
         for (int32_t i = 0; i < weight_size; ++i) {
@@ -288,7 +288,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             in[i] = (int8_t)(between(0, 3) < highest ? 127 : INT8_MIN);
         }
     }
-    if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS || kind == DEPTHWISE_WINDOW_ROWS ||
+    if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS ||
+        kind == DEPTHWISE_WINDOW_ROWS ||
         kind == DEPTHWISE_PIXEL4 || is_planes || kind == TRANSPOSE_PAIRS) {
         make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS ? 31 : 22, bias,
                     p.out_c);
@@ -332,11 +333,14 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         weight = pack_phases(kind, bits, &p, weight, &bias);
         scratch = allocate(kind == TRANSPOSE_GEMM4 ? 2 * depth : (depth + 3) / 4 * 8);
     } else if (kind == CONV_FOURS || kind == CONV_SIGNED_FOURS || kind == CONV_TWOS ||
-               kind == CONV_SIGNED_TWOS) {
+               kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
         const int32_t outputs_of_group = p.out_c / groups;
 
-        if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS) {
+        if (kind == CONV_SIGNED_SPLIT_FOURS) {
+            packed = pack_signed_split_fours(weight, p.out_c, depth);
+            scratch = allocate((depth + 3) / 4 * (p.in_c % 4 == 0 ? 16 : 20));
+        } else if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS) {
             packed = kind == CONV_SIGNED_TWOS ? pack_signed_split_twos(weight, p.out_c, depth)
                      : bits == 8              ? pack_split_twos(weight, p.out_c, depth)
                                               : pack_nibble_twos(weight, p.out_c, depth);

@@ -143,6 +143,23 @@ int8_t *pack_signed_split_twos(const int8_t *weight, int32_t channels, int32_t d
     return packed;
 }
 
+int8_t *pack_signed_split_fours(const int8_t *weight, int32_t channels, int32_t depth)
+{
+    const int32_t steps = (depth + 3) / 4 * 2;
+    int8_t *const twos = pack_signed_split_twos(weight, channels, depth);
+    int8_t *const packed = copy_of(twos, (channels + 1) / 2 * 4 * steps);
+
+    for (int32_t o = 0; o < channels / 4 * 4; o += 2) {
+        for (int32_t step = 0; step < steps; ++step) {
+            const int8_t *const word = twos + 4 * (o / 2 * steps + step);
+
+            memcpy(packed + 8 * (o / 4 * steps + step) + o % 4 / 2 * 4, word, 4);
+        }
+    }
+    free(twos);
+    return packed;
+}
+
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth)
 {
     const int32_t order[4] = {0, 2, 1, 3};

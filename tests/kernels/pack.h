@@ -21,11 +21,12 @@ int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32
 int8_t *pack_raised(const int8_t *weight, int32_t count);
 int8_t *pack_eights(const int8_t *weight, int32_t channels, int32_t depth);
 
-/* The next three as the functions of their names in plan/kernels/packing.py; bytes that need not be zeros are not. */
+/* The next five as the functions of their names in plan/kernels/packing.py; bytes that need not be zeros are not. */
 int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth);
 
 int8_t *pack_split_twos(const int8_t *weight, int32_t channels, int32_t depth);
 int8_t *pack_signed_split_twos(const int8_t *weight, int32_t channels, int32_t depth);
+int8_t *pack_signed_split_fours(const int8_t *weight, int32_t channels, int32_t depth);
 
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);
 

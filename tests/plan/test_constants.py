@@ -59,6 +59,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "window_rows": 1,
         "pairs": 8 + 9 + in_twos,
         "split_twos": 4 + (0, 1, 2, 1)[depth % 4] * channels + channels % 2 * (depth + 2),
+        "signed_split_fours": -depth % 4 * channels + channels % 2 * (depth + 3),
         "signed_split_twos": -depth % 4 * channels + channels % 2 * (depth + 3),
         "depthwise16": 0,
         "depthwise8": -channels % 8 * depth,
@@ -93,7 +94,7 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
                 left = groups * (channels // groups % 4)
                 pack = call.kernel.pack
                 depth = constant.needed * (1 + pack.startswith("nibble")) // channels
-                if call.kernel.op in ("conv2d", "conv2d_symmetric"):
+                if call.kernel.serves == "conv2d":
                     window = (fields[name] for name in ("kernel_h", "kernel_w", "in_c"))
                     joined = math.prod(map(int, window)) // groups  # type: ignore[call-overload]
                     data = plan.graph.tensors[plan.steps[0].op.inputs[1]].data

@@ -283,6 +283,24 @@ def test_signed_split_twos() -> None:
         assert not left.any()
 
 
+def test_signed_split_fours() -> None:
+    """The words of signed_split_twos, those of two pairs of every four channels in turn."""
+    rng = np.random.default_rng(7)
+    for channels, depth in itertools.product((1, 2, 4, 5, 7, 8, 10), range(1, 14)):
+        weight = rng.integers(-127, 128, (channels, depth)).astype(np.int8)
+        twos, fours = (
+            pack(form, _constants(weight, channels)).weight.view("<i4")
+            for form in ("signed_split_twos", "signed_split_fours")
+        )
+        assert fours.size == twos.size
+        words = 2 * -(-depth // 4)
+        for pair, word in itertools.product(range(-(-channels // 2)), range(words)):
+            place = pair * words + word
+            if pair < channels // 4 * 2:
+                place = pair // 2 * 2 * words + 2 * word + pair % 2
+            assert fours[place] == twos[pair * words + word]
+
+
 @pytest.mark.parametrize(
     "form",
     [

@@ -81,7 +81,7 @@ def test_results_overlap_their_operands(cpu: str) -> None:
 def test_every_kernel_with_an_order_is_among_the_networks() -> None:
     """tests/device runs the same networks on the cores."""
     used = set()
-    for cpu in ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0", "any"):
+    for cpu in ("cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0", "any"):
         layers, networks = map(random_layer, range(60)), map(random_network, range(40))
         others = [*map(random_bytes, range(12)), *map(random_few, range(4))]
         for graph in [*layers, *networks, *others, *map(random_wide, range(32))]:
@@ -175,6 +175,8 @@ def test_copies_walk_the_cheapest_dimensions(
     ("cpu", "rows", "kernel"),
     [
         ("cortex-m4", 3, "cortexm_conv2d_symmetric_s8_dsp"),
+        ("cortex-m7", 3, "cortexm_conv2d_fours_s8_dsp"),
+        ("cortex-m33", 3, "cortexm_conv2d_fours_s8_dsp"),
         ("cortex-m4", 2, "cortexm_linear_s8_dsp"),
         ("cortex-m55", 3, "cortexm_linear_s8_mve"),
     ],

@@ -131,6 +131,12 @@ def test_both_matrices_of_a_recurrent_layer_need_4_bits(codes: DType) -> None:
             ["_symmetric", ""],
             "weights of two channels do not fit in the 16 bits",
         ),
+        (
+            "cortex-m33",
+            False,
+            ["_fours", ""],
+            "weights of two channels do not fit in the 16 bits",
+        ),
     ],
 )
 def test_pairs_in_16_bits_need_weights_from_minus_127(

@@ -365,11 +365,13 @@ static inline void cortexm_gemm_1x8(const cortexm_word_t *x, const cortexm_word_
     }
 }
 
-#if defined CORTEXM_IS_conv2d || defined CORTEXM_IS_conv2d_symmetric
+#if defined CORTEXM_IS_conv2d || defined CORTEXM_IS_conv2d_symmetric || defined CORTEXM_IS_conv2d_fours
 
 /* The windows of so many pixels are a panel of 16-bit values in scratch, words [k / 2][pixel]. */
 #if CODE_BITS == 16
 #define PANEL 4
+#elif defined CORTEXM_IS_conv2d_fours
+#define PANEL 2
 #else
 #define PANEL 3
 #endif

@@ -155,6 +155,7 @@
 #undef FOR_ELEMENTS
 #undef FOURS
 #undef FOUR_BIASES
+#undef FOUR_CHANNELS
 #undef FOUR_FROM
 #undef FOUR_PIXELS
 #undef FPU_REGISTERS
@@ -183,6 +184,7 @@
 #undef IS_BYTE_s8
 #undef IS_FEW
 #undef IS_SINGLE
+#undef IS_SYMMETRIC
 #undef KEEP_START
 #undef KEEP_TWO
 #undef KEPT
@@ -251,6 +253,7 @@
 #undef MULTIPLY_FOUR
 #undef MULTIPLY_HALVES
 #undef MULTIPLY_LAST
+#undef MULTIPLY_PAIR
 #undef MULTIPLY_PIXEL
 #undef MULTIPLY_QUAD
 #undef MULTIPLY_QUADS
@@ -329,7 +332,9 @@
 #undef PUT_FOUR_s16
 #undef PUT_FOUR_s8
 #undef PUT_QUAD
+#undef PUT_QUADS
 #undef PUT_SUMS
+#undef PUT_WORDS
 #undef QUAD_BYTES
 #undef QUAD_WORDS
 #undef QUANTIZE_EASY

@@ -16,6 +16,7 @@ from ..types import Plan, Step
 SUMS_32 = 2**31 - 1
 """The largest absolute value of a sum of 32 bits on which every kernel agrees."""
 
+_SIGNED_PAIRS = ("signed_split_twos", "signed_split_fours")
 _WIDE = "_wide"  # at the end of the names of operators whose kernels have sums of 64 bits
 
 
@@ -102,11 +103,11 @@ def check_pairs(plan: Plan, step: Step) -> None:
     made_by = {index: op for op in step.ops for index in op.outputs}
     for call in step.calls:
         op = made_by.get(call.result.index) if call.result is not None else None
-        if op is None or call.kernel.pack not in ("depthwise16", "signed_split_twos"):
+        if op is None or call.kernel.pack not in ("depthwise16", *_SIGNED_PAIRS):
             continue
         weight = plan.graph.tensors[op.inputs[1]].data
         assert weight is not None
-        if call.kernel.pack == "signed_split_twos":
+        if call.kernel.pack in _SIGNED_PAIRS:
             if weight.min(initial=0) < -127:
                 raise CortexMError(
                     f"weights of two channels do not fit in the 16 bits of {call.kernel.symbol}",

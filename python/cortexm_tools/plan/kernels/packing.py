@@ -421,15 +421,29 @@ def split_twos(constants: Constants) -> Array:
     return filled_up([words], 4 if depth % 4 == 1 else 0)
 
 
-def signed_split_twos(constants: Constants) -> Array:
-    """The same of weights from -127 on, as 256 * b + a, whose inputs are filled up to fours."""
+def _signed_words(constants: Constants) -> Array:
+    """Halves 256 * b + a [pair, half], of split_twos' inputs filled up to fours."""
     rows = constants.rows
     channels, depth = rows.shape
     fours = np.pad(rows.astype(np.int32), [(0, channels % 2), (0, -depth % 4)]).reshape(
         channels + channels % 2, -1, 4
     )
     turns = fours[:, :, [0, 2, 1, 3]].reshape(len(fours), -1)
-    return (256 * turns[1::2] + turns[0::2]).astype("<i2").reshape(-1).view(np.int8)
+    return (256 * turns[1::2] + turns[0::2]).astype("<i2")
+
+
+def signed_split_twos(constants: Constants) -> Array:
+    """The same of weights from -127 on, as 256 * b + a, whose inputs are filled up to fours."""
+    return _signed_words(constants).reshape(-1).view(np.int8)
+
+
+def signed_split_fours(constants: Constants) -> Array:
+    """The same where of every four channels the words of both pairs take turns."""
+    words = _signed_words(constants)
+    pairs = words.reshape(len(words), words.shape[1] // 2, 2)
+    whole = len(constants.rows) // 4 * 2
+    turns = pairs[:whole].reshape(whole // 2, 2, *pairs.shape[1:]).transpose(0, 2, 1, 3)
+    return np.concatenate([turns.reshape(-1), pairs[whole:].reshape(-1)]).view(np.int8)
 
 
 def signed_split_twos_size(constants: Constants) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...target import CORES
 from . import cmsis_nn, planes
 
 Facts = Mapping[str, Any]
@@ -126,6 +127,19 @@ def _one_plane(facts: Facts) -> bool:
 def _from_minus_127(facts: Facts) -> bool:
     """No weight is below -127, so that the sum of two products with int8 codes fits in 16 bits."""
     return bool(facts["least_weight"] >= -127)
+
+
+def _pairs_pay(facts: Facts) -> bool:
+    """Four channels of two pixels at a time, whose operands are two loads of two words, take fewer cycles
+    on the core by its costs than two channels of three pixels with a load of three and half a load of two
+    (conv2d_dsp.inc), and by more than single pixels cost in small images: three in a hundred."""
+    costs = {name: sum(cost) / 2 for name, cost in CORES[facts["core"]].cycles.items()}
+    if not costs:
+        return False
+    three = costs["load_multiple"] + 3 * costs["registers"]
+    fours = 8 * costs["multiply"] + 2 * costs["alu"] + 2 * costs["load_double"]
+    twos = 6 * costs["multiply"] + costs["alu"] + three + costs["load_double"] / 2
+    return fours / 16 <= 0.97 * twos / 12
 
 
 def _from_zero(facts: Facts) -> bool:
@@ -308,6 +322,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "left_3x3": _left_3x3,
     "sixteens_3x3": _sixteens_3x3,
     "from_minus_127": _from_minus_127,
+    "pairs_pay": _pairs_pay,
     "one_plane": _one_plane,
     "planes_pay_dsp": planes.pay_dsp,
     "planes_pay_mve": planes.pay_mve,
@@ -415,6 +430,11 @@ def _panel(facts: Facts) -> int:
 def _panel_bytes(facts: Facts) -> int:
     """The windows of three pixels in 16 bits, and one as bytes where pixels are no fours of channels."""
     return 3 * 2 * 4 * _quads(facts) + (4 * _quads(facts) if facts["in_c"] % 4 else 0)
+
+
+def _pair_bytes(facts: Facts) -> int:
+    """The windows of two pixels in 16 bits, and one as bytes, likewise."""
+    return 2 * 2 * 4 * _quads(facts) + (4 * _quads(facts) if facts["in_c"] % 4 else 0)
 
 
 def _triples(facts: Facts) -> int:
@@ -597,6 +617,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "tap_vectors_weights": _tap_vectors_weights,
     "tap_wide_vectors_weights": _tap_wide_vectors_weights,
     "panel": _panel,
+    "pair_bytes": _pair_bytes,
     "panel_bytes": _panel_bytes,
     "tap_tables": _tap_tables,
     "wide_tap_tables": _wide_tap_tables,

@@ -178,7 +178,7 @@ class Selector:
             serving,
             self.target,
             layer=str(op.layer),
-            facts={"isa": self._lowerings.isa, **(facts or {})},
+            facts={"core": self.target.core, "isa": self._lowerings.isa, **(facts or {})},
             choice=self._lowerings.choice,
         )
         self.variants |= symbols(name, serving)
