@@ -175,8 +175,6 @@ def test_copies_walk_the_cheapest_dimensions(
     ("cpu", "rows", "kernel"),
     [
         ("cortex-m4", 3, "cortexm_conv2d_symmetric_s8_dsp"),
-        ("cortex-m7", 3, "cortexm_conv2d_fours_s8_dsp"),
-        ("cortex-m33", 3, "cortexm_conv2d_fours_s8_dsp"),
         ("cortex-m4", 2, "cortexm_linear_s8_dsp"),
         ("cortex-m55", 3, "cortexm_linear_s8_mve"),
     ],
@@ -185,3 +183,19 @@ def test_rows_of_a_linear_layer_as_pixels(cpu: str, rows: int, kernel: str) -> N
     net = Net("rows", 1)
     plan = make_plan(net.finish(net.linear(net.input((rows, 20)), 6)), Target.parse(cpu))
     assert kernel in [call.kernel.symbol for step in plan.steps for call in step.calls]
+
+
+@pytest.mark.parametrize(
+    ("cpu", "outputs", "op"),
+    [
+        ("cortex-m4", 8, "conv2d_symmetric"),
+        ("cortex-m7", 8, "conv2d_fours"),
+        ("cortex-m33", 8, "conv2d_fours"),
+        ("cortex-m33", 6, "conv2d_symmetric"),
+    ],
+)
+def test_fours_of_outputs_where_pairs_of_words_cost_little(cpu: str, outputs: int, op: str) -> None:
+    net = Net("fours", 1)
+    graph = net.finish(net.conv(net.input((1, 4, 5, 5)), outputs, (1, 1)))
+    plan = make_plan(graph, Target.parse(cpu))
+    assert op in [call.kernel.op for step in plan.steps for call in step.calls]

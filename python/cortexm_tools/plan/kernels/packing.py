@@ -429,7 +429,8 @@ def _signed_words(constants: Constants) -> Array:
         channels + channels % 2, -1, 4
     )
     turns = fours[:, :, [0, 2, 1, 3]].reshape(len(fours), -1)
-    return (256 * turns[1::2] + turns[0::2]).astype("<i2")
+    words: Array = (256 * turns[1::2] + turns[0::2]).astype("<i2")
+    return words
 
 
 def signed_split_twos(constants: Constants) -> Array:
@@ -443,7 +444,8 @@ def signed_split_fours(constants: Constants) -> Array:
     pairs = words.reshape(len(words), words.shape[1] // 2, 2)
     whole = len(constants.rows) // 4 * 2
     turns = pairs[:whole].reshape(whole // 2, 2, *pairs.shape[1:]).transpose(0, 2, 1, 3)
-    return np.concatenate([turns.reshape(-1), pairs[whole:].reshape(-1)]).view(np.int8)
+    packed: Array = np.concatenate([turns.reshape(-1), pairs[whole:].reshape(-1)])
+    return packed.view(np.int8)
 
 
 def signed_split_twos_size(constants: Constants) -> int:
