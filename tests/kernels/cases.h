@@ -35,6 +35,7 @@ typedef enum {
     CONV_RAISED,
     CONV_GEMM4,
     CONV_FEW,
+    CONV_TILES,
     CONV_TWOS,
     CONV_SIGNED_TWOS,
     CONV_SIGNED_SPLIT_FOURS,
@@ -86,6 +87,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise_left_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_LEFT)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
 #define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
+#define conv_tiles_s8_case(variant, ref) conv_case(variant, ref, CONV_TILES)
 #define conv_planes_s8_case(variant, ref) conv_case(variant, ref, CONV_PLANES)
 #define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)

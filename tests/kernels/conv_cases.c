@@ -73,6 +73,30 @@ static int32_t blocks_row(const cortexm_conv_s8_t *p)
         (p).in_row_stride = (p).in_w * (p).in_c + (form == 2 ? 0 : between(0, 3));                 \
     } while (0)
 
+/* Windows of a pixel in the image, maybe all of it. */
+#define PIXELS_INSIDE(p)                                                                           \
+    do {                                                                                           \
+        (p).in_y0 = (int16_t)between(0, 2);                                                        \
+        (p).in_x0 = (int16_t)between(0, 2);                                                        \
+        if (one_in(2)) {                                                                           \
+            (p).in_x0 = 0;                                                                         \
+            (p).stride_h = (p).stride_w = 1;                                                       \
+        }                                                                                          \
+        (p).in_h = (uint16_t)((p).in_y0 + ((p).out_h - 1) * (p).stride_h + between(1, 2));         \
+        (p).in_w = (uint16_t)((p).in_x0 + ((p).out_w - 1) * (p).stride_w + (one_in(2) ? 1 : 2));   \
+        (p).in_row_stride = (p).in_w * (p).in_c + (one_in(2) ? 0 : between(0, 3));                 \
+    } while (0)
+
+/* As `tile` in plan/kernels/requirements.py, and what is in a row of small windows. */
+#define ARE_SHARED(p)                                                                              \
+    ((p).kernel_h == 3 && (p).kernel_w == 3 && (p).in_c % 16 == 0 && (p).stride_w <= 2)
+#define TILE_ROW(p) ((((p).out_w - 1) / 4 * 4 + 3) * (p).stride_w + (p).kernel_w) * (p).in_c
+#define TILE_SCRATCH(p)                                                                            \
+    (ARE_SHARED(p)                        ? 9 * ((p).stride_w + 1) * (p).in_c                      \
+     : (p).kernel_h * (p).kernel_w == 1   ? 4 * (p).in_c                                           \
+                                          : ((p).kernel_h * (p).kernel_w * (p).in_c + 15) / 16 * 80 + \
+                                              (p).kernel_h * TILE_ROW(p))
+
 /* The same layer with multipliers of 16 bits, which `multiplier` gets. */
 static cortexm_conv_s8w4_t narrow_params(const cortexm_conv_s8_t *p, int16_t *multiplier)
 {
@@ -159,11 +183,11 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_FEW ? 8 * between(1, 4) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
-    const int32_t group_out = kind == CONV_FEW ? 4 * any_out : any_out;
+    const int32_t group_out = kind == CONV_FEW ? 4 * any_out : kind == CONV_TILES ? any_out + any_out % 2 : any_out;
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
@@ -222,17 +246,28 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     if (kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_PIXEL8) {
         MAKE_PIXEL(p);
     }
-    if (kind == CONV_FEW) { /* windows of a pixel in the image, maybe all of it */
+    if (kind == CONV_FEW) {
         p.kernel_h = p.kernel_w = 1;
-        p.in_y0 = (int16_t)between(0, 2);
-        p.in_x0 = (int16_t)between(0, 2);
-        if (one_in(2)) {
-            p.in_x0 = 0;
-            p.stride_h = p.stride_w = 1;
+        PIXELS_INSIDE(p);
+    }
+    if (kind == CONV_TILES) { /* 3x3 windows that share columns, pixels, or small windows */
+        p.dilation_h = p.dilation_w = 1;
+        if (p.in_c % 16 == 0 && one_in(2)) {
+            p.kernel_h = p.kernel_w = 3;
+            p.stride_w = (uint16_t)between(1, 2);
         }
-        p.in_h = (uint16_t)(p.in_y0 + (p.out_h - 1) * p.stride_h + between(1, 2));
-        p.in_w = (uint16_t)(p.in_x0 + (p.out_w - 1) * p.stride_w + (one_in(2) ? 1 : 2));
-        p.in_row_stride = p.in_w * p.in_c + (one_in(2) ? 0 : between(0, 3));
+        while (!ARE_SHARED(p) && p.kernel_h > 1 &&
+               (p.kernel_h - 1) * TILE_ROW(p) + p.kernel_w * p.in_c > 256) {
+            --p.kernel_h;
+        }
+        while (!ARE_SHARED(p) && p.kernel_w > 1 && p.kernel_w * p.in_c > 256) {
+            --p.kernel_w;
+        }
+        if (p.kernel_h * p.kernel_w == 1 && p.in_c % 16 != 0) {
+            p.kernel_w = 2;
+        } else if (p.kernel_h * p.kernel_w == 1) {
+            PIXELS_INSIDE(p);
+        }
     }
     p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
     if (kind == DEPTHWISE16 && p.in_c == 8) {
@@ -243,9 +278,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
-    if (is_relu) {
-        p.out_zero_point = p.act_min = INT8_MIN;
+    if (is_relu || kind == CONV_TILES) {
+        p.act_min = INT8_MIN;
         p.act_max = INT8_MAX;
+    }
+    if (is_relu || (kind == CONV_TILES && one_in(2))) {
+        p.out_zero_point = INT8_MIN;
     }
 
     multipliers = allocate(p.out_c * (int32_t)sizeof *multipliers);
@@ -253,7 +291,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
-        if ((kind == CONV_GEMM4 || kind == CONV_FEW || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
+        if ((kind == CONV_GEMM4 || kind == CONV_FEW || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
              kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4 || is_planes) &&
             shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
@@ -294,12 +332,22 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS ? 31 : 22, bias,
                     p.out_c);
     }
+    for (int32_t i = 0; kind == CONV_TILES && i < p.out_c; ++i) {
+        bias[i] %= 1 << 22; /* 23 bits */
+    }
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     ref(&p, in, weight, bias, o.data[1], NULL);
     if (kind == CONV_FEW) {
         packed = pack_gemm4(weight, p.out_c, 1, p.in_c);
         free(weight);
         weight = packed;
+    }
+    if (kind == CONV_TILES) {
+        weight = pack_tiles(&p, weight);
+        bias = pack_tile_tables(&p, bias);
+        p.multiplier = NULL;
+        p.shift = NULL;
+        scratch = allocate(TILE_SCRATCH(p));
     }
     if (kind == CONV_GEMM4) {
         const int32_t inputs = p.kernel_h * p.kernel_w * group_in;

@@ -45,6 +45,46 @@ int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32
     return pack_gemm4_in(16, weight, channels, groups, depth);
 }
 
+int8_t *pack_tiles(const cortexm_conv_s8_t *p, int8_t *weight)
+{
+    const int32_t row = p->kernel_w * p->in_c;
+    const int32_t depth = p->kernel_h * row;
+    const int32_t chunks = (depth + 15) / 16;
+    const int is_shared = p->kernel_h == 3 && p->kernel_w == 3 && p->in_c % 16 == 0 && p->stride_w <= 2;
+    int8_t *const packed = allocate(p->out_c * 16 * chunks);
+
+    memset(packed, 0, (size_t)(p->out_c * 16 * chunks));
+    for (int32_t i = 0; i < p->out_c * depth; ++i) {
+        const int32_t o = i / depth;
+        const int32_t k = i % depth;
+        const int32_t column = k / p->in_c % p->kernel_w;
+        const int32_t turn = p->stride_w == 1 || column == 0 ? column : 3 - column;
+        const int32_t shared = k / row * (row / 16) + k % p->in_c / 16 * 3 + turn;
+        const int32_t chunk = is_shared ? shared : k / 16;
+
+        packed[(o / 2 * chunks + chunk) * 32 + o % 2 * 16 + k % 16] = weight[i];
+    }
+    free(weight);
+    return packed;
+}
+
+int32_t *pack_tile_tables(const cortexm_conv_s8_t *p, int32_t *bias)
+{
+    int32_t *const words = allocate(p->out_c * 8);
+
+    for (int32_t o = 0; o < p->out_c; ++o) {
+        uint32_t word = ((uint32_t)bias[o] << 8) + (uint8_t)p->shift[o];
+
+        if (o % 2 == 0) {
+            word = (word & 0x7fffffffu) | (o + 2 == p->out_c ? 0x80000000u : 0);
+        }
+        words[o / 2 * 4 + o % 2] = (int32_t)word;
+        words[o / 2 * 4 + 2 + o % 2] = p->multiplier[o];
+    }
+    free(bias);
+    return words;
+}
+
 int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth)
 {
     const int32_t whole = channels / 4 * 4;

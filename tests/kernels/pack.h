@@ -14,6 +14,10 @@ int8_t *pack_gemm_of(int32_t block, int32_t chunk_width, const int8_t *weight, i
 int8_t *pack_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels, int32_t groups,
                       int32_t depth);
 
+/* As tiles and tile_tables in plan/kernels/packing.py. They take over `weight` and `bias`. */
+int8_t *pack_tiles(const cortexm_conv_s8_t *p, int8_t *weight);
+int32_t *pack_tile_tables(const cortexm_conv_s8_t *p, int32_t *bias);
+
 /* As fours in plan/kernels/packing.py. */
 int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 

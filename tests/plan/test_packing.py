@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -364,6 +364,40 @@ def test_raised_and_eights(channels: int) -> None:
             assert plain[channel, k] == blocks[place] == raised
 
 
+@pytest.mark.parametrize(
+    ("window", "in_c", "stride"),
+    [((3, 3), 32, 1), ((3, 3), 32, 2), ((3, 3), 32, 3), ((2, 3), 5, 1)],
+)
+def test_tiles(window: tuple[int, int], in_c: int, stride: int) -> None:
+    """Sixteen weights of two channels in turns; of columns that windows share, those of a row together."""
+    weight = np.random.default_rng(1).integers(-128, 128, (6, *window, in_c)).astype(np.int8)
+    packed = pack("tiles", replace(_constants(weight, 6), stride=(1, stride)))
+    chunks = -(-weight[0].size // 16)
+    found = packed.weight.reshape(3, chunks, 2, 16)
+    for (o, y, x, c), value in np.ndenumerate(weight):
+        place = (y * window[1] + x) * in_c + c
+        if in_c == 32 and stride < 3:
+            column = (0, 1, 2)[x] if stride == 1 else (0, 2, 1)[x]
+            place = ((y * 2 + c // 16) * 3 + column) * 16 + c % 16
+        assert found[o // 2, place // 16, o % 2, place % 16] == value
+    assert np.count_nonzero(found) == np.count_nonzero(weight)
+
+
+def test_tables_of_tiles() -> None:
+    """256 times the bias and the shift of two channels, and their multipliers; the last pair is marked."""
+    weight, biases = np.zeros((6, 16), np.int8), np.array([5, -6, -7, 8, -(2**22) + 1, 2**22 - 1])
+    constants = replace(_constants(weight, 6), bias=biases.astype(np.int32))
+    packed = pack("tiles", constants)
+    assert packed.multiplier.size == packed.shift.size == 0
+    plain = constants.tables
+    for pair, words in enumerate(packed.bias.astype(np.int64).reshape(3, 4)):
+        first, second = 2 * pair, 2 * pair + 1
+        assert (words[0] < 0) == (pair == 2)
+        assert (words[0] << 33 >> 41, words[1] >> 8) == (biases[first], biases[second])
+        assert words[:2].astype(np.int8).tolist() == plain.shift[first : second + 1].tolist()
+        assert words[2:].tolist() == plain.multiplier[first : second + 1].tolist()
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_sizes_are_those_of_packed_weights(form: str) -> None:
     """Plans are compared by them; weights are packed for the one that is taken."""
@@ -384,6 +418,8 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
         out_c = 8 + in_c * per_group if depthwise else groups * per_group
         if form == "depthwise16":
             out_c = 16 * in_c
+        if form == "tiles":
+            out_c *= 2
         shape = (1, height, width, out_c) if depthwise else (out_c, height, width, in_c)
         weight = rng.integers(-128, 128, shape).astype(np.int8)
         bias, multipliers, shifts, plain = rng.integers(-99, 99, (4, out_c)).astype(np.int32)

@@ -201,6 +201,11 @@ def random_layer(seed: int, codes: DType = DType.S8) -> Graph:
     padding = (*(int(pick(0, k)) for k in kernel), *(int(pick(0, k)) for k in kernel))
     if seed % 10 == 0:
         x = net.quantize(x, dtype=codes)
+    elif seed % 20 == 12 and codes is DType.S8:  # windows that share columns
+        x = net.input((1, 16 * (seed // 20 % 2 + 1), height, 8 * width), codes)
+        net.inputs.pop(0)
+        edge = (padding[0] % 2, 1, padding[2] % 2, 1)
+        x = net.conv(x, 2 * int(pick(1, 10)), (3, 3), stride, edge, relu=True)
     elif seed % 10 <= 3:
         x = net.conv(x, int(pick(1, 20)), kernel, stride, padding)
     elif seed % 10 == 4:

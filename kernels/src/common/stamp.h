@@ -79,6 +79,7 @@
 #undef BLOCK
 #undef BLOCKS
 #undef BLOCK_WORDS
+#undef BOTH
 #undef BYTES
 #undef C4
 #undef C8
@@ -161,6 +162,7 @@
 #undef FPU_REGISTERS
 #undef FRACTION
 #undef FROM
+#undef FURTHER
 #undef GATHER
 #undef GATHER_CODES
 #undef GATHER_avg_pool2d
@@ -265,6 +267,7 @@
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP
 #undef NEIGHBOURS
+#undef NEXT
 #undef NEXT4
 #undef NEXT8
 #undef NEXT_APART

@@ -19,6 +19,7 @@ from .overlap import overwrites_unread
 from .states import check_states
 from .sums import check_ends, check_four_bits, check_fours, check_pairs, check_sums
 from .tables import check_tables
+from .tiles import check_tiles
 from .transposed import check_transposed
 
 
@@ -34,7 +35,8 @@ def check_plan(plan: Plan) -> Plan:
     Sums of int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
     (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions with
-    other groups, channels or windows than the model's have its products (joined.py).
+    other groups, channels or windows than the model's have its products (joined.py); those by tiles have
+    windows, clamps and biases for these (tiles.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -70,6 +72,7 @@ def check_plan(plan: Plan) -> Plan:
         check_ends(plan, step)
         check_fours(plan, step)
         check_transposed(plan, step)
+        check_tiles(plan, step)
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)

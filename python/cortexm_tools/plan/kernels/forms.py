@@ -81,6 +81,7 @@ FORMS: dict[str, Form] = {
     "tap_fours": Form(packing.tap_fours),
     "tap_pairs": Form(packing.tap_pairs, packing.tap_pairs_size),
     "split_twos": Form(packing.split_twos, packing.split_twos_size),
+    "tiles": Form(packing.tiles, packing.tiles_size, packing.tile_tables),
     "twos": Form(packing.twos, packing.twos_size),
     "wide_phases_gemm4": Form(packing.wide_phases_gemm4, packing.wide_phases_gemm4_size),
     "wide_phases_pairs": Form(packing.phases_pairs, packing.phases_pairs_size),

@@ -219,6 +219,37 @@ def gemm4_wide_size(constants: Constants) -> int:
     return constants.weight.size + behind_gemm4(constants, 8)
 
 
+def tiles(constants: Constants) -> Array:
+    """Channels in twos, sixteen weights of either in turns, filled up with zeros: see conv2d_mve.inc. Where
+    windows are 3x3 of channels in sixteens those of the columns of a row stand side by side, with windows
+    two columns apart the odd one last."""
+    weight = constants.weight
+    stride = constants.stride[1]
+    if weight.shape[1:3] == (3, 3) and weight.shape[3] % 16 == 0 and stride <= 2:
+        order = [0, 1, 2] if stride == 1 else [0, 2, 1]
+        rows = weight[:, :, order].reshape(len(weight), 3, 3, -1, 16).transpose(0, 1, 3, 2, 4)
+    else:
+        rows = np.pad(constants.rows, ((0, 0), (0, -constants.rows.shape[1] % 16)))
+    turns = rows.reshape(len(weight) // 2, 2, -1, 16).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(turns).reshape(-1)
+
+
+def tiles_size(constants: Constants) -> int:
+    channels, depth = constants.rows.shape
+    return int(channels * (depth + -depth % 16))
+
+
+def tile_tables(constants: Constants) -> Tables:
+    """In the place of the biases four words of two channels: 256 times the bias and the shift of each, the
+    first without its sign, which says whether these are the last two; and the multipliers of both."""
+    plain = constants.tables
+    first = plain.bias.astype(np.int32) * 256 + (plain.shift.astype(np.int32) & 255)
+    words = np.stack([first.reshape(-1, 2), plain.multiplier.reshape(-1, 2)], axis=1).reshape(-1)
+    words[0::4] &= 0x7FFFFFFF
+    words[-4] |= np.int32(-(1 << 31))
+    return Tables(words, np.zeros(0, np.int32), np.zeros(0, np.int8))
+
+
 def plain_bias(constants: Constants) -> Tables:
     """Biases without the zero point, for kernels that subtract it from every code."""
     return replace(constants.tables, bias=constants.plain_bias)

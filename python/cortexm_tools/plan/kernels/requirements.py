@@ -167,6 +167,28 @@ def _few_outputs(limit: int) -> Callable[[Facts], bool]:
     return lambda facts: bool(facts["out_features"] < limit and facts["in_features"] >= 32)
 
 
+def _tiles(facts: Facts) -> bool:
+    """A convolution of all channels, in twos, whose codes have no clamp but that of their type; 3x3 or 1x1 of
+    channels in sixteens, or of windows so small that 8 bits have the places of their inputs. 23 bits have the
+    biases, and 16 the places of four pixels' results. Where the plan asks for tiles (search/tiles.py)."""
+    is_whole = facts["groups"] == 1 and facts["out_c"] % 2 == 0 and _undilated(facts)
+    is_plain = facts["act_min"] == -128 and facts["act_max"] == 127
+    is_near = facts["largest_bias"] < 1 << 22 and facts["out_pixel_stride"] <= 16383
+    if not (facts["tiles"] and is_whole and is_plain and is_near):
+        return False
+    if is_pointwise(facts) or _shares_columns(facts):
+        return bool(facts["in_c"] % 16 == 0)
+    row, high = _tile_row(facts), facts["kernel_h"]
+    last = (high - 1) * row + facts["kernel_w"] * facts["in_c"]
+    return bool(high * facts["kernel_w"] > 1 and last <= 256 and high * row <= 512)
+
+
+def _shares_columns(facts: Facts) -> bool:
+    """3x3 windows of channels in sixteens, up to two columns apart: is_shared in conv2d_mve.inc."""
+    is_3x3 = facts["kernel_h"] == facts["kernel_w"] == 3
+    return bool(is_3x3 and facts["in_c"] % 16 == 0 and facts["stride_w"] <= 2)
+
+
 def _pixel(facts: Facts) -> bool:
     """Depthwise: one output pixel, whose taps lie in the image with one distance between them, and one
     output channel for each input channel."""
@@ -334,6 +356,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_inputs": _few_inputs,
     "few_outputs_dsp": _few_outputs(4),
     "few_outputs_mve": _few_outputs(8),
+    "tiles": _tiles,
     "pixel": _pixel,
     "undilated": _undilated,
     "vector_columns": _vector_columns,
@@ -391,6 +414,23 @@ def windows_together(facts: Facts, column: int) -> int:
         return 1
     most = max(2 * width, min(7 * stride + width, 512 // column))
     return int((most - width) // stride + 1)
+
+
+def _tile(facts: Facts) -> int:
+    """Bytes for sixteen inputs at a time of four windows, which may share columns, and for small windows the
+    rows that they are in, and where."""
+    if _shares_columns(facts):
+        return int((3 * facts["stride_w"] + 3) * 3 * facts["in_c"])
+    chunks = -(-facts["kernel_h"] * facts["kernel_w"] * facts["in_c"] // 16)
+    if facts["kernel_h"] == facts["kernel_w"] == 1:
+        return int(64 * chunks)
+    return int((64 + 16) * chunks + facts["kernel_h"] * _tile_row(facts))
+
+
+def _tile_row(facts: Facts) -> int:
+    """Bytes of a row of the windows of a row of pixels, in fours."""
+    pixels = (facts["out_w"] + 3) // 4 * 4
+    return int(((pixels - 1) * facts["stride_w"] + facts["kernel_w"]) * facts["in_c"])
 
 
 def _wide_columns(facts: Facts) -> int:
@@ -611,6 +651,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
     "columns": _columns,
     "wide_columns": _wide_columns,
+    "tile": _tile,
     "two_phase_windows": _two_phase_windows,
     "two_wide_phase_windows": _two_wide_phase_windows,
     "widened_phase_window": _widened_phase_window,

@@ -61,7 +61,7 @@ class Lowerings:
     """The operators of a graph as kernel calls, each lowered once for every set of kernels to do without.
 
     Whoever compares plans of one graph, also in another order, shares one of these. With `apart` no two
-    constants are put together.
+    constants are put together. With `tiles` convolutions may take conv2d_tiles (plan/search/tiles.py).
     """
 
     def __init__(
@@ -71,9 +71,11 @@ class Lowerings:
         choice: KernelChoice = KernelChoice.BUILTIN,
         *,
         apart: bool = False,
+        tiles: bool = False,
     ) -> None:
         self.tensors = graph.tensors
         self.apart = apart
+        self.tiles = tiles
         self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
         self.target = target
         self.choice = choice
@@ -178,7 +180,12 @@ class Selector:
             serving,
             self.target,
             layer=str(op.layer),
-            facts={"core": self.target.core, "isa": self._lowerings.isa, **(facts or {})},
+            facts={
+                "core": self.target.core,
+                "isa": self._lowerings.isa,
+                "tiles": self._lowerings.tiles,
+                **(facts or {}),
+            },
             choice=self._lowerings.choice,
         )
         self.variants |= symbols(name, serving)

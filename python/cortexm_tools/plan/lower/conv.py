@@ -32,6 +32,7 @@ from .weights import (
     largest_plain_sum,
     largest_start,
     largest_sum,
+    needed_biases,
     needed_bytes,
     table_fields,
     types_of,
@@ -229,6 +230,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "largest_sum": layer.largest_sum,
         "largest_plain_sum": layer.largest_plain_sum,
         "largest_start": layer.largest_start,
+        "largest_bias": int(np.abs(layer.constants.bias.astype(np.int64)).max(initial=0)),
         "least_weight": int(layer.constants.weight.min(initial=0)),
     }
     kernel = select.kernel(layer.kind, layer.types, op, facts)
@@ -247,7 +249,9 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
                 "x".join(map(str, shape)),
                 needed=needed_bytes(kernel, weight),
             ),
-            select.constant("b_" + label, packed.bias, needed=constants.bias.itemsize * out_c),
+            select.constant(
+                "b_" + label, packed.bias, needed=needed_biases(constants, packed, out_c)
+            ),
         ],
         select.scratch(kernel, fields),
         positions * taps,

@@ -29,6 +29,7 @@ from .weights import (
     folded_bias,
     largest_start,
     largest_sum,
+    needed_biases,
     needed_bytes,
     table_fields,
     types_of,
@@ -124,6 +125,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "largest_sum": bound,
         "largest_plain_sum": bound,
         "largest_start": start,
+        "largest_bias": int(np.abs(constants.bias.astype(np.int64)).max(initial=0)),
         "least_weight": int(constants.weight.min(initial=0)),
     }
     is_wide = x.dtype is DType.S16 and not fits_in_32_bits(bound)
@@ -144,6 +146,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         kernel = own()
     packed = FORMS[kernel.pack].tables(constants)
     named = table_fields(select, packed, label, out_features)
+    needed = needed_biases(constants, packed, out_features)
     args: list[Arg] = [
         TensorArg(op.inputs[0]),
         select.constant(
@@ -152,7 +155,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
             "x".join(map(str, constants.weight.shape)),
             needed=needed_bytes(kernel, constants.weight),
         ),
-        select.constant("b_" + label, packed.bias, needed=constants.bias.nbytes),
+        select.constant("b_" + label, packed.bias, needed=needed),
         TensorArg(op.outputs[0]),
         select.scratch(kernel, fields),
     ]

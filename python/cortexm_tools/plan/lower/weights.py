@@ -68,6 +68,15 @@ def needed_bytes(kernel: Kernel, weight: Array) -> int:
     return -(-weight.size // 2) if kernel.types.endswith("w4") else weight.nbytes
 
 
+def needed_biases(constants: Constants, packed: Tables, channels: int) -> int:
+    """What the model brings of the biases of so many channels, and of requantizations if they stand among
+    them."""
+    each = [constants.bias]
+    if not packed.multiplier.size:
+        each += [constants.tables.multiplier, constants.tables.shift]
+    return channels * sum(table.itemsize for table in each)
+
+
 def fits_in_32_bits(bound: int) -> bool:
     """Whether sums whose absolute value is at most `bound` need no more."""
     return bound < 1 << 31

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from ...ir import Graph
-from ...target import Optimize, Target
+from ...target import Isa, Optimize, Target
 from ..kernels.table import KernelChoice
 from ..lower.context import Lowerings
 from ..lower.gates import fuse_gates
@@ -16,6 +16,7 @@ from .candidates import Candidates
 from .least_flash import MORE_CONSTANTS, larger_kernels
 from .matrix_bands import together
 from .order import smallest_order
+from .tiles import tiles_pay
 from .whole import Spare, WholeCalls
 
 
@@ -39,9 +40,20 @@ class SearchSpace:
         self.graph = settle(fused)
         self.target = target
         self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)
-        # By the number of the order, and the kernels to do without.
-        self._known: dict[tuple[int, frozenset[str], Spare], Candidates] = {}
-        self._larger: dict[tuple[int, Spare], frozenset[str]] = {}
+        # By the lowerings, the number of the order, and the kernels to do without.
+        self._known: dict[tuple[Lowerings, int, frozenset[str], Spare], Candidates] = {}
+        self._larger: dict[tuple[Lowerings, int, Spare], frozenset[str]] = {}
+
+    @cached_property
+    def _ways(self) -> list[Lowerings]:
+        """Operators as kernel calls: with tiles, if these pay, and without, as they may need more scratch."""
+        plain = self._lowerings
+        if self.target.isa is not Isa.MVE or plain.choice is not KernelChoice.BUILTIN:
+            return [plain]
+        tiled = Lowerings(self.graph, self.target, apart=plain.apart, tiles=True)
+        calls = (WholeCalls(self.graph, each).calls for each in (plain, tiled))
+        pay = tiles_pay(*([call for made in whole for call in made] for whole in calls))
+        return [tiled, plain] if pay else [plain]
 
     @cached_property
     def _orders(self) -> list[Graph]:
@@ -61,35 +73,45 @@ class SearchSpace:
         Raises:
             CortexMError: an operator has no kernel, the first one is named.
         """
-        return self._candidates(0, self.graph, optimize)
+        return self._candidates(self._ways[0], 0, self.graph, optimize)
 
     def candidates(
         self, optimize: Optimize, spare: Spare = frozenset(), *, matrices: bool = False
     ) -> list[Candidates]:
-        """Those in each order, the program's own first, with the kernels that `optimize` asks for; with
-        `matrices` also in the order for bands of them.
+        """Those in each order, the program's own first, with the kernels that `optimize` asks for, and in
+        each way, the fastest first; with `matrices` also in the order for bands of them.
 
         Raises:
             CortexMError: an operator has no kernel, the first one is named.
         """
         orders = [*self._orders, *(self._order_for_matrices if matrices else ())]
         return [
-            self._candidates(number, graph, optimize, spare) for number, graph in enumerate(orders)
+            self._candidates(lowerings, number, graph, optimize, spare)
+            for number, graph in enumerate(orders)
+            for lowerings in self._ways
         ]
 
     def _candidates(
-        self, number: int, graph: Graph, optimize: Optimize, spare: Spare = frozenset()
+        self,
+        lowerings: Lowerings,
+        number: int,
+        graph: Graph,
+        optimize: Optimize,
+        spare: Spare = frozenset(),
     ) -> Candidates:
         avoid: frozenset[str] = frozenset()
         if optimize is Optimize.SIZE:
-            avoid = self._larger_kernels(number, graph, spare)
-        key = number, avoid, spare
+            avoid = self._larger_kernels(lowerings, number, graph, spare)
+        key = lowerings, number, avoid, spare
         if key not in self._known:
-            self._known[key] = Candidates(graph, self._lowerings, avoid, spare)
+            self._known[key] = Candidates(graph, lowerings, avoid, spare)
         return self._known[key]
 
-    def _larger_kernels(self, number: int, graph: Graph, spare: Spare) -> frozenset[str]:
-        if (number, spare) not in self._larger:
-            fastest = WholeCalls(graph, self._lowerings, MORE_CONSTANTS, spare=spare)
-            self._larger[number, spare] = larger_kernels(self._lowerings, fastest)
-        return self._larger[number, spare]
+    def _larger_kernels(
+        self, lowerings: Lowerings, number: int, graph: Graph, spare: Spare
+    ) -> frozenset[str]:
+        key = lowerings, number, spare
+        if key not in self._larger:
+            fastest = WholeCalls(graph, lowerings, MORE_CONSTANTS, spare=spare)
+            self._larger[key] = larger_kernels(lowerings, fastest)
+        return self._larger[key]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the convolutions of a network take conv2d_tiles, with four pixels and two outputs at a time.
+
+It saves most where windows of 3x3 share columns, and is a little slower where pixels have many inputs or are
+no fours. Its code is as large as that of conv2d: so a network takes it for all its convolutions, in whose
+place it is then, or for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..kernels import gemm
+from ..types import Call
+
+_SHARE = 0.95  # of the instructions at most, so that estimates that are wrong do no harm
+_SLOWER = 1.05  # times what a layer took before, at most …
+_SMALL = 0.01  # … if that is more than such a part of all
+_TILES, _OTHERS = "conv2d_tiles", ("conv2d", "conv2d_few")
+
+
+def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
+    """Whether `tiled`, the calls of a network with tiles, take fewer instructions than `plain`, those
+    without, in no more code."""
+    before = {call.result: call for call in plain if call.kernel.serves == "conv2d"}
+    kernels = {call.kernel for call in plain}
+    costs = []
+    for call in tiled:
+        if call.kernel.op == _TILES:
+            old = before[call.result]
+            if old.kernel.op == "conv2d_few":
+                return False  # it keeps a pixel's inputs in registers
+            each = gemm.instructions(old.int_fields, False), _instructions(call.int_fields)
+            costs.append((call.turns * each[0], call.turns * each[1]))
+        elif call.kernel.op in _OTHERS and call.kernel.types == "s8" or call.kernel not in kernels:
+            return False
+    total = sum(old for old, _ in costs)
+    if any(new > _SLOWER * old and old > _SMALL * total for old, new in costs):
+        return False
+    return bool(costs) and sum(new for _, new in costs) <= _SHARE * total
+
+
+def _instructions(fields: Mapping[str, int]) -> float:
+    """Of a layer, from what was counted in resnet8."""
+    inputs, window = fields["in_c"], fields["kernel_h"] * fields["kernel_w"]
+    stride, columns = fields["stride_w"], 4
+    chunks = -(-window * inputs // 16)
+    each: float = 28 + 15 * chunks
+    row = 40
+    if window == 9 and fields["kernel_h"] == 3 and inputs % 16 == 0 and stride <= 2:
+        columns, chunks = 3 * stride + 3, chunks // 3
+        each = 27 + (41 if stride == 2 else 36.7) * chunks
+    elif window > 1:
+        row += 50 * fields["kernel_h"]
+    tile = 80 + (4 * columns + 8) * chunks
+    strips = fields["out_h"] * -(-fields["out_w"] // 4)
+    return fields["out_h"] * row + strips * (tile + fields["out_c"] / 2 * each)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks whose convolutions all take conv2d_tiles, and those that keep conv2d."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import Graph
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.check.tiles import check_tiles
+from cortexm_tools.plan.types import Plan
+from cortexm_tools.target import Optimize, Target
+
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import GraphProgram, Net
+
+M55 = Target.parse("cortex-m55")
+
+
+def unclamped(graph: Graph) -> Graph:
+    """The same with results as large as their type has them."""
+    return replace(
+        graph, ops=tuple(replace(op, attrs=replace(op.attrs, act_max=127)) for op in graph.ops)
+    )
+
+
+def network(width: int = 16, outputs: int = 32, last: int = 10, groups: int = 1) -> Graph:
+    """Windows that share columns, one or two of them apart, small ones of three channels, and pixels."""
+    net = Net("tiles", 3)
+    x = net.input((1, 3, width, width))
+    x = net.conv(x, 16, (3, 3), padding=(1, 1, 1, 1), relu=True)
+    x = net.conv(x, 16, (3, 3), padding=(1, 1, 1, 1))
+    y = net.conv(x, outputs, (3, 3), (2, 2), (1, 1, 1, 1), relu=True)
+    y = net.conv(y, outputs, (3, 3), padding=(1, 1, 1, 1), groups=groups)
+    y = net.conv(y, last, (1, 1), padding=(0, 0, 0, 0))
+    return unclamped(net.finish(y))
+
+
+def kernels_of(plan: Plan) -> set[str]:
+    return {
+        call.kernel.op
+        for step in plan.steps
+        for call in step.calls
+        if call.kernel.serves == "conv2d"
+    }
+
+
+@pytest.mark.parametrize("optimize", list(Optimize))
+def test_all_convolutions_take_tiles(optimize: Optimize) -> None:
+    plan = check_plan(make_plan(network(), M55, optimize=optimize))
+    assert kernels_of(plan) == {"conv2d_tiles"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"last": 9}, "nine outputs"),
+        ({"width": 96}, "rows that are too long"),
+        ({"outputs": 20}, "channels that are no sixteens"),
+        ({"groups": 2}, "groups"),
+        ({"width": 10}, "pixels that are no fours"),
+    ],
+)
+def test_one_that_cannot_keeps_conv2d_for_all(changed: dict[str, int], why: str) -> None:
+    plan = check_plan(make_plan(network(**changed), M55))
+    assert kernels_of(plan) == {"conv2d"}, why
+
+
+def test_other_cores_and_no_bands() -> None:
+    assert "conv2d_tiles" not in kernels_of(make_plan(network(), Target.parse("cortex-m4")))
+    assert kernels_of(make_plan(network(), M55, bands=False)) == {"conv2d_tiles"}
+
+
+def test_the_arena_is_no_larger() -> None:
+    """A step may need more scratch: then the network does without tiles."""
+    net = Net("pixels", 3)
+    x = net.input((1, 16, 8, 8))
+    x = net.conv(x, 64, (3, 3), padding=(1, 1, 1, 1))
+    x = net.conv(x, 64, (3, 3), padding=(1, 1, 1, 1))
+    for outputs in (512, 16):  # the former need a tile, and no columns
+        x = net.conv(x, outputs, (1, 1), padding=(0, 0, 0, 0))
+    plan = make_plan(unclamped(net.finish(x)), M55)
+    assert kernels_of(plan) == {"conv2d"}
+
+
+def test_results_on_the_board(tmp_path: Path) -> None:
+    """Widths whose last pixels are one to four, windows in the padding, sums with and without a ReLU."""
+    net = Net("forms", 5)
+    outs = []
+    for width in (21, 22, 23, 24):
+        x = net.input((1, 16, 9, width))
+        for stride in (1, 2):
+            y = net.conv(x, 16, (3, 3), (stride, stride), (1, 2, 2, 0), relu=stride == 1)
+            outs.append(net.conv(y, 48, (3, 3), padding=(2, 2, 2, 2)))
+    graph = unclamped(net.finish(*outs))
+    plan = check_plan(make_plan(graph, M55))
+    assert kernels_of(plan) == {"conv2d_tiles"}
+    random = np.random.default_rng(1)
+    inputs = [
+        random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
+    ]
+    program = GraphProgram("forms", b"", made=graph)
+    got = run_jobs([Job(program, [inputs])], M55, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
+
+
+def test_what_the_kernel_takes_for_granted() -> None:
+    plan = make_plan(network(), M55, bands=False)
+    steps = [s for s in plan.steps if any(c.kernel.op == "conv2d_tiles" for c in s.calls)]
+    for step in steps:
+        (call,) = step.calls
+        check_tiles(plan, step)
+        for changed in ({"act_min": -127}, {"groups": 2}, {"out_c": 7}, {"dilation_w": 2}):
+            fields = tuple((dict(call.fields) | changed).items())
+            with pytest.raises(CortexMError, match="are not as cortexm_conv2d_tiles_s8_mve has"):
+                check_tiles(plan, replace(step, calls=(replace(call, fields=fields),)))
+    first, last = steps[0].calls[0], steps[-1].calls[0]
+    for step, call, changed in (
+        (steps[0], first, {"out_w": 96}),
+        (steps[0], first, {"out_pixel_stride": 30000}),
+        (steps[-1], last, {"in_x0": -1}),
+        (steps[-1], last, {"in_c": 24}),
+    ):
+        fields = tuple((dict(call.fields) | changed).items())
+        with pytest.raises(CortexMError, match="are not as cortexm_conv2d_tiles_s8_mve has"):
+            check_tiles(plan, replace(step, calls=(replace(call, fields=fields),)))
+
+
+def test_biases_have_23_bits() -> None:
+    graph = network()
+    plan = make_plan(graph, M55, bands=False)
+    (index,) = {op.inputs[2] for op in graph.ops if op.kind == "conv2d"} & {graph.ops[0].inputs[2]}
+    tensors = list(graph.tensors)
+    assert tensors[index].data is not None
+    tensors[index] = replace(tensors[index], data=np.full(16, 1 << 23, np.int32))
+    large = replace(graph, tensors=tuple(tensors))
+    assert kernels_of(make_plan(large, M55)) == {"conv2d"}
+    with pytest.raises(CortexMError, match="biases do not fit"):
+        check_tiles(replace(plan, graph=large), plan.steps[0])
