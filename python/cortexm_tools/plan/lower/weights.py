@@ -70,11 +70,11 @@ def needed_bytes(kernel: Kernel, weight: Array) -> int:
 
 def needed_biases(constants: Constants, packed: Tables, channels: int) -> int:
     """What the model brings of the biases of so many channels, and of requantizations if they stand among
-    them."""
+    them; no more than is stored, as shifts may lie in bits that biases leave."""
     each = [constants.bias]
     if not packed.multiplier.size:
         each += [constants.tables.multiplier, constants.tables.shift]
-    return channels * sum(table.itemsize for table in each)
+    return min(channels * sum(table.itemsize for table in each), packed.bias.nbytes)
 
 
 def fits_in_32_bits(bound: int) -> bool:
