@@ -11,7 +11,7 @@ import pytest
 from cortexm_tools.ir import Array, Graph
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.lower.groups import groups_to_join, with_zeros
+from cortexm_tools.plan.lower.groups import FEW_ZEROS, groups_to_join, with_zeros
 from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_jobs
@@ -54,6 +54,12 @@ def test_only_small_groups_are_joined() -> None:
     assert groups_to_join(target, small, fields_of(small, 8)) == 4
     assert groups_to_join(target, large, fields_of(large, 8)) == 1
     assert groups_to_join(Target.parse("cortex-m3"), small, fields_of(small, 8)) == 1
+
+
+def test_plans_for_size_have_fewer_zeros() -> None:
+    target, weight = Target.parse("cortex-m55"), np.ones((32, 3, 3, 4), np.int8)
+    assert groups_to_join(target, weight, fields_of(weight, 8)) == 2
+    assert groups_to_join(target, weight, fields_of(weight, 8), FEW_ZEROS) == 1
 
 
 def test_zeros_must_save_instructions() -> None:

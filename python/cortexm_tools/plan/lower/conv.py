@@ -20,7 +20,7 @@ from ..kernels.table import KernelChoice
 from ..types import Call, Field, TensorArg
 from .constants import Weights
 from .context import Selector, lowers
-from .groups import groups_to_join, with_zeros
+from .groups import FEW_ZEROS, MANY_ZEROS, groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
 from .neighbours import NEIGHBOURS, Joined, dense, is_dense_best, join_columns, join_neighbours
 from .transposed import is_convolution, join_phases, places
@@ -63,14 +63,17 @@ class _Layer:
 def _layers(
     select: Selector, attrs: ops.ConvAttrs, op: Op, fields: dict[str, Field]
 ) -> tuple[_Layer, _Layer]:
-    """The layer as it is, and with neighbouring pixels computed as one."""
+    """The layer for the least constants, and with more groups and neighbouring pixels computed as one."""
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
-    layer = _layer(select, attrs, op, extents)
+    layer = _layer(select, attrs, op, extents, FEW_ZEROS)
     columns = _columns(select, attrs, op, extents)
-    if columns is None:
-        return layer, _joined(select, layer, op, extents)
-    alone = _layer(select, attrs, op, extents, may_be_dense=False)
-    return layer, _with(alone, columns)
+    if columns is not None:
+        alone = _layer(select, attrs, op, extents, FEW_ZEROS, may_be_dense=False)
+        return layer, _with(alone, columns)
+    joined = layer
+    if layer.constants.groups > 1:
+        joined = _layer(select, attrs, op, extents, MANY_ZEROS)
+    return layer, _joined(select, joined, op, extents)
 
 
 def _columns(
@@ -132,9 +135,11 @@ def _layer(
     attrs: ops.ConvAttrs,
     op: Op,
     fields: Mapping[str, int],
+    zeros: int,
     *,
     may_be_dense: bool = True,
 ) -> _Layer:
+    """The layer with as many groups computed as one as `zeros` bytes of weights are enough for."""
     weight = constant_data(select, op.inputs[1], op, "weights")
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
     depthwise, kind = isinstance(attrs, ops.DepthwiseConv2d), op.kind
@@ -173,7 +178,7 @@ def _layer(
     folded, plain = folded_bias(sums, bias, attrs.in_zero_point), folded_bias(sums, bias, 0)
     joined = 1
     if groups > 1 and select.choice is KernelChoice.BUILTIN:
-        joined = groups_to_join(select.target, weight, {**fields, "groups": groups})
+        joined = groups_to_join(select.target, weight, {**fields, "groups": groups}, zeros)
     if joined > 1:
         weight, groups = with_zeros(weight, groups, joined), groups // joined
     constants = Constants(

@@ -21,17 +21,22 @@ from ..kernels import gemm
 _COSTS = (480.0, 2.3)
 _ONE_GROUP = (400.0, 0.92)
 
-_MOST_ZEROS = 2048  # bytes of weights that may be added
+FEW_ZEROS, MANY_ZEROS = 1024, 2048
+"""Bytes of weights that may be added: by plans for size too, and by others."""
+
 _PER_BYTE = 2  # instructions that each must save
 _MOST_DEPTH = 288  # inputs of a window of joined groups, for which kernels have scratch memory
 
 
-def groups_to_join(target: Target, weight: Array, fields: Mapping[str, int]) -> int:
+def groups_to_join(
+    target: Target, weight: Array, fields: Mapping[str, int], most: int = MANY_ZEROS
+) -> int:
     """How many groups to compute as one: a divisor of their number, 1 to leave them as they are.
 
     Args:
         weight: int8 [out_c, kernel_h, kernel_w, in_c / groups].
         fields: of the parameter block.
+        most: bytes of weights that may be added.
     """
     if target.isa not in (Isa.MVE, Isa.DSP):
         return 1
@@ -53,7 +58,7 @@ def groups_to_join(target: Target, weight: Array, fields: Mapping[str, int]) -> 
         for joined in range(2, groups + 1)
         if groups % joined == 0
         and depth * joined <= _MOST_DEPTH
-        and weight.size * (joined - 1) <= _MOST_ZEROS
+        and weight.size * (joined - 1) <= most
     ]
     return min([1, *fitting], key=cost)
 
