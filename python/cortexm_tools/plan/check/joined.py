@@ -132,16 +132,17 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
     depth = fields["in_c"] // fields["groups"]
     shape = fields["out_c"], fields["kernel_h"], fields["kernel_w"], depth
     wide = np.zeros(shape, data.dtype)
-    for pixel, tap in np.ndindex(count, window.kernel[1]):
+    for pixel, tap, group in np.ndindex(count, window.kernel[1], groups):
         column = -window.padding[1] + pixel * window.stride[1] + tap * window.dilation[1]
-        for output, channel in np.ndindex(out_c, in_c // groups):
-            made = pixel * out_c + output
-            read = output // (out_c // groups) * (in_c // groups) + channel
-            place = _place(column * in_c + read, made, fields)
-            if place is not None:
-                wide[made, :, place[0], place[1]] = data[output, :, tap, channel]
-            elif fields["out_w"] > 1 or 0 <= column < in_w:
-                return None
+        outputs = slice(group * (out_c // groups), (group + 1) * (out_c // groups))
+        made = slice(pixel * out_c + outputs.start, pixel * out_c + outputs.stop)
+        read = column * in_c + group * (in_c // groups)
+        first = _place(read, made.start, fields)
+        last = _place(read + in_c // groups - 1, made.stop - 1, fields)
+        if first is not None and last == (first[0], first[1] + in_c // groups - 1):
+            wide[made, :, first[0], first[1] : last[1] + 1] = data[outputs, :, tap]
+        elif first is not None or last is not None or fields["out_w"] > 1 or 0 <= column < in_w:
+            return None
     return wide
 
 

@@ -79,12 +79,13 @@ def _gathered(fields: Mapping[str, int], in_c: int, costs: _Costs, wide: bool) -
     spread = 16 // size * size if size <= 8 and fields["dilation_w"] * fields["groups"] == 1 else 0
     if spread and (15 // size + 1) * column > 255:
         spread = 0
+    most = max(1, most // 2 * 2)
+    whole, left = divmod(fields["out_w"], most)
     total = 0.0
-    left = fields["out_w"]
-    while left > 0:
-        windows = max(1, min(left, most) // 2 * 2)
-        runs = (windows - 1) * fields["stride_w"] + fields["kernel_w"]
-        copies = 8 * -(-runs * size // spread) if spread else 6 * runs * -(-size // 16)
-        total += costs.gather + fields["kernel_h"] * (costs.row + _GATHERED * copies)
-        left -= windows
+    for windows, times in ((most, whole), (left // 2 * 2, 1), (left % 2, 1)):
+        if windows:
+            runs = (windows - 1) * fields["stride_w"] + fields["kernel_w"]
+            copies = 8 * -(-runs * size // spread) if spread else 6 * runs * -(-size // 16)
+            each = costs.gather + fields["kernel_h"] * (costs.row + _GATHERED * copies)
+            total += times * each
     return total
