@@ -8,8 +8,8 @@
 Instructions of each layer for each of its products (for each element that it reads, where it has none),
 counted by the emulator, and those of its neighbour: the same layer with channels in eights, at least eight
 of them in a group, a square window, and no dilation. Then how many times its neighbour's cost it has, where
-an output, which is rounded to a code whatever its window is, counts as sixteen products; `**` marks what is
-beyond two. Many layers are one program, which is built and started once.
+an output that is rounded to a code whatever its window is, as an average is too, counts as sixteen products;
+`**` marks what is beyond two. Many layers are one program, which is built and started once.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from cortexm_tools.compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from cortexm_tools.errors import CortexMError, did_you_mean
-from cortexm_tools.ir import Array, DType, ops
+from cortexm_tools.ir import Array, DType, Rescale, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.run.profile import profile_model
 from cortexm_tools.target import Target
@@ -37,6 +39,7 @@ MOST = 2.0  # times its neighbour's cost, from where a layer is marked
 OUTPUT = 16  # products that an output counts as
 _TOGETHER = 40  # layers of a program
 
+ROUNDED = ("conv", "depthwise", "transposed", "linear", "matmul", "avg_pool")
 WINDOWS = ("conv", "depthwise", "transposed", "max_pool", "avg_pool")
 
 
@@ -177,7 +180,17 @@ def layers() -> list[Layer]:
 
 
 class _Net(Net):
-    """Of int16 codes, no layer whose sums need 64 bits."""
+    """Of int16 codes, no layer whose sums need 64 bits. All additions have the scales and the clamp that
+    quantizers give them: neighbours are the same layer."""
+
+    def sum(self, a: int, b: int) -> int:
+        attrs = ops.Add(
+            *(0, Rescale(1518500250, -1)),
+            *(0, Rescale(1 << 30, 0)),
+            *(0, Rescale(1610612736, -14 if self.is_wide(a) else -19)),
+            *self.tensors[a].dtype.limits,
+        )
+        return self.add(attrs, [a, b], np.broadcast_shapes(self.shape(a), self.shape(b)))
 
     def biases(self, x: int, count: int) -> int:
         return self.constant(self.random.integers(-9999, 9999, count), DType.S32)
@@ -189,7 +202,7 @@ class Work:
 
     Attributes:
         per: products, or elements that it reads.
-        outputs: of a layer that multiplies.
+        outputs: of a layer that multiplies, or divides.
     """
 
     per: int
@@ -219,8 +232,8 @@ class Sweep:
     def add(self, layer: Layer) -> tuple[int, Work]:
         """Its result, and what it takes to compute that."""
         out, per = getattr(self, "_" + layer.kind)(layer)
-        is_product = layer.kind in ("conv", "depthwise", "transposed", "linear", "matmul")
-        return out, Work(per, math.prod(self.net.shape(out)) if is_product else 0)
+        is_rounded = layer.kind in ROUNDED
+        return out, Work(per, math.prod(self.net.shape(out)) if is_rounded else 0)
 
     def _window(self, layer: Layer) -> Window:
         reach = [(side - 1) * layer.dilation for side in layer.kernel]

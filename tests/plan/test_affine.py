@@ -64,6 +64,28 @@ def plan_of(attrs: ops.Add, cpu: str) -> Plan:
     return make_plan(net.finish(net.add(attrs, [a, b], (1, 8, 3, 3))), Target.parse(cpu))
 
 
+@pytest.mark.parametrize("half", [1 << 30, (1 << 30) - 777])
+@pytest.mark.parametrize("channels", [1, 3, 4, 5, 11, 12])
+def test_short_operands_take_the_kernel_that_repeats_them(channels: int, half: int) -> None:
+    attrs = ops.Add(
+        *(3, Rescale(1518500250, -1)),
+        *(-5, Rescale(half, 0)),
+        *(0, Rescale(1610612736, -19)),
+        *(-128, 127),
+    )
+    found = set()
+    for cpu in ("cortex-m4", "cortex-m3", "cortex-m55"):
+        net = Net()
+        x, y = net.input((1, channels, 12, 12)), net.input((1, channels, 1, 1))
+        graph = net.finish(net.add(attrs, [x, y], (1, channels, 12, 12)))
+        plan = make_plan(graph, Target.parse(cpu))
+        ops_of = {call.kernel.op for step in plan.steps for call in step.calls}
+        found |= {(cpu, "add_affine" in ops_of)}
+    assert affine_of(attrs, RESULT) is not None
+    repeated = 1 < channels <= (11 if half == 1 << 30 else 4)
+    assert found == {("cortex-m4", not repeated), ("cortex-m3", True), ("cortex-m55", True)}
+
+
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"])
 def test_a_plan_with_another_function_is_refused(cpu: str) -> None:
     attrs = addition(np.random.default_rng(2))

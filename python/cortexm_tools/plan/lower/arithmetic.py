@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from ...errors import CortexMError
 from ...ir import DType, Op, ops
 from ...ir.fixed_point import Rescale
+from ...target import Isa
 from ..kernels.affine import AFFINE, affine_of
 from ..kernels.params import rescale_fields
 from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .broadcast import broadcast_call
 from .context import Selector, lowers
+
+_MANY = 128  # results from where codes_dsp.inc repeats a short operand
 
 
 def _periods(select: Selector, op: Op) -> dict[str, Field]:
@@ -44,6 +48,17 @@ def _scalars(attrs: Any) -> dict[str, Field]:
     return fields
 
 
+def _is_in_short_runs(fields: Mapping[str, Any]) -> bool:
+    """Whether one operand is so short, but for a single element, that the walk over the other takes longer
+    than what more instructions for each element do: seven, or 20 if no operand is halved."""
+    a, b, count = fields["a_period"], fields["b_period"], fields["count"]
+    is_halved = any(
+        (fields[f"{name}_multiplier"], fields[f"{name}_shift"]) == (1 << 30, 0) for name in "ab"
+    )
+    most = 11 if is_halved else 4
+    return bool(a != b and 1 < min(a, b) <= most and count >= _MANY)
+
+
 @lowers(ops.Add)
 def _add(select: Selector, attrs: ops.Add, op: Op) -> list[Call]:
     out = select.tensor(op.outputs[0])
@@ -54,6 +69,10 @@ def _add(select: Selector, attrs: ops.Add, op: Op) -> list[Call]:
     kernel = select.kernel(
         op.kind, out.dtype.value, op, {**fields, "is_affine": affine is not None}
     )
+    if kernel.op == AFFINE and _is_in_short_runs(fields):
+        # With DSP instructions, that of any addition repeats the shorter operand.
+        other = select.kernel(op.kind, out.dtype.value, op, {**fields, "is_affine": False})
+        kernel = other if other.isa is Isa.DSP else kernel
     if affine is not None and kernel.op == AFFINE:
         fields = _periods(select, op) | vars(affine)
     return _with(select, kernel, op, fields)
