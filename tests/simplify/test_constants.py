@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from cortexm_tools.ir import DType, ops
 from cortexm_tools.ir.checks import check_graph
+from cortexm_tools.ir.edit import remove_dead
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.simplify.constants import fold_constants
 
@@ -28,6 +30,19 @@ def test_transposed_weights_keep_their_bytes() -> None:
     assert np.array_equal(stored, graph.tensors[weight].data)
     value = net.random.normal(size=(2, 4)).astype(np.float32)
     assert np.array_equal(run_graph(graph, [value])[0], run_graph(folded, [value])[0])
+
+
+@pytest.mark.parametrize("dtype", [DType.S8, DType.S16])
+def test_softmax_over_one_element_is_a_constant(dtype: DType) -> None:
+    net = Net()
+    x = net.input((3, 1, 5), dtype)
+    graph = net.finish(net.softmax(x, 1), net.softmax(x, 2))
+    folded = check_graph(remove_dead(fold_constants(graph)))
+    assert [op.kind for op in folded.ops] == ["expand", graph.ops[1].kind]
+    assert folded.tensors[folded.ops[0].inputs[0]].numel == 1
+    value = net.random.integers(*dtype.limits, (3, 1, 5)).astype(dtype.numpy)
+    for before, after in zip(run_graph(graph, [value]), run_graph(folded, [value]), strict=True):
+        assert np.array_equal(before, after)
 
 
 def test_chains_fold_in_one_pass() -> None:

@@ -5,6 +5,9 @@ Exact: the reference interpreter gives the value that every device computes; ope
 depend on the C library stay (ir/exactness.py). Results that are larger than their operands stay
 too, so that flash does not grow: a constant that is expanded costs less as it is.
 
+A softmax of codes over one element depends on no operand: the difference of the largest element from itself
+is 0, whatever its code is. So the result is that of the code 0, everywhere, which is expanded.
+
 A transposed constant keeps its bytes and gets another dim order: a matrix product reads weights in
 either order.
 """
@@ -13,6 +16,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+
+import numpy as np
 
 from ..ir import Array, Graph, Op, Tensor, Work, contiguous, ops
 from ..ir.edit import GraphBuilder
@@ -28,6 +33,7 @@ def fold_constants(graph: Graph) -> Graph:
     """The graph without operators on constants alone."""
     build, kept = GraphBuilder(graph), set(graph.kept)
     for op in graph.ops:
+        op = _without_operand(build, op)
         operands = [build.tensors[i] for i in op.inputs]
         results = [build.tensors[i] for i in op.outputs]
         if kept.intersection(op.outputs) or not _worthwhile(op, operands, results):
@@ -38,6 +44,20 @@ def fold_constants(graph: Graph) -> Graph:
                 build.tensors[index], data=value, dim_order=_dim_order(op, operands[0], value.ndim)
             )
     return build.finish()
+
+
+def _without_operand(build: GraphBuilder, op: Op) -> Op:
+    """`op`, or what takes the place of a softmax over one element: its result once, expanded."""
+    result = build.tensors[op.outputs[0]]
+    if not isinstance(op.attrs, ops.Softmax | ops.WideSoftmax) or result.shape[op.attrs.dim] != 1:
+        return op
+    rank = len(result.shape)
+    one = replace(
+        result, name=f"{result.name}_one", shape=(1,) * rank, dim_order=contiguous(rank), data=None
+    )
+    code = np.zeros(one.shape, one.dtype.numpy)
+    value = np.asarray(op.attrs.compute((one,), code), one.dtype.numpy)
+    return Op(ops.Expand(), (build.add_tensor(replace(one, data=value)),), op.outputs, op.layer)
 
 
 def _worthwhile(op: Op, operands: list[Tensor], results: list[Tensor]) -> bool:
