@@ -62,7 +62,7 @@ GRAPHS = [
     *((random_branches, seed) for seed in range(24)),
     *((random_stream, seed) for seed in range(24)),
     *((random_streamed, seed) for seed in range(16)),
-    *((random_wide, seed) for seed in range(32)),
+    *((random_wide, seed) for seed in range(36)),
     *((random_precisions, seed) for seed in range(24)),
     *((random_recurrent, seed) for seed in range(40)),
     *((random_attention, seed) for seed in range(2, 8)),

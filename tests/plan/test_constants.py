@@ -9,7 +9,7 @@ import pytest
 
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.types import ConstantArg
+from cortexm_tools.plan.types import ConstantArg, Plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
@@ -118,7 +118,6 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
             "gemm4",
             "gemm8",
             "depthwise8",
-            "tap_fours",
             "nibble_gemm4",
             "nibble_depthwise8",
         },
@@ -138,7 +137,8 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
 @pytest.mark.parametrize("cpu", CORES)
 def test_constants_of_odd_networks(cpu: str) -> None:
     """Of networks with any channels (M4: any pairs of them) at most 3 % more than needed, and 64 bytes:
-    layers of less than 1 KB may have up to 63 (`allowed`)."""
+    layers of less than 1 KB may have up to 63 (`allowed`). Not counted is what pixels that are computed as
+    one add (plan/lower/neighbours.py)."""
     for seed in range(30):
         net = Net(f"network{seed}", seed)
         c = [int(n) for n in net.random.integers(9, 60, 3)]
@@ -152,4 +152,19 @@ def test_constants_of_odd_networks(cpu: str) -> None:
         plan = make_plan(simplify(net.finish(x)), Target.parse(cpu))
         # For MVE windows of several pixels are filled up by less than half a vector.
         filled = 8 * sum(c) if cpu == "cortex-m55" else 0
-        assert plan.constant_bytes <= 1.03 * plan.needed_bytes + 64 + filled, (seed, c)
+        most = 1.03 * plan.needed_bytes + 64 + filled + _added_by_neighbours(plan)
+        assert plan.constant_bytes <= most, (seed, c)
+
+
+def _added_by_neighbours(plan: Plan) -> int:
+    """Bytes of constants of layers whose calls have more outputs than the model's."""
+    joined = set()
+    for step in plan.steps:
+        for call in step.calls:
+            made = plan.graph.tensors[step.op.outputs[0]].shape[1]
+            if call.int_fields.get("out_c", made) > made:
+                joined |= {arg.name for arg in call.args if isinstance(arg, ConstantArg)}
+                joined |= {value for _, value in call.fields if isinstance(value, str)}
+    added = sum(each.nbytes - each.needed for each in plan.constants if each.name in joined)
+    assert added <= 1024 * len(plan.steps)
+    return added

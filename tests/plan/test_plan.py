@@ -84,7 +84,7 @@ def test_every_kernel_with_an_order_is_among_the_networks() -> None:
     for cpu in ("cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0", "any"):
         layers, networks = map(random_layer, range(60)), map(random_network, range(40))
         others = [*map(random_bytes, range(12)), *map(random_few, range(4))]
-        for graph in [*layers, *networks, *others, *map(random_wide, range(32))]:
+        for graph in [*layers, *networks, *others, *map(random_wide, range(36))]:
             plan = make_plan(simplify(graph), Target.parse(cpu))
             used |= {call.kernel.symbol for step in plan.steps for call in step.calls}
     assert {kernel.symbol for kernel in kernels() if kernel.order} <= used

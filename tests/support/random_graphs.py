@@ -232,9 +232,11 @@ def random_layer(seed: int, codes: DType = DType.S8) -> Graph:
         step, relu = (int(pick(1, 3)),) * 2, seed % 40 == 16 and codes is DType.S8
         x = net.conv(x, net.shape(x)[1], (3, 3), step, tuple(edge), depthwise=True, relu=relu)  # type: ignore[arg-type]
     elif seed % 10 == 8:
-        x = net.input((1, 2 * channels, height, width), codes)
+        single = seed % 20 == 8  # channel
+        x = net.input((1, 1 if single else 2 * channels, height, width), codes)
         net.inputs.pop(0)
-        x = net.pool(x, (min(kernel), min(kernel)), largest=bool(pick(0, 2)))
+        side = max(min(kernel), 1 + single)
+        x = net.pool(x, (side, side), largest=bool(pick(0, 2)) or seed == 8)
     else:
         x = net.dequantize(x)
     return net.finish(x)
