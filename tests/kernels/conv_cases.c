@@ -387,6 +387,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
 
         if (kind == CONV_SIGNED_SPLIT_FOURS) {
             packed = pack_signed_split_fours(weight, p.out_c, depth);
+            bias = pack_four_tables(&p, bias);
+            p.multiplier = NULL;
+            p.shift = NULL;
             scratch = allocate((depth + 3) / 4 * (p.in_c % 4 == 0 ? 16 : 20));
         } else if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS) {
             packed = kind == CONV_SIGNED_TWOS ? pack_signed_split_twos(weight, p.out_c, depth)

@@ -120,7 +120,7 @@ def test_not_where_it_costs_more() -> None:
 
 
 @pytest.mark.parametrize("of", [DType.S8, DType.S16])
-@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m33", "cortex-m4"])
 def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
     graph, target = graph_of(of), Target.parse(cpu)
     plan = make_plan(graph, target)
@@ -145,7 +145,7 @@ def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Pa
         assert (a == b).all()
 
 
-@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m33", "cortex-m4"])
 def test_other_products_are_refused(cpu: str) -> None:
     plan = make_plan(graph_of(), Target.parse(cpu))
     refused = 0

@@ -301,6 +301,27 @@ def test_signed_split_fours() -> None:
             assert fours[place] == twos[pair * words + word]
 
 
+@pytest.mark.parametrize("channels", [1, 3, 4, 6, 8, 11])
+def test_tables_of_fours(channels: int) -> None:
+    """Twice the biases of four channels, bytes -1 - shift, and the multipliers; likewise of those left."""
+    constants = _constants(np.zeros((channels, 8), np.int8), channels)
+    biases = np.arange(channels, dtype=np.int32) * 5 - 17
+    constants = replace(constants, bias=biases)
+    packed = pack("signed_split_fours", constants)
+    assert packed.multiplier.size == packed.shift.size == 0
+    plain, words = constants.tables, packed.bias.tolist()
+    for first in range(0, channels, 4):
+        count = min(channels - first, 4)
+        assert [words.pop(0) for _ in range(count)] == [
+            2 * b for b in biases[first : first + count]
+        ]
+        shifts = np.array([words.pop(0)], "<i4").view(np.int8)[:count]
+        assert [-1 - shift for shift in shifts] == plain.shift[first : first + count].tolist()
+        multipliers = [words.pop(0) for _ in range(count)]
+        assert multipliers == plain.multiplier[first : first + count].tolist()
+    assert not words
+
+
 @pytest.mark.parametrize(
     "form",
     [

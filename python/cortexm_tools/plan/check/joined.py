@@ -72,11 +72,9 @@ def _is_plain(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
     )
 
 
-def _wanted(
-    plan: Plan, op: Op, call: Call, fields: Mapping[str, int]
-) -> tuple[Array, Array, Array, Array] | None:
-    """Weights, biases, multipliers and shifts as the call should read them; None if windows or pixels do
-    not lie as the operator's do."""
+def _wanted(plan: Plan, op: Op, call: Call, fields: Mapping[str, int]) -> tuple[Array, ...] | None:
+    """Weights, biases, multipliers and shifts as the call should read them, without the last two where they
+    stand among the biases; None if windows or pixels do not lie as the operator's do."""
     assert isinstance(op.attrs, ops.ConvAttrs)
     tensors = plan.graph.tensors
     found = _weights(plan, op, fields)
@@ -101,7 +99,8 @@ def _wanted(
     )
     form = FORMS[call.kernel.pack]
     tables = form.tables(constants)
-    return form.weights(constants), tables.bias, tables.multiplier, tables.shift
+    apart = (table for table in (tables.multiplier, tables.shift) if table.size)
+    return form.weights(constants), tables.bias, *apart
 
 
 def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:

@@ -76,7 +76,9 @@ FORMS: dict[str, Form] = {
     "plain_bias": Form(tables=packing.plain_bias),
     "raised": Form(packing.raised),
     "signed_fours": Form(packing.signed_fours),
-    "signed_split_fours": Form(packing.signed_split_fours, packing.signed_split_twos_size),
+    "signed_split_fours": Form(
+        packing.signed_split_fours, packing.signed_split_twos_size, packing.four_tables
+    ),
     "signed_split_twos": Form(packing.signed_split_twos, packing.signed_split_twos_size),
     "tap_fours": Form(packing.tap_fours),
     "tap_pairs": Form(packing.tap_pairs, packing.tap_pairs_size),

@@ -479,6 +479,18 @@ def signed_split_fours(constants: Constants) -> Array:
     return packed.view(np.int8)
 
 
+def four_tables(constants: Constants) -> Tables:
+    """In the place of the biases, for every four channels and for those that are left: twice their biases,
+    four bytes -1 - shift, and their multipliers."""
+    plain = constants.tables
+    biases, shifts = 2 * plain.bias.astype(np.int32), -1 - plain.shift.astype(np.int8)
+    parts: list[Array] = []
+    for first in range(0, constants.channels, 4):
+        four = slice(first, first + 4)
+        parts += [biases[four], pad_fours(shifts[four]).view("<i4"), plain.multiplier[four]]
+    return Tables(np.concatenate(parts), np.zeros(0, np.int32), np.zeros(0, np.int8))
+
+
 def signed_split_twos_size(constants: Constants) -> int:
     channels, depth = constants.rows.shape
     return int(2 * -(-channels // 2) * (depth + -depth % 4))
