@@ -793,6 +793,14 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transpose
     } else if (eights && p.groups < 4 && one_in(3)) { /* enough products for single pixels */
         p.kernel_h = p.kernel_w = 1;
         p.in_c = p.groups * between(1, 70);
+    } else if (eights && one_in(3)) { /* a row of pixels, as of a linear layer, few or many */
+        p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
+        p.pad_top = p.pad_left = 0;
+        p.in_c = between(1, 70);
+        p.out_c = between(1, 30);
+        p.out_w = one_in(2) ? between(1, 10) : between(20, 40);
+        p.in_w = p.out_w * p.stride_w - between(0, 2);
+        p.in_w += 3 * (p.in_w <= 0);
     }
     p.bias_stride = between(0, 1);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);

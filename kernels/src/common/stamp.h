@@ -295,6 +295,7 @@
 #undef ONE_s8
 #undef OP
 #undef PADDING
+#undef PAIRS
 #undef PAIR_WORDS
 #undef PANEL
 #undef PARAMS

@@ -475,6 +475,14 @@ static inline void cortexm_each_block_f32(const cortexm_conv_f32_t *p, const cor
     from->out = out;
 }
 
+/* Whether the pixels are one row and the terms of each lie side by side, as those of a linear layer. */
+static inline int32_t cortexm_is_row_f32(const cortexm_conv_f32_t *p)
+{
+    return p->batches * p->out_h == 1 && p->groups == 1 && p->in_strides[1] == 1 &&
+           p->kernel_h * p->kernel_w == 1 && (p->pad_top | p->pad_left) == 0 &&
+           (p->out_w - 1) * p->stride_w < p->in_w;
+}
+
 /*
  * conv2d of floats whose weights are packed as "float_eights": blocks of three pixels of a row whose windows
  * lie inside the image, but for `edge` columns (see cortexm_run_f32_t), or single pixels, for the outputs of a
@@ -557,6 +565,57 @@ static inline void cortexm_blocks_f32(
                                              p->bias_stride};
                 groups(p, &at, &from, of_rest);
             }
+        }
+    }
+}
+
+/* The same for a row of pixels (cortexm_is_row_f32), which takes little to begin: a linear layer may have few
+ * products. Up to `ones` behind blocks of three take less by themselves. */
+static inline void cortexm_row_f32(const cortexm_conv_f32_t *p, const float *in, const float *weight,
+                                   const float *bias, float *out, int32_t ones,
+                                   void (*groups)(const cortexm_conv_f32_t *p,
+                                                  const cortexm_window_f32_t *at,
+                                                  cortexm_place_f32_t *from, int32_t of_rest))
+{
+    const cortexm_window_f32_t at = {1, 1, p->in_c, 4, 0, 0, 0, 0, 0, 0};
+    const int32_t beside = p->stride_w * p->in_strides[3];
+    cortexm_run_f32_t run = {p->out_c, p->in_c, 1, 0, 1, 0, 0, 0, 0};
+
+    if (p->out_c * p->in_c < 1024) {
+        ones = 0;
+    }
+    for (int32_t of_rest = p->out_c < 4; of_rest <= (p->out_c % 4 != 0); ++of_rest) {
+        const int32_t most = 3 + of_rest;
+        int32_t count;
+
+        for (int32_t x = 0; x < p->out_w; x += count) {
+            cortexm_place_f32_t from = {&run,
+                                        (const uint8_t *)(in + x * beside),
+                                        (const uint8_t *)weight,
+                                        bias,
+                                        out + x * p->out_strides[3],
+                                        4 * beside,
+                                        p->out_strides[1],
+                                        p->out_strides[3],
+                                        p->bias_stride};
+
+            count = p->out_w - x;
+            run.pixels = 1;
+            run.blocks = count;
+            run.back = 0;
+            if (count >= most) {
+                const int32_t others = count % most;
+
+                run.pixels = most;
+                run.blocks = count / most;
+                if (!of_rest && others <= ones) {
+                    count -= others;
+                } else if (others != 0) {
+                    ++run.blocks;
+                    run.back = most - others;
+                }
+            }
+            groups(p, &at, &from, of_rest);
         }
     }
 }
