@@ -198,7 +198,7 @@ class _Replay:
         (_, in_c, in_h, in_w), (_, out_c, out_h, width) = shapes
         if f.get("channels") == in_c * in_w:  # a pool's rows are single pixels
             in_c, in_w, out_c, width = in_c * in_w, 1, out_c * width, 1
-        if call.kernel.serves == "conv2d" and f["out_c"] > out_c:  # neighbours are one pixel
+        if "conv2d" in call.kernel.serves and f.get("out_c", 0) > out_c:  # neighbours are one pixel
             joined = f["out_c"] // out_c
             assert f["out_c"] == joined * out_c and f["out_w"] * joined == width
             if f["in_w"] == f["out_w"] == f["kernel_w"] == 1:  # a whole row is one

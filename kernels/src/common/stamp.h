@@ -44,7 +44,6 @@
 #undef ADD_BIAS
 #undef ADD_CODES
 #undef ADD_NEXT_W
-#undef ADD_POWERS
 #undef ADD_ROW
 #undef ADD_TAP
 #undef ADD_UPPER
@@ -56,7 +55,6 @@
 #undef ALL_LANES
 #undef ALL_LANES_avg_pool2d
 #undef ALL_LANES_max_pool2d
-#undef ALL_MACS
 #undef ANY_TERMS
 #undef APART
 #undef AT_ONCE

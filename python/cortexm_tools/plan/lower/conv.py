@@ -118,7 +118,10 @@ def _joined(select: Selector, layer: _Layer, op: Op, fields: Mapping[str, int]) 
     elif layer.kind != "conv2d" or (select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields)):
         joined = None
     else:
-        joined = join_neighbours(select.target, constants.weight, fields, constants.wide)
+        is_reversed = isinstance(op.attrs, ops.TransposeConv2d)  # check/transposed.py knows no rows
+        joined = join_neighbours(
+            select.target, constants.weight, fields, constants.wide, rows=not is_reversed
+        )
     return layer if joined is None else _with(layer, joined)
 
 

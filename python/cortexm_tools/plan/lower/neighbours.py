@@ -85,7 +85,7 @@ class Joined:
 
 
 def join_neighbours(
-    target: Target, weight: Array, fields: Mapping[str, int], wide: bool
+    target: Target, weight: Array, fields: Mapping[str, int], wide: bool, *, rows: bool = True
 ) -> Joined | None:
     """How many pixels of a row to compute as one, if that is worth it.
 
@@ -93,6 +93,7 @@ def join_neighbours(
         weight: int8 [out_c, kernel_h, kernel_w, in_c] of a convolution of one group.
         fields: extents, window and places of the first window, of one whole image.
         wide: the codes are int16.
+        rows: all pixels of a row may be one.
     """
     is_gathered = weight[0].size > weight.shape[3]
     most = _MOST_OUTPUTS if is_gathered else _MOST_OF_PIXEL
@@ -101,7 +102,7 @@ def join_neighbours(
     is_dilated = fields["dilation_w"] > 1 and fields["kernel_w"] > 1
     alone = _instructions(target.isa, weight, fields, wide)
     ways = list(_ways(weight, fields, 1 if is_dilated else 2))
-    if target.isa is Isa.MVE:
+    if target.isa is Isa.MVE and rows:
         ways += _whole_row(weight, fields)
     best, found = alone, None
     for joined in ways:
