@@ -39,6 +39,8 @@ def graph_of(*layers: tuple[int, int, int]) -> Graph:
         ("cortex-m55", 1, 32, 7, True),
         ("cortex-m55", 1, 32, 8, False),
         ("cortex-m55", 1, 31, 7, False),
+        ("cortex-m55", 1, 640, 1, False),
+        ("cortex-m55", 2, 32, 1, True),
         ("cortex-m4", 1, 64, 3, True),
         ("cortex-m4", 1, 64, 4, False),
         ("cortex-m4", 7, 64, 3, False),  # pixels of a convolution, three at a time

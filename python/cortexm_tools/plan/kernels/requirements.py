@@ -161,10 +161,14 @@ def _few_inputs(facts: Facts) -> bool:
     return bool(are_whole and is_near and results >= 8000 and is_pointwise(facts))
 
 
-def _few_outputs(limit: int) -> Callable[[Facts], bool]:
-    """linear: fewer outputs than that, which would all be left of the blocks in which others are computed,
-    of so many inputs that the kernel for them saves a hundred instructions and more."""
-    return lambda facts: bool(facts["out_features"] < limit and facts["in_features"] >= 32)
+def _few_outputs(limit: int, least: int = 1) -> Callable[[Facts], bool]:
+    """linear: fewer outputs than `limit`, which would all be left of the blocks in which others are computed,
+    but `least` in all rows, of so many inputs that the kernel for them saves fifty instructions and more."""
+    return lambda facts: bool(
+        facts["out_features"] < limit
+        and facts["rows"] * facts["out_features"] >= least
+        and facts["in_features"] >= 32
+    )
 
 
 def _tiles(facts: Facts) -> bool:
@@ -355,7 +359,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_zero": _from_zero,
     "few_inputs": _few_inputs,
     "few_outputs_dsp": _few_outputs(4),
-    "few_outputs_mve": _few_outputs(8),
+    "few_outputs_mve": _few_outputs(8, least=2),
     "tiles": _tiles,
     "pixel": _pixel,
     "undilated": _undilated,
