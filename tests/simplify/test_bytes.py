@@ -118,6 +118,23 @@ def test_what_is_no_table_stays(case: str) -> None:
     assert fold_bytes(graph) == graph
 
 
+@pytest.mark.parametrize("kind", ["softmax", "layer_norm"])
+def test_rows_of_codes_are_made_behind_the_table(kind: str) -> None:
+    """An element of theirs is not made of the one in its place alone."""
+    net = Net()
+    x = net.input((8, 5), DType.U8)
+    codes = net.quantize(net.add(ops.Cast(), [x], (8, 5), DType.F32), 2.0)
+    if kind == "softmax":
+        y = net.softmax(codes, 1)
+    else:
+        factor, offset = (net.constant(np.full(5, value), DType.S32) for value in (9999, 5))
+        y = net.add(ops.LayerNorm(5, True, 3, 4000, 12), [codes, factor, offset], (8, 5))
+    graph = net.finish(y)
+    simple = simplify(graph)
+    assert [op.kind for op in simple.ops] == ["lookup", kind]
+    np.testing.assert_array_equal(*(run_graph(g, images(graph))[0] for g in (simple, graph)))
+
+
 def test_bytes_in_place_of_codes(executor: PlanExecutor) -> None:
     """With IO uint8 the input is the code and 128, and so is the zero point."""
     net = Net()

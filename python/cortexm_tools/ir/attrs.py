@@ -49,6 +49,7 @@ class Work(Enum):
     MOVE = "brings them to other places"
     CONVERT = "gives them another type"
     PASS = "goes once through its operands"
+    ROWS = "the same, where an element is not made of those in its place alone"
     SUMS = "takes many of them for each element of the result, as its windows or its weights say"
 
 
@@ -82,6 +83,12 @@ class Traits:
     work: Work
     channels: Channels
     exact: bool | Callable[[Any], bool]
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether an element of the result depends on those in its place alone, and on tables."""
+        in_place = self.work is Work.PASS and self.overwrites is Operands.ALL
+        return self.work is Work.CONVERT or in_place
 
 
 @dataclass(frozen=True)

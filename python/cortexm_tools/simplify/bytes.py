@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import Array, Attrs, DType, Graph, Layer, Op, Operands, Tensor, Work, contiguous, ops
+from ..ir import Array, DType, Graph, Layer, Op, Tensor, Work, contiguous, elementwise, ops
 from ..ir.edit import GraphBuilder, consumers, producers
 from ..ir.exactness import is_exact
 
@@ -100,13 +100,6 @@ def _ends(graph: Graph, read_by: dict[int, list[Op]], known: dict[int, _Bytes]) 
     return ends
 
 
-def _is_elementwise(attrs: Attrs) -> bool:
-    """Whether an element of the result depends on those in its place alone, and on tables."""
-    traits = attrs.traits
-    in_place = traits.work is Work.PASS and traits.overwrites is Operands.ALL
-    return traits.work is Work.CONVERT or in_place
-
-
 def _follow(
     op: Op, graph: Graph, made_by: dict[int, Op], known: dict[int, _Bytes]
 ) -> _Bytes | None:
@@ -114,13 +107,12 @@ def _follow(
     if op.attrs.traits.work is Work.MOVE:
         x = known.get(op.inputs[0])
         return None if x is None else _moved(op, graph, x)
-    if not _is_elementwise(op.attrs) or not is_exact(op.attrs):
+    if not op.attrs.traits.is_elementwise or not is_exact(op.attrs):
         return None
-    operands, table = op.inputs, None
-    if isinstance(op.attrs, ops.Activation | ops.Lookup):
-        operands, table = op.inputs[:1], graph.tensors[op.inputs[1]].data
-        if table is None:
-            return None
+    parts = elementwise.split_table(op, graph)
+    if parts is None:
+        return None
+    operands, table = parts
     out = graph.tensors[op.outputs[0]]
     origin: _Bytes | None = None
     dim: int | None = None
@@ -140,7 +132,7 @@ def _follow(
                 origin = replace(one, steps=max(one.steps, before.steps), are_codes=both)
             own, along = one.values, one.dim
         else:
-            constant = _constant(index, graph, made_by, len(out.shape))
+            constant = elementwise.constant_operand(index, graph, made_by, len(out.shape))
             if constant is None:
                 return None
             own, along = constant
@@ -153,8 +145,11 @@ def _follow(
     channels = 1 if dim is None else out.shape[dim]
     if channels > _MOST_CHANNELS:
         return None
-    full = [np.ascontiguousarray(np.broadcast_to(each, (channels, 256))) for each in values]
-    made = _computed(op, out, full, table)
+    full = [
+        np.ascontiguousarray(np.broadcast_to(each, (channels, elementwise.VALUES)))
+        for each in values
+    ]
+    made = elementwise.results(op, out, full, table)
     # Integers that count are no codes, and stay none where they are limited.
     keeps = isinstance(op.attrs, ops.Clamp | ops.Minimum | ops.Maximum)
     codes = origin.are_codes if keeps else not isinstance(op.attrs, ops.Cast)
@@ -163,44 +158,10 @@ def _follow(
     return _Bytes(origin.source, origin.moves, made, dim, origin.steps + 1, codes, layer)
 
 
-def _computed(op: Op, out: Tensor, values: list[Array], table: Array | None) -> Array:
-    result = replace(out, shape=values[0].shape, dim_order=contiguous(2))
-    attrs: Any = op.attrs
-    with np.errstate(all="ignore"):
-        if table is None:
-            made = attrs.compute((result,), *values)
-        else:
-            made = (ops.Lookup(0) if isinstance(attrs, ops.Lookup) else attrs).compute(
-                (result,), values[0], table
-            )
-    return np.asarray(made).astype(out.dtype.numpy)
-
-
 def _begins(tensor: Tensor, index: int) -> _Bytes | None:
     if tensor.dtype is not DType.U8 or tensor.is_constant:
         return None
     return _Bytes(index, (), np.arange(256, dtype=np.uint8)[None], None)
-
-
-def _constant(
-    index: int, graph: Graph, made_by: dict[int, Op], rank: int
-) -> tuple[Array, int | None] | None:
-    """A constant operand as [channels or 1, 1], and the dimension of which it has one element each."""
-    maker = made_by.get(index)
-    if maker is not None and isinstance(maker.attrs, ops.Expand):
-        index = maker.inputs[0]
-    data = graph.tensors[index].data
-    if data is None or data.ndim > rank:
-        return None
-    for axis, extent in enumerate(data.shape):
-        first = data.take([0], axis)
-        if extent > 1 and bool((data == first).all()):
-            data = first  # it was repeated
-    varying = [dim for dim, extent in enumerate(data.shape) if extent > 1]
-    if len(varying) > 1:
-        return None
-    dim = varying[0] + rank - data.ndim if varying else None
-    return data.reshape(-1, 1), dim
 
 
 def _moved(op: Op, graph: Graph, x: _Bytes) -> _Bytes | None:

@@ -55,7 +55,7 @@ class Activation(Attrs):
 
 
 @operator(
-    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, channels=Channels.NONE, exact=True
+    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.ROWS, channels=Channels.NONE, exact=True
 )
 @dataclass(frozen=True)
 class Softmax(Attrs):
@@ -91,7 +91,7 @@ class Softmax(Attrs):
 
 
 @operator(
-    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, channels=Channels.NONE, exact=True
+    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.ROWS, channels=Channels.NONE, exact=True
 )
 @dataclass(frozen=True)
 class WideSoftmax(Attrs):
@@ -120,7 +120,7 @@ class WideSoftmax(Attrs):
 @operator(
     layout=Layout.SAME,
     overwrites=Operands.NONE,
-    work=Work.PASS,
+    work=Work.ROWS,
     channels=Channels.NONE,
     exact=False,
 )

@@ -104,7 +104,7 @@ class Mul(Attrs):
 
 
 @operator(
-    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, channels=Channels.NONE, exact=True
+    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.ROWS, channels=Channels.NONE, exact=True
 )
 @dataclass(frozen=True)
 class Gate(Attrs):

@@ -21,7 +21,7 @@ _MOST_OFFSET = 2**30  # what is added to it is below 2^27
 @operator(
     layout=Layout.WEIGHTS,
     overwrites=Operands.ALL,
-    work=Work.PASS,
+    work=Work.ROWS,
     channels=Channels.NONE,
     exact=True,
 )
@@ -69,7 +69,7 @@ class LayerNorm(Attrs):
 @operator(
     layout=Layout.EITHER_IMAGE,
     overwrites=Operands.NONE,
-    work=Work.PASS,
+    work=Work.ROWS,
     channels=Channels.NONE,
     exact=True,
 )
@@ -114,7 +114,7 @@ class GroupNorm(Attrs):
 @operator(
     layout=Layout.WEIGHTS,
     overwrites=Operands.NONE,
-    work=Work.PASS,
+    work=Work.ROWS,
     channels=Channels.NONE,
     exact=True,
 )
@@ -150,7 +150,7 @@ class FloatLayerNorm(Attrs):
 @operator(
     layout=Layout.EITHER_IMAGE,
     overwrites=Operands.NONE,
-    work=Work.PASS,
+    work=Work.ROWS,
     channels=Channels.NONE,
     exact=True,
 )

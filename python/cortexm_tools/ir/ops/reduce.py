@@ -45,7 +45,7 @@ REDUCTIONS = tuple(_REDUCE)
 
 
 @operator(
-    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.PASS, channels=Channels.NONE, exact=True
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.ROWS, channels=Channels.NONE, exact=True
 )
 @dataclass(frozen=True)
 class Reduce(Attrs):
@@ -77,7 +77,7 @@ class Reduce(Attrs):
 
 
 @operator(
-    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.PASS, channels=Channels.NONE, exact=True
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.ROWS, channels=Channels.NONE, exact=True
 )
 @dataclass(frozen=True)
 class ArgReduce(Attrs):
@@ -112,7 +112,7 @@ class ArgReduce(Attrs):
 
 
 @operator(
-    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.PASS, channels=Channels.NONE, exact=True
+    layout=Layout.ANY, overwrites=Operands.NONE, work=Work.ROWS, channels=Channels.NONE, exact=True
 )
 @dataclass(frozen=True)
 class TopK(Attrs):
@@ -155,7 +155,7 @@ class TopK(Attrs):
 @operator(
     layout=Layout.FOLLOW,
     overwrites=Operands.NONE,
-    work=Work.PASS,
+    work=Work.ROWS,
     channels=Channels.NONE,
     exact=True,
 )
