@@ -162,7 +162,13 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     if options.weights_apart:
         _check_apart(program, options)
     with counted("search for a plan: arenas tried"):
-        space = SearchSpace(simple, options.target, options.kernels, apart=options.weights_apart)
+        space = SearchSpace(
+            simple,
+            options.target,
+            options.kernels,
+            apart=options.weights_apart,
+            may_grow=options.optimize is not Optimize.SIZE,
+        )
         plan = plan_within(
             space, options.regions, options.optimize, options.ram_limit, bands=options.bands
         )

@@ -48,7 +48,7 @@ FLOORS = {
     TOOLS / "ir" / "ops": frozenset(),
     TOOLS / "pte" / "ops": frozenset(),
     TOOLS / "plan" / "lower": frozenset(
-        {"boxes", "broadcast", "constants", "context", "copies", "gates"}
+        {"boxes", "broadcast", "constants", "context", "copies", "functions", "gates"}
         | {"groups", "images", "neighbours", "tables", "transposed", "weights"}
     ),
     ROOT / "kernels" / "src": frozenset({"cmsis_nn", "common"}),

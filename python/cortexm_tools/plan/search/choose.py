@@ -33,7 +33,7 @@ def make_plan(
     """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories and library:
     `plan_within` of a space of its own.
     """
-    space = SearchSpace(graph, target, kernels)
+    space = SearchSpace(graph, target, kernels, may_grow=optimize is not Optimize.SIZE)
     return plan_within(space, regions, optimize, ram_limit, bands=bands)
 
 

@@ -10,6 +10,7 @@ from ...ir import Graph
 from ...target import Isa, Optimize, Target
 from ..kernels.table import KernelChoice
 from ..lower.context import Lowerings
+from ..lower.functions import fuse_functions
 from ..lower.gates import fuse_gates
 from ..memory.states import settle
 from .candidates import Candidates
@@ -24,7 +25,8 @@ class SearchSpace:
     """The candidates of a graph (simplified, with layouts assigned) on a target with a kernel library.
 
     What is found out for one plan, lowered operators, steps, and sizes, serves the next. With `apart`
-    the constants are for an image beside the code: see emit/apart.py.
+    the constants are for an image beside the code: see emit/apart.py. With `may_grow` operators may become
+    tables that take more flash.
     """
 
     def __init__(
@@ -34,10 +36,15 @@ class SearchSpace:
         kernels: KernelChoice = KernelChoice.BUILTIN,
         *,
         apart: bool = False,
+        may_grow: bool = True,
     ) -> None:
-        # CMSIS-NN has products, and no gates.
-        fused = graph if kernels is KernelChoice.CMSIS_NN else fuse_gates(graph)
-        self.graph = settle(fused)
+        # CMSIS-NN has products, and no gates or tables.
+        if kernels is not KernelChoice.CMSIS_NN:
+            # With other weights a table may be another one.
+            if not apart:
+                graph = fuse_functions(graph, target, may_grow=may_grow)
+            graph = fuse_gates(graph)
+        self.graph = settle(graph)
         self.target = target
         self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)
         # By the lowerings, the number of the order, and the kernels to do without.

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operators make of one code, element by element, becomes one table of 256 codes.
+
+A hard-swish behind a convolution comes as a minimum and a product of the same codes, a SiLU as a table and
+a product; so do other formulas of one tensor and of numbers. Each element of what comes out is a function
+of the code in its place, and there are 256 codes: the operators' own definitions give the table, so it has
+the bytes that they would have computed.
+
+A table is flash: it must save instructions for its bytes, unless one of the operators is a table already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...ir import (
+    Array,
+    Attrs,
+    DType,
+    Graph,
+    Layer,
+    Op,
+    Tensor,
+    contiguous,
+    elementwise,
+    ops,
+    same_layout,
+)
+from ...ir.edit import GraphBuilder, consumers, producers, remove_dead
+from ...ir.exactness import is_exact
+from ...target import Isa, Target
+
+# Instructions an element, roughly, as `python -m benchmarks.sweep` counts them: of a table, of what costs
+# most, and of others.
+_TABLE = {Isa.MVE: 0.5, Isa.DSP: 2.5}
+_COSTS: dict[type[Attrs], Mapping[Isa, float]] = {
+    ops.Mul: {Isa.MVE: 3.5, Isa.DSP: 9},
+    ops.Div: {Isa.MVE: 30, Isa.DSP: 30},
+}
+_OTHERS = {Isa.MVE: 1, Isa.DSP: 2.5}
+_WITHOUT_SIMD = 2  # times those of DSP
+_PER_BYTE = 2  # instructions that a byte must save
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A tensor as a function of the codes of another one.
+
+    Attributes:
+        of: the other tensor.
+        values: [1, 256], the elements for its codes -128 … 127.
+        layer: of the last operator whose layer is known.
+    """
+
+    of: int
+    values: Array
+    layer: Layer = Layer()
+
+
+def fuse_functions(graph: Graph, target: Target, *, may_grow: bool = True) -> Graph:
+    """`graph`, whose layouts are assigned, with tables.
+
+    Args:
+        may_grow: also with tables in addition to those that are there.
+    """
+    made_by, read_by = producers(graph), consumers(graph)
+    known: dict[int, _Function] = {}
+    for op in graph.ops:
+        found = _follow(op, graph, made_by, known)
+        if found is not None:
+            known[op.outputs[0]] = found
+    tables: dict[int, Array] = {}
+    gone: set[int] = set()
+    for op in reversed(graph.ops):
+        index = op.outputs[0]
+        if index not in known or index in gone or graph.tensors[index].dtype is not DType.S8:
+            continue
+        inner = _inner(op, graph, read_by, known)
+        if _pays([op, *inner], graph.tensors[index].numel, target, may_grow):
+            tables[index] = known[index].values
+            gone.update(each.outputs[0] for each in inner)
+    return _with_tables(graph, tables, known) if tables else graph
+
+
+def _follow(
+    op: Op, graph: Graph, made_by: Mapping[int, Op], known: Mapping[int, _Function]
+) -> _Function | None:
+    """The result of `op` as a function of codes; None if it is something else."""
+    if not op.attrs.traits.is_elementwise or not is_exact(op.attrs):
+        return None
+    parts = elementwise.split_table(op, graph)
+    if parts is None:
+        return None
+    operands, table = parts
+    if isinstance(op.attrs, ops.Lookup) and table is not None and len(table) > 1:
+        return None  # one for each channel
+    out = graph.tensors[op.outputs[0]]
+    of, layer = None, op.layer
+    values: list[Array] = []
+    for index in operands:
+        tensor = graph.tensors[index]
+        constant = elementwise.constant_operand(index, graph, made_by, len(out.shape))
+        if constant is not None:
+            if constant[1] is not None:
+                return None
+            values.append(constant[0])
+            continue
+        one = known.get(index) or _itself(index, tensor)
+        if one is None or of not in (None, one.of) or not _lies_alike(tensor, out):
+            return None
+        of = one.of
+        layer = one.layer if layer == Layer() else layer
+        values.append(one.values)
+    if of is None:
+        return None
+    whole = [np.ascontiguousarray(np.broadcast_to(v, (1, elementwise.VALUES))) for v in values]
+    return _Function(of, elementwise.results(op, out, whole, table), layer)
+
+
+def _itself(index: int, tensor: Tensor) -> _Function | None:
+    if tensor.dtype is not DType.S8:
+        return None
+    return _Function(index, np.arange(-128, 128, dtype=np.int8)[None])
+
+
+def _lies_alike(x: Tensor, out: Tensor) -> bool:
+    return x.shape == out.shape and same_layout(x.shape, x.dim_order, out.dim_order)
+
+
+def _inner(
+    end: Op, graph: Graph, read_by: Mapping[int, list[Op]], known: Mapping[int, _Function]
+) -> list[Op]:
+    """The operators that nobody needs but `end`, whose result becomes a table."""
+    of, within = known[end.outputs[0]].of, {end.outputs[0]}
+    found = []
+    for op in reversed(graph.ops[: graph.ops.index(end)]):
+        index = op.outputs[0]
+        if index in graph.kept or index not in known or known[index].of != of:
+            continue
+        readers = {reader.outputs[0] for reader in read_by.get(index, ())}
+        if readers and readers <= within:
+            within.add(index)
+            found.append(op)
+    return found
+
+
+def _pays(replaced: list[Op], elements: int, target: Target, may_grow: bool) -> bool:
+    if any(isinstance(op.attrs, ops.Activation | ops.Lookup) for op in replaced):
+        return len(replaced) > 1
+    if not may_grow:
+        return False
+    isa = target.isa if target.isa in _TABLE else Isa.DSP
+    saved = sum(_COSTS.get(type(op.attrs), _OTHERS)[isa] for op in replaced) - _TABLE[isa]
+    times = 1 if target.isa in _TABLE else _WITHOUT_SIMD
+    return times * saved * elements >= _PER_BYTE * elementwise.VALUES
+
+
+def _with_tables(
+    graph: Graph, tables: Mapping[int, Array], known: Mapping[int, _Function]
+) -> Graph:
+    build = GraphBuilder(graph)
+    for op in graph.ops:
+        index = op.outputs[0]
+        if index in tables:
+            data = np.ascontiguousarray(tables[index].reshape(-1))
+            name = f"{graph.tensors[index].name}_table"
+            table = Tensor(name, DType.S8, data.shape, contiguous(1), data=data)
+            inputs = (known[index].of, build.add_tensor(table))
+            op = Op(ops.Activation(), inputs, op.outputs, known[index].layer)
+        build.add(op)
+    return remove_dead(build.finish())
