@@ -54,6 +54,25 @@ void cortexm_gate_s8_ref(const cortexm_gate_s8_t *p, const int8_t *a, const int8
     }
 }
 
+void cortexm_gate_s16_ref(const cortexm_gate_s16_t *p, const int16_t *a, const int16_t *b,
+                          const int16_t *table, int16_t *out)
+{
+    const int64_t width = ref_power_of_two(p->bits); /* codes from entry to entry */
+
+    for (int i = 0; i < p->rows * p->size; ++i) {
+        const int row = i / p->size;
+        const int column = i % p->size;
+        const int64_t position = b[row * p->b_stride + column] + 32768;
+        const int16_t *const entry = table + position / width;
+        const int64_t rise = (entry[1] - entry[0]) * (position % width);
+        const int64_t y = entry[0] + ref_floor_div(rise + width / 2, width);
+        const int64_t product = a[row * p->a_stride + column] * y;
+
+        out[i] = (int16_t)ref_clamp(ref_requantize(product, p->multiplier, p->shift), INT16_MIN,
+                                    INT16_MAX);
+    }
+}
+
 void cortexm_add_s16_ref(const cortexm_add_s16_t *p, const int16_t *a, const int16_t *b,
                          int16_t *out)
 {

@@ -165,6 +165,7 @@ CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_ref);
 CORTEXM_ADD_S8(cortexm_add_s8_ref);
 CORTEXM_MUL_S8(cortexm_mul_s8_ref);
 CORTEXM_GATE_S8(cortexm_gate_s8_ref);
+CORTEXM_GATE_S16(cortexm_gate_s16_ref);
 CORTEXM_ADD_S16(cortexm_add_s16_ref);
 CORTEXM_MUL_S16(cortexm_mul_s16_ref);
 CORTEXM_DIV(cortexm_div_s8_ref, int8_t);

@@ -91,11 +91,29 @@ int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref)
     return finish(&o) && equal;
 }
 
-int activation_s16_case(activation_s16_fn variant, activation_s16_fn ref)
+/* A table of int16 codes; a smooth one has no steps of more than 2^15 - 1, often of as much. */
+int16_t *table_s16(int32_t bits, int is_smooth)
+{
+    const int32_t count = (65536 >> bits) + 1;
+    const int32_t most = one_in(2) ? INT16_MAX : between(0, 600);
+    int16_t *const table = random_codes_s16(count);
+
+    for (int32_t i = 1; is_smooth && i < count; ++i) {
+        int32_t step = one_in(3) ? (one_in(2) ? most : -most) : between(-most, most);
+
+        if (table[i - 1] + step > INT16_MAX || table[i - 1] + step < INT16_MIN) {
+            step = -step;
+        }
+        table[i] = (int16_t)(table[i - 1] + step);
+    }
+    return table;
+}
+
+int any_activation_s16_case(activation_s16_fn variant, activation_s16_fn ref, int is_smooth)
 {
     const cortexm_activation_s16_t p = {length() * between(1, 5), between(4, 7)};
     int16_t *in = random_codes_s16(p.count);
-    int16_t *table = random_codes_s16((65536 >> p.bits) + 1);
+    int16_t *table = table_s16(p.bits, is_smooth);
     outputs_t o = outputs(2 * p.count);
     int equal;
 

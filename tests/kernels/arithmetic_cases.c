@@ -261,6 +261,44 @@ int gate_s8_case(gate_fn variant, gate_fn ref)
     return finish(&o) && equal;
 }
 
+int any_gate_s16_case(gate_s16_fn variant, gate_s16_fn ref, int is_smooth)
+{
+    cortexm_gate_s16_t p;
+    int16_t *a;
+    int16_t *b;
+    int16_t *table;
+    outputs_t o;
+    int32_t count;
+    int equal;
+
+    p.rows = between(1, 5);
+    p.size = length();
+    p.a_stride = p.size + (one_in(2) ? 0 : length());
+    p.b_stride = one_in(2) ? p.a_stride : p.size + (one_in(2) ? 0 : length());
+    p.multiplier = multiplier();
+    p.bits = between(4, 7);
+    p.shift = (int8_t)(one_in(4) ? between(-31, -2) : between(-18, -10));
+    count = p.rows * p.size;
+    a = random_codes_s16((p.rows - 1) * p.a_stride + p.size);
+    b = random_codes_s16((p.rows - 1) * p.b_stride + p.size);
+    table = table_s16(p.bits, is_smooth);
+    o = outputs(2 * count);
+    variant(&p, a, b, table, o.data[0]);
+    ref(&p, a, b, table, o.data[1]);
+    equal = agree(&o);
+    if (p.b_stride == p.size) { /* in place */
+        memcpy(o.data[0], b, 2 * (size_t)count);
+        variant(&p, a, o.data[0], table, o.data[0]);
+    } else if (p.a_stride == p.size) {
+        memcpy(o.data[0], a, 2 * (size_t)count);
+        variant(&p, o.data[0], b, table, o.data[0]);
+    }
+    free(a);
+    free(b);
+    free(table);
+    return finish(&o) && equal;
+}
+
 int minmax_s8_case(minmax_fn variant, minmax_fn ref)
 {
     cortexm_minmax_t p;

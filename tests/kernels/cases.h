@@ -353,7 +353,10 @@ typedef CORTEXM_UNARY((*clamp_s64_fn), cortexm_clamp_t, int64_t);
 int activation_s8_case(activation_fn variant, activation_fn ref);
 int softmax_s8_case(softmax_fn variant, softmax_fn ref);
 int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref);
-int activation_s16_case(activation_s16_fn variant, activation_s16_fn ref);
+int16_t *table_s16(int32_t bits, int is_smooth);
+int any_activation_s16_case(activation_s16_fn variant, activation_s16_fn ref, int is_smooth);
+#define activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 0)
+#define smooth_activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 1)
 int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
@@ -386,6 +389,7 @@ typedef CORTEXM_ADD_S8((*add_fn));
 typedef CORTEXM_ADD_AFFINE((*add_affine_fn));
 typedef CORTEXM_MUL_S8((*mul_fn));
 typedef CORTEXM_GATE_S8((*gate_fn));
+typedef CORTEXM_GATE_S16((*gate_s16_fn));
 typedef CORTEXM_ADD_S16((*add_s16_fn));
 typedef CORTEXM_MUL_S16((*mul_s16_fn));
 typedef CORTEXM_DIV((*div_s8_fn), int8_t);
@@ -400,6 +404,9 @@ int add_shifts_right_s8_case(add_fn variant, add_fn ref);
 int add_affine_s8_case(add_affine_fn variant, add_affine_fn ref);
 int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right);
 int gate_s8_case(gate_fn variant, gate_fn ref);
+int any_gate_s16_case(gate_s16_fn variant, gate_s16_fn ref, int is_smooth);
+#define gate_s16_case(variant, ref) any_gate_s16_case(variant, ref, 0)
+#define smooth_gate_s16_case(variant, ref) any_gate_s16_case(variant, ref, 1)
 #define mul_s8_case(variant, ref) any_mul_case(variant, ref, 0)
 #define mul_shifts_right_s8_case(variant, ref) any_mul_case(variant, ref, 1)
 int any_add_s16_case(add_s16_fn variant, add_s16_fn ref, int shifts_right);

@@ -110,6 +110,7 @@
     K(add_s8, scalar, add_s8_case)                                                                 \
     K(mul_s8, scalar, mul_s8_case)                                                                 \
     K(gate_s8, scalar, gate_s8_case)                                                               \
+    K(gate_s16, scalar, gate_s16_case)                                                             \
     K(add_s16, scalar, add_s16_case)                                                               \
     K(mul_s16, scalar, mul_s16_case)                                                               \
     K(div_s8, scalar, div_s8_case)                                                                 \
@@ -312,6 +313,7 @@
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
     K(gate_s8, v6m, gate_s8_case)                                                                  \
+    K(gate_s16, v6m, gate_s16_case)                                                                \
     K(add_s16, v6m, add_s16_case)                                                                  \
     K(mul_s16, v6m, mul_s16_case)                                                                  \
     K(quantize_f32s8, v6m, quantize_f32s8_case)                                                    \
@@ -403,6 +405,7 @@
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
     K(gate_s8, dsp, gate_s8_case)                                                                  \
+    K(gate_s16, dsp, gate_s16_case)                                                                \
     K(add_s16, dsp, add_shifts_right_s16_case)                                                     \
     K(mul_s16, dsp, mul_shifts_right_s16_case)                                                     \
     K(log_mel_s16s8, dsp, log_mel_s16s8_case)                                                      \
@@ -463,6 +466,7 @@
     K(activation_s8, mve, activation_s8_case)                                                      \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
+    K(activation_s16, mve, smooth_activation_s16_case)                                             \
     K(softmax_columns_s16, mve, softmax_columns_s16_case)                                          \
     K(softmax_rows_s16, mve, softmax_rows_s16_case)                                                \
     K(softmax_long_columns_s16, mve, softmax_long_columns_s16_case)                                \
@@ -478,6 +482,7 @@
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
     K(mul_s8, mve, mul_s8_case)                                                                    \
     K(gate_s8, mve, gate_s8_case)                                                                  \
+    K(gate_s16, mve, smooth_gate_s16_case)                                                         \
     K(add_s16, mve, add_shifts_right_s16_case)                                                     \
     K(mul_s16, mve, mul_s16_case)                                                                  \
     K(minimum_s8, mve, minmax_s8_case)                                                             \
@@ -530,6 +535,7 @@
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
     K(gate_s8, v6m, gate_s8_case)                                                                  \
+    K(gate_s16, v6m, gate_s16_case)                                                                \
     K(mul_s16, v6m, mul_s16_case)                                                                  \
     K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \
     K(requantize_s16s8, v6m, requantize_s16s8_case)                                                \

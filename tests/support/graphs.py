@@ -258,10 +258,13 @@ class Net:
         attrs = ops.Mul(zero[0], zero[1], zero[2], rescale)
         return self.add(attrs, [a, b], np.broadcast_shapes(self.shape(a), self.shape(b)))
 
-    def activation(self, x: int) -> int:
+    def activation(self, x: int, *, smooth: bool = False) -> int:
         if self.is_wide(x):
             entries = 2 ** int(self.random.integers(9, 13)) + 1
             table = self.codes(entries, dtype=DType.S16)
+            if smooth:
+                steps = self.random.integers(-400, 401, entries).cumsum()
+                table = self.constant(np.clip(steps, *DType.S16.limits), DType.S16)
         else:
             table = self.codes(256)
         return self.add(ops.Activation(), [x, table], self.shape(x))

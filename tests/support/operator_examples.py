@@ -272,6 +272,9 @@ def _gate() -> Iterator[Graph]:
     attrs = ops.Gate(1, 1, 0, -300, 4, 5, Rescale(1610612736, -6))
     table = _codes(256)
     yield _graph(attrs, [((2, 5, 3), S8), ((2, 4, 3), S8), table], (2, 4, 3), S8)
+    attrs = ops.Gate(1, 1, 0, 0, 0, 0, Rescale(1610612736, -14))
+    table = _wide_codes(513)
+    yield _graph(attrs, [((2, 5, 3), S16), ((2, 4, 3), S16), table], (2, 4, 3), S16)
 
 
 @_of(ops.Div)

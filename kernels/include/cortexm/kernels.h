@@ -108,6 +108,10 @@ extern "C" {
     void name(const cortexm_gate_s8_t *params, const int8_t *a, const int8_t *b,                   \
               const int8_t *table, int8_t *out)
 
+#define CORTEXM_GATE_S16(name)                                                                     \
+    void name(const cortexm_gate_s16_t *params, const int16_t *a, const int16_t *b,                \
+              const int16_t *table, int16_t *out)
+
 #define CORTEXM_ADD_S16(name)                                                                      \
     void name(const cortexm_add_s16_t *params, const int16_t *a, const int16_t *b, int16_t *out)
 
@@ -473,6 +477,7 @@ CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_mve);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_v6m);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_scalar);
+CORTEXM_ACTIVATION_S16(cortexm_activation_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_scalar);
 CORTEXM_UNARY(cortexm_abs_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_ceil_f32_scalar, cortexm_unary_f32_t, float);
@@ -559,6 +564,10 @@ CORTEXM_GATE_S8(cortexm_gate_s8_scalar);
 CORTEXM_GATE_S8(cortexm_gate_s8_v6m);
 CORTEXM_GATE_S8(cortexm_gate_s8_dsp);
 CORTEXM_GATE_S8(cortexm_gate_s8_mve);
+CORTEXM_GATE_S16(cortexm_gate_s16_scalar);
+CORTEXM_GATE_S16(cortexm_gate_s16_v6m);
+CORTEXM_GATE_S16(cortexm_gate_s16_dsp);
+CORTEXM_GATE_S16(cortexm_gate_s16_mve);
 CORTEXM_ADD_S16(cortexm_add_s16_scalar);
 CORTEXM_ADD_S16(cortexm_add_s16_v6m);
 CORTEXM_ADD_S16(cortexm_add_s16_dsp);

@@ -231,6 +231,15 @@ typedef struct {
     int8_t shift;              /* -22 to -1 */
 } cortexm_gate_s8_t;
 
+/* The same of int16, with zero points 0 and a table between whose entries is interpolated, as in activation. */
+typedef struct {
+    int32_t rows, size;
+    int32_t a_stride, b_stride;
+    int32_t multiplier;
+    int32_t bits;              /* 4 ... 7 */
+    int8_t shift;              /* -31 to -2 */
+} cortexm_gate_s16_t;
+
 /* div: round_half_even(float(a - za) / float(b - zb) * scale) + out_zero_point, 0/0 and x/0 give
  * out_zero_point; a and b have count elements each */
 typedef struct {

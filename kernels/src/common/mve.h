@@ -124,4 +124,21 @@ static inline int32_t cortexm_sum_mve(const int8_t *a, int32_t size)
     return sum;
 }
 
+/* y becomes what a table of int16 gives for eight codes z, as activation has it; t, u and z are lost. The last bits
+ * of a code plus 2^15 are its part of an entry, in Q15: with a difference of entries that has 16 bits, VQRDMULH
+ * rounds as the formula does. */
+#define CORTEXM_INTERPOLATE                                                                        \
+    "veor          %q[z], %q[z], %q[highest]\n\t"                                                  \
+    "vshl.u16      %q[t], %q[z], %q[up]\n\t"                                                       \
+    "vshl.u16      %q[z], %[down]\n\t"                                                             \
+    "vshr.u16      %q[t], %q[t], #1\n\t"                                                           \
+    "vldrh.u16     %q[y], [%[table], %q[z], uxtw #1]\n\t"                                          \
+    "vldrh.u16     %q[u], [%[others], %q[z], uxtw #1]\n\t"                                         \
+    "vsub.i16      %q[u], %q[u], %q[y]\n\t"                                                        \
+    "vqrdmulh.s16  %q[u], %q[u], %q[t]\n\t"                                                        \
+    "vadd.i16      %q[y], %q[y], %q[u]\n\t"
+#define CORTEXM_INTERPOLATES(entries, bits)                                                        \
+    [table] "r"(entries), [others] "r"((entries) + 1), [highest] "w"(vdupq_n_u16(0x8000)),         \
+        [up] "w"(vdupq_n_s16((int16_t)(16 - (bits)))), [down] "r"(-(bits))
+
 #endif

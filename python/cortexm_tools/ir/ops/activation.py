@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
-from ..fixed_point import Rescale, softmax_s8
+from ..fixed_point import I64, Rescale, softmax_s8
 from ..floats import F32, Floats, sequential_sum
 from ..functions import UNARY
 from ..rules import CODES, INT32, NUMBERS, Subject
@@ -26,6 +26,24 @@ WIDE_TABLES = tuple(2**bits + 1 for bits in range(9, 13))
 _SOFTMAX_SIZE = 2**13 - 1
 
 
+def check_table(op: Subject, table: Tensor) -> None:
+    """Whether a table has an entry for each of its codes, or one of int16 as many as there are."""
+    if table.dtype is DType.S8:
+        op.require(table.numel == 256, "the table must have 256 entries")
+    else:
+        sizes = ", ".join(map(str, WIDE_TABLES))
+        op.require(table.numel in WIDE_TABLES, f"the table must have one of {sizes} entries")
+
+
+def look_up(table: Array, codes: I64) -> I64:
+    """What a table gives for codes of its type."""
+    entries: I64 = table.reshape(-1).astype(np.int64)
+    if table.dtype == DType.S16.numpy:
+        return interpolate(codes, entries)
+    found: I64 = entries[codes + 128]
+    return found
+
+
 @operator(
     layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, channels=Channels.EACH, exact=True
 )
@@ -39,19 +57,11 @@ class Activation(Attrs):
     def check(self, op: Subject) -> None:
         op.counts(2)
         op.types(*CODES)
-        if op.x.dtype is DType.S8:
-            op.require(op.ins[1].numel == 256, "the table must have 256 entries")
-        else:
-            sizes = ", ".join(map(str, WIDE_TABLES))
-            op.require(
-                op.ins[1].numel in WIDE_TABLES, f"the table must have one of {sizes} entries"
-            )
+        check_table(op, op.ins[1])
         op.same_shape()
 
     def compute(self, results: tuple[Tensor, ...], x: Array, table: Array) -> Array:
-        if results[0].dtype is DType.S16:
-            return interpolate(x.astype(np.int64), table.reshape(-1).astype(np.int64))
-        return np.asarray(table.reshape(256)[x.astype(np.int64) + 128])
+        return look_up(table, x.astype(np.int64))
 
 
 @operator(

@@ -15,12 +15,14 @@ from ..functions import BINARY
 from ..rules import CODES, INT16, SIGNED_MULTIPLIER, Subject
 from ..types import Array, DType, Tensor, same_layout
 from ..wide import ADD_RAISE
+from .activation import check_table, look_up
 
 BINARY_FUNCTIONS = tuple(BINARY)
 INTEGER_FUNCTIONS = tuple(name for name, function in BINARY.items() if function.integers)
-# What kernels of Gate take: a code less its zero point twice in 16 bits, and a zero point behind the shift.
-GATE_ZERO_POINT = (-16000, 16000)
-GATE_SHIFT = (-22, -1)
+# What kernels of Gate take: a code less its zero point twice in 16 bits, and a zero point behind the shift;
+# of int16, whose zero points are 0, what the upper half of a product tells.
+GATE_ZERO_POINT = {DType.S8: (-16000, 16000), DType.S16: (0, 0)}
+GATE_SHIFT = {DType.S8: (-22, -1), DType.S16: (-31, -2)}
 INTEGER_DIVISIONS = tuple(name for name, function in BINARY.items() if function.divides)
 
 
@@ -108,7 +110,7 @@ class Mul(Attrs):
 )
 @dataclass(frozen=True)
 class Gate(Attrs):
-    """a, b, table [256], all s8 -> the product of a and table[b + 128], as Mul.
+    """a, b, table, all s8 or s16 -> the product of a and what Activation makes of b, as Mul.
 
     a and b have the shape of the result, or more along `dim`, where what is read begins at `a_begin` and
     `b_begin`. The plan makes it of slices, an activation and a product (plan/lower/gates.py).
@@ -125,9 +127,9 @@ class Gate(Attrs):
 
     def check(self, op: Subject) -> None:
         op.counts(3)
-        op.types(DType.S8)
+        op.types(*CODES)
         op.dimension(self.dim, len(op.out.shape))
-        op.require(op.ins[2].numel == 256, "the table must have 256 entries")
+        check_table(op, op.ins[2])
         for x, begin in zip(op.ins[:2], (self.a_begin, self.b_begin), strict=True):
             least = begin + op.out.shape[self.dim]
             shape = list(op.out.shape)
@@ -139,9 +141,12 @@ class Gate(Attrs):
                 same_layout(x.shape, x.dim_order, op.out.dim_order),
                 "operands and result must have one layout",
             )
-        op.within(GATE_ZERO_POINT, a_zero_point=self.a_zero_point, b_zero_point=self.b_zero_point)
-        op.zero_points(DType.S8, out_zero_point=self.out_zero_point)
-        op.rescales(shift=GATE_SHIFT, rescale=self.rescale)
+        of = op.out.dtype
+        op.within(
+            GATE_ZERO_POINT[of], a_zero_point=self.a_zero_point, b_zero_point=self.b_zero_point
+        )
+        op.zero_points(of, out_zero_point=self.out_zero_point)
+        op.rescales(shift=GATE_SHIFT[of], rescale=self.rescale)
 
     def compute(self, results: tuple[Tensor, ...], a: Array, b: Array, table: Array) -> Array:
         size = results[0].shape[self.dim]
@@ -149,9 +154,8 @@ class Gate(Attrs):
             each.take(range(begin, begin + size), self.dim).astype(np.int64)
             for each, begin in ((a, self.a_begin), (b, self.b_begin))
         )
-        y = table.reshape(256)[y + 128].astype(np.int64)
-        product = (x - self.a_zero_point) * (y - self.b_zero_point)
-        return np.clip(self.rescale.apply(product) + self.out_zero_point, *DType.S8.limits)
+        product = (x - self.a_zero_point) * (look_up(table, y) - self.b_zero_point)
+        return np.clip(self.rescale.apply(product) + self.out_zero_point, *results[0].dtype.limits)
 
 
 @operator(

@@ -30,15 +30,16 @@ def check_gates(plan: Plan, step: Step) -> None:
         for arg, index, begin, name in zip(call.args, op.inputs, begins, "ab", strict=False):
             dims = fields["rows"], fields["size"]
             walked = _walk(dims, (fields[f"{name}_stride"], 1))
-            good = good and _begins(plan, arg, index) == _first(plan.graph, op.attrs, index, begin)
+            first = _first(plan.graph, op.attrs, index, begin) * out.dtype.size
+            good = good and _begins(plan, arg, index) == first
             good = good and walked == _places(plan.graph, op.attrs, index, begin, op.outputs[0])
         if not good:
             raise CortexMError("reads other elements than the graph says", where=str(op.layer))
 
 
 def _begins(plan: Plan, arg: Arg, index: int) -> int:
-    """The element of an operand to which an argument points: of its own, or of the result of a concatenation
-    in which it lies in one piece; -1 if it is another tensor."""
+    """The byte of an operand to which an argument points: of its own, or of the result of a concatenation in
+    which it lies in one piece; -1 if it is another tensor."""
     if isinstance(arg, ScratchArg):
         return -1
     if isinstance(arg, ConstantArg) or arg.index == index:

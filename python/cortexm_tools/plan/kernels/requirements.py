@@ -241,6 +241,11 @@ def _mul_shifts_right(facts: Facts) -> bool:
     return bool(are_near and -22 <= facts["shift"] < 0)
 
 
+def _smooth_table(facts: Facts) -> bool:
+    """A table of int16 codes of which no entry is further from the next one than a code from 0."""
+    return bool(facts["largest_step"] < 1 << 15)
+
+
 def _shift_right_2(facts: Facts) -> bool:
     """All results are rescaled by less than 1/4."""
     return bool(facts["shift"] <= -2)
@@ -370,6 +375,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "lookup_in_turns": _lookup_in_turns,
     "mul_shifts_right": _mul_shifts_right,
     "shift_right_2": _shift_right_2,
+    "smooth_table": _smooth_table,
     **cmsis_nn.CASES,
 }
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 
-from ...ir import DType, Op, ops
+import numpy as np
+
+from ...ir import DType, Op, Tensor, ops
 from ...ir.fixed_point import softmax_table
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
@@ -17,10 +19,24 @@ def _activation(select: Selector, attrs: ops.Activation, op: Op) -> list[Call]:
     args = [select.operand(op.inputs[0]), select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
     out = select.tensor(op.outputs[0])
     fields: dict[str, Field] = {"count": out.numel}
+    facts: dict[str, int] = {}
     if out.dtype is DType.S16:
-        segments = select.tensor(op.inputs[1]).numel - 1
-        fields["bits"] = (2**16 // segments).bit_length() - 1
-    return [select.call(select.kernel("activation", out.dtype.value, op), fields, args)]
+        table = select.tensor(op.inputs[1])
+        fields["bits"] = bits_of(table)
+        facts["largest_step"] = largest_step(table)
+    return [select.call(select.kernel("activation", out.dtype.value, op, facts), fields, args)]
+
+
+def bits_of(table: Tensor) -> int:
+    """Of an int16 code, those behind the number of its entry."""
+    return (2**16 // (table.numel - 1)).bit_length() - 1
+
+
+def largest_step(table: Tensor) -> int:
+    """How far entries of a table are from the next one at most; as far as there is, if they are not known."""
+    if table.data is None:
+        return 2**16 - 1
+    return int(np.abs(np.diff(table.data.reshape(-1).astype(np.int64))).max())
 
 
 def _column_fields(select: Selector, op: Op, dim: int) -> dict[str, Field]:

@@ -16,6 +16,7 @@ from ..kernels.affine import AFFINE, affine_of
 from ..kernels.params import rescale_fields
 from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
+from .activation import bits_of, largest_step
 from .broadcast import broadcast_call
 from .context import Selector, lowers
 
@@ -103,17 +104,26 @@ def _gate(select: Selector, attrs: ops.Gate, op: Op) -> list[Call]:
         "a_stride": a.numel // rows,
         "b_stride": b.numel // rows,
         **rescale_fields(attrs.rescale),
-        "a_zero_point": attrs.a_zero_point,
-        "b_zero_point": attrs.b_zero_point,
-        "out_zero_point": attrs.out_zero_point,
     }
+    facts: dict[str, int] = {}
+    if out.dtype is DType.S16:
+        table = select.tensor(op.inputs[2])
+        fields["bits"] = bits_of(table)
+        facts["largest_step"] = largest_step(table)
+    else:
+        fields |= {
+            "a_zero_point": attrs.a_zero_point,
+            "b_zero_point": attrs.b_zero_point,
+            "out_zero_point": attrs.out_zero_point,
+        }
     args: list[Arg] = []
     for index, begin in zip(op.inputs, (attrs.a_begin, attrs.b_begin, 0), strict=True):
         arg = select.operand(index)
         assert isinstance(arg, (TensorArg, ConstantArg))
-        args.append(replace(arg, offset=begin * inner))
+        args.append(replace(arg, offset=begin * inner * out.dtype.size))
     args.append(TensorArg(op.outputs[0]))
-    return [select.call(select.kernel("gate", "s8", op, fields), fields, args)]
+    kernel = select.kernel("gate", out.dtype.value, op, {**fields, **facts})
+    return [select.call(kernel, fields, args)]
 
 
 def _without_zero_points(fields: dict[str, Field]) -> dict[str, Field]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gates, as of GLU and SwiGLU: a product with a function of codes becomes one operator.
 
-`table[b + 128]` has no other reader than the product, so that nothing is lost if it is looked up where it is
-multiplied: the same codes meet in the same product, which is requantized in the same way. If the operands
-are cut out of a larger tensor along one dimension, their elements are read where they lie.
+What a table gives for `b` has no other reader than the product, so that nothing is lost if it is looked up
+where it is multiplied: the same codes meet in the same product, which is requantized in the same way. If the
+operands are cut out of a larger tensor along one dimension, their elements are read where they lie.
 
 Gates of a few elements in all, as in a cosine of two vectors, stay what they are: they would save a hundred
 instructions or two for a kernel of some 400 bytes.
@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 
 from ...ir import DType, Graph, Op, Tensor, ops, same_layout
 from ...ir.edit import consumers, producers
+from ...ir.rules import CODES
 
 _LEAST = 32
-"""Elements of all gates of a graph."""
+"""Elements of all gates of one type in a graph."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,14 @@ def fuse_gates(graph: Graph) -> Graph:
     fuse = _Fuse(graph)
     gates: dict[int, Op] = {}
     gone: set[int] = set()
-    for op in graph.ops:
-        found = fuse.gate(op)
-        if found is not None:
-            gates[op.outputs[0]], without = found
+    for dtype in CODES:
+        found = [(op, made) for op in graph.ops if (made := fuse.gate(op, dtype)) is not None]
+        if sum(graph.tensors[op.outputs[0]].numel for op, _ in found) < _LEAST:
+            continue
+        for op, (gate, without) in found:
+            gates[op.outputs[0]] = gate
             gone.update(each.outputs[0] for each in without)
-    if sum(graph.tensors[index].numel for index in gates) < _LEAST:
+    if not gates:
         return graph
     kept = (op for op in graph.ops if op.outputs[0] not in gone)
     return replace(graph, ops=tuple(gates.get(op.outputs[0], op) for op in kept))
@@ -52,15 +55,14 @@ class _Fuse:
         self._made_by, self._read_by = producers(graph), consumers(graph)
         self._number = {op.outputs[0]: number for number, op in enumerate(graph.ops)}
 
-    def gate(self, op: Op) -> tuple[Op, tuple[Op, ...]] | None:
-        """A product as a gate, and the operators that it makes needless."""
+    def gate(self, op: Op, dtype: DType) -> tuple[Op, tuple[Op, ...]] | None:
+        """A product of codes of a type as a gate, and the operators that it makes needless."""
         attrs, out = op.attrs, self._graph.tensors[op.outputs[0]]
-        if not isinstance(attrs, ops.Mul) or out.dtype is not DType.S8 or not out.shape:
+        if not isinstance(attrs, ops.Mul) or out.dtype is not dtype or not out.shape:
             return None
-        low, high = ops.GATE_SHIFT
+        (low, high), (least, most) = ops.GATE_SHIFT[dtype], ops.GATE_ZERO_POINT[dtype]
         if not low <= attrs.rescale.shift <= high or not all(
-            ops.GATE_ZERO_POINT[0] <= zero <= ops.GATE_ZERO_POINT[1]
-            for zero in (attrs.a_zero_point, attrs.b_zero_point)
+            least <= zero <= most for zero in (attrs.a_zero_point, attrs.b_zero_point)
         ):
             return None
         for position in (1, 0):
