@@ -55,6 +55,7 @@ def assembler(**functions: str) -> str:
         ("push {r4-r7, lr}\nsub sp, #20\nadd sp, #20\npop {r4-r7, pc}", 40),
         ("stmdb sp!, {r4-r11, lr}\nvpush {d8-d11}\nvpop {d8-d11}\nldmia sp!, {r4-r11, pc}", 68),
         ("str lr, [sp, #-8]!\nldr pc, [sp], #8", 8),
+        ("sub sp, #16\nstr r0, [sp, #12]\nldr pc, [sp, #12]", 16),
         ("strd r4, r5, [sp, #-16]!\nldrd r4, r5, [sp], #16\nbx lr", 16),
         ("sub sp, #12\nstm sp, {r0-r2}\nldm sp, {r0-r2}\nadd sp, #12\nbx lr", 12),
         ("sub.w sp, sp, #600\naddw sp, sp, #600\nbx lr", 600),

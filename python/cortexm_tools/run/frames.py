@@ -163,7 +163,8 @@ def _next(
         size = 1 if name == "tbb" else 2
         return [(place, False) for place in _table(code, after, size, False)]
     if name in ("ldr", "mov") and re.match(r"pc\b", operands):
-        if "[sp]" in operands or operands.endswith("lr"):
+        # Back, or on to what the function has kept in its frame, as by ldm; both are deep enough already.
+        if re.search(r"\[sp\b", operands) or operands.endswith("lr"):
             return maybe
         return _words(code, instruction, names)
     if re.match(r"pc\b", operands):
