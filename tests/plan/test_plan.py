@@ -10,7 +10,7 @@ import pytest
 from cortexm_tools.emit import EmitOptions
 from cortexm_tools.emit.model import model_text
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import ops
+from cortexm_tools.ir import DType, ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.kernels.table import kernels
@@ -169,6 +169,46 @@ def test_copies_walk_the_cheapest_dimensions(
         ordered = cheapest_order(box, kernel)
         assert [extent for extent, _, _ in ordered] == expected
         assert sorted(ordered) == sorted(box)
+
+
+def copying(net: Net, out: int, cpu: str) -> list[str]:
+    """The kernels of a graph that computes nothing."""
+    steps = make_plan(net.finish(out), Target.parse(cpu)).steps
+    return [call.kernel.symbol for step in steps for call in step.calls]
+
+
+def test_what_lies_in_one_piece_is_moved() -> None:
+    for cpu, kernel in (("cortex-m55", "move_x8_mve"), ("cortex-m4", "copy_x16_scalar")):
+        column = Net("column", 1)
+        x = column.input((40, 1), DType.S16)
+        plan = make_plan(column.finish(column.transpose(x, (1, 0))), Target.parse(cpu))
+        (call,) = (call for step in plan.steps for call in step.calls)
+        assert call.kernel.symbol == f"cortexm_{kernel}"
+        assert dict(call.fields).get("count", 80) == 80  # bytes
+    rows = Net("rows", 1)
+    assert copying(rows, rows.transpose(rows.input((40, 3)), (1, 0)), "cortex-m55") == [
+        "cortexm_copy_x8_mve"
+    ]
+
+
+def test_operands_of_a_concatenation_are_copied() -> None:
+    """They may get gaps."""
+    net = Net("parts", 1)
+    images = [net.transpose(net.input((1, 1, 8, 8)), (0, 1, 3, 2)) for _ in range(2)]
+    turned = [net.transpose(x, (0, 1, 3, 2)) for x in images]
+    assert "cortexm_move_x8_mve" not in copying(net, net.concat(turned, 1), "cortex-m55")
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+def test_what_is_pushed_needs_no_kernel_of_copies(cpu: str) -> None:
+    net = Net("pushed", 1)
+    memory, new = net.input((4, 12)), net.input((4, 3))
+    moved = copying(net, net.add(ops.Push(1), [memory, new], (4, 12)), cpu)
+    assert [symbol[:13] for symbol in moved] == ["cortexm_move_", "cortexm_copy_"]
+    one = Net("one", 1)
+    memory, new = one.input((12, 4)), one.input((3, 4))
+    moved = copying(one, one.add(ops.Push(0), [memory, new], (12, 4)), cpu)
+    assert [symbol[:13] for symbol in moved] == ["cortexm_move_"] * 2
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,8 @@ class _Replay:
             fields = dict(call.fields)
             if call.kernel.op == "index_offsets":
                 self.whole(self.meant(target, step.op.inputs))  # to scratch
+            elif call.kernel.op == "move" and not step.fused:
+                self.move(args, int(fields["count"]), step.op)
             elif call.kernel.op == "move":
                 count, (source, _) = fields["count"], args
                 start = self.plan.offset(source.index)
@@ -140,6 +142,17 @@ class _Replay:
                 self.write_whole(call, target, made)
                 for index in read:
                     self.whole(index)
+
+    def move(self, args: list[TensorArg], count: int, op: Op) -> None:
+        """Bytes that lie in one piece, perhaps to a lower place in what they come from."""
+        *sources, target = args
+        for source in sources:  # none of a constant
+            read = self.meant(source, op.inputs)
+            begin = int(self.places[read][1][0]) if read in self.places else 0
+            down = [self.plan.offset(arg.index) + arg.offset for arg in (source, target)]
+            assert down[1] <= down[0] or down[1] >= down[0] + count
+            self.check(source.index, read, source.offset, count, source.offset - begin)
+        self.write(target.index, op.outputs[0], target.offset, count, target.offset)
 
     def write_whole(self, call: Call, target: TensorArg, made: int) -> None:
         """All of `made`, by a call that may be a copy with gaps."""

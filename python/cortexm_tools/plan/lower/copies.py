@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import Op
+from ...ir import Op, ops
 from ...target import Isa
 from ..kernels.table import Kernel
 from ..types import Arg, Call, Field, TensorArg
@@ -91,6 +91,15 @@ def _cost_on_vectors(box: Box, size: int) -> float:
     return others * (35 + rows * (13 + 6 * n))
 
 
+def _may_be_moved(select: Selector, op: Op) -> bool:
+    """Whether what lies in one piece takes the kernel that moves bytes, not that of copies: where it is there
+    already, and with MVE, where it has 24 bytes. A concatenation's operands may get gaps instead."""
+    if isinstance(op.attrs, ops.Push):
+        return True
+    is_part = isinstance(op.attrs, ops.Concat) or select.is_joined(op.outputs[0])
+    return select.target.isa is Isa.MVE and not is_part
+
+
 def copy_call(
     select: Selector,
     op: Op,
@@ -104,8 +113,11 @@ def copy_call(
 ) -> Call:
     """A strided copy of a box of `dims`; starts and strides are in elements."""
     size = select.tensor(result).dtype.size
-    kernel = select.kernel("copy", f"x{8 * size}", op)
-    box = cheapest_order(merge_dims(dims, in_strides, out_strides), kernel)
+    box = merge_dims(dims, in_strides, out_strides)
+    is_moved = box == [(math.prod(dims), 1, 1)] and _may_be_moved(select, op)
+    kernel = select.kernel(*(("move", "x8") if is_moved else ("copy", f"x{8 * size}")), op)
+    if not is_moved:
+        box = cheapest_order(box, kernel)
     if len(box) > MAX_RANK:
         raise CortexMError(
             f"{op.kind}: needs {len(box)} dimensions, copies take {MAX_RANK}", where=str(op.layer)
@@ -119,6 +131,8 @@ def copy_call(
         "in_stride": tuple(row[1] for row in box),
         "out_stride": tuple(row[2] for row in box),
     }
+    if is_moved:
+        fields = {"count": math.prod(dims) * size}
     args = [operand, TensorArg(result, out_start * size)]
     return select.call(kernel, fields, args)
 
