@@ -104,11 +104,14 @@ static inline cortexm_codes_t cortexm_codes(const MULTIPLIER *multiplier, const 
 CORTEXM_SHARED void cortexm_clamp_codes(const cortexm_codes_t *codes, int32_t o, int32_t rows,
                                         int8_t *const *out)
 {
+    const int32_t low = codes->low;
+    const int32_t high = codes->high;
+
     do {
         int8_t *to = *out++ + o;
 
         for (const int8_t *const end = to + 4; to != end; ++to) {
-            *to = (int8_t)cortexm_clamp(*to, codes->low, codes->high);
+            *to = (int8_t)cortexm_clamp(*to, low, high);
         }
     } while (--rows != 0);
 }

@@ -67,7 +67,7 @@ def _layers(
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
     layer = _layer(select, attrs, op, extents, FEW_ZEROS)
     columns = _columns(select, attrs, op, extents)
-    if columns is not None:
+    if columns is not None and not layer.kind.endswith("_wide"):
         alone = _layer(select, attrs, op, extents, FEW_ZEROS, may_be_dense=False)
         return layer, _with(alone, columns)
     joined = layer
@@ -79,14 +79,14 @@ def _layers(
 def _columns(
     select: Selector, attrs: ops.ConvAttrs, op: Op, fields: Mapping[str, int]
 ) -> Joined | None:
-    """Neighbouring pixels of an int8 depthwise convolution as one of all their channels."""
+    """Neighbouring pixels of a depthwise convolution as one of all their channels."""
     x = select.tensor(op.inputs[0])
-    if not isinstance(attrs, ops.DepthwiseConv2d) or x.dtype is not DType.S8 or x.shape[1] == 1:
+    if not isinstance(attrs, ops.DepthwiseConv2d) or x.shape[1] == 1:
         return None
     if select.choice is not KernelChoice.BUILTIN or select.is_joined(op.outputs[0]):
         return None
     weight = constant_data(select, op.inputs[1], op, "weights")
-    return join_columns(select.target, weight, fields)
+    return join_columns(select.target, weight, fields, x.dtype is DType.S16)
 
 
 def _with(layer: _Layer, joined: Joined) -> _Layer:

@@ -189,17 +189,21 @@ def _whole_row(weight: Array, fields: Mapping[str, int]) -> Iterator[Joined]:
     )
 
 
-def join_columns(target: Target, weight: Array, fields: Mapping[str, int]) -> Joined | None:
-    """How many pixels of a row to compute as one of all their channels, if that is worth it: of an int8
-    depthwise convolution whose windows are one column wide, so that no channel has to do with another.
+def join_columns(
+    target: Target, weight: Array, fields: Mapping[str, int], wide: bool
+) -> Joined | None:
+    """How many pixels of a row to compute as one of all their channels, if that is worth it: of a depthwise
+    convolution whose windows are one column wide, so that no channel has to do with another.
 
     Args:
         weight: int8 [1, kernel_h, 1, channels].
-        fields: as for `join_neighbours`.
+        fields, wide: as for `join_neighbours`.
     """
     _, kernel_h, kernel_w, channels = weight.shape
     width = fields["in_w"]
     cost = _COLUMNS.get(target.isa)
+    if wide and target.isa is Isa.MVE:  # it has no estimate
+        cost = None
     if cost is None or (kernel_w, fields["stride_w"], fields["in_x0"]) != (1, 1, 0):
         return None
     if fields["out_w"] != width or fields["in_c"] != fields["out_c"] or kernel_h == 1:
