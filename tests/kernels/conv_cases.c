@@ -755,11 +755,24 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight)
     return packed;
 }
 
+/* Walks an image from its last row and column to the first ones, as a phase of a transposed convolution does.
+ * Returns where that begins. */
+static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
+{
+    const int32_t last = (h - 1) * strides[2] + (w - 1) * strides[3];
+
+    strides[2] = -strides[2];
+    strides[3] = -strides[3];
+    return last;
+}
+
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transposed, int eights)
 {
     cortexm_conv_f32_t p;
     int32_t in_size;
     int32_t out_size;
+    int32_t in_first = 0;
+    int32_t out_first = 0;
     float *in;
     float *weight;
     float *bias;
@@ -805,13 +818,23 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transpose
     p.bias_stride = between(0, 1);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
+    if (!transposed && one_in(4)) {
+        const int32_t apart = between(1, 3);
+
+        for (int d = 0; d < 4; ++d) {
+            p.out_strides[d] *= apart;
+        }
+        out_size *= apart;
+        in_first = in_reverse(p.in_strides, p.in_h, p.in_w);
+        out_first = in_reverse(p.out_strides, p.out_h, p.out_w);
+    }
     in = some(in_size);
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
     packed = eights ? packed_floats(&p, weight) : NULL;
-    variant(&p, in, eights ? packed : weight, bias, o.data[0]);
-    ref(&p, in, weight, bias, o.data[1]);
+    variant(&p, in + in_first, eights ? packed : weight, bias, (float *)o.data[0] + out_first);
+    ref(&p, in + in_first, weight, bias, (float *)o.data[1] + out_first);
     free(in);
     free(weight);
     free(packed);

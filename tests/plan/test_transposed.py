@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.ir import DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.transposed import check_transposed
-from cortexm_tools.plan.lower.transposed import join_phases
-from cortexm_tools.plan.types import Call
+from cortexm_tools.plan.lower.transposed import float_phases, join_phases
+from cortexm_tools.plan.types import Call, Field, TensorArg
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
@@ -162,3 +162,94 @@ def test_of_stride_1_they_are_computed_in_bands() -> None:
     graph = net.finish(net.conv(y, 2, (3, 3)))
     plan = check_plan(make_plan(graph, Target.parse("cortex-m55"), optimize=Optimize.SIZE))
     assert any(step.fused for step in plan.steps)
+
+
+# Inputs and outputs of a group, groups, rows and columns, kernel, stride, what is cut off, added behind.
+FLOATS = (
+    (3, 5, 1, (6, 5), (2, 2), (2, 2), (0, 0, 0, 0), (0, 0)),
+    (2, 9, 2, (5, 6), (3, 4), (2, 2), (1, 1, 1, 1), (1, 1)),
+    (1, 1, 5, (4, 7), (4, 4), (2, 3), (2, 3, 2, 3), (0, 0)),
+    (4, 8, 1, (6, 6), (3, 3), (1, 1), (2, 1, 0, 1), (0, 2)),
+    (6, 4, 1, (1, 9), (1, 5), (1, 4), (0, 3, 0, 3), (0, 1)),
+)
+_Pair = tuple[int, int]
+_FloatLayer = tuple[int, int, int, _Pair, _Pair, _Pair, tuple[int, int, int, int], _Pair]
+
+
+def of_floats(layers: tuple[_FloatLayer, ...], *, last: bool = False) -> Graph:
+    """Transposed convolutions of floats; with channels `last`, side by side."""
+    net = Net("floats", 12)
+    outs = []
+
+    def some(*shape: int) -> int:
+        return net.constant(net.random.standard_normal(shape), DType.F32)
+
+    order = channels_last(4) if last else contiguous(4)
+    for in_c, out_c, groups, size, kernel, stride, cut, surplus in layers:
+        x = net.input((2, groups * in_c, *size), DType.F32, order)
+        attrs = ops.FloatTransposeConv2d(Window(kernel, stride, cut), groups)
+        extents = [
+            (i - 1) * s + k - cut[d] - cut[d + 2] + more
+            for d, (i, s, k, more) in enumerate(zip(size, stride, kernel, surplus, strict=True))
+        ]
+        inputs = [x, some(groups * in_c, out_c, *kernel), some(groups * out_c)]
+        outs.append(net.add(attrs, inputs, (2, groups * out_c, *extents), DType.F32, order))
+    return net.finish(*outs)
+
+
+def test_phases_of_floats_meet_their_taps() -> None:
+    """Of stride 2 and three taps, less one output: even outputs are those of the full result's odd ones."""
+    ((row, column), *_) = float_phases(Window((1, 3), (1, 2), (0, 1, 0, 1)), (1, 4), (1, 7))
+    assert (row.taps, row.count, row.pad) == (1, 1, 0)
+    # Output 2 g + 1 meets with taps 0 and 2 the inputs g + 1 and g: none is beyond the last one.
+    assert (column.tap, column.taps, column.first, column.count) == (0, 2, 1, 3)
+    assert (column.inputs, column.pad) == (4, 0)
+    assert not float_phases(Window((1, 1), (2, 2), (0, 0, 0, 0)), (4, 4), (7, 7))  # some meet none
+    assert not float_phases(Window((5, 5), (5, 5), (0, 0, 0, 0)), (4, 4), (20, 20))  # too many
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m0"])
+def test_phases_of_floats_give_the_same_bits(cpu: str, last: bool, tmp_path: Path) -> None:
+    graph, target = of_floats(FLOATS, last=last), Target.parse(cpu)
+    steps = make_plan(graph, target).steps
+    assert {call.kernel.op for step in steps for call in step.calls} == {"conv2d"}
+    small = make_plan(graph, target, optimize=Optimize.SIZE).steps
+    assert {call.kernel.op for step in small for call in step.calls} == {"transpose_conv2d"}
+    random = np.random.default_rng(1)
+    inputs = [random.standard_normal(graph.tensors[x].shape, np.float32) for x in graph.inputs]
+    program = GraphProgram("floats", b"", made=graph)
+    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("pad_left", 2),
+        ("kernel_w", 3),
+        ("in_w", 4),
+        ("out_w", 4),
+        ("in_strides", (30, 15, 5, -1)),
+        ("out_strides", (120, 1, -2, -2)),
+    ],
+)
+def test_phases_that_meet_others_are_found_out(field: str, value: Field) -> None:
+    plan = make_plan(of_floats(FLOATS[:1]), Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_transposed(plan, step)
+    first, second, *others = step.calls
+    wrong = replace(first, fields=tuple((dict(first.fields) | {field: value}).items()))
+    with pytest.raises(CortexMError, match="looks for taps|each output once"):
+        check_transposed(plan, replace(step, calls=(wrong, second, *others)))
+    swapped = replace(first, args=(first.args[0], second.args[1], *first.args[2:]))
+    with pytest.raises(CortexMError, match="looks for taps"):
+        check_transposed(plan, replace(step, calls=(swapped, second, *others)))
+    with pytest.raises(CortexMError, match="each output once"):
+        check_transposed(plan, replace(step, calls=(second, *others)))
+    x = first.args[0]
+    assert isinstance(x, TensorArg)
+    moved = replace(first, args=(replace(x, offset=x.offset - 4), *first.args[1:]))
+    with pytest.raises(CortexMError, match="looks for taps"):
+        check_transposed(plan, replace(step, calls=(moved, second, *others)))

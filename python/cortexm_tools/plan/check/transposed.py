@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proves that a transposed convolution in another form has a place for each of its taps: as a convolution,
-or with some columns as one of more outputs. Rows of bands are for bands.py."""
+or with some columns as one of more outputs, or as one convolution of floats for each phase. Rows of bands are
+for bands.py."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from itertools import product
+
+import numpy as np
+
 from ...errors import CortexMError
-from ...ir import ops
-from ..types import Call, Plan, Step
+from ...ir import Array, Tensor, ops
+from ...ir.geometry import Window
+from ..kernels.forms import FORMS
+from ..kernels.packing import Constants
+from ..types import Call, ConstantArg, Plan, Step, TensorArg
 
 
 def check_transposed(plan: Plan, step: Step) -> None:
     """Raises a CortexMError if a call on a whole image looks for a tap of the operator where it is not."""
     attrs = step.op.attrs
+    if isinstance(attrs, ops.FloatTransposeConv2d):
+        _check_phases(plan, step, attrs)
     if not isinstance(attrs, ops.TransposeConv2d) or step.fused:
         return
     out_c, width = (plan.graph.tensors[step.op.outputs[0]].shape[d] for d in (1, 3))
@@ -65,3 +77,100 @@ def _finds_in_reverse(attrs: ops.TransposeConv2d, call: Call, joined: int, input
         return False
     columns = (f["kernel_w"] * inputs - 1) * f["dilation_w"]
     return columns == reach[1] + joined - 1
+
+
+def _check_phases(plan: Plan, step: Step, attrs: ops.FloatTransposeConv2d) -> None:
+    """Each output is made once, and meets with each tap the input that it should, in their order."""
+    calls = [call for call in step.calls if call.kernel.serves == "conv2d"]
+    if not calls:
+        return
+    x, weight, out = (plan.graph.tensors[i] for i in (*step.op.inputs[:2], step.op.outputs[0]))
+    stored = {constant.name: constant.data for constant in plan.constants}
+    made: Counter[tuple[int, ...]] = Counter()
+    for call in calls:
+        rows, columns = (_meeting(attrs.window, call, axis, x, out) for axis in (0, 1))
+        weights = next(arg.name for arg in call.args if isinstance(arg, ConstantArg))
+        if (
+            rows is None
+            or columns is None
+            or weight.data is None
+            or not _are_weights(
+                call, stored[weights], weight.data, attrs.groups, rows[1], columns[1]
+            )
+        ):
+            raise CortexMError(
+                f"{call.kernel.symbol} looks for taps where they are not", where=str(step.op.layer)
+            )
+        made.update(product(rows[0], columns[0]))
+    if made != Counter(np.ndindex(*out.shape[2:])):
+        raise CortexMError("phases do not make each output once", where=str(step.op.layer))
+
+
+def _meeting(
+    window: Window, call: Call, axis: int, x: Tensor, out: Tensor
+) -> tuple[list[int], list[int | None]] | None:
+    """Along an axis the outputs that a call makes, and which of the operator's taps each of its own is, if
+    any input meets that; None if an output meets other inputs than it should."""
+    f, side = call.int_fields, "hw"[axis]
+    pad = f["pad_top" if axis == 0 else "pad_left"]
+    first, step = _walk(call, 0, "in_strides", x, axis)
+    out_first, out_step = _walk(call, -1, "out_strides", out, axis)
+    outs = [out_first + out_step * o for o in range(f[f"out_{side}"])]
+    taps: list[int | None] = [None] * f[f"kernel_{side}"]
+    for o, place in enumerate(outs):
+        begin = o * f[f"stride_{side}"] - pad
+        ways = ((begin + tap * f[f"dilation_{side}"], tap) for tap in range(len(taps)))
+        met = [(first + step * at, tap) for at, tap in ways if 0 <= at < f[f"in_{side}"]]
+        steps = (
+            place + window.padding[axis] - tap * window.dilation[axis]
+            for tap in range(window.kernel[axis])
+        )
+        sources = ((*divmod(far, window.stride[axis]), tap) for tap, far in enumerate(steps))
+        wanted = [
+            (at, tap) for at, rest, tap in sources if rest == 0 and 0 <= at < x.shape[2 + axis]
+        ]
+        if [at for at, _ in met] != [at for at, _ in wanted]:
+            return None
+        for (_, tap), (_, own) in zip(met, wanted, strict=True):
+            if taps[tap] not in (None, own):
+                return None
+            taps[tap] = own
+    return outs, taps
+
+
+def _walk(call: Call, number: int, name: str, tensor: Tensor, axis: int) -> tuple[int, int]:
+    """The row or column in which an argument begins, and from one to the next."""
+    arg, steps = call.args[number], dict(call.fields)[name]
+    assert isinstance(arg, TensorArg | ConstantArg) and isinstance(steps, tuple)
+    order = tensor.dim_order
+    extents = [tensor.shape[d] for d in order]
+    place = np.unravel_index(arg.offset // tensor.dtype.size, extents)
+    inner = math.prod(extents[order.index(2 + axis) + 1 :])
+    return int(place[order.index(2 + axis)]), steps[2 + axis] // inner
+
+
+def _are_weights(
+    call: Call,
+    stored: Array,
+    weight: Array,
+    groups: int,
+    rows: list[int | None],
+    columns: list[int | None],
+) -> bool:
+    """Whether a call has the operator's weights, [in_c, out_c / groups, kernel_h, kernel_w], for these of its
+    taps, and any for others."""
+    in_c, group_out = weight.shape[:2]
+    wanted = np.zeros((groups * group_out, in_c // groups, len(rows), len(columns)), weight.dtype)
+    counts = np.zeros_like(wanted)
+    for c, o in np.ndindex(in_c, group_out):
+        group, channel = divmod(c, in_c // groups)
+        for (i, row), (k, column) in product(enumerate(rows), enumerate(columns)):
+            if row is not None and column is not None:
+                wanted[group * group_out + o, channel, i, k] = weight[c, o, row, column]
+                counts[group * group_out + o, channel, i, k] = 1
+    pack = FORMS[call.kernel.pack].weights if call.kernel.pack else lambda plain: plain.weight
+    values, some = (
+        pack(Constants(each, np.zeros(0, np.float32), groups=groups)).reshape(-1)
+        for each in (wanted, counts)
+    )
+    return np.array_equal(stored.reshape(-1)[some == 1], values[some == 1], equal_nan=True)

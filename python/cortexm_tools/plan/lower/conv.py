@@ -18,12 +18,20 @@ from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
 from ..kernels.table import KernelChoice
 from ..types import Call, Field, TensorArg
+from .boxes import strides
 from .constants import Weights
 from .context import Selector, lowers
 from .groups import FEW_ZEROS, MANY_ZEROS, groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
 from .neighbours import NEIGHBOURS, Joined, dense, is_dense_best, join_columns, join_neighbours
-from .transposed import is_convolution, join_phases, places
+from .transposed import (
+    FLOAT_PHASES,
+    AxisPhase,
+    float_phases,
+    is_convolution,
+    join_phases,
+    places,
+)
 from .weights import (
     constant_data,
     fits_in_32_bits,
@@ -342,5 +350,44 @@ def _float_convolution(
         fields = _one_row(fields)
     taps = math.prod(weight.shape[1:])
     macs = (x.numel if transposed else out.numel) * taps
+    if transposed and weight.data is not None and not select.avoids(FLOAT_PHASES):
+        phases = float_phases(attrs.window, x.shape[2:], out.shape[2:])
+        if phases:
+            return [_float_phase(select, op, fields, weight.data, *phase) for phase in phases]
     name = "transpose_conv2d" if transposed else "conv2d"
     return [float_call(select, op, name, fields, macs)]
+
+
+def _float_phase(
+    select: Selector,
+    op: Op,
+    fields: dict[str, Field],
+    weight: Array,
+    row: AxisPhase,
+    column: AxisPhase,
+) -> Call:
+    """A phase of a transposed convolution of floats, which has these fields and weights
+    [in_c, out_c / groups, kernel_h, kernel_w], as a convolution."""
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    groups, stride_h, stride_w = (fields[f] for f in ("groups", "stride_h", "stride_w"))
+    assert isinstance(groups, int) and isinstance(stride_h, int) and isinstance(stride_w, int)
+    some = weight[:, :, row.tap :: stride_h, column.tap :: stride_w]
+    by_group = some.reshape(groups, -1, *some.shape[1:]).swapaxes(1, 2)
+    part = np.ascontiguousarray(by_group.reshape(-1, *by_group.shape[2:]))
+    steps, out_steps = strides(x), strides(out)
+    last = (row.inputs - 1) * steps[2] + (column.inputs - 1) * steps[3]
+    out_last = (row.first + (row.count - 1) * stride_h) * out_steps[2]
+    out_last += (column.first + (column.count - 1) * stride_w) * out_steps[3]
+    changed: dict[str, Field] = {
+        "in_h": row.inputs,
+        "in_w": column.inputs,
+        "out_h": row.count,
+        "out_w": column.count,
+        **window_fields(Window((row.taps, column.taps), (1, 1), (0, 0, 0, 0))),
+        "pad_top": row.pad,
+        "pad_left": column.pad,
+        "in_strides": (*steps[:2], -steps[2], -steps[3]),
+        "out_strides": (*out_steps[:2], -stride_h * out_steps[2], -stride_w * out_steps[3]),
+    }
+    macs = x.numel * math.prod(some.shape[1:])
+    return float_call(select, op, "conv2d", fields | changed, macs, part, (last, out_last))

@@ -10,12 +10,18 @@ which lie side by side in memory, and the window of all: a transposed convolutio
 stride 1. With output column x = stride * g + r of pixel g, tap k of input column i, which adds to
 x = in_x0 + stride * i + k, is tap (in_x0 + k - r) / stride of output r where that is whole; other weights are
 zero. Exact: products with a weight of zero add nothing, to a sum or to its bound.
+
+Of floats, whose sums have an order, each phase is a convolution by itself, with every stride-th weight.
+Output r + stride * q of the full result meets with tap r + stride * t the input q - t. So inputs and outputs
+are walked from the last one to the first, with negative strides: then a later tap has a later input, as a
+convolution has it, and the terms keep their order.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +30,10 @@ from ...ir.geometry import Window
 from ...target import Isa, Target
 from .neighbours import Joined
 
+FLOAT_PHASES = "float_phases"
+"""The name of phases of floats among what a plan may do without: each has a parameter block of its own."""
+
+_MOST_PHASES = 16
 _MOST_BYTES = 1024  # of constants that may be added
 _PER_CHANNEL = 9  # of them for its bias, multiplier and shift
 _SHARE = 0.85  # of the instructions at most, so that estimates that are wrong do no harm
@@ -48,6 +58,52 @@ def places(window: Window) -> dict[str, int]:
     """Where the first window of that convolution begins."""
     reach = [(side - 1) * step for side, step in zip(window.kernel, window.dilation, strict=True)]
     return {"in_y0": window.padding[0] - reach[0], "in_x0": window.padding[1] - reach[1]}
+
+
+@dataclass(frozen=True)
+class AxisPhase:
+    """Along an axis, the outputs from `first` on that are a stride apart, and the taps from `tap` on that
+    they meet.
+
+    Attributes:
+        inputs: the first ones, which they meet.
+        pad: places beyond them that the last output's window has.
+    """
+
+    tap: int
+    taps: int
+    first: int
+    count: int
+    inputs: int
+    pad: int
+
+
+def float_phases(
+    window: Window, ins: tuple[int, ...], outs: tuple[int, ...]
+) -> list[tuple[AxisPhase, AxisPhase]]:
+    """The phases, of rows and of columns, of a transposed convolution of floats between images of these
+    sides; none where there are too many, or some meet no tap or no input."""
+    axes = []
+    for axis, (extent, out) in enumerate(zip(ins, outs, strict=True)):
+        kernel, stride, pad = (
+            each[axis] for each in (window.kernel, window.stride, window.padding[:2])
+        )
+        phases = []
+        for tap in range(stride):
+            begin = -((tap - pad) // stride)  # of the first output in the full result, in strides
+            first = tap + stride * begin - pad
+            count = len(range(first, out, stride))
+            taps = len(range(tap, kernel, stride))
+            if count:
+                end = begin + count
+                phases.append(
+                    AxisPhase(tap, taps, first, count, min(end, extent), max(0, end - extent))
+                )
+        axes.append(phases)
+    pairs = [(row, column) for row in axes[0] for column in axes[1]]
+    is_met = all(min(phase.taps, phase.inputs) > 0 for pair in pairs for phase in pair)
+    is_plain = all(d == 1 or k == 1 for d, k in zip(window.dilation, window.kernel, strict=True))
+    return pairs if is_met and is_plain and len(pairs) <= _MOST_PHASES else []
 
 
 def join_phases(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...errors import CortexMError
@@ -10,7 +12,7 @@ from ...ir import Array, DType, Op
 from ...ir.fixed_point import wrap32
 from ..kernels.packing import Constants, Tables
 from ..kernels.table import Kernel
-from ..types import Arg, Call, Field, TensorArg
+from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .constants import Weights
 from .context import Selector
 
@@ -116,27 +118,45 @@ def zero_bias(select: Selector) -> Arg:
     return select.constant("zero", np.zeros(1, np.float32), needed=0)
 
 
-def float_call(select: Selector, op: Op, name: str, fields: dict[str, Field], macs: int) -> Call:
+def float_call(
+    select: Selector,
+    op: Op,
+    name: str,
+    fields: dict[str, Field],
+    macs: int,
+    part: Array | None = None,
+    offsets: tuple[int, int] = (0, 0),
+) -> Call:
     """The call of a convolution of floats with operands x, weights and perhaps a bias, for which
-    `bias_stride` stands in `fields`."""
+    `bias_stride` stands in `fields`.
+
+    Args:
+        part: of the weights, with which it computes a part of the result.
+        offsets: where it begins to read x and to write, in elements.
+    """
     weight = select.tensor(op.inputs[1])
-    facts = {**fields, "has_constant_weights": weight.data is not None}
+    data = weight.data if part is None else part
+    facts = {**fields, "has_constant_weights": data is not None}
     kernel = select.kernel(name, "f32", op, facts)
+    label = "w_" + (op.layer.path or op.kind)
     weights = select.operand(op.inputs[1])
-    if kernel.pack and weight.data is not None:
+    if data is not None and kernel.pack:
         groups = fields["groups"]
         assert isinstance(groups, int)
-        constants = Constants(weight.data, np.zeros(0, np.float32), groups=groups)
-        weights = select.constant(
-            "w_" + (op.layer.path or op.kind),
-            Weights(kernel.pack, constants),
-            "x".join(map(str, weight.shape)),
-            needed=weight.data.nbytes,
-        )
+        constants = Constants(data, np.zeros(0, np.float32), groups=groups)
+        shape = "x".join(map(str, data.shape))
+        weights = select.constant(label, Weights(kernel.pack, constants), shape, needed=data.nbytes)
+    elif part is not None:
+        weights = select.constant(label, part, "x".join(map(str, part.shape)))
     args: list[Arg] = [
-        select.operand(op.inputs[0]),
+        _further(select.operand(op.inputs[0]), offsets[0]),
         weights,
         select.operand(op.inputs[2]) if len(op.inputs) > 2 else zero_bias(select),
-        TensorArg(op.outputs[0]),
+        _further(TensorArg(op.outputs[0]), offsets[1]),
     ]
     return select.call(kernel, fields, args, macs)
+
+
+def _further(arg: Arg, elements: int) -> Arg:
+    assert isinstance(arg, (TensorArg, ConstantArg))
+    return replace(arg, offset=arg.offset + elements * DType.F32.size)
