@@ -385,6 +385,7 @@
     K(linear_s16, dsp, linear_pairs_s16_case)                                                      \
     K(linear_s16w4, dsp, linear_pairs_s16w4_case)                                                  \
     K(batch_matmul_s16, dsp, batch_matmul_s16_case)                                                \
+    K(matmul_f32, dsp, matmul_blocks_f32_case)                                                     \
     K(lstm_s8, dsp, lstm_pairs_s8_case)                                                            \
     K(lstm_s16, dsp, lstm_pairs_s16_case)                                                          \
     K(lstm_s8w4, dsp, lstm_pairs_s8w4_case)                                                        \
@@ -489,6 +490,8 @@
     K(minimum_s16, mve, minmax_s16_case)                                                           \
     K(maximum_s8, mve, minmax_s8_case)                                                             \
     K(maximum_s16, mve, minmax_s16_case)                                                           \
+    K(minimum_f32, mve, binary_f32_case)                                                           \
+    K(maximum_f32, mve, binary_f32_case)                                                           \
     K(add_f32, mve, binary_f32_case)                                                               \
     K(sub_f32, mve, binary_f32_case)                                                               \
     K(mul_f32, mve, binary_f32_case)                                                               \

@@ -382,6 +382,7 @@ CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_scalar);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_dsp);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
+CORTEXM_MATMUL_F32(cortexm_matmul_f32_dsp);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_mve);
 
 /* recurrent */
@@ -603,6 +604,8 @@ CORTEXM_BINARY(cortexm_sub_s64_scalar, int64_t);
 CORTEXM_BINARY(cortexm_mul_f32_scalar, float);
 CORTEXM_BINARY(cortexm_mul_s32_scalar, int32_t);
 CORTEXM_BINARY(cortexm_mul_s64_scalar, int64_t);
+CORTEXM_BINARY(cortexm_minimum_f32_mve, float);
+CORTEXM_BINARY(cortexm_maximum_f32_mve, float);
 CORTEXM_BINARY(cortexm_add_f32_mve, float);
 CORTEXM_BINARY(cortexm_sub_f32_mve, float);
 CORTEXM_BINARY(cortexm_mul_f32_mve, float);

@@ -156,7 +156,9 @@
 #undef FOUR_BIASES
 #undef FOUR_CHANNELS
 #undef FOUR_FROM
+#undef FOUR_MORE
 #undef FOUR_PIXELS
+#undef FOUR_TERMS
 #undef FPU_REGISTERS
 #undef FRACTION
 #undef FROM
@@ -285,6 +287,7 @@
 #undef OFFSET_max_pool2d
 #undef OF_COLUMNS
 #undef OF_VECTOR
+#undef OF_VECTORS
 #undef OF_WIDTH
 #undef ONE
 #undef ONES
@@ -436,6 +439,7 @@
 #undef TAKE_EIGHT
 #undef TAKE_EIGHT_s16
 #undef TAKE_EIGHT_s8
+#undef TAKE_FIRST
 #undef TAKE_FOUR
 #undef TAKE_FOUR_s16
 #undef TAKE_FOUR_s8

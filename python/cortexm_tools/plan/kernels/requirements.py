@@ -9,6 +9,7 @@ adapters are in cmsis_nn.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +17,8 @@ from ...target import CORES
 from . import cmsis_nn, planes
 
 Facts = Mapping[str, Any]
+
+_MANY_PRODUCTS = 4096  # of floats, of which blocks of rows save about one instruction each
 
 
 def _shifts_right(facts: Facts) -> bool:
@@ -84,6 +87,12 @@ def _vector_columns(facts: Facts) -> bool:
         and 1 in (facts["b_inner_stride"], facts["b_col_stride"])
         and facts["bias_row_stride"] == 0
     )
+
+
+def _row_blocks(facts: Facts) -> bool:
+    """Products of at least a block of rows, so many that blocks save more than their code takes."""
+    products = math.prod(facts[name] for name in ("batches", "rows", "cols", "inner"))
+    return bool(facts["rows"] >= 3 and products >= _MANY_PRODUCTS)
 
 
 def _undilated(facts: Facts) -> bool:
@@ -369,6 +378,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "pixel": _pixel,
     "undilated": _undilated,
     "vector_columns": _vector_columns,
+    "row_blocks": _row_blocks,
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,
     "add_shifts_right_s16": _add_shifts_right_s16,
