@@ -15,7 +15,11 @@ MAY = {room: {*ORDER[: ORDER.index(room) + 1], *OUTSIDE} for room in ORDER}
 MAY["search"].add("check")
 MAY["check"] = {"check", "types", "errors", "ir"}
 # The order in which kernels read their constants, which the tests of kernels hold, decides nothing.
-FORMS = {("plan.check.joined", f"plan.kernels.{name}") for name in ("forms", "packing", "table")}
+FORMS = {
+    (f"plan.check.{check}", f"plan.kernels.{name}")
+    for check in ("joined", "transposed")
+    for name in ("forms", "packing", "table")
+}
 
 
 def test_rooms_import_only_what_comes_before_them() -> None:

@@ -216,6 +216,7 @@
 #undef LOAD_MULTIPLIERS
 #undef LOAD_ROWS
 #undef LOAD_SECOND
+#undef LOAD_STEP
 #undef LOAD_TAP
 #undef LOAD_TWO
 #undef LOAD_s16
