@@ -98,9 +98,20 @@ def test_signals_stay_as_the_images_that_convolutions_read(
 
 
 def _shuffled(kind: str, batch: int, channels: int, factor: int, height: int, width: int) -> Graph:
-    """An image of a convolution whose pixels or channels change places, and a convolution of it."""
+    """An image of a convolution whose pixels or channels change places, or are repeated, and a convolution of
+    it, or of its sum with another one."""
     net = Net(seed=channels)
     more = channels * factor * factor
+    if kind.startswith("repeated"):
+        x = net.conv(net.input((batch, 2, height, width)), channels)
+        apart = net.view(x, (batch, channels, height, 1, width, 1))
+        wide = (batch, channels, height, factor, width, factor)
+        apart = net.add(ops.Expand(), [apart], wide, order=contiguous(6))
+        shape = (batch, channels, height * factor, width * factor)
+        x = net.view(apart, shape)
+        if kind == "repeated and added":
+            x = net.sum(x, net.conv(net.input((batch, 2, *shape[2:])), channels))
+        return net.finish(net.conv(x, 3))
     if kind == "pixels":
         x = net.conv(net.input((batch, 2, height, width)), more)
         parts, perm = (batch, channels, factor, factor, height, width), (0, 1, 4, 2, 5, 3)
@@ -117,9 +128,9 @@ def _shuffled(kind: str, batch: int, channels: int, factor: int, height: int, wi
     return net.finish(net.conv(net.view(moved, shape), 3))
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
-    kind=st.sampled_from(("pixels", "depth", "channels")),
+    kind=st.sampled_from(("pixels", "depth", "channels", "repeated", "repeated and added")),
     batch=st.integers(1, 2),
     channels=st.integers(1, 4),
     factor=st.integers(1, 3),
@@ -136,7 +147,9 @@ def test_shuffles_move_pixels_once(
     before = _shuffled(kind, batch, channels, factor, *size)
     after = simplify(before)
     copies = [
-        op for op in after.ops if op.kind != "conv2d" and not op.attrs.is_view(*_ends(after, op))
+        op
+        for op in after.ops
+        if op.kind not in ("conv2d", "add") and not op.attrs.is_view(*_ends(after, op))
     ]
     assert len(copies) <= 1
     row = random_inputs(before, channels)

@@ -7,6 +7,9 @@ another one behind. The same elements come to the same places if the image is fi
 split and permuted as that, joined to [N, H, W, C] and seen as an image again: with each dimension split
 into the same parts, and each joined from the same ones, only the order in which dimensions are named
 differs. Then both ends are where the elements lie, and the permutation in between is the one copy.
+
+So are pixels repeated, as by nearest upsampling: dimensions of one are split off, and widened in place of
+being permuted.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ def _rewritten(
     if permuting is None or not isinstance(joining.attrs, ops.View):
         return False
     splitting = made_by.get(permuting.inputs[0])
-    if splitting is None or not isinstance(permuting.attrs, ops.Transpose):
+    if splitting is None or not isinstance(permuting.attrs, ops.Transpose | ops.Expand):
         return False
     source, result = splitting.inputs[0], joining.outputs[0]
     if not isinstance(splitting.attrs, ops.View) or not _is_image(graph, made_by, source):
@@ -56,20 +59,29 @@ def _rewritten(
     if before is None or behind is None or len(shape) != 4:
         return False
 
+    # The dimensions of the split image, in the order of [N, H, W, C].
+    named = [d for whole in _TO_LAST for d in before[whole]]
+    back = (
+        len(out) == 4
+        and result not in graph.kept
+        and _is_read_as_image(graph, made_by, readers, result)
+    )
+    order = [d for whole in _TO_LAST for d in behind[whole]] if back else list(range(len(permuted)))
+    moving: ops.Attrs = permuting.attrs
+    if isinstance(moving, ops.Transpose):
+        moving = ops.Transpose(tuple(named.index(moving.perm[d]) for d in order))
+    elif order != named:
+        return False
+
     def added(attrs: ops.Attrs, index: int, shape: tuple[int, ...]) -> int:
         like = replace(graph.tensors[source], shape=shape, dim_order=contiguous(len(shape)))
         made = build.add_tensor(like)
         build.add(Op(attrs, (index,), (made,), permuting.layer))
         return made
 
-    # The dimensions of the split image, in the order of [N, H, W, C].
-    named = [d for whole in _TO_LAST for d in before[whole]]
     seen = added(ops.Transpose(_TO_LAST), source, tuple(shape[d] for d in _TO_LAST))
     seen = added(ops.View(), seen, tuple(split[d] for d in named))
-    back = len(out) == 4 and result not in graph.kept and _is_read_as_image(graph, readers, result)
-    order = [d for whole in _TO_LAST for d in behind[whole]] if back else range(len(permuted))
-    perm = tuple(named.index(permuting.attrs.perm[d]) for d in order)
-    moved = added(ops.Transpose(perm), seen, tuple(permuted[d] for d in order))
+    moved = added(moving, seen, tuple(permuted[d] for d in order))
     if back:
         moved = added(ops.View(), moved, tuple(out[d] for d in _TO_LAST))
         build.add(Op(ops.Transpose(_TO_FIRST), (moved,), (result,), joining.layer))
@@ -80,17 +92,36 @@ def _rewritten(
 
 def _is_image(graph: Graph, made_by: dict[int, Op], index: int) -> bool:
     """Whether a tensor lies in channels_last for the operator that makes it."""
-    op = made_by.get(index)
-    while op is not None and op.attrs.traits.layout in _FOLLOWING:
-        op = made_by.get(op.inputs[0])
-    return op is not None and op.attrs.traits.layout is Layout.IMAGE
+    waiting, seen = [index], {index}
+    while waiting:
+        op = made_by.get(waiting.pop())
+        if op is None:
+            continue
+        if op.attrs.traits.layout is Layout.IMAGE:
+            return True
+        if op.attrs.traits.layout in _FOLLOWING:
+            waiting += (more := set(op.inputs) - seen)
+            seen |= more
+    return False
 
 
-def _is_read_as_image(graph: Graph, readers: dict[int, list[Op]], index: int) -> bool:
-    found = readers.get(index, [])
-    while found and found[0].attrs.traits.layout in _FOLLOWING:
-        found = readers.get(found[0].outputs[0], [])
-    return bool(found) and found[0].attrs.traits.layout is Layout.IMAGE
+def _is_read_as_image(
+    graph: Graph, made_by: dict[int, Op], readers: dict[int, list[Op]], index: int
+) -> bool:
+    """Whether an operator wants it in channels_last, or has it so with another operand."""
+    waiting, seen = [index], {index}
+    while waiting:
+        read = waiting.pop()
+        for op in readers.get(read, []):
+            if op.attrs.traits.layout is Layout.IMAGE:
+                return True
+            if op.attrs.traits.layout not in _FOLLOWING:
+                continue
+            if any(_is_image(graph, made_by, other) for other in op.inputs if other != read):
+                return True
+            waiting += (more := set(op.outputs) - seen)
+            seen |= more
+    return False
 
 
 def _parts(whole: tuple[int, ...], split: tuple[int, ...]) -> list[list[int]] | None:

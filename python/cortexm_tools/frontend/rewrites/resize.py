@@ -49,22 +49,24 @@ def _nearest(build: Builder) -> Node | None:
         return None
     result: Any = args["input"]
     size = list(shape)
+    factors = dict.fromkeys(range(len(shape)), 1)
     for dim in range(len(shape) - 1, 1, -1):
         wanted = int(value.shape[dim])
         indices = _indices(build, dim, size[dim], wanted)
         factor = wanted // size[dim]
-        if torch.equal(indices, torch.arange(wanted)):
-            continue
         if torch.equal(indices, torch.arange(size[dim]).repeat_interleave(factor)):
-            apart = [*size[: dim + 1], 1, *size[dim + 1 :]]
-            result = build(_aten.reshape.default, result, apart)
-            apart[dim + 1] = factor
-            result = build(_aten.expand.default, result, apart)
-            size[dim] = wanted
-            result = build(_aten.reshape.default, result, list(size))
+            factors[dim] = factor
         else:
             result = build(_aten.index_select.default, result, dim, build.constant(indices))
             size[dim] = wanted
+    if max(factors.values()) > 1:
+        # All whole factors by one expansion: [N, C, H, 1, W, 1].
+        apart = [(extent, 1) if factors[dim] > 1 else (extent,) for dim, extent in enumerate(size)]
+        result = build(_aten.reshape.default, result, [n for part in apart for n in part])
+        apart = [(part[0], factors[dim])[: len(part)] for dim, part in enumerate(apart)]
+        result = build(_aten.expand.default, result, [n for part in apart for n in part])
+        joined = [extent * factors[dim] for dim, extent in enumerate(size)]
+        result = build(_aten.reshape.default, result, joined)
     return result if isinstance(result, Node) and result is not args["input"] else None
 
 
