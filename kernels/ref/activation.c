@@ -199,6 +199,8 @@ void cortexm_softmax_columns_s16_ref(const cortexm_softmax_s16_t *p, const int16
 
 KEPT(rows)
 KEPT(steep_rows)
+KEPT(odd_pairs)
+KEPT(steep_pairs)
 KEPT(pairs)
 KEPT(long_columns)
 

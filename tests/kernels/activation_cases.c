@@ -133,6 +133,7 @@ typedef struct {
     int32_t bits;        /* of the multiplier */
     int32_t inner;       /* columns beside each other, at most */
     int32_t kept;        /* bytes of scratch memory for each of a column's elements */
+    int32_t even;        /* whether columns are in pairs */
 } softmax_limits_t;
 
 /* With `rows`, a kernel that keeps exponentials, if that is not NULL. */
@@ -149,8 +150,10 @@ static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, softm
 
     p.outer = between(1, 6);
     p.inner = limits.kept != 8 && one_in(2) ? 1 : between(limits.inner > 1 ? 2 : 1, limits.inner);
+    p.inner += limits.even ? p.inner % 2 : 0;
     p.size = one_in(16) ? between(300, 700) : length();
     p.size = p.size < least || p.size > most ? between(least, 40) : p.size;
+    p.size = most > 700 && one_in(100) ? most : p.size;
     p.multiplier = one_in(4) ? (one_in(2) ? UINT32_MAX : (uint32_t)between(0, 1))
                              : random32() >> between(0, 20);
     if (one_in(4)) {
@@ -192,37 +195,43 @@ static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, softm
 int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 700, 32, 5, 0});
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 700, 32, 5, 0, 0});
 }
 
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 40, 32, 5, 0});
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 40, 32, 5, 0, 0});
 }
 
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 700, 32, 1, 4});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 32, 1, 4, 0});
 }
 
 int softmax_gentle_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 700, 23, 1, 4});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 23, 1, 4, 0});
 }
 
 int softmax_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){1, 512, 23, 9, 8});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 23, 9, 8, 1});
+}
+
+int softmax_odd_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 23, 9, 8, 0});
 }
 
 int softmax_long_columns_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){1, 512, 32, 9, 8});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 32, 9, 8, 0});
 }
 
 int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref)

@@ -363,6 +363,7 @@ int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_gentle_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
+int softmax_odd_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_long_columns_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
 int unary_f32_case(unary_fn variant, unary_fn ref);

@@ -402,6 +402,8 @@
     K(softmax_rows_s16, dsp, softmax_gentle_rows_s16_case)                                         \
     K(softmax_steep_rows_s16, dsp, softmax_rows_s16_case)                                          \
     K(softmax_pairs_s16, dsp, softmax_pairs_s16_case)                                              \
+    K(softmax_odd_pairs_s16, dsp, softmax_odd_pairs_s16_case)                                      \
+    K(softmax_steep_pairs_s16, dsp, softmax_long_columns_s16_case)                                 \
     K(add_affine_s8, dsp, add_affine_s8_case)                                                      \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \

@@ -111,6 +111,7 @@
 #undef CONV_transpose_conv2d
 #undef CORRECT_SIGNS
 #undef DENSE_TERMS
+#undef DISTANCES
 #undef DISTANT
 #undef EACH
 #undef EACH_TERM
@@ -181,12 +182,14 @@
 #undef IN_PAIRS
 #undef IN_TURNS
 #undef ISA
+#undef IS_AT_END
 #undef IS_AVERAGE
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
 #undef IS_FEW
 #undef IS_SINGLE
 #undef IS_SYMMETRIC
+#undef KEEP_END
 #undef KEEP_START
 #undef KEEP_TWO
 #undef KEPT
@@ -228,6 +231,7 @@
 #undef LOOP
 #undef LOWER
 #undef LOWER_BYTES
+#undef LOWER_POWER
 #undef MAC
 #undef MACS
 #undef MACS4
@@ -323,8 +327,8 @@
 #undef POOL_max_pool2d
 #undef POP_MASK
 #undef POWER
+#undef POWERS
 #undef POWERS_ALONE
-#undef POWERS_OF_PAIR
 #undef PREPARED
 #undef PRODUCT
 #undef PRODUCTS
@@ -340,6 +344,7 @@
 #undef PUT_QUAD
 #undef PUT_QUADS
 #undef PUT_SUMS
+#undef PUT_TWO
 #undef PUT_WORDS
 #undef QUAD_BYTES
 #undef QUAD_WORDS
@@ -356,6 +361,7 @@
 #undef REPEATED
 #undef REPEATED_COUNT
 #undef RESCALE
+#undef REST
 #undef RESULT
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
@@ -471,6 +477,7 @@
 #undef UPPER_BITS
 #undef UPPER_BITS_s16
 #undef UPPER_BITS_s8
+#undef UPPER_POWER
 #undef VECTOR
 #undef VECTOR_avg_pool2d
 #undef VECTOR_max_pool2d

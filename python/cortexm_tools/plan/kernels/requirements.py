@@ -288,13 +288,25 @@ def _few_elements(facts: Facts) -> bool:
 
 
 def _rows(facts: Facts) -> bool:
-    """Rows in one piece, of two elements at least, of which an exponential each is kept: up to 4 KB."""
-    return bool(facts["inner"] == 1 and 2 <= facts["size"] <= 1024)
+    """Rows in one piece, of two elements at least, of which an exponential each is kept."""
+    return facts["inner"] == 1 and _has_room(facts, 4 * facts["size"])
 
 
 def _columns_apart(facts: Facts) -> bool:
-    """Columns beside each other, of two of which all exponentials are kept: up to 4 KB."""
-    return bool(facts["inner"] > 1 and facts["size"] <= 512)
+    """Columns beside each other, of two elements at least; of two of them all exponentials are kept."""
+    return facts["inner"] > 1 and _has_room(facts, 8 * facts["size"])
+
+
+def _has_room(facts: Facts, kept: int) -> bool:
+    """What is kept takes 4 KB, or no more than the codes; and what counts with a sum of so many exponentials
+    has room in its upper word."""
+    codes = 2 * facts["outer"] * facts["size"] * facts["inner"]
+    return bool(2 <= facts["size"] <= 2047 and kept <= max(4096, codes))
+
+
+def _even_columns(facts: Facts) -> bool:
+    """Columns in pairs, without one that is left."""
+    return bool(facts["inner"] % 2 == 0)
 
 
 def _gentle(facts: Facts) -> bool:
@@ -355,6 +367,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "many_elements": _many_elements,
     "rows": _rows,
     "columns": _columns_apart,
+    "even_columns": _even_columns,
     "gentle": _gentle,
     "narrow_sums": _narrow_sums,
     "narrow_products": _narrow_products,

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Softmax of int16: which kernels compute it, and that they give the same bytes where their limits are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.target import Target
+
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import GraphProgram, Net
+
+GENTLE, STEEP = (1 << 23) - 1, 1 << 23
+
+
+def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
+    """Along the second dimension."""
+    net = Net("softmax")
+    x = net.input(shape, DType.S16)
+    return net.finish(net.add(ops.WideSoftmax(1, multiplier), [x], shape))
+
+
+@pytest.mark.parametrize(
+    ("cpu", "shape", "multiplier", "kernel"),
+    [
+        ("cortex-m4", (9, 8, 1), GENTLE, "softmax_rows"),
+        ("cortex-m4", (9, 8, 1), STEEP, "softmax_steep_rows"),
+        ("cortex-m4", (1, 9, 8), GENTLE, "softmax_pairs"),
+        ("cortex-m4", (1, 9, 9), GENTLE, "softmax_odd_pairs"),
+        ("cortex-m4", (1, 9, 8), STEEP, "softmax_steep_pairs"),
+        ("cortex-m4", (1, 1025, 1), GENTLE, "softmax"),  # which kept more than 4 KB, and the codes
+        ("cortex-m4", (2, 1025, 1), GENTLE, "softmax_rows"),
+        ("cortex-m4", (1, 513, 3), GENTLE, "softmax"),
+        ("cortex-m4", (1, 513, 4), GENTLE, "softmax_pairs"),
+        ("cortex-m4", (2, 2047, 4), GENTLE, "softmax_pairs"),
+        ("cortex-m4", (2, 2048, 4), GENTLE, "softmax"),
+        ("cortex-m55", (1, 513, 4), GENTLE, "softmax_long_columns"),
+        ("cortex-m3", (9, 8, 1), GENTLE, "softmax"),
+    ],
+)
+def test_which_kernel_computes_it(
+    cpu: str, shape: tuple[int, int, int], multiplier: int, kernel: str
+) -> None:
+    plan = make_plan(graph_of(shape, multiplier), Target.parse(cpu))
+    (call,) = plan.steps[0].calls
+    assert call.kernel.op == kernel
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m55"])
+def test_the_most_elements(cpu: str, tmp_path: Path) -> None:
+    """Of equal codes, which have the largest sum, and of any."""
+    random = np.random.default_rng(1)
+    graphs = [
+        graph_of(shape, multiplier)
+        for shape in ((2, 2047, 1), (1, 2047, 4), (1, 2046, 5))
+        for multiplier in (GENTLE, STEEP, 5000)
+    ]
+    jobs, expected = [], []
+    for number, graph in enumerate(graphs):
+        shape = graph.tensors[graph.inputs[0]].shape
+        rows = [
+            [np.full(shape, -300, np.int16)],
+            [random.integers(-(2**15), 2**15, shape).astype(np.int16)],
+        ]
+        jobs.append(Job(GraphProgram("net", str(number).encode(), made=graph), rows))
+        expected.append([run_graph(graph, row) for row in rows])
+    for got, wanted in zip(run_jobs(jobs, Target.parse(cpu), tmp_path), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
