@@ -166,6 +166,7 @@ typedef enum {
     LINEAR_FOURS,
     LINEAR_EIGHTS,
     LINEAR_PAIRS,
+    LINEAR_SIGNED_SPLIT_FOURS,
     LINEAR_GEMM4,
     LINEAR_GEMM8
 } linear_kind_t;
@@ -190,6 +191,7 @@ int matmul_blocks_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 #define linear_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FOURS)
 #define linear_fours_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_FOURS)
 #define linear_pairs_s8_case(variant, ref) linear_case(variant, ref, LINEAR_PAIRS)
+#define linear_signed_split_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_SIGNED_SPLIT_FOURS)
 #define linear_pairs_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_PAIRS)
 #define linear_gemm8_s8_case(variant, ref) linear_case(variant, ref, LINEAR_GEMM8)
 #define linear_gemm8_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_GEMM8)

@@ -387,7 +387,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
 
         if (kind == CONV_SIGNED_SPLIT_FOURS) {
             packed = pack_signed_split_fours(weight, p.out_c, depth);
-            bias = pack_four_tables(&p, bias);
+            bias = pack_four_tables(p.out_c, p.multiplier, p.shift, bias);
             p.multiplier = NULL;
             p.shift = NULL;
             scratch = allocate((depth + 3) / 4 * (p.in_c % 4 == 0 ? 16 : 20));

@@ -14,6 +14,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     const int is_pairs = kind == LINEAR_PAIRS;
     const int is_few = kind == LINEAR_FEW || kind == LINEAR_FEW_NARROW;
+    const int is_signed = kind == LINEAR_SIGNED_SPLIT_FOURS;
     cortexm_linear_s8_t p;
     int32_t *multipliers;
     int8_t *shifts;
@@ -41,24 +42,38 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     }
     p.multiplier = multipliers;
     p.shift = shifts;
-    p.weight_zero_point = (int8_t)(one_in(2) || kind == LINEAR_GEMM8 || is_few ? 0 : code());
+    p.weight_zero_point = (int8_t)(one_in(2) || kind == LINEAR_GEMM8 || is_few || is_signed ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
     in = random_codes(p.rows * p.in_features, 8);
     weight = random_codes(p.out_features * p.in_features, bits);
     bias = random_bias(p.out_features);
+    if (is_signed) {
+        const int is_extreme = one_in(4); /* the largest sums of two products */
+
+        for (int32_t i = 0; i < p.out_features * p.in_features; ++i) {
+            weight[i] = is_extreme ? (int8_t)(one_in(4) ? 127 : -127)
+                        : weight[i] < -127 ? -127 : weight[i];
+        }
+        for (int32_t i = 0; is_extreme && i < p.rows * p.in_features; ++i) {
+            in[i] = (int8_t)(one_in(8) ? 127 : -128);
+        }
+    }
     packed = is_few                              ? NULL
+             : is_signed                         ? pack_signed_split_fours(weight, p.out_features, p.in_features)
              : is_pairs && bits == 8             ? pack_pairs(weight, p.out_features, p.in_features)
              : is_pairs                          ? pack_nibble_pairs(weight, p.out_features, p.in_features)
              : kind == LINEAR_GEMM8 && bits == 8 ? pack_gemm_of(8, 16, weight, p.out_features, 1, p.in_features)
              : kind == LINEAR_GEMM8 ? pack_nibble_gemm_of(8, 16, weight, p.out_features, 1, p.in_features)
              : bits == 4            ? pack_nibble_fours(weight, p.out_features, 1, p.in_features)
                                     : pack_fours(weight, p.out_features, 1, p.in_features);
-    if (is_pairs || kind == LINEAR_FEW_NARROW) {
+    if (is_pairs || is_signed || kind == LINEAR_FEW_NARROW) {
         make_narrow(NULL, 31, bias, p.out_features);
     }
     if (is_pairs) {
         scratch = allocate((p.in_features + 3) / 4 * 8);
+    } else if (is_signed) {
+        scratch = allocate(p.in_features > 8 ? (p.in_features + 3) / 4 * 8 : 16);
     } else if (kind == LINEAR_FOURS) {
         int32_t chunk = p.in_features;
 
@@ -71,6 +86,11 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     }
     o = outputs(p.rows * p.out_features);
     ref(&p, in, weight, bias, o.data[1], NULL);
+    if (is_signed) {
+        bias = pack_four_tables(p.out_features, p.multiplier, p.shift, bias);
+        p.multiplier = NULL;
+        p.shift = NULL;
+    }
     if (variant_w4 != NULL) {
         int16_t *const halves = allocate(p.out_features * (int32_t)sizeof *halves);
         const cortexm_linear_s8w4_t p_w4 = {

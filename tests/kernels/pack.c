@@ -200,20 +200,20 @@ int8_t *pack_signed_split_fours(const int8_t *weight, int32_t channels, int32_t 
     return packed;
 }
 
-int32_t *pack_four_tables(const cortexm_conv_s8_t *p, int32_t *bias)
+int32_t *pack_four_tables(int32_t channels, const int32_t *multiplier, const int8_t *shift, int32_t *bias)
 {
-    const int32_t words = 2 * p->out_c + (p->out_c + 3) / 4;
+    const int32_t words = 2 * channels + (channels + 3) / 4;
     int32_t *const table = allocate(4 * words);
 
     randomize(table, 4 * words);
-    for (int32_t o = 0; o < p->out_c; ++o) {
+    for (int32_t o = 0; o < channels; ++o) {
         const int32_t first = o / 4 * 4;
-        const int32_t count = p->out_c - first < 4 ? p->out_c - first : 4;
+        const int32_t count = channels - first < 4 ? channels - first : 4;
         int32_t *const four = table + first / 4 * 9;
 
         four[o - first] = 2 * bias[o];
-        ((int8_t *)(four + count))[o - first] = (int8_t)(-1 - p->shift[o]);
-        four[count + 1 + o - first] = p->multiplier[o];
+        ((int8_t *)(four + count))[o - first] = (int8_t)(-1 - shift[o]);
+        four[count + 1 + o - first] = multiplier[o];
     }
     free(bias);
     return table;

@@ -379,6 +379,7 @@
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
     K(conv2d_f32, dsp, conv2d_eights_f32_case)                                                     \
     K(linear_few_s8, dsp, linear_few_narrow_s8_case)                                               \
+    K(linear_symmetric_s8, dsp, linear_signed_split_fours_s8_case)                                 \
     K(linear_s8, dsp, linear_pairs_s8_case)                                                        \
     K(linear_s8w4, dsp, linear_pairs_s8w4_case)                                                    \
     K(batch_matmul_s8, dsp, batch_matmul_widened_s8_case)                                          \

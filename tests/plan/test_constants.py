@@ -112,7 +112,9 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
                 pixels = channels // made
                 assert constant.nbytes == pixels * constant.needed, (seed, constant.name)
             else:
-                assert more == 0, (seed, constant.name)
+                # A table of four_tables fills the shifts of its last channels up to a word.
+                filled = -channels % 4 if call.kernel.pack == "signed_split_fours" else 0
+                assert more == filled, (seed, constant.name)
     assert {
         "cortex-m55": {
             "gemm4",

@@ -215,7 +215,7 @@ def test_what_is_pushed_needs_no_kernel_of_copies(cpu: str) -> None:
     ("cpu", "rows", "kernel"),
     [
         ("cortex-m4", 3, "cortexm_conv2d_symmetric_s8_dsp"),
-        ("cortex-m4", 2, "cortexm_linear_s8_dsp"),
+        ("cortex-m4", 2, "cortexm_linear_symmetric_s8_dsp"),
         ("cortex-m55", 3, "cortexm_linear_s8_mve"),
     ],
 )

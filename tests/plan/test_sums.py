@@ -167,6 +167,29 @@ def test_pairs_in_16_bits_need_weights_from_minus_127(
         check_plan(replace(plans[0], graph=with_weights(-128, -128)))
 
 
+def test_linear_in_16_bits_needs_weights_from_minus_127() -> None:
+    net = Net("row", 0)
+    graph = net.finish(net.linear(net.input((1, 20)), 8))
+    index = graph.ops[0].inputs[1]
+    weight = graph.tensors[index]
+    assert weight.data is not None
+
+    def with_least(least: int) -> Graph:
+        assert weight.data is not None
+        data = weight.data.clip(-127)
+        data[3, 5] = least
+        tensors = list(graph.tensors)
+        tensors[index] = replace(weight, data=data)
+        return replace(graph, tensors=tuple(tensors))
+
+    plans = [make_plan(with_least(least), Target.parse("cortex-m4")) for least in (-127, -128)]
+    names = [[call.kernel.op for step in plan.steps for call in step.calls] for plan in plans]
+    assert names == [["linear_symmetric"], ["linear"]]
+    check_plan(plans[0])
+    with pytest.raises(CortexMError, match="weights of two channels do not fit in the 16 bits"):
+        check_plan(replace(plans[0], graph=with_least(-128)))
+
+
 def test_two_pixels_written_as_one_lie_side_by_side() -> None:
     """The kernel that writes them so makes no part of a concatenation of channels."""
     net = Net("depthwise", 0)

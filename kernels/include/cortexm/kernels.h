@@ -358,6 +358,7 @@ CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_scalar);
 CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_v6m);
 CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_v7m);
 CORTEXM_LINEAR_S8(cortexm_linear_few_s8_dsp);
+CORTEXM_LINEAR_S8(cortexm_linear_symmetric_s8_dsp);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_dsp);
 CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_dsp);
 CORTEXM_LINEAR_S8(cortexm_linear_few_s8_mve);

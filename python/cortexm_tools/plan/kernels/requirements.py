@@ -569,6 +569,11 @@ def _widened_row(facts: Facts) -> int:
     return int(2 * 4 * -(-facts["in_features"] // 4))
 
 
+def _widened_two_quads(facts: Facts) -> int:
+    """The same, and a second four that is read with the first one."""
+    return max(_widened_row(facts), 16)
+
+
 def _filled_row(facts: Facts) -> int:
     """The same of int16; none where the row itself is fours."""
     return _widened_row(facts) if facts["in_features"] % 4 else 0
@@ -714,6 +719,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "wide_step": _wide_step,
     "filled_step": _filled_step,
     "widened_row": _widened_row,
+    "widened_two_quads": _widened_two_quads,
     "filled_row": _filled_row,
     "column_sums": _column_sums,
     "two_columns": _two_columns,
