@@ -97,6 +97,32 @@ static int32_t blocks_row(const cortexm_conv_s8_t *p)
                                           : ((p).kernel_h * (p).kernel_w * (p).in_c + 15) / 16 * 80 + \
                                               (p).kernel_h * TILE_ROW(p))
 
+/* As in plan/kernels/gathered.py: a row of a group in the copy of the image, and all of the scratch. */
+#define GATHERED_ROW(p, group_in)                                                                  \
+    ((((p).out_w - 1) * (p).stride_w + ((p).kernel_w - 1) * (p).dilation_w + 1) * (group_in))
+#define GATHERED_SCRATCH(p, group_in)                                                              \
+    (12 * (p).out_c + ((p).kernel_h * (p).kernel_w * (group_in) + 15) / 16 * 148 +                 \
+     (p).groups * (((p).out_h - 1) * (p).stride_h + ((p).kernel_h - 1) * (p).dilation_h + 1) *     \
+         GATHERED_ROW(p, group_in) + ((p).out_w + 7) / 8 * 8 * (p).stride_w * (group_in) -         \
+     (p).out_w * (p).stride_w * (group_in))
+
+/* Bytes from the first input of a chunk of a window to the last one's of the seventh pixel, at most. */
+static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs)
+{
+    int32_t most = 0;
+    int32_t first = 0;
+
+    for (int32_t i = 0; i < p->kernel_h * p->kernel_w * inputs; ++i) {
+        const int32_t tap = i / inputs;
+        const int32_t place = tap / p->kernel_w * p->dilation_h * GATHERED_ROW(*p, inputs) +
+                              tap % p->kernel_w * p->dilation_w * inputs + i % inputs;
+
+        first = i % 16 == 0 ? place : first;
+        most = place - first > most ? place - first : most;
+    }
+    return most + 6 * p->stride_w * inputs;
+}
+
 /* The same layer with multipliers of 16 bits, which `multiplier` gets. */
 static cortexm_conv_s8w4_t narrow_params(const cortexm_conv_s8_t *p, int16_t *multiplier)
 {
@@ -183,12 +209,13 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_GATHERED && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
     const int32_t group_out = kind == CONV_FEW ? 4 * any_out : kind == CONV_TILES ? any_out + any_out % 2 : any_out;
-    const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
+    const int has_groups = kind <= CONV_GEMM4 && (kind != CONV_GATHERED || group_in <= 8);
+    const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
     const int32_t multiple = kind == DEPTHWISE_TAP_FOURS ? between(1, 3) : 1;
@@ -250,6 +277,19 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         p.kernel_h = p.kernel_w = 1;
         PIXELS_INSIDE(p);
     }
+    while (kind == CONV_GATHERED && gathered_reach(&p, group_in) > 255) { /* a smaller window in the end */
+        if (p.stride_w > 1) {
+            --p.stride_w;
+        } else if (p.dilation_h > 1) {
+            --p.dilation_h;
+        } else if (p.dilation_w > 1) {
+            --p.dilation_w;
+        } else if (p.kernel_h > 1) {
+            --p.kernel_h;
+        } else {
+            --p.kernel_w;
+        }
+    }
     if (kind == CONV_TILES) { /* 3x3 windows that share columns, pixels, or small windows */
         p.dilation_h = p.dilation_w = 1;
         if (p.in_c % 16 == 0 && one_in(2)) {
@@ -291,7 +331,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
-        if ((kind == CONV_GEMM4 || kind == CONV_FEW || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
+        if ((kind == CONV_GEMM4 || kind == CONV_GATHERED || kind == CONV_FEW || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
              kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4 || is_planes) &&
             shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
@@ -341,6 +381,14 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         packed = pack_gemm4(weight, p.out_c, 1, p.in_c);
         free(weight);
         weight = packed;
+    }
+    if (kind == CONV_GATHERED) {
+        const int32_t depth = p.kernel_h * p.kernel_w * group_in;
+
+        packed = pack_sixteens(weight, p.out_c, depth);
+        free(weight);
+        weight = packed;
+        scratch = allocate(GATHERED_SCRATCH(p, group_in));
     }
     if (kind == CONV_TILES) {
         weight = pack_tiles(&p, weight);

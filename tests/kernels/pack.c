@@ -45,6 +45,17 @@ int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32
     return pack_gemm4_in(16, weight, channels, groups, depth);
 }
 
+int8_t *pack_sixteens(const int8_t *weight, int32_t outputs, int32_t depth)
+{
+    const int32_t row = (depth + 15) / 16 * 16;
+    int8_t *const packed = allocate(outputs * row);
+
+    for (int32_t i = 0; i < outputs * row; ++i) {
+        packed[i] = (int8_t)(i % row < depth ? weight[i / row * depth + i % row] : 0);
+    }
+    return packed;
+}
+
 int8_t *pack_tiles(const cortexm_conv_s8_t *p, int8_t *weight)
 {
     const int32_t row = p->kernel_w * p->in_c;

@@ -5,6 +5,9 @@
 
 #include "cases.h"
 
+/* As sixteens. */
+int8_t *pack_sixteens(const int8_t *weight, int32_t outputs, int32_t depth);
+
 /* As gemm4 in plan/kernels/packing.py, written the other way round: byte by byte. */
 int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 

@@ -470,6 +470,7 @@
 #undef TURN_scalar
 #undef TURN_v6m
 #undef TWO
+#undef TWO_PRODUCTS
 #undef TWO_ROWS
 #undef TWO_TAPS
 #undef TYPES

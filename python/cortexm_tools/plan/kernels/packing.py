@@ -234,7 +234,14 @@ def tiles(constants: Constants) -> Array:
     return np.ascontiguousarray(turns).reshape(-1)
 
 
-def tiles_size(constants: Constants) -> int:
+def sixteens(constants: Constants) -> Array:
+    """The weights of every channel, filled up with zeros to sixteens: see conv2d_gathered in
+    conv2d_mve.inc."""
+    rows = constants.rows
+    return np.pad(rows, ((0, 0), (0, -rows.shape[1] % 16))).reshape(-1)
+
+
+def sixteens_size(constants: Constants) -> int:
     channels, depth = constants.rows.shape
     return int(channels * (depth + -depth % 16))
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...target import CORES
-from . import cmsis_nn, planes
+from . import cmsis_nn, gathered, planes
 
 Facts = Mapping[str, Any]
 
@@ -178,6 +178,11 @@ def _few_outputs(limit: int, least: int = 1) -> Callable[[Facts], bool]:
         and facts["rows"] * facts["out_features"] >= least
         and facts["in_features"] >= 32
     )
+
+
+def _gathers(facts: Facts) -> bool:
+    """What plan/lower/conv.py decided: a group has so few channels, or outputs, that windows are gathered."""
+    return bool(facts.get("gathers"))
 
 
 def _tiles(facts: Facts) -> bool:
@@ -380,8 +385,9 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_minus_127": _from_minus_127,
     "pairs_pay": _pairs_pay,
     "one_plane": _one_plane,
+    "gathers": _gathers,
     "planes_pay_dsp": planes.pay_dsp,
-    "planes_pay_mve": planes.pay_mve,
+    "planes_pay_mve": lambda facts: not _gathers(facts) and planes.pay_mve(facts),
     "blocks_pay": planes.pay_blocks,
     "from_zero": _from_zero,
     "few_inputs": _few_inputs,
@@ -689,6 +695,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
     "columns": _columns,
     "wide_columns": _wide_columns,
+    "gathered": gathered.scratch,
     "tile": _tile,
     "two_phase_windows": _two_phase_windows,
     "two_wide_phase_windows": _two_wide_phase_windows,

@@ -12,7 +12,7 @@ import numpy as np
 from ...ir import Array, DType, Op, ops
 from ...ir.geometry import Window
 from ...target import Isa
-from ..kernels import planes
+from ..kernels import gathered, planes
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
@@ -23,7 +23,15 @@ from .constants import Weights
 from .context import Selector, lowers
 from .groups import FEW_ZEROS, MANY_ZEROS, groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
-from .neighbours import NEIGHBOURS, Joined, dense, is_dense_best, join_columns, join_neighbours
+from .neighbours import (
+    NEIGHBOURS,
+    Joined,
+    dense,
+    instructions_mve,
+    is_dense_best,
+    join_columns,
+    join_neighbours,
+)
 from .transposed import (
     FLOAT_PHASES,
     AxisPhase,
@@ -57,6 +65,7 @@ class _Layer:
         largest_sum: a bound of |accumulator|; largest_plain_sum, largest_start: see the functions of
             these names.
         joined: the fields that change where neighbouring pixels are computed as one.
+        gathers: conv2d_gathered computes it.
     """
 
     kind: str
@@ -66,22 +75,49 @@ class _Layer:
     largest_plain_sum: int
     largest_start: int = 0
     joined: Mapping[str, int] = field(default_factory=dict)
+    gathers: bool = False
 
 
 def _layers(
     select: Selector, attrs: ops.ConvAttrs, op: Op, fields: dict[str, Field]
-) -> tuple[_Layer, _Layer]:
-    """The layer for the least constants, and with more groups and neighbouring pixels computed as one."""
+) -> tuple[_Layer, _Layer, _Layer | None]:
+    """The layer for the least constants, with more groups and neighbouring pixels computed as one, and for
+    conv2d_gathered where that is better still."""
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
     layer = _layer(select, attrs, op, extents, FEW_ZEROS)
     columns = _columns(select, attrs, op, extents)
     if columns is not None and not layer.kind.endswith("_wide"):
         alone = _layer(select, attrs, op, extents, FEW_ZEROS, may_be_dense=False)
-        return layer, _with(alone, columns)
+        return layer, _with(alone, columns), None
     joined = layer
     if layer.constants.groups > 1:
         joined = _layer(select, attrs, op, extents, MANY_ZEROS)
-    return layer, _joined(select, joined, op, extents)
+    joined = _joined(select, joined, op, extents)
+    return layer, joined, _gathered(select, attrs, op, extents, joined)
+
+
+def _gathered(
+    select: Selector,
+    attrs: ops.ConvAttrs,
+    op: Op,
+    fields: Mapping[str, int],
+    other: _Layer,
+) -> _Layer | None:
+    """The layer as it is, where conv2d_gathered takes fewer instructions than `other` does; not where other
+    channels may lie between the pixels."""
+    if select.target.isa is not Isa.MVE or select.choice is not KernelChoice.BUILTIN:
+        return None
+    if (
+        other.kind != "conv2d"
+        or other.types != (DType.S8.value,)
+        or select.is_joined(op.outputs[0])
+    ):
+        return None
+    alone = _layer(select, attrs, op, fields, 0)
+    facts = {**fields, "groups": alone.constants.groups}
+    others = {**fields, "groups": other.constants.groups, **other.joined}
+    pays = gathered.pays(facts, instructions_mve(others, wide=False))
+    return replace(alone, gathers=True) if pays else None
 
 
 def _columns(
@@ -221,9 +257,9 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     weight = constant_data(select, op.inputs[1], op, "weights")
     if _is_reversed(select, attrs, op, weight):
         extents |= places(attrs.window)
-    layer, joined = select.once(lambda: _layers(select, attrs, op, extents))
+    layer, joined, gathers = select.once(lambda: _layers(select, attrs, op, extents))
     if not select.avoids(NEIGHBOURS):
-        layer = joined
+        layer = joined if gathers is None or select.avoids(gathered.SYMBOL) else gathers
     shape = weight.shape
     out_c = out.shape[1]
     taps = math.prod(shape) // out_c
@@ -247,6 +283,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "largest_plain_sum": layer.largest_plain_sum,
         "largest_start": layer.largest_start,
         "largest_bias": int(np.abs(layer.constants.bias.astype(np.int64)).max(initial=0)),
+        "gathers": layer.gathers,
         "least_weight": int(layer.constants.weight.min(initial=0)),
     }
     kernel = select.kernel(layer.kind, layer.types, op, facts)

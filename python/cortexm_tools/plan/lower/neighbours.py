@@ -118,11 +118,8 @@ def join_neighbours(
 def _instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool) -> float:
     """Of one image."""
     outputs, kernel_h, kernel_w, in_c = weight.shape
-    facts = {**fields, "groups": 1, "in_c": in_c, "out_c": outputs}
-    if isa is Isa.MVE and planes.pay(isa, facts):
-        return planes.instructions(isa, facts)
     if isa is Isa.MVE:
-        return gemm.instructions(facts, wide)
+        return instructions_mve({**fields, "groups": 1, "in_c": in_c, "out_c": outputs}, wide)
     costs = _COSTS_S16 if wide else _COSTS_S8
     depth = kernel_h * kernel_w * in_c
     twos, left = divmod(outputs, 2)
@@ -134,6 +131,13 @@ def _instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool
     if (kernel_h, kernel_w) != (1, 1) or min(fields["in_y0"], fields["in_x0"]) < 0:
         total += costs.copied * depth
     return float(fields["out_h"] * fields["out_w"] * total)
+
+
+def instructions_mve(facts: Mapping[str, int], wide: bool) -> float:
+    """Of one image on MVE."""
+    if planes.pay(Isa.MVE, facts):
+        return planes.instructions(Isa.MVE, facts)
+    return gemm.instructions(facts, wide)
 
 
 def _ways(weight: Array, fields: Mapping[str, int], least: int) -> Iterator[Joined]:

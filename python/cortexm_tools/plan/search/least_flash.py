@@ -3,7 +3,7 @@
 
 Variants of one kernel differ in code and in how they pack the weights, and a second variant beside
 the first costs its code once more. Which variants an operator's layers use concerns no other
-operator, so all sets of variants of one operator can be tried: there are at most seven, or where some
+operator, so all sets of variants of one operator can be tried: there are at most eight, or where some
 weights fit into 4 bits, which the kernels for int8 read too, a few dozen.
 """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..kernels import gemm
+from ..kernels import gathered, gemm
 from ..types import Call
 
 _SHARE = 0.95  # of the instructions at most, so that estimates that are wrong do no harm
@@ -30,7 +30,7 @@ def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
             old = before[call.result]
             if old.kernel.op == "conv2d_few":
                 return False  # it keeps a pixel's inputs in registers
-            each = gemm.instructions(old.int_fields, False), _instructions(call.int_fields)
+            each = _plain(old), _instructions(call.int_fields)
             costs.append((call.turns * each[0], call.turns * each[1]))
         elif call.kernel.op in _OTHERS and call.kernel.types == "s8" or call.kernel not in kernels:
             return False
@@ -38,6 +38,13 @@ def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
     if any(new > _SLOWER * old and old > _SMALL * total for old, new in costs):
         return False
     return bool(costs) and sum(new for _, new in costs) <= _SHARE * total
+
+
+def _plain(call: Call) -> float:
+    """Instructions of a layer without tiles."""
+    if call.kernel.symbol == gathered.SYMBOL:
+        return gathered.instructions(call.int_fields)
+    return gemm.instructions(call.int_fields, False)
 
 
 def _instructions(fields: Mapping[str, int]) -> float:

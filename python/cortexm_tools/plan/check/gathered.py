@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What conv2d_gathered takes for granted (kernels/src/conv/conv2d_mve.inc): where inputs lie in its copy of
+the image, and that the copy has room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...errors import CortexMError
+from ..types import Call, Plan, ScratchArg, Step
+
+
+def check_gathered(plan: Plan, step: Step) -> None:
+    """Every call of it has inputs whose distances fit in bytes, and scratch for all that it keeps.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    for call in step.calls:
+        if call.kernel.op != "conv2d_gathered":
+            continue
+        rows, columns = (_extent(call.int_fields, along) for along in ("h", "w"))
+        if not _are_in_reach(call.int_fields, columns):
+            raise CortexMError(
+                f"windows are too large for {call.kernel.symbol}", where=str(step.op.layer)
+            )
+        if _room(call) < _needed(call.int_fields, rows, columns):
+            raise CortexMError(
+                f"{call.kernel.symbol} has not enough scratch", where=str(step.op.layer)
+            )
+
+
+def _extent(fields: Mapping[str, int], along: str) -> int:
+    """Rows or columns from the first window to the last one's end."""
+    outputs, stride, kernel, dilation = (
+        fields[f"{name}_{along}"] for name in ("out", "stride", "kernel", "dilation")
+    )
+    return (outputs - 1) * stride + (kernel - 1) * dilation + 1
+
+
+def _are_in_reach(fields: Mapping[str, int], columns: int) -> bool:
+    """Whether a byte has the distance of every sixteen inputs of a window from the first of them, of six
+    pixels further on too; sixteen bits that of eight pixels' results; and eight bytes a group's pixel."""
+    inputs = fields["in_c"] // fields["groups"]
+    kernel_h, kernel_w, inner = np.indices((fields["kernel_h"], fields["kernel_w"], inputs))
+    place = (kernel_h * fields["dilation_h"] * columns + kernel_w * fields["dilation_w"]) * inputs
+    place = (place + inner).reshape(-1)
+    distance = place - place[np.arange(place.size) // 16 * 16]
+    return bool(
+        distance.max() + 6 * fields["stride_w"] * inputs < 256
+        and 7 * fields["out_pixel_stride"] < 65536
+        and (fields["groups"] == 1 or inputs <= 8)
+    )
+
+
+def _needed(fields: Mapping[str, int], rows: int, columns: int) -> int:
+    """Three words of each output; for sixteen inputs of a window a word, their distances and themselves in
+    eight windows; and the copy, up to the last column of a whole eight of pixels."""
+    inputs = fields["in_c"] // fields["groups"]
+    chunks = (fields["kernel_h"] * fields["kernel_w"] * inputs + 15) // 16
+    missing = (8 * ((fields["out_w"] + 7) // 8) - fields["out_w"]) * fields["stride_w"]
+    image = (fields["groups"] * rows * columns + missing) * inputs
+    return 12 * fields["out_c"] + (4 + 16 + 8 * 16) * chunks + image
+
+
+def _room(call: Call) -> int:
+    return sum(arg.nbytes for arg in call.args if isinstance(arg, ScratchArg))

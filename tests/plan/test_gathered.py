@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions of few channels whose windows are gathered: where that is best, and the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import Graph
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.check.gathered import check_gathered
+from cortexm_tools.plan.kernels import gathered
+from cortexm_tools.plan.types import Plan, ScratchArg
+from cortexm_tools.target import Optimize, Target
+
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import GraphProgram, Net
+
+M55 = Target.parse("cortex-m55")
+
+# Groups, inputs and outputs of a group, rows and columns, kernel, stride, dilation.
+LAYERS = (
+    (8, 1, 4, (8, 8), (3, 3), 1, 1),
+    (3, 1, 2, (7, 8), (3, 3), 1, 1),
+    (5, 1, 3, (6, 11), (3, 3), 2, 1),
+    (1, 1, 8, (15, 13), (3, 3), 1, 2),
+    (1, 1, 8, (15, 13), (3, 3), 3, 1),
+    (1, 3, 7, (8, 8), (3, 3), 1, 1),
+    (1, 5, 7, (15, 13), (3, 3), 2, 2),
+    (1, 2, 3, (7, 8), (3, 5), 1, 3),
+)
+
+
+def graph_of(relu: bool = False) -> Graph:
+    net = Net("gathered", 11)
+    outs = []
+    for groups, in_c, out_c, size, kernel, stride, dilation in LAYERS:
+        x = net.input((1, groups * in_c, *size))
+        top, left = (side // 2 * dilation for side in kernel)
+        outs.append(
+            net.conv(
+                x,
+                groups * out_c,
+                kernel,
+                (stride, stride),
+                (top, left, top, left),
+                groups=groups,
+                dilation=(dilation, dilation),
+                relu=relu,
+            )
+        )
+    return net.finish(*outs)
+
+
+def gathers(plan: Plan) -> list[bool]:
+    return [call.kernel.op == "conv2d_gathered" for step in plan.steps for call in step.calls]
+
+
+@pytest.mark.parametrize("relu", [False, True])
+def test_gathered_windows_give_the_same_bytes(relu: bool, tmp_path: Path) -> None:
+    graph = graph_of(relu)
+    assert gathers(check_plan(make_plan(graph, M55))) == [True] * len(LAYERS)
+    random = np.random.default_rng(2)
+    inputs = [
+        random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
+    ]
+    job = Job(GraphProgram("gathered", b"", made=graph), [inputs])
+    got = run_jobs([job], M55, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
+
+
+def test_other_cores_and_plans_for_size_do_not_gather() -> None:
+    graph = graph_of()
+    assert not any(gathers(make_plan(graph, Target.parse("cortex-m4"))))
+    assert not any(gathers(make_plan(graph, M55, optimize=Optimize.SIZE)))
+
+
+def fields_of(groups: int, in_c: int, out_c: int, **fields: int) -> dict[str, int]:
+    """Of 3x3 windows of an image of 8 rows and columns, or as `fields` say."""
+    usual = {"in_h": 8, "in_w": 8, "out_h": 8, "out_w": 8, "out_pixel_stride": groups * out_c}
+    usual |= {f"{name}_{along}": 1 for name in ("stride", "dilation") for along in "hw"}
+    channels = {"groups": groups, "in_c": groups * in_c, "out_c": groups * out_c}
+    return usual | {"kernel_h": 3, "kernel_w": 3} | channels | fields
+
+
+def test_what_fits() -> None:
+    assert gathered.fits(fields_of(2, 8, 1))
+    assert not gathered.fits(fields_of(2, 9, 1))  # a vector of eight bytes has no whole pixel
+    assert not gathered.fits(fields_of(1, 1, 9, out_pixel_stride=9363))
+    assert not gathered.fits(fields_of(1, 1, 8, in_h=64, in_w=64, out_h=64, out_w=64))
+    # From a window's first input to that three rows below, and six pixels further on: 3 * 5 * columns + 30.
+    assert gathered.fits(fields_of(1, 5, 1, dilation_h=3, out_w=10))
+    assert not gathered.fits(fields_of(1, 5, 1, dilation_h=3, out_w=16))
+
+
+def test_gathering_must_be_worth_it() -> None:
+    fields = fields_of(4, 1, 2)
+    mine = gathered.instructions(fields)
+    assert gathered.pays(fields, 1.5 * mine)
+    assert not gathered.pays(fields, 1.2 * mine)
+    # Of an output of five chunks the loads that gather take more time than they save.
+    alone = fields_of(1, 8, 1)
+    assert not gathered.pays(alone, 1.5 * gathered.instructions(alone))
+
+
+def test_check_finds_far_inputs_and_little_scratch() -> None:
+    plan = make_plan(graph_of(), M55)
+    for step in plan.steps:
+        (call,) = step.calls
+        check_gathered(plan, step)
+        for name, value in (("stride_w", 200), ("dilation_h", 200), ("out_pixel_stride", 9363)):
+            fields = tuple((k, value if k == name else v) for k, v in call.fields)
+            with pytest.raises(CortexMError, match="too large for cortexm_conv2d_gathered_s8_mve"):
+                check_gathered(plan, replace(step, calls=(replace(call, fields=fields),)))
+        args = tuple(
+            ScratchArg(arg.nbytes - 1) if isinstance(arg, ScratchArg) else arg for arg in call.args
+        )
+        with pytest.raises(CortexMError, match="not enough scratch"):
+            check_gathered(plan, replace(step, calls=(replace(call, args=args),)))
