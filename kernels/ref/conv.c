@@ -318,6 +318,11 @@ CORTEXM_CONV_F32(cortexm_conv2d_f32_ref)
     }
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_row_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 /* Scatters every input channel by channel and tap by tap, so that each output gets its terms in the
  * order of the weights. */
 CORTEXM_CONV_F32(cortexm_transpose_conv2d_f32_ref)

@@ -66,6 +66,7 @@ int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind);
 int conv_w4_case(conv_w4_fn variant, conv_fn ref, conv_kind_t kind);
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 
 #define conv_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_FOURS)

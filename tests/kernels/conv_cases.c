@@ -814,8 +814,13 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
     return last;
 }
 
-static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transposed, int eights)
+/* What a case is of. */
+typedef enum { PLAIN, TRANSPOSED, EIGHTS, ROWS } conv_f32_kind_t;
+
+static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
 {
+    const int transposed = kind == TRANSPOSED;
+    const int eights = kind >= EIGHTS;
     cortexm_conv_f32_t p;
     int32_t in_size;
     int32_t out_size;
@@ -854,19 +859,23 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transpose
     } else if (eights && p.groups < 4 && one_in(3)) { /* enough products for single pixels */
         p.kernel_h = p.kernel_w = 1;
         p.in_c = p.groups * between(1, 70);
-    } else if (eights && one_in(3)) { /* a row of pixels, as of a linear layer, few or many */
+    }
+    if (kind == ROWS || (kind == EIGHTS && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
         p.pad_top = p.pad_left = 0;
         p.in_c = between(1, 70);
         p.out_c = between(1, 30);
         p.out_w = one_in(2) ? between(1, 10) : between(20, 40);
         p.in_w = p.out_w * p.stride_w - between(0, 2);
-        p.in_w += 3 * (p.in_w <= 0);
+        p.in_w += 3 * (p.in_w <= 0 || kind == ROWS);
     }
     p.bias_stride = between(0, 1);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (!transposed && one_in(4)) {
+    if (kind == ROWS) { /* the terms of a pixel lie side by side */
+        p.in_strides[1] = 1;
+        p.in_strides[3] = p.in_c;
+    } else if (!transposed && one_in(4)) {
         const int32_t apart = between(1, 3);
 
         for (int d = 0; d < 4; ++d) {
@@ -892,15 +901,20 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, int transpose
 
 int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
-    return any_conv_f32_case(variant, ref, 0, 1);
+    return any_conv_f32_case(variant, ref, EIGHTS);
+}
+
+int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, ROWS);
 }
 
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
-    return any_conv_f32_case(variant, ref, 0, 0);
+    return any_conv_f32_case(variant, ref, PLAIN);
 }
 
 int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
-    return any_conv_f32_case(variant, ref, 1, 0);
+    return any_conv_f32_case(variant, ref, TRANSPOSED);
 }

@@ -439,6 +439,7 @@
     K(depthwise_conv2d_s16, mve, depthwise8_s16_case)                                              \
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
+    K(conv2d_row_f32, mve, conv2d_row_f32_case)                                                    \
     K(conv2d_f32, mve, conv2d_eights_f32_case)                                                     \
     K(linear_few_s8, mve, linear_few_s8_case)                                                      \
     K(linear_s8, mve, linear_gemm8_s8_case)                                                        \

@@ -187,6 +187,7 @@
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
 #undef IS_FEW
+#undef IS_ROW
 #undef IS_SINGLE
 #undef IS_SYMMETRIC
 #undef KEEP_END

@@ -78,6 +78,11 @@ def _constant_weights(facts: Facts) -> bool:
     return bool(facts["has_constant_weights"])
 
 
+def _few_rows_alone(facts: Facts) -> bool:
+    """The model has linear layers of floats with few rows, and no convolutions, whose kernel would do."""
+    return bool(facts.get("few_rows_alone", False))
+
+
 def _vector_columns(facts: Facts) -> bool:
     """A product of matrices of at least four columns that lie side by side, or whose elements do, as those of
     the rows do; a bias has a number for each column."""
@@ -396,6 +401,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "tiles": _tiles,
     "pixel": _pixel,
     "undilated": _undilated,
+    "few_rows_alone": _few_rows_alone,
     "vector_columns": _vector_columns,
     "row_blocks": _row_blocks,
     "add_shifts_right": _add_shifts_right,

@@ -23,6 +23,8 @@ from .constants import Source, Weights
 
 _Fact = TypeVar("_Fact")
 
+_FEW_ROWS = 25  # eight blocks of three and one more
+
 Lowering = Callable[["Selector", Any, Op], list[Call]]
 
 _LOWERINGS: dict[type[Attrs], Lowering] = {}
@@ -77,6 +79,7 @@ class Lowerings:
         self.apart = apart
         self.tiles = tiles
         self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
+        self.few_rows_alone = all(_has_few_rows(graph, op) for op in graph.ops)
         self.target = target
         self.choice = choice
         self.joined = frozenset(
@@ -128,6 +131,15 @@ class Lowerings:
             self._facts[op.outputs[0]] = find()
         found: _Fact = self._facts[op.outputs[0]]
         return found
+
+
+def _has_few_rows(graph: Graph, op: Op) -> bool:
+    """Whether an operator is no convolution of floats, nor a linear layer with as many rows as are computed
+    better as its pixels."""
+    if isinstance(op.attrs, ops.FloatLinear):
+        x = graph.tensors[op.inputs[0]]
+        return x.numel <= _FEW_ROWS * x.shape[-1]
+    return not isinstance(op.attrs, ops.FloatConv2d | ops.FloatTransposeConv2d)
 
 
 class Selector:
@@ -184,6 +196,7 @@ class Selector:
                 "core": self.target.core,
                 "isa": self._lowerings.isa,
                 "tiles": self._lowerings.tiles,
+                "few_rows_alone": self._lowerings.few_rows_alone,
                 **(facts or {}),
             },
             choice=self._lowerings.choice,

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kernels multiply floats, and that they give the interpreter's bits on emulated cores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortexm_tools.ir import DType, Graph, contiguous, ops
+from cortexm_tools.ir.geometry import Window
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
+from cortexm_tools.target import Target
+
+from tests.support.batches import Job, run_jobs
+from tests.support.graphs import GraphProgram, Net
+
+F32 = DType.F32
+
+
+class FloatNet(Net):
+    """Of layers of floats."""
+
+    def some(self, *shape: int) -> int:
+        return self.constant(self.random.standard_normal(shape), F32)
+
+    def layer(self, rows: int, inner: int, cols: int) -> int:
+        x = self.input((rows, inner), F32)
+        return self.add(
+            ops.FloatLinear(), [x, self.some(cols, inner), self.some(cols)], (rows, cols), F32
+        )
+
+    def image(self) -> int:
+        attrs = ops.FloatConv2d(Window((3, 3), (1, 1), (1, 1, 1, 1)), 1)
+        x = self.input((1, 2, 4, 4), F32, contiguous(4))
+        return self.add(attrs, [x, self.some(5, 2, 3, 3)], (1, 5, 4, 4), F32, contiguous(4))
+
+    def product(self, batches: int, rows: int, inner: int, cols: int) -> int:
+        a, b = self.input((batches, rows, inner), F32), self.input((batches, inner, cols), F32)
+        return self.add(ops.FloatMatmul(), [a, b], (batches, rows, cols), F32)
+
+
+def kernels(graph: Graph, cpu: str) -> list[str]:
+    steps = make_plan(graph, Target.parse(cpu)).steps
+    made = {step.op.outputs[0]: step.calls[0].kernel for step in steps}
+    return [f"{made[i].op}_{made[i].isa.value}" for i in graph.outputs]
+
+
+def test_few_rows_alone_take_the_small_kernel() -> None:
+    """But not beside what the large one must compute anyway, or computes faster."""
+    few, many, beside = FloatNet(), FloatNet(), FloatNet()
+    alone = few.finish(few.layer(1, 64, 10), few.layer(25, 9, 30))
+    long = many.finish(many.layer(1, 64, 10), many.layer(26, 9, 30))
+    with_images = beside.finish(beside.layer(1, 64, 10), beside.image())
+    assert kernels(alone, "cortex-m55") == ["conv2d_row_mve"] * 2
+    assert kernels(long, "cortex-m55") == ["conv2d_mve"] * 2
+    assert kernels(with_images, "cortex-m55") == ["conv2d_mve"] * 2
+    assert kernels(alone, "cortex-m4") == ["conv2d_dsp"] * 2
+
+
+def test_matrices_take_blocks_where_there_are_many_products() -> None:
+    net = FloatNet()
+    sizes = ((2, 16, 16, 8), (2, 16, 15, 8), (64, 2, 16, 16), (9, 16, 16, 3), (1, 3, 64, 64))
+    graph = net.finish(*(net.product(*each) for each in sizes))
+    expected = ["dsp", "scalar", "scalar", "scalar", "dsp"]
+    assert kernels(graph, "cortex-m4") == [f"matmul_{isa}" for isa in expected]
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
+    net, target = FloatNet(), Target.parse(cpu)
+    rows = ((1, 64, 10), (1, 7, 1), (1, 33, 3), (2, 16, 15), (7, 5, 37), (25, 9, 30), (4, 3, 2))
+    matrices = ((2, 17, 33, 9), (1, 16, 16, 16), (3, 11, 31, 5), (2, 13, 50, 8))
+    outs = [net.layer(*each) for each in rows] + [net.product(*each) for each in matrices]
+    graph = net.finish(*outs)
+    random = np.random.default_rng(1)
+    inputs = [random.standard_normal(graph.tensors[x].shape, np.float32) for x in graph.inputs]
+    program = GraphProgram("products", b"", made=graph)
+    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert a.tobytes() == b.tobytes()
