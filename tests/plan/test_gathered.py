@@ -34,6 +34,8 @@ LAYERS = (
     (1, 3, 7, (8, 8), (3, 3), 1, 1),
     (1, 5, 7, (15, 13), (3, 3), 2, 2),
     (1, 2, 3, (7, 8), (3, 5), 1, 3),
+    (4, 2, 2, (8, 8), (3, 3), 1, 1),
+    (3, 4, 1, (8, 8), (3, 3), 1, 1),
 )
 
 
@@ -105,9 +107,10 @@ def test_gathering_must_be_worth_it() -> None:
     mine = gathered.instructions(fields)
     assert gathered.pays(fields, 1.5 * mine)
     assert not gathered.pays(fields, 1.2 * mine)
-    # Of an output of five chunks the loads that gather take more time than they save.
-    alone = fields_of(1, 8, 1)
-    assert not gathered.pays(alone, 1.5 * gathered.instructions(alone))
+    # For an output alone the loads that gather take more time than they save, but those of two inputs.
+    for in_c, is_worth_it in ((7, False), (8, True)):
+        alone = fields_of(1, in_c, 1)
+        assert gathered.pays(alone, 1.4 * gathered.instructions(alone)) == is_worth_it
 
 
 def test_check_finds_far_inputs_and_little_scratch() -> None:

@@ -18,15 +18,13 @@ SYMBOL = "cortexm_conv2d_gathered_s8_mve"
 
 # Of the instructions of other kernels at most so many, so that the code is worth its flash.
 _SHARE = 0.8
-_GATHER = (
-    55  # instructions that take as long as eight gathering loads beside their own: docs/cycles.md
-)
+# Instructions that take as long as eight gathering loads beside their own, of sixteen elements each or of
+# eight: docs/cycles.md.
+_GATHER, _GATHER_TWOS = 55, 28
 _MOST_SCRATCH = 4096  # bytes; the layers of large images are those whose other kernels are best
 _PIXELS = 8
 _LANES = 16
-_MOST_OF_GROUP = (
-    8  # channels, where there are several groups: a vector of sixteen bits has whole pixels
-)
+_MOST_OF_GROUP = 8  # channels, where there are several groups: vectors have whole pixels of them
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,8 @@ def instructions(facts: Facts) -> float:
         return math.inf
     copy = _copy(facts)
     groups, outputs, taps = facts["groups"], facts["out_c"], facts["kernel_h"] * facts["kernel_w"]
-    fixed = 300 + 12 * (outputs + facts["kernel_h"]) + taps * (6 + 13 * copy.channels)
+    fixed = 300 + 12 * (outputs + facts["kernel_h"])
+    fixed += taps * (6 + (13 if copy.channels % 2 else 7) * copy.channels)
     fixed += groups * copy.rows * copy.row / 8
     pixels = min(facts["in_w"], copy.row // copy.channels)
     if groups == 1:
@@ -102,7 +101,7 @@ def instructions(facts: Facts) -> float:
         filled = groups * (7 + 5 * -(-pixels // (_PIXELS // copy.channels)))
         fixed += 15 * groups
     filled *= min(facts["in_h"], copy.rows)
-    each = 35 + groups * (14 + 25 * copy.chunks) + outputs * (28 + 19 * copy.chunks)
+    each = 35 + groups * (15 + 25 * copy.chunks) + outputs * (26 + 19 * copy.chunks)
     return float(fixed + filled + _strips(facts) * each)
 
 
@@ -117,5 +116,6 @@ def pays(facts: Facts, others: float) -> bool:
     mine = instructions(facts)
     if mine >= _SHARE * others:
         return False
-    gathers = _strips(facts) * facts["groups"] * _copy(facts).chunks
-    return bool(mine + _GATHER * gathers < others)
+    copy = _copy(facts)
+    each = _GATHER if copy.channels % 2 else _GATHER_TWOS
+    return bool(mine + each * _strips(facts) * facts["groups"] * copy.chunks < others)
