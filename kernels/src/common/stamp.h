@@ -166,6 +166,7 @@
 #undef FURTHER
 #undef GATHER
 #undef GATHER_CODES
+#undef GATHER_TWO
 #undef GATHER_avg_pool2d
 #undef GATHER_max_pool2d
 #undef GATHER_s16
