@@ -81,7 +81,8 @@ static int inside(int position, int extent, int padding)
                     const float value = in[n * p->in_strides[0] + c * p->in_strides[1] +           \
                                            from_y * p->in_strides[2] + from_x * p->in_strides[3]]; \
                                                                                                    \
-                    result = AVERAGE ? result + value : fmaxf(result, value);                      \
+                    result = AVERAGE || isnan(result) || isnan(value) ? result + value             \
+                                                                      : fmaxf(result, value);      \
                 }                                                                                  \
             }                                                                                      \
             if (AVERAGE) {                                                                         \

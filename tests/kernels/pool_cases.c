@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cases.h"
@@ -71,7 +72,7 @@ int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref)
     outputs_t o;
 
     p.batches = between(1, 2);
-    p.channels = between(1, 4);
+    p.channels = between(1, 11);
     p.kernel_h = between(1, 3);
     p.kernel_w = between(1, 4);
     p.stride_h = between(1, 3);
@@ -90,9 +91,12 @@ int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref)
     in_size = image(p.in_strides, p.batches, p.channels, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.channels, p.out_h, p.out_w);
     in = reals(in_size);
+    if (one_in(4)) {
+        in[between(0, in_size - 1)] = NAN;
+    }
     o = float_outputs(out_size);
     variant(&p, in, o.data[0]);
     ref(&p, in, o.data[1]);
     free(in);
-    return finish(&o);
+    return finish_floats(&o, EXACT);
 }

@@ -469,6 +469,8 @@
     K(avg_pool2d_few_s16, mve, pool_below_4_s16_case)                                              \
     K(max_pool2d_s16, mve, pool_8_s16_case)                                                        \
     K(max_pool2d_few_s16, mve, pool_below_8_s16_case)                                              \
+    K(avg_pool2d_f32, mve, pool_f32_case)                                                          \
+    K(max_pool2d_f32, mve, pool_f32_case)                                                          \
     K(activation_s8, mve, activation_s8_case)                                                      \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \

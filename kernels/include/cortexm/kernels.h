@@ -469,6 +469,8 @@ CORTEXM_POOL_S16(cortexm_max_pool2d_s16_mve);
 CORTEXM_POOL_S16(cortexm_max_pool2d_few_s16_mve);
 CORTEXM_POOL_F32(cortexm_avg_pool2d_f32_scalar);
 CORTEXM_POOL_F32(cortexm_max_pool2d_f32_scalar);
+CORTEXM_POOL_F32(cortexm_avg_pool2d_f32_mve);
+CORTEXM_POOL_F32(cortexm_max_pool2d_f32_mve);
 
 /* activation */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_scalar);
