@@ -40,6 +40,7 @@
 
 POOL(avg_pool2d, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d_few, AVERAGE, s8, int8_t, INT8_MIN)
+POOL(avg_pool2d_eights, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d_single, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d, AVERAGE, s16, int16_t, INT16_MIN)
 POOL(avg_pool2d_few, AVERAGE, s16, int16_t, INT16_MIN)

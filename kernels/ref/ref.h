@@ -88,6 +88,7 @@ CORTEXM_POOL_S8(cortexm_avg_pool2d_single_s8_ref);
 CORTEXM_POOL_S8(cortexm_max_pool2d_single_s8_ref);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_ref);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_ref);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_eights_s8_ref);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_few_s8_ref);
 CORTEXM_POOL_S8(cortexm_max_pool2d_few_s8_ref);
 CORTEXM_POOL_S16(cortexm_avg_pool2d_single_s16_ref);

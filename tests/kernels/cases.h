@@ -330,6 +330,7 @@ int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32
 #define pool_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 16, 33)
 #define pool_single_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 1)
 #define pool_single_s16_case(variant, ref) any_pool_s16_case(variant, ref, 1, 1)
+#define pool_8_s8_case(variant, ref) any_pool_s8_case(variant, ref, 8, 33)
 #define pool_below_4_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 3)
 #define pool_below_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 15)
 #define pool_s16_case(variant, ref) any_pool_s16_case(variant, ref, 1, 33)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cases.h"
 #include "floats.h"
@@ -27,6 +28,16 @@
         (p).in_w = (uint16_t)(((p).out_w - 1) * (p).stride_w + (p).dilation_w + between(0, 4));    \
         (p).in_y0 = (int16_t)-between(0, ((p).kernel_h - 1) * (p).dilation_h);                     \
         (p).in_x0 = (int16_t)-between(0, ((p).kernel_w - 1) * (p).dilation_w);                     \
+        if (one_in(8)) { /* a window of up to 255 pixels of the image */                           \
+            (p).kernel_h = (uint16_t)between(1, 15);                                               \
+            (p).kernel_w = (uint16_t)between(1, 17);                                               \
+            (p).dilation_h = (p).dilation_w = 1;                                                   \
+            (p).out_h = (p).out_w = 1;                                                             \
+            (p).in_h = (p).kernel_h;                                                               \
+            (p).in_w = (p).kernel_w;                                                               \
+            (p).in_y0 = (int16_t)-between(0, 1 - ((p).kernel_h == 1));                             \
+            (p).in_x0 = 0;                                                                         \
+        }                                                                                          \
         (p).in_row_stride = (p).in_w * (p).channels + between(0, 3);                               \
         (p).out_pixel_stride = (uint16_t)((p).channels + (one_in(3) ? between(0, 3) : 0));         \
     } while (0)
@@ -40,6 +51,9 @@ int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most)
     RANDOM_POOL(p, least, most);
     clamp_range(&p.act_min, &p.act_max);
     in = random_bytes((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
+    if (one_in(8)) { /* the largest sums */
+        memset(in, one_in(2) ? INT8_MIN : INT8_MAX, (size_t)((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels));
+    }
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     variant(&p, in, o.data[0], NULL);
     ref(&p, in, o.data[1], NULL);

@@ -199,6 +199,7 @@
 #undef KERNEL
 #undef LANES
 #undef LANES_avg_pool2d
+#undef LANES_avg_pool2d_eights
 #undef LANES_max_pool2d
 #undef LANE_NUMBERS
 #undef LANE_NUMBERS_avg_pool2d
@@ -412,6 +413,7 @@
 #undef START_amax
 #undef START_amin
 #undef START_avg_pool2d
+#undef START_avg_pool2d_eights
 #undef START_max_pool2d
 #undef START_mean
 #undef START_sum
@@ -430,6 +432,7 @@
 #undef STORE_EIGHT
 #undef STORE_FOUR
 #undef STORE_avg_pool2d
+#undef STORE_avg_pool2d_eights
 #undef STORE_max_pool2d
 #undef STORE_s16
 #undef STORE_s8
@@ -455,6 +458,7 @@
 #undef TAKE_QUAD
 #undef TAKE_REST
 #undef TAKE_avg_pool2d
+#undef TAKE_avg_pool2d_eights
 #undef TAKE_max_pool2d
 #undef TAPS
 #undef TAP_BYTES
@@ -483,6 +487,7 @@
 #undef UPPER_POWER
 #undef VECTOR
 #undef VECTOR_avg_pool2d
+#undef VECTOR_avg_pool2d_eights
 #undef VECTOR_max_pool2d
 #undef WEIGHT
 #undef WEIGHTED
