@@ -72,7 +72,7 @@ def test_images_that_are_turned_are_told() -> None:
 def test_limits_that_turned_images_exceed_name_the_layout(short: int, told: bool) -> None:
     """But not where other layers exceed them, too."""
     net = Net()
-    graph = net.finish(net.conv(net.input((1, 3, 32, 32)), 8, (3, 3), (4, 4)))
+    graph = net.finish(net.conv(net.input((1, 3, 32, 32)), 32, (3, 3), (4, 4)))
     program = GraphProgram("turned", b"", made=with_input_layout(graph, "nchw"))
     needed = compile_program(program, CompileOptions(target=M55)).report["arena_bytes"]
     with pytest.raises(CortexMError) as caught:

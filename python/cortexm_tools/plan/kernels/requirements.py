@@ -139,8 +139,9 @@ def _one_plane(facts: Facts) -> bool:
 
 
 def _from_minus_127(facts: Facts) -> bool:
-    """No weight is below -127, so that the sum of two products with int8 codes fits in 16 bits."""
-    return bool(facts["least_weight"] >= -127)
+    """No weight is below -127, so that the sum of two products with int8 codes fits in 16 bits; and no
+    embedding looks for weights as they are."""
+    return bool(facts["least_weight"] >= -127 and not facts.get("looked_up", False))
 
 
 def _pairs_pay(facts: Facts) -> bool:

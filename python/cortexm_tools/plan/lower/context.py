@@ -85,6 +85,9 @@ class Lowerings:
         self.joined = frozenset(
             index for op in graph.ops if isinstance(op.attrs, ops.Concat) for index in op.inputs
         )
+        self.looked_up = frozenset(
+            op.inputs[0] for op in graph.ops if isinstance(op.attrs, ops.Embedding)
+        )
         # What the code of other libraries is compiled for.
         self.isa = target.isa if choice is KernelChoice.BUILTIN else compiled_isa(target)
         # By the first result of an operator, which no other one makes.
@@ -176,6 +179,10 @@ class Selector:
     def is_joined(self, index: int) -> bool:
         """Whether a tensor is an operand of a concatenation, in whose result it may be made."""
         return index in self._lowerings.joined
+
+    def is_looked_up(self, index: int) -> bool:
+        """Whether an embedding takes its rows from a tensor, which may be a layer's weights."""
+        return index in self._lowerings.looked_up
 
     def once(self, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives, which is the same whatever kernels are taken."""

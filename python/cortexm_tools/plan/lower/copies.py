@@ -91,10 +91,15 @@ def _cost_on_vectors(box: Box, size: int) -> float:
     return others * (35 + rows * (13 + 6 * n))
 
 
-def _may_be_moved(select: Selector, op: Op) -> bool:
+def _may_be_moved(select: Selector, op: Op, *starts: int) -> bool:
     """Whether what lies in one piece takes the kernel that moves bytes, not that of copies: where it is there
-    already, and with MVE, where it has 24 bytes. A concatenation's operands may get gaps instead."""
-    if isinstance(op.attrs, ops.Push):
+    already, and moves words, and with MVE, where it has 24 bytes. A concatenation's operands may get gaps
+    instead.
+
+    Args:
+        starts: bytes in the operand and in the result before the first one.
+    """
+    if isinstance(op.attrs, ops.Push) and not any(start % 4 for start in starts):
         return True
     is_part = isinstance(op.attrs, ops.Concat) or select.is_joined(op.outputs[0])
     return select.target.isa is Isa.MVE and not is_part
@@ -114,7 +119,9 @@ def copy_call(
     """A strided copy of a box of `dims`; starts and strides are in elements."""
     size = select.tensor(result).dtype.size
     box = merge_dims(dims, in_strides, out_strides)
-    is_moved = box == [(math.prod(dims), 1, 1)] and _may_be_moved(select, op)
+    is_moved = box == [(math.prod(dims), 1, 1)] and _may_be_moved(
+        select, op, in_start * size, out_start * size
+    )
     kernel = select.kernel(*(("move", "x8") if is_moved else ("copy", f"x{8 * size}")), op)
     if not is_moved:
         box = cheapest_order(box, kernel)
