@@ -16,6 +16,7 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.gathered import check_gathered
 from cortexm_tools.plan.kernels import gathered
+from cortexm_tools.plan.search import less_scratch
 from cortexm_tools.plan.types import Plan, ScratchArg
 from cortexm_tools.target import Optimize, Target
 
@@ -60,10 +61,18 @@ def graph_of(relu: bool = False) -> Graph:
     return net.finish(*outs)
 
 
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gathering is worth its code and its scratch, however small the layer."""
+    monkeypatch.setattr(gathered, "_LEAST", 0)
+    monkeypatch.setattr(less_scratch, "_without_growth", lambda choose: choose(frozenset(), None))
+
+
 def gathers(plan: Plan) -> list[bool]:
     return [call.kernel.op == "conv2d_gathered" for step in plan.steps for call in step.calls]
 
 
+@pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("relu", [False, True])
 def test_gathered_windows_give_the_same_bytes(relu: bool, tmp_path: Path) -> None:
     graph = graph_of(relu)
@@ -103,16 +112,33 @@ def test_what_fits() -> None:
 
 
 def test_gathering_must_be_worth_it() -> None:
-    fields = fields_of(4, 1, 2)
+    fields = fields_of(4, 1, 2, in_h=16, out_h=16)
     mine = gathered.instructions(fields)
     assert gathered.pays(fields, 1.5 * mine)
     assert not gathered.pays(fields, 1.2 * mine)
+    assert not gathered.pays(fields_of(4, 1, 2), 1.5 * gathered.instructions(fields_of(4, 1, 2)))
+
+
+def test_an_arena_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two layers that would gather, the one beside which there is room does."""
+    net = Net("room", 3)
+    x = net.conv(net.input((1, 8, 16, 16)), 16, (3, 3), padding=(1, 1, 1, 1), groups=8)
+    graph = net.finish(net.conv(net.pool(x, (2, 2), largest=True), 16, (3, 3), groups=8))
+    plan = make_plan(graph, M55)
+    assert gathers(plan) == [False, False, True]
+    monkeypatch.setattr(gathered, "pays", lambda facts, others: False)
+    assert plan.arena_size == make_plan(graph, M55).arena_size
+
+
+@pytest.mark.usefixtures("always")
+def test_loads_that_gather_take_time() -> None:
     # For an output alone the loads that gather take more time than they save, but those of two inputs.
     for in_c, is_worth_it in ((7, False), (8, True)):
         alone = fields_of(1, in_c, 1)
         assert gathered.pays(alone, 1.4 * gathered.instructions(alone)) == is_worth_it
 
 
+@pytest.mark.usefixtures("always")
 def test_check_finds_far_inputs_and_little_scratch() -> None:
     plan = make_plan(graph_of(), M55)
     for step in plan.steps:

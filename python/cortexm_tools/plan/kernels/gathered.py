@@ -16,8 +16,9 @@ Facts = Mapping[str, Any]
 
 SYMBOL = "cortexm_conv2d_gathered_s8_mve"
 
-# Of the instructions of other kernels at most so many, so that the code is worth its flash.
+# Of the instructions of other kernels at most so many, and so many less, so that the code is worth its flash.
 _SHARE = 0.8
+_LEAST = 2 * 1446  # two for each byte
 # Instructions that take as long as eight gathering loads beside their own, of sixteen elements each or of
 # eight: docs/cycles.md.
 _GATHER, _GATHER_TWOS = 55, 28
@@ -114,7 +115,7 @@ def pays(facts: Facts, others: float) -> bool:
     """Whether to take it where another form of the layer takes `others` instructions. Gathering loads take
     more cycles than others."""
     mine = instructions(facts)
-    if mine >= _SHARE * others:
+    if mine >= _SHARE * others or mine > others - _LEAST:
         return False
     copy = _copy(facts)
     each = _GATHER if copy.channels % 2 else _GATHER_TWOS

@@ -4,6 +4,8 @@
 A faster variant of a kernel often works through scratch, a slower one without. Operators whose step
 needs more than the limit give up the variant that they have, as long as there is another and until the
 limit is met. Operators below the limit keep their kernels.
+
+Without a limit, a kernel that copies an image for speed alone is given up where the arena grows by it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir import Op
+from ..kernels import gathered
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
 from .candidates import Candidates
@@ -31,12 +34,30 @@ def fit(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) ->
         choose: the planner without these kernels for these operators, and its chains for a limit.
     """
     if ram_limit is None:
-        return choose(frozenset(), None)
+        return _without_growth(choose)
     best = _spare(choose, ram_limit)
     if ram_limit > 1 and not _is_within(best, ram_limit):
         other = _spare(choose, 0)
         return other if _is_within(other, _size(best)) else best
     return best
+
+
+def _without_growth(choose: Callable[[Spare, int | None], Choice]) -> Choice:
+    spare: Spare = frozenset()
+    choice = choose(spare, None)
+    copying = _with_scratch(*choice, 0) & {
+        (op.outputs[0], gathered.SYMBOL) for op in choice[0].whole.graph.ops
+    }
+    if not copying:
+        return choice
+    least = choose(copying, None)
+    for _ in range(_ROUNDS):
+        more = _with_scratch(*choice, _size(least)) & copying - spare
+        if not more or _is_within(choice, _size(least)):
+            break
+        spare |= more
+        choice = choose(spare, None)
+    return choice if _is_within(choice, _size(least)) else least
 
 
 def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Choice:
@@ -65,8 +86,13 @@ def _is_within(choice: Choice, nbytes: int) -> bool:
 def _too_large(candidates: Candidates, chains: tuple[Chain, ...], ram_limit: int) -> Spare:
     """The kernels with scratch in steps above the limit, and in those that need most, that have
     other variants."""
+    _, loads = candidates.loads(chains)
+    return _with_scratch(candidates, chains, min(ram_limit, max(loads, default=0) - 1))
+
+
+def _with_scratch(candidates: Candidates, chains: tuple[Chain, ...], most: int) -> Spare:
+    """Those in steps that need more than `most` bytes."""
     steps, loads = candidates.loads(chains)
-    most = min(ram_limit, max(loads, default=0) - 1)
     return frozenset(
         (op.outputs[0], call.kernel.symbol)
         for step, load in zip(steps, loads, strict=True)
