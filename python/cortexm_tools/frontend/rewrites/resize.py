@@ -61,10 +61,12 @@ def _nearest(build: Builder) -> Node | None:
             size[dim] = wanted
     if max(factors.values()) > 1:
         # All whole factors by one expansion: [N, C, H, 1, W, 1].
-        apart = [(extent, 1) if factors[dim] > 1 else (extent,) for dim, extent in enumerate(size)]
-        result = build(_aten.reshape.default, result, [n for part in apart for n in part])
-        apart = [(part[0], factors[dim])[: len(part)] for dim, part in enumerate(apart)]
-        result = build(_aten.expand.default, result, [n for part in apart for n in part])
+        apart, wide = list[int](), list[int]()
+        for dim, extent in enumerate(size):
+            apart += [extent] if factors[dim] == 1 else [extent, 1]
+            wide += [extent] if factors[dim] == 1 else [extent, factors[dim]]
+        result = build(_aten.reshape.default, result, apart)
+        result = build(_aten.expand.default, result, wide)
         joined = [extent * factors[dim] for dim, extent in enumerate(size)]
         result = build(_aten.reshape.default, result, joined)
     return result if isinstance(result, Node) and result is not args["input"] else None
