@@ -139,7 +139,7 @@ def float_call(
     facts = {**fields, "has_constant_weights": data is not None}
     kernel = select.kernel(name, "f32", op, facts)
     label = "w_" + (op.layer.path or op.kind)
-    weights = select.operand(op.inputs[1])
+    weights: Arg
     if data is not None and kernel.pack:
         groups = fields["groups"]
         assert isinstance(groups, int)
@@ -148,6 +148,8 @@ def float_call(
         weights = select.constant(label, Weights(kernel.pack, constants), shape, needed=data.nbytes)
     elif part is not None:
         weights = select.constant(label, part, "x".join(map(str, part.shape)))
+    else:
+        weights = select.operand(op.inputs[1])
     args: list[Arg] = [
         _further(select.operand(op.inputs[0]), offsets[0]),
         weights,
