@@ -38,6 +38,7 @@ ALL_CPUS = (*CPUS, "cortex-m7", "cortex-m33", "cortex-m3", "cortex-m0")
 MOST = 2.0  # times its neighbour's cost, from where a layer is marked
 OUTPUT = 16  # products that an output counts as
 _TOGETHER = 40  # layers of a program
+_PEAK = (63, 127)  # rows and columns of the tensor at which a program takes most memory, less one
 
 ROUNDED = ("conv", "depthwise", "transposed", "linear", "matmul", "avg_pool")
 WINDOWS = ("conv", "depthwise", "transposed", "max_pool", "avg_pool")
@@ -226,6 +227,15 @@ class Sweep:
             self._inputs[key] = self.net.input(shape, of)
         return self._inputs[key]
 
+    def peak(self) -> int:
+        """A layer that takes more memory than the others, as networks have one: at all others there is room.
+        In no network are all results kept to the end, which would leave scratch memory to none."""
+        padding = (0, 0, *_PEAK)
+        large = self.net.pad(self.input((1, 1, 1, 1), DType.S8), (0,) * 4, padding, 3)
+        sides = self.net.shape(large)[2:]
+        window = Window(sides, (1, 1), (0,) * 4)
+        return self.net.add(ops.MaxPool2d(window, *DType.S8.limits), [large], (1, 1, 1, 1))
+
     def image(self, layer: Layer, number: int = 0) -> int:
         return self.input((1, layer.in_c, *layer.size), layer.of, number)
 
@@ -351,7 +361,7 @@ def costs(some: Sequence[Layer], cpu: str, work: Path) -> dict[Layer, Cost]:
     """
     sweep = Sweep()
     made = {layer: sweep.add(layer) for layer in some}
-    graph = sweep.net.finish(*(out for out, _ in made.values()))
+    graph = sweep.net.finish(*(out for out, _ in made.values()), sweep.peak())
     options = CompileOptions(target=Target.parse(cpu), profile=True)
     compiled = compile_program(GraphProgram("sweep", b"", made=graph), options)
     write_compiled(compiled, work / "model")
