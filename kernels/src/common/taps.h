@@ -363,7 +363,7 @@ static CORTEXM_APART void cortexm_tap_fours(const ELEMENT *const *tap, const ELE
 
 /* The terms of a window inside the image. Distances in bytes; those of weights are for one output. */
 typedef struct {
-    int32_t planes, rows, columns;    /* the assembly of conv2d_dsp.inc knows the places up to w_plane_gap */
+    int32_t planes, rows, columns;    /* the assembly of conv2d_f32_dsp.inc knows the places up to w_plane_gap */
     int32_t step, row_gap, plane_gap; /* from a term to the next, and more from a row's or plane's last one */
     int32_t w_row_gap, w_plane_gap;
     int32_t in, weight;               /* where the first term and its weight are */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What conv2d_gathered takes for granted (kernels/src/conv/conv2d_mve.inc): where inputs lie in its copy of
-the image, and that the copy has room."""
+"""What conv2d_gathered takes for granted (kernels/src/conv/conv2d_gathered_mve.inc): where inputs lie in its
+copy of the image, and that the copy has room."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What conv2d_tiles takes for granted (kernels/src/conv/conv2d_mve.inc): windows, clamps and biases."""
+"""What conv2d_tiles takes for granted (kernels/src/conv/conv2d_tiles_mve.inc): windows, clamps and biases."""
 
 from __future__ import annotations
 

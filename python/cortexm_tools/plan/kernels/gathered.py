@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions of one output of eight pixels at a time (conv2d_gathered in
-kernels/src/conv/conv2d_mve.inc): the scratch memory that they need, and how many instructions they take.
+"""Convolutions of one output of eight pixels at a time (kernels/src/conv/conv2d_gathered_mve.inc): the
+scratch memory that they need, and how many instructions they take.
 
 Fitted to what `python -m benchmarks.sweep --kinds conv` counted.
 """

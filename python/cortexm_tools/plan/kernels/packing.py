@@ -220,9 +220,9 @@ def gemm4_wide_size(constants: Constants) -> int:
 
 
 def tiles(constants: Constants) -> Array:
-    """Channels in twos, sixteen weights of either in turns, filled up with zeros: see conv2d_mve.inc. Where
-    windows are 3x3 of channels in sixteens those of the columns of a row stand side by side, with windows
-    two columns apart the odd one last."""
+    """Channels in twos, sixteen weights of either in turns, filled up with zeros: see conv2d_tiles_mve.inc.
+    Where windows are 3x3 of channels in sixteens those of the columns of a row stand side by side, with
+    windows two columns apart the odd one last."""
     weight = constants.weight
     stride = constants.stride[1]
     if weight.shape[1:3] == (3, 3) and weight.shape[3] % 16 == 0 and stride <= 2:
@@ -235,8 +235,7 @@ def tiles(constants: Constants) -> Array:
 
 
 def sixteens(constants: Constants) -> Array:
-    """The weights of every channel, filled up with zeros to sixteens: see conv2d_gathered in
-    conv2d_mve.inc."""
+    """The weights of every channel, filled up with zeros to sixteens: see conv2d_gathered_mve.inc."""
     rows = constants.rows
     return np.pad(rows, ((0, 0), (0, -rows.shape[1] % 16))).reshape(-1)
 

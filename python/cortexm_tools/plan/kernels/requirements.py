@@ -208,7 +208,7 @@ def _tiles(facts: Facts) -> bool:
 
 
 def _shares_columns(facts: Facts) -> bool:
-    """3x3 windows of channels in sixteens, up to two columns apart: is_shared in conv2d_mve.inc."""
+    """3x3 windows of channels in sixteens, up to two columns apart: is_shared in conv2d_tiles_mve.inc."""
     is_3x3 = facts["kernel_h"] == facts["kernel_w"] == 3
     return bool(is_3x3 and facts["in_c"] % 16 == 0 and facts["stride_w"] <= 2)
 
