@@ -378,6 +378,24 @@ def test_encoders_and_decoders_take_masks_without_looking_at_them() -> None:
     torch.testing.assert_close(graph(*sample), module(*sample))
 
 
+class Pooled(nn.Module):
+    """Scores that leave some out, of which two softmaxes take the shares, along either axis."""
+
+    def forward(self, x: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
+        scores = (2 * x).tanh().masked_fill(padding, -1e4)
+        return scores.softmax(1), scores.softmax(-1)
+
+
+def test_softmaxes_along_two_axes_share_masked_scores() -> None:
+    torch.manual_seed(1)
+    sample = torch.randn(1, 10, 6), torch.rand(1, 10, 6) > 0.7
+    loaded = LoadedModel(Path(__file__), Pooled().eval(), sample, None, None)
+    result = lower(loaded, target=Target.parse("cortex-m55"), name="pooled")
+    given = [value.numpy() for value in sample]
+    for want, got in zip(result.float_module(given), result.reference(given), strict=True):
+        np.testing.assert_allclose(got, want, atol=0.01)
+
+
 class Rotated(nn.Module):
     """Rotary embeddings as Llama's reference has them, of all places and of one that is given."""
 

@@ -126,25 +126,37 @@ def observer_of(axis: int) -> Any:
 
         def calculate_qparams(self) -> Any:
             if self.rows:
-                rows = torch.cat(self.rows)
+                by_length: dict[int, list[torch.Tensor]] = {}
+                for rows in self.rows:
+                    by_length.setdefault(rows.shape[-1], []).append(rows)
                 self.rows = []
-                super().forward(_range_of(rows[:: -(-len(rows) // _ROWS)], self))
+                every = [torch.cat(group) for group in by_length.values()]
+                super().forward(
+                    _range_of([rows[:: -(-len(rows) // _ROWS)] for rows in every], self)
+                )
             return super().calculate_qparams()
 
     return ScoresObserver
 
 
-def _range_of(rows: torch.Tensor, observer: Any) -> torch.Tensor:
-    """The least and the largest value with codes with which the shares of `rows` are nearest."""
-    largest = rows.max()
+def _range_of(every: list[torch.Tensor], observer: Any) -> torch.Tensor:
+    """The least and the largest value with codes with which the shares of all rows are nearest.
+
+    Args:
+        every: rows of one length each, [count, length]; several where softmaxes along several axes read the
+            same scores.
+    """
+    largest = max(rows.max() for rows in every)
     codes = observer.quant_max - observer.quant_min
-    lowest = rows.amax(-1).min() - math.log((codes + 1) * rows.shape[-1])
-    shares = rows.softmax(-1)
+    lowest = min(rows.amax(-1).min() - math.log((codes + 1) * rows.shape[-1]) for rows in every)
+    shares = [rows.softmax(-1) for rows in every]
     best = math.inf, lowest
     for part in range(_TRIES):
         least = largest - (largest - lowest) * (1 - part / _TRIES)
         step = (largest - least) / codes
-        coded = ((rows.clamp(least, largest) - least) / step).round() * step
-        noise = float((coded.softmax(-1) - shares).square().sum())
+        noise = 0.0
+        for rows, exact in zip(every, shares, strict=True):
+            coded = ((rows.clamp(least, largest) - least) / step).round() * step
+            noise += float((coded.softmax(-1) - exact).square().sum())
         best = min(best, (noise, least), key=lambda each: each[0])
     return torch.stack((best[1], largest))
