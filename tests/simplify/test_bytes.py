@@ -57,6 +57,26 @@ def test_one_scale_is_no_table() -> None:
     assert not any("table" in constant.name for constant in plan.constants)
 
 
+def test_truth_values_become_codes_by_a_table(executor: PlanExecutor) -> None:
+    """`F.one_hot(x).float()`, whose integers and floats no tensor has then."""
+    shape = (3, 5, 7)
+    net = Net()
+    x = net.input(shape)
+    true = net.add(
+        ops.Compare("gt"), [x, net.constant(np.full((1,), 9), DType.S8)], shape, DType.BOOL
+    )
+    count = net.add(ops.Cast(), [true], shape, DType.S64)
+    code = net.quantize(net.add(ops.Cast(), [count], shape, DType.F32), 1 / 255, -128)
+    graph = net.finish(code)
+    simple = check_graph(simplify(graph))
+    assert [op.kind for op in simple.ops] == ["compare", "lookup"]
+    codes = np.random.default_rng(2).integers(-128, 128, shape).astype(np.int8)
+    expected = np.where(codes > 9, 127, -128)
+    for found in (run_graph(graph, [codes]), run_graph(simple, [codes])):
+        np.testing.assert_array_equal(found[0], expected)
+    np.testing.assert_array_equal(executor.run(make_plan(simple, HOST), [codes])[0], expected)
+
+
 def test_images_that_are_turned_are_told() -> None:
     net = Net()
     x = net.input((1, 3, 8, 8), DType.U8)

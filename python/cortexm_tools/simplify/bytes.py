@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a table of what maps bytes to codes: a camera's bytes, brought to the first layer's scale.
+"""Makes a table of what maps bytes to codes: a camera's, brought to the first layer's scale, or truth values.
 
 `(x.float() / 255 - mean) / std`, quantized, is a chain of operators that take elements one by one, with
 constants that are one number or one for each index of a dimension (a channel). So a code depends on
@@ -26,6 +26,7 @@ from ..ir.exactness import is_exact
 # Tables of more channels cost more flash than the operators.
 _MOST_CHANNELS = 32
 
+_BYTES = (DType.U8, DType.BOOL)
 _CODES = (DType.S8, DType.S16)
 
 
@@ -54,7 +55,7 @@ class _Bytes:
 
 def fold_bytes(graph: Graph) -> Graph:
     """The graph with tables for what its bytes become."""
-    if not any(tensor.dtype is DType.U8 for tensor in graph.tensors):
+    if not any(tensor.dtype in _BYTES for tensor in graph.tensors):
         return graph
     made_by, read_by = producers(graph), consumers(graph)
     known: dict[int, _Bytes] = {}
@@ -159,9 +160,9 @@ def _follow(
 
 
 def _begins(tensor: Tensor, index: int) -> _Bytes | None:
-    if tensor.dtype is not DType.U8 or tensor.is_constant:
+    if tensor.dtype not in _BYTES or tensor.is_constant:
         return None
-    return _Bytes(index, (), np.arange(256, dtype=np.uint8)[None], None)
+    return _Bytes(index, (), np.arange(256, dtype=np.uint8).astype(tensor.dtype.numpy)[None], None)
 
 
 def _moved(op: Op, graph: Graph, x: _Bytes) -> _Bytes | None:
@@ -202,7 +203,7 @@ def _move(build: GraphBuilder, found: _Bytes, moved: dict[tuple[int, tuple[Any, 
             order = contiguous(len(shape))
             if isinstance(attrs, ops.Transpose):
                 order = tuple(attrs.perm.index(dim) for dim in before.dim_order)
-            made = Tensor(f"{before.name}_moved", DType.U8, shape, order)
+            made = Tensor(f"{before.name}_moved", before.dtype, shape, order)
             moved[key] = build.add_tensor(made)
             build.add(Op(attrs, (index,), (moved[key],), found.layer))
         index = moved[key]

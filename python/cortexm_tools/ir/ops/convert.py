@@ -128,7 +128,7 @@ class Requantize(Attrs):
 )
 @dataclass(frozen=True)
 class Lookup(Attrs):
-    """x u8, table [channels, 256] s8 or s16 -> table[c, x], in the table's type.
+    """x u8 or bool, table [channels, 256] s8 or s16 -> table[c, x], in the table's type.
 
     c is the index along `dim`, of which there are as many as channels; of one channel it is 0
     everywhere.
@@ -139,7 +139,7 @@ class Lookup(Attrs):
 
     def check(self, op: Subject) -> None:
         op.counts(2)
-        op.type_of(op.x, DType.U8)
+        op.type_of(op.x, DType.U8, DType.BOOL)
         op.type_of(op.out, *CODES)
         op.same_type(op.ins[1], op.out)
         op.same_shape()
