@@ -8,8 +8,8 @@ noted the scales (s) and zero points (z) in the nodes' metadata.
   to a value, and a max pool that rounds down; the dialect's max pool only does the latter.
 * A linear layer's bias is set aside until the layer is lowered: PyTorch takes the result of int8
   weights and an int32 bias for int32, and refuses to batch-multiply that with int8.
-* A function that ExecuTorch lowers to a table is set aside, too: PyTorch takes what it gives on int8
-  for float32, which it does not multiply with codes.
+* A function that ExecuTorch lowers to a table, and a division, are set aside, too: PyTorch takes what
+  they give on int8 for float32, which it does not multiply with codes.
 * A comparison with a number c compares with a code instead. The codes q whose values
   f32((q - z) * s) satisfy it are a prefix or suffix of all codes, or only one, or all but one,
   and there is a comparison with a code that selects exactly them.
@@ -32,11 +32,15 @@ COMPARED = "cortexm_compared"
 
 _BIAS = "cortexm_bias"  # key in node.meta: the name of the placeholder
 _FUNCTION = (
-    "cortexm_function"  # key in node.meta: operator, arguments behind the first, and by name
+    "cortexm_function"  # key in node.meta: operator, arguments behind the operands, and by name
 )
 
 # Names of edge operators that ExecuTorch lowers to tables.
 _TABLED = (*("sigmoid", "tanh", "silu", "gelu", "log", "log2", "log10", "log1p", "sqrt", "rsqrt"),)
+
+# What stands for an operator that is set aside: one of as many operands that PyTorch computes in any type.
+_STAND_INS = {**dict.fromkeys(_TABLED, "abs"), "div": "maximum"}
+_OPERANDS = {"abs": 1, "maximum": 2}
 
 _COMPARISONS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
     "eq": torch.eq,
@@ -88,8 +92,8 @@ def code_pass() -> type[Any]:
                     changed |= _round_down(node)
                 elif name == "linear":
                     changed |= _set_bias_aside(node)
-                elif name in _TABLED and node.meta.get("output_qparams"):
-                    _set_function_aside(node)
+                elif name in _STAND_INS and node.meta.get("output_qparams"):
+                    _set_function_aside(node, name)
                 elif name in _COMPARISONS and schema_of(node).overload_name == "Scalar":
                     _compare_codes(node, name)
                     changed = True
@@ -118,9 +122,10 @@ def restore_pass() -> type[Any]:
                     node.args = (*node.args[:2], placeholders[bias])
                     changed = True
                 function = node.meta.pop(_FUNCTION, None)
-                if function is not None and operator_name(node) == "aten::abs":
+                count = _OPERANDS.get(operator_name(node).removeprefix("aten::"))
+                if function is not None and count is not None:
                     node.target, args, node.kwargs = function
-                    node.args = (node.args[0], *args)
+                    node.args = (*node.args[:count], *args)
                     changed = True
             return PassResult(graph_module, changed)
 
@@ -136,13 +141,16 @@ def _set_bias_aside(node: Node) -> bool:
     return True
 
 
-def _set_function_aside(node: Node) -> None:
-    """In its place is one that PyTorch computes in any type."""
+def _set_function_aside(node: Node, name: str) -> None:
     from executorch.exir.dialects._ops import ops
 
-    node.meta[_FUNCTION] = node.target, node.args[1:], dict(node.kwargs)
-    node.target = ops.edge.aten.abs.default
-    node.args, node.kwargs = node.args[:1], {}
+    stand_in = _STAND_INS[name]
+    count = _OPERANDS[stand_in]
+    if not all(isinstance(arg, Node) for arg in node.args[:count]):
+        return
+    node.meta[_FUNCTION] = node.target, node.args[count:], dict(node.kwargs)
+    node.target = getattr(ops.edge.aten, stand_in).default
+    node.args, node.kwargs = node.args[:count], {}
 
 
 def _compare_codes(node: Node, comparison: str) -> None:
