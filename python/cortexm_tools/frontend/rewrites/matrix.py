@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products with constant matrices as linear layers, whose weights are quantized by output channel.
 
-x W is a linear layer with the weights W^T; A x is (x^T A^T)^T. A stack of matrices is one layer each.
+x W is a linear layer with the weights W^T; A x is (x^T A^T)^T. A stack of matrices is one layer each, a large
+one a product of stacks.
 """
 
 from __future__ import annotations
@@ -62,19 +63,41 @@ def _by_matrix(build: Builder, x: Any, shape: tuple[int, ...], weight: torch.Ten
             return result
         return build(_aten.reshape.default, result, [*whole, shape[-2], outputs])
     lead = shape[:-2]
-    if math.prod(lead) != math.prod(batch) or lead[len(lead) - len(batch) :] != batch:
-        return None
-    if outputs == 1 and inner > 1:
-        return rows_by_columns(build, x, shape, weight.reshape(-1, inner))
-    if math.prod(batch) > _MOST_MATRICES:
-        return None
-    rows = build(_aten.reshape.default, x, [-1, *shape[-2:]])
-    parts = [
-        _linear(build, build(_aten.slice.Tensor, rows, 0, number, number + 1), matrix)
-        for number, matrix in enumerate(weight.reshape(-1, inner, outputs))
-    ]
-    joined = build(_aten.cat.default, parts, 0)
-    return build(_aten.reshape.default, joined, [*lead, shape[-2], outputs])
+    if outputs == 1 and inner > 1 and math.prod(lead) == math.prod(batch):
+        if lead[len(lead) - len(batch) :] == batch:
+            return rows_by_columns(build, x, shape, weight.reshape(-1, inner))
+    return _by_stack(build, x, shape, weight)
+
+
+def _by_stack(build: Builder, x: Any, shape: tuple[int, ...], weight: torch.Tensor) -> Node:
+    """Each matrix of x times its matrix of `weight`, where some may have the same one on either side: rows of
+    all that have one matrix of `weight` are multiplied together."""
+    rows, inner, outputs = shape[-2], *weight.shape[-2:]
+    whole = np.broadcast_shapes(shape[:-2], tuple(weight.shape[:-2]))
+    rank = len(whole)
+    weight = weight.reshape((1,) * (rank + 2 - weight.dim()) + tuple(weight.shape))
+    own = [d for d in range(rank) if weight.shape[d] > 1]
+    order = own + [d for d in range(rank) if d not in own]
+    moved = order != list(range(rank))
+    if shape[:-2] != whole:
+        x = build(_aten.expand.default, x, [*whole, rows, inner])
+    if moved:
+        x = build(_aten.permute.default, x, [*order, rank, rank + 1])
+    matrices = weight.reshape(-1, inner, outputs)
+    x = build(_aten.reshape.default, x, [len(matrices), -1, inner])
+    if len(matrices) > _MOST_MATRICES:
+        result = build(_aten.bmm.default, x, build.constant(matrices))
+    else:
+        parts = [
+            _linear(build, build(_aten.slice.Tensor, x, 0, number, number + 1), matrix)
+            for number, matrix in enumerate(matrices)
+        ]
+        result = build(_aten.cat.default, parts, 0)
+    result = build(_aten.reshape.default, result, [*(whole[d] for d in order), rows, outputs])
+    if moved:
+        back = [order.index(d) for d in range(rank)]
+        result = build(_aten.permute.default, result, [*back, rank, rank + 1])
+    return result
 
 
 def _addmm(build: Builder) -> Node | None:
