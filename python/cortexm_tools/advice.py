@@ -139,7 +139,8 @@ ADVICE: tuple[Advice, ...] = (
     ),
     Advice(
         ("torch.prod",),
-        "multiply slices of the tensor, or take exp(log(x).sum()) where all values are positive",
+        "of more than 64 elements multiply slices of the tensor, or take exp(log(x).sum()) where all "
+        "values are positive",
     ),
     Advice(
         (*_names("torch.special", "erfinv i0 i0e i1 i1e digamma gammaln zeta ndtri bessel_j0 "
@@ -150,10 +151,8 @@ ADVICE: tuple[Advice, ...] = (
         + _BEFORE,
     ),
     Advice(
-        ("torch.einsum", "torch.tensordot", "torch.kron", f"{_NN}.Bilinear",
-         f"{_NN}.functional.bilinear"),
+        ("torch.einsum", "torch.tensordot", "torch.kron"),
         "write it with matmul, permute and sum",
-        ("_trilinear",),
     ),
     Advice(
         ("torch.diag", "torch.diag_embed", "torch.diagonal", "torch.trace", "torch.tril",
@@ -198,8 +197,8 @@ ADVICE: tuple[Advice, ...] = (
         ("linalg_cross",),
     ),
     Advice(
-        (f"{_NN}.functional.local_response_norm", f"{_NN}.LocalResponseNorm"),
-        "take BatchNorm2d, which costs nothing on the device",
+        (f"{_NN}.functional.one_hot",),
+        "say how many classes there are (num_classes), as every shape must be known at build time",
     ),
     Advice(
         ("torch.Tensor.item", "torch.Tensor.tolist"),

@@ -43,10 +43,7 @@ class CharCnn(nn.Module):
         return self.fc(F.dropout(x, 0.5, self.training))
 
 
-@network(
-    lambda: tokens(40, 24),
-    refused="there is no kernel for torch.nn.functional.one_hot (aten::arange)",
-)
+@network(lambda: tokens(40, 24))
 class OneHotLanguage(nn.Module):
     """Which language: one-hot characters, strided convolutions."""
 

@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .builder import Builder
 from .constants import fold_constants
-from .formulas import DIVIDED, FLOAT_FORMULAS, FORMULAS, Formula
+from .formulas import DIVIDED, FLOAT_FORMULAS, FORMULAS, OF_INDICES, Formula
 from .unary import STAND_IN, apply_steps
 
 # A formula may have another one's operator.
@@ -90,7 +90,8 @@ def _trace(
     leaves, spec = tree_flatten(Builder(module, node).arguments())
     inputs = list(dict.fromkeys(leaf for leaf in leaves if isinstance(leaf, Node)))
     fakes = [_fake(module, source, mode) for source in inputs]
-    if not all(isinstance(fake, torch.Tensor) and fake.dtype == torch.float32 for fake in fakes):
+    dtype = torch.int64 if node.target in OF_INDICES else torch.float32
+    if not all(isinstance(fake, torch.Tensor) and fake.dtype == dtype for fake in fakes):
         return None, inputs
     declined = False
 

@@ -20,6 +20,8 @@ Formula = Callable[..., Any]
 Tensor = torch.Tensor
 _aten: Any = torch.ops.aten
 
+_MOST_FACTORS = 64  # of a product; each rounding of its halves is one more
+
 
 def _dims(x: Tensor, dim: Any) -> list[int]:
     """Dimensions as they may be given, sorted; all where none is given."""
@@ -243,6 +245,69 @@ def _baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any, alpha: Any
     return self * beta + product * alpha if (beta, alpha) != (1, 1) else self + product
 
 
+def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Any) -> Tensor:
+    """x^T W y for every output: a linear layer on the products of every x with every y."""
+    products = input1.unsqueeze(-1) * input2.unsqueeze(-2)
+    return torch.nn.functional.linear(products.flatten(-2), weight.flatten(1), bias)
+
+
+def _product(self: Tensor, dim: int | None = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """Halves are multiplied until one element is left."""
+    if dtype not in (None, self.dtype) or self.dim() == 0:
+        return None
+    rows = self.flatten() if dim is None else self.movedim(dim, -1)
+    if not 1 <= rows.shape[-1] <= _MOST_FACTORS:
+        return None
+    while rows.shape[-1] > 1:
+        half, odd = divmod(rows.shape[-1], 2)
+        last = [rows[..., 2 * half :]] if odd else []
+        rows = torch.cat([rows[..., :half] * rows[..., half : 2 * half], *last], -1)
+    return rows.movedim(-1, dim) if keepdim and dim is not None else rows.squeeze(-1)
+
+
+def _average_in_depth(
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Any:
+    """Windows of one row and one column, as LocalResponseNorm has them over channels."""
+    kernel, step, margin = (
+        _three(kernel_size),
+        _three(stride or kernel_size),
+        _three(padding),
+    )
+    if kernel[1:] != [1, 1] or step[1:] != [1, 1] or margin[1:] != [0, 0] or self.dim() != 5:
+        return None
+    size = list(self.shape)
+    image = self.reshape([*size[:3], size[3] * size[4]])
+    pooled = _aten.avg_pool2d(
+        image,
+        [kernel[0], 1],
+        [step[0], 1],
+        [margin[0], 0],
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+    )
+    return pooled.reshape([*size[:2], -1, *size[3:]])
+
+
+def _one_hot(self: Tensor, num_classes: int = -1) -> Any:
+    """Without their number, classes depend on the values."""
+    if num_classes < 1:
+        return None
+    return (self.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
+
+
+def _three(given: Sequence[int]) -> list[int]:
+    """A number for each of three dimensions, which may be given as one for all."""
+    return list(given) * 3 if len(given) == 1 else list(given)
+
+
 FORMULAS: dict[Any, Formula] = {
     _aten.var.default: _spread(False, False),
     _aten.var.dim: _spread(False, False),
@@ -276,11 +341,19 @@ FORMULAS: dict[Any, Formula] = {
     _aten.dot.default: _dot,
     _aten.mv.default: _matrix_vector,
     _aten.baddbmm.default: _baddbmm,
+    _aten.bilinear.default: _bilinear,
+    _aten.prod.default: _product,
+    _aten.prod.dim_int: _product,
+    _aten.avg_pool3d.default: _average_in_depth,
+    _aten.one_hot.default: _one_hot,
     _aten.max.default: _largest,
     _aten.min.default: _smallest,
     **movement.FORMULAS,
     **adaptive.FORMULAS,
 }
+
+OF_INDICES = {_aten.one_hot.default}
+"""Those of int64 tensors. All others are of float32."""
 
 DIVIDED = {_aten.einsum.default}
 """Those whose formula is PyTorch's own implementation, which tracing sees through."""
