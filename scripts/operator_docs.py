@@ -19,8 +19,9 @@ ExecuTorch divides PyTorch's operators into its core set, and `python/cortexm_to
 writes others in operators that stay in int8: variances and norms, distances, losses, paddings of
 every mode, `roll`, `unfold`, `einsum`, `one_hot`, `prod`, adaptive pools, linear and bicubic
 interpolation, products with constant matrices on either side, bilinear and recurrent layers, layer,
-group, instance, RMS and local response norms, `grid_sample` at places that are constant (four pixels and their weights for
-each of the result). Where the places are computed, `grid_sample` and `affine_grid` are float32.
+group, instance, RMS and local response norms, `grid_sample` at places that are constant (four pixels
+and their weights for each of the result). Where the places are computed, `grid_sample` and
+`affine_grid` are float32.
 
 What is left ends the build with the line that calls it, the name of the call, and the advice below.
 The advice on operators that are not listed: {fallback}.
