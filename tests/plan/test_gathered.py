@@ -16,7 +16,10 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.gathered import check_gathered
 from cortexm_tools.plan.kernels import gathered
+from cortexm_tools.plan.search import gathers as decision
 from cortexm_tools.plan.search import less_scratch
+from cortexm_tools.plan.search.gathers import gathering, is_worth_its_code
+from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.plan.types import Plan, ScratchArg
 from cortexm_tools.target import Optimize, Target
 
@@ -65,6 +68,7 @@ def graph_of(relu: bool = False) -> Graph:
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gathering is worth its code and its scratch, however small the layer."""
     monkeypatch.setattr(gathered, "_LEAST", 0)
+    monkeypatch.setattr(decision, "_PER_BYTE", 0)
     monkeypatch.setattr(less_scratch, "_without_growth", lambda choose: choose(frozenset(), None))
 
 
@@ -116,7 +120,42 @@ def test_gathering_must_be_worth_it() -> None:
     mine = gathered.instructions(fields)
     assert gathered.pays(fields, 1.5 * mine)
     assert not gathered.pays(fields, 1.2 * mine)
-    assert not gathered.pays(fields_of(4, 1, 2), 1.5 * gathered.instructions(fields_of(4, 1, 2)))
+    small = fields_of(1, 1, 1, in_h=1, out_h=1)
+    assert not gathered.pays(small, 1.3 * gathered.instructions(small))
+
+
+def peak(net: Net, convolves: bool = True) -> int:
+    """Layers that take more memory than others, beside which there is room, and conv2d's code."""
+    x = net.pad(net.input((1, 16, 1, 1)), (0,) * 4, (0, 0, 19, 19), 3)
+    return net.pool(net.conv(x, 16) if convolves else x, (20, 20), largest=True)
+
+
+def dilated(net: Net, x: int) -> int:
+    return net.conv(x, 5, (3, 3), padding=(2, 2, 2, 2), dilation=(2, 2))
+
+
+def test_layers_share_the_code() -> None:
+    """Each saves too little for it, two save enough together; conv2d is in the image for another layer."""
+
+    def of(count: int, optimize: Optimize = Optimize.BALANCED) -> int:
+        net = Net("together", 5)
+        x = net.input((1, 4, 5, 5))
+        outs = [dilated(net, x) for _ in range(count)]
+        graph = net.finish(*outs, peak(net))
+        return sum(gathers(make_plan(graph, M55, optimize=optimize)))
+
+    assert [of(1), of(2), of(2, Optimize.SIZE)] == [0, 2, 0]
+
+
+def test_linear_layers_take_what_is_in_the_image() -> None:
+    """A small one is computed by conv2d where a convolution is, so not by that which would have gathered."""
+    net = Net("classifier", 5)
+    x = dilated(net, net.input((1, 5, 8, 8)))
+    graph = net.finish(x, net.linear(net.input((1, 320)), 6), peak(net, convolves=False))
+    assert any(gathers(make_plan(graph, M55)))
+    for optimize, taken in ((Optimize.BALANCED, "linear"), (Optimize.SIZE, "conv2d")):
+        calls = make_plan(graph, M55, optimize=optimize).steps[1].calls
+        assert [call.kernel.serves for call in calls] == [taken]
 
 
 def test_an_arena_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +167,18 @@ def test_an_arena_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert gathers(plan) == [False, False, True]
     monkeypatch.setattr(gathered, "pays", lambda facts, others: False)
     assert plan.arena_size == make_plan(graph, M55).arena_size
+
+
+def test_what_is_left_must_be_worth_the_code() -> None:
+    """Without the layer that has no room the other one saves too little."""
+    net = Net("rest", 3)
+    x = dilated(net, net.input((1, 4, 15, 15)))
+    y = dilated(net, net.pool(x, (3, 3), largest=True))
+    graph = net.finish(net.conv(y, 16))
+    first = SearchSpace(graph, M55).as_given(Optimize.BALANCED).whole
+    assert len(gathering(first)) == 2
+    assert is_worth_its_code(first, gathering(first))
+    assert not any(gathers(make_plan(graph, M55)))
 
 
 @pytest.mark.usefixtures("always")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,12 +14,14 @@ from ...advice import advice_on
 from ...errors import CortexMError
 from ...ir import Array, Attrs, Graph, Op, Tensor, ops
 from ...target import Target
+from ..kernels import gathered
 from ..kernels.cmsis_nn import compiled_isa
 from ..kernels.params import check_ranges
 from ..kernels.requirements import SCRATCH, Facts
 from ..kernels.table import Kernel, KernelChoice, find_kernel, symbols
 from ..types import Arg, Call, ConstantArg, Field, ScratchArg, TensorArg
 from .constants import Source, Weights
+from .neighbours import NEIGHBOURS
 
 _Fact = TypeVar("_Fact")
 
@@ -94,6 +96,7 @@ class Lowerings:
         self._lowered: dict[tuple[int, frozenset[str]], Lowered] = {}
         self._variants: dict[int, frozenset[str]] = {}
         self._facts: dict[int, Any] = {}
+        self._convolving: dict[frozenset[str], frozenset[str]] = {}
 
     def lower(self, op: Op, without: Set[str] = frozenset()) -> Lowered:
         """The kernel calls that compute `op`, with none of our kernels in `without`, given by symbol.
@@ -122,11 +125,12 @@ class Lowerings:
         self._lowered[made, variants & without] = found
         return found
 
-    @cached_property
-    def convolving(self) -> frozenset[str]:
-        """The symbols of the kernels that the graph's convolutions take."""
-        calls = (call for op in self._convolutions for call in self.lower(op).calls)
-        return frozenset(call.kernel.symbol for call in calls)
+    def convolving(self, without: frozenset[str]) -> frozenset[str]:
+        """The symbols of the kernels that the graph's convolutions take, with none of those in `without`."""
+        if without not in self._convolving:
+            calls = (call for op in self._convolutions for call in self.lower(op, without).calls)
+            self._convolving[without] = frozenset(call.kernel.symbol for call in calls)
+        return self._convolving[without]
 
     def once(self, op: Op, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives the first time that it is asked for an operator."""
@@ -174,7 +178,8 @@ class Selector:
 
     def is_convolving(self, kernel: Kernel) -> bool:
         """Whether a convolution takes `kernel`, so that it is in the image anyway."""
-        return kernel.symbol in self._lowerings.convolving
+        avoided = frozenset(name for name in (gathered.SYMBOL, NEIGHBOURS) if self.avoids(name))
+        return kernel.symbol in self._lowerings.convolving(avoided)
 
     def is_joined(self, index: int) -> bool:
         """Whether a tensor is an operand of a concatenation, in whose result it may be made."""

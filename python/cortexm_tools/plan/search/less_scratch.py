@@ -5,7 +5,8 @@ A faster variant of a kernel often works through scratch, a slower one without. 
 needs more than the limit give up the variant that they have, as long as there is another and until the
 limit is met. Operators below the limit keep their kernels.
 
-Without a limit, a kernel that copies an image for speed alone is given up where the arena grows by it.
+Without a limit, a kernel that copies an image for speed alone is given up where the arena grows by it, and
+by all where too few are left to be worth its code.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir import Op
-from ..kernels import gathered
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
 from .candidates import Candidates
+from .gathers import gathering, is_worth_its_code
 from .whole import Spare
 
 Choice = tuple[Candidates, tuple[Chain, ...]]
@@ -45,9 +46,7 @@ def fit(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) ->
 def _without_growth(choose: Callable[[Spare, int | None], Choice]) -> Choice:
     spare: Spare = frozenset()
     choice = choose(spare, None)
-    copying = _with_scratch(*choice, 0) & {
-        (op.outputs[0], gathered.SYMBOL) for op in choice[0].whole.graph.ops
-    }
+    copying = gathering(choice[0].whole)
     if not copying:
         return choice
     least = choose(copying, None)
@@ -57,7 +56,10 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice]) -> Choice:
             break
         spare |= more
         choice = choose(spare, None)
-    return choice if _is_within(choice, _size(least)) else least
+    left = copying - spare
+    if not _is_within(choice, _size(least)) or not is_worth_its_code(choice[0].whole, left):
+        return least
+    return choice
 
 
 def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Choice:

@@ -8,12 +8,14 @@ from functools import cached_property
 
 from ...ir import Graph
 from ...target import Isa, Optimize, Target
+from ..kernels import gathered
 from ..kernels.table import KernelChoice
 from ..lower.context import Lowerings
 from ..lower.functions import fuse_functions
 from ..lower.gates import fuse_gates
 from ..memory.states import settle
 from .candidates import Candidates
+from .gathers import gathering, is_worth_its_code
 from .least_flash import MORE_CONSTANTS, larger_kernels
 from .matrix_bands import together
 from .order import smallest_order
@@ -58,9 +60,17 @@ class SearchSpace:
         if self.target.isa is not Isa.MVE or plain.choice is not KernelChoice.BUILTIN:
             return [plain]
         tiled = Lowerings(self.graph, self.target, apart=plain.apart, tiles=True)
-        calls = (WholeCalls(self.graph, each).calls for each in (plain, tiled))
+        calls = (WholeCalls(self.graph, each, self._avoid).calls for each in (plain, tiled))
         pay = tiles_pay(*([call for made in whole for call in made] for whole in calls))
         return [tiled, plain] if pay else [plain]
+
+    @cached_property
+    def _avoid(self) -> frozenset[str]:
+        """The kernel that is not worth its code in this graph."""
+        whole = WholeCalls(self.graph, self._lowerings)
+        some = gathering(whole)
+        is_worth_it = not some or is_worth_its_code(whole, some)
+        return frozenset() if is_worth_it else frozenset({gathered.SYMBOL})
 
     @cached_property
     def _orders(self) -> list[Graph]:
@@ -106,7 +116,7 @@ class SearchSpace:
         optimize: Optimize,
         spare: Spare = frozenset(),
     ) -> Candidates:
-        avoid: frozenset[str] = frozenset()
+        avoid = self._avoid
         if optimize is Optimize.SIZE:
             avoid = self._larger_kernels(lowerings, number, graph, spare)
         key = lowerings, number, avoid, spare

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from ...ir import Graph, Op, ops
 from ..lower.constants import Source, constants_of
@@ -48,12 +48,14 @@ class WholeCalls:
         op = self.graph.ops[number]
         if in_place and number in self._aliases:
             return ()
-        calls = self._lowered(op).calls
+        calls = self.lowered(op).calls
         # The first copies the operand, which lies there already.
         return calls[1:] if in_place and isinstance(op.attrs, ops.IndexPut) else calls
 
-    def _lowered(self, op: Op) -> Lowered:
-        return self._lowerings.lower(op, self._without.get(op.outputs[0], self._avoid))
+    def lowered(self, op: Op, without: Set[str] = frozenset()) -> Lowered:
+        """An operator's calls, or those it would have with none of the kernels in `without` either."""
+        avoid = self._without.get(op.outputs[0], self._avoid)
+        return self._lowerings.lower(op, avoid | without)
 
     def sources(self, calls: Iterable[Call]) -> dict[str, Source]:
         """What the constants of these calls are made from, in the order of the operators."""
@@ -61,13 +63,13 @@ class WholeCalls:
         return {
             key: source
             for op in self.graph.ops
-            for key, source in self._lowered(op).sources.items()
+            for key, source in self.lowered(op).sources.items()
             if key in used
         }
 
     def others(self, op: Op) -> frozenset[str]:
         """The symbols of an operator's kernels that could be others."""
-        return self._lowered(op).others
+        return self.lowered(op).others
 
 
 def is_in_place(op: Op, group: Mapping[int, int]) -> bool:
