@@ -16,8 +16,9 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.transposed import check_transposed
+from cortexm_tools.plan.lower import conv
 from cortexm_tools.plan.lower.transposed import float_phases, join_phases
-from cortexm_tools.plan.types import Call, Field, TensorArg
+from cortexm_tools.plan.types import Call, Field, Plan, ScratchArg, TensorArg
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
@@ -44,11 +45,11 @@ _Layer = tuple[
 ]
 
 
-def graph_of(*layers: _Layer, of: DType = DType.S8) -> Graph:
+def graph_of(*layers: _Layer, of: DType = DType.S8, images: int = 1) -> Graph:
     net = Net("transposed", 11)
     outs = []
     for in_c, out_c, size, kernel, stride, cut, surplus in layers:
-        x = net.input((1, in_c, *size), of)
+        x = net.input((images, in_c, *size), of)
         shifts = np.full(out_c, -10 - (7 if of is DType.S16 else 0))
         scales = rescales(net.random.integers(2**30, 2**31, out_c), shifts)
         attrs = ops.TransposeConv2d(
@@ -62,7 +63,7 @@ def graph_of(*layers: _Layer, of: DType = DType.S8) -> Graph:
             for d, (i, s, k, more) in enumerate(zip(size, stride, kernel, surplus, strict=True))
         ]
         inputs = [x, net.codes(out_c, *kernel, in_c), net.biases(x, out_c)]
-        outs.append(net.add(attrs, inputs, (1, out_c, *extents)))
+        outs.append(net.add(attrs, inputs, (images, out_c, *extents)))
     return net.finish(*outs)
 
 
@@ -108,9 +109,25 @@ def test_not_where_it_costs_more_or_columns_are_left() -> None:
     assert join_phases(Target.parse("cortex-m3"), few, fields_of(16, 0, 2), wide=False) is None
 
 
+def compare(graph: Graph, target: Target, folder: Path) -> None:
+    """The interpreter's results with those of a plan on the device."""
+    random = np.random.default_rng(1)
+    inputs = []
+    for tensor in (graph.tensors[index] for index in graph.inputs):
+        low, high = tensor.dtype.limits
+        inputs.append(random.integers(low, high + 1, tensor.shape).astype(tensor.dtype.numpy))
+    program = GraphProgram("transposed", b"", made=graph)
+    got = run_jobs([Job(program, [inputs])], target, folder)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
+
+
 @pytest.mark.parametrize("of", [DType.S8, DType.S16])
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3"])
-def test_they_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
+def test_they_give_the_same_bytes(
+    cpu: str, of: DType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conv, "row_phases", lambda *given: [])
     graph, target = graph_of(*LAYERS, *OF_STRIDE_1, of=of), Target.parse(cpu)
     calls = calls_of(graph, target)
     widths = [graph.tensors[op.outputs[0]].shape[3] for op in graph.ops]
@@ -118,15 +135,62 @@ def test_they_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
     kinds = [call.kernel.serves.removesuffix("_wide") for call in calls]
     assert kinds == ["transpose_conv2d"] * len(LAYERS) + ["conv2d"] * len(OF_STRIDE_1)
     assert sum(joined) >= (0 if cpu == "cortex-m3" else 4)
-    random, (low, high) = np.random.default_rng(1), of.limits
-    inputs = [
-        random.integers(low, high + 1, graph.tensors[x].shape).astype(of.numpy)
-        for x in graph.inputs
+    compare(graph, target, tmp_path)
+
+
+# Of these there is room for rows in scratch, beside a layer that takes more memory: columns or rows that are
+# no multiple of the stride, rows without a tap, more rows than the last phase has, and of a single row.
+OF_ROWS = (
+    *LAYERS,
+    (13, 2, (6, 6), (3, 3), (2, 2), (0, 0, 0, 0), (0, 0)),
+    (3, 5, (6, 6), (5, 5), (3, 3), (0, 0, 0, 0), (0, 0)),
+    (13, 2, (6, 6), (2, 3), (3, 3), (0, 0, 0, 0), (0, 0)),
+    (8, 3, (1, 19), (1, 3), (1, 2), (0, 1, 0, 0), (0, 0)),
+    (4, 12, (5, 4), (4, 4), (2, 2), (1, 1, 1, 1), (0, 0)),
+)
+
+
+def with_room(*layers: _Layer, of: DType = DType.S8, images: int = 1) -> Graph:
+    """Those layers in the middle of a graph that needs more memory elsewhere."""
+    graph = graph_of(*layers, of=of, images=images)
+    net = Net("room", 1)
+    net.tensors += graph.tensors
+    net.ops += graph.ops
+    net.inputs += graph.inputs
+    wide = net.pad(net.input((1, 1, 1, 1)), (0,) * 4, (0, 0, 199, 199), 3)
+    last = net.add(
+        ops.MaxPool2d(Window((200, 200), (1, 1), (0,) * 4), -128, 127), [wide], (1, 1, 1, 1)
+    )
+    return net.finish(*graph.outputs, last)
+
+
+def rows_of(plan: Plan) -> list[bool]:
+    """Which transposed convolutions are convolutions of rows."""
+    made = {step.op.outputs[0]: step.calls for step in plan.steps}
+    return [
+        made[op.outputs[0]][0].kernel.serves == "conv2d"
+        for op in plan.graph.ops
+        if isinstance(op.attrs, ops.TransposeConv2d) and op.attrs.window.stride != (1, 1)
     ]
-    program = GraphProgram("transposed", b"", made=graph)
-    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
-    for a, b in zip(got, run_graph(graph, inputs), strict=True):
-        assert (a == b).all()
+
+
+@pytest.mark.parametrize("of", [DType.S8, DType.S16])
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+@pytest.mark.parametrize("images", [1, 2])
+def test_rows_in_scratch_give_the_same_bytes(
+    cpu: str, of: DType, images: int, tmp_path: Path
+) -> None:
+    graph, target = with_room(*OF_ROWS, of=of, images=images), Target.parse(cpu)
+    assert sum(rows_of(make_plan(graph, target))) >= 6
+    assert not any(rows_of(make_plan(graph, target, optimize=Optimize.SIZE)))
+    compare(graph, target, tmp_path)
+
+
+def test_no_rows_in_scratch_where_the_arena_would_grow() -> None:
+    layer, m55 = (8, 8, (9, 9), (3, 3), (2, 2), (0, 0, 0, 0), (0, 0)), Target.parse("cortex-m55")
+    alone, roomy = make_plan(graph_of(layer), m55), make_plan(with_room(layer), m55)
+    assert not any(rows_of(alone)) and all(rows_of(roomy))
+    assert alone.arena_size < 9 * 9 * 8 + 19 * 19 * 8 + 1024
 
 
 @pytest.mark.parametrize(
@@ -145,6 +209,42 @@ def test_taps_that_are_elsewhere_are_found_out(layer: _Layer, field: str, more: 
     fields = tuple((dict(call.fields) | {field: call.int_fields[field] + more}).items())
     with pytest.raises(CortexMError, match="looks for taps where they are not"):
         check_transposed(plan, replace(step, calls=(replace(call, fields=fields),)))
+
+
+@pytest.mark.parametrize(
+    ("number", "field", "more"),
+    [
+        *((0, name, 1) for name in ("in_x0", "in_y0", "kernel_w", "out_pixel_stride", "stride_w")),
+        *((0, name, -1) for name in ("in_h", "out_w", "kernel_h", "out_c")),
+        *((2, name, (1, 2, 3)) for name in ("dims", "in_stride", "out_stride")),
+    ],
+)
+def test_rows_that_are_elsewhere_are_found_out(
+    number: int, field: str, more: int | tuple[int, ...]
+) -> None:
+    plan = make_plan(with_room(OF_ROWS[7]), Target.parse("cortex-m55"))
+    (step,) = (step for step in plan.steps if isinstance(step.op.attrs, ops.TransposeConv2d))
+    check_transposed(plan, step)
+    calls = list(step.calls)
+    was = dict(calls[number].fields)[field]
+    changed: Field = more if isinstance(more, tuple) else calls[number].int_fields[field] + more
+    assert changed != was
+    fields = tuple((dict(calls[number].fields) | {field: changed}).items())
+    calls[number] = replace(calls[number], fields=fields)
+    with pytest.raises(CortexMError, match="rows are not made as they should be"):
+        check_transposed(plan, replace(step, calls=tuple(calls)))
+
+
+def test_rows_that_are_overwritten_or_missing_are_found_out() -> None:
+    plan = make_plan(with_room(OF_ROWS[7]), Target.parse("cortex-m55"))
+    (step,) = (step for step in plan.steps if isinstance(step.op.attrs, ops.TransposeConv2d))
+    first, *others = step.calls
+    *_, made, work = first.args
+    assert isinstance(made, ScratchArg) and isinstance(work, ScratchArg)
+    over = replace(first, args=(*first.args[:-2], made, replace(work, offset=work.offset - 8)))
+    for wrong in ((over, *others), (first, *others[1:])):
+        with pytest.raises(CortexMError, match="rows are not made as they should be"):
+            check_transposed(plan, replace(step, calls=wrong))
 
 
 def test_of_stride_1_they_are_computed_in_bands() -> None:

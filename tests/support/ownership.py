@@ -111,7 +111,7 @@ class _Replay:
             target = args[-1]
             kind, ahead, rows = (call.kernel.order + "::").split(":")[:3]
             fields = dict(call.fields)
-            if call.kernel.op == "index_offsets":
+            if call.result is None:
                 self.whole(self.meant(target, step.op.inputs))  # to scratch
             elif call.kernel.op == "move" and not step.fused:
                 self.move(args, int(fields["count"]), step.op)

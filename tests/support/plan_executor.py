@@ -173,7 +173,7 @@ class PlanExecutor:
             if isinstance(arg, ScratchArg):
                 if not arg.nbytes:
                     return None
-                offset = plan.buffers[plan.scratch_of[number]].offset
+                offset = plan.buffers[plan.scratch_of[number]].offset + arg.offset
             else:
                 assert isinstance(arg, TensorArg)
                 offset = plan.offset(arg.index) + arg.offset

@@ -153,7 +153,7 @@ class Apart:
         if isinstance(arg, ConstantArg):
             return f"@{self.offset(arg.name) + arg.offset}" + (f"+{arg.step}n" if arg.step else "")
         if isinstance(arg, ScratchArg):
-            return f"scratch {arg.nbytes}"
+            return f"scratch {arg.nbytes}" + (f"@{arg.offset}" if arg.offset else "")
         step = f"+{arg.step}n" if arg.step else ""
         return f"arena+{self.plan.offset(arg.index) + arg.offset}{step}"
 

@@ -251,7 +251,9 @@ def _arg(plan: Plan, options: EmitOptions, number: int, arg: Arg, turn: str) -> 
     if isinstance(arg, ScratchArg):
         if not arg.nbytes:
             return "NULL"
-        return address(plan, options, plan.buffers[plan.scratch_of[number]].offset)
+        start = plan.buffers[plan.scratch_of[number]].offset + arg.offset
+        place = address(plan, options, start)
+        return place if arg.of is None else f"({arg.of.c_type} *)(void *)({place})"
     step = f" + {arg.step} * {turn}" if arg.step else ""
     if isinstance(arg, ConstantArg):
         name = symbol(options, arg.name)

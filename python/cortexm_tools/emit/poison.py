@@ -25,12 +25,12 @@ def dead_ranges(plan: Plan, number: int) -> list[tuple[int, int]]:
 
 
 def dead_after_call(plan: Plan, number: int, call: Call) -> list[tuple[int, int]]:
-    """What one call within step `number` leaves dead: its scratch, unless that has the offsets that the
-    next call needs; and, where it moved the last rows of a band to the front of their buffer, the rest
+    """What one call within step `number` leaves dead: its scratch, unless that has what the next
+    call needs; and, where it moved the last rows of a band to the front of their buffer, the rest
     of that buffer."""
     dead: list[tuple[int, int]] = []
-    offsets = any(other.kernel.op == "index_offsets" for other in plan.steps[number].calls)
-    if not offsets and any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args):
+    is_read = any(other.result is None for other in plan.steps[number].calls)
+    if not is_read and any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args):
         scratch = plan.buffers[plan.scratch_of[number]]
         dead.append((scratch.offset, scratch.offset + scratch.nbytes))
     if call.kernel.op == "move" and plan.steps[number].fused:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ..ir import Array, Graph, Op
+from ..ir import Array, DType, Graph, Op
 from ..options.memories import Region
 from ..target import Optimize, Target
 from .kernels.table import Kernel
@@ -52,9 +52,16 @@ class ConstantArg:
 
 @dataclass(frozen=True)
 class ScratchArg:
-    """`nbytes` of memory that only this call uses; NULL if zero."""
+    """`nbytes` of memory that only this call uses; NULL if zero.
+
+    Attributes:
+        offset: bytes of the step's scratch before them.
+        of: elements that one call makes there and another one reads.
+    """
 
     nbytes: int
+    offset: int = 0
+    of: DType | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,9 @@ class Call:
     @cached_property
     def result(self) -> TensorArg | None:
         """The tensor that it writes, the last one; None if it writes scratch alone."""
-        return None if self.kernel.op == "index_offsets" else self.tensors[-1]
+        scratch = [arg for arg in self.args if isinstance(arg, ScratchArg)]
+        is_apart = self.kernel.op == "index_offsets" or len(scratch) > 1
+        return None if is_apart else self.tensors[-1]
 
     def turn(self, number: int) -> Call:
         """The call of one turn alone."""
@@ -153,7 +162,14 @@ class Step:
     def scratch(self) -> int:
         """The bytes that the call with most of it needs."""
         each = (arg for call in self.calls for arg in call.args if isinstance(arg, ScratchArg))
-        return max((arg.nbytes for arg in each), default=0)
+        return max((arg.offset + arg.nbytes for arg in each), default=0)
+
+    def op_of(self, call: Call) -> Op | None:
+        """The operator that a call computes: that of its result, if this is none of another step; the
+        step's own where it writes scratch."""
+        if call.result is None:
+            return self.op
+        return next((op for op in self.ops if call.result.index in op.outputs), None)
 
     def trace(self, *tensors: int) -> Iterator[Call]:
         """Every call in the order of execution, with loops unrolled; only those with one of `tensors`, if

@@ -110,7 +110,7 @@ def _check_args(plan: Plan, number: int, step: Step, sizes: dict[str, int]) -> N
                 ):
                     raise CortexMError(f"offset outside {arg.name!r}", where=str(step.op.layer))
             elif isinstance(arg, ScratchArg) and arg.nbytes:
-                if plan.buffers[plan.scratch_of[number]].nbytes < arg.nbytes:
+                if plan.buffers[plan.scratch_of[number]].nbytes < arg.offset + arg.nbytes:
                     raise CortexMError("scratch is too small", where=str(step.op.layer))
 
 

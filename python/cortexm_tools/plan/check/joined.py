@@ -29,26 +29,20 @@ def check_joined(plan: Plan, step: Step) -> None:
     Raises:
         CortexMError: names the layer.
     """
-    made_by = {index: op for op in step.ops for index in op.outputs}
     seen = set()
     for call in step.calls:
-        op = made_by.get(call.result.index) if call.result is not None else None
+        op = step.op_of(call)
         if op is None or not isinstance(op.attrs, ops.Conv2d | ops.DepthwiseConv2d):
             continue
         if call.kernel.serves != "conv2d" or call.kernel.library != BUILTIN:
             continue
         fields = call.int_fields
-        names = [arg.name for arg in call.args if isinstance(arg, ConstantArg)]
-        names += [value for _, value in call.fields if isinstance(value, str)]
-        form = tuple(fields[name] for name in _COLUMNS)
-        if _is_plain(plan, op, fields) or (form, *names) in seen:
+        form = *(fields[name] for name in _COLUMNS), *_names(call)
+        if _is_plain(plan, op, fields) or form in seen:
             continue
-        seen.add((form, *names))
-        wanted = _wanted(plan, op, call, fields)
-        stored = {constant.name: constant.data for constant in plan.constants}
-        if wanted is None or not all(
-            np.array_equal(stored[name], data) for name, data in zip(names, wanted, strict=True)
-        ):
+        seen.add(form)
+        weights = _weights(plan, op, fields)
+        if weights is None or not has_weights(plan, op, call, weights):
             raise CortexMError(
                 f"{call.kernel.symbol} would not compute the products of the model",
                 where=str(op.layer),
@@ -72,26 +66,29 @@ def _is_plain(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
     )
 
 
-def _wanted(plan: Plan, op: Op, call: Call, fields: Mapping[str, int]) -> tuple[Array, ...] | None:
-    """Weights, biases, multipliers and shifts as the call should read them, without the last two where they
-    stand among the biases; None if windows or pixels do not lie as the operator's do."""
+def _names(call: Call) -> list[str]:
+    """The constants that a call reads."""
+    names = [arg.name for arg in call.args if isinstance(arg, ConstantArg)]
+    return names + [value for _, value in call.fields if isinstance(value, str)]
+
+
+def has_weights(plan: Plan, op: Op, call: Call, weights: Array) -> bool:
+    """Whether a call of conv2d has these weights, [out_c, kernel_h, kernel_w, in_c / groups], and for each
+    output, all those of one pixel after the other, the model's bias, multiplier and shift."""
     assert isinstance(op.attrs, ops.ConvAttrs)
     tensors = plan.graph.tensors
-    found = _weights(plan, op, fields)
-    if found is None:
-        return None
     bias = tensors[op.inputs[2]].data if len(op.inputs) > 2 else None
-    count = len(found) // tensors[op.outputs[0]].shape[1]
-    plain = np.zeros(len(found), np.int64)
+    count = len(weights) // tensors[op.outputs[0]].shape[1]
+    plain = np.zeros(len(weights), np.int64)
     if bias is not None:
         plain += np.tile(bias.astype(np.int64).reshape(-1), count)
-    sums = found.astype(np.int64).sum(axis=(1, 2, 3))
+    sums = weights.astype(np.int64).sum(axis=(1, 2, 3))
     wide = tensors[op.inputs[0]].dtype.size == 2
     constants = Constants(
-        found,
+        weights,
         (plain - sums * (0 if wide else op.attrs.in_zero_point)).astype(np.int32),
         op.attrs.rescales * count,
-        fields["groups"],
+        call.int_fields["groups"],
         plain.astype(np.int32),
         op.attrs.window.stride,
         op.attrs.in_zero_point,
@@ -99,8 +96,13 @@ def _wanted(plan: Plan, op: Op, call: Call, fields: Mapping[str, int]) -> tuple[
     )
     form = FORMS[call.kernel.pack]
     tables = form.tables(constants)
+    # Multipliers and shifts may stand among the biases.
     apart = (table for table in (tables.multiplier, tables.shift) if table.size)
-    return form.weights(constants), tables.bias, *apart
+    wanted = (form.weights(constants), tables.bias, *apart)
+    stored = {constant.name: constant.data for constant in plan.constants}
+    return all(
+        np.array_equal(stored[name], data) for name, data in zip(_names(call), wanted, strict=True)
+    )
 
 
 def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:

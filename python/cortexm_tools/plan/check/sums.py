@@ -48,9 +48,8 @@ def check_sums(plan: Plan, step: Step) -> None:
     Raises:
         CortexMError: names the layer.
     """
-    made_by = {index: op for op in step.ops for index in op.outputs}
     for call in step.calls:
-        op = made_by.get(call.result.index) if call.result is not None else None
+        op = step.op_of(call)
         bound = largest_int16_sum(plan.graph, op) if op is not None else None
         if op is None or bound is None or call.kernel.op.endswith(_WIDE):
             continue
@@ -68,9 +67,8 @@ def check_four_bits(plan: Plan, step: Step) -> None:
     Raises:
         CortexMError: names the layer.
     """
-    made_by = {index: op for op in step.ops for index in op.outputs}
     for call in step.calls:
-        op = made_by.get(call.result.index) if call.result is not None else None
+        op = step.op_of(call)
         if op is None or not call.kernel.types.endswith("w4"):
             continue
         assert isinstance(op.attrs, ops.ConvAttrs | ops.Linear | ops.RecurrentAttrs)
@@ -100,9 +98,8 @@ def check_pairs(plan: Plan, step: Step) -> None:
     Raises:
         CortexMError: names the layer.
     """
-    made_by = {index: op for op in step.ops for index in op.outputs}
     for call in step.calls:
-        op = made_by.get(call.result.index) if call.result is not None else None
+        op = step.op_of(call)
         if op is None or call.kernel.pack not in ("depthwise16", *_SIGNED_PAIRS):
             continue
         weight = plan.graph.tensors[op.inputs[1]].data
@@ -135,9 +132,8 @@ def check_ends(plan: Plan, step: Step) -> None:
     Raises:
         CortexMError: names the layer.
     """
-    made_by = {index: op for op in step.ops for index in op.outputs}
     for call in step.calls:
-        op = made_by.get(call.result.index) if call.result is not None else None
+        op = step.op_of(call)
         if op is None or "from_zero" not in call.kernel.when:
             continue
         fields = call.int_fields

@@ -19,12 +19,10 @@ def check_tiles(plan: Plan, step: Step) -> None:
     Raises:
         CortexMError: names the layer.
     """
-    made_by = {index: op for op in step.ops for index in op.outputs}
     for call in step.calls:
         if call.kernel.op != "conv2d_tiles":
             continue
-        assert call.result is not None
-        op = made_by.get(call.result.index, step.op)
+        op = step.op_of(call) or step.op
         fields = call.int_fields
         usual = {"groups": 1, "dilation_h": 1, "dilation_w": 1, "act_min": -128, "act_max": 127}
         are_usual = all(fields[name] == value for name, value in usual.items())
@@ -58,15 +56,19 @@ def _are_in_reach(fields: Mapping[str, int]) -> bool:
 
 
 def _largest_bias(graph: Graph, op: Op) -> int:
-    """Of a layer, with the zero point of its inputs in it."""
+    """Of a layer, with the zero point of its inputs in it; of a transposed one by phase."""
     weight = graph.tensors[op.inputs[1]].data
     assert weight is not None and isinstance(op.attrs, ops.ConvAttrs | ops.Linear)
     if isinstance(op.attrs, ops.DepthwiseConv2d):
         weight = np.moveaxis(weight, -1, 0)  # output channels come last there
-    sums = weight.reshape(len(weight), -1).sum(axis=1, dtype=np.int64)
+    parts = [weight.reshape(len(weight), -1)]
+    if isinstance(op.attrs, ops.TransposeConv2d):
+        stride = op.attrs.window.stride
+        parts = [weight[:, y :: stride[0], x :: stride[1]] for y, x in np.ndindex(stride)]
+    sums = np.array([part.reshape(len(part), -1).sum(axis=1, dtype=np.int64) for part in parts])
     biases = -op.attrs.in_zero_point * sums
     if len(op.inputs) > 2:
         bias = graph.tensors[op.inputs[2]].data
         assert bias is not None
-        biases = biases + bias.reshape(-1)
+        biases = biases + bias.reshape(-1).astype(np.int64)
     return int(np.abs(biases).max(initial=0))

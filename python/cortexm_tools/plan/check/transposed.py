@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proves that a transposed convolution in another form has a place for each of its taps: as a convolution,
-or with some columns as one of more outputs, or as one convolution of floats for each phase. Rows of bands are
-for bands.py."""
+or with some columns as one of more outputs, or as one convolution for each phase, of the rows or of floats.
+Rows of bands are for bands.py."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import product
+from collections.abc import Mapping
+from itertools import product, takewhile
+from typing import Any
 
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import Array, Tensor, ops
+from ...ir import Array, Op, Tensor, ops
+from ...ir.fixed_point import I64
 from ...ir.geometry import Window
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
-from ..types import Call, ConstantArg, Plan, Step, TensorArg
+from ..types import Call, ConstantArg, Plan, ScratchArg, Step, TensorArg
+from .joined import has_weights
 
 
 def check_transposed(plan: Plan, step: Step) -> None:
@@ -25,6 +29,10 @@ def check_transposed(plan: Plan, step: Step) -> None:
     if isinstance(attrs, ops.FloatTransposeConv2d):
         _check_phases(plan, step, attrs)
     if not isinstance(attrs, ops.TransposeConv2d) or step.fused:
+        return
+    if attrs.window.stride != (1, 1) and step.calls[0].kernel.serves == "conv2d":
+        if not _makes_rows(plan, step, attrs):
+            raise CortexMError("rows are not made as they should be", where=str(step.op.layer))
         return
     out_c, width = (plan.graph.tensors[step.op.outputs[0]].shape[d] for d in (1, 3))
     in_c = plan.graph.tensors[step.op.inputs[0]].shape[1]
@@ -77,6 +85,124 @@ def _finds_in_reverse(attrs: ops.TransposeConv2d, call: Call, joined: int, input
         return False
     columns = (f["kernel_w"] * inputs - 1) * f["dilation_w"]
     return columns == reach[1] + joined - 1
+
+
+def _makes_rows(plan: Plan, step: Step, attrs: ops.TransposeConv2d) -> bool:
+    """Whether convolutions, and the copies from scratch that follow them, make each output once, from the
+    inputs and with the weights that it has."""
+    out = plan.graph.tensors[step.op.outputs[0]]
+    _, out_c, _, width = out.shape
+    stride_h, stride_w = attrs.window.stride
+    made: list[I64] = []
+    calls = list(step.calls)
+    while calls:
+        call = calls.pop(0)
+        f = call.int_fields
+        count = f["out_h"] * f["out_w"] * f["out_c"]
+        source = to = np.arange(count)
+        if call.result is None:
+            copies = list(takewhile(lambda each: each.kernel.serves != "conv2d", calls))
+            calls = calls[len(copies) :]
+            found = [_copied(plan, call, copy) for copy in copies]
+            source, to = (np.concatenate(each) for each in zip(*found, strict=True))
+        # A pixel has columns, those of one row after the other of all that it has.
+        columns = f["stride_w"] * (f["in_c"] // plan.graph.tensors[step.op.inputs[0]].shape[1])
+        rows = f["out_c"] // (columns * stride_w * out_c)
+        shape = f["out_h"], f["out_w"], columns, rows, stride_w, out_c
+        if (
+            math.prod(shape) != count
+            or not 0 <= source.min(initial=0) <= source.max(initial=0) < count
+        ):
+            return False
+        y, pixel, column, row, x, channel = np.unravel_index(source, shape)
+        place, to_channel = np.divmod(to, out_c)
+        to_y, to_x = np.divmod(place, width)
+        first = int(to_y[0] - row[0] - stride_h * y[0])
+        if (
+            rows not in (1, stride_h)
+            or (channel != to_channel).any()
+            or (first + stride_h * y + row != to_y).any()
+            or ((pixel * columns + column) * stride_w + x != to_x).any()
+        ):
+            return False
+        weights = _row_weights(plan, step.op, attrs, f, range(first, first + rows))
+        if weights is None or not has_weights(plan, step.op, call, weights):
+            return False
+        made.append(to)
+    return np.array_equal(np.sort(np.concatenate(made)), np.arange(out.numel // out.shape[0]))
+
+
+def _copied(plan: Plan, call: Call, copy: Call) -> tuple[I64, I64]:
+    """The elements that a copy takes from what a call made in scratch, and where it puts them; -1 if it takes
+    others, or if that call works among them."""
+    (made, work), source = call.args[-2:], copy.args[0]
+    assert isinstance(made, ScratchArg) and isinstance(work, ScratchArg)
+    to = copy.tensors[-1]
+    out = plan.graph.tensors[to.index]
+    step = out.nbytes // call.turns if call.turns > 1 else 0
+    if (
+        not isinstance(source, ScratchArg)
+        or made.offset
+        or made.nbytes > work.offset
+        or (copy.turns, copy.loop, to.step) != (call.turns, call.loop, step)
+    ):
+        return np.array([-1]), np.array([0])
+    size = out.dtype.size
+    fields: dict[str, Any] = dict(copy.fields)
+    box = [fields.get(name) for name in ("dims", "in_stride", "out_stride")]
+    if copy.kernel.op == "move":
+        box = [(fields["count"] // size,), (1,), (1,)]
+    places = [np.full(1, start // size) for start in (source.offset, to.offset)]
+    for extent, *steps in zip(*box, strict=True):
+        places = [
+            np.add.outer(place, np.arange(extent) * by).reshape(-1)
+            for place, by in zip(places, steps, strict=True)
+        ]
+    return places[0], places[1]
+
+
+def _row_weights(
+    plan: Plan, op: Op, attrs: ops.TransposeConv2d, f: Mapping[str, int], rows: range
+) -> Array | None:
+    """The weights, [out_c, kernel_h, kernel_w, in_c], of a convolution that makes all columns of these output
+    rows and those that are strides behind them; None if its windows have not all inputs that these meet."""
+    tensors, window = plan.graph.tensors, attrs.window
+    x, out, weight = (tensors[i] for i in (op.inputs[0], op.outputs[0], op.inputs[1]))
+    assert weight.data is not None
+    inputs = f["in_c"] // x.shape[1]
+    usual = {
+        **{"stride_h": 1, "dilation_h": 1, "dilation_w": 1, "groups": 1},
+        **{"out_pixel_stride": f["out_c"], "in_h": x.shape[2]},
+        "in_row_stride": x.shape[1] * x.shape[3],
+    }
+    is_usual = all(f[name] == value for name, value in usual.items())
+    if not is_usual or f["in_w"] * f["in_c"] != f["in_row_stride"]:
+        return None
+    columns = f["stride_w"] * inputs
+    outputs = columns, len(rows), window.stride[1], out.shape[1]
+    wanted = np.zeros((*outputs, f["kernel_h"], f["kernel_w"] * inputs, x.shape[1]), np.int8)
+    ys = f["in_y0"] + np.arange(f["kernel_h"])
+    xs = f["in_x0"] * inputs + np.arange(f["kernel_w"] * inputs)
+    for column, row, phase in np.ndindex(*outputs[:3]):
+        ends = rows[row], column * window.stride[1] + phase
+        taps = [
+            end + pad - stride * places
+            for end, pad, stride, places in zip(
+                ends, window.padding, window.stride, (ys, xs), strict=False
+            )
+        ]
+        if not all(_has_all(taps[axis], ends[axis], window, axis) for axis in (0, 1)):
+            return None
+        for (y, k), (at, tap) in product(enumerate(taps[0]), enumerate(taps[1])):
+            if 0 <= k < window.kernel[0] and 0 <= tap < window.kernel[1]:
+                wanted[column, row, phase, :, y, at] = weight.data[:, k, tap]
+    return wanted.reshape(f["out_c"], f["kernel_h"], f["kernel_w"], f["in_c"])
+
+
+def _has_all(taps: Array, place: int, window: Window, axis: int) -> bool:
+    """Whether all taps that output row or column `place` meets an input with are there."""
+    behind = (place + window.padding[axis]) % window.stride[axis]
+    return set(range(behind, window.kernel[axis], window.stride[axis])) <= set(taps.tolist())
 
 
 def _check_phases(plan: Plan, step: Step, attrs: ops.FloatTransposeConv2d) -> None:

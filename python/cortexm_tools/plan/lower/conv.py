@@ -16,11 +16,12 @@ from ..kernels import gathered, planes
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
-from ..kernels.table import KernelChoice
-from ..types import Call, Field, TensorArg
+from ..kernels.table import Kernel, KernelChoice
+from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import strides
 from .constants import Weights
 from .context import Selector, lowers
+from .copies import copy_call, merge_dims
 from .groups import FEW_ZEROS, MANY_ZEROS, groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
 from .neighbours import (
@@ -34,11 +35,14 @@ from .neighbours import (
 )
 from .transposed import (
     FLOAT_PHASES,
+    ROW_PHASES,
     AxisPhase,
+    RowPhase,
     float_phases,
     is_convolution,
     join_phases,
     places,
+    row_phases,
 )
 from .weights import (
     constant_data,
@@ -80,20 +84,21 @@ class _Layer:
 
 def _layers(
     select: Selector, attrs: ops.ConvAttrs, op: Op, fields: dict[str, Field]
-) -> tuple[_Layer, _Layer, _Layer | None]:
+) -> tuple[_Layer, _Layer, _Layer | None, list[tuple[RowPhase, _Layer]]]:
     """The layer for the least constants, with more groups and neighbouring pixels computed as one, and for
-    conv2d_gathered where that is better still."""
+    conv2d_gathered, or as the layers of its rows, where that is better still."""
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
     layer = _layer(select, attrs, op, extents, FEW_ZEROS)
     columns = _columns(select, attrs, op, extents)
     if columns is not None and not layer.kind.endswith("_wide"):
         alone = _layer(select, attrs, op, extents, FEW_ZEROS, may_be_dense=False)
-        return layer, _with(alone, columns), None
+        return layer, _with(alone, columns), None, []
     joined = layer
     if layer.constants.groups > 1:
         joined = _layer(select, attrs, op, extents, MANY_ZEROS)
     joined = _joined(select, joined, op, extents)
-    return layer, joined, _gathered(select, attrs, op, extents, joined)
+    phases = _row_phases(select, attrs, op, extents, layer)
+    return layer, joined, _gathered(select, attrs, op, extents, joined), phases
 
 
 def _gathered(
@@ -191,8 +196,7 @@ def _layer(
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
     depthwise, kind = isinstance(attrs, ops.DepthwiseConv2d), op.kind
     wide = weight.astype(np.int64)
-    axes = (0, 1, 2) if depthwise else (1, 2, 3)
-    sums, sizes = wide.sum(axis=axes), np.abs(wide).sum(axis=axes)
+    rows = wide.reshape(-1, wide.shape[-1]).T if depthwise else wide.reshape(len(wide), -1)
     if depthwise and select.tensor(op.inputs[0]).shape[1] == 1:
         # One input channel for all outputs: a plain convolution, which has the faster kernels.
         _, kernel_h, kernel_w, out_c = weight.shape
@@ -209,38 +213,47 @@ def _layer(
     elif _is_reversed(select, attrs, op, weight):
         kind, weight = "conv2d", weight[:, ::-1, ::-1]
     groups = attrs.groups if isinstance(attrs, ops.Conv2d) else 1
-    if select.tensor(op.inputs[0]).dtype is DType.S16:
-        total = wide_bias(bias, len(attrs.rescales))
+    of, joined = select.tensor(op.inputs[0]).dtype, 1
+    if groups > 1 and of is DType.S8 and select.choice is KernelChoice.BUILTIN:
+        joined = groups_to_join(select.target, weight, {**fields, "groups": groups}, zeros)
+    if joined > 1:
+        weight, groups = with_zeros(weight, groups, joined), groups // joined
+    constants = Constants(weight, np.zeros(0), attrs.rescales, groups, stride=attrs.window.stride)
+    return _with_biases(attrs, of, kind, constants, rows, bias)
+
+
+def _with_biases(
+    attrs: ops.ConvAttrs,
+    of: DType,
+    kind: str,
+    constants: Constants,
+    rows: Array,
+    bias: Array | None,
+) -> _Layer:
+    """A layer that has its weights, and now its biases.
+
+    Args:
+        of: the type of its codes.
+        rows: the weights of each output, int64.
+        bias: the model's.
+    """
+    weight, channels = constants.weight, len(constants.rescales)
+    sums, sizes = rows.sum(axis=1), np.abs(rows).sum(axis=1)
+    if of is DType.S16:
+        total = wide_bias(bias, channels)
         bound = largest_sum(sizes, total, 1 << 15)
         if fits_in_32_bits(bound):
             total = total.astype(np.int32)
         else:
             kind += "_wide"
-        constants = Constants(
-            weight, total, attrs.rescales, groups, stride=attrs.window.stride, wide=True
-        )
-        rows = wide.reshape(-1, len(sums)).T if depthwise else wide.reshape(len(sums), -1)
-        types = types_of(DType.S16, weight, constants.channels)
-        return _Layer(kind, types, constants, bound, bound, largest_start(rows))
+        types = types_of(of, weight, channels)
+        whole = replace(constants, bias=total, wide=True)
+        return _Layer(kind, types, whole, bound, bound, largest_start(rows))
     folded, plain = folded_bias(sums, bias, attrs.in_zero_point), folded_bias(sums, bias, 0)
-    joined = 1
-    if groups > 1 and select.choice is KernelChoice.BUILTIN:
-        joined = groups_to_join(select.target, weight, {**fields, "groups": groups}, zeros)
-    if joined > 1:
-        weight, groups = with_zeros(weight, groups, joined), groups // joined
-    constants = Constants(
-        weight,
-        folded,
-        attrs.rescales,
-        groups,
-        plain,
-        attrs.window.stride,
-        attrs.in_zero_point,
-    )
     return _Layer(
         kind,
-        types_of(DType.S8, weight, constants.channels),
-        constants,
+        types_of(of, weight, channels),
+        replace(constants, bias=folded, plain_bias=plain, in_zero_point=attrs.in_zero_point),
         largest_sum(sizes, folded),
         largest_plain_sum(sizes, plain),
     )
@@ -257,17 +270,41 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     weight = constant_data(select, op.inputs[1], op, "weights")
     if _is_reversed(select, attrs, op, weight):
         extents |= places(attrs.window)
-    layer, joined, gathers = select.once(lambda: _layers(select, attrs, op, extents))
+    layer, joined, gathers, phases = select.once(lambda: _layers(select, attrs, op, extents))
+    if phases and not select.avoids(ROW_PHASES):
+        select.others.add(ROW_PHASES)
+        return _rows(select, attrs, op, extents, phases)
     if not select.avoids(NEIGHBOURS):
         layer = joined if gathers is None or select.avoids(gathered.SYMBOL) else gathers
-    shape = weight.shape
-    out_c = out.shape[1]
-    taps = math.prod(shape) // out_c
     positions = (
-        out.numel if not isinstance(attrs, ops.TransposeConv2d) else x.numel // x.shape[1] * out_c
+        out.numel
+        if not isinstance(attrs, ops.TransposeConv2d)
+        else x.numel // x.shape[1] * out.shape[1]
     )
+    macs = positions * (weight.size // out.shape[1])
+    kernel, fields, constants = _kernel(select, attrs, op, extents, layer, weight, out.shape[1])
+    scratch = select.scratch(kernel, fields)
+    return image_calls(select, op, kernel, fields, constants, scratch, macs)
+
+
+def _kernel(
+    select: Selector,
+    attrs: ops.ConvAttrs,
+    op: Op,
+    extents: Mapping[str, Field],
+    layer: _Layer,
+    weight: Array,
+    out_c: int,
+) -> tuple[Kernel, dict[str, Field], list[Arg]]:
+    """The kernel of a layer, its parameter block and constants.
+
+    Args:
+        weight: those of the model that it has, and `out_c` biases.
+    """
+    x = select.tensor(op.inputs[0])
     label = op.layer.path or op.kind
-    fields = extents | {
+    fields: dict[str, Field] = {
+        **extents,
         "groups": layer.constants.groups,
         **zero_point_fields(
             x, in_zero_point=attrs.in_zero_point, out_zero_point=attrs.out_zero_point
@@ -284,31 +321,84 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         "largest_start": layer.largest_start,
         "largest_bias": int(np.abs(layer.constants.bias.astype(np.int64)).max(initial=0)),
         "gathers": layer.gathers,
-        "least_weight": int(layer.constants.weight.min(initial=0)),
+        "least_weight": int(constant_data(select, op.inputs[1], op, "weights").min(initial=0)),
     }
     kernel = select.kernel(layer.kind, layer.types, op, facts)
     constants = layer.constants
     packed = FORMS[kernel.pack].tables(constants)
     named = table_fields(select, packed, label, out_c)
-    return image_calls(
-        select,
-        op,
-        kernel,
-        named | fields,
-        [
-            select.constant(
-                "w_" + label,
-                Weights(kernel.pack, constants),
-                "x".join(map(str, shape)),
-                needed=needed_bytes(kernel, weight),
-            ),
-            select.constant(
-                "b_" + label, packed.bias, needed=needed_biases(constants, packed, out_c)
-            ),
-        ],
-        select.scratch(kernel, fields),
-        positions * taps,
+    args: list[Arg] = [
+        select.constant(
+            "w_" + label,
+            Weights(kernel.pack, constants),
+            "x".join(map(str, weight.shape)),
+            needed=needed_bytes(kernel, weight),
+        ),
+        select.constant("b_" + label, packed.bias, needed=needed_biases(constants, packed, out_c)),
+    ]
+    return kernel, named | fields, args
+
+
+def _row_phases(
+    select: Selector, attrs: ops.ConvAttrs, op: Op, extents: Mapping[str, int], whole: _Layer
+) -> list[tuple[RowPhase, _Layer]]:
+    """The layers that make all rows of a transposed convolution in scratch, where it costs less than `whole`;
+    not in the result of a concatenation."""
+    if whole.kind != "transpose_conv2d" or select.choice is not KernelChoice.BUILTIN:
+        return []
+    weight, of = (
+        constant_data(select, op.inputs[1], op, "weights"),
+        select.tensor(op.inputs[0]).dtype,
     )
+    phases = row_phases(select.target, weight, extents, of is DType.S16)
+    if not phases or select.is_joined(op.outputs[0]):
+        return []
+    bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
+    found = []
+    for phase in phases:
+        joined = phase.joined
+        rows = joined.weight.astype(np.int64).reshape(len(joined.weight), -1)
+        biases = None if bias is None else np.tile(bias.reshape(-1), joined.count)
+        constants = Constants(joined.weight, np.zeros(0), attrs.rescales * joined.count)
+        layer = _with_biases(attrs, of, "conv2d", constants, rows, biases)
+        found.append((phase, replace(layer, types=whole.types, joined=joined.fields)))
+    return found
+
+
+def _rows(
+    select: Selector,
+    attrs: ops.ConvAttrs,
+    op: Op,
+    extents: dict[str, Field],
+    phases: list[tuple[RowPhase, _Layer]],
+) -> list[Call]:
+    """A convolution for each phase of the rows, and copies from scratch to their places; none where its rows
+    are all there are."""
+    x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+    whole = {name: value for name, value in extents.items() if isinstance(value, int)}
+    calls: list[Call] = []
+    for phase, layer in phases:
+        out_c = out.shape[1] if phase.first == 0 else 0  # whose biases the model brings once
+        kernel, fields, constants = _kernel(select, attrs, op, extents, layer, phase.weight, out_c)
+        macs = x.numel // x.shape[1] * phase.weight.size
+        scratch = select.scratch(kernel, fields)
+        (call,) = image_calls(select, op, kernel, fields, constants, scratch, macs)
+        own, boxes = layer.joined, phase.copies(whole)
+        count = own["out_h"] * own["out_w"] * own["out_c"]
+        if [merge_dims(*zip(*box, strict=True)) for box, *_ in boxes] == [[(count, 1, 1)]]:
+            calls.append(call)
+            continue
+        made = ScratchArg(count * x.dtype.size, of=x.dtype)
+        behind = replace(scratch, offset=-(-made.nbytes // 8) * 8)
+        calls.append(replace(call, args=(*call.args[:-2], made, behind)))
+        for box, begin, to in boxes:
+            start = begin * x.dtype.size
+            part = replace(made, nbytes=made.nbytes - start, offset=start)
+            dims, steps, out_steps = zip(*box, strict=True)
+            copy = copy_call(select, op, part, op.outputs[0], dims, steps, out_steps, out_start=to)
+            place = replace(copy.tensors[-1], step=call.tensors[-1].step)
+            calls.append(replace(copy, args=(copy.args[0], place), turns=call.turns))
+    return calls
 
 
 @lowers(ops.DepthwiseRing)

@@ -12,7 +12,7 @@ from ...errors import CortexMError
 from ...ir import Op, ops
 from ...target import Isa
 from ..kernels.table import Kernel
-from ..types import Arg, Call, Field, TensorArg
+from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import MAX_RANK
 from .context import Selector
 
@@ -40,14 +40,29 @@ def merge_dims(dims: Sequence[int], in_strides: Sequence[int], out_strides: Sequ
 def cheapest_order(box: Box, kernel: Kernel) -> Box:
     """The dimensions of a box in the order in which the kernel copies them with the fewest instructions:
     the elements of a row, which are the last one, the rows, and the others by the result."""
+    size = int(kernel.types[1:]) // 8
+    return min(_orders(box), key=lambda order: _instructions(order, kernel.isa, size))
+
+
+def _orders(box: Box) -> list[Box]:
     box = sorted(box, key=lambda row: -abs(row[2]))
-    cost = _cost_on_vectors if kernel.isa is Isa.MVE else _cost
     pairs = [(i, j) for j in reversed(range(len(box))) for i in reversed(range(len(box))) if i != j]
     orders = [
         [*(row for d, row in enumerate(box) if d not in pair), *(box[d] for d in pair)]
         for pair in pairs
     ]
-    return min(orders, key=lambda order: cost(order, int(kernel.types[1:]) // 8), default=box)
+    return orders or [box]
+
+
+def copy_instructions(box: Box, isa: Isa, size: int) -> float:
+    """Of a copy of elements of `size` bytes, about."""
+    return min(
+        _instructions(order, isa, size) for order in _orders(merge_dims(*zip(*box, strict=True)))
+    )
+
+
+def _instructions(box: Box, isa: Isa, size: int) -> float:
+    return _cost_on_vectors(box, size) if isa is Isa.MVE else _cost(box, size)
 
 
 def _cost(box: Box, size: int) -> float:
@@ -108,7 +123,7 @@ def _may_be_moved(select: Selector, op: Op, *starts: int) -> bool:
 def copy_call(
     select: Selector,
     op: Op,
-    source: int,
+    source: int | ScratchArg,
     result: int,
     dims: Sequence[int],
     in_strides: Sequence[int],
@@ -116,7 +131,7 @@ def copy_call(
     in_start: int = 0,
     out_start: int = 0,
 ) -> Call:
-    """A strided copy of a box of `dims`; starts and strides are in elements."""
+    """A strided copy of a box of `dims`, of a tensor or of scratch; starts and strides are in elements."""
     size = select.tensor(result).dtype.size
     box = merge_dims(dims, in_strides, out_strides)
     is_moved = box == [(math.prod(dims), 1, 1)] and _may_be_moved(
@@ -129,8 +144,8 @@ def copy_call(
         raise CortexMError(
             f"{op.kind}: needs {len(box)} dimensions, copies take {MAX_RANK}", where=str(op.layer)
         )
-    operand: Arg = TensorArg(source, in_start * size)
-    if select.tensor(source).is_constant:
+    operand: Arg = source if isinstance(source, ScratchArg) else TensorArg(source, in_start * size)
+    if isinstance(source, int) and select.tensor(source).is_constant:
         operand, box = _constant_box(select, source, box, in_start)
     fields: dict[str, Field] = {
         "rank": len(box),

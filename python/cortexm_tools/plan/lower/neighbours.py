@@ -100,13 +100,13 @@ def join_neighbours(
     if target.isa not in _SHARE or weight.shape[0] > most:
         return None
     is_dilated = fields["dilation_w"] > 1 and fields["kernel_w"] > 1
-    alone = _instructions(target.isa, weight, fields, wide)
+    alone = instructions(target.isa, weight, fields, wide)
     ways = list(_ways(weight, fields, 1 if is_dilated else 2))
     if target.isa is Isa.MVE and rows:
         ways += _whole_row(weight, fields)
     best, found = alone, None
     for joined in ways:
-        each = _instructions(target.isa, joined.weight, {**fields, **joined.fields}, wide)
+        each = instructions(target.isa, joined.weight, {**fields, **joined.fields}, wide)
         added = joined.weight.size - weight.size
         tables = _PER_CHANNEL * (len(joined.weight) - len(weight))
         cost = each + _PER_BYTE * (added + tables)
@@ -115,8 +115,8 @@ def join_neighbours(
     return found
 
 
-def _instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool) -> float:
-    """Of one image."""
+def instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool) -> float:
+    """Of one image, by conv2d."""
     outputs, kernel_h, kernel_w, in_c = weight.shape
     if isa is Isa.MVE:
         return instructions_mve({**fields, "groups": 1, "in_c": in_c, "out_c": outputs}, wide)
@@ -227,9 +227,9 @@ def join_columns(
             "out_pixel_stride": count * channels,
             "dilation_w": 1,
         }
-        instructions = cost({**facts, **changed})
-        if instructions < best and alone - instructions >= _PER_BYTE * added:
-            best = instructions
+        each = cost({**facts, **changed})
+        if each < best and alone - each >= _PER_BYTE * added:
+            best = each
             outside = np.zeros(count * channels, np.int64)
             found = Joined(count, np.tile(weight, count), changed, outside)
     return found

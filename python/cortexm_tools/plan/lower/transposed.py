@@ -11,6 +11,11 @@ stride 1. With output column x = stride * g + r of pixel g, tap k of input colum
 x = in_x0 + stride * i + k, is tap (in_x0 + k - r) / stride of output r where that is whole; other weights are
 zero. Exact: products with a weight of zero add nothing, to a sum or to its bound.
 
+These pixels can be those of conv2d, which begins and gathers them with less: the rows of each phase of the
+stride are a convolution with as many rows of taps as meet an input there, or those of all phases are one,
+whose pixels have the outputs of as many rows, too. It is made in scratch, in whole pixels, also where rows or
+columns are no multiple of the stride, and copied to its places in the result.
+
 Of floats, whose sums have an order, each phase is a convolution by itself, with every stride-th weight.
 Output r + stride * q of the full result meets with tap r + stride * t the input q - t. So inputs and outputs
 are walked from the last one to the first, with negative strides: then a later tap has a later input, as a
@@ -28,7 +33,11 @@ import numpy as np
 from ...ir import Array
 from ...ir.geometry import Window
 from ...target import Isa, Target
-from .neighbours import Joined
+from .copies import Box, copy_instructions
+from .neighbours import Joined, instructions, join_neighbours
+
+ROW_PHASES = "row_phases"
+"""The name under which a plan does without convolutions of rows."""
 
 FLOAT_PHASES = "float_phases"
 """The name of phases of floats among what a plan may do without: each has a parameter block of its own."""
@@ -38,6 +47,9 @@ _MOST_BYTES = 1024  # of constants that may be added
 _PER_CHANNEL = 9  # of them for its bias, multiplier and shift
 _SHARE = 0.85  # of the instructions at most, so that estimates that are wrong do no harm
 _PER_BYTE = 3  # instructions that an added byte must save
+_MOST_OF_ROWS = 3072  # the same where rows are convolutions
+_PER_CALL = 100  # bytes of a call and its parameter block
+_PER_COPY = 60  # instructions
 _MOST_OF_ONE = 256  # int16 inputs of an output by itself
 
 
@@ -116,24 +128,19 @@ def join_phases(
         fields: extents, window and places of the first window, of one whole image.
         wide: the codes are int16.
     """
-    out_c, kernel_h, kernel_w, in_c = weight.shape
-    stride, begin = fields["stride_w"], fields["in_x0"]
+    out_c = len(weight)
+    stride = fields["stride_w"]
     if target.isa not in (Isa.MVE, Isa.DSP) or stride == 1:
         return None
     if fields["out_w"] % stride or max(fields["dilation_h"], fields["dilation_w"]) > 1:
         return None
-    first, last = begin // stride, (begin + kernel_w - 1) // stride
-    joined = np.zeros((stride, out_c, kernel_h, last - first + 1, in_c), weight.dtype)
-    for tap in range(kernel_w):
-        column, phase = divmod(begin + tap, stride)
-        joined[phase, :, :, column - first] = weight[:, :, tap]
-    together = joined.reshape(stride * out_c, kernel_h, -1, in_c)
+    together, first = _columns_together(weight, stride, fields["in_x0"])
     changed = {
         "out_w": fields["out_w"] // stride,
         "out_c": stride * out_c,
         "out_pixel_stride": stride * out_c,
         "in_x0": first,
-        "kernel_w": last - first + 1,
+        "kernel_w": together.shape[2],
         "stride_w": 1,
     }
     steps = fields["stride_h"], stride
@@ -144,6 +151,143 @@ def join_phases(
     if each > _SHARE * alone or added > _MOST_BYTES or saved < _PER_BYTE * added:
         return None
     return Joined(stride, together, changed, np.zeros(stride * out_c, np.int64))
+
+
+def _columns_together(weight: Array, stride: int, begin: int) -> tuple[Array, int]:
+    """The weights of a column with the outputs of each phase, [stride * out_c, kernel_h, columns, in_c], and
+    the column of the result, in strides, to which input 0 adds with the first one.
+
+    Args:
+        begin: the one to which it adds with the first of `weight`, in columns.
+    """
+    out_c, kernel_h, kernel_w, in_c = weight.shape
+    first, last = begin // stride, (begin + kernel_w - 1) // stride
+    joined = np.zeros((stride, out_c, kernel_h, last - first + 1, in_c), weight.dtype)
+    for tap in range(kernel_w):
+        column, phase = divmod(begin + tap, stride)
+        joined[phase, :, :, column - first] = weight[:, :, tap]
+    return joined.reshape(stride * out_c, kernel_h, -1, in_c), first
+
+
+@dataclass(frozen=True)
+class RowPhase:
+    """Rows of a result that are as many apart as the stride is high, or all, as a convolution.
+
+    Attributes:
+        first: the first of these rows, of which `rows` follow each other.
+        weight: the model's that it has.
+        joined: its pixels, with all extents and places in their fields.
+    """
+
+    first: int
+    rows: int
+    weight: Array
+    joined: Joined
+
+    def copies(self, fields: Mapping[str, int]) -> list[tuple[Box, int, int]]:
+        """From scratch to a result of these fields: boxes, and where they begin in both."""
+        stride_h, stride_w, out_c = (fields[f] for f in ("stride_h", "stride_w", "out_c"))
+        own, row = self.joined.fields, fields["out_w"] * out_c
+        height, pitch = own["out_h"], own["out_w"] * own["out_c"]
+        begin = self.first * row
+        if self.rows == 1:
+            return [([(height, pitch, stride_h * row), (row, 1, 1)], 0, begin)]
+        piece = stride_w * out_c
+        boxes = []
+        for high, rows, y in _parts(fields["out_h"], stride_h):
+            for wide, columns, x in _parts(fields["out_w"], stride_w):
+                box = [
+                    (high, pitch, stride_h * row),
+                    (rows, piece, row),
+                    (wide, stride_h * piece, piece),
+                    (columns * out_c, 1, 1),
+                ]
+                place = begin + stride_h * y * row + x * piece
+                boxes.append((box, y * pitch + x * stride_h * piece, place))
+        return boxes
+
+
+def _parts(extent: int, stride: int) -> list[tuple[int, int, int]]:
+    """Whole strides of an extent, and what is left: how many, how long, and after how many."""
+    whole, left = divmod(extent, stride)
+    return [part for part in ((whole, stride, 0), (1, left, whole)) if part[0] and part[1]]
+
+
+def row_phases(
+    target: Target, weight: Array, fields: Mapping[str, int], wide: bool
+) -> list[RowPhase]:
+    """Convolutions that make all rows, if that is worth it; else none.
+
+    Args: as of `join_phases`.
+    """
+    steps = fields["stride_h"], fields["stride_w"]
+    if target.isa not in (Isa.MVE, Isa.DSP) or steps == (1, 1):
+        return []
+    if max(fields["dilation_h"], fields["dilation_w"]) > 1 or fields["out_h"] < steps[0]:
+        return []
+    joined = join_phases(target, weight, fields, wide)
+    columns = fields["out_w"] // (1 if joined is None else joined.count)
+    form = (weight, steps) if joined is None else (joined.weight, (steps[0], 1))
+    alone = fields["out_h"] * columns * _instructions(target.isa, *form, wide)
+    best, found = _SHARE * alone, list[RowPhase]()
+    for rows in sorted({1, steps[0]}):
+        phases = [
+            _row_phase(target, weight, fields, first, rows, wide)
+            for first in range(0, steps[0], rows)
+        ]
+        total, added = 0.0, -weight.size
+        for phase in phases:
+            own, copies = phase.joined, phase.copies(fields)
+            total += instructions(target.isa, own.weight, own.fields, wide)
+            for box, *_ in copies:
+                total += _PER_COPY + copy_instructions(box, target.isa, 2 if wide else 1)
+            added += own.weight.size + _PER_CHANNEL * len(own.weight)
+            added += _PER_CALL * (1 + len(copies))
+        if added <= _MOST_OF_ROWS and total < min(best, alone - _PER_BYTE * added):
+            best, found = total, phases
+    return found
+
+
+def _row_phase(
+    target: Target, weight: Array, fields: Mapping[str, int], first: int, rows: int, wide: bool
+) -> RowPhase:
+    """One phase of the rows, or all as one.
+
+    Output row stride * g + first meets with tap `least` + stride * t the input row g + `row` - t.
+    """
+    stride_h, stride_w = fields["stride_h"], fields["stride_w"]
+    together, column = _columns_together(weight, stride_w, fields["in_x0"])
+    row, least = divmod(first - fields["in_y0"], stride_h)
+    own = weight
+    if rows > 1:
+        turned, last = _columns_together(together.swapaxes(1, 2), stride_h, fields["in_y0"])
+        together, row = turned.swapaxes(1, 2), -last
+    else:
+        own, together = weight[:, least::stride_h], together[:, least::stride_h]
+        if not own.size:  # it has biases alone
+            together = np.zeros_like(together, shape=(len(together), 1, *together.shape[2:]))
+    pixel, taps_h, taps_w, _ = together.shape
+    changed = {
+        **fields,
+        "out_h": len(range(first, fields["out_h"], stride_h)),
+        "out_w": -(-fields["out_w"] // stride_w),
+        "out_c": pixel,
+        "out_pixel_stride": pixel,
+        "in_y0": row - (taps_h - 1),
+        "in_x0": -column - (taps_w - 1),
+        "kernel_h": taps_h,
+        "kernel_w": taps_w,
+        "stride_h": 1,
+        "stride_w": 1,
+        "groups": 1,
+    }
+    plain = np.ascontiguousarray(together[:, ::-1, ::-1])
+    joined = join_neighbours(target, plain, changed, wide, rows=False)
+    if joined is None:
+        joined = Joined(1, plain, {}, np.zeros(pixel, np.int64))
+    count = len(joined.weight) // len(weight)
+    whole = Joined(count, joined.weight, {**changed, **joined.fields}, joined.outside)
+    return RowPhase(first, rows, own, whole)
 
 
 def _instructions(isa: Isa, weight: Array, stride: tuple[int, int], wide: bool) -> float:

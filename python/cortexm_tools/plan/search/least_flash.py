@@ -17,14 +17,14 @@ from ...ir import Op
 from ..kernels.table import Kernel, code_sizes, variants
 from ..lower.context import Lowerings
 from ..lower.neighbours import NEIGHBOURS
-from ..lower.transposed import FLOAT_PHASES
+from ..lower.transposed import FLOAT_PHASES, ROW_PHASES
 from .whole import WholeCalls
 
 # Bytes that a slower set of variants must save.
 _LEAST_GAIN = 512
 
 
-MORE_CONSTANTS = frozenset({FLOAT_PHASES, NEIGHBOURS})
+MORE_CONSTANTS = frozenset({FLOAT_PHASES, NEIGHBOURS, ROW_PHASES})
 """What takes constants for speed: not to be taken either."""
 
 

@@ -5,8 +5,8 @@ A faster variant of a kernel often works through scratch, a slower one without. 
 needs more than the limit give up the variant that they have, as long as there is another and until the
 limit is met. Operators below the limit keep their kernels.
 
-Without a limit, a kernel that copies an image for speed alone is given up where the arena grows by it, and
-by all where too few are left to be worth its code.
+Without a limit, kernels that copy an image for speed alone, and convolutions that make rows in scratch, are
+given up where the arena grows by them, and the former by all where too few are left to be worth their code.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir import Op
+from ..lower.transposed import ROW_PHASES
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
 from .candidates import Candidates
@@ -46,7 +47,8 @@ def fit(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) ->
 def _without_growth(choose: Callable[[Spare, int | None], Choice]) -> Choice:
     spare: Spare = frozenset()
     choice = choose(spare, None)
-    copying = gathering(choice[0].whole)
+    gathers = gathering(choice[0].whole)
+    copying = gathers | {pair for pair in _with_scratch(*choice, 0) if pair[1] == ROW_PHASES}
     if not copying:
         return choice
     least = choose(copying, None)
@@ -56,10 +58,9 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice]) -> Choice:
             break
         spare |= more
         choice = choose(spare, None)
-    left = copying - spare
-    if not _is_within(choice, _size(least)) or not is_worth_its_code(choice[0].whole, left):
-        return least
-    return choice
+    if _is_within(choice, _size(least)) and not is_worth_its_code(choice[0].whole, gathers - spare):
+        choice = choose(spare | gathers, None)
+    return choice if _is_within(choice, _size(least)) else least
 
 
 def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Choice:
@@ -93,16 +94,16 @@ def _too_large(candidates: Candidates, chains: tuple[Chain, ...], ram_limit: int
 
 
 def _with_scratch(candidates: Candidates, chains: tuple[Chain, ...], most: int) -> Spare:
-    """Those in steps that need more than `most` bytes."""
+    """Those in steps that need more than `most` bytes, and there what makes rows in scratch."""
     steps, loads = candidates.loads(chains)
     return frozenset(
-        (op.outputs[0], call.kernel.symbol)
+        (op.outputs[0], name)
         for step, load in zip(steps, loads, strict=True)
         if load > most
         for call in step.calls
         if any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
         for op in [_maker(step, call)]
-        if call.kernel.symbol in candidates.whole.others(op)
+        for name in candidates.whole.others(op) & {call.kernel.symbol, ROW_PHASES}
     )
 
 

@@ -22,12 +22,10 @@ _TILES, _OTHERS = "conv2d_tiles", ("conv2d", "conv2d_few")
 def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
     """Whether `tiled`, the calls of a network with tiles, take fewer instructions than `plain`, those
     without, in no more code."""
-    before = {call.result: call for call in plain if call.kernel.serves == "conv2d"}
     kernels = {call.kernel for call in plain}
     costs = []
-    for call in tiled:
+    for old, call in zip(plain, tiled, strict=True):
         if call.kernel.op == _TILES:
-            old = before[call.result]
             if old.kernel.op == "conv2d_few":
                 return False  # it keeps a pixel's inputs in registers
             each = _plain(old), _instructions(call.int_fields)
