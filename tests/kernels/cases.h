@@ -325,6 +325,9 @@ typedef CORTEXM_POOL_F32((*pool_f32_fn));
 /* With so many channels. */
 int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most);
 int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32_t most);
+int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t size);
+#define pool_rows_below_8_s8_case(variant, ref) any_pool_rows_s8_case(variant, ref, 8, 2)
+#define pool_rows_below_16_s8_case(variant, ref) any_pool_rows_s8_case(variant, ref, 16, 1)
 #define pool_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 33)
 #define pool_4_s8_case(variant, ref) any_pool_s8_case(variant, ref, 4, 33)
 #define pool_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 16, 33)

@@ -61,6 +61,36 @@ int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most)
     return finish(&o);
 }
 
+/* Windows inside the image, of fewer channels than `limit`; `size` bytes of scratch for each code of a row. */
+int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t size)
+{
+    cortexm_pool_s8_t p;
+    int8_t *in;
+    int8_t *scratch;
+    outputs_t o;
+
+    RANDOM_POOL(p, 1, limit - 1);
+    p.dilation_h = p.dilation_w = 1;
+    p.kernel_w = p.kernel_w < p.stride_w ? p.stride_w : p.kernel_w;
+    p.in_y0 = (int16_t)between(0, 2);
+    p.in_x0 = (int16_t)between(0, 2);
+    p.in_h = (uint16_t)(p.in_y0 + (p.out_h - 1) * p.stride_h + p.kernel_h + between(0, 2));
+    p.in_w = (uint16_t)(p.in_x0 + (p.out_w - 1) * p.stride_w + p.kernel_w + between(0, 2));
+    p.in_row_stride = p.in_w * p.channels + between(0, 3);
+    clamp_range(&p.act_min, &p.act_max);
+    in = random_bytes((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
+    if (one_in(8)) { /* the largest sums */
+        memset(in, one_in(2) ? INT8_MIN : INT8_MAX, (size_t)((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels));
+    }
+    scratch = random_bytes(size * ((p.out_w - 1) * p.stride_w + p.kernel_w) * p.channels);
+    o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
+    variant(&p, in, o.data[0], scratch);
+    ref(&p, in, o.data[1], NULL);
+    free(in);
+    free(scratch);
+    return finish(&o);
+}
+
 int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32_t most)
 {
     cortexm_pool_s16_t p;

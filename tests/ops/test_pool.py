@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cortexm_tools.ir import DType, ops
+from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.geometry import Window
+from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import Plan, make_plan
+from cortexm_tools.target import Target
 
+from tests.support.batches import Job, run_jobs
 from tests.support.float_graphs import LAYERS
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 from tests.support.plan_executor import PlanExecutor
 from tests.support.single_operator import compare_with_kernels, run, seeds
 
@@ -40,6 +46,78 @@ def test_columns_are_pooled_as_channels(
             x = net.input((1, channels, 7, 5), dtype)
             graph = net.finish(net.add(attrs, [x], (1, channels, rows, 5)))
             compare_with_kernels(executor, graph, channels)
+
+
+M55 = Target.parse("cortex-m55")
+
+
+def pooled(*windows: Window, channels: int, room: int = 0) -> Graph:
+    """A maximum and an average of each window on images of 17 rows and 19 columns; with `room` the last one is
+    on one of so many more rows and columns."""
+    net = Net("pools", channels)
+    x = net.input((1, channels, 17, 19), DType.S8)
+    outs = []
+    for window in windows:
+        reach = [(side - 1) * by for side, by in zip(window.kernel, window.dilation, strict=True)]
+        sides = [
+            (size + sum(window.padding[axis::2]) - reach[axis] - 1) // window.stride[axis] + 1
+            for axis, size in enumerate((17, 19))
+        ]
+        shape = (1, channels, *sides)
+        outs.append(net.add(ops.MaxPool2d(window, -100, 90), [x], shape))
+        if window.dilation == (1, 1):
+            outs.append(net.add(ops.AvgPool2d(window), [x], shape))
+    if room:
+        large = net.pad(x, (0,) * 4, (0, 0, room, room), 3)
+        outs.append(net.pool(large, (17, 19), largest=True))
+    return net.finish(*outs)
+
+
+def pools_of(plan: Plan) -> list[str]:
+    """The kernels of the operators in the program's order."""
+    made = {step.op.outputs[0]: step.calls[-1].kernel.op for step in plan.steps}
+    return [made[op.outputs[0]] for op in plan.graph.ops if op.kind.endswith("pool2d")]
+
+
+_NONE = (0, 0, 0, 0)
+ROWS = (
+    Window((2, 2), (2, 2), _NONE),
+    Window((3, 3), (2, 2), _NONE),
+    Window((8, 8), (8, 8), _NONE),
+    Window((1, 5), (1, 3), _NONE),
+    Window((3, 2), (4, 1), _NONE),
+)
+OTHERS = (
+    Window((3, 3), (2, 2), (1, 1, 1, 1)),
+    Window((2, 2), (2, 3), _NONE),  # columns that no window has
+    Window((3, 3), (1, 1), _NONE, (2, 2)),
+)
+COLUMNS = Window((3, 1), (1, 1), _NONE)  # short rows are a single pixel
+
+
+@pytest.mark.parametrize("channels", [1, 3, 5, 7])
+def test_rows_of_few_channels(channels: int, tmp_path: Path) -> None:
+    graph = pooled(*ROWS, *OTHERS, COLUMNS, channels=channels, room=60)
+    kernels = pools_of(make_plan(graph, M55))
+    assert kernels[: 2 * len(ROWS)] == ["max_pool2d_rows", "avg_pool2d_rows"] * len(ROWS)
+    assert not any("rows" in kernel for kernel in kernels[2 * len(ROWS) : -1])
+    x = np.random.default_rng(channels).integers(-128, 128, (1, channels, 17, 19)).astype(np.int8)
+    got = run_jobs([Job(GraphProgram("pools", b"", made=graph), [[x]])], M55, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, [x]), strict=True):
+        assert (a == b).all()
+
+
+def test_no_rows_where_the_arena_would_grow() -> None:
+    one = Window((2, 2), (2, 2), _NONE)
+    alone, roomy = (make_plan(pooled(one, channels=3, room=room), M55) for room in (0, 40))
+    assert not any("rows" in kernel for kernel in pools_of(alone))
+    assert any("rows" in kernel for kernel in pools_of(roomy))
+
+
+def test_short_rows_are_a_single_pixel() -> None:
+    (step, *_) = make_plan(pooled(COLUMNS, channels=1), M55).steps
+    fields = step.calls[0].int_fields
+    assert (fields["out_h"], fields["out_w"], fields["channels"]) == (1, 1, 15 * 19)
 
 
 @pytest.mark.parametrize("layer", ["pool"])

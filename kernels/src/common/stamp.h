@@ -49,11 +49,13 @@
 #undef ADD_UPPER
 #undef ADD_ZERO_POINT
 #undef ADD_avg_pool2d
+#undef ADD_avg_pool2d_eights
 #undef ADD_max_pool2d
 #undef AGAIN
 #undef ALL_CHANNELS
 #undef ALL_LANES
 #undef ALL_LANES_avg_pool2d
+#undef ALL_LANES_avg_pool2d_eights
 #undef ALL_LANES_max_pool2d
 #undef ANY_TERMS
 #undef APART
@@ -168,6 +170,7 @@
 #undef GATHER_CODES
 #undef GATHER_TWO
 #undef GATHER_avg_pool2d
+#undef GATHER_avg_pool2d_eights
 #undef GATHER_max_pool2d
 #undef GATHER_s16
 #undef GATHER_s8
@@ -189,6 +192,7 @@
 #undef IS_BYTE_s8
 #undef IS_FEW
 #undef IS_ROW
+#undef IS_ROWS
 #undef IS_SINGLE
 #undef IS_SYMMETRIC
 #undef KEEP_END
@@ -203,6 +207,7 @@
 #undef LANES_max_pool2d
 #undef LANE_NUMBERS
 #undef LANE_NUMBERS_avg_pool2d
+#undef LANE_NUMBERS_avg_pool2d_eights
 #undef LANE_NUMBERS_max_pool2d
 #undef LARGEST
 #undef LAST_PRODUCTS
@@ -290,8 +295,10 @@
 #undef OFFSET
 #undef OFFSETS
 #undef OFFSETS_avg_pool2d
+#undef OFFSETS_avg_pool2d_eights
 #undef OFFSETS_max_pool2d
 #undef OFFSET_avg_pool2d
+#undef OFFSET_avg_pool2d_eights
 #undef OFFSET_max_pool2d
 #undef OF_COLUMNS
 #undef OF_VECTOR
@@ -320,6 +327,8 @@
 #undef POOL
 #undef POOL_ADD
 #undef POOL_GATHER
+#undef POOL_KEEP
+#undef POOL_LOAD
 #undef POOL_RESULT
 #undef POOL_SCATTER
 #undef POOL_START
@@ -381,6 +390,7 @@
 #undef SCALED
 #undef SCATTER_FOUR
 #undef SCATTER_avg_pool2d
+#undef SCATTER_avg_pool2d_eights
 #undef SCATTER_max_pool2d
 #undef SECOND
 #undef SECOND0
@@ -502,6 +512,7 @@
 #undef WIDE_depthwise_conv2d_wide
 #undef WIDTH
 #undef WIDTH_avg_pool2d
+#undef WIDTH_avg_pool2d_eights
 #undef WIDTH_max_pool2d
 #undef WORD
 #undef WORDS

@@ -286,6 +286,21 @@ def _below_pixels(limit: int) -> Callable[[Facts], bool]:
     return lambda facts: bool(facts["kernel_h"] * facts["kernel_w"] < limit)
 
 
+def _windows_inside(facts: Facts) -> bool:
+    """Windows of more than one pixel inside the image, without dilation, that leave out no column of it."""
+    rows = ("in_y0", "out_h", "stride_h", "kernel_h", "in_h")
+    columns = ("in_x0", "out_w", "stride_w", "kernel_w", "in_w")
+    are_inside = all(
+        0 <= first <= size - side - (count - 1) * step
+        for first, count, step, side, size in (
+            [facts[name] for name in axis] for axis in (rows, columns)
+        )
+    )
+    is_dense = facts["dilation_h"] == facts["dilation_w"] == 1
+    is_dense = is_dense and facts["stride_w"] <= facts["kernel_w"]
+    return bool(are_inside and is_dense and facts["kernel_h"] * facts["kernel_w"] > 1)
+
+
 def _from_64_elements(facts: Facts) -> bool:
     """A table of exponentials, which takes some 750 bytes more than the code that computes two of each
     element, saves about 160 instructions for each of them: ten for each byte. Rows of int16 whose
@@ -368,6 +383,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_4_channels": _from_channels(4),
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
+    "windows_inside": _windows_inside,
     "one_channel": _below_channels(2),
     "below_4_channels": _below_channels(4),
     "below_8_channels": _below_channels(8),
@@ -693,6 +709,17 @@ def _two_exponentials(facts: Facts) -> int:
     return int(8 * facts["size"])
 
 
+def _pooled_row(facts: Facts) -> int:
+    """The codes of a row that its windows have, of one of their rows."""
+    columns = (facts["out_w"] - 1) * facts["stride_w"] + facts["kernel_w"]
+    return int(columns * facts["channels"])
+
+
+def _pooled_sums(facts: Facts) -> int:
+    """A sum of 16 bits for each of them."""
+    return 2 * _pooled_row(facts)
+
+
 def _spectrum(facts: Facts) -> int:
     """A power of 64 bits for each bin of a frame's spectrum."""
     return int(8 * (facts["points"] // 2 + 1))
@@ -738,6 +765,8 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "column_sums": _column_sums,
     "two_columns": _two_columns,
     "widened_columns": _widened_columns,
+    "pooled_row": _pooled_row,
+    "pooled_sums": _pooled_sums,
     "spectrum": _spectrum,
     "exponentials": _exponentials,
     "two_exponentials": _two_exponentials,

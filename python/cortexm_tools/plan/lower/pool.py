@@ -24,8 +24,9 @@ def _pool(select: Selector, attrs: ops.AvgPool2d | ops.MaxPool2d, op: Op) -> lis
         columns = Window((x.shape[2], 1), (1, 1), (0, 0, 0, 0))
         if attrs.window == columns and 1 < x.shape[2]:
             fields |= _columns(x)
-        elif _is_along_columns(attrs.window) and 1 < x.shape[3]:
-            fields |= _rows(x)
+        elif _is_along_columns(attrs.window):
+            fields |= _rows(x) if 1 < x.shape[3] else {}
+            fields |= _one_row(attrs.window, select.tensor(op.outputs[0]))
     kernel = select.kernel(op.kind, x.dtype.value, op, fields)
     return image_calls(select, op, kernel, fields, (), select.scratch(kernel, fields))
 
@@ -44,6 +45,22 @@ def _rows(x: Tensor) -> dict[str, Field]:
         "out_pixel_stride": width * channels,
         "channels": width * channels,
     }
+
+
+_MOST_OF_ROW = 128  # channels, from where a row costs little besides
+_MOST_CHANNELS = 1 << 15
+
+
+def _one_row(window: Window, out: Tensor) -> dict[str, Field]:
+    """Short rows of pixels of that kind as a single one: windows of the next row begin where those of more
+    channels would."""
+    _, channels, height, width = out.shape
+    padding = window.padding[0], window.padding[2]
+    is_near = window.stride[0] == 1 and padding == (0, 0) and width * channels <= _MOST_OF_ROW
+    together = height * width * channels
+    if not is_near or together >= _MOST_CHANNELS:
+        return {}
+    return {"out_h": 1, "out_pixel_stride": together, "channels": together}
 
 
 def _columns(x: Tensor) -> dict[str, Field]:

@@ -75,6 +75,9 @@ def _is_member(graph: Graph, op: Op, calls: tuple[Call, ...]) -> bool:
         return False
     if not all(_has_rows(graph, arg.index) for arg in tensors):
         return False
+    height = graph.tensors[op.outputs[0]].shape[2]
+    if call.int_fields.get("out_h", height) != height:
+        return False  # rows are a single pixel
     if call.int_fields.get("out_h", 0) * call.int_fields.get("kernel_h", 0) > MOST_ROWS:
         return False
     shapes = {graph.tensors[arg.index].shape for arg in tensors}

@@ -5,8 +5,8 @@ A faster variant of a kernel often works through scratch, a slower one without. 
 needs more than the limit give up the variant that they have, as long as there is another and until the
 limit is met. Operators below the limit keep their kernels.
 
-Without a limit, kernels that copy an image for speed alone, and convolutions that make rows in scratch, are
-given up where the arena grows by them, and the former by all where too few are left to be worth their code.
+Without a limit, a kernel that copies an image or makes rows in scratch for speed alone is given up where the
+arena grows by it, and conv2d_gathered where too few are left to be worth its code.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from .whole import Spare
 
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
+_POOLING = (f"cortexm_{kind}_pool2d_rows_s8_mve" for kind in ("avg", "max"))
+_WITH_ROWS = frozenset({ROW_PHASES, *_POOLING})
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
 
 
@@ -48,7 +50,7 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice]) -> Choice:
     spare: Spare = frozenset()
     choice = choose(spare, None)
     gathers = gathering(choice[0].whole)
-    copying = gathers | {pair for pair in _with_scratch(*choice, 0) if pair[1] == ROW_PHASES}
+    copying = gathers | {pair for pair in _with_scratch(*choice, 0) if pair[1] in _WITH_ROWS}
     if not copying:
         return choice
     least = choose(copying, None)
