@@ -107,6 +107,15 @@ static void on_block(unsigned int vcpu, void *data)
     previous = block;
 }
 
+/* Bytes of a Thumb instruction, as its first half says. QEMU's own figure is larger at the end of a page
+ * where the next instruction crosses it. */
+static uint64_t size_of(const struct qemu_plugin_insn *insn)
+{
+    const uint8_t *const bytes = qemu_plugin_insn_data(insn);
+
+    return bytes[1] >> 3 >= 0x1d ? 4 : 2;
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     const size_t count = qemu_plugin_tb_n_insns(tb);
@@ -127,7 +136,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         if (i == 0) {
             block->start = address;
         }
-        block->end = address + qemu_plugin_insn_size(insn);
+        block->end = address + size_of(insn);
         block->last = counters;
     }
     qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
