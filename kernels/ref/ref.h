@@ -31,6 +31,7 @@
 /* conv */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_planes_s8_ref);
+CORTEXM_CONV_S8(cortexm_conv2d_columns_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_fours_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_symmetric_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_tiles_s8_ref);

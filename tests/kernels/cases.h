@@ -40,6 +40,7 @@ typedef enum {
     CONV_TWOS,
     CONV_SIGNED_TWOS,
     CONV_SIGNED_SPLIT_FOURS,
+    CONV_COLUMNS,
     CONV_PLANES,
     DEPTHWISE,
     DEPTHWISE_TAP_FOURS,
@@ -75,6 +76,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define conv_signed_fours_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_SIGNED_FOURS)
 #define conv_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_TWOS)
 #define conv_signed_twos_s8_case(variant, ref) conv_case(variant, ref, CONV_SIGNED_TWOS)
+#define conv_columns_s8_case(variant, ref) conv_case(variant, ref, CONV_COLUMNS)
 #define conv_signed_split_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_SIGNED_SPLIT_FOURS)
 #define conv_twos_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_TWOS)
 #define conv_gemm4_s8_case(variant, ref) conv_case(variant, ref, CONV_GEMM4)

@@ -209,11 +209,11 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_GATHERED && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_GATHERED && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_COLUMNS ? 4 * between(1, one_in(3) ? 20 : 4) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
-    const int32_t group_out = kind == CONV_FEW ? 4 * any_out : kind == CONV_TILES ? any_out + any_out % 2 : any_out;
+    const int32_t group_out = kind == CONV_FEW ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
     const int has_groups = kind <= CONV_GEMM4 && (kind != CONV_GATHERED || group_in <= 8);
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
@@ -309,6 +309,14 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             PIXELS_INSIDE(p);
         }
     }
+    if (kind == CONV_COLUMNS) { /* every window has a row in the image */
+        const int32_t last = (p.out_h - 1) * p.stride_h; /* from the first one's first row */
+
+        p.kernel_w = 3;
+        p.stride_w = p.dilation_h = p.dilation_w = 1;
+        p.in_y0 = (int16_t)between(1 - p.kernel_h, one_in(4) ? 2 : 0);
+        p.in_h = (uint16_t)(last + p.in_y0 > 0 ? last + p.in_y0 + between(1, p.kernel_h) : between(1, 8));
+    }
     p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
     if (kind == DEPTHWISE16 && p.in_c == 8) {
         p.stride_w = 1;
@@ -345,7 +353,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     in = random_codes(in_size, 8);
     weight = random_codes(weight_size, bits);
     bias = random_bias(p.out_c);
-    if (kind == DEPTHWISE16 || kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS) {
+    if (kind == DEPTHWISE16 || kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS ||
+        kind == CONV_COLUMNS) {
         const int is_extreme = one_in(4); /* the largest sums of two products */
 
         for (int32_t i = 0; i < weight_size; ++i) {
@@ -367,7 +376,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         }
     }
     if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS ||
-        kind == DEPTHWISE_WINDOW_ROWS ||
+        kind == CONV_COLUMNS || kind == DEPTHWISE_WINDOW_ROWS ||
         kind == DEPTHWISE_PIXEL4 || is_planes || kind == TRANSPOSE_PAIRS) {
         make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS ? 31 : 22, bias,
                     p.out_c);
@@ -381,6 +390,20 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         packed = pack_gemm4(weight, p.out_c, 1, p.in_c);
         free(weight);
         weight = packed;
+    }
+    if (kind == CONV_COLUMNS) {
+        const int32_t filter = weight_size / p.out_c;
+
+        for (int32_t i = 0; i < weight_size; ++i) {
+            bias[i / filter] += p.in_zero_point * weight[i];
+        }
+        packed = pack_column_twos(weight, p.out_c, p.kernel_h, p.in_c);
+        free(weight);
+        weight = packed;
+        bias = pack_two_tables(p.out_c, p.multiplier, p.shift, bias);
+        p.multiplier = NULL;
+        p.shift = NULL;
+        scratch = allocate(10 * p.kernel_h * p.in_c);
     }
     if (kind == CONV_GATHERED) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;

@@ -211,6 +211,39 @@ int8_t *pack_signed_split_fours(const int8_t *weight, int32_t channels, int32_t 
     return packed;
 }
 
+int8_t *pack_column_twos(const int8_t *weight, int32_t channels, int32_t rows, int32_t inputs)
+{
+    int8_t *const packed = allocate(channels * rows * 3 * inputs);
+
+    for (int32_t o = 0; o < channels; ++o) {
+        for (int32_t k = 0; k < rows * 3 * inputs; ++k) {
+            const int32_t i = k % inputs, column = k / inputs % 3, row = k / inputs / 3;
+            const int32_t step = (o / 2 * rows + row) * inputs / 2 + i / 4 * 2 + i % 2;
+            const int8_t first = weight[o / 2 * 2 * rows * 3 * inputs + k];
+            const int8_t code = weight[o * rows * 3 * inputs + k];
+
+            packed[(step * 3 + column) * 4 + i % 4 / 2 * 2 + o % 2] = (int8_t)(code - (o % 2 != 0 && first < 0));
+        }
+    }
+    return packed;
+}
+
+int32_t *pack_two_tables(int32_t channels, const int32_t *multiplier, const int8_t *shift, int32_t *bias)
+{
+    int32_t *const table = allocate(10 * channels);
+
+    randomize(table, 10 * channels);
+    for (int32_t o = 0; o < channels; ++o) {
+        int32_t *const two = table + o / 2 * 5;
+
+        two[o % 2] = 2 * bias[o];
+        two[2 + o % 2] = multiplier[o];
+        ((int8_t *)(two + 4))[o % 2] = (int8_t)(-1 - shift[o]);
+    }
+    free(bias);
+    return table;
+}
+
 int32_t *pack_four_tables(int32_t channels, const int32_t *multiplier, const int8_t *shift, int32_t *bias)
 {
     const int32_t words = 2 * channels + (channels + 3) / 4;

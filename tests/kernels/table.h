@@ -356,6 +356,7 @@
 
 #define DSP_KERNELS(K)                                                                             \
     K(conv2d_planes_s8, dsp, conv_planes_s8_case)                                                  \
+    K(conv2d_columns_s8, dsp, conv_columns_s8_case)                                                \
     K(conv2d_fours_s8, dsp, conv_signed_split_fours_s8_case)                                       \
     K(conv2d_symmetric_s8, dsp, conv_signed_twos_s8_case)                                          \
     K(conv2d_s8, dsp, conv_twos_s8_case)                                                           \

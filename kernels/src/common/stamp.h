@@ -275,6 +275,8 @@
 #undef MULTIPLY_ROWS
 #undef MULTIPLY_SMALL
 #undef MULTIPLY_STEP
+#undef MULTIPLY_TAP
+#undef MULTIPLY_THREE
 #undef MULTIPLY_TWO
 #undef MULTIPLY_TWO_QUADS
 #undef MULTIPLY_WIDE
@@ -386,6 +388,8 @@
 #undef ROWS_OF_CHANNELS
 #undef ROW_BYTES
 #undef RUN
+#undef RUN_BYTES
+#undef RUN_STEPS
 #undef SATURATE
 #undef SCALED
 #undef SCATTER_FOUR
@@ -455,6 +459,7 @@
 #undef SUM_f32
 #undef SUM_s16
 #undef SUM_s8
+#undef TABLE
 #undef TAKE
 #undef TAKEN
 #undef TAKEN_TOGETHER
@@ -482,6 +487,7 @@
 #undef TO_FIRST
 #undef TO_SECOND
 #undef TURN
+#undef TURN_QUADS
 #undef TURN_dsp
 #undef TURN_scalar
 #undef TURN_v6m

@@ -18,7 +18,14 @@ from .joined import check_joined
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
 from .states import check_states
-from .sums import check_ends, check_four_bits, check_fours, check_pairs, check_sums
+from .sums import (
+    check_columns,
+    check_ends,
+    check_four_bits,
+    check_fours,
+    check_pairs,
+    check_sums,
+)
 from .tables import check_tables
 from .tiles import check_tiles
 from .transposed import check_transposed
@@ -71,6 +78,7 @@ def check_plan(plan: Plan) -> Plan:
         check_four_bits(plan, step)
         check_pairs(plan, step)
         check_ends(plan, step)
+        check_columns(plan, step)
         check_fours(plan, step)
         check_transposed(plan, step)
         check_tiles(plan, step)

@@ -16,7 +16,7 @@ from ..types import Plan, Step
 SUMS_32 = 2**31 - 1
 """The largest absolute value of a sum of 32 bits on which every kernel agrees."""
 
-_SIGNED_PAIRS = ("signed_split_twos", "signed_split_fours")
+_SIGNED_PAIRS = ("signed_split_twos", "signed_split_fours", "column_twos")
 _WIDE = "_wide"  # at the end of the names of operators whose kernels have sums of 64 bits
 
 
@@ -147,6 +147,32 @@ def check_ends(plan: Plan, step: Step) -> None:
         if "few_inputs" in call.kernel.when and not (_are_pixels(fields) and are_fours):
             raise CortexMError(
                 f"windows are not pixels as {call.kernel.symbol} reads them", where=str(op.layer)
+            )
+
+
+def check_columns(plan: Plan, step: Step) -> None:
+    """Every call whose windows share columns has 3x3 windows one column apart, each with a row in the
+    image, of channels in fours and for outputs in twos.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    for call in step.calls:
+        if call.kernel.pack != "column_twos":
+            continue
+        fields = call.int_fields
+        ones = ("stride_w", "dilation_w", "dilation_h", "groups")
+        last = fields["in_y0"] + (fields["out_h"] - 1) * fields["stride_h"]
+        if (
+            [fields[name] for name in ones] != [1] * len(ones)
+            or (fields["kernel_h"], fields["kernel_w"]) != (3, 3)
+            or fields["in_c"] % 4
+            or fields["out_c"] % 2
+            or fields["in_y0"] <= -3
+            or last >= fields["in_h"]
+        ):
+            raise CortexMError(
+                f"windows are not as {call.kernel.symbol} has them", where=str(step.op.layer)
             )
 
 

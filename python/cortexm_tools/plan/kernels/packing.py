@@ -497,6 +497,26 @@ def four_tables(constants: Constants) -> Tables:
     return Tables(np.concatenate(parts), np.zeros(0, np.int32), np.zeros(0, np.int8))
 
 
+def column_twos(constants: Constants) -> Array:
+    """Halves 256 * b + a of weights from -127 on, words [pair, row, half a four, column] with inputs 0 and 2
+    of a four, or 1 and 3: see kernels/src/conv/conv2d_dsp.inc."""
+    weight = constants.weight.astype(np.int32)
+    halves = (256 * weight[1::2] + weight[0::2]).astype("<i2")
+    pairs, high, wide, depth = halves.shape
+    words = halves.reshape(pairs, high, wide, depth // 4, 2, 2).transpose(0, 1, 3, 5, 2, 4)
+    return np.ascontiguousarray(words).reshape(-1).view(np.int8)
+
+
+def two_tables(constants: Constants) -> Tables:
+    """In the place of the biases, for every two channels: twice their plain biases, their multipliers, and a
+    word whose first two bytes are -1 - shift."""
+    plain = constants.tables
+    twos = (2 * constants.plain_bias.astype(np.int32), plain.multiplier)
+    shifts = np.pad((-1 - plain.shift.astype(np.int8)).reshape(-1, 2), ((0, 0), (0, 2)))
+    table = np.hstack([*(each.reshape(-1, 2) for each in twos), shifts.view("<i4")])
+    return Tables(table.reshape(-1), np.zeros(0, np.int32), np.zeros(0, np.int8))
+
+
 def signed_split_twos_size(constants: Constants) -> int:
     channels, depth = constants.rows.shape
     return int(2 * -(-channels // 2) * (depth + -depth % 4))

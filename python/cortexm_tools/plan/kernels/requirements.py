@@ -18,6 +18,7 @@ from . import cmsis_nn, gathered, planes
 
 Facts = Mapping[str, Any]
 
+_MANY_CODES = 200_000  # products
 _MANY_PRODUCTS = 4096  # of floats, of which blocks of rows save about one instruction each
 
 
@@ -158,6 +159,18 @@ def _pairs_pay(facts: Facts) -> bool:
     fours = 8 * costs["multiply"] + 2 * costs["alu"] + 2 * costs["load_double"]
     twos = 6 * costs["multiply"] + costs["alu"] + three + costs["load_double"] / 2
     return fours / 16 <= 0.97 * twos / 12
+
+
+def _shared_columns(facts: Facts) -> bool:
+    """3x3 windows a column apart, of channels in fours and for outputs in twos, each with a row in the image,
+    and so many products that the kernel for them saves ten instructions for a byte of its code: one for
+    twelve products at least."""
+    is_3x3 = _are_rows_3x3(facts) and facts["stride_w"] == 1
+    last = facts["in_y0"] + (facts["out_h"] - 1) * facts["stride_h"]
+    are_near = -facts["kernel_h"] < facts["in_y0"] and last < facts["in_h"]
+    products = facts["out_h"] * facts["out_w"] * facts["out_c"] * 9 * facts["in_c"]
+    is_whole = facts["in_c"] % 4 == 0 and facts["out_c"] % 2 == 0 and facts["out_w"] > 1
+    return bool(is_3x3 and are_near and is_whole and products >= _MANY_CODES)
 
 
 def _from_zero(facts: Facts) -> bool:
@@ -406,6 +419,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "sixteens_3x3": _sixteens_3x3,
     "from_minus_127": _from_minus_127,
     "pairs_pay": _pairs_pay,
+    "shared_columns": _shared_columns,
     "one_plane": _one_plane,
     "gathers": _gathers,
     "planes_pay_dsp": planes.pay_dsp,
@@ -540,6 +554,11 @@ def _panel_bytes(facts: Facts) -> int:
 def _pair_bytes(facts: Facts) -> int:
     """The windows of two pixels in 16 bits, and one as bytes, likewise."""
     return 2 * 2 * 4 * _quads(facts) + (4 * _quads(facts) if facts["in_c"] % 4 else 0)
+
+
+def _five_columns(facts: Facts) -> int:
+    """Five columns of the windows of three pixels in 16 bits."""
+    return int(5 * 2 * facts["kernel_h"] * facts["in_c"])
 
 
 def _triples(facts: Facts) -> int:
@@ -741,6 +760,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "tap_wide_vectors_weights": _tap_wide_vectors_weights,
     "panel": _panel,
     "pair_bytes": _pair_bytes,
+    "five_columns": _five_columns,
     "panel_bytes": _panel_bytes,
     "tap_tables": _tap_tables,
     "wide_tap_tables": _wide_tap_tables,
