@@ -41,6 +41,8 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m4", (2, 2047, 4), GENTLE, "softmax_pairs"),
         ("cortex-m4", (2, 2048, 4), GENTLE, "softmax"),
         ("cortex-m55", (1, 513, 4), GENTLE, "softmax_long_columns"),
+        ("cortex-m55", (2, 9, 32767), GENTLE, "softmax_columns"),
+        ("cortex-m55", (2, 9, 32768), GENTLE, "softmax"),
         ("cortex-m3", (9, 8, 1), GENTLE, "softmax"),
     ],
 )

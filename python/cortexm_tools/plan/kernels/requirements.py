@@ -323,7 +323,12 @@ def _from_64_elements(facts: Facts) -> bool:
 
 def _few_elements(facts: Facts) -> bool:
     """Columns of so few elements that kernels keep what they compute of four of them."""
-    return bool(facts["size"] <= 40)
+    return bool(facts["size"] <= 40) and _are_divided(facts)
+
+
+def _are_divided(facts: Facts) -> bool:
+    """Columns whose numbers a product divides by the distance of their elements, exactly."""
+    return bool(facts["outer"] * facts["inner"] ** 2 < 1 << 31)
 
 
 def _rows(facts: Facts) -> bool:
@@ -364,7 +369,7 @@ def _short_columns(facts: Facts) -> bool:
     other, each from vectors: some 240 instructions and 4 an element."""
     rows, size = facts["outer"], facts["size"]
     together = -(-rows // 4) * (80 + 30 * size)
-    return bool(facts["inner"] > 1 or together < rows * (240 + 4 * size))
+    return _are_divided(facts) and bool(facts["inner"] > 1 or together < rows * (240 + 4 * size))
 
 
 def _normal_scale(facts: Facts) -> bool:
