@@ -14,7 +14,7 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import KernelChoice, Plan, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Isa, Target
+from cortexm_tools.target import Isa, Optimize, Target
 
 from tests.support.graphs import Net
 from tests.support.ownership import replay
@@ -168,13 +168,57 @@ def test_gates_of_a_few_elements_stay() -> None:
     assert "gate" not in kernels(make_plan(simplify(net.finish(*results)), HOST))
 
 
+def plain(size: int, *, rows: int = 32, turned: bool = False, of: DType = DType.S8) -> Graph:
+    """A product of two halves, as of channels that gate each other."""
+    net = Net()
+    a, b = halves(net, net.input((rows, 2 * size), of), 1)
+    return net.finish(net.mul(b, a) if turned else net.mul(a, b))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("rows", "size"), [(1024, 1), (205, 5), (61, 17), (32, 33), (16, 64)])
+def test_parts_without_a_function(
+    executor: PlanExecutor, rows: int, size: int, turned: bool
+) -> None:
+    """The table gives the codes themselves, so that each is multiplied as it is."""
+    graph = simplify(plain(size, rows=rows, turned=turned))
+    plan = make_plan(graph, HOST)
+    assert kernels(plan) == ["gate"]
+    replay(plan)
+    inputs = random_inputs(graph, 3)
+    np.testing.assert_array_equal(executor.run(plan, inputs)[0], run_graph(graph, inputs)[0])
+
+
+def test_which_parts_without_a_function_stay() -> None:
+    """A few; of int16; those that vectors or words read faster; those that something else reads; all, if
+    flash counts."""
+    m4, m55 = Target.parse("cortex-m4"), Target.parse("cortex-m55")
+    net = Net()
+    a, b = halves(net, net.input((64, 20)), 1)
+    shared = net.finish(net.mul(a, b), net.activation(b))
+    for graph, target, optimize, is_gate in (
+        (plain(31), HOST, Optimize.BALANCED, False),
+        (plain(32), HOST, Optimize.BALANCED, True),
+        (plain(32), HOST, Optimize.SIZE, False),
+        (plain(32, of=DType.S16), HOST, Optimize.BALANCED, False),
+        (plain(32), m4, Optimize.BALANCED, True),
+        (plain(33), m4, Optimize.BALANCED, False),
+        (plain(36), m4, Optimize.BALANCED, False),
+        (plain(15, rows=80), m55, Optimize.BALANCED, False),
+        (plain(16, rows=80), m55, Optimize.BALANCED, True),
+        (shared, HOST, Optimize.BALANCED, False),
+    ):
+        plan = make_plan(simplify(graph), target, optimize=optimize)
+        assert ("gate" in kernels(plan)) is is_gate
+
+
 def test_products_of_cmsis_nn_stay() -> None:
     plan = make_plan(simplify(glu(8)), Target.parse("cortex-m55"), kernels=KernelChoice.CMSIS_NN)
     assert not any(isinstance(step.op.attrs, ops.Gate) for step in plan.steps)
     assert "cortexm_mul_s8_cmsis_nn" in {c.kernel.symbol for s in plan.steps for c in s.calls}
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(36))
 def test_random_gates(executor: PlanExecutor, seed: int) -> None:
     graph = simplify(random_gate(seed))
     inputs = random_inputs(graph, seed)

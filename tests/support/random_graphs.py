@@ -397,24 +397,31 @@ def random_attention(seed: int, mask: str = "") -> Graph:
 def random_gate(seed: int) -> Graph:
     """A product of one tensor with a function of codes of another one, or of two parts of one tensor: of the
     channels of an image, of another dimension, or of a linear layer's rows. Of every fifth the function has
-    another reader. Six of twelve are of int16, with tables of any steps or of small ones."""
+    another reader. Six of twelve are of int16, with tables of any steps or of small ones. From 24 on it is one of
+    two parts of int8 without a function, of 1,024 elements or more."""
     net = Net(f"gate{seed}", seed, mixed=True)
     pick = net.random.integers
-    of = DType.S16 if seed % 12 >= 6 else DType.S8
-    size = int((1, 5, 8, 17, 33, int(pick(2, 40)))[seed % 6])
-    kind = seed % 4
+    is_plain = seed >= 24
+    of = DType.S16 if seed % 12 >= 6 and not is_plain else DType.S8
+    sizes = (1, 12, 16, 17, 32) if is_plain else (1, 5, 8, 17, 33)
+    size = int((*sizes, int(pick(2, 40)))[seed % 6])
+    least = -(-1024 // size) if is_plain else 1
+    kind = seed % 4 if not is_plain else 1 + seed % 3
     if kind == 0:  # separate layers
         x = net.input((int(pick(1, 7)), int(pick(1, 20))), of)
         a, b = net.linear(x, size), net.linear(x, size)
     else:
         dim = 1
         if kind == 1:
-            whole = net.conv(net.input((1, int(pick(1, 6)), int(pick(3, 6)), 4), of), 2 * size)
+            image = (1, int(pick(1, 6)), max(int(pick(3, 6)), -(-least // 4)), 4)
+            whole = net.conv(net.input(image, of), 2 * size)
         elif kind == 2:
-            whole = net.linear(net.input((int(pick(1, 7)), int(pick(1, 20))), of), 2 * size)
+            rows = max(int(pick(1, 7)), least)
+            whole = net.linear(net.input((rows, int(pick(1, 20))), of), 2 * size)
         else:
             dim = int(pick(0, 3))
             shape = [int(pick(1, 5)) for _ in range(3)]
+            shape[dim - 1] = max(shape[dim - 1], least)
             shape[dim] = 2 * size
             whole = net.input(tuple(shape), of)
         shape = list(net.shape(whole))
@@ -429,6 +436,8 @@ def random_gate(seed: int) -> Graph:
         )
         if pick(0, 2):
             a, b = b, a
+    if is_plain:
+        return net.finish(net.mul(a, b))
     y = net.activation(b, smooth=seed % 12 >= 6 and bool(pick(0, 2)))
     gate = net.mul(y, a) if pick(0, 2) else net.mul(a, y)
     return net.finish(gate, *((net.activation(y),) if seed % 5 == 4 else ()))

@@ -7,18 +7,30 @@ operands are cut out of a larger tensor along one dimension, their elements are 
 
 Gates of a few elements in all, as in a cosine of two vectors, stay what they are: they would save a hundred
 instructions or two for a kernel of some 400 bytes.
+
+The product of two parts of int8 without a function is a gate as well, whose table gives each code itself:
+the parts are not copied, which is a tenth to a third of the instructions and a quarter of the memory or more.
+Of int16 there is no such table: its last entry belongs to what is no code.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ...ir import DType, Graph, Op, Tensor, ops, same_layout
-from ...ir.edit import consumers, producers
+from ...ir.edit import GraphBuilder, consumers, producers
 from ...ir.rules import CODES
+from ...target import Isa, Target
 
 _LEAST = 32
 """Elements of all gates of one type in a graph."""
+
+_LEAST_PLAIN = 1024
+"""Elements of all gates without a function: each saves some two instructions, for the table and a kernel."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +43,49 @@ class _Operand:
     cut: Op | None = None
 
 
-def fuse_gates(graph: Graph) -> Graph:
-    """`graph`, whose layouts are assigned, with gates; tensors keep their numbers."""
+def fuse_gates(graph: Graph, target: Target, *, may_grow: bool = True) -> Graph:
+    """`graph`, whose layouts are assigned, with gates; tensors keep their numbers.
+
+    Args:
+        may_grow: also without a function, which takes a table.
+    """
     fuse = _Fuse(graph)
     gates: dict[int, Op] = {}
     gone: set[int] = set()
+
+    def take(found: list[_Found], least: int) -> bool:
+        if sum(graph.tensors[each.gate.outputs[0]].numel for each in found) < least:
+            return False
+        gates.update((each.gate.outputs[0], each.gate) for each in found)
+        gone.update(op.outputs[0] for each in found for op in each.without)
+        return bool(found)
+
     for dtype in CODES:
-        found = [(op, made) for op in graph.ops if (made := fuse.gate(op, dtype)) is not None]
-        if sum(graph.tensors[op.outputs[0]].numel for op, _ in found) < _LEAST:
-            continue
-        for op, (gate, without) in found:
-            gates[op.outputs[0]] = gate
-            gone.update(each.outputs[0] for each in without)
+        take(_some(fuse.gate(op, dtype) for op in graph.ops), _LEAST)
+    build = GraphBuilder(graph)
+    if may_grow:
+        codes = np.arange(-128, 128, dtype=np.int8)
+        table = build.add_tensor(Tensor("codes", DType.S8, codes.shape, (0,), codes))
+        plain = _some(fuse.plain_gate(op, table, target.isa) for op in graph.ops)
+        if not take(plain, _LEAST_PLAIN):
+            build = GraphBuilder(graph)
     if not gates:
         return graph
     kept = (op for op in graph.ops if op.outputs[0] not in gone)
-    return replace(graph, ops=tuple(gates.get(op.outputs[0], op) for op in kept))
+    fused = tuple(gates.get(op.outputs[0], op) for op in kept)
+    return replace(graph, tensors=tuple(build.tensors), ops=fused)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A gate, and the operators that it makes needless."""
+
+    gate: Op
+    without: tuple[Op, ...]
+
+
+def _some(found: Iterable[_Found | None]) -> list[_Found]:
+    return [each for each in found if each is not None]
 
 
 class _Fuse:
@@ -55,8 +94,36 @@ class _Fuse:
         self._made_by, self._read_by = producers(graph), consumers(graph)
         self._number = {op.outputs[0]: number for number, op in enumerate(graph.ops)}
 
-    def gate(self, op: Op, dtype: DType) -> tuple[Op, tuple[Op, ...]] | None:
-        """A product of codes of a type as a gate, and the operators that it makes needless."""
+    def gate(self, op: Op, dtype: DType) -> _Found | None:
+        """A product of codes of a type and a function of others."""
+        attrs = self._product(op, dtype)
+        if attrs is None:
+            return None
+        for position in (1, 0):
+            table = self._sole(op.inputs[position])
+            if table is not None and isinstance(table.attrs, ops.Activation):
+                return self._made(op, attrs, table, op.inputs[1 - position], position == 0)
+        return None
+
+    def plain_gate(self, op: Op, table: int, isa: Isa) -> _Found | None:
+        """A product of two parts, with the table of codes themselves."""
+        attrs = self._product(op, DType.S8)
+        if attrs is None or self.gate(op, DType.S8) is not None:
+            return None
+        out = self._graph.tensors[op.outputs[0]]
+        a, b = (self._cut(_Operand(index)) for index in op.inputs)
+        if a.cut is None or b.cut is None or a.dim is None or a.dim != b.dim:
+            return None
+        piece = math.prod(out.memory_shape[out.dim_order.index(a.dim) :])
+        without = (a.cut, b.cut)
+        if not _is_shorter(piece, isa) or not self._are_near(op, without):
+            return None
+        zeros = attrs.a_zero_point, attrs.b_zero_point
+        gate = ops.Gate(a.dim, a.begin, b.begin, *zeros, attrs.out_zero_point, attrs.rescale)
+        return _Found(replace(op, attrs=gate, inputs=(a.index, b.index, table)), without)
+
+    def _product(self, op: Op, dtype: DType) -> ops.Mul | None:
+        """What a product of codes of a type does that can be a gate."""
         attrs, out = op.attrs, self._graph.tensors[op.outputs[0]]
         if not isinstance(attrs, ops.Mul) or out.dtype is not dtype or not out.shape:
             return None
@@ -65,23 +132,18 @@ class _Fuse:
             least <= zero <= most for zero in (attrs.a_zero_point, attrs.b_zero_point)
         ):
             return None
-        for position in (1, 0):
-            table = self._sole(op.inputs[position])
-            if table is not None and isinstance(table.attrs, ops.Activation):
-                return self._made(op, attrs, table, op.inputs[1 - position], position == 0)
-        return None
+        operands = [self._graph.tensors[index] for index in op.inputs]
+        return attrs if all(x.shape == out.shape and _lie_alike(x, out) for x in operands) else None
 
-    def _made(
-        self, op: Op, attrs: ops.Mul, table: Op, other: int, turned: bool
-    ) -> tuple[Op, tuple[Op, ...]] | None:
+    def _made(self, op: Op, attrs: ops.Mul, table: Op, other: int, turned: bool) -> _Found | None:
         """The gate, `turned` where the function is the first operand."""
         tensors = self._graph.tensors
         out = tensors[op.outputs[0]]
         zeros = attrs.a_zero_point, attrs.b_zero_point
         a, b = _Operand(other), _Operand(table.inputs[0])
-        for x in (tensors[a.index], tensors[b.index]):
-            if x.shape != out.shape or not _lie_alike(x, out):
-                return None
+        x = tensors[b.index]
+        if x.shape != out.shape or not _lie_alike(x, out):
+            return None
         if not tensors[table.inputs[1]].is_constant:
             return None
         from_a, from_b = self._cut(a), self._cut(b)
@@ -100,7 +162,7 @@ class _Fuse:
             attrs.rescale,
         )
         inputs = a.index, b.index, table.inputs[1]
-        return replace(op, attrs=gate, inputs=inputs), tuple(without)
+        return _Found(replace(op, attrs=gate, inputs=inputs), tuple(without))
 
     def _sole(self, index: int) -> Op | None:
         """The operator that makes a tensor which is read once, and nowhere outside."""
@@ -120,11 +182,19 @@ class _Fuse:
             return whole
         return _Operand(cut.inputs[0], dims[0], cut.attrs.begin[dims[0]], cut)
 
-    def _are_near(self, op: Op, without: list[Op]) -> bool:
+    def _are_near(self, op: Op, without: Iterable[Op]) -> bool:
         """Whether nothing else is computed between them, for which what is cut would stay in memory."""
         numbers = {self._number[each.outputs[0]] for each in without}
         last = self._number[op.outputs[0]]
         return all(number in numbers for number in range(min(numbers), last))
+
+
+def _is_shorter(piece: int, isa: Isa) -> bool:
+    """Whether a gate of parts without a function, of so many elements in one piece, takes fewer cycles than
+    their copies and a product, by the estimate. Vectors want two times eight; on DSP products have words."""
+    if isa is Isa.MVE:
+        return piece >= 16
+    return isa is not Isa.DSP or (piece % 4 == 0 and 12 <= piece <= 32)
 
 
 def _lie_alike(x: Tensor, part: Tensor) -> bool:

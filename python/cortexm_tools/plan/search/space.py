@@ -45,7 +45,7 @@ class SearchSpace:
             # With other weights a table may be another one.
             if not apart:
                 graph = fuse_functions(graph, target, may_grow=may_grow)
-            graph = fuse_gates(graph)
+            graph = fuse_gates(graph, target, may_grow=may_grow)
         self.graph = settle(graph)
         self.target = target
         self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)
