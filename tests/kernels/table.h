@@ -547,6 +547,8 @@
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
     K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
+    K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
+    K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
     K(gate_s8, v6m, gate_s8_case)                                                                  \
     K(gate_s16, v6m, gate_s16_case)                                                                \
