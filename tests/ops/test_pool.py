@@ -52,8 +52,8 @@ M55 = Target.parse("cortex-m55")
 
 
 def pooled(*windows: Window, channels: int, room: int = 0) -> Graph:
-    """A maximum and an average of each window on images of 17 rows and 19 columns; with `room` the last one is
-    on one of so many more rows and columns."""
+    """A maximum and an average of each window on images of 17 rows and 19 columns; with `room` the last one
+    is on one of so many more rows and columns."""
     net = Net("pools", channels)
     x = net.input((1, channels, 17, 19), DType.S8)
     outs = []

@@ -397,8 +397,8 @@ def random_attention(seed: int, mask: str = "") -> Graph:
 def random_gate(seed: int) -> Graph:
     """A product of one tensor with a function of codes of another one, or of two parts of one tensor: of the
     channels of an image, of another dimension, or of a linear layer's rows. Of every fifth the function has
-    another reader. Six of twelve are of int16, with tables of any steps or of small ones. From 24 on it is one of
-    two parts of int8 without a function, of 1,024 elements or more."""
+    another reader. Six of twelve are of int16, with tables of any steps or of small ones. From 24 on it is
+    one of two parts of int8 without a function, of 1,024 elements or more."""
     net = Net(f"gate{seed}", seed, mixed=True)
     pick = net.random.integers
     is_plain = seed >= 24

@@ -54,11 +54,10 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice]) -> Choice:
     if not copying:
         return choice
     least = choose(copying, None)
-    for _ in range(_ROUNDS):
+    while not _is_within(choice, _size(least)) and copying - spare:
         more = _with_scratch(*choice, _size(least)) & copying - spare
-        if not more or _is_within(choice, _size(least)):
-            break
-        spare |= more
+        # Where each step would have room alone, the half of them that needs most gives way.
+        spare |= more or _busiest(*choice, copying - spare)
         choice = choose(spare, None)
     if _is_within(choice, _size(least)) and not is_worth_its_code(choice[0].whole, gathers - spare):
         choice = choose(spare | gathers, None)
@@ -107,6 +106,18 @@ def _with_scratch(candidates: Candidates, chains: tuple[Chain, ...], most: int) 
         for op in [_maker(step, call)]
         for name in candidates.whole.others(op) & {call.kernel.symbol, ROW_PHASES}
     )
+
+
+def _busiest(candidates: Candidates, chains: tuple[Chain, ...], among: Spare) -> Spare:
+    """The half of these whose steps need most."""
+    steps, loads = candidates.loads(chains)
+    load = {
+        _maker(step, call).outputs[0]: nbytes
+        for step, nbytes in zip(steps, loads, strict=True)
+        for call in step.calls
+    }
+    order = sorted(among, key=lambda pair: (-load.get(pair[0], 0), pair))
+    return frozenset(order[: -(-len(order) // 2)])
 
 
 def _maker(step: Step, call: Call) -> Op:
