@@ -209,7 +209,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_GATHERED && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_COLUMNS ? 4 * between(1, one_in(3) ? 20 : 4) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_GATHERED && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
@@ -314,6 +314,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
 
         p.kernel_w = 3;
         p.stride_w = p.dilation_h = p.dilation_w = 1;
+        p.in_w = (uint16_t)(p.in_w + (p.in_w == 1 && p.in_c == 3));
+        p.in_row_stride += p.in_w * p.in_c;
         p.in_y0 = (int16_t)between(1 - p.kernel_h, one_in(4) ? 2 : 0);
         p.in_h = (uint16_t)(last + p.in_y0 > 0 ? last + p.in_y0 + between(1, p.kernel_h) : between(1, 8));
     }
@@ -403,7 +405,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         bias = pack_two_tables(p.out_c, p.multiplier, p.shift, bias);
         p.multiplier = NULL;
         p.shift = NULL;
-        scratch = allocate(10 * p.kernel_h * p.in_c);
+        scratch = allocate(10 * p.kernel_h * ((p.in_c + 3) / 4 * 4));
     }
     if (kind == CONV_GATHERED) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;

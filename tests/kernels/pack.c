@@ -213,12 +213,14 @@ int8_t *pack_signed_split_fours(const int8_t *weight, int32_t channels, int32_t 
 
 int8_t *pack_column_twos(const int8_t *weight, int32_t channels, int32_t rows, int32_t inputs)
 {
-    int8_t *const packed = allocate(channels * rows * 3 * inputs);
+    const int32_t steps = (inputs + 3) / 4 * 2;
+    int8_t *const packed = allocate(channels * rows * 3 * 2 * steps);
 
+    memset(packed, 0, (size_t)(channels * rows * 3 * 2 * steps));
     for (int32_t o = 0; o < channels; ++o) {
         for (int32_t k = 0; k < rows * 3 * inputs; ++k) {
             const int32_t i = k % inputs, column = k / inputs % 3, row = k / inputs / 3;
-            const int32_t step = (o / 2 * rows + row) * inputs / 2 + i / 4 * 2 + i % 2;
+            const int32_t step = (o / 2 * rows + row) * steps + i / 4 * 2 + i % 2;
             const int8_t first = weight[o / 2 * 2 * rows * 3 * inputs + k];
             const int8_t code = weight[o * rows * 3 * inputs + k];
 

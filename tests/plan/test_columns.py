@@ -60,7 +60,7 @@ def test_which_have_a_kernel_of_their_own(cpu: str) -> None:
     for others in (
         graph_of(inputs=18),
         graph_of(outputs=17),
-        graph_of(size=(8, 8)),  # too few products for the code
+        graph_of(size=(8, 9)),  # too few products for the code
         graph_of(size=(10, 40), stride=(1, 2)),
         graph_of(size=(16, 16), kernel=(3, 2)),
         graph_of(32, 32, groups=2),
@@ -73,7 +73,7 @@ def test_results_on_the_board(tmp_path: Path) -> None:
     net = Net("forms", 5)
     outs = []
     for width in (6, 7, 8, 9):
-        for inputs, relu in ((12, True), (40, False)):
+        for inputs, relu in ((12, True), (40, False), (3, True)):
             x = net.input((1, inputs, 2 * width, width))
             outs.append(net.conv(x, 48, (3, 3), (1, 1), (2, 2, 2, 0), relu=relu))
             outs.append(net.conv(x, 46, (3, 3), (2, 1), (0, 1, 1, 2), relu=relu))
@@ -96,7 +96,8 @@ def test_what_the_kernel_takes_for_granted() -> None:
     check_columns(plan, step)
     for changed in (
         {"stride_w": 2}, {"dilation_h": 2}, {"dilation_w": 2}, {"groups": 2}, {"kernel_h": 1},
-        {"kernel_w": 5}, {"in_c": 18}, {"out_c": 15}, {"in_y0": -3}, {"in_h": 8},
+        {"kernel_w": 5}, {"in_c": 18}, {"in_c": 5}, {"in_c": 3, "in_w": 1}, {"out_c": 15},
+        {"in_y0": -3}, {"in_h": 8},
     ):  # fmt: skip
         fields = tuple((dict(call.fields) | changed).items())
         with pytest.raises(CortexMError, match="windows are not as cortexm_conv2d_columns_s8_dsp"):

@@ -326,19 +326,21 @@ def test_column_twos() -> None:
     """Words [pair, row, two inputs, column] of halves 256 * b + a, inputs 0, 2, 1 and 3 of every four;
     and tables of two channels: twice their plain biases, multipliers and bytes -1 - shift."""
     rng = np.random.default_rng(8)
-    for channels, inputs in itertools.product((2, 6), (4, 12)):
+    for channels, inputs in itertools.product((2, 6), (3, 4, 12)):
         weight = rng.integers(-127, 128, (channels, 3, 3, inputs)).astype(np.int8)
         constants = replace(
             _constants(weight, channels), plain_bias=np.arange(channels, dtype=np.int32) * 3 - 7
         )
         packed = pack("column_twos", constants)
-        words = packed.weight.view("<i2").reshape(channels // 2, 3, inputs // 2, 3, 2)
+        words = packed.weight.view("<i2").reshape(channels // 2, 3, -1, 3, 2)
         for o, y, x, k in itertools.product(
             range(0, channels, 2), range(3), range(3), range(inputs)
         ):
             first, second = (int(w) for w in weight[o : o + 2, y, x, k])
             step, half = k // 4 * 2 + k % 2, k % 4 // 2
             assert words[o // 2, y, step, x, half] == 256 * second + first
+        if inputs == 3:
+            assert not words[:, :, 1, :, 1].any()
         assert packed.multiplier.size == packed.shift.size == 0
         plain = constants.tables
         for o, table in enumerate(packed.bias.reshape(-1, 5)):
@@ -469,7 +471,7 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
         if form in ("tiles", "column_twos"):
             out_c *= 2
         if form == "column_twos":
-            in_c *= 4
+            in_c = 3 if in_c == 1 else 4 * in_c
         shape = (1, height, width, out_c) if depthwise else (out_c, height, width, in_c)
         weight = rng.integers(-128, 128, shape).astype(np.int8)
         bias, multipliers, shifts, plain = rng.integers(-99, 99, (4, out_c)).astype(np.int32)

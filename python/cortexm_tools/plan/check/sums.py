@@ -152,7 +152,7 @@ def check_ends(plan: Plan, step: Step) -> None:
 
 def check_columns(plan: Plan, step: Step) -> None:
     """Every call whose windows share columns has 3x3 windows one column apart, each with a row in the
-    image, of channels in fours and for outputs in twos.
+    image, of channels in fours, or of three where a row has two pixels, and for outputs in twos.
 
     Raises:
         CortexMError: names the layer.
@@ -166,7 +166,7 @@ def check_columns(plan: Plan, step: Step) -> None:
         if (
             [fields[name] for name in ones] != [1] * len(ones)
             or (fields["kernel_h"], fields["kernel_w"]) != (3, 3)
-            or fields["in_c"] % 4
+            or (fields["in_c"] % 4 and (fields["in_c"] != 3 or fields["in_w"] < 2))
             or fields["out_c"] % 2
             or fields["in_y0"] <= -3
             or last >= fields["in_h"]

@@ -32,7 +32,7 @@ class Form:
 
 FORMS: dict[str, Form] = {
     "": Form(),
-    "column_twos": Form(packing.column_twos, tables=packing.two_tables),
+    "column_twos": Form(packing.column_twos, packing.column_twos_size, packing.two_tables),
     "depthwise16": Form(packing.depthwise16),
     "depthwise8": Form(packing.depthwise8, packing.depthwise8_size),
     "eights": Form(packing.eights),

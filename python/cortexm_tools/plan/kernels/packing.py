@@ -499,12 +499,18 @@ def four_tables(constants: Constants) -> Tables:
 
 def column_twos(constants: Constants) -> Array:
     """Halves 256 * b + a of weights from -127 on, words [pair, row, half a four, column] with inputs 0 and 2
-    of a four, or 1 and 3: see kernels/src/conv/conv2d_dsp.inc."""
-    weight = constants.weight.astype(np.int32)
+    of a four, or 1 and 3, and zeros where these are three: see kernels/src/conv/conv2d_dsp.inc."""
+    inputs = constants.weight.shape[3]
+    weight = np.pad(constants.weight.astype(np.int32), [(0, 0)] * 3 + [(0, -inputs % 4)])
     halves = (256 * weight[1::2] + weight[0::2]).astype("<i2")
     pairs, high, wide, depth = halves.shape
     words = halves.reshape(pairs, high, wide, depth // 4, 2, 2).transpose(0, 1, 3, 5, 2, 4)
     return np.ascontiguousarray(words).reshape(-1).view(np.int8)
+
+
+def column_twos_size(constants: Constants) -> int:
+    inputs = constants.weight.shape[3]
+    return int(constants.weight.size // inputs * (inputs + -inputs % 4))
 
 
 def two_tables(constants: Constants) -> Tables:

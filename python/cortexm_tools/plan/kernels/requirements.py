@@ -18,7 +18,7 @@ from . import cmsis_nn, gathered, planes
 
 Facts = Mapping[str, Any]
 
-_MANY_CODES = 200_000  # products
+_MANY_CODES = 250_000  # products
 _MANY_PRODUCTS = 4096  # of floats, of which blocks of rows save about one instruction each
 
 
@@ -162,14 +162,15 @@ def _pairs_pay(facts: Facts) -> bool:
 
 
 def _shared_columns(facts: Facts) -> bool:
-    """3x3 windows a column apart, of channels in fours and for outputs in twos, each with a row in the image,
-    and so many products that the kernel for them saves ten instructions for a byte of its code: one for
-    twelve products at least."""
+    """3x3 windows a column apart, of channels in fours or of three and for outputs in twos, each with a row
+    in the image, and so many products that the kernel for them saves ten instructions for a byte of its
+    code: one for twelve products at least."""
     is_3x3 = _are_rows_3x3(facts) and facts["stride_w"] == 1
     last = facts["in_y0"] + (facts["out_h"] - 1) * facts["stride_h"]
     are_near = -facts["kernel_h"] < facts["in_y0"] and last < facts["in_h"]
     products = facts["out_h"] * facts["out_w"] * facts["out_c"] * 9 * facts["in_c"]
-    is_whole = facts["in_c"] % 4 == 0 and facts["out_c"] % 2 == 0 and facts["out_w"] > 1
+    are_inputs = facts["in_c"] % 4 == 0 or (facts["in_c"] == 3 and facts["in_w"] > 1)
+    is_whole = are_inputs and facts["out_c"] % 2 == 0 and facts["out_w"] > 1
     return bool(is_3x3 and are_near and is_whole and products >= _MANY_CODES)
 
 
@@ -563,7 +564,7 @@ def _pair_bytes(facts: Facts) -> int:
 
 def _five_columns(facts: Facts) -> int:
     """Five columns of the windows of three pixels in 16 bits."""
-    return int(5 * 2 * facts["kernel_h"] * facts["in_c"])
+    return int(5 * 2 * facts["kernel_h"] * ((facts["in_c"] + 3) // 4 * 4))
 
 
 def _triples(facts: Facts) -> int:
