@@ -68,6 +68,14 @@ def test_which_have_a_kernel_of_their_own(cpu: str) -> None:
         assert "conv2d_columns" not in kernels_of(make_plan(others, target))
 
 
+def test_rows_without_three_pixels() -> None:
+    """Where fours of outputs pay they take rows of two and four pixels."""
+    for width, best in ((4, "conv2d_fours"), (5, "conv2d_columns")):
+        graph = graph_of(size=(30, width))
+        assert kernels_of(make_plan(graph, Target.parse("cortex-m33"))) == {best}
+        assert kernels_of(make_plan(graph, M4)) == {"conv2d_columns"}
+
+
 def test_results_on_the_board(tmp_path: Path) -> None:
     """Rows that end with one, two and three pixels; several runs; rows and columns beyond the image."""
     net = Net("forms", 5)

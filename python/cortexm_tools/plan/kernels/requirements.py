@@ -164,14 +164,17 @@ def _pairs_pay(facts: Facts) -> bool:
 def _shared_columns(facts: Facts) -> bool:
     """3x3 windows a column apart, of channels in fours or of three and for outputs in twos, each with a row
     in the image, and so many products that the kernel for them saves ten instructions for a byte of its
-    code: one for twelve products at least."""
+    code: one for twelve products at least. Rows of two or four pixels, none of which are three at a time,
+    are better off with fours of outputs where these pay."""
     is_3x3 = _are_rows_3x3(facts) and facts["stride_w"] == 1
     last = facts["in_y0"] + (facts["out_h"] - 1) * facts["stride_h"]
     are_near = -facts["kernel_h"] < facts["in_y0"] and last < facts["in_h"]
     products = facts["out_h"] * facts["out_w"] * facts["out_c"] * 9 * facts["in_c"]
     are_inputs = facts["in_c"] % 4 == 0 or (facts["in_c"] == 3 and facts["in_w"] > 1)
-    is_whole = are_inputs and facts["out_c"] % 2 == 0 and facts["out_w"] > 1
-    return bool(is_3x3 and are_near and is_whole and products >= _MANY_CODES)
+    is_whole = are_inputs and facts["out_c"] % 2 == 0
+    are_threes = facts["out_w"] not in (2, 4) or not _pairs_pay(facts)
+    is_large = facts["out_w"] > 1 and are_threes and products >= _MANY_CODES
+    return bool(is_3x3 and are_near and is_whole and is_large)
 
 
 def _from_zero(facts: Facts) -> bool:
