@@ -125,8 +125,6 @@
 #undef EIGHT_BIASES
 #undef EIGHT_ROWS
 #undef ELEMENT
-#undef ELEMENT_MAX
-#undef ELEMENT_MIN
 #undef ENTER
 #undef ENTERED
 #undef EXPONENTIALS
@@ -249,10 +247,6 @@
 #undef MACS8
 #undef MAX_SHIFT
 #undef MAX_SIZE
-#undef MAX_s16
-#undef MAX_s8
-#undef MIN_s16
-#undef MIN_s8
 #undef MOST_OF_ONE
 #undef MOVE_BLOCKS
 #undef MOVE_IN_ASSEMBLY_scalar
@@ -396,6 +390,8 @@
 #undef RUN_BYTES
 #undef RUN_STEPS
 #undef SATURATE
+#undef SATURATE_s16
+#undef SATURATE_s8
 #undef SCALED
 #undef SCATTER_FOUR
 #undef SCATTER_avg_pool2d
