@@ -100,11 +100,24 @@ static int32_t blocks_row(const cortexm_conv_s8_t *p)
 /* As in plan/kernels/gathered.py: a row of a group in the copy of the image, and all of the scratch. */
 #define GATHERED_ROW(p, group_in)                                                                  \
     ((((p).out_w - 1) * (p).stride_w + ((p).kernel_w - 1) * (p).dilation_w + 1) * (group_in))
-#define GATHERED_SCRATCH(p, group_in)                                                              \
-    (12 * (p).out_c + ((p).kernel_h * (p).kernel_w * (group_in) + 15) / 16 * 148 +                 \
-     (p).groups * (((p).out_h - 1) * (p).stride_h + ((p).kernel_h - 1) * (p).dilation_h + 1) *     \
+#define COPY_BYTES(p, group_in)                                                                    \
+    ((p).groups * (((p).out_h - 1) * (p).stride_h + ((p).kernel_h - 1) * (p).dilation_h + 1) *     \
          GATHERED_ROW(p, group_in) + ((p).out_w + 7) / 8 * 8 * (p).stride_w * (group_in) -         \
      (p).out_w * (p).stride_w * (group_in))
+#define GATHERED_SCRATCH(p, group_in)                                                              \
+    (12 * (p).out_c + ((p).kernel_h * (p).kernel_w * (group_in) + 15) / 16 * 148 + COPY_BYTES(p, group_in))
+/* Of conv2d_direct, which needs no copy where all that is read lies in the image. */
+static int32_t direct_scratch(const cortexm_conv_s8_t *p, int32_t group_in)
+{
+    const int32_t piece = p->kernel_w * group_in;
+    const int32_t sixteens = (piece + 15) / 16;
+    const int32_t words = p->kernel_h * (sixteens % 2 == 0 ? sixteens / 2 : sixteens);
+    const int32_t rows = (p->out_h - 1) * p->stride_h + (p->kernel_h - 1) * p->dilation_h + 1;
+    const int is_whole = p->groups == 1 && p->in_x0 == 0 && p->in_y0 >= 0 && p->in_y0 + rows <= p->in_h &&
+                         GATHERED_ROW(*p, group_in) == p->in_row_stride && p->out_w % 8 == 0 && piece % 16 == 0;
+
+    return 12 * p->out_c + 4 * words + (is_whole ? 0 : COPY_BYTES(*p, group_in) + 16 * sixteens - piece);
+}
 
 /* Bytes from the first input of a chunk of a window to the last one's of the seventh pixel, at most. */
 static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs)
@@ -209,12 +222,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_GATHERED && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
     const int32_t group_out = kind == CONV_FEW ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
-    const int has_groups = kind <= CONV_GEMM4 && (kind != CONV_GATHERED || group_in <= 8);
+    const int has_groups = kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8);
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
@@ -276,6 +289,17 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     if (kind == CONV_FEW) {
         p.kernel_h = p.kernel_w = 1;
         PIXELS_INSIDE(p);
+    }
+    if (kind == CONV_DIRECT && p.kernel_w > 1) {
+        p.dilation_w = 1;
+    }
+    if (kind == CONV_DIRECT && one_in(4)) { /* the image itself is read, or nearly so */
+        p.in_x0 = 0;
+        p.in_y0 = (int16_t)between(0, 1);
+        p.out_w = (uint16_t)(8 * between(1, 2));
+        p.in_w = (uint16_t)((p.out_w - 1) * p.stride_w + (p.kernel_w - 1) * p.dilation_w + 1);
+        p.in_h = (uint16_t)((p.out_h - 1) * p.stride_h + (p.kernel_h - 1) * p.dilation_h + between(1, 2));
+        p.in_row_stride = p.in_w * p.in_c + (one_in(4) ? 3 : 0);
     }
     while (kind == CONV_GATHERED && gathered_reach(&p, group_in) > 255) { /* a smaller window in the end */
         if (p.stride_w > 1) {
@@ -341,7 +365,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
-        if ((kind == CONV_GEMM4 || kind == CONV_GATHERED || kind == CONV_FEW || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
+        if ((kind == CONV_GEMM4 || kind == CONV_GATHERED || kind == CONV_DIRECT || kind == CONV_FEW || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
              kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4 || is_planes) &&
             shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
@@ -414,6 +438,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         free(weight);
         weight = packed;
         scratch = allocate(GATHERED_SCRATCH(p, group_in));
+    }
+    if (kind == CONV_DIRECT) {
+        packed = pack_sixteens(weight, p.out_c * p.kernel_h, p.kernel_w * group_in);
+        free(weight);
+        weight = packed;
+        scratch = allocate(direct_scratch(&p, group_in));
     }
     if (kind == CONV_TILES) {
         weight = pack_tiles(&p, weight);

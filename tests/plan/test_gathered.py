@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions of few channels whose windows are gathered: where that is best, and the same bytes."""
+"""Convolutions of few channels or outputs from a copy of the image: where it is best, and the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cortexm_tools.plan.check.gathered import check_gathered
 from cortexm_tools.plan.kernels import gathered
 from cortexm_tools.plan.search import gathers as decision
 from cortexm_tools.plan.search import less_scratch
-from cortexm_tools.plan.search.gathers import gathering, is_worth_its_code
+from cortexm_tools.plan.search.gathers import copying, is_worth_its_code
 from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.plan.types import Plan, ScratchArg
 from cortexm_tools.target import Optimize, Target
@@ -40,7 +40,13 @@ LAYERS = (
     (1, 2, 3, (7, 8), (3, 5), 1, 3),
     (4, 2, 2, (8, 8), (3, 3), 1, 1),
     (3, 4, 1, (8, 8), (3, 3), 1, 1),
+    (1, 8, 1, (8, 8), (3, 3), 1, 1),
+    (1, 21, 2, (7, 9), (5, 1), 2, 1),
+    (1, 64, 3, (8, 8), (1, 1), 1, 1),
+    (1, 48, 3, (6, 7), (3, 1), 1, 3),
+    (1, 33, 1, (6, 10), (2, 3), 1, 1),
 )
+DIRECT = [False] * 9 + [True] * 6  # of these, the others gather
 
 
 def graph_of(relu: bool = False) -> Graph:
@@ -73,14 +79,20 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def gathers(plan: Plan) -> list[bool]:
-    return [call.kernel.op == "conv2d_gathered" for step in plan.steps for call in step.calls]
+    return [call.kernel.symbol in gathered.SYMBOLS for step in plan.steps for call in step.calls]
+
+
+def reads_rows(plan: Plan) -> list[bool]:
+    return [call.kernel.symbol == gathered.DIRECT for step in plan.steps for call in step.calls]
 
 
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("relu", [False, True])
 def test_gathered_windows_give_the_same_bytes(relu: bool, tmp_path: Path) -> None:
     graph = graph_of(relu)
-    assert gathers(check_plan(make_plan(graph, M55))) == [True] * len(LAYERS)
+    plan = check_plan(make_plan(graph, M55))
+    assert gathers(plan) == [True] * len(LAYERS)
+    assert reads_rows(make_plan(graph, M55, bands=False)) == DIRECT  # in the graph's order
     random = np.random.default_rng(2)
     inputs = [
         random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
@@ -100,28 +112,46 @@ def test_other_cores_and_plans_for_size_do_not_gather() -> None:
 def fields_of(groups: int, in_c: int, out_c: int, **fields: int) -> dict[str, int]:
     """Of 3x3 windows of an image of 8 rows and columns, or as `fields` say."""
     usual = {"in_h": 8, "in_w": 8, "out_h": 8, "out_w": 8, "out_pixel_stride": groups * out_c}
+    usual |= {"in_y0": -1, "in_x0": -1, "in_row_stride": 8 * groups * in_c}
     usual |= {f"{name}_{along}": 1 for name in ("stride", "dilation") for along in "hw"}
     channels = {"groups": groups, "in_c": groups * in_c, "out_c": groups * out_c}
     return usual | {"kernel_h": 3, "kernel_w": 3} | channels | fields
 
 
 def test_what_fits() -> None:
-    assert gathered.fits(fields_of(2, 8, 1))
-    assert not gathered.fits(fields_of(2, 9, 1))  # a vector of eight bytes has no whole pixel
-    assert not gathered.fits(fields_of(1, 1, 9, out_pixel_stride=9363))
-    assert not gathered.fits(fields_of(1, 1, 8, in_h=64, in_w=64, out_h=64, out_w=64))
+    for symbol in gathered.SYMBOLS:
+        assert gathered.fits(symbol, fields_of(2, 8, 1))
+        assert not gathered.fits(
+            symbol, fields_of(2, 9, 1)
+        )  # a vector of eight bytes has no whole pixel
+        assert not gathered.fits(symbol, fields_of(1, 1, 9, out_pixel_stride=9363))
+        large = {"in_h": 96, "in_w": 96, "out_h": 96, "out_w": 96}
+        assert not gathered.fits(symbol, fields_of(1, 1, 8, **large))
     # From a window's first input to that three rows below, and six pixels further on: 3 * 5 * columns + 30.
-    assert gathered.fits(fields_of(1, 5, 1, dilation_h=3, out_w=10))
-    assert not gathered.fits(fields_of(1, 5, 1, dilation_h=3, out_w=16))
+    assert gathered.fits(gathered.GATHERED, fields_of(1, 5, 1, dilation_h=3, out_w=10))
+    assert not gathered.fits(gathered.GATHERED, fields_of(1, 5, 1, dilation_h=3, out_w=16))
+    # Columns apart are in no piece, rows apart may be.
+    assert gathered.fits(gathered.DIRECT, fields_of(1, 5, 1, dilation_h=3, out_w=16))
+    assert not gathered.fits(gathered.DIRECT, fields_of(1, 5, 1, dilation_w=2))
+    assert gathered.fits(gathered.DIRECT, fields_of(1, 5, 1, kernel_w=1, dilation_w=2))
+
+
+def test_an_image_that_is_read_itself_takes_no_scratch() -> None:
+    inside = {"in_y0": 0, "in_x0": 0, "kernel_h": 1, "kernel_w": 1}
+    least = 12 * 3 + 4 * 2  # of each output, and of two sixteens of inputs
+    assert gathered.scratch_direct(fields_of(1, 64, 3, **inside)) == least
+    for change in ({"in_x0": -1}, {"in_row_stride": 520}, {"out_w": 7}, {"kernel_w": 2}):
+        assert gathered.scratch_direct(fields_of(1, 64, 3, **{**inside, **change})) > 7 * 64
 
 
 def test_gathering_must_be_worth_it() -> None:
     fields = fields_of(4, 1, 2, in_h=16, out_h=16)
-    mine = gathered.instructions(fields)
-    assert gathered.pays(fields, 1.5 * mine)
-    assert not gathered.pays(fields, 1.2 * mine)
-    small = fields_of(1, 1, 1, in_h=1, out_h=1)
-    assert not gathered.pays(small, 1.3 * gathered.instructions(small))
+    mine = gathered.instructions(gathered.GATHERED, fields)
+    assert gathered.pays(gathered.GATHERED, fields, 1.5 * mine)
+    assert not gathered.pays(gathered.GATHERED, fields, 1.2 * mine)
+    for symbol in gathered.SYMBOLS:
+        small = fields_of(1, 1, 1, in_h=1, out_h=1)
+        assert not gathered.pays(symbol, small, 1.3 * gathered.instructions(symbol, small))
 
 
 def peak(net: Net, convolves: bool = True) -> int:
@@ -165,7 +195,7 @@ def test_an_arena_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = net.finish(net.conv(net.pool(x, (2, 2), largest=True), 16, (3, 3), groups=8))
     plan = make_plan(graph, M55)
     assert gathers(plan) == [False, False, True]
-    monkeypatch.setattr(gathered, "pays", lambda facts, others: False)
+    monkeypatch.setattr(gathered, "pays", lambda symbol, facts, others: False)
     assert plan.arena_size == make_plan(graph, M55).arena_size
 
 
@@ -176,8 +206,8 @@ def test_what_is_left_must_be_worth_the_code() -> None:
     y = dilated(net, net.pool(x, (3, 3), largest=True))
     graph = net.finish(net.conv(y, 16))
     first = SearchSpace(graph, M55).as_given(Optimize.BALANCED).whole
-    assert len(gathering(first)) == 2
-    assert is_worth_its_code(first, gathering(first))
+    assert len(copying(first)) == 4  # of either kernel
+    assert is_worth_its_code(first, gathered.GATHERED)
     assert not any(gathers(make_plan(graph, M55)))
 
 
@@ -186,7 +216,8 @@ def test_loads_that_gather_take_time() -> None:
     # For an output alone the loads that gather take more time than they save, but those of two inputs.
     for in_c, is_worth_it in ((7, False), (8, True)):
         alone = fields_of(1, in_c, 1)
-        assert gathered.pays(alone, 1.4 * gathered.instructions(alone)) == is_worth_it
+        others = 1.4 * gathered.instructions(gathered.GATHERED, alone)
+        assert gathered.pays(gathered.GATHERED, alone, others) == is_worth_it
 
 
 @pytest.mark.usefixtures("always")
@@ -195,9 +226,14 @@ def test_check_finds_far_inputs_and_little_scratch() -> None:
     for step in plan.steps:
         (call,) = step.calls
         check_gathered(plan, step)
-        for name, value in (("stride_w", 200), ("dilation_h", 200), ("out_pixel_stride", 9363)):
+        far = (("stride_w", 200), ("dilation_h", 200), ("out_pixel_stride", 9363))
+        if call.kernel.symbol == gathered.DIRECT:
+            far = (("out_pixel_stride", 9363),)
+            if call.int_fields["kernel_w"] > 1:
+                far += (("dilation_w", 2),)
+        for name, value in far:
             fields = tuple((k, value if k == name else v) for k, v in call.fields)
-            with pytest.raises(CortexMError, match="too large for cortexm_conv2d_gathered_s8_mve"):
+            with pytest.raises(CortexMError, match=f"too large for {call.kernel.symbol}"):
                 check_gathered(plan, replace(step, calls=(replace(call, fields=fields),)))
         args = tuple(
             ScratchArg(arg.nbytes - 1) if isinstance(arg, ScratchArg) else arg for arg in call.args

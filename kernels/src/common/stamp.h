@@ -44,7 +44,9 @@
 #undef ADD_BIAS
 #undef ADD_CODES
 #undef ADD_EXPONENTIAL
+#undef ADD_MORE_PRODUCTS
 #undef ADD_NEXT_W
+#undef ADD_PRODUCTS
 #undef ADD_ROW
 #undef ADD_TAP
 #undef ADD_UPPER
@@ -452,6 +454,7 @@
 #undef STORE_s8
 #undef STORE_scatter
 #undef STORE_scatter_add
+#undef STRIP
 #undef SUBTRACT
 #undef SUM
 #undef SUMS

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What conv2d_gathered takes for granted (kernels/src/conv/conv2d_gathered_mve.inc): where inputs lie in its
-copy of the image, and that the copy has room."""
+"""What conv2d_gathered and conv2d_direct take for granted (kernels/src/conv/conv2d_gathered_mve.inc): where
+inputs lie in their copy of the image, and that the copy has room."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ def check_gathered(plan: Plan, step: Step) -> None:
         CortexMError: names the layer.
     """
     for call in step.calls:
-        if call.kernel.op != "conv2d_gathered":
+        if call.kernel.op not in ("conv2d_gathered", "conv2d_direct"):
             continue
+        is_direct = call.kernel.op == "conv2d_direct"
         rows, columns = (_extent(call.int_fields, along) for along in ("h", "w"))
-        if not _are_in_reach(call.int_fields, columns):
+        if not _are_in_reach(call.int_fields, columns, is_direct):
             raise CortexMError(
                 f"windows are too large for {call.kernel.symbol}", where=str(step.op.layer)
             )
-        if _room(call) < _needed(call.int_fields, rows, columns):
+        if _room(call) < _needed(call.int_fields, rows, columns, is_direct):
             raise CortexMError(
                 f"{call.kernel.symbol} has not enough scratch", where=str(step.op.layer)
             )
@@ -40,28 +41,43 @@ def _extent(fields: Mapping[str, int], along: str) -> int:
     return (outputs - 1) * stride + (kernel - 1) * dilation + 1
 
 
-def _are_in_reach(fields: Mapping[str, int], columns: int) -> bool:
+def _are_in_reach(fields: Mapping[str, int], columns: int, is_direct: bool) -> bool:
     """Whether a byte has the distance of every sixteen inputs of a window from the first of them, of six
-    pixels further on too; sixteen bits that of eight pixels' results; and eight bytes a group's pixel."""
+    pixels further on too, or a row of a window is in one piece; sixteen bits have that of eight pixels'
+    results; and eight bytes a group's pixel."""
     inputs = fields["in_c"] // fields["groups"]
     kernel_h, kernel_w, inner = np.indices((fields["kernel_h"], fields["kernel_w"], inputs))
     place = (kernel_h * fields["dilation_h"] * columns + kernel_w * fields["dilation_w"]) * inputs
     place = (place + inner).reshape(-1)
     distance = place - place[np.arange(place.size) // 16 * 16]
+    is_in_reach = distance.max() + 6 * fields["stride_w"] * inputs < 256
+    if is_direct:
+        is_in_reach = (fields["kernel_w"] - 1) * (fields["dilation_w"] - 1) == 0
     return bool(
-        distance.max() + 6 * fields["stride_w"] * inputs < 256
+        is_in_reach
         and 7 * fields["out_pixel_stride"] < 65536
         and (fields["groups"] == 1 or inputs <= 8)
     )
 
 
-def _needed(fields: Mapping[str, int], rows: int, columns: int) -> int:
+def _needed(fields: Mapping[str, int], rows: int, columns: int, is_direct: bool) -> int:
     """Three words of each output; for sixteen inputs of a window a word, their distances and themselves in
-    eight windows; and the copy, up to the last column of a whole eight of pixels."""
+    eight windows; and the copy, up to the last column of a whole eight of pixels. Or the word only, for each
+    sixteen of a window's row or two of them, and the copy up to the last of the sixteens, unless all of what
+    is read lies in the image."""
     inputs = fields["in_c"] // fields["groups"]
     chunks = (fields["kernel_h"] * fields["kernel_w"] * inputs + 15) // 16
     missing = (8 * ((fields["out_w"] + 7) // 8) - fields["out_w"]) * fields["stride_w"]
     image = (fields["groups"] * rows * columns + missing) * inputs
+    if is_direct:
+        piece = fields["kernel_w"] * inputs
+        sixteens = (piece + 15) // 16
+        is_inside = fields["in_x0"] == 0 and fields["in_y0"] >= 0
+        is_inside = is_inside and fields["in_y0"] + rows <= fields["in_h"]
+        if (fields["groups"], missing, piece % 16) == (1, 0, 0) and is_inside:
+            image = 0 if columns * inputs == fields["in_row_stride"] else image
+        words = fields["kernel_h"] * (sixteens if sixteens % 2 else sixteens // 2)
+        return 12 * fields["out_c"] + 4 * words + image + 16 * sixteens - piece
     return 12 * fields["out_c"] + (4 + 16 + 8 * 16) * chunks + image
 
 

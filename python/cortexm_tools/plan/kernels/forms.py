@@ -76,6 +76,7 @@ FORMS: dict[str, Form] = {
     "phases_pairs": Form(packing.phases_pairs, packing.phases_pairs_size, packing.phase_biases),
     "plain_bias": Form(tables=packing.plain_bias),
     "raised": Form(packing.raised),
+    "row_sixteens": Form(packing.row_sixteens, packing.row_sixteens_size),
     "signed_fours": Form(packing.signed_fours),
     "signed_split_fours": Form(
         packing.signed_split_fours, packing.signed_split_twos_size, packing.four_tables

@@ -245,6 +245,18 @@ def sixteens_size(constants: Constants) -> int:
     return int(channels * (depth + -depth % 16))
 
 
+def row_sixteens(constants: Constants) -> Array:
+    """The same of every row of a window: see conv2d_direct there."""
+    channels, height, width, depth = constants.weight.shape
+    rows = constants.weight.reshape(channels, height, width * depth)
+    return np.pad(rows, ((0, 0), (0, 0), (0, -width * depth % 16))).reshape(-1)
+
+
+def row_sixteens_size(constants: Constants) -> int:
+    channels, height, width, depth = constants.weight.shape
+    return int(channels * height * (width * depth + -width * depth % 16))
+
+
 def tile_tables(constants: Constants) -> Tables:
     """In the place of the biases four words of two channels: 256 times the bias and the shift of each, the
     first without its sign, which says whether these are the last two; and the multipliers of both."""

@@ -203,9 +203,9 @@ def _few_outputs(limit: int, least: int = 1) -> Callable[[Facts], bool]:
     )
 
 
-def _gathers(facts: Facts) -> bool:
-    """What plan/lower/conv.py decided: a group has so few channels, or outputs, that windows are gathered."""
-    return bool(facts.get("gathers"))
+def _copies(symbol: str) -> Callable[[Facts], bool]:
+    """What plan/lower/conv.py decided: a group has so few channels, or outputs, that the image is copied."""
+    return lambda facts: facts.get("copies") == symbol
 
 
 def _tiles(facts: Facts) -> bool:
@@ -430,9 +430,10 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "pairs_pay": _pairs_pay,
     "shared_columns": _shared_columns,
     "one_plane": _one_plane,
-    "gathers": _gathers,
+    "gathers": _copies(gathered.GATHERED),
+    "reads_rows": _copies(gathered.DIRECT),
     "planes_pay_dsp": planes.pay_dsp,
-    "planes_pay_mve": lambda facts: not _gathers(facts) and planes.pay_mve(facts),
+    "planes_pay_mve": lambda facts: not facts.get("copies") and planes.pay_mve(facts),
     "blocks_pay": planes.pay_blocks,
     "from_zero": _from_zero,
     "few_inputs": _few_inputs,
@@ -757,7 +758,8 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "": lambda facts: 0,
     "columns": _columns,
     "wide_columns": _wide_columns,
-    "gathered": gathered.scratch,
+    "gathered": gathered.scratch_gathered,
+    "direct": gathered.scratch_direct,
     "tile": _tile,
     "two_phase_windows": _two_phase_windows,
     "two_wide_phase_windows": _two_wide_phase_windows,

@@ -178,7 +178,7 @@ class Selector:
 
     def is_convolving(self, kernel: Kernel) -> bool:
         """Whether a convolution takes `kernel`, so that it is in the image anyway."""
-        avoided = frozenset(name for name in (gathered.SYMBOL, NEIGHBOURS) if self.avoids(name))
+        avoided = frozenset(name for name in (*gathered.SYMBOLS, NEIGHBOURS) if self.avoids(name))
         return kernel.symbol in self._lowerings.convolving(avoided)
 
     def is_joined(self, index: int) -> bool:

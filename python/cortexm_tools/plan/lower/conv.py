@@ -69,7 +69,7 @@ class _Layer:
         largest_sum: a bound of |accumulator|; largest_plain_sum, largest_start: see the functions of
             these names.
         joined: the fields that change where neighbouring pixels are computed as one.
-        gathers: conv2d_gathered computes it.
+        copies: the symbol of the kernel that computes it from a copy of the image.
     """
 
     kind: str
@@ -79,50 +79,53 @@ class _Layer:
     largest_plain_sum: int
     largest_start: int = 0
     joined: Mapping[str, int] = field(default_factory=dict)
-    gathers: bool = False
+    copies: str = ""
 
 
 def _layers(
     select: Selector, attrs: ops.ConvAttrs, op: Op, fields: dict[str, Field]
-) -> tuple[_Layer, _Layer, _Layer | None, list[tuple[RowPhase, _Layer]]]:
-    """The layer for the least constants, with more groups and neighbouring pixels computed as one, and for
-    conv2d_gathered, or as the layers of its rows, where that is better still."""
+) -> tuple[_Layer, _Layer, tuple[_Layer, ...], list[tuple[RowPhase, _Layer]]]:
+    """The layer for the least constants, with more groups and neighbouring pixels computed as one, for kernels
+    that copy the image and are better still, the best first, and as the layers of its rows."""
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
     layer = _layer(select, attrs, op, extents, FEW_ZEROS)
     columns = _columns(select, attrs, op, extents)
     if columns is not None and not layer.kind.endswith("_wide"):
         alone = _layer(select, attrs, op, extents, FEW_ZEROS, may_be_dense=False)
-        return layer, _with(alone, columns), None, []
+        return layer, _with(alone, columns), (), []
     joined = layer
     if layer.constants.groups > 1:
         joined = _layer(select, attrs, op, extents, MANY_ZEROS)
     joined = _joined(select, joined, op, extents)
     phases = _row_phases(select, attrs, op, extents, layer)
-    return layer, joined, _gathered(select, attrs, op, extents, joined), phases
+    return layer, joined, _copying(select, attrs, op, extents, joined), phases
 
 
-def _gathered(
+def _copying(
     select: Selector,
     attrs: ops.ConvAttrs,
     op: Op,
     fields: Mapping[str, int],
     other: _Layer,
-) -> _Layer | None:
-    """The layer as it is, where conv2d_gathered takes fewer instructions than `other` does; not where other
-    channels may lie between the pixels."""
+) -> tuple[_Layer, ...]:
+    """The layer as it is, for kernels that copy the image and take fewer instructions than `other` does; not
+    where other channels may lie between the pixels."""
     if select.target.isa is not Isa.MVE or select.choice is not KernelChoice.BUILTIN:
-        return None
+        return ()
     if (
         other.kind != "conv2d"
         or other.types != (DType.S8.value,)
         or select.is_joined(op.outputs[0])
     ):
-        return None
+        return ()
     alone = _layer(select, attrs, op, fields, 0)
     facts = {**fields, "groups": alone.constants.groups}
-    others = {**fields, "groups": other.constants.groups, **other.joined}
-    pays = gathered.pays(facts, instructions_mve(others, wide=False))
-    return replace(alone, gathers=True) if pays else None
+    most = instructions_mve(
+        {**fields, "groups": other.constants.groups, **other.joined}, wide=False
+    )
+    paying = [symbol for symbol in gathered.SYMBOLS if gathered.pays(symbol, facts, most)]
+    paying.sort(key=lambda symbol: gathered.instructions(symbol, facts))
+    return tuple(replace(alone, copies=symbol) for symbol in paying)
 
 
 def _columns(
@@ -270,12 +273,12 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     weight = constant_data(select, op.inputs[1], op, "weights")
     if _is_reversed(select, attrs, op, weight):
         extents |= places(attrs.window)
-    layer, joined, gathers, phases = select.once(lambda: _layers(select, attrs, op, extents))
+    layer, joined, copying, phases = select.once(lambda: _layers(select, attrs, op, extents))
     if phases and not select.avoids(ROW_PHASES):
         select.others.add(ROW_PHASES)
         return _rows(select, attrs, op, extents, phases)
     if not select.avoids(NEIGHBOURS):
-        layer = joined if gathers is None or select.avoids(gathered.SYMBOL) else gathers
+        layer = next((way for way in copying if not select.avoids(way.copies)), joined)
     positions = (
         out.numel
         if not isinstance(attrs, ops.TransposeConv2d)
@@ -320,7 +323,7 @@ def _kernel(
         "largest_plain_sum": layer.largest_plain_sum,
         "largest_start": layer.largest_start,
         "largest_bias": int(np.abs(layer.constants.bias.astype(np.int64)).max(initial=0)),
-        "gathers": layer.gathers,
+        "copies": layer.copies,
         "least_weight": int(constant_data(select, op.inputs[1], op, "weights").min(initial=0)),
     }
     kernel = select.kernel(layer.kind, layer.types, op, facts)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the convolutions of a network take conv2d_gathered, for which plan/lower/conv.py names those that
-it makes faster.
+"""Whether the convolutions of a network take conv2d_gathered and conv2d_direct, for which plan/lower/conv.py
+names those that they make faster.
 
 They share its code. So what they save together has to be worth the flash that it takes, or none of them
 does. Where some do without, as its scratch has no room, that is asked again of the others.
@@ -10,43 +10,60 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir import Op
+from ...ir import Graph
 from ..kernels import gathered
 from ..kernels.table import code_sizes
-from ..lower.context import Lowered
+from ..lower.context import Lowered, Lowerings
 from ..lower.neighbours import instructions_mve
+from ..types import Call
 from .whole import Spare, WholeCalls
 
 _PER_BYTE = 2  # instructions that each must save
 
 
-def gathering(whole: WholeCalls) -> Spare:
-    """The convolutions that take it, as what they would do without."""
+def copying(whole: WholeCalls) -> Spare:
+    """The convolutions that take one of them, as what they would do without."""
     return frozenset(
-        (op.outputs[0], gathered.SYMBOL)
+        (op.outputs[0], symbol)
         for op in whole.graph.ops
         for call in whole.lowered(op).calls
-        if call.kernel.symbol == gathered.SYMBOL
+        if call.kernel.symbol in gathered.SYMBOLS
+        for symbol in gathered.SYMBOLS
     )
 
 
-def is_worth_its_code(whole: WholeCalls, gathering: Spare) -> bool:
-    """Whether the convolutions that take it save enough together."""
+def not_worth_their_code(graph: Graph, lowerings: Lowerings) -> frozenset[str]:
+    """Those of them that no convolution takes."""
+    avoid: frozenset[str] = frozenset()
+    for symbol in gathered.SYMBOLS:
+        if not is_worth_its_code(WholeCalls(graph, lowerings, avoid), symbol):
+            avoid |= {symbol}
+    return avoid
 
-    def without(op: Op) -> Lowered:
-        is_one = (op.outputs[0], gathered.SYMBOL) in gathering
-        return whole.lowered(op, {gathered.SYMBOL} if is_one else frozenset())
 
-    ways = [(whole.lowered(op), without(op)) for op in whole.graph.ops]
-    changed = [(own, other) for own, other in ways if own is not other]
+def is_worth_its_code(whole: WholeCalls, symbol: str) -> bool:
+    """Whether the convolutions that take a kernel save enough together; true where none does."""
+    ways = [(whole.lowered(op), whole.lowered(op, {symbol})) for op in whole.graph.ops]
+    changed = [
+        (own, other)
+        for own, other in ways
+        if any(call.kernel.symbol == symbol for call in own.calls)
+    ]
+    if not changed:
+        return True
     saved = sum(
-        sum(call.turns * instructions_mve(call.int_fields, wide=False) for call in other.calls)
-        - sum(call.turns * gathered.instructions(call.int_fields) for call in own.calls)
+        sum(map(_instructions, other.calls)) - sum(map(_instructions, own.calls))
         for own, other in changed
     )
     constants = sum(_constants(own) - _constants(other) for own, other in changed)
     code = _code([own for own, _ in ways]) - _code([other for _, other in ways])
     return saved >= _PER_BYTE * (code + constants)
+
+
+def _instructions(call: Call) -> float:
+    if call.kernel.symbol in gathered.SYMBOLS:
+        return call.turns * gathered.instructions(call.kernel.symbol, call.int_fields)
+    return call.turns * instructions_mve(call.int_fields, wide=False)
 
 
 def _constants(lowered: Lowered) -> int:

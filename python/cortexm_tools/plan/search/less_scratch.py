@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir import Op
+from ..kernels import gathered
 from ..lower.transposed import ROW_PHASES
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
 from .candidates import Candidates
-from .gathers import gathering, is_worth_its_code
+from .gathers import copying, is_worth_its_code
 from .whole import Spare
 
 Choice = tuple[Candidates, tuple[Chain, ...]]
@@ -49,19 +50,22 @@ def fit(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) ->
 def _without_growth(choose: Callable[[Spare, int | None], Choice]) -> Choice:
     spare: Spare = frozenset()
     choice = choose(spare, None)
-    gathers = gathering(choice[0].whole)
-    copying = gathers | {pair for pair in _with_scratch(*choice, 0) if pair[1] in _WITH_ROWS}
-    if not copying:
+    copies = copying(choice[0].whole)
+    some = copies | {pair for pair in _with_scratch(*choice, 0) if pair[1] in _WITH_ROWS}
+    if not some:
         return choice
-    least = choose(copying, None)
-    while not _is_within(choice, _size(least)) and copying - spare:
-        more = _with_scratch(*choice, _size(least)) & copying - spare
+    least = choose(some, None)
+    size = _size(least)
+    while not _is_within(choice, size) and some - spare:
+        large = {tensor for tensor, _ in _with_scratch(*choice, size)}
+        left = some - spare
         # Where each step would have room alone, the half of them that needs most gives way.
-        spare |= more or _busiest(*choice, copying - spare)
+        spare |= {pair for pair in left if pair[0] in large} or _busiest(*choice, left)
         choice = choose(spare, None)
-    if _is_within(choice, _size(least)) and not is_worth_its_code(choice[0].whole, gathers - spare):
-        choice = choose(spare | gathers, None)
-    return choice if _is_within(choice, _size(least)) else least
+    whole = choice[0].whole
+    if not all(is_worth_its_code(whole, symbol) for symbol in gathered.SYMBOLS):
+        choice = choose(spare | copies, None)
+    return choice if _is_within(choice, size) else least
 
 
 def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Choice:

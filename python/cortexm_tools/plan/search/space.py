@@ -8,14 +8,13 @@ from functools import cached_property
 
 from ...ir import Graph
 from ...target import Isa, Optimize, Target
-from ..kernels import gathered
 from ..kernels.table import KernelChoice
 from ..lower.context import Lowerings
 from ..lower.functions import fuse_functions
 from ..lower.gates import fuse_gates
 from ..memory.states import settle
 from .candidates import Candidates
-from .gathers import gathering, is_worth_its_code
+from .gathers import not_worth_their_code
 from .least_flash import MORE_CONSTANTS, larger_kernels
 from .matrix_bands import together
 from .order import smallest_order
@@ -66,11 +65,8 @@ class SearchSpace:
 
     @cached_property
     def _avoid(self) -> frozenset[str]:
-        """The kernel that is not worth its code in this graph."""
-        whole = WholeCalls(self.graph, self._lowerings)
-        some = gathering(whole)
-        is_worth_it = not some or is_worth_its_code(whole, some)
-        return frozenset() if is_worth_it else frozenset({gathered.SYMBOL})
+        """The kernels that are not worth their code in this graph."""
+        return not_worth_their_code(self.graph, self._lowerings)
 
     @cached_property
     def _orders(self) -> list[Graph]:

@@ -40,8 +40,8 @@ def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
 
 def _plain(call: Call) -> float:
     """Instructions of a layer without tiles."""
-    if call.kernel.symbol == gathered.SYMBOL:
-        return gathered.instructions(call.int_fields)
+    if call.kernel.symbol in gathered.SYMBOLS:
+        return gathered.instructions(call.kernel.symbol, call.int_fields)
     return gemm.instructions(call.int_fields, False)
 
 
