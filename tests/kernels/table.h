@@ -533,6 +533,7 @@
     K(center_u8s8, mve, center_u8s8_case)                                                          \
     K(lookup_u8s8, mve, lookup_in_turns_u8s8_case)                                                 \
     K(lookup_u8s16, mve, lookup_in_turns_u8s16_case)                                               \
+    K(fill_x8, mve, fill_x8_case)                                                                  \
     K(move_x8, mve, move_x8_case)                                                                  \
     K(copy_x8, mve, copy_x8_case)                                                                  \
     K(copy_x16, mve, copy_x16_case)                                                                \

@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import Plan, make_plan
+from cortexm_tools.plan.check.gathered import check_pooled
+from cortexm_tools.plan.types import ScratchArg
 from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_jobs
@@ -52,8 +56,8 @@ M55 = Target.parse("cortex-m55")
 
 
 def pooled(*windows: Window, channels: int, room: int = 0) -> Graph:
-    """A maximum and an average of each window on images of 17 rows and 19 columns; with `room` the last one
-    is on one of so many more rows and columns."""
+    """A maximum and an average of each window on images of 17 rows and 19 columns; with `room` also one on
+    so many more rows and columns."""
     net = Net("pools", channels)
     x = net.input((1, channels, 17, 19), DType.S8)
     outs = []
@@ -112,6 +116,25 @@ def test_no_rows_where_the_arena_would_grow() -> None:
     alone, roomy = (make_plan(pooled(one, channels=3, room=room), M55) for room in (0, 40))
     assert not any("rows" in kernel for kernel in pools_of(alone))
     assert any("rows" in kernel for kernel in pools_of(roomy))
+
+
+def test_windows_outside_and_little_scratch_are_found_out() -> None:
+    plan = make_plan(pooled(*ROWS, channels=3, room=60), M55)
+    for step in plan.steps:
+        for call in step.calls:
+            if "pool2d_rows" not in call.kernel.op:
+                continue
+            check_pooled(plan, step)
+            for name, value in (("in_y0", -1), ("in_x0", 19), ("kernel_h", 90), ("dilation_w", 2)):
+                fields = tuple((dict(call.fields) | {name: value}).items())
+                with pytest.raises(CortexMError, match="windows are not as"):
+                    check_pooled(plan, replace(step, calls=(replace(call, fields=fields),)))
+            args = tuple(
+                ScratchArg(arg.nbytes - 1) if isinstance(arg, ScratchArg) else arg
+                for arg in call.args
+            )
+            with pytest.raises(CortexMError, match="not enough scratch"):
+                check_pooled(plan, replace(step, calls=(replace(call, args=args),)))
 
 
 def test_short_rows_are_a_single_pixel() -> None:

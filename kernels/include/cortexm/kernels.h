@@ -733,6 +733,7 @@ CORTEXM_CAST(cortexm_cast_f32s64_scalar, float, int64_t);
 CORTEXM_FILL(cortexm_fill_x8_scalar);
 CORTEXM_FILL(cortexm_fill_x16_scalar);
 CORTEXM_FILL(cortexm_fill_x32_scalar);
+CORTEXM_FILL(cortexm_fill_x8_mve);
 CORTEXM_MOVE(cortexm_move_x8_scalar);
 CORTEXM_MOVE(cortexm_move_x8_v7m);
 CORTEXM_MOVE(cortexm_move_x8_mve);

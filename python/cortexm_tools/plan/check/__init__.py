@@ -12,7 +12,7 @@ from .affine import check_affine
 from .bands import check_bands
 from .concat import check_joins
 from .gates import check_gates
-from .gathered import check_gathered
+from .gathered import check_gathered, check_pooled
 from .in_place import check_views, overwrites_in_place
 from .joined import check_joined
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
@@ -44,7 +44,8 @@ def check_plan(plan: Plan) -> Plan:
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
     (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions with
     other groups, channels or windows than the model's have its products (joined.py); those by tiles have
-    windows, clamps and biases for these (tiles.py), and those that gather have near inputs (gathered.py).
+    windows, clamps and biases for these (tiles.py), and those that gather have near inputs, and pools windows
+    inside the image (gathered.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -83,6 +84,7 @@ def check_plan(plan: Plan) -> Plan:
         check_transposed(plan, step)
         check_tiles(plan, step)
         check_gathered(plan, step)
+        check_pooled(plan, step)
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)

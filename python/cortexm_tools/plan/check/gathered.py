@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What conv2d_gathered and conv2d_direct take for granted (kernels/src/conv/conv2d_gathered_mve.inc): where
-inputs lie in their copy of the image, and that the copy has room."""
+"""What kernels take for granted that copy an image to scratch: conv2d_gathered and conv2d_direct (kernels/src/
+conv/conv2d_gathered_mve.inc), where inputs lie in the copy, and that it has room; pools of few channels
+(kernels/src/pool/pool_codes_mve.inc), that all windows are inside the image, and room for a row of these."""
 
 from __future__ import annotations
 
@@ -28,6 +29,38 @@ def check_gathered(plan: Plan, step: Step) -> None:
                 f"windows are too large for {call.kernel.symbol}", where=str(step.op.layer)
             )
         if _room(call) < _needed(call.int_fields, rows, columns, is_direct):
+            raise CortexMError(
+                f"{call.kernel.symbol} has not enough scratch", where=str(step.op.layer)
+            )
+
+
+_POOLS = {"max_pool2d_rows": (1, 16), "avg_pool2d_rows": (2, 8)}  # bytes of scratch, lanes
+
+
+def check_pooled(plan: Plan, step: Step) -> None:
+    """Every call of a pool that makes a row of those of its windows finds these in the image, has scratch for
+    that row, and sums that fit in 16 bits.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    for call in step.calls:
+        if call.kernel.op not in _POOLS:
+            continue
+        size, lanes = _POOLS[call.kernel.op]
+        fields, (rows, columns) = call.int_fields, (_extent(call.int_fields, d) for d in "hw")
+        are_inside = (
+            min(fields["in_y0"], fields["in_x0"]) >= 0
+            and fields["in_y0"] + rows <= fields["in_h"]
+            and fields["in_x0"] + columns <= fields["in_w"]
+            and fields["dilation_h"] == fields["dilation_w"] == 1
+        )
+        pixels = fields["kernel_h"] * fields["kernel_w"]
+        if not are_inside or fields["channels"] >= lanes or (size == 2 and pixels > 255):
+            raise CortexMError(
+                f"windows are not as {call.kernel.symbol} has them", where=str(step.op.layer)
+            )
+        if _room(call) < size * columns * fields["channels"]:
             raise CortexMError(
                 f"{call.kernel.symbol} has not enough scratch", where=str(step.op.layer)
             )

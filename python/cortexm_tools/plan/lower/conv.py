@@ -85,8 +85,8 @@ class _Layer:
 def _layers(
     select: Selector, attrs: ops.ConvAttrs, op: Op, fields: dict[str, Field]
 ) -> tuple[_Layer, _Layer, tuple[_Layer, ...], list[tuple[RowPhase, _Layer]]]:
-    """The layer for the least constants, with more groups and neighbouring pixels computed as one, for kernels
-    that copy the image and are better still, the best first, and as the layers of its rows."""
+    """The layer for the least constants, with more groups and neighbouring pixels computed as one, for
+    kernels that copy the image and are better still, the best first, and as the layers of its rows."""
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
     layer = _layer(select, attrs, op, extents, FEW_ZEROS)
     columns = _columns(select, attrs, op, extents)
