@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels take for granted that copy an image to scratch: conv2d_gathered and conv2d_direct (kernels/src/
-conv/conv2d_gathered_mve.inc), where inputs lie in the copy, and that it has room; pools of few channels
-(kernels/src/pool/pool_codes_mve.inc), that all windows are inside the image, and room for a row of these."""
+"""What kernels take for granted that copy an image to scratch: conv2d_gathered and conv2d_direct
+(kernels/src/conv/conv2d_gathered_mve.inc), where inputs lie in the copy, and that it has room; pools of few
+channels (kernels/src/pool/pool_codes_mve.inc), that all windows are inside the image, and room for a row of
+these."""
 
 from __future__ import annotations
 
