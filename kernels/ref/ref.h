@@ -30,6 +30,7 @@
 /* kernels: begin; written by scripts/kernel_files.py */
 /* conv */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_ref);
+CORTEXM_CONV_S8(cortexm_conv2d_widened_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_planes_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_columns_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_fours_s8_ref);

@@ -35,6 +35,7 @@ typedef enum {
     CONV_RAISED,
     CONV_GATHERED,
     CONV_DIRECT,
+    CONV_WIDENED,
     CONV_GEMM4,
     CONV_FEW,
     CONV_TILES,
@@ -92,6 +93,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise_left_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_LEFT)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
 #define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
+#define conv_widened_s8_case(variant, ref) conv_case(variant, ref, CONV_WIDENED)
 #define conv_gathered_s8_case(variant, ref) conv_case(variant, ref, CONV_GATHERED)
 #define conv_direct_s8_case(variant, ref) conv_case(variant, ref, CONV_DIRECT)
 #define conv_tiles_s8_case(variant, ref) conv_case(variant, ref, CONV_TILES)

@@ -119,6 +119,30 @@ static int32_t direct_scratch(const cortexm_conv_s8_t *p, int32_t group_in)
     return 12 * p->out_c + 4 * words + (is_whole ? 0 : COPY_BYTES(*p, group_in) + 16 * sixteens - piece);
 }
 
+/* As `scratch` in plan/kernels/widened.py. */
+#define WIDENED_ROW(p, group_in)                                                                    \
+    (((group_in) + 1) / 2 *                                                                        \
+     ((((p).out_w - 1) * (p).stride_w + ((p).kernel_w - 1) * (p).dilation_w) / (p).stride_w + 1) *  \
+     (p).stride_w)
+#define WIDENED_REACH(p) (((p).kernel_h - 1) * (p).dilation_h + 1)
+#define WIDENED_SCRATCH(p, group_in)                                                                \
+    (12 * (p).stride_w +                                                                           \
+     8 * ((group_in) == 1 ? ((p).kernel_h + 1) / 2 : (p).kernel_h) * (p).kernel_w *                \
+         (((group_in) + 1) / 2) +                                                                  \
+     4 * WIDENED_ROW(p, group_in) *                                                                 \
+         ((widened_together(&(p), WIDENED_ROW(p, group_in)) - 1) * (p).stride_h + WIDENED_REACH(p)))
+
+/* Rows of outputs that are computed together. */
+static int32_t widened_together(const cortexm_conv_s8_t *p, int32_t row)
+{
+    int32_t rows = 1;
+
+    while (rows < p->out_h && (rows * p->stride_h + WIDENED_REACH(*p)) * row <= 768) {
+        ++rows;
+    }
+    return rows;
+}
+
 /* Bytes from the first input of a chunk of a window to the last one's of the seventh pixel, at most. */
 static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs)
 {
@@ -229,7 +253,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t group_out = kind == CONV_FEW ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
     const int has_groups = kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8);
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
-    const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
+    const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
     const int32_t multiple = kind == DEPTHWISE_TAP_FOURS ? between(1, 3) : 1;
     int32_t in_size;
@@ -285,6 +309,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     p.in_row_stride = p.in_w * p.in_c + between(0, 3);
     if (kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_PIXEL8) {
         MAKE_PIXEL(p);
+    }
+    if (kind == CONV_WIDENED) {
+        p.out_w += p.out_w < 4 ? 3 : 0;
+        if (one_in(4)) { /* in several bands */
+            p.out_h += 12;
+        }
     }
     if (kind == CONV_FEW) {
         p.kernel_h = p.kernel_w = 1;
@@ -445,6 +475,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         weight = packed;
         scratch = allocate(direct_scratch(&p, group_in));
     }
+    if (kind == CONV_WIDENED) {
+        packed = pack_widened_pairs(&p, weight);
+        free(weight);
+        weight = packed;
+        scratch = allocate(WIDENED_SCRATCH(p, group_in));
+    }
     if (kind == CONV_TILES) {
         weight = pack_tiles(&p, weight);
         bias = pack_tile_tables(&p, bias);
@@ -513,7 +549,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         }
         free(weight);
         weight = packed;
-    } else if (is_planes) {
+    } else if (is_planes && kind != CONV_WIDENED) {
         scratch = allocate(kind == DEPTHWISE_BLOCKS ? BLOCKS_SCRATCH(p) : PLANES_SCRATCH(p));
     } else if (kind == DEPTHWISE_PIXEL4) {
         packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);

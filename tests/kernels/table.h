@@ -355,6 +355,7 @@
     K(move_x8, v7m, move_x8_case)
 
 #define DSP_KERNELS(K)                                                                             \
+    K(conv2d_widened_s8, dsp, conv_widened_s8_case)                                                \
     K(conv2d_planes_s8, dsp, conv_planes_s8_case)                                                  \
     K(conv2d_columns_s8, dsp, conv_columns_s8_case)                                                \
     K(conv2d_fours_s8, dsp, conv_signed_split_fours_s8_case)                                       \

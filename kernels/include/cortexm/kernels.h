@@ -272,6 +272,7 @@ CORTEXM_CONV_S8(cortexm_conv2d_s8_v7m);
 CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_scalar);
 CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_v6m);
 CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_v7m);
+CORTEXM_CONV_S8(cortexm_conv2d_widened_s8_dsp);
 CORTEXM_CONV_S8(cortexm_conv2d_planes_s8_dsp);
 CORTEXM_CONV_S8(cortexm_conv2d_planes_s8_mve);
 CORTEXM_CONV_S8(cortexm_conv2d_columns_s8_dsp);

@@ -250,6 +250,7 @@
 #undef MAX_SHIFT
 #undef MAX_SIZE
 #undef MOST_OF_ONE
+#undef MOST_WORDS
 #undef MOVE_BLOCKS
 #undef MOVE_IN_ASSEMBLY_scalar
 #undef MOVE_IN_ASSEMBLY_v7m

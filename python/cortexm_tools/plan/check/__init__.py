@@ -29,6 +29,7 @@ from .sums import (
 from .tables import check_tables
 from .tiles import check_tiles
 from .transposed import check_transposed
+from .widened import check_widened
 
 
 def check_plan(plan: Plan) -> Plan:
@@ -44,8 +45,8 @@ def check_plan(plan: Plan) -> Plan:
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
     (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions with
     other groups, channels or windows than the model's have its products (joined.py); those by tiles have
-    windows, clamps and biases for these (tiles.py), and those that gather have near inputs, and pools windows
-    inside the image (gathered.py).
+    windows, clamps and biases for these (tiles.py), those that gather have near inputs, and pools windows
+    inside the image (gathered.py), and those that do not have room for rows (widened.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -85,6 +86,7 @@ def check_plan(plan: Plan) -> Plan:
         check_tiles(plan, step)
         check_gathered(plan, step)
         check_pooled(plan, step)
+        check_widened(plan, step)
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)

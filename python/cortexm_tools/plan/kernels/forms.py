@@ -35,6 +35,7 @@ FORMS: dict[str, Form] = {
     "column_twos": Form(packing.column_twos, packing.column_twos_size, packing.two_tables),
     "depthwise16": Form(packing.depthwise16),
     "depthwise8": Form(packing.depthwise8, packing.depthwise8_size),
+    "widened_pairs": Form(packing.widened_pairs, packing.widened_pairs_size),
     "eights": Form(packing.eights),
     "float_eights": Form(packing.float_eights, packing.float_eights_size),
     "fours": Form(packing.fours),

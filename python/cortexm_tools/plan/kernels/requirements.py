@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...target import CORES
-from . import cmsis_nn, gathered, planes
+from . import cmsis_nn, gathered, planes, widened
 
 Facts = Mapping[str, Any]
 
@@ -432,6 +432,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_plane": _one_plane,
     "gathers": _copies(gathered.GATHERED),
     "reads_rows": _copies(gathered.DIRECT),
+    "widens": _copies(widened.SYMBOL),
     "planes_pay_dsp": planes.pay_dsp,
     "planes_pay_mve": lambda facts: not facts.get("copies") and planes.pay_mve(facts),
     "blocks_pay": planes.pay_blocks,
@@ -760,6 +761,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "wide_columns": _wide_columns,
     "gathered": gathered.scratch_gathered,
     "direct": gathered.scratch_direct,
+    "widened": widened.scratch,
     "tile": _tile,
     "two_phase_windows": _two_phase_windows,
     "two_wide_phase_windows": _two_wide_phase_windows,

@@ -12,7 +12,7 @@ import numpy as np
 from ...ir import Array, DType, Op, ops
 from ...ir.geometry import Window
 from ...target import Isa
-from ..kernels import gathered, planes
+from ..kernels import gathered, planes, widened
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
@@ -28,6 +28,7 @@ from .neighbours import (
     NEIGHBOURS,
     Joined,
     dense,
+    instructions_dsp,
     instructions_mve,
     is_dense_best,
     join_columns,
@@ -110,7 +111,8 @@ def _copying(
 ) -> tuple[_Layer, ...]:
     """The layer as it is, for kernels that copy the image and take fewer instructions than `other` does; not
     where other channels may lie between the pixels."""
-    if select.target.isa is not Isa.MVE or select.choice is not KernelChoice.BUILTIN:
+    isa = select.target.isa
+    if isa not in (Isa.MVE, Isa.DSP) or select.choice is not KernelChoice.BUILTIN:
         return ()
     if (
         other.kind != "conv2d"
@@ -120,9 +122,12 @@ def _copying(
         return ()
     alone = _layer(select, attrs, op, fields, 0)
     facts = {**fields, "groups": alone.constants.groups}
-    most = instructions_mve(
-        {**fields, "groups": other.constants.groups, **other.joined}, wide=False
-    )
+    others = {**fields, "groups": other.constants.groups, **other.joined}
+    if isa is Isa.DSP:
+        most = instructions_dsp(others, wide=False)
+        pays = widened.pays(facts, most, planes.pay(isa, others))
+        return (replace(alone, copies=widened.SYMBOL),) if pays else ()
+    most = instructions_mve(others, wide=False)
     paying = [symbol for symbol in gathered.SYMBOLS if gathered.pays(symbol, facts, most)]
     paying.sort(key=lambda symbol: gathered.instructions(symbol, facts))
     return tuple(replace(alone, copies=symbol) for symbol in paying)
@@ -167,8 +172,10 @@ def _joined(select: Selector, layer: _Layer, op: Op, fields: Mapping[str, int]) 
         return layer
     if layer.kind == "transpose_conv2d":
         joined = join_phases(select.target, constants.weight, fields, constants.wide)
-    elif layer.kind != "conv2d" or (select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields)):
-        joined = None
+    elif layer.kind != "conv2d" or (
+        constants.wide and select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields)
+    ):
+        joined = None  # of int16 one channel at a time has no estimate
     else:
         is_reversed = isinstance(op.attrs, ops.TransposeConv2d)  # check/transposed.py knows no rows
         joined = join_neighbours(
@@ -273,7 +280,10 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     weight = constant_data(select, op.inputs[1], op, "weights")
     if _is_reversed(select, attrs, op, weight):
         extents |= places(attrs.window)
-    layer, joined, copying, phases = select.once(lambda: _layers(select, attrs, op, extents))
+    clamp: dict[str, Field] = {"act_min": attrs.act_min, "act_max": attrs.act_max}
+    layer, joined, copying, phases = select.once(
+        lambda: _layers(select, attrs, op, extents | clamp)
+    )
     if phases and not select.avoids(ROW_PHASES):
         select.others.add(ROW_PHASES)
         return _rows(select, attrs, op, extents, phases)

@@ -44,13 +44,11 @@ def groups_to_join(
     depth = weight[0].size
 
     def cost(joined: int) -> float:
+        facts = {**fields, "groups": groups // joined}
         if target.isa is Isa.MVE:
-            found = gemm.instructions({**fields, "groups": groups // joined}, wide=False)
+            found = gemm.instructions(facts, wide=False)
         else:
-            each, product = _ONE_GROUP if joined == groups else _COSTS
-            products = weight.size // groups * joined**2
-            pixels = fields["out_h"] * fields["out_w"]
-            found = pixels * groups / joined * (each + product * products)
+            found = in_groups(facts)
         return found + _PER_BYTE * weight.size * (joined - 1)
 
     fitting = [
@@ -61,6 +59,14 @@ def groups_to_join(
         and weight.size * (joined - 1) <= most
     ]
     return min([1, *fitting], key=cost)
+
+
+def in_groups(facts: Mapping[str, int]) -> float:
+    """Of one image on DSP, with a window for each group."""
+    groups = facts["groups"]
+    each, product = _ONE_GROUP if groups == 1 else _COSTS
+    products = facts["kernel_h"] * facts["kernel_w"] * facts["in_c"] * facts["out_c"] / groups**2
+    return float(facts["out_h"] * facts["out_w"] * groups * (each + product * products))
 
 
 def with_zeros(weight: Array, groups: int, joined: int) -> Array:

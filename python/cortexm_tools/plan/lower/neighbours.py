@@ -25,6 +25,7 @@ from ...ir.fixed_point import I64
 from ...ir.geometry import Window
 from ...target import Isa, Target
 from ..kernels import gemm, planes
+from .groups import in_groups
 
 NEIGHBOURS = "neighbours"
 """The name under which a plan does without."""
@@ -32,7 +33,8 @@ NEIGHBOURS = "neighbours"
 
 @dataclass(frozen=True)
 class _Costs:
-    """Instructions of conv2d on DSP, from what `python -m benchmarks.sweep --kinds conv` counts.
+    """Instructions of conv2d on DSP, from what `python -m benchmarks.sweep --kinds conv` counts; of int8
+    without a clamp.
 
     Attributes:
         pixel: of a pixel, and `code` for each of its inputs.
@@ -50,9 +52,11 @@ class _Costs:
     product_alone: float
 
 
-_COSTS_S8 = _Costs(100, 1.2, 2.3, 45, 1.42, 45, 1.42)
+_COSTS_S8 = _Costs(93, 1.2, 2.3, 17, 1.42, 31, 1.42)
 _COSTS_S16 = _Costs(112, 2.3, 2.5, 39, 1.59, 42, 1.0)
-_UNEVEN = 38  # of a row of a window of int8 that is copied first, as pixels are no fours of codes
+# Of a row of a window of int8 that is copied first, as pixels are no fours of codes, and of one that leaves
+# the image.
+_UNEVEN, _OUTSIDE = 38, 70
 
 _COLUMNS = {Isa.MVE: planes.columns_mve, Isa.DSP: planes.columns_base}
 
@@ -102,7 +106,7 @@ def join_neighbours(
     is_dilated = fields["dilation_w"] > 1 and fields["kernel_w"] > 1
     alone = instructions(target.isa, weight, fields, wide)
     ways = list(_ways(weight, fields, 1 if is_dilated else 2))
-    if target.isa is Isa.MVE and rows:
+    if rows:
         ways += _whole_row(weight, fields)
     best, found = alone, None
     for joined in ways:
@@ -117,20 +121,40 @@ def join_neighbours(
 
 def instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool) -> float:
     """Of one image, by conv2d."""
-    outputs, kernel_h, kernel_w, in_c = weight.shape
-    if isa is Isa.MVE:
-        return instructions_mve({**fields, "groups": 1, "in_c": in_c, "out_c": outputs}, wide)
+    outputs, _, _, in_c = weight.shape
+    facts = {**fields, "groups": 1, "in_c": in_c, "out_c": outputs}
+    return instructions_mve(facts, wide) if isa is Isa.MVE else instructions_dsp(facts, wide)
+
+
+def instructions_dsp(facts: Mapping[str, int], wide: bool) -> float:
+    """Of one image on DSP."""
+    if facts["groups"] > 1:
+        return in_groups(facts)
+    if planes.pay(Isa.DSP, facts):
+        return planes.instructions(Isa.DSP, facts)
+    kernel_h, kernel_w, in_c = facts["kernel_h"], facts["kernel_w"], facts["in_c"]
     costs = _COSTS_S16 if wide else _COSTS_S8
     depth = kernel_h * kernel_w * in_c
-    twos, left = divmod(outputs, 2)
+    twos, left = divmod(facts["out_c"], 2)
     total = costs.pixel + costs.code * depth
     total += twos * (costs.two + costs.product * depth)
     total += left * (costs.alone + costs.product_alone * depth)
     if not wide and in_c % 4 != 0:
-        total += _UNEVEN * kernel_h * (kernel_w if fields["dilation_w"] > 1 else 1)
-    if (kernel_h, kernel_w) != (1, 1) or min(fields["in_y0"], fields["in_x0"]) < 0:
+        total += _UNEVEN * kernel_h * (kernel_w if facts["dilation_w"] > 1 else 1)
+    if (kernel_h, kernel_w) != (1, 1) or min(facts["in_y0"], facts["in_x0"]) < 0:
         total += costs.copied * depth
-    return float(fields["out_h"] * fields["out_w"] * total)
+    if not wide:
+        total += _OUTSIDE * kernel_h * (1 - _inside(facts, "h") * _inside(facts, "w"))
+    clamp = 0.0 if wide else planes.clamp_dsp(facts)
+    return float(facts["out_h"] * facts["out_w"] * total + clamp)
+
+
+def _inside(facts: Mapping[str, int], along: str) -> float:
+    """The share of windows that are inside of the image along an axis."""
+    stride, first = facts[f"stride_{along}"], facts["in_y0" if along == "h" else "in_x0"]
+    reach = (facts[f"kernel_{along}"] - 1) * facts[f"dilation_{along}"] + 1
+    places = range(first, first + facts[f"out_{along}"] * stride, stride)
+    return sum(0 <= at <= facts[f"in_{along}"] - reach for at in places) / len(places)
 
 
 def instructions_mve(facts: Mapping[str, int], wide: bool) -> float:

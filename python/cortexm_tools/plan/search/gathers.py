@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir import Graph
-from ..kernels import gathered
+from ..kernels import gathered, widened
 from ..kernels.table import code_sizes
 from ..lower.context import Lowered, Lowerings
 from ..lower.neighbours import instructions_mve
@@ -22,13 +22,14 @@ _PER_BYTE = 2  # instructions that each must save
 
 
 def copying(whole: WholeCalls) -> Spare:
-    """The convolutions that take one of them, as what they would do without."""
+    """The convolutions that take one of them, or conv2d_widened, as what they would do without."""
+    alike = {symbol: gathered.SYMBOLS for symbol in gathered.SYMBOLS}
+    alike[widened.SYMBOL] = (widened.SYMBOL,)
     return frozenset(
         (op.outputs[0], symbol)
         for op in whole.graph.ops
         for call in whole.lowered(op).calls
-        if call.kernel.symbol in gathered.SYMBOLS
-        for symbol in gathered.SYMBOLS
+        for symbol in alike.get(call.kernel.symbol, ())
     )
 
 

@@ -6,7 +6,7 @@ needs more than the limit give up the variant that they have, as long as there i
 limit is met. Operators below the limit keep their kernels.
 
 Without a limit, a kernel that copies an image or makes rows in scratch for speed alone is given up where the
-arena grows by it, and conv2d_gathered where too few are left to be worth its code.
+arena grows by it, and conv2d_gathered and conv2d_direct where too few are left to be worth their code.
 """
 
 from __future__ import annotations
@@ -79,6 +79,12 @@ def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Cho
         latest = choose(spare, ram_limit)
         best = latest if _is_within(latest, _size(best) - 1) else best
     return best
+
+
+def _most(choice: Choice) -> int:
+    """What the step that needs most has to have."""
+    candidates, chains = choice
+    return max(candidates.loads(chains)[1], default=0)
 
 
 def _size(choice: Choice) -> int:
