@@ -23,7 +23,7 @@ _PER_BYTE = 2  # instructions that each must save
 
 def copying(whole: WholeCalls) -> Spare:
     """The convolutions that take one of them, or conv2d_widened, as what they would do without."""
-    alike = {symbol: gathered.SYMBOLS for symbol in gathered.SYMBOLS}
+    alike: dict[str, tuple[str, ...]] = dict.fromkeys(gathered.SYMBOLS, gathered.SYMBOLS)
     alike[widened.SYMBOL] = (widened.SYMBOL,)
     return frozenset(
         (op.outputs[0], symbol)
