@@ -311,9 +311,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         MAKE_PIXEL(p);
     }
     if (kind == CONV_WIDENED) {
-        p.out_w += p.out_w < 4 ? 3 : 0;
+        p.out_w = (uint16_t)(p.out_w < 4 ? p.out_w + 3 : p.out_w);
         if (one_in(4)) { /* in several bands */
-            p.out_h += 12;
+            p.out_h = (uint16_t)(p.out_h + 12);
         }
     }
     if (kind == CONV_FEW) {
