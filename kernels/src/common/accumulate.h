@@ -12,6 +12,13 @@
 #include "common/round.h"
 #include "common/stamp.h"
 
+/* A function that calls do not share out among copies: the stack of each is checked by its name. */
+#if defined __clang__
+#define CORTEXM_NOT_CLONED
+#else
+#define CORTEXM_NOT_CLONED __attribute__((noclone))
+#endif
+
 /* sum of a[0..n) */
 static inline int32_t cortexm_sum_s8(const int8_t *a, int32_t n)
 {
@@ -250,12 +257,7 @@ typedef struct {
         x2 += (n) * (step);                     \
     }
 
-/* cortexm_accumulate4 for them. Not cloned: the stack of each function is checked by its name. */
-#if defined __clang__
-#define CORTEXM_NOT_CLONED
-#else
-#define CORTEXM_NOT_CLONED __attribute__((noclone))
-#endif
+/* cortexm_accumulate4 for them. */
 static CORTEXM_APART CORTEXM_NOT_CLONED void cortexm_accumulate4_dense(float sum[4],
                                                                        const cortexm_terms_t *terms,
                                                                        const float *x,

@@ -162,6 +162,9 @@
 #undef FOUR_CHANNELS
 #undef FOUR_FROM
 #undef FOUR_MORE
+#undef FOUR_OF_EIGHT
+#undef FOUR_OF_FOUR
+#undef FOUR_OF_ONE
 #undef FOUR_PIXELS
 #undef FOUR_TERMS
 #undef FPU_REGISTERS
@@ -247,6 +250,7 @@
 #undef MACS
 #undef MACS4
 #undef MACS8
+#undef MACS_OF
 #undef MAX_SHIFT
 #undef MAX_SIZE
 #undef MOST_OF_ONE
@@ -308,6 +312,9 @@
 #undef OF_WIDTH
 #undef ONE
 #undef ONES
+#undef ONE_OF_EIGHT
+#undef ONE_OF_FOUR
+#undef ONE_OF_ONE
 #undef ONE_f32
 #undef ONE_s16
 #undef ONE_s8
@@ -389,6 +396,7 @@
 #undef ROWS_APART
 #undef ROWS_OF_CHANNELS
 #undef ROW_BYTES
+#undef ROW_OF_ONE
 #undef RUN
 #undef RUN_BYTES
 #undef RUN_STEPS
@@ -496,6 +504,7 @@
 #undef TURN_scalar
 #undef TURN_v6m
 #undef TWO
+#undef TWO_OF_EIGHT
 #undef TWO_PRODUCTS
 #undef TWO_ROWS
 #undef TWO_TAPS
