@@ -236,6 +236,13 @@ class _Replay:
                 (over.dilation[0], 1),
             )
             in_c, in_w, out_c, width = f["in_c"], f["in_w"], f["out_c"], f["out_w"]
+        if call.kernel.op == "conv2d_gathered" and f["kernel_h"] < over.kernel[0]:  # one row of all
+            assert f["in_h"] == f["out_h"] == f["kernel_h"] == over.kernel[1] == 1
+            assert f["kernel_w"] == over.kernel[0] and f["in_x0"] == -over.padding[0] * in_w
+            assert f["dilation_w"] == over.dilation[0] * in_w
+            assert (f["in_w"], f["out_w"]) == (in_h * in_w, out_h * width) and in_w == width
+            over = Window((1, f["kernel_w"]), (1, 1), (0, -f["in_x0"], 0, 0), (1, f["dilation_w"]))
+            in_h, in_w, out_h, width = 1, f["in_w"], 1, f["out_w"]
         in_row = in_w * in_c
         done = self.done[made]
         row0 = done // (width * out_c) % out_h

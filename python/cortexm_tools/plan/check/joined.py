@@ -118,6 +118,8 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
         groups = op.attrs.groups
     else:
         data = data.transpose(3, 1, 2, 0)
+    if _is_in_one_row(plan, op, fields):
+        return data.reshape(out_c, 1, window.kernel[0], -1)
     count = fields["out_c"] // out_c
     rows = tuple(fields[name] for name in ("kernel_h", "stride_h", "dilation_h"))
     step = fields["stride_w"] * fields["in_c"]
@@ -145,6 +147,36 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
         elif first is not None or last is not None or fields["out_w"] > 1 or 0 <= column < in_w:
             return None
     return wide
+
+
+def _is_in_one_row(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
+    """Whether a call takes all rows of the image for one, and finds there the taps of windows of one column:
+    each pixel is as far from the first one, and each tap from the one above, as their rows say, and what is
+    outside is before the first row or behind the last one."""
+    assert isinstance(op.attrs, ops.ConvAttrs)
+    window = op.attrs.window
+    _, in_c, in_h, in_w = plan.graph.tensors[op.inputs[0]].shape
+    _, out_c, out_h, out_w = plan.graph.tensors[op.outputs[0]].shape
+    groups = op.attrs.groups if isinstance(op.attrs, ops.Conv2d) else in_c
+    wanted = {
+        "in_c": in_c,
+        "out_c": out_c,
+        "groups": groups,
+        "in_h": 1,
+        "in_w": in_h * in_w,
+        "in_row_stride": in_h * in_w * in_c,
+        "in_y0": 0,
+        "in_x0": -window.padding[0] * in_w,
+        "out_h": 1,
+        "out_w": out_h * out_w,
+        "kernel_h": 1,
+        "kernel_w": window.kernel[0],
+        "stride_w": 1,
+        "dilation_w": window.dilation[0] * in_w,
+    }
+    is_column = window.kernel[1] == window.stride[0] == 1 and window.padding[1] == 0
+    is_column = is_column and out_w == in_w and window.stride[1] == 1
+    return is_column and all(fields[name] == value for name, value in wanted.items())
 
 
 def _place(element: int, made: int, fields: Mapping[str, int]) -> tuple[int, int] | None:

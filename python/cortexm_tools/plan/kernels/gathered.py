@@ -78,6 +78,22 @@ def _copy(symbol: str, facts: Facts) -> _Copy:
     )
 
 
+def in_one_row(symbol: str, facts: Facts) -> dict[str, int]:
+    """The fields that change where the rows of the image are taken for one, so that few pixels are left of
+    eights: windows of one column become windows of one row, with an old row's columns between their taps.
+    That is for loads that gather, and weights stay in their order. An image of one column saves too little
+    for the code: conv2d has its columns in one piece."""
+    width = facts["in_w"]
+    is_column = facts["kernel_h"] > facts["kernel_w"] == facts["stride_h"] == facts["stride_w"] == 1
+    is_whole = facts["in_x0"] == 0 and facts["out_w"] == width > 1
+    if symbol != GATHERED or not (is_column and is_whole):
+        return {}
+    changed = {f"{name}_h": 1 for name in ("in", "out", "kernel", "dilation")}
+    changed |= {f"{name}_w": facts[f"{name}_h"] * width for name in ("in", "out", "dilation")}
+    changed |= {"kernel_w": facts["kernel_h"], "in_y0": 0, "in_x0": facts["in_y0"] * width}
+    return changed | {"in_row_stride": facts["in_h"] * facts["in_row_stride"]}
+
+
 def scratch_gathered(facts: Facts) -> int:
     return _scratch(GATHERED, facts)
 

@@ -69,7 +69,7 @@ class _Layer:
         kind: the operator whose kernels do, on any of these types.
         largest_sum: a bound of |accumulator|; largest_plain_sum, largest_start: see the functions of
             these names.
-        joined: the fields that change where neighbouring pixels are computed as one.
+        joined: the fields that change where neighbouring pixels are computed as one, or rows are one.
         copies: the symbol of the kernel that computes it from a copy of the image.
     """
 
@@ -128,9 +128,14 @@ def _copying(
         pays = widened.pays(facts, most, planes.pay(isa, others))
         return (replace(alone, copies=widened.SYMBOL),) if pays else ()
     most = instructions_mve(others, wide=False)
-    paying = [symbol for symbol in gathered.SYMBOLS if gathered.pays(symbol, facts, most)]
-    paying.sort(key=lambda symbol: gathered.instructions(symbol, facts))
-    return tuple(replace(alone, copies=symbol) for symbol in paying)
+    changes = {symbol: gathered.in_one_row(symbol, facts) for symbol in gathered.SYMBOLS}
+    paying = [
+        symbol
+        for symbol, changed in changes.items()
+        if gathered.pays(symbol, facts | changed, most)
+    ]
+    paying.sort(key=lambda symbol: gathered.instructions(symbol, facts | changes[symbol]))
+    return tuple(replace(alone, copies=symbol, joined=changes[symbol]) for symbol in paying)
 
 
 def _columns(
