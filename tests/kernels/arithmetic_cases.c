@@ -395,7 +395,7 @@ static int32_t random_box(cortexm_binary_t *p, int32_t sizes[2])
     for (int32_t d = p->rank - 1; d >= 0; --d) {
         int32_t *const stride[2] = {p->a_stride, p->b_stride};
 
-        p->dims[d] = between(1, 4);
+        p->dims[d] = between(1, d == p->rank - 1 && between(0, 1) ? 37 : 4);
         count *= p->dims[d];
         for (int k = 0; k < 2; ++k) {
             if (between(0, 2) != 0) {

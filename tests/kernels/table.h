@@ -414,6 +414,9 @@
     K(gate_s16, dsp, gate_s16_case)                                                                \
     K(add_s16, dsp, add_shifts_right_s16_case)                                                     \
     K(mul_s16, dsp, mul_shifts_right_s16_case)                                                     \
+    K(add_f32, dsp, binary_f32_case)                                                               \
+    K(sub_f32, dsp, binary_f32_case)                                                               \
+    K(mul_f32, dsp, binary_f32_case)                                                               \
     K(log_mel_s16s8, dsp, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, dsp, log_mel_s16s16_case)
 

@@ -68,6 +68,18 @@ def test_matrices_take_blocks_where_there_are_many_products() -> None:
     assert kernels(graph, "cortex-m4") == [f"matmul_{isa}" for isa in expected]
 
 
+def test_long_rows_of_sums_take_eights() -> None:
+    """Not short ones, which take longer to begin than they save, nor few."""
+    net = FloatNet()
+    sizes = ((64, 8), (128, 7), (1, 504), (1, 512))
+    sums = [
+        net.add(ops.Binary("add"), [net.input(size, F32), net.some(size[1])], size, F32)
+        for size in sizes
+    ]
+    expected = ["dsp", "scalar", "scalar", "dsp"]
+    assert kernels(net.finish(*sums), "cortex-m4") == [f"add_{isa}" for isa in expected]
+
+
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
 def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
     net, target = FloatNet(), Target.parse(cpu)

@@ -307,6 +307,8 @@
 #undef OFFSET_avg_pool2d_eights
 #undef OFFSET_max_pool2d
 #undef OF_COLUMNS
+#undef OF_EIGHT
+#undef OF_FLOATS
 #undef OF_VECTOR
 #undef OF_VECTORS
 #undef OF_WIDTH

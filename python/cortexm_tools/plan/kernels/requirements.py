@@ -19,6 +19,7 @@ from . import cmsis_nn, gathered, planes, widened
 Facts = Mapping[str, Any]
 
 _MANY_CODES = 250_000  # products
+_MANY_SUMS = 512  # of floats, of which eights save about six instructions each
 _MANY_PRODUCTS = 4096  # of floats, of which blocks of rows save about one instruction each
 
 
@@ -368,6 +369,11 @@ def _many_elements(facts: Facts) -> bool:
     return bool(facts["size"] > 64)
 
 
+def _rows_of_eights(facts: Facts) -> bool:
+    """Rows of at least eight elements, so many that eights save more than their code takes."""
+    return bool(facts["dims"][-1:] >= (8,) and math.prod(facts["dims"]) >= _MANY_SUMS)
+
+
 def _short_columns(facts: Facts) -> bool:
     """Columns apart, or rows so short that four at a time, gathered, take fewer cycles than one after the
     other, each from vectors: some 240 instructions and 4 an element."""
@@ -414,6 +420,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "short_columns": _short_columns,
     "few_elements": _few_elements,
     "many_elements": _many_elements,
+    "rows_of_eights": _rows_of_eights,
     "rows": _rows,
     "columns": _columns_apart,
     "even_columns": _even_columns,

@@ -48,4 +48,4 @@ def broadcast_call(select: Selector, op: Op, name: str) -> list[Call]:
             raise CortexMError(f"{name}: operands and result differ in type", where=str(op.layer))
     fields = broadcast_fields(select, op, {"a": op.inputs[0], "b": op.inputs[1]})
     args = [select.operand(op.inputs[0]), select.operand(op.inputs[1]), TensorArg(op.outputs[0])]
-    return [select.call(select.kernel(name, out.dtype.value, op), fields, args)]
+    return [select.call(select.kernel(name, out.dtype.value, op, fields), fields, args)]
