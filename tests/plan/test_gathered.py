@@ -78,7 +78,9 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gathering is worth its code and its scratch, however small the layer."""
     monkeypatch.setattr(gathered, "_LEAST", 0)
     monkeypatch.setattr(decision, "_PER_BYTE", 0)
-    monkeypatch.setattr(less_scratch, "_without_growth", lambda choose: choose(frozenset(), None))
+    monkeypatch.setattr(
+        less_scratch, "_without_growth", lambda choose, limit: choose(frozenset(), limit)
+    )
 
 
 def gathers(plan: Plan) -> list[bool]:

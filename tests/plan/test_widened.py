@@ -62,7 +62,9 @@ def graph_of() -> Graph:
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is worth its code and its scratch, however small the layer."""
     monkeypatch.setattr(widened, "_LEAST", 0)
-    monkeypatch.setattr(less_scratch, "_without_growth", lambda choose: choose(frozenset(), None))
+    monkeypatch.setattr(
+        less_scratch, "_without_growth", lambda choose, limit: choose(frozenset(), limit)
+    )
 
 
 def are_direct(plan: Plan) -> list[bool]:

@@ -110,7 +110,7 @@ def _spread(
     plans: list[Plan] = []
     smallest, failure = 0, NoRoom("")
     for limit in dict.fromkeys((whole, (whole + most) // 2, most, 1)):
-        candidates, chains = fit(choose, limit)
+        candidates, chains = fit(choose, limit, may_grow=ram_limit is not None)
         for part in _PARTS:
             try:
                 plan = assemble(candidates, chains, regions, optimize, fast=part)

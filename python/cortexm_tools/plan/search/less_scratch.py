@@ -5,8 +5,9 @@ A faster variant of a kernel often works through scratch, a slower one without. 
 needs more than the limit give up the variant that they have, as long as there is another and until the
 limit is met. Operators below the limit keep their kernels.
 
-Without a limit, a kernel that copies an image or makes rows in scratch for speed alone is given up where the
-arena grows by it, and conv2d_gathered and conv2d_direct where too few are left to be worth their code.
+Without leave to use more, a kernel that copies an image or makes rows in scratch for speed alone is given up
+where the arena grows by it, and conv2d_gathered and conv2d_direct where too few are left to be worth their
+code.
 """
 
 from __future__ import annotations
@@ -29,7 +30,12 @@ _WITH_ROWS = frozenset({ROW_PHASES, *_POOLING})
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
 
 
-def fit(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) -> Choice:
+def fit(
+    choose: Callable[[Spare, int | None], Choice],
+    ram_limit: int | None,
+    *,
+    may_grow: bool = True,
+) -> Choice:
     """The choice with which the arena has at most `ram_limit` bytes, or the smallest one found.
 
     If what the limit asks for is not enough, what a limit of nothing asks for is tried too: so a limit
@@ -37,9 +43,12 @@ def fit(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) ->
 
     Args:
         choose: the planner without these kernels for these operators, and its chains for a limit.
+        may_grow: whether the limit is leave to use as much for speed; else it is the room that there is.
     """
-    if ram_limit is None:
-        return _without_growth(choose)
+    if ram_limit is None or not may_grow:
+        choice = _without_growth(choose, ram_limit)
+        if ram_limit is None or _is_within(choice, ram_limit):
+            return choice
     best = _spare(choose, ram_limit)
     if ram_limit > 1 and not _is_within(best, ram_limit):
         other = _spare(choose, 0)
@@ -47,24 +56,24 @@ def fit(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) ->
     return best
 
 
-def _without_growth(choose: Callable[[Spare, int | None], Choice]) -> Choice:
+def _without_growth(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) -> Choice:
     spare: Spare = frozenset()
-    choice = choose(spare, None)
+    choice = choose(spare, ram_limit)
     copies = copying(choice[0].whole)
     some = copies | {pair for pair in _with_scratch(*choice, 0) if pair[1] in _WITH_ROWS}
     if not some:
         return choice
-    least = choose(some, None)
+    least = choose(some, ram_limit)
     size = _size(least)
     while not _is_within(choice, size) and some - spare:
         large = {tensor for tensor, _ in _with_scratch(*choice, size)}
         left = some - spare
         # Where each step would have room alone, the half of them that needs most gives way.
         spare |= {pair for pair in left if pair[0] in large} or _busiest(*choice, left)
-        choice = choose(spare, None)
+        choice = choose(spare, ram_limit)
     whole = choice[0].whole
     if not all(is_worth_its_code(whole, symbol) for symbol in gathered.SYMBOLS):
-        choice = choose(spare | copies, None)
+        choice = choose(spare | copies, ram_limit)
     return choice if _is_within(choice, size) else least
 
 
