@@ -9,7 +9,8 @@ Instructions of each layer for each of its products (for each element that it re
 counted by the emulator, and those of its neighbour: the same layer with channels in eights, at least eight
 of them in a group, a square window, and no dilation. Then how many times its neighbour's cost it has, where
 an output that is rounded to a code whatever its window is, as an average is too, counts as sixteen products;
-`**` marks what is beyond two. Many layers are one program, which is built and started once.
+`**` marks what is beyond two. Many layers are one program, which is built and started once; one
+layer more takes most memory, so that the others have room for scratch.
 """
 
 from __future__ import annotations

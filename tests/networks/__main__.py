@@ -60,7 +60,10 @@ def main() -> int:
     failed = False
     recorded = record.load()[1] if options.check else {}
     for name, row in found.items():
-        if options.check:
+        if options.check and name not in recorded:
+            print(f"{name}: not recorded")
+            failed = True
+        elif options.check:
             worse, better = record.changes(recorded[name], row)
             for change in (*worse, *better):
                 print(f"{name}: {change}")

@@ -6,18 +6,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
-from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check.sums import check_fours
 from cortexm_tools.target import Target
 
-from tests.support.batches import Job, run_jobs
-from tests.support.graphs import GraphProgram, Net
+from tests.support.batches import assert_same_bytes
+from tests.support.graphs import Net
 
 # Rows, inputs, outputs.
 LAYERS = (
@@ -70,14 +68,7 @@ def test_they_give_the_same_bytes(cpu: str, tmp_path: Path) -> None:
     graph, target = graph_of(*LAYERS), Target.parse(cpu)
     calls = [call for step in make_plan(graph, target).steps for call in step.calls]
     assert sum(call.kernel.op == "linear_few" for call in calls) >= 18
-    random = np.random.default_rng(3)
-    inputs = [
-        random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
-    ]
-    program = GraphProgram("few", b"", made=graph)
-    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
-    for a, b in zip(got, run_graph(graph, inputs), strict=True):
-        assert (a == b).all()
+    assert_same_bytes(graph, target, tmp_path, seed=3)
 
 
 def test_rows_that_are_read_as_words_have_one() -> None:

@@ -6,12 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
-from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.gathered import check_gathered
@@ -24,8 +22,8 @@ from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.plan.types import Plan, ScratchArg
 from cortexm_tools.target import Optimize, Target
 
-from tests.support.batches import Job, run_jobs
-from tests.support.graphs import GraphProgram, Net
+from tests.support.batches import assert_same_bytes
+from tests.support.graphs import Net, conv_fields
 
 M55 = Target.parse("cortex-m55")
 
@@ -98,14 +96,7 @@ def test_gathered_windows_give_the_same_bytes(relu: bool, tmp_path: Path) -> Non
     plan = check_plan(make_plan(graph, M55))
     assert gathers(plan) == [True] * len(LAYERS)
     assert reads_rows(make_plan(graph, M55, bands=False)) == DIRECT  # in the graph's order
-    random = np.random.default_rng(2)
-    inputs = [
-        random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
-    ]
-    job = Job(GraphProgram("gathered", b"", made=graph), [inputs])
-    got = run_jobs([job], M55, tmp_path)[0][0]
-    for a, b in zip(got, run_graph(graph, inputs), strict=True):
-        assert (a == b).all()
+    assert_same_bytes(graph, M55, tmp_path, seed=2)
 
 
 def test_other_cores_and_plans_for_size_do_not_gather() -> None:
@@ -114,36 +105,27 @@ def test_other_cores_and_plans_for_size_do_not_gather() -> None:
     assert not any(gathers(make_plan(graph, M55, optimize=Optimize.SIZE)))
 
 
-def fields_of(groups: int, in_c: int, out_c: int, **fields: int) -> dict[str, int]:
-    """Of 3x3 windows of an image of 8 rows and columns, or as `fields` say."""
-    usual = {"in_h": 8, "in_w": 8, "out_h": 8, "out_w": 8, "out_pixel_stride": groups * out_c}
-    usual |= {"in_y0": -1, "in_x0": -1, "in_row_stride": 8 * groups * in_c}
-    usual |= {f"{name}_{along}": 1 for name in ("stride", "dilation") for along in "hw"}
-    channels = {"groups": groups, "in_c": groups * in_c, "out_c": groups * out_c}
-    return usual | {"kernel_h": 3, "kernel_w": 3} | channels | fields
-
-
 def test_what_fits() -> None:
     for symbol in gathered.SYMBOLS:
-        assert gathered.fits(symbol, fields_of(2, 8, 1))
+        assert gathered.fits(symbol, conv_fields(2, 8, 1))
         assert not gathered.fits(
-            symbol, fields_of(2, 9, 1)
+            symbol, conv_fields(2, 9, 1)
         )  # a vector of eight bytes has no whole pixel
-        assert not gathered.fits(symbol, fields_of(1, 1, 9, out_pixel_stride=9363))
+        assert not gathered.fits(symbol, conv_fields(1, 1, 9, out_pixel_stride=9363))
         large = {"in_h": 96, "in_w": 96, "out_h": 96, "out_w": 96}
-        assert not gathered.fits(symbol, fields_of(1, 1, 8, **large))
+        assert not gathered.fits(symbol, conv_fields(1, 1, 8, **large))
     # From a window's first input to that three rows below, and six pixels further on: 3 * 5 * columns + 30.
-    assert gathered.fits(gathered.GATHERED, fields_of(1, 5, 1, dilation_h=3, out_w=10))
-    assert not gathered.fits(gathered.GATHERED, fields_of(1, 5, 1, dilation_h=3, out_w=16))
+    assert gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, dilation_h=3, out_w=10))
+    assert not gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, dilation_h=3, out_w=16))
     # Columns apart are in no piece, rows apart may be.
-    assert gathered.fits(gathered.DIRECT, fields_of(1, 5, 1, dilation_h=3, out_w=16))
-    assert not gathered.fits(gathered.DIRECT, fields_of(1, 5, 1, dilation_w=2))
-    assert gathered.fits(gathered.DIRECT, fields_of(1, 5, 1, kernel_w=1, dilation_w=2))
+    assert gathered.fits(gathered.DIRECT, conv_fields(1, 5, 1, dilation_h=3, out_w=16))
+    assert not gathered.fits(gathered.DIRECT, conv_fields(1, 5, 1, dilation_w=2))
+    assert gathered.fits(gathered.DIRECT, conv_fields(1, 5, 1, kernel_w=1, dilation_w=2))
 
 
 def test_windows_of_a_column_are_computed_in_one_row() -> None:
     """Fewer pixels are left of eights, with less scratch; no rows apart, and no columns that are left out."""
-    column = fields_of(1, 3, 5, kernel_w=1, in_x0=0, in_w=12, out_w=12, dilation_h=2, in_y0=-2)
+    column = conv_fields(1, 3, 5, kernel_w=1, in_x0=0, in_w=12, out_w=12, dilation_h=2, in_y0=-2)
     row = gathered.in_one_row(gathered.GATHERED, column)
     assert (row["out_h"], row["out_w"], row["in_x0"], row["dilation_w"]) == (1, 96, -24, 24)
     assert gathered.scratch_gathered(column | row) < gathered.scratch_gathered(column)
@@ -159,18 +141,18 @@ def test_windows_of_a_column_are_computed_in_one_row() -> None:
 def test_an_image_that_is_read_itself_takes_no_scratch() -> None:
     inside = {"in_y0": 0, "in_x0": 0, "kernel_h": 1, "kernel_w": 1}
     least = 12 * 3 + 4 * 2  # of each output, and of two sixteens of inputs
-    assert gathered.scratch_direct(fields_of(1, 64, 3, **inside)) == least
+    assert gathered.scratch_direct(conv_fields(1, 64, 3, **inside)) == least
     for change in ({"in_x0": -1}, {"in_row_stride": 520}, {"out_w": 7}, {"kernel_w": 2}):
-        assert gathered.scratch_direct(fields_of(1, 64, 3, **{**inside, **change})) > 7 * 64
+        assert gathered.scratch_direct(conv_fields(1, 64, 3, **{**inside, **change})) > 7 * 64
 
 
 def test_gathering_must_be_worth_it() -> None:
-    fields = fields_of(4, 1, 2, in_h=16, out_h=16)
+    fields = conv_fields(4, 1, 2, in_h=16, out_h=16)
     mine = gathered.instructions(gathered.GATHERED, fields)
     assert gathered.pays(gathered.GATHERED, fields, 1.5 * mine)
     assert not gathered.pays(gathered.GATHERED, fields, 1.2 * mine)
     for symbol in gathered.SYMBOLS:
-        small = fields_of(1, 1, 1, in_h=1, out_h=1)
+        small = conv_fields(1, 1, 1, in_h=1, out_h=1)
         assert not gathered.pays(symbol, small, 1.3 * gathered.instructions(symbol, small))
 
 
@@ -250,7 +232,7 @@ def test_check_finds_rows_that_are_not_one() -> None:
 def test_loads_that_gather_take_time() -> None:
     # For an output alone the loads that gather take more time than they save, but those of two inputs.
     for in_c, is_worth_it in ((7, False), (8, True)):
-        alone = fields_of(1, in_c, 1)
+        alone = conv_fields(1, in_c, 1)
         others = 1.4 * gathered.instructions(gathered.GATHERED, alone)
         assert gathered.pays(gathered.GATHERED, alone, others) == is_worth_it
 

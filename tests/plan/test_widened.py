@@ -7,12 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
-from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.widened import check_widened
@@ -21,8 +19,8 @@ from cortexm_tools.plan.search import less_scratch
 from cortexm_tools.plan.types import Plan, ScratchArg
 from cortexm_tools.target import Optimize, Target
 
-from tests.support.batches import Job, run_jobs
-from tests.support.graphs import GraphProgram, Net
+from tests.support.batches import assert_same_bytes
+from tests.support.graphs import Net, conv_fields
 
 M4 = Target.parse("cortex-m4")
 
@@ -67,47 +65,32 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def are_direct(plan: Plan) -> list[bool]:
+def are_widened(plan: Plan) -> list[bool]:
     return [call.kernel.op == "conv2d_widened" for step in plan.steps for call in step.calls]
 
 
 @pytest.mark.usefixtures("always")
 def test_windows_where_they_are_give_the_same_bytes(tmp_path: Path) -> None:
     graph = graph_of()
-    assert are_direct(check_plan(make_plan(graph, M4))) == [True] * len(LAYERS)
-    random = np.random.default_rng(2)
-    inputs = [
-        random.integers(-128, 128, graph.tensors[x].shape).astype(np.int8) for x in graph.inputs
-    ]
-    job = Job(GraphProgram("widened", b"", made=graph), [inputs])
-    got = run_jobs([job], M4, tmp_path)[0][0]
-    for a, b in zip(got, run_graph(graph, inputs), strict=True):
-        assert (a == b).all()
+    assert are_widened(check_plan(make_plan(graph, M4))) == [True] * len(LAYERS)
+    assert_same_bytes(graph, M4, tmp_path, seed=2)
 
 
 def test_other_cores_and_plans_for_size_do_without() -> None:
     graph = graph_of()
-    assert not any(are_direct(make_plan(graph, Target.parse("cortex-m55"))))
-    assert not any(are_direct(make_plan(graph, M4, optimize=Optimize.SIZE)))
-
-
-def fields_of(groups: int, in_c: int, out_c: int, **fields: int) -> dict[str, int]:
-    """Of 3x3 windows of an image of 8 rows and columns, or as `fields` say."""
-    usual = {"in_h": 8, "in_w": 8, "out_h": 8, "out_w": 8}
-    usual |= {f"{name}_{along}": 1 for name in ("stride", "dilation") for along in "hw"}
-    channels = {"groups": groups, "in_c": groups * in_c, "out_c": groups * out_c}
-    return usual | {"kernel_h": 3, "kernel_w": 3} | channels | fields
+    assert not any(are_widened(make_plan(graph, Target.parse("cortex-m55"))))
+    assert not any(are_widened(make_plan(graph, M4, optimize=Optimize.SIZE)))
 
 
 def test_it_must_be_worth_it() -> None:
-    fields = fields_of(8, 4, 2)
+    fields = conv_fields(8, 4, 2)
     mine = widened.instructions(fields)
     assert widened.pays(fields, 1.3 * mine, are_planes=False)
     assert not widened.pays(fields, 1.2 * mine, are_planes=False)
     assert widened.pays(fields, 1.1 * mine, are_planes=True)
-    small = fields_of(1, 4, 1)
+    small = conv_fields(1, 4, 1)
     assert not widened.pays(small, 1.3 * widened.instructions(small), are_planes=False)
-    assert not widened.pays(fields_of(8, 4, 2, out_w=3), 1e9, are_planes=False)
+    assert not widened.pays(conv_fields(8, 4, 2, out_w=3), 1e9, are_planes=False)
 
 
 def test_an_arena_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +99,7 @@ def test_an_arena_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     x = net.conv(net.input((1, 8, 16, 16)), 16, (3, 3), padding=(1, 1, 1, 1), groups=4)
     graph = net.finish(net.conv(net.pool(x, (2, 2), largest=True), 16, (3, 3), groups=4))
     plan = make_plan(graph, M4)
-    first, *_, last = are_direct(plan)
+    first, *_, last = are_widened(plan)
     assert last and not first
     monkeypatch.setattr(widened, "pays", lambda *_: False)
     assert plan.arena_size == make_plan(graph, M4).arena_size

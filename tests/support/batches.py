@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from cortexm_tools.compile import (
     Compiled,
     CompileOptions,
@@ -16,6 +18,7 @@ from cortexm_tools.compile import (
 )
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.ir import Array, Graph
+from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.options.arena import CallerArena
 from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program
@@ -23,6 +26,7 @@ from cortexm_tools.run import RunResult, run_batch_on_board, run_batch_on_host
 from cortexm_tools.target import Core, Target
 
 from tests.support.cores import BOARD_OF
+from tests.support.graphs import GraphProgram
 
 
 @dataclass(frozen=True)
@@ -130,3 +134,14 @@ def _unpack(graph: Graph, row: Sequence[bytes]) -> list[Array]:
         from_memory(data, tensor.dtype.numpy, tensor.shape, tensor.dim_order)
         for data, tensor in zip(row, tensors, strict=True)
     ]
+
+
+def assert_same_bytes(graph: Graph, target: Target, folder: Path, seed: int = 1) -> None:
+    """An image of `graph` gives what the interpreter does for random int8 inputs."""
+    random = np.random.default_rng(seed)
+    shapes = [graph.tensors[index].shape for index in graph.inputs]
+    inputs = [random.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
+    program = GraphProgram("graph", b"", made=graph)
+    got = run_jobs([Job(program, [inputs])], target, folder)[0][0]
+    for mine, other in zip(got, run_graph(graph, inputs), strict=True):
+        np.testing.assert_array_equal(mine, other)

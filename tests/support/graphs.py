@@ -322,3 +322,12 @@ class Net:
                 tuple(self.states),
             )
         )
+
+
+def conv_fields(groups: int, in_c: int, out_c: int, **fields: int) -> dict[str, int]:
+    """The parameters of 3x3 windows of an image of 8 rows and columns, or as `fields` say."""
+    usual = {"in_h": 8, "in_w": 8, "out_h": 8, "out_w": 8, "out_pixel_stride": groups * out_c}
+    usual |= {"in_y0": -1, "in_x0": -1, "in_row_stride": 8 * groups * in_c}
+    usual |= {f"{name}_{along}": 1 for name in ("stride", "dilation") for along in "hw"}
+    channels = {"groups": groups, "in_c": groups * in_c, "out_c": groups * out_c}
+    return usual | {"kernel_h": 3, "kernel_w": 3} | channels | fields

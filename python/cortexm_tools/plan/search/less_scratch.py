@@ -25,7 +25,7 @@ from .whole import Spare
 
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
-_POOLING = (f"cortexm_{kind}_pool2d_rows_s8_mve" for kind in ("avg", "max"))
+_POOLING = "cortexm_avg_pool2d_rows_s8_mve", "cortexm_max_pool2d_rows_s8_mve"
 _WITH_ROWS = frozenset({ROW_PHASES, *_POOLING})
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
 
@@ -57,6 +57,8 @@ def fit(
 
 
 def _without_growth(choose: Callable[[Spare, int | None], Choice], ram_limit: int | None) -> Choice:
+    """The choice in which as many kernels copy for speed as there is room for in the smallest arena of those
+    without."""
     spare: Spare = frozenset()
     choice = choose(spare, ram_limit)
     copies = copying(choice[0].whole)
@@ -88,12 +90,6 @@ def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Cho
         latest = choose(spare, ram_limit)
         best = latest if _is_within(latest, _size(best) - 1) else best
     return best
-
-
-def _most(choice: Choice) -> int:
-    """What the step that needs most has to have."""
-    candidates, chains = choice
-    return max(candidates.loads(chains)[1], default=0)
 
 
 def _size(choice: Choice) -> int:
