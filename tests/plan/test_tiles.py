@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import Graph
+from cortexm_tools.ir import Graph, ops
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.tiles import check_tiles
@@ -26,7 +26,13 @@ M55 = Target.parse("cortex-m55")
 def unclamped(graph: Graph) -> Graph:
     """The same with results as large as their type has them."""
     return replace(
-        graph, ops=tuple(replace(op, attrs=replace(op.attrs, act_max=127)) for op in graph.ops)
+        graph,
+        ops=tuple(
+            replace(op, attrs=replace(op.attrs, act_max=127))
+            if isinstance(op.attrs, ops.Conv2d)
+            else op
+            for op in graph.ops
+        ),
     )
 
 
@@ -75,6 +81,16 @@ def test_one_that_cannot_keeps_conv2d_for_all(changed: dict[str, int], why: str)
 def test_other_cores_and_no_bands() -> None:
     assert "conv2d_tiles" not in kernels_of(make_plan(network(), Target.parse("cortex-m4")))
     assert kernels_of(make_plan(network(), M55, bands=False)) == {"conv2d_tiles"}
+
+
+def test_a_linear_layer_of_few_products_is_no_convolution() -> None:
+    """It may take what the convolutions take: gathered windows here, as of Swin's patches."""
+    net = Net("patches", 3)
+    x = net.input((1, 3, 32, 32))
+    x = net.conv(x, 24, (2, 2), (2, 2), padding=(0, 0, 0, 0))
+    x = net.linear(net.view(net.pool(x, (16, 16), largest=False), (1, 24)), 48)
+    graph = unclamped(net.finish(net.linear(x, 2)))
+    assert check_plan(make_plan(graph, M55)).steps
 
 
 def test_the_arena_is_no_larger() -> None:

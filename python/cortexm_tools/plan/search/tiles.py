@@ -26,6 +26,8 @@ def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
     costs = []
     for old, call in zip(plain, tiled, strict=True):
         if call.kernel.op == _TILES:
+            if old.kernel.serves != "conv2d":
+                continue  # a linear layer of few products, which takes what convolutions take
             if old.kernel.op == "conv2d_few":
                 return False  # it keeps a pixel's inputs in registers
             each = _plain(old), _instructions(call.int_fields)
