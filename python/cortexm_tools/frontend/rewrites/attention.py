@@ -234,10 +234,12 @@ def _attention(build: Builder) -> Node | None:
         return None
     mask = _mask_of(build, args, query[-2], key[-2])
     nothing = None
+    if mask is not None and mask.dtype is torch.bool and mask.all():
+        args, mask = args | {"attn_mask": None}, None  # it leaves out nothing
     if mask is not None:
         mask, nothing = _attended(mask)
     out = None if mask is not None else _made_mask(build, args["attn_mask"])
-    if mask is None and out is None and (args["is_causal"] or args["attn_mask"] is not None):
+    if mask is None and out is None and args["attn_mask"] is not None:
         return None
     batch = math.prod(key[:-2])
     rows, width = math.prod(query[:-1]) // batch, query[-1]
