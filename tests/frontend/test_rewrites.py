@@ -18,8 +18,9 @@ from cortexm_tools.frontend.capture.capture import capture
 from cortexm_tools.frontend.capture.runner import channels_last
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.lower.lower import Lowered, lower
+from cortexm_tools.frontend.nodes import operator_name
 from cortexm_tools.frontend.quiet import import_executorch
-from cortexm_tools.frontend.rewrites import REWRITES
+from cortexm_tools.frontend.rewrites import REWRITES, fold_constants
 from cortexm_tools.frontend.rewrites.recurrent import TABLE as RECURRENT
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.ir.types import DType
@@ -438,3 +439,22 @@ def test_float_model_is_left_alone() -> None:
         "aten::mean",
         "aten::mul",
     ]
+
+
+def test_small_results_of_large_constants_fold() -> None:
+    """As the bias of positions of Swin v2, whose hidden layer is larger than its weights."""
+    first, second = nn.Linear(2, 512), nn.Linear(512, 2)
+    places = torch.randn(7, 7, 2)
+
+    def function(first: nn.Module, second: nn.Module, x: torch.Tensor) -> Any:
+        return x + second(first(places).relu_()), x.mean() * first(places)
+
+    net = Net(function, first, second).eval()
+    with torch.no_grad():
+        graph = torch.export.export(net, (torch.randn(7, 7, 2),)).module(check_guards=False)
+        fold_constants(graph)
+        x = torch.randn(7, 7, 2)
+        for got, wanted in zip(graph(x), net(x), strict=True):
+            torch.testing.assert_close(got, wanted)
+    names = [operator_name(node) for node in graph.graph.nodes if node.op == "call_function"]
+    assert names == ["aten::add", "aten::mean", "aten::linear", "aten::mul"]

@@ -26,29 +26,59 @@ _RANDOM = ("rand", "normal", "bernoulli", "dropout", "multinomial", "empty")
 
 def fold_constants(module: GraphModule) -> None:
     """Evaluate, in place, the calls all of whose inputs are constants."""
+    large: dict[Node, int] = {}
     with torch.no_grad():
         for node in list(module.graph.nodes):
-            if _is_foldable(module, node):
-                _fold(module, node)
+            behind = _elements_behind(module, node, large)
+            if behind is None:
+                continue
+            if _is_small(node, behind):
+                _fold(module, node, large)
+            elif node.meta["val"].numel() <= _LARGEST and not _is_seen_by_others(node):
+                large[node] = behind
+    for node in reversed(large):  # what works in place is no dead code for PyTorch
+        if not node.users:
+            module.graph.erase_node(node)
     module.graph.eliminate_dead_code()
 
 
-def _is_foldable(module: GraphModule, node: Node) -> bool:
+def _elements_behind(module: GraphModule, node: Node, large: dict[Node, int]) -> int | None:
+    """Elements of the largest constant that `node` is computed from; None where it is not of
+    constants alone.
+
+    Args:
+        large: what is of constants alone and stays, with its own.
+    """
     value = node.meta.get("val")
     name = operator_name(node)
     if not isinstance(value, torch.Tensor):
-        return False
+        return None
     if node.target is getitem:
-        return _is_part_of_constants(module, node.args[0])
+        return value.numel() if _is_part_of_constants(module, node.args[0]) else None
     if not name.startswith("aten::") or any(word in name for word in _RANDOM):
-        return False
+        return None
     if name in _LIKE:
-        return int(value.numel()) <= _LARGEST
+        return 0 if value.numel() <= _LARGEST else None
     inputs = node.all_input_nodes
-    if any(Builder.value_in(module, n) is None for n in inputs):
-        return False
-    grown = max((int(n.meta["val"].numel()) for n in inputs if "val" in n.meta), default=0)
-    return int(value.numel()) <= max(_LARGEST if not grown else 0, 4096, grown)
+    if any(n not in large and Builder.value_in(module, n) is None for n in inputs):
+        return None
+    return max(
+        (large.get(n, int(n.meta["val"].numel())) for n in inputs if "val" in n.meta), default=0
+    )
+
+
+def _is_small(node: Node, behind: int) -> bool:
+    """Whether what `node` gives takes no more room than what it comes from, or little."""
+    if node.target is getitem:
+        return True
+    elements = int(node.meta["val"].numel())
+    return elements <= max(_LARGEST if not behind else 0, 4096, behind)
+
+
+def _is_seen_by_others(node: Node) -> bool:
+    """Whether it changes, in place, a tensor that something else reads."""
+    changed = node.all_input_nodes[:1]
+    return operator_name(node).endswith("_") and any(len(n.users) > 1 for n in changed)
 
 
 def _is_part_of_constants(module: GraphModule, parts: Any) -> bool:
@@ -61,9 +91,13 @@ def _is_part_of_constants(module: GraphModule, parts: Any) -> bool:
     )
 
 
-def _fold(module: GraphModule, node: Node) -> None:
+def _fold(module: GraphModule, node: Node, large: dict[Node, int]) -> None:
+    values: dict[Node, torch.Tensor] = {}
+
     def real(n: Node) -> torch.Tensor:
-        value = Builder.value_in(module, n)
+        value = values[n] if n in values else Builder.value_in(module, n)
+        if value is None and n in large:
+            value = values[n] = computed(n)
         if value is None:  # only its shape and type matter
             return torch.zeros(n.meta["val"].shape, dtype=n.meta["val"].dtype)
         return value.clone()  # for operators that work in place
