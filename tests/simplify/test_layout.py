@@ -157,3 +157,19 @@ def test_shuffles_move_pixels_once(
     for results in (run_graph(after, row), *executor.run_calls(make_plan(after, _ANY), [row])):
         for want, got in zip(wanted, results, strict=True):
             np.testing.assert_array_equal(want, got)
+
+
+def test_constants_are_images_and_rows(executor: PlanExecutor) -> None:
+    """What layers make of them is larger than they are, so it is computed on the device."""
+    net = Net()
+    image, pixel, rows = net.codes(1, 2, 4, 4), net.codes(1, 2, 1, 1), net.codes(5, 3)
+    of_image = net.conv(image, 40, (3, 3), padding=(1, 1, 1, 1))
+    of_pixel, of_rows = net.conv(pixel, 60, (1, 1), padding=(0, 0, 0, 0)), net.linear(rows, 50)
+    results = [net.sum(net.input(net.shape(y)), y) for y in (of_image, of_pixel, of_rows)]
+    before = net.finish(*results)
+    after = simplify(before)
+    row = random_inputs(before, 1)
+    wanted = run_graph(before, row)
+    for got in (run_graph(after, row), *executor.run_calls(make_plan(after, _ANY), [row])):
+        for want, result in zip(wanted, got, strict=True):
+            np.testing.assert_array_equal(want, result)

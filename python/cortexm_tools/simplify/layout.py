@@ -58,11 +58,13 @@ class _Assigner:
         match op.attrs.traits.layout:
             case Layout.IMAGE:
                 order = channels_last(rank)
-                self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
+                image = self._in_arena(self._in_order(op.inputs[0], order, op), op)
+                self._emit(op, (image, *op.inputs[1:]), order)
             case Layout.EITHER_IMAGE:
                 order = self._tensor(op.inputs[0]).dim_order
                 order = order if order == channels_last(rank) else contiguous(rank)
-                self._emit(op, (self._in_order(op.inputs[0], order, op), *op.inputs[1:]), order)
+                image = self._in_arena(self._in_order(op.inputs[0], order, op), op)
+                self._emit(op, (image, *op.inputs[1:]), order)
             case Layout.ROWS if self._only_adds_ones(op) and not self._is_given(op):
                 self._emit(op, op.inputs, self._with_ones(op))
             case Layout.ROWS:
@@ -229,6 +231,15 @@ class _Assigner:
             if not tensor.is_constant:
                 self._build.add(Op(ops.Clone(), (index,), (self._clones[key],), op.layer))
         return self._clones[key]
+
+    def _in_arena(self, index: int, op: Op) -> int:
+        """`index`, or a copy of it if it is a constant: kernels of images read the arena."""
+        image = self._tensor(index)
+        if not image.is_constant:
+            return index
+        copy = self._build.add_tensor(replace(image, name=f"{image.name}_copied", data=None))
+        self._build.add(Op(ops.Clone(), (index,), (copy,), op.layer))
+        return copy
 
     def _emit(self, op: Op, inputs: tuple[int, ...], order: tuple[int, ...]) -> None:
         """Adds `op`; its result gets `order`, through a copy if it is an output that has another."""

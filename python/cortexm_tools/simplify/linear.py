@@ -84,7 +84,8 @@ def _add_linear(
             rows[key] = _add_rows(build, op, x, attrs.window)
         read = rows[key]
     elif not is_view or build.tensors[read].shape[-1:] != (inputs,):
-        read = build.add_tensor(replace(x, shape=x.shape[:2], dim_order=contiguous(2)))
+        row = replace(x, shape=x.shape[:2], dim_order=contiguous(2), data=None)
+        read = build.add_tensor(row)
         build.add(Op(ops.View(), op.inputs[:1], (read,), op.layer))
     shape = *build.tensors[read].shape[:-1], outputs
     made = build.add_tensor(replace(out, shape=shape, dim_order=contiguous(len(shape))))
@@ -99,6 +100,7 @@ def _add_linear(
 def _add_rows(build: GraphBuilder, op: Op, x: Tensor, window: Window) -> int:
     """The pixels of a window as rows, channels last: no copy where they lie so."""
     pixels, (n, c), (h, w) = op.inputs[0], x.shape[:2], window.kernel
+    x = replace(x, data=None)
     if x.shape[2:] != (h, w):
         pixels = build.add_tensor(replace(x, shape=(n, c, h, w)))
         cut = ops.Slice((0,) * 4, (1, 1, *window.dilation))

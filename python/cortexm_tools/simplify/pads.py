@@ -57,7 +57,7 @@ def _pad_images(graph: Graph) -> Graph:
         before, after = behind.before, behind.after
         padding = [a + b for a, b in zip(before, after, strict=True)]
         shape = tuple(n - p for n, p in zip(out.shape, padding, strict=True))
-        image = build.add_tensor(replace(x, shape=shape, dim_order=contiguous(4)))
+        image = build.add_tensor(replace(x, shape=shape, dim_order=contiguous(4), data=None))
         build.add(Op(ops.View(), pad.inputs, (image,), op.layer))
         build.add(Op(behind, (image,), op.outputs, pad.layer))
     return build.finish()

@@ -74,7 +74,8 @@ def _rewritten(
         return False
 
     def added(attrs: ops.Attrs, index: int, shape: tuple[int, ...]) -> int:
-        like = replace(graph.tensors[source], shape=shape, dim_order=contiguous(len(shape)))
+        order = contiguous(len(shape))
+        like = replace(graph.tensors[source], shape=shape, dim_order=order, data=None)
         made = build.add_tensor(like)
         build.add(Op(attrs, (index,), (made,), permuting.layer))
         return made

@@ -149,7 +149,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     named = table_fields(select, packed, label, out_features)
     needed = needed_biases(constants, packed, out_features)
     args: list[Arg] = [
-        TensorArg(op.inputs[0]),
+        select.operand(op.inputs[0]),
         select.constant(
             "w_" + label,
             Weights(kernel.pack, constants),
