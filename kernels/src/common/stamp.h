@@ -66,11 +66,14 @@
 #undef B4
 #undef B8
 #undef BAND
+#undef BEFORE_ROWS
 #undef BEGIN_BOTH
+#undef BEHIND_ROWS
 #undef BESIDE
 #undef BETTER
 #undef BETTER_argmax
 #undef BETTER_argmin
+#undef BETWEEN_ROWS
 #undef BEYOND_CHUNK
 #undef BIAS
 #undef BIAS4
@@ -216,6 +219,7 @@
 #undef LANE_NUMBERS_max_pool2d
 #undef LARGER
 #undef LARGEST
+#undef LARGEST_ALONE
 #undef LAST_PRODUCTS
 #undef LATER_BYTES
 #undef LATER_QUADS
@@ -352,6 +356,8 @@
 #undef POWER
 #undef POWERS
 #undef POWERS_ALONE
+#undef POWERS_APART
+#undef POWER_ALONE
 #undef PREPARED
 #undef PRODUCT
 #undef PRODUCTS
@@ -369,7 +375,6 @@
 #undef PUT_QUADS
 #undef PUT_SHARE
 #undef PUT_SUMS
-#undef PUT_TWO
 #undef PUT_WORDS
 #undef QUAD_BYTES
 #undef QUAD_WORDS
@@ -416,6 +421,7 @@
 #undef SECOND2
 #undef SECOND3
 #undef SECOND_FOUR
+#undef SECOND_ROW
 #undef SEPARATE
 #undef SEPARATE_BLOCK
 #undef SHARES
