@@ -91,7 +91,9 @@ void cortexm_mul_s16_ref(const cortexm_mul_s16_t *p, const int16_t *a, const int
                          int16_t *out)
 {
     for (int i = 0; i < p->count; ++i) {
-        const int64_t product = (int64_t)a[i % p->a_period] * b[i % p->b_period];
+        const int x = a[i % p->a_period + i / p->a_period * p->stride];
+        const int y = b[i % p->b_period + i / p->b_period * p->stride];
+        const int64_t product = (int64_t)x * y;
 
         out[i] = (int16_t)ref_clamp(ref_requantize(product, p->multiplier, p->shift), INT16_MIN,
                                     INT16_MAX);

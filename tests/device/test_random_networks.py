@@ -66,7 +66,7 @@ GRAPHS = [
     *((random_precisions, seed) for seed in range(24)),
     *((random_recurrent, seed) for seed in range(40)),
     *((random_attention, seed) for seed in range(2, 8)),
-    *((random_gate, seed) for seed in range(36)),
+    *((random_gate, seed) for seed in range(48)),
     *((random_few, seed) for seed in range(24)),
 ]
 DATA = Path(__file__).parents[1] / "data"

@@ -201,21 +201,29 @@ int any_mul_s16_case(mul_s16_fn variant, mul_s16_fn ref, int shifts_right)
     int16_t *a;
     int16_t *b;
     outputs_t o;
+    int32_t behind;
     int equal;
 
     periods(&p.count, &p.a_period, &p.b_period);
+    p.stride = 0;
+    if (one_in(3)) { /* rows apart */
+        p.a_period = p.b_period = length() + 1;
+        p.count = p.a_period * between(1, 5);
+        p.stride = p.a_period + (one_in(3) ? 0 : length());
+    }
+    behind = (p.count / p.b_period - 1) * p.stride;
     p.multiplier = multiplier();
     p.shift = (int8_t)(one_in(8) ? between(-31, 30) : between(-18, -10));
     if (shifts_right) {
         p.shift = right(p.shift, 2);
     }
-    a = random_codes_s16(p.a_period);
-    b = random_codes_s16(p.b_period);
+    a = random_codes_s16(behind + p.a_period);
+    b = random_codes_s16(behind + p.b_period);
     o = outputs(2 * p.count);
     variant(&p, a, b, o.data[0]);
     ref(&p, a, b, o.data[1]);
     equal = agree(&o);
-    if (p.b_period == p.count) { /* in place */
+    if (behind + p.b_period == p.count) { /* in place */
         memcpy(o.data[0], b, 2 * (size_t)p.count);
         variant(&p, a, o.data[0], o.data[0]);
     }

@@ -140,7 +140,10 @@ _PARAMS: dict[str, list[tuple[str, type]]] = {
         *_fields(_I8, "a_shift b_shift out_shift"),
         *_fields(_I16, "act_min act_max"),
     ],
-    "mul_s16": [*_fields(_I32, "count a_period b_period multiplier"), *_fields(_I8, "shift")],
+    "mul_s16": [
+        *_fields(_I32, "count a_period b_period stride multiplier"),
+        *_fields(_I8, "shift"),
+    ],
     "softmax_s16": [*_fields(_I32, "outer size inner"), *_fields(ctypes.c_uint32, "multiplier")],
     "activation_s16": _fields(_I32, "count bits"),
     "fill": _fields(_I32, "count value"),

@@ -132,7 +132,7 @@ def test_element_by_element(
         "count": count, "a_period": count, "b_period": count, "a_multiplier": factors[0],
         "a_shift": -1, "b_multiplier": -factors[1], "b_shift": -2, "out_multiplier": factors[2],
         "out_shift": shift, "multiplier": factors[0], "shift": shift, "act_min": -120,
-        "act_max": 119, "in_zero_point": 0, "out_zero_point": 0, "bits": bits,
+        "act_max": 119, "in_zero_point": 0, "out_zero_point": 0, "bits": bits, "stride": 0,
     }  # fmt: skip
     total = fixed_point.requantize(x << 15, factors[0], -1) + fixed_point.requantize(
         y << 15, -factors[1], -2

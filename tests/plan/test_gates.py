@@ -189,9 +189,34 @@ def test_parts_without_a_function(
     np.testing.assert_array_equal(executor.run(plan, inputs)[0], run_graph(graph, inputs)[0])
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("rows", "size"), [(1, 16), (2, 16), (61, 17), (32, 33), (3, 64)])
+def test_wide_parts_without_a_function(
+    executor: PlanExecutor, rows: int, size: int, turned: bool
+) -> None:
+    """Of int16 the kernel of products reads rows that lie apart."""
+    graph = simplify(plain(size, rows=rows, turned=turned, of=DType.S16))
+    plan = make_plan(graph, HOST)
+    assert kernels(plan) == ["mul"]
+    inputs = random_inputs(graph, 3)
+    np.testing.assert_array_equal(executor.run(plan, inputs)[0], run_graph(graph, inputs)[0])
+
+
+def test_wide_parts_of_tensors_of_two_sizes_stay(executor: PlanExecutor) -> None:
+    """There is one stride for both."""
+    net = Net()
+    x, y = net.input((8, 32), DType.S16), net.input((8, 48), DType.S16)
+    parts = [net.add(ops.Slice((0, 16), (1, 1)), [each], (8, 16)) for each in (x, y)]
+    graph = simplify(net.finish(net.mul(*parts)))
+    plan = make_plan(graph, HOST)
+    assert kernels(plan) == ["copy", "copy", "mul"]
+    inputs = random_inputs(graph, 3)
+    np.testing.assert_array_equal(executor.run(plan, inputs)[0], run_graph(graph, inputs)[0])
+
+
 def test_which_parts_without_a_function_stay() -> None:
-    """A few; of int16; those that vectors or words read faster; those that something else reads; all, if
-    flash counts."""
+    """A few; those that vectors or words read faster; those that something else reads; all, if flash counts.
+    Of int16 short ones."""
     m4, m55 = Target.parse("cortex-m4"), Target.parse("cortex-m55")
     net = Net()
     a, b = halves(net, net.input((64, 20)), 1)
@@ -200,7 +225,6 @@ def test_which_parts_without_a_function_stay() -> None:
         (plain(31), HOST, Optimize.BALANCED, False),
         (plain(32), HOST, Optimize.BALANCED, True),
         (plain(32), HOST, Optimize.SIZE, False),
-        (plain(32, of=DType.S16), HOST, Optimize.BALANCED, False),
         (plain(32), m4, Optimize.BALANCED, True),
         (plain(33), m4, Optimize.BALANCED, False),
         (plain(36), m4, Optimize.BALANCED, False),
@@ -210,6 +234,14 @@ def test_which_parts_without_a_function_stay() -> None:
     ):
         plan = make_plan(simplify(graph), target, optimize=optimize)
         assert ("gate" in kernels(plan)) is is_gate
+    for size, target, is_gate in (
+        (15, m4, False),
+        (16, m4, True),
+        (31, m55, False),
+        (32, m55, True),
+    ):
+        plan = make_plan(simplify(plain(size, of=DType.S16)), target, optimize=Optimize.SIZE)
+        assert ("copy" not in kernels(plan)) is is_gate
 
 
 def test_products_of_cmsis_nn_stay() -> None:
@@ -218,7 +250,7 @@ def test_products_of_cmsis_nn_stay() -> None:
     assert "cortexm_mul_s8_cmsis_nn" in {c.kernel.symbol for s in plan.steps for c in s.calls}
 
 
-@pytest.mark.parametrize("seed", range(36))
+@pytest.mark.parametrize("seed", range(48))
 def test_random_gates(executor: PlanExecutor, seed: int) -> None:
     graph = simplify(random_gate(seed))
     inputs = random_inputs(graph, seed)
@@ -246,3 +278,23 @@ def test_check_finds_a_gate_that_reads_elsewhere(of: DType) -> None:
     moved = replace(step, calls=(replace(call, args=(replace(a, offset=of.size), *others)),))
     with pytest.raises(CortexMError, match="other elements"):
         check_plan(replace(plan, steps=(moved,)))
+
+
+def test_check_finds_a_product_of_other_rows() -> None:
+    plan = make_plan(simplify(plain(32, of=DType.S16)), HOST)
+    (step,) = plan.steps
+    (call,) = step.calls
+    for name, value in (("stride", 0), ("stride", 65), ("a_period", 16), ("count", 512)):
+        fields = tuple((key, value if key == name else old) for key, old in call.fields)
+        wrong = replace(step, calls=(replace(call, fields=fields),))
+        with pytest.raises(CortexMError, match="other elements"):
+            check_plan(replace(plan, steps=(wrong,)))
+    net = Net()
+    shape = (4, 8)
+    whole = make_plan(net.finish(net.mul(*(net.input(shape, DType.S16) for _ in "ab"))), HOST)
+    (step,) = whole.steps
+    (call,) = step.calls
+    fields = tuple((key, 8 if key == "stride" else old) for key, old in call.fields)
+    wrong = replace(step, calls=(replace(call, fields=fields),))
+    with pytest.raises(CortexMError, match="which the graph has not"):
+        check_plan(replace(whole, steps=(wrong,)))

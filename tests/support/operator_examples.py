@@ -275,6 +275,7 @@ def _gate() -> Iterator[Graph]:
     attrs = ops.Gate(1, 1, 0, 0, 0, 0, Rescale(1610612736, -14))
     table = _wide_codes(513)
     yield _graph(attrs, [((2, 5, 3), S16), ((2, 4, 3), S16), table], (2, 4, 3), S16)
+    yield _graph(attrs, [((2, 5, 3), S16), ((2, 5, 3), S16)], (2, 4, 3), S16)
 
 
 @_of(ops.Div)

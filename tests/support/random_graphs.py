@@ -400,11 +400,12 @@ def random_gate(seed: int) -> Graph:
     """A product of one tensor with a function of codes of another one, or of two parts of one tensor: of the
     channels of an image, of another dimension, or of a linear layer's rows. Of every fifth the function has
     another reader. Six of twelve are of int16, with tables of any steps or of small ones. From 24 on it is
-    one of two parts of int8 without a function, of 1,024 elements or more."""
+    one of two parts of int8 without a function, of 1,024 elements or more, and from 36 on of int16."""
     net = Net(f"gate{seed}", seed, mixed=True)
     pick = net.random.integers
     is_plain = seed >= 24
-    of = DType.S16 if seed % 12 >= 6 and not is_plain else DType.S8
+    is_wide = seed >= 36 if is_plain else seed % 12 >= 6
+    of = DType.S16 if is_wide else DType.S8
     sizes = (1, 12, 16, 17, 32) if is_plain else (1, 5, 8, 17, 33)
     size = int((*sizes, int(pick(2, 40)))[seed % 6])
     least = -(-1024 // size) if is_plain else 1

@@ -211,10 +211,12 @@ typedef struct {
     int8_t shift, out_zero_point;
 } cortexm_mul_s8_t;
 
-/* The same of int16, with zero points 0. */
+/* The same of int16, with zero points 0. With a stride not 0 operands do not repeat: their periods, which are one
+ * length of two elements at least, are rows that begin as many elements apart, as of parts of larger tensors. */
 typedef struct {
     int32_t count;
     int32_t a_period, b_period;
+    int32_t stride;
     int32_t multiplier;
     int8_t shift;
 } cortexm_mul_s16_t;

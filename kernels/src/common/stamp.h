@@ -404,6 +404,7 @@
 #undef ROWS_OF_CHANNELS
 #undef ROW_BYTES
 #undef ROW_OF_ONE
+#undef ROW_STRIDE
 #undef RUN
 #undef RUN_BYTES
 #undef RUN_STEPS

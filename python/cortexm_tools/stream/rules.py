@@ -132,7 +132,7 @@ def _gate(attrs: ops.Gate, case: Case) -> Local | None:
     dims = {None if each is None else each.dim for each in case.columns[:2]}
     if len(dims) != 1 or case.time is None or case.time.dim == attrs.dim:
         return None
-    return None if case.columns[2] is not None else case.local(case.time.dim)
+    return None if case.columns[2:] not in ((), (None,)) else case.local(case.time.dim)
 
 
 @_of(ops.Lookup)

@@ -110,7 +110,8 @@ class Mul(Attrs):
 )
 @dataclass(frozen=True)
 class Gate(Attrs):
-    """a, b, table, all s8 or s16 -> the product of a and what Activation makes of b, as Mul.
+    """a, b, table, all s8 or s16 -> the product of a and what Activation makes of b, as Mul; or a, b s16 ->
+    the product of a and b.
 
     a and b have the shape of the result, or more along `dim`, where what is read begins at `a_begin` and
     `b_begin`. The plan makes it of slices, an activation and a product (plan/lower/gates.py).
@@ -126,10 +127,11 @@ class Gate(Attrs):
     rescale: Rescale
 
     def check(self, op: Subject) -> None:
-        op.counts(3)
-        op.types(*CODES)
+        op.counts(2, 3)
+        op.types(*(CODES if len(op.ins) == 3 else (DType.S16,)))
         op.dimension(self.dim, len(op.out.shape))
-        check_table(op, op.ins[2])
+        for table in op.ins[2:]:
+            check_table(op, table)
         for x, begin in zip(op.ins[:2], (self.a_begin, self.b_begin), strict=True):
             least = begin + op.out.shape[self.dim]
             shape = list(op.out.shape)
@@ -148,13 +150,15 @@ class Gate(Attrs):
         op.zero_points(of, out_zero_point=self.out_zero_point)
         op.rescales(shift=GATE_SHIFT[of], rescale=self.rescale)
 
-    def compute(self, results: tuple[Tensor, ...], a: Array, b: Array, table: Array) -> Array:
+    def compute(self, results: tuple[Tensor, ...], a: Array, b: Array, *table: Array) -> Array:
         size = results[0].shape[self.dim]
         x, y = (
             each.take(range(begin, begin + size), self.dim).astype(np.int64)
             for each, begin in ((a, self.a_begin), (b, self.b_begin))
         )
-        product = (x - self.a_zero_point) * (look_up(table, y) - self.b_zero_point)
+        for each in table:
+            y = look_up(each, y)
+        product = (x - self.a_zero_point) * (y - self.b_zero_point)
         return np.clip(self.rescale.apply(product) + self.out_zero_point, *results[0].dtype.limits)
 
 

@@ -7,34 +7,48 @@ tensor's memory order, and following the strides that numpy then has.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...errors import CortexMError
 from ...ir import Graph, ops
-from ..types import Arg, ConstantArg, Plan, ScratchArg, Step
+from ..types import Arg, Call, ConstantArg, Plan, ScratchArg, Step
 
 
 def check_gates(plan: Plan, step: Step) -> None:
     """Raises a CortexMError if a gate reads other elements. It is a bug in the planner."""
     for call in step.calls:
-        if call.kernel.serves != "gate":
-            continue
         op, fields = step.op, call.int_fields
-        assert isinstance(op.attrs, ops.Gate)
+        if not isinstance(op.attrs, ops.Gate):
+            if call.kernel.serves == "gate" or fields.get("stride"):
+                raise CortexMError("reads parts, which the graph has not", where=str(op.layer))
+            continue
         out = plan.graph.tensors[op.outputs[0]]
         begins = (op.attrs.a_begin, op.attrs.b_begin)
         good = len(step.calls) == 1 and not step.fused
-        good = good and fields["rows"] * fields["size"] == out.numel
         for arg, index, begin, name in zip(call.args, op.inputs, begins, "ab", strict=False):
-            dims = fields["rows"], fields["size"]
-            walked = _walk(dims, (fields[f"{name}_stride"], 1))
+            dims, stride = _rows(call, name)
+            good = good and math.prod(dims) == out.numel
+            walked = _walk(dims, (stride, 1))
             first = _first(plan.graph, op.attrs, index, begin) * out.dtype.size
             good = good and _begins(plan, arg, index) == first
             good = good and walked == _places(plan.graph, op.attrs, index, begin, op.outputs[0])
         if not good:
             raise CortexMError("reads other elements than the graph says", where=str(op.layer))
+
+
+def _rows(call: Call, name: str) -> tuple[tuple[int, int], int]:
+    """The rows of an operand that a kernel reads, their size, and how far apart they begin."""
+    fields = call.int_fields
+    if call.kernel.serves == "gate":
+        return (fields["rows"], fields["size"]), fields[f"{name}_stride"]
+    size = fields[f"{name}_period"]
+    # Of periods that differ, or of one element, kernels know no stride.
+    is_apart = size > 1 and fields["a_period"] == fields["b_period"] and fields["stride"] >= size
+    rows = fields["count"] // size if is_apart and fields["count"] % size == 0 else 0
+    return (rows, size), fields["stride"]
 
 
 def _begins(plan: Plan, arg: Arg, index: int) -> int:

@@ -84,7 +84,7 @@ def _mul(select: Selector, attrs: ops.Mul, op: Op) -> list[Call]:
     out = select.tensor(op.outputs[0])
     fields = _periods(select, op) | _scalars(attrs)
     if out.dtype is DType.S16:
-        fields = _without_zero_points(fields)
+        fields = _without_zero_points(fields) | {"stride": 0}
     return _on_codes(select, op, fields, out.dtype.value)
 
 
@@ -98,6 +98,21 @@ def _gate(select: Selector, attrs: ops.Gate, op: Op) -> list[Call]:
     )
     if a.numel == b.numel == out.numel:
         rows = 1
+    args: list[Arg] = []
+    for index, begin in zip(op.inputs, (attrs.a_begin, attrs.b_begin, 0), strict=False):
+        arg = select.operand(index)
+        assert isinstance(arg, (TensorArg, ConstantArg))
+        args.append(replace(arg, offset=begin * inner * out.dtype.size))
+    args.append(TensorArg(op.outputs[0]))
+    if len(op.inputs) == 2:
+        product: dict[str, Field] = {
+            "count": out.numel,
+            "a_period": out.numel // rows,
+            "b_period": out.numel // rows,
+            "stride": a.numel // rows,
+            **rescale_fields(attrs.rescale),
+        }
+        return [select.call(select.kernel("mul", out.dtype.value, op, product), product, args)]
     fields: dict[str, Field] = {
         "rows": rows,
         "size": out.numel // rows,
@@ -116,12 +131,6 @@ def _gate(select: Selector, attrs: ops.Gate, op: Op) -> list[Call]:
             "b_zero_point": attrs.b_zero_point,
             "out_zero_point": attrs.out_zero_point,
         }
-    args: list[Arg] = []
-    for index, begin in zip(op.inputs, (attrs.a_begin, attrs.b_begin, 0), strict=True):
-        arg = select.operand(index)
-        assert isinstance(arg, (TensorArg, ConstantArg))
-        args.append(replace(arg, offset=begin * inner * out.dtype.size))
-    args.append(TensorArg(op.outputs[0]))
     kernel = select.kernel("gate", out.dtype.value, op, {**fields, **facts})
     return [select.call(kernel, fields, args)]
 

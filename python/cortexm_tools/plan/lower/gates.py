@@ -10,7 +10,8 @@ instructions or two for a kernel of some 400 bytes.
 
 The product of two parts of int8 without a function is a gate as well, whose table gives each code itself:
 the parts are not copied, which is a tenth to a third of the instructions and a quarter of the memory or more.
-Of int16 there is no such table: its last entry belongs to what is no code.
+Of int16 there is no such table, as its last entry belongs to what is no code. Their gate has none: it is the
+kernel of products, which reads rows of both operands that are equally far apart.
 """
 
 from __future__ import annotations
@@ -63,10 +64,11 @@ def fuse_gates(graph: Graph, target: Target, *, may_grow: bool = True) -> Graph:
     for dtype in CODES:
         take(_some(fuse.gate(op, dtype) for op in graph.ops), _LEAST)
     build = GraphBuilder(graph)
+    take(_some(fuse.plain_gate(op, DType.S16, target.isa) for op in graph.ops), 1)
     if may_grow:
         codes = np.arange(-128, 128, dtype=np.int8)
         table = build.add_tensor(Tensor("codes", DType.S8, codes.shape, (0,), codes))
-        plain = _some(fuse.plain_gate(op, table, target.isa) for op in graph.ops)
+        plain = _some(fuse.plain_gate(op, DType.S8, target.isa, table) for op in graph.ops)
         if not take(plain, _LEAST_PLAIN):
             build = GraphBuilder(graph)
     if not gates:
@@ -105,10 +107,10 @@ class _Fuse:
                 return self._made(op, attrs, table, op.inputs[1 - position], position == 0)
         return None
 
-    def plain_gate(self, op: Op, table: int, isa: Isa) -> _Found | None:
-        """A product of two parts, with the table of codes themselves."""
-        attrs = self._product(op, DType.S8)
-        if attrs is None or self.gate(op, DType.S8) is not None:
+    def plain_gate(self, op: Op, dtype: DType, isa: Isa, *table: int) -> _Found | None:
+        """A product of two parts; of int8 with the table of codes themselves."""
+        attrs = self._product(op, dtype)
+        if attrs is None or self.gate(op, dtype) is not None:
             return None
         out = self._graph.tensors[op.outputs[0]]
         a, b = (self._cut(_Operand(index)) for index in op.inputs)
@@ -116,11 +118,14 @@ class _Fuse:
             return None
         piece = math.prod(out.memory_shape[out.dim_order.index(a.dim) :])
         without = (a.cut, b.cut)
-        if not _is_shorter(piece, isa) or not self._are_near(op, without):
+        is_alike = self._graph.tensors[a.index].shape == self._graph.tensors[b.index].shape
+        if dtype is DType.S16 and not is_alike:
+            return None
+        if not _is_shorter(piece, dtype, isa) or not self._are_near(op, without):
             return None
         zeros = attrs.a_zero_point, attrs.b_zero_point
         gate = ops.Gate(a.dim, a.begin, b.begin, *zeros, attrs.out_zero_point, attrs.rescale)
-        return _Found(replace(op, attrs=gate, inputs=(a.index, b.index, table)), without)
+        return _Found(replace(op, attrs=gate, inputs=(a.index, b.index, *table)), without)
 
     def _product(self, op: Op, dtype: DType) -> ops.Mul | None:
         """What a product of codes of a type does that can be a gate."""
@@ -189,9 +194,12 @@ class _Fuse:
         return all(number in numbers for number in range(min(numbers), last))
 
 
-def _is_shorter(piece: int, isa: Isa) -> bool:
+def _is_shorter(piece: int, dtype: DType, isa: Isa) -> bool:
     """Whether a gate of parts without a function, of so many elements in one piece, takes fewer cycles than
-    their copies and a product, by the estimate. Vectors want two times eight; on DSP products have words."""
+    their copies and a product, by the estimate. Vectors want two times eight; on DSP products have words. Of
+    int16 a piece is a run of the product, which takes some 50 instructions more than a row of a copy."""
+    if dtype is DType.S16:
+        return piece >= (32 if isa is Isa.MVE else 16)
     if isa is Isa.MVE:
         return piece >= 16
     return isa is not Isa.DSP or (piece % 4 == 0 and 12 <= piece <= 32)
