@@ -116,6 +116,17 @@ CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_ref)
     softmax_s8(params, in, table, looked_up, out);
 }
 
+CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_ref)
+{
+    const int inner = params->inner;
+
+    for (int i = 0; i < 2 * params->outer * inner; ++i) {
+        const int other = i / inner % 2 == 0 ? i + inner : i - inner;
+
+        out[i] = table[255 + in[i] - in[other]];
+    }
+}
+
 void cortexm_activation_s16_ref(const cortexm_activation_s16_t *p, const int16_t *in,
                                 const int16_t *table, int16_t *out)
 {

@@ -354,6 +354,7 @@ int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref);
 typedef CORTEXM_ACTIVATION_S8((*activation_fn));
 typedef CORTEXM_SOFTMAX_S8((*softmax_fn));
 typedef CORTEXM_SOFTMAX_TABLE_S8((*softmax_table_fn));
+typedef CORTEXM_SOFTMAX_TWO_S8((*softmax_two_fn));
 typedef CORTEXM_ACTIVATION_S16((*activation_s16_fn));
 typedef CORTEXM_SOFTMAX_S16((*softmax_s16_fn));
 typedef CORTEXM_SOFTMAX_ROWS_S16((*softmax_rows_fn));
@@ -369,6 +370,7 @@ typedef CORTEXM_UNARY((*clamp_s64_fn), cortexm_clamp_t, int64_t);
 int activation_s8_case(activation_fn variant, activation_fn ref);
 int softmax_s8_case(softmax_fn variant, softmax_fn ref);
 int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref);
+int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref);
 int16_t *table_s16(int32_t bits, int is_smooth);
 int any_activation_s16_case(activation_s16_fn variant, activation_s16_fn ref, int is_smooth);
 #define activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 0)

@@ -53,6 +53,7 @@
     K(avg_pool2d_f32, scalar, pool_f32_case)                                                       \
     K(max_pool2d_f32, scalar, pool_f32_case)                                                       \
     K(activation_s8, scalar, activation_s8_case)                                                   \
+    K(softmax_two_s8, scalar, softmax_two_s8_case)                                                 \
     K(softmax_table_s8, scalar, softmax_table_s8_case)                                             \
     K(softmax_s8, scalar, softmax_s8_case)                                                         \
     K(activation_s16, scalar, activation_s16_case)                                                 \
@@ -307,6 +308,7 @@
     K(rnn_s16, v6m, rnn_eights_s16_case)                                                           \
     K(rnn_s8w4, v6m, rnn_fours_s8w4_case)                                                          \
     K(rnn_s16w4, v6m, rnn_eights_s16w4_case)                                                       \
+    K(softmax_two_s8, v6m, softmax_two_s8_case)                                                    \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(add_affine_s8, v6m, add_affine_s8_case)                                                      \
@@ -401,6 +403,7 @@
     K(rnn_s16, dsp, rnn_pairs_s16_case)                                                            \
     K(rnn_s8w4, dsp, rnn_pairs_s8w4_case)                                                          \
     K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
+    K(softmax_two_s8, dsp, softmax_two_s8_case)                                                    \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_rows_s16, dsp, softmax_gentle_rows_s16_case)                                         \
     K(softmax_steep_rows_s16, dsp, softmax_rows_s16_case)                                          \
@@ -481,6 +484,7 @@
     K(avg_pool2d_f32, mve, pool_f32_case)                                                          \
     K(max_pool2d_f32, mve, pool_f32_case)                                                          \
     K(activation_s8, mve, activation_s8_case)                                                      \
+    K(softmax_two_s8, mve, softmax_two_s8_case)                                                    \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
     K(activation_s16, mve, smooth_activation_s16_case)                                             \
@@ -553,6 +557,7 @@
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
     K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
+    K(softmax_two_s8, v6m, softmax_two_s8_case)                                                    \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(mul_s8, v6m, mul_s8_case)                                                                    \

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cortexm_tools.ir import DType, Rescale, ops
+from cortexm_tools.errors import CortexMError
+from cortexm_tools.ir import DType, Graph, Rescale, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.check import check_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
@@ -31,6 +34,53 @@ def test_softmax_is_near_the_real_one() -> None:
     e = np.exp((x - x.max(axis=1, keepdims=True).astype(np.float64)) * scale)
     expected = np.clip(e / e.sum(axis=1, keepdims=True) * 256 - 128, -128, 127)
     assert np.abs(result - expected).max() < 0.51
+
+
+def softmax_of(shape: tuple[int, ...], dim: int, attrs: ops.Softmax) -> Graph:
+    net = Net()
+    return net.finish(net.add(replace(attrs, dim=dim), [net.input(shape)], shape))
+
+
+SOFTMAX = ops.Softmax(0, Rescale(1717986918, 22), -248)
+
+
+@pytest.mark.parametrize(("scale", "shift", "diff_min"), [(1 << 30, 20, -255), (1717986918, 22, -248),
+                                                          (2**31 - 1, 23, -3), (1 << 30, 22, 0)])  # fmt: skip
+@pytest.mark.parametrize(("shape", "dim"), [((65536, 2), 1), ((256, 2, 256), 1), ((2, 65536), 0)])
+def test_softmax_over_two_elements(
+    executor: PlanExecutor, shape: tuple[int, ...], dim: int, scale: int, shift: int, diff_min: int
+) -> None:
+    """Of all pairs of codes."""
+    graph = softmax_of(shape, dim, ops.Softmax(dim, Rescale(scale, shift), diff_min))
+    codes = np.arange(-128, 128)
+    pairs = np.stack(np.broadcast_arrays(codes[:, None], codes), axis=-1).reshape(-1, 2)
+    whole = {1: pairs, 0: pairs.T}[dim]
+    if len(shape) == 3:
+        whole = np.moveaxis(pairs.reshape(256, 256, 2), -1, 1)
+    inputs = [np.ascontiguousarray(whole.astype(np.int8))]
+    plan = make_plan(graph, Target.parse("host"))
+    assert [call.kernel.op for step in plan.steps for call in step.calls] == ["softmax_two"]
+    (got,), (expected,) = executor.run(plan, inputs), run_graph(graph, inputs)
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"])
+def test_which_softmax_has_a_table_of_two(cpu: str) -> None:
+    """From 64 elements on."""
+    for shape, is_of_two in (((32, 2), True), ((31, 2), False), ((32, 3), False)):
+        (step,) = make_plan(softmax_of(shape, 1, SOFTMAX), Target.parse(cpu)).steps
+        assert (step.calls[0].kernel.op == "softmax_two") is is_of_two
+
+
+def test_check_finds_a_wrong_table_of_two() -> None:
+    plan = make_plan(softmax_of((32, 2), 1, SOFTMAX), Target.parse("host"))
+    (table,) = plan.constants
+    check_plan(plan)
+    for place in (0, 255, 510):
+        data = table.data.copy()
+        data.reshape(-1)[place] ^= 1
+        with pytest.raises(CortexMError, match="other codes"):
+            check_plan(replace(plan, constants=(replace(table, data=data),)))
 
 
 @pytest.mark.parametrize("function", ops.UNARY_FUNCTIONS)

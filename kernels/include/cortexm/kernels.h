@@ -134,6 +134,11 @@ extern "C" {
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *table,          \
               int8_t *out)
 
+/* Over two elements: table[255 + i] is the result of a code that lies i above the other one. */
+#define CORTEXM_SOFTMAX_TWO_S8(name)                                                               \
+    void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int8_t *table,           \
+              int8_t *out)
+
 #define CORTEXM_ACTIVATION_S16(name)                                                               \
     void name(const cortexm_activation_s16_t *params, const int16_t *in, const int16_t *table,     \
               int16_t *out)
@@ -481,6 +486,10 @@ CORTEXM_POOL_F32(cortexm_max_pool2d_f32_mve);
 /* activation */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_scalar);
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_mve);
+CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_scalar);
+CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_v6m);
+CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_dsp);
+CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_scalar);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_dsp);

@@ -246,6 +246,7 @@
 #undef LOG_log_softmax
 #undef LOG_softmax
 #undef LONG_ROW
+#undef LOOK_UP
 #undef LOOP
 #undef LOWER
 #undef LOWER_BYTES

@@ -145,6 +145,13 @@ def softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32]:
     return np.where(counts, exponential, 0).astype(np.int32)
 
 
+def softmax_of_two(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int8]:
+    """What `softmax_s8` makes of the first of two codes, which lies -255 … 255 above the other one."""
+    above = np.arange(-255, 256, dtype=np.int64)
+    pairs = np.stack([above, np.zeros_like(above)], axis=-1)
+    return softmax_s8(pairs, rescale, diff_min)[:, 0].astype(np.int8)
+
+
 def softmax_s8(x: I64, rescale: Rescale, diff_min: int) -> I64:
     """Softmax over the last axis of int8 codes; result has scale 1/256 and zero point -128.
 

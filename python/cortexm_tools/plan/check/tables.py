@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads every row of an embedding's table as its kernel does: the plan may have it in the order in which a
-layer with the same weights reads them."""
+layer with the same weights reads them. And all pairs of codes through the table of a softmax over two."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from ...errors import CortexMError
-from ..types import ConstantArg, Plan, Step
+from ...ir import ops
+from ..types import Call, ConstantArg, Plan, Step
 
 
 def check_tables(plan: Plan, step: Step) -> None:
     """Raises a CortexMError if a call of a step would find another code than the graph's table has. It is a
     bug in the planner."""
     for call in step.calls:
+        if call.kernel.op == "softmax_two":
+            _check_softmax_of_two(plan, step, call)
         if call.kernel.op != "embedding":
             continue
         names = {constant.name: constant.data for constant in plan.constants}
@@ -38,3 +43,20 @@ def check_tables(plan: Plan, step: Step) -> None:
                     f"row {at} of the table is not where {call.kernel.symbol} reads it",
                     where=str(op.layer),
                 )
+
+
+def _check_softmax_of_two(plan: Plan, step: Step, call: Call) -> None:
+    (op,) = (op for op in step.ops if isinstance(op.attrs, ops.Softmax))
+    names = {constant.name: constant.data for constant in plan.constants}
+    table = call.args[1]
+    assert isinstance(table, ConstantArg) and isinstance(op.attrs, ops.Softmax)
+    codes = np.arange(-128, 128)
+    pairs = np.stack(np.broadcast_arrays(codes[:, None], codes), axis=-1).astype(np.int8)
+    wanted = replace(op.attrs, dim=2).compute((plan.graph.tensors[op.outputs[0]],), pairs)
+    shares, above = names[table.name].reshape(-1), codes[:, None] - codes
+    good = shares.size == 511 and call.int_fields["size"] == 2
+    good = good and np.array_equal(np.stack([shares[255 + above], shares[255 - above]], -1), wanted)
+    if not good:
+        raise CortexMError(
+            f"{call.kernel.symbol} would give other codes than the model's", where=str(op.layer)
+        )

@@ -326,6 +326,11 @@ def _from_64_elements(facts: Facts) -> bool:
     return bool(facts["outer"] * facts["size"] * facts["inner"] >= 64)
 
 
+def _two_elements(facts: Facts) -> bool:
+    """Columns of two elements, whose results are in a table of their differences."""
+    return bool(facts["size"] == 2)
+
+
 def _few_elements(facts: Facts) -> bool:
     """Columns of so few elements that kernels keep what they compute of four of them."""
     return bool(facts["size"] <= 40) and _are_divided(facts)
@@ -419,6 +424,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_64_elements": _from_64_elements,
     "short_columns": _short_columns,
     "few_elements": _few_elements,
+    "two_elements": _two_elements,
     "many_elements": _many_elements,
     "rows_of_eights": _rows_of_eights,
     "rows": _rows,

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from ...ir import DType, Op, Tensor, ops
-from ...ir.fixed_point import softmax_table
+from ...ir.fixed_point import softmax_of_two, softmax_table
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
 from .context import Selector, lowers
@@ -58,7 +58,10 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     }
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     kernel = select.kernel("softmax", "s8", op, fields)
-    if kernel.op != "softmax":
+    if kernel.op == "softmax_two":
+        shares = softmax_of_two(attrs.rescale, attrs.diff_min)
+        args.insert(1, select.constant("shares", shares, "of differences of two codes", needed=0))
+    elif kernel.op != "softmax":
         table = softmax_table(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("exponentials", table, "of differences of codes", needed=0))
     return [select.call(kernel, fields, args)]
