@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import nn
 
+from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.capture.capture import capture
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.lower.lower import lower
@@ -216,3 +217,29 @@ def test_norms_of_rows_compute_on_codes(precision: str) -> None:
     got, reference = run_sequence(graph, rows), run_in_order(lowered.reference, rows)
     np.testing.assert_array_equal([row[0] for row in got], [row[0] for row in reference])
     assert lowered.quality is not None and lowered.quality.level > 25
+
+
+@pytest.mark.parametrize(
+    ("norm", "shape", "least", "words"),
+    [
+        (nn.GroupNorm(1, 8), (1, 8, 96, 96), 1.0, "73,728 elements together"),
+        (nn.LayerNorm(8), (1, 3, 8), 1e-5, "so little beside its epsilon"),
+    ],
+)
+def test_norms_that_codes_have_no_room_for(
+    norm: nn.Module, shape: tuple[int, ...], least: float, words: str
+) -> None:
+    import_executorch()
+    net = nn.Sequential(nn.Conv2d(8, 8, 1) if len(shape) == 4 else nn.Linear(8, 8), norm).eval()
+    first: Any = net[0]
+    with torch.no_grad():
+        first.weight.mul_(least)
+        first.bias.zero_()
+    sample = (torch.randn(shape),)
+    with pytest.raises(CortexMError, match=words) as caught:
+        lower(
+            LoadedModel(Path(__file__), net, sample, (sample,), None),
+            target=Target.parse("cortex-m55"),
+            name="norm",
+        )
+    assert caught.value.where == "1" and caught.value.hint

@@ -282,9 +282,12 @@ def _lower_once(
             narrow_multipliers(edge.exported_program())
     except Exception as error:
         layer = layer_of_error(error, captured.graph.graph, loaded.path.parent)
+        cause = root_cause(error)
+        if isinstance(cause, CortexMError):
+            where = cause.where or str(layer) or loaded.path.name
+            raise CortexMError(cause.message, where=where, hint=cause.hint) from error
         raise CortexMError(
-            f"ExecuTorch cannot lower {layer.call or f'the model {name}'}: "
-            f"{first_line(root_cause(error))}",
+            f"ExecuTorch cannot lower {layer.call or f'the model {name}'}: {first_line(cause)}",
             where=str(layer) if layer != Layer() else loaded.path.name,
             hint=advice_on(layer.call),
         ) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from operator import getitem
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from ...ir.norms import RealNorm
+from ...errors import CortexMError
+from ...ir.norms import MOST_SIZE, RealNorm
 from ..nodes import operator_name
+from ..origin.layers import layer_of
 from .spectrum import constant_values
 from .wide import wide_operator
 
@@ -135,6 +138,23 @@ def _on_codes(node: Node, result: Node) -> bool:
     )
 
 
+def _out_of_range(norm: Node, size: int, scale: float) -> CortexMError:
+    """Of what 32 bits do not hold (ir/norms.py)."""
+    where = str(layer_of(norm, Path()))
+    if size > MOST_SIZE:
+        return CortexMError(
+            f"this norm takes {size:,} elements together, and its sums have room for {MOST_SIZE:,}",
+            where=where,
+            hint="normalize fewer together: over groups of channels, or each pixel's alone",
+        )
+    return CortexMError(
+        f"calibration has seen no more than {128 * scale:.1g} before this norm, so little beside its "
+        "epsilon that codes of 8 bits have no room for both",
+        where=where,
+        hint="calibrate on typical inputs, with trained weights",
+    )
+
+
 def _lower(node: Node, result: Node, program: Any) -> bool:
     from executorch.backends.transforms.utils import create_constant_placeholder
     from torch.export.graph_signature import InputKind
@@ -166,7 +186,7 @@ def _lower(node: Node, result: Node, program: Any) -> bool:
     )
     designed = real.on_codes(float(source.args[1]), float(out[1]), int(out[2]), 8 * out[5].itemsize)
     if designed is None:
-        return False
+        raise _out_of_range(node, size, float(source.args[1]))
     integer, shift, *tables = designed
     graph = node.graph
     with graph.inserting_before(next(n for n in graph.nodes if n.op == "placeholder")):

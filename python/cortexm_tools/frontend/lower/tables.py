@@ -119,8 +119,11 @@ def _decomposes(hardswish: Node) -> bool:
     """Whether ExecuTorch will compute this hard-swish as minimum and multiplication.
 
     It does where the operator before is a convolution or linear, with the clamp to [-3, inf) that
-    its quantizer has put in between.
+    its quantizer has put in between. The factor's zero point, 3 lower than the codes', has 16 bits.
     """
+    dequantize: Any = hardswish.args[0]
+    if float(dequantize.args[1]) < 3 / (2**15 - 2**8):
+        return False
     node = hardswish
     for _ in range(2):  # dequantize, quantize
         node = node.all_input_nodes[0]
