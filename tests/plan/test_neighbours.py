@@ -12,11 +12,12 @@ import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.joined import check_joined
-from cortexm_tools.plan.lower.neighbours import join_columns, join_neighbours
+from cortexm_tools.plan.lower.neighbours import in_3x3, join_columns, join_neighbours
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, assert_same_bytes, run_jobs
@@ -39,6 +40,34 @@ LAYERS = (
     (1, 2, (9, 6), (5, 3), (1, 1), (2, 1, 2, 1), (1, 1)),
     (3, 8, (6, 12), (5, 1), (1, 1), (2, 0, 2, 0), (1, 1)),
 )
+
+
+# Of depthwise convolutions whose windows are smaller than 3x3: channels, and the same.
+SMALL = (
+    (8, (12, 12), (3, 1), (1, 1), (1, 0, 1, 0), (1, 1)),
+    (5, (9, 11), (2, 2), (1, 1), (0, 0, 1, 1), (1, 1)),
+    (4, (20, 16), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)),
+    (12, (1, 30), (1, 3), (1, 1), (0, 1, 0, 1), (1, 1)),
+    (6, (30, 1), (3, 1), (1, 1), (1, 0, 1, 0), (1, 1)),
+    (8, (13, 12), (2, 3), (2, 1), (0, 1, 1, 1), (1, 1)),
+    (8, (12, 12), (2, 2), (1, 1), (1, 1, 1, 1), (2, 2)),
+    (16, (20, 12), (1, 2), (3, 1), (0, 0, 0, 2), (1, 2)),
+)
+
+
+def small_of(of: DType = DType.S8, *, may_grow: bool = True) -> Graph:
+    """With a layer that takes most memory, so that others have room for scratch, or without."""
+    net = Net("small", 11)
+    outs = []
+    if may_grow:
+        large = net.pad(net.input((1, 1, 1, 1)), (0, 0, 0, 0), (0, 0, 127, 255), 3)
+        window = Window((128, 256), (1, 1), (0, 0, 0, 0))
+        outs.append(net.add(ops.MaxPool2d(window, *DType.S8.limits), [large], (1, 1, 1, 1)))
+    for channels, size, kernel, stride, padding, dilation in SMALL:
+        x = net.input((1, channels, *size), of)
+        its = (kernel, stride, padding)
+        outs.append(net.conv(x, channels, *its, depthwise=True, dilation=dilation))
+    return net.finish(*outs)
 
 
 def graph_of(of: DType = DType.S8) -> Graph:
@@ -225,8 +254,8 @@ def test_columns_of_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path
         (3, 8, 9, 1, 1),
         (5, 16, 5, 2, 1),
         (9, 8, 3, 1, 2),
-        (13, 12, 3, 1, 1),
-        (17, 8, 2, 3, 1),
+        (13, 12, 4, 1, 1),
+        (17, 8, 4, 3, 1),
     ):
         x = net.input((1, channels, 14, width), of)
         padding = (kernel // 2, 0, kernel // 2, 0)
@@ -266,3 +295,84 @@ def test_a_plan_for_size_has_the_weights_alone() -> None:
         for optimize in (Optimize.BALANCED, Optimize.SIZE)
     )
     assert plain < joined
+
+
+@pytest.mark.parametrize("of", [DType.S8, DType.S16])
+def test_small_windows_of_channels_are_3x3(of: DType, tmp_path: Path) -> None:
+    graph, target = small_of(of), Target.parse("cortex-m4")
+    plan = make_plan(graph, target)
+    calls = [
+        call
+        for step in plan.steps
+        for call in step.calls
+        if call.kernel.op in ("depthwise_conv2d", "depthwise_conv2d_left")
+    ]
+    assert len(calls) >= (8 if of is DType.S8 else 4)  # and sums of 64 bits have another kernel
+    assert {(call.int_fields["kernel_h"], call.int_fields["kernel_w"]) for call in calls} == {
+        (3, 3)
+    }
+    random = np.random.default_rng(3)
+    inputs = []
+    for index in graph.inputs:
+        x = graph.tensors[index]
+        low, high = x.dtype.limits
+        inputs.append(random.integers(low, high + 1, x.shape).astype(x.dtype.numpy))
+    got = run_jobs([Job(GraphProgram("small", b"", made=graph), [inputs])], target, tmp_path)[0][0]
+    for a, b in zip(got, run_graph(graph, inputs), strict=True):
+        assert (a == b).all()
+
+
+def test_small_windows_are_in_the_middle_where_that_pays() -> None:
+    weight = np.arange(1, 25, dtype=np.int8).reshape(1, 3, 1, 8)
+    fields = fields_of(12, 1) | {"kernel_h": 3, "in_y0": -1, "in_c": 8, "out_c": 8}
+    fields |= {"act_min": -128, "act_max": 127}
+    m4 = Target.parse("cortex-m4")
+    joined = in_3x3(m4, weight, fields, wide=False)
+    assert joined is not None and joined.count == 1
+    assert (joined.weight[:, :, 1:2] == weight).all()
+    assert np.count_nonzero(joined.weight) == weight.size
+    assert (joined.fields["in_y0"], joined.fields["in_x0"]) == (-1, -1)
+    others = (
+        {"in_c": 3, "out_c": 3},
+        {"out_c": 16},
+        {"stride_w": 3},
+        {"out_h": 1, "out_w": 1},
+        {"out_w": 400, "in_w": 400},  # rows of so many columns need memory
+    )
+    for other in others:
+        changed = fields | other
+        assert in_3x3(m4, weight[..., : changed["in_c"]], changed, wide=False) is None
+    for cpu in ("cortex-m55", "cortex-m3"):
+        assert in_3x3(Target.parse(cpu), weight, fields, wide=False) is None
+
+
+def test_other_small_windows_are_refused() -> None:
+    plan = make_plan(small_of(), Target.parse("cortex-m4"))
+    for step in plan.steps:
+        call = step.calls[0]
+        if not isinstance(step.op.attrs, ops.DepthwiseConv2d):
+            continue
+        for name in ("in_y0", "in_x0", "stride_h", "stride_w", "kernel_w"):
+            fields = tuple((key, value + 1 if key == name else value) for key, value in call.fields)  # type: ignore[operator]
+            with pytest.raises(CortexMError, match="would not compute the products of the model"):
+                check_joined(plan, replace(step, calls=(replace(call, fields=fields),)))
+    refused = 0
+    for number, constant in enumerate(plan.constants):
+        data = constant.data.copy()
+        data.reshape(-1)[0] += 1
+        constants = list(plan.constants)
+        constants[number] = replace(constant, data=data)
+        try:
+            check_plan(replace(plan, constants=tuple(constants)))
+        except CortexMError as error:
+            refused += error.message.endswith("would not compute the products of the model")
+    assert refused >= 2 * len(SMALL)  # weights and biases of each
+
+
+def test_small_windows_make_no_arena_larger(monkeypatch: pytest.MonkeyPatch) -> None:
+    m4, graph = Target.parse("cortex-m4"), small_of(may_grow=False)
+    plan = make_plan(graph, m4)
+    kernels = [call.kernel.op for step in plan.steps for call in step.calls]
+    assert 0 < kernels.count("depthwise_conv2d") < len(kernels)
+    monkeypatch.setattr("cortexm_tools.plan.lower.conv.in_3x3", lambda *_: None)
+    assert plan.arenas[0].size <= make_plan(graph, m4).arenas[0].size

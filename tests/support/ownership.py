@@ -18,7 +18,7 @@ import numpy as np
 from cortexm_tools.ir import Graph, Op, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import Plan
-from cortexm_tools.plan.kernels.requirements import is_turned
+from cortexm_tools.plan.kernels.planes import is_turned
 from cortexm_tools.plan.types import Call, Step, TensorArg
 
 EMPTY = -1

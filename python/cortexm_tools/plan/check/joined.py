@@ -6,6 +6,8 @@ Groups can be joined, pixels computed as one, and depthwise convolutions as thos
 windows lie: the elements of a row are one after the other in memory, whatever pixels they are taken for, so
 that each product of the model is a place in the window of the pixel that is computed. All other places must
 be zero; and what no place has must lie outside the image, where each code is the zero point.
+
+Depthwise convolutions stay such ones, of the channels of several pixels or of windows with taps of zero.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from ..types import Call, ConstantArg, Plan, Step
 
 
 def check_joined(plan: Plan, step: Step) -> None:
-    """Every call of conv2d whose groups, channels or windows are not those of its operator multiplies the
-    same codes with the same weights, and has the model's other constants for each output.
+    """Every call whose groups, channels or windows are not those of its operator multiplies the same codes
+    with the same weights, and has the model's other constants for each output.
 
     Raises:
         CortexMError: names the layer.
@@ -34,14 +36,17 @@ def check_joined(plan: Plan, step: Step) -> None:
         op = step.op_of(call)
         if op is None or not isinstance(op.attrs, ops.Conv2d | ops.DepthwiseConv2d):
             continue
-        if call.kernel.serves != "conv2d" or call.kernel.library != BUILTIN:
+        serves = call.kernel.serves
+        if serves not in ("conv2d", "depthwise_conv2d") or call.kernel.library != BUILTIN:
             continue
-        fields = call.int_fields
+        fields, is_depthwise = call.int_fields, serves != "conv2d"
         form = *(fields[name] for name in _COLUMNS), *_names(call)
-        if _is_plain(plan, op, fields) or form in seen:
+        is_plain = _has_its_windows if is_depthwise else _is_plain
+        if is_plain(plan, op, fields) or form in seen:
             continue
         seen.add(form)
-        weights = _weights(plan, op, fields)
+        find = _channel_weights if is_depthwise else _weights
+        weights = find(plan, op, fields)
         if weights is None or not has_weights(plan, op, call, weights):
             raise CortexMError(
                 f"{call.kernel.symbol} would not compute the products of the model",
@@ -66,6 +71,14 @@ def _is_plain(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
     )
 
 
+def _has_its_windows(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
+    """The same of a depthwise convolution, which has its windows."""
+    assert isinstance(op.attrs, ops.DepthwiseConv2d)
+    window = (fields["kernel_h"], fields["kernel_w"])
+    channels = plan.graph.tensors[op.inputs[0]].shape[1]
+    return window == op.attrs.window.kernel and fields["in_c"] == channels
+
+
 def _names(call: Call) -> list[str]:
     """The constants that a call reads."""
     names = [arg.name for arg in call.args if isinstance(arg, ConstantArg)]
@@ -73,16 +86,19 @@ def _names(call: Call) -> list[str]:
 
 
 def has_weights(plan: Plan, op: Op, call: Call, weights: Array) -> bool:
-    """Whether a call of conv2d has these weights, [out_c, kernel_h, kernel_w, in_c / groups], and for each
-    output, all those of one pixel after the other, the model's bias, multiplier and shift."""
+    """Whether a call has these weights, [out_c, kernel_h, kernel_w, in_c / groups], or of a depthwise one
+    [1, kernel_h, kernel_w, out_c], and for each output, all those of one pixel after the other, the model's
+    bias, multiplier and shift."""
     assert isinstance(op.attrs, ops.ConvAttrs)
     tensors = plan.graph.tensors
     bias = tensors[op.inputs[2]].data if len(op.inputs) > 2 else None
-    count = len(weights) // tensors[op.outputs[0]].shape[1]
-    plain = np.zeros(len(weights), np.int64)
+    outputs = call.int_fields["out_c"]
+    count = outputs // tensors[op.outputs[0]].shape[1]
+    plain = np.zeros(outputs, np.int64)
     if bias is not None:
         plain += np.tile(bias.astype(np.int64).reshape(-1), count)
-    sums = weights.astype(np.int64).sum(axis=(1, 2, 3))
+    by_output = weights if len(weights) == outputs else weights.transpose(3, 1, 2, 0)
+    sums = by_output.astype(np.int64).sum(axis=(1, 2, 3))
     wide = tensors[op.inputs[0]].dtype.size == 2
     constants = Constants(
         weights,
@@ -103,6 +119,43 @@ def has_weights(plan: Plan, op: Op, call: Call, weights: Array) -> bool:
     return all(
         np.array_equal(stored[name], data) for name, data in zip(_names(call), wanted, strict=True)
     )
+
+
+def _channel_weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
+    """The weights of a call that is depthwise: [1, kernel_h, kernel_w, channels]. The rows of smaller windows
+    are in the middle of 3x3 ones, as check_bands() has them."""
+    assert isinstance(op.attrs, ops.DepthwiseConv2d)
+    window = op.attrs.window
+    _, in_c, _, in_w = plan.graph.tensors[op.inputs[0]].shape
+    _, out_c, out_h, out_w = plan.graph.tensors[op.outputs[0]].shape
+    data = plan.graph.tensors[op.inputs[1]].data
+    assert data is not None
+    count = fields["in_c"] // in_c
+    if (
+        (fields["in_c"], fields["out_c"]) != (count * in_c, count * out_c)
+        or (fields["in_w"] * count, fields["out_w"] * count) != (in_w, out_w)
+        or (fields["stride_h"], fields["stride_w"]) != window.stride
+    ):
+        return None
+    if count > 1:
+        is_column = fields["kernel_w"] == window.kernel[1] == window.stride[1] == 1
+        is_column = is_column and fields["in_x0"] == window.padding[1] == 0
+        rows = fields["kernel_h"], fields["dilation_h"]
+        is_column = is_column and rows == (window.kernel[0], window.dilation[0])
+        return np.tile(data, count) if is_column else None
+    square = tuple(fields[f] for f in ("kernel_h", "kernel_w", "dilation_h", "dilation_w"))
+    above = (2 - (window.kernel[0] - 1) * window.dilation[0]) // 2
+    is_whole = fields["out_h"] == out_h
+    if square != (3, 3, 1, 1) or is_whole and fields["in_y0"] != -window.padding[0] - above:
+        return None
+    wide = np.zeros((1, 3, 3, out_c), data.dtype)
+    for tap in np.ndindex(window.kernel):
+        row = above + tap[0] * window.dilation[0]
+        column = -window.padding[1] + tap[1] * window.dilation[1] - fields["in_x0"]
+        if not (0 <= row < 3 and 0 <= column < 3):
+            return None
+        wide[0, row, column] = data[0, tap[0], tap[1]]
+    return wide
 
 
 def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:

@@ -221,13 +221,63 @@ def columns_mve(facts: Facts) -> float:
 
 
 def columns_base(facts: Facts) -> float:
-    """The same without vectors: four channels at a time, and those that are left. Pixels of a row share the
-    table of their taps where none lies outside of the image."""
-    taps = facts["kernel_h"]
-    fours, left = divmod(facts["in_c"], 4)
+    """The same without vectors. Pixels of a row share the table of their taps where none lies outside of the
+    image."""
     inside = max(0, facts["in_h"] - _reach(facts) + 1) if facts["out_w"] > 2 else 0
-    outside = 1 - min(1, inside / facts["in_h"])
+    return _fours_base(facts, 1 - min(1, inside / facts["in_h"]))
+
+
+def _fours_base(facts: Facts, outside: float) -> float:
+    """Four channels at a time, and those that are left; such a share of the pixels has a table of its own."""
+    taps = facts["kernel_h"] * facts["kernel_w"]
+    fours, left = divmod(facts["in_c"], 4)
     pixel = 65 + outside * (24 + 26 * taps) + fours * (125 + 13.5 * taps)
     if left:
         pixel += 30 + left * (45 + 7 * taps)
     return float(pixel * facts["out_h"] * facts["out_w"])
+
+
+def pixels_dsp(facts: Facts) -> float:
+    """Instructions of a depthwise convolution on DSP whose windows are not 3x3, at least."""
+    return min(_fours_base(facts, 0), _mine_dsp(facts) if pay_dsp(facts) else math.inf)
+
+
+def are_squares(facts: Facts) -> bool:
+    """3x3 windows without gaps, at most two columns apart."""
+    return bool(
+        facts["kernel_h"] == facts["kernel_w"] == 3
+        and facts["dilation_h"] == facts["dilation_w"] == 1
+        and facts["stride_h"] <= 3
+        and facts["stride_w"] <= 2
+    )
+
+
+def scratch_band(facts: Facts) -> int:
+    """Nine rows of the image of four channels: pairs of 16-bit values, as many as a row needs."""
+    along = "h" if is_turned(facts) else "w"
+    outputs = facts[f"out_{along}"]
+    pairs = (outputs + 1) // 2 if facts[f"stride_{along}"] == 1 else outputs
+    return int(4 * 9 * 4 * (pairs + 1))
+
+
+def is_turned(facts: Facts) -> bool:
+    """As image_of in kernels/src/conv/depthwise_conv2d_dsp.inc."""
+    return bool(
+        (facts["out_w"] - 1) * facts["stride_w"] + 3 <= 9
+        and facts["stride_h"] <= facts["stride_w"]
+        and 4 * facts["out_w"] <= 3 * facts["out_h"]
+        and facts["out_h"] * facts["stride_h"] <= 30
+    )
+
+
+def squares_dsp(facts: Facts, wide: bool) -> float:
+    """Instructions of a depthwise convolution of 3x3 windows on DSP, which are four channels at a time;
+    infinite where it has no kernel, or that needs much memory."""
+    if not are_squares(facts) or scratch_band(facts) > _MOST_SCRATCH:
+        return math.inf
+    rows, columns = facts["out_h"], facts["out_w"]
+    lines, column = columns if is_turned(facts) else rows, facts["stride_w"]
+    if wide:
+        return float(-(-facts["in_c"] // 4) * (500 + lines * 220 + rows * columns * 95 * column))
+    four = lines * 340 + rows * columns * 56 * column
+    return float(340 + -(-facts["in_c"] // 4) * four + clamp_dsp(facts))

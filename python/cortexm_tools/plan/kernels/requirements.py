@@ -107,24 +107,14 @@ def _undilated(facts: Facts) -> bool:
     return bool(facts["dilation_h"] == facts["dilation_w"] == 1)
 
 
-def _are_rows_3x3(facts: Facts) -> bool:
-    """3x3 windows without gaps, at most two columns apart."""
-    return bool(
-        facts["kernel_h"] == facts["kernel_w"] == 3
-        and facts["dilation_h"] == facts["dilation_w"] == 1
-        and facts["stride_h"] <= 3
-        and facts["stride_w"] <= 2
-    )
-
-
 def _rows_3x3(facts: Facts) -> bool:
     """Such windows of channels in fours."""
-    return _are_rows_3x3(facts) and bool(facts["out_c"] % 4 == 0)
+    return planes.are_squares(facts) and bool(facts["out_c"] % 4 == 0)
 
 
 def _left_3x3(facts: Facts) -> bool:
     """Such windows of four channels or more."""
-    return _are_rows_3x3(facts) and bool(facts["out_c"] >= 4)
+    return planes.are_squares(facts) and bool(facts["out_c"] >= 4)
 
 
 def _sixteens_3x3(facts: Facts) -> bool:
@@ -167,7 +157,7 @@ def _shared_columns(facts: Facts) -> bool:
     in the image, and so many products that the kernel for them saves ten instructions for a byte of its
     code: one for twelve products at least. Rows of two or four pixels, none of which are three at a time,
     are better off with fours of outputs where these pay."""
-    is_3x3 = _are_rows_3x3(facts) and facts["stride_w"] == 1
+    is_3x3 = planes.are_squares(facts) and facts["stride_w"] == 1
     last = facts["in_y0"] + (facts["out_h"] - 1) * facts["stride_h"]
     are_near = -facts["kernel_h"] < facts["in_y0"] and last < facts["in_h"]
     products = facts["out_h"] * facts["out_w"] * facts["out_c"] * 9 * facts["in_c"]
@@ -618,24 +608,6 @@ def _wide_tap_tables(facts: Facts) -> int:
     return _tap_tables(facts) + int(facts["in_c"])
 
 
-def _band(facts: Facts) -> int:
-    """Nine rows of the image of four channels: pairs of 16-bit values, as many as a row needs."""
-    along = "h" if is_turned(facts) else "w"
-    outputs = facts[f"out_{along}"]
-    pairs = (outputs + 1) // 2 if facts[f"stride_{along}"] == 1 else outputs
-    return int(4 * 9 * 4 * (pairs + 1))
-
-
-def is_turned(facts: Facts) -> bool:
-    """As image_of in kernels/src/conv/depthwise_conv2d_dsp.inc."""
-    return bool(
-        (facts["out_w"] - 1) * facts["stride_w"] + 3 <= 9
-        and facts["stride_h"] <= facts["stride_w"]
-        and 4 * facts["out_w"] <= 3 * facts["out_h"]
-        and facts["out_h"] * facts["stride_h"] <= 30
-    )
-
-
 def _widened_row(facts: Facts) -> int:
     """One row of a linear layer's input in 16 bits, in fours."""
     return int(2 * 4 * -(-facts["in_features"] // 4))
@@ -796,7 +768,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "triples_even": _triples_even,
     "fives": _fives,
     "fives_line": _fives_line,
-    "band": _band,
+    "band": planes.scratch_band,
     "planes_dsp": planes.scratch_dsp,
     "planes_mve": planes.scratch_mve,
     "blocks": planes.scratch_blocks,

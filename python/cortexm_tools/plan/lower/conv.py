@@ -16,6 +16,7 @@ from ..kernels import gathered, planes, widened
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
+from ..kernels.requirements import CASES
 from ..kernels.table import Kernel, KernelChoice
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import strides
@@ -26,8 +27,10 @@ from .groups import FEW_ZEROS, MANY_ZEROS, groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
 from .neighbours import (
     NEIGHBOURS,
+    SQUARES,
     Joined,
     dense,
+    in_3x3,
     instructions_dsp,
     instructions_mve,
     is_dense_best,
@@ -70,7 +73,7 @@ class _Layer:
         largest_sum: a bound of |accumulator|; largest_plain_sum, largest_start: see the functions of
             these names.
         joined: the fields that change where neighbouring pixels are computed as one, or rows are one.
-        copies: the symbol of the kernel that computes it from a copy of the image.
+        copies: the symbol of the kernel that computes it from a copy of the image, or SQUARES.
     """
 
     kind: str
@@ -90,10 +93,12 @@ def _layers(
     kernels that copy the image and are better still, the best first, and as the layers of its rows."""
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
     layer = _layer(select, attrs, op, extents, FEW_ZEROS)
-    columns = _columns(select, attrs, op, extents)
-    if columns is not None and not layer.kind.endswith("_wide"):
-        alone = _layer(select, attrs, op, extents, FEW_ZEROS, may_be_dense=False)
-        return layer, _with(alone, columns), (), []
+    if isinstance(attrs, ops.DepthwiseConv2d) and not layer.kind.endswith("_wide"):
+        square = _square(select, attrs, op, extents, layer)
+        columns = _columns(select, attrs, op, extents)
+        if square or columns is not None:
+            alone = _layer(select, attrs, op, extents, FEW_ZEROS, may_be_dense=False)
+            return layer, alone if columns is None else _with(alone, columns), square, []
     joined = layer
     if layer.constants.groups > 1:
         joined = _layer(select, attrs, op, extents, MANY_ZEROS)
@@ -139,16 +144,35 @@ def _copying(
 
 
 def _columns(
-    select: Selector, attrs: ops.ConvAttrs, op: Op, fields: Mapping[str, int]
+    select: Selector, attrs: ops.DepthwiseConv2d, op: Op, fields: Mapping[str, int]
 ) -> Joined | None:
     """Neighbouring pixels of a depthwise convolution as one of all their channels."""
     x = select.tensor(op.inputs[0])
-    if not isinstance(attrs, ops.DepthwiseConv2d) or x.shape[1] == 1:
+    if x.shape[1] == 1:
         return None
     if select.choice is not KernelChoice.BUILTIN or select.is_joined(op.outputs[0]):
         return None
     weight = constant_data(select, op.inputs[1], op, "weights")
     return join_columns(select.target, weight, fields, x.dtype is DType.S16)
+
+
+def _square(
+    select: Selector,
+    attrs: ops.DepthwiseConv2d,
+    op: Op,
+    fields: Mapping[str, int],
+    layer: _Layer,
+) -> tuple[_Layer, ...]:
+    """A depthwise convolution of small windows as one of 3x3."""
+    if select.choice is not KernelChoice.BUILTIN or layer.kind != op.kind or len(layer.types) > 1:
+        return ()  # of weights of 4 bits not all channels have the kernel
+    weight, wide = constant_data(select, op.inputs[1], op, "weights"), layer.constants.wide
+    facts = {"rescales": attrs.rescales, "largest_sum": layer.largest_sum}
+    needed = ("shifts_right_2",) if wide else ("shifts_right_to_22", "narrow_sums")
+    if not all(CASES[name](facts) for name in needed):
+        return ()
+    square = in_3x3(select.target, weight, fields, wide)
+    return () if square is None else (replace(_with(layer, square), copies=SQUARES),)
 
 
 def _with(layer: _Layer, joined: Joined) -> _Layer:
@@ -294,6 +318,8 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         return _rows(select, attrs, op, extents, phases)
     if not select.avoids(NEIGHBOURS):
         layer = next((way for way in copying if not select.avoids(way.copies)), joined)
+        if layer.copies == SQUARES:
+            select.others.add(SQUARES)
     positions = (
         out.numel
         if not isinstance(attrs, ops.TransposeConv2d)

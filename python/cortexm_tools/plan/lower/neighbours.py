@@ -8,6 +8,8 @@ outputs of each, which lie side by side in memory. Windows one column wide are r
 `count` pixels as one of more channels; so are depthwise ones, which then have channels in fours or eights.
 Exact: products with a weight of zero add nothing, to a sum or to its bound.
 
+On DSP smaller windows of depthwise convolutions are 3x3 ones, which have a kernel, with weights of zero.
+
 All pixels of a short row may be one. Then its window is all columns of the image, as one pixel of more
 channels, and needs no padding: what weights that lie outside would have added, the input's zero point
 times their sum, is added to the biases.
@@ -29,6 +31,9 @@ from .groups import in_groups
 
 NEIGHBOURS = "neighbours"
 """The name under which a plan does without."""
+
+SQUARES = "squares"
+"""The name under which a plan does without small windows as 3x3 ones, whose kernel has more scratch."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,8 @@ _PER_CHANNEL = 9  # bytes of constants for its bias, multiplier and shift
 _SHARE = {Isa.MVE: 0.93, Isa.DSP: 0.91}
 _SHARE_COLUMNS = 0.9  # the same of windows one column wide
 _PER_BYTE = 1  # instructions that an added byte must save
+_SQUARES_CODE = 1600  # bytes of a kernel that maybe no other layer has
+_PER_BYTE_OF_CODE = 2
 
 
 @dataclass(frozen=True)
@@ -257,6 +264,35 @@ def join_columns(
             outside = np.zeros(count * channels, np.int64)
             found = Joined(count, np.tile(weight, count), changed, outside)
     return found
+
+
+def in_3x3(target: Target, weight: Array, fields: Mapping[str, int], wide: bool) -> Joined | None:
+    """A depthwise convolution whose windows are smaller as one of 3x3 windows, if that is worth it.
+
+    Args: as of `join_columns`.
+    """
+    _, kernel_h, kernel_w, channels = weight.shape
+    down, right = fields["dilation_h"], fields["dilation_w"]
+    reach_h, reach_w = (kernel_h - 1) * down + 1, (kernel_w - 1) * right + 1
+    if target.isa is not Isa.DSP or max(reach_h, reach_w) > 3 or (kernel_h, kernel_w) == (3, 3):
+        return None
+    if fields["in_c"] != fields["out_c"] or channels < 4:
+        return None
+    above, left = (3 - reach_h) // 2, (3 - reach_w) // 2
+    square = np.zeros((1, 3, 3, channels), weight.dtype)
+    square[:, above : above + reach_h : down, left : left + reach_w : right] = weight
+    changed = {
+        "in_y0": fields["in_y0"] - above,
+        "in_x0": fields["in_x0"] - left,
+        "kernel_h": 3,
+        "kernel_w": 3,
+        "dilation_h": 1,
+        "dilation_w": 1,
+    }
+    saved = planes.pixels_dsp(fields) - planes.squares_dsp({**fields, **changed}, wide)
+    if saved < _PER_BYTE_OF_CODE * (_SQUARES_CODE + square.size - weight.size):
+        return None
+    return Joined(1, square, changed, np.zeros(channels, np.int64))
 
 
 def is_dense_best(target: Target, weight: Array, window: Window) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 from ...ir import Op
 from ..kernels import gathered
+from ..lower.neighbours import SQUARES
 from ..lower.transposed import ROW_PHASES
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
@@ -26,7 +27,7 @@ from .whole import Spare
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
 _POOLING = "cortexm_avg_pool2d_rows_s8_mve", "cortexm_max_pool2d_rows_s8_mve"
-_WITH_ROWS = frozenset({ROW_PHASES, *_POOLING})
+_WITH_ROWS = frozenset({ROW_PHASES, SQUARES, *_POOLING})
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
 
 
@@ -119,7 +120,7 @@ def _with_scratch(candidates: Candidates, chains: tuple[Chain, ...], most: int) 
         for call in step.calls
         if any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
         for op in [_maker(step, call)]
-        for name in candidates.whole.others(op) & {call.kernel.symbol, ROW_PHASES}
+        for name in candidates.whole.others(op) & {call.kernel.symbol, ROW_PHASES, SQUARES}
     )
 
 
