@@ -223,6 +223,9 @@
 #undef LAST_PRODUCTS
 #undef LATER_BYTES
 #undef LATER_QUADS
+#undef LEAST_avg_pool2d
+#undef LEAST_avg_pool2d_eights
+#undef LEAST_max_pool2d
 #undef LINEAR_CHUNK
 #undef LINEAR_OUTPUTS
 #undef LINEAR_WORDS_v6m
@@ -260,6 +263,9 @@
 #undef MAX_SIZE
 #undef MOST_OF_ONE
 #undef MOST_WORDS
+#undef MOST_avg_pool2d
+#undef MOST_avg_pool2d_eights
+#undef MOST_max_pool2d
 #undef MOVE_BLOCKS
 #undef MOVE_IN_ASSEMBLY_scalar
 #undef MOVE_IN_ASSEMBLY_v7m
@@ -344,7 +350,9 @@
 #undef POOL_ADD
 #undef POOL_GATHER
 #undef POOL_KEEP
+#undef POOL_LEAST
 #undef POOL_LOAD
+#undef POOL_MOST
 #undef POOL_RESULT
 #undef POOL_SCATTER
 #undef POOL_START
@@ -448,7 +456,6 @@
 #undef START_amax
 #undef START_amin
 #undef START_avg_pool2d
-#undef START_avg_pool2d_eights
 #undef START_max_pool2d
 #undef START_mean
 #undef START_sum
@@ -549,6 +556,7 @@
 #undef ZERO_POINTS
 #undef block_sums
 #undef high_half_dsp
+#undef of_pixels
 #undef pixels_of
 #undef square_dsp
 #undef weighted_dsp
