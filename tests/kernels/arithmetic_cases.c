@@ -105,6 +105,10 @@ int add_affine_s8_case(add_affine_fn variant, add_affine_fn ref)
     /* From sums that are all codes to such as are hardly ever. */
     p.a_factor = between(-(1 << 22), 1 << 22);
     p.b_factor = one_in(2) ? p.a_factor : between(-(1 << 22), 1 << 22);
+    if (one_in(4)) {
+        p.a_factor = one_in(2) ? 1 - (1 << 23) : (1 << 23) - 1;
+        p.b_factor /= 2;
+    }
     p.constant = between(-(1 << 29), 1 << 29);
     a = random_bytes(p.a_period);
     b = random_bytes(p.b_period);

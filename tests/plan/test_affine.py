@@ -13,7 +13,7 @@ from cortexm_tools.ir import DType, Tensor, ops
 from cortexm_tools.ir.fixed_point import Rescale
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.kernels.affine import affine_of, codes_of
+from cortexm_tools.plan.kernels.affine import Affine, affine_of, codes_of
 from cortexm_tools.target import Target
 
 from tests.support.graphs import Net
@@ -49,8 +49,15 @@ def test_most_sums_are_such_functions() -> None:
         if affine is not None:
             assert np.array_equal(affine.codes(), codes_of(attrs, RESULT))
             assert affine.fits
+            assert max(abs(affine.a_factor), abs(affine.b_factor)) < 2**23
             found += 1
     assert found >= 95
+
+
+def test_no_factor_has_more_than_24_bits() -> None:
+    """An operand whose codes are worth four of the result's each."""
+    assert not Affine(2**23, 0, 0).fits and not Affine(0, -(2**23), 0).fits
+    assert Affine(2**23 - 1, 0, 0).fits and Affine(0, 1 - 2**23, 0).fits
 
 
 def test_no_function_knows_a_clamp() -> None:

@@ -185,7 +185,7 @@ typedef struct {
 } cortexm_add_s8_t;
 
 /* The same as a function of the codes: saturate((a * a_factor + b * b_factor + constant) >> 21), of which no sum
- * of codes is beyond [-2^31 + 2^20, 2^31). */
+ * of codes is beyond [-2^31 + 2^20, 2^31), and factors are less than 2^23 in size. */
 typedef struct {
     int32_t count;
     int32_t a_period, b_period;

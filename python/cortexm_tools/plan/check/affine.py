@@ -30,6 +30,7 @@ def check_affine(plan: Plan, step: Step) -> None:
         assert isinstance(op.attrs, ops.Add)
         wanted = op.attrs.compute((plan.graph.tensors[op.outputs[0]],), codes[:, None], codes)
         fits = _LOWEST <= sums.min() and sums.max() <= _HIGHEST
+        fits = fits and all(abs(fields[name]) < 2**23 for name in ("a_factor", "b_factor"))
         if not fits or not np.array_equal(np.clip(sums >> _FRACTION, -128, 127), wanted):
             raise CortexMError(
                 f"{call.kernel.symbol} would add codes to others than the model's",

@@ -46,9 +46,10 @@ class Affine:
 
     @property
     def fits(self) -> bool:
-        """Whether no sum of codes overflows 32 bits, nor one less half of a code."""
+        """Whether no sum of codes overflows 32 bits, nor one less half of a code, and factors have 24."""
         sums = self.sums()
-        return bool(sums.min() >= -(2**31) + 2 ** (FRACTION - 1) and sums.max() < 2**31)
+        is_sum = sums.min() >= -(2**31) + 2 ** (FRACTION - 1) and sums.max() < 2**31
+        return bool(is_sum and max(abs(self.a_factor), abs(self.b_factor)) < 2**23)
 
     def codes(self) -> I64:
         """What the kernels compute of all pairs of codes [256, 256]."""
