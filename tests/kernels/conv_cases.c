@@ -449,14 +449,25 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     }
     if (kind == CONV_COLUMNS) {
         const int32_t filter = weight_size / p.out_c;
+        int in_runs = one_in(4);
 
-        for (int32_t i = 0; i < weight_size; ++i) {
-            bias[i / filter] += p.in_zero_point * weight[i];
+        for (int32_t o = 0; o < p.out_c; ++o) {
+            int32_t most = 0, least = 0;
+
+            for (int32_t i = o * filter; i < (o + 1) * filter; ++i) {
+                const int32_t one = weight[i] * (-128 - p.in_zero_point);
+                const int32_t other = weight[i] * (127 - p.in_zero_point);
+
+                bias[o] += p.in_zero_point * weight[i];
+                most += one > other ? one : other;
+                least += one < other ? one : other;
+            }
+            in_runs |= most >= 1 << 23 || least <= -(1 << 23);
         }
         packed = pack_column_twos(weight, p.out_c, p.kernel_h, p.in_c);
         free(weight);
         weight = packed;
-        bias = pack_two_tables(p.out_c, p.multiplier, p.shift, bias);
+        bias = pack_two_tables(p.out_c, p.multiplier, p.shift, bias, in_runs);
         p.multiplier = NULL;
         p.shift = NULL;
         scratch = allocate(10 * p.kernel_h * ((p.in_c + 3) / 4 * 4));

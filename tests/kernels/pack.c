@@ -264,7 +264,7 @@ int8_t *pack_column_twos(const int8_t *weight, int32_t channels, int32_t rows, i
     return packed;
 }
 
-int32_t *pack_two_tables(int32_t channels, const int32_t *multiplier, const int8_t *shift, int32_t *bias)
+int32_t *pack_two_tables(int32_t channels, const int32_t *multiplier, const int8_t *shift, int32_t *bias, int in_runs)
 {
     int32_t *const table = allocate(10 * channels);
 
@@ -275,6 +275,7 @@ int32_t *pack_two_tables(int32_t channels, const int32_t *multiplier, const int8
         two[o % 2] = 2 * bias[o];
         two[2 + o % 2] = multiplier[o];
         ((int8_t *)(two + 4))[o % 2] = (int8_t)(-1 - shift[o]);
+        ((int8_t *)(two + 4))[2] = in_runs;
     }
     free(bias);
     return table;

@@ -39,7 +39,7 @@ int8_t *pack_signed_split_twos(const int8_t *weight, int32_t channels, int32_t d
 int8_t *pack_signed_split_fours(const int8_t *weight, int32_t channels, int32_t depth);
 /* As four_tables there. It takes over `bias`. */
 int8_t *pack_column_twos(const int8_t *weight, int32_t channels, int32_t rows, int32_t inputs);
-int32_t *pack_two_tables(int32_t channels, const int32_t *multiplier, const int8_t *shift, int32_t *bias);
+int32_t *pack_two_tables(int32_t channels, const int32_t *multiplier, const int8_t *shift, int32_t *bias, int in_runs);
 int32_t *pack_four_tables(int32_t channels, const int32_t *multiplier, const int8_t *shift, int32_t *bias);
 
 int8_t *pack_pairs(const int8_t *weight, int32_t channels, int32_t depth);

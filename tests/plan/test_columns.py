@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
@@ -75,11 +76,11 @@ def test_rows_without_three_pixels() -> None:
 
 
 def test_results_on_the_board(tmp_path: Path) -> None:
-    """Rows that end with one, two and three pixels; several runs; rows and columns beyond the image."""
+    """Rows that end with one, two and three pixels; sums at once and in runs; what is beyond the image."""
     net = Net("forms", 5)
     outs = []
     for width in (6, 7, 8, 9):
-        for inputs, relu in ((12, True), (40, False), (3, True)):
+        for inputs, relu in ((12, True), (40, False), (3, True), (160, False)):
             x = net.input((1, inputs, 2 * width, width))
             outs.append(net.conv(x, 48, (3, 3), (1, 1), (2, 2, 2, 0), relu=relu))
             outs.append(net.conv(x, 46, (3, 3), (2, 1), (0, 1, 1, 2), relu=relu))
@@ -102,3 +103,23 @@ def test_what_the_kernel_takes_for_granted() -> None:
         fields = tuple((dict(call.fields) | changed).items())
         with pytest.raises(CortexMError, match="windows are not as cortexm_conv2d_columns_s8_dsp"):
             check_columns(plan, replace(step, calls=(replace(call, fields=fields),)))
+
+
+def test_sums_that_24_bits_do_not_hold_are_refused() -> None:
+    """A layer of many inputs has runs; a table that says otherwise is none of its."""
+    plan = make_plan(graph_of(inputs=160, size=(4, 11)), M4)
+    (step,) = plan.steps
+    check_columns(plan, step)
+    flags = {}
+    for constant in plan.constants:
+        if constant.name.startswith("b_"):
+            data = constant.data.copy()
+            flags = set(data.view(np.int8).reshape(-1, 20)[:, 18].tolist())
+            data.view(np.int8).reshape(-1, 20)[1, 18] = 0
+            others = tuple(
+                replace(constant, data=data) if each is constant else each
+                for each in plan.constants
+            )
+    assert flags == {1}
+    with pytest.raises(CortexMError, match="24 bits do not hold the sums"):
+        check_columns(replace(plan, constants=others), step)

@@ -347,8 +347,24 @@ def test_column_twos() -> None:
             two = slice(2 * o, 2 * o + 2)
             assert table[:2].tolist() == (2 * constants.plain_bias[two]).tolist()
             assert table[2:4].tolist() == plain.multiplier[two].tolist()
-            shifts = table[4:].astype("<i4").view(np.int8)[:2]
-            assert shifts.tolist() == (-1 - plain.shift[two]).tolist()
+            shifts = table[4:].astype("<i4").view(np.int8)
+            assert shifts.tolist() == [*(-1 - plain.shift[two]), 0, 0]
+
+
+@pytest.mark.parametrize("zero_point", [-128, -20, 127])
+def test_column_twos_say_which_sums_need_runs(zero_point: int) -> None:
+    """The third byte of every two channels: whether the second one of any two may exceed 24 bits."""
+    lowest, highest = -128 - zero_point, 127 - zero_point
+    largest = max(abs(lowest), abs(highest))
+    count = 2**23 // (127 * largest)  # of the largest products, less than one beyond
+    weight = np.zeros((4, 3, 3, count // 9 + 4), np.int8)
+    weight[2, :, :, :] = 127  # a first channel, which 32 bits hold
+    flat = weight[3].reshape(-1)
+    for more, in_runs in ((0, 0), (1, 1)):
+        flat[: count + more] = 127 if largest == highest else -127
+        constants = replace(_constants(weight, 4), plain_bias=np.zeros(4, np.int32))
+        packed = pack("column_twos", replace(constants, in_zero_point=zero_point))
+        assert packed.bias.view(np.int8).reshape(2, 20)[:, 18].tolist() == [in_runs] * 2
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,8 @@
 #undef BAND
 #undef BEFORE_ROWS
 #undef BEGIN_BOTH
+#undef BEGIN_PAIR
+#undef BEGIN_TAP
 #undef BEHIND_ROWS
 #undef BESIDE
 #undef BETTER
@@ -512,6 +514,7 @@
 #undef TEST_QUADS
 #undef THREE_COLUMNS
 #undef THREE_PIXELS
+#undef THREE_TAPS
 #undef TO
 #undef TO_FIRST
 #undef TO_SECOND

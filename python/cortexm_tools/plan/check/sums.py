@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import DType, Graph, Op, ops
-from ..types import Plan, Step
+from ..types import ConstantArg, Plan, Step
 
 SUMS_32 = 2**31 - 1
 """The largest absolute value of a sum of 32 bits on which every kernel agrees."""
@@ -152,7 +152,8 @@ def check_ends(plan: Plan, step: Step) -> None:
 
 def check_columns(plan: Plan, step: Step) -> None:
     """Every call whose windows share columns has 3x3 windows one column apart, each with a row in the
-    image, of channels in fours, or of three where a row has two pixels, and for outputs in twos.
+    image, of channels in fours, or of three where a row has two pixels, and for outputs in twos. Where it
+    sums all products of a window at once, 24 bits hold those of the second output of any two.
 
     Raises:
         CortexMError: names the layer.
@@ -173,6 +174,23 @@ def check_columns(plan: Plan, step: Step) -> None:
         ):
             raise CortexMError(
                 f"windows are not as {call.kernel.symbol} has them", where=str(step.op.layer)
+            )
+        stored = {constant.name: constant.data for constant in plan.constants}
+        weight, table = (
+            stored[arg.name].view(np.int8)[arg.offset :]
+            for arg in call.args
+            if isinstance(arg, ConstantArg)
+        )
+        outputs = fields["out_c"]
+        halves = weight.view("<i2")[: outputs // 2 * 9 * 2 * -(-fields["in_c"] // 4 * 2)]
+        second = (halves.astype(np.int64) + 128) >> 8  # of 256 * b + a
+        second = second.reshape(outputs // 2, -1)
+        least, most = (second * (code - fields["in_zero_point"]) for code in (-128, 127))
+        sums = np.maximum(np.maximum(least, most).sum(axis=1), -np.minimum(least, most).sum(axis=1))
+        are_runs = table.view(np.int8).reshape(-1, 20)[: outputs // 2, 18] != 0
+        if sums.max(initial=0) >= 2**23 and not are_runs.all():
+            raise CortexMError(
+                f"24 bits do not hold the sums of {call.kernel.symbol}", where=str(step.op.layer)
             )
 
 

@@ -31,7 +31,8 @@ class Constants:
         rescales: one for each channel; none where the layer has one for all.
         groups: of a convolution.
         plain_bias: int32 [out_c], without the zero point; of a convolution.
-        stride, in_zero_point: of a transposed convolution.
+        stride: of a transposed convolution.
+        in_zero_point: of a convolution.
         wide: the codes are int16, whose multipliers are reduced to 16 bits.
     """
 
@@ -60,6 +61,11 @@ class Constants:
         return Tables(
             self.bias, multiplier, np.array([rescale.shift for rescale in self.rescales], np.int8)
         )
+
+    @property
+    def input_range(self) -> tuple[int, int]:
+        """The lowest and the highest int8 code less the zero point."""
+        return -128 - self.in_zero_point, 127 - self.in_zero_point
 
     @property
     def channels(self) -> int:
@@ -551,10 +557,15 @@ def column_twos_size(constants: Constants) -> int:
 
 def two_tables(constants: Constants) -> Tables:
     """In the place of the biases, for every two channels: twice their plain biases, their multipliers, and a
-    word whose first two bytes are -1 - shift."""
+    word whose first two bytes are -1 - shift. Its third byte is 1 where inputs, less their zero point, can
+    give the second channel of any two a sum beyond 24 bits."""
     plain = constants.tables
     twos = (2 * constants.plain_bias.astype(np.int32), plain.multiplier)
     shifts = np.pad((-1 - plain.shift.astype(np.int8)).reshape(-1, 2), ((0, 0), (0, 2)))
+    second = constants.rows[1::2].astype(np.int64)
+    products = np.stack([second * code for code in constants.input_range])
+    largest = max(-products.min(axis=0).sum(axis=1).min(), products.max(axis=0).sum(axis=1).max())
+    shifts[:, 2] = largest >= 2**23
     table = np.hstack([*(each.reshape(-1, 2) for each in twos), shifts.view("<i4")])
     return Tables(table.reshape(-1), np.zeros(0, np.int32), np.zeros(0, np.int8))
 
