@@ -44,8 +44,10 @@
 #undef ADD_BIAS
 #undef ADD_CODES
 #undef ADD_EXPONENTIAL
+#undef ADD_LOWER
 #undef ADD_MORE_PRODUCTS
 #undef ADD_NEXT_W
+#undef ADD_PIXEL
 #undef ADD_PRODUCTS
 #undef ADD_ROW
 #undef ADD_TAP
@@ -200,6 +202,8 @@
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
 #undef IS_FEW
+#undef IS_PAIRED
+#undef IS_POSITIVE
 #undef IS_ROW
 #undef IS_ROWS
 #undef IS_SINGLE
@@ -242,6 +246,7 @@
 #undef LOAD_MULTIPLIERS
 #undef LOAD_ROWS
 #undef LOAD_SECOND
+#undef LOAD_START
 #undef LOAD_STEP
 #undef LOAD_TAP
 #undef LOAD_TWO
@@ -348,6 +353,7 @@
 #undef PIXEL_f32
 #undef PIXEL_s16
 #undef PIXEL_s8
+#undef PLACES
 #undef POOL
 #undef POOL_ADD
 #undef POOL_GATHER
@@ -364,6 +370,7 @@
 #undef POOL_avg_pool2d
 #undef POOL_max_pool2d
 #undef POP_MASK
+#undef POSITIVE_TWOS
 #undef POWER
 #undef POWERS
 #undef POWERS_ALONE
