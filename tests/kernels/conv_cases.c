@@ -215,7 +215,7 @@ static int8_t *columns_first(const int8_t *weight, int32_t outputs, int32_t rows
 static int32_t columns_size(int32_t kernel, int32_t stride, int32_t dilation, int32_t outputs, int32_t column)
 {
     const int32_t least = 2 * kernel;
-    int32_t columns = 7 * stride + kernel;
+    int32_t columns = ((outputs < 16 ? outputs : 8) - 1) * stride + kernel;
 
     if (dilation > 1 || stride > kernel) {
         return least * column;

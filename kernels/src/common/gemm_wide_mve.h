@@ -339,6 +339,61 @@ static inline int32_t cortexm_dot_mve(const int16_t *x, const int8_t *weight, in
 
 #endif
 
+#if WEIGHT_BITS == 8
+
+/* As cortexm_gemm_2_mve, for `channels` = 1 … 3 that are left; g stays as it is. */
+static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t *weight,
+                                           int32_t depth, int32_t channels,
+                                           const cortexm_finish_t *finish)
+{
+    const int16_t *x;
+    const int16_t *y;
+    const int8_t *w;
+    int32x4_t u, s;
+    int32_t o = 0;
+
+    __asm__ volatile("0:\n\t"
+                     "ldr          %[x], [%[g]]\n\t"
+                     "ldr          r0, [%[x], %[o], lsl #2]\n\t"
+                     "ldrd         %[x], %[y], [%[g], #24]\n\t"
+                     "mov          r2, r0\n\t"
+                     "mov          %[w], %[weight]\n\t"
+                     "wlstp.16     lr, %[depth], 2f\n"
+                     "1:\n\t"
+                     "vldrb.s16    %q[s], [%[w]], #8\n\t"
+                     "vldrh.u16    %q[u], [%[x]], #16\n\t"
+                     "vmladava.s16 r0, %q[s], %q[u]\n\t"
+                     "vldrh.u16    %q[u], [%[y]], #16\n\t"
+                     "vmladava.s16 r2, %q[s], %q[u]\n\t"
+                     "letp         lr, 1b\n"
+                     "2:\n\t"
+                     /* Both sums as lanes of one vector. */
+                     "vmov         %e[u], r0, r2\n\t"
+                     "ldrd         %[x], %[y], [%[g], #4]\n\t"
+                     "ldrsh        r2, [%[x], %[o], lsl #1]\n\t"
+                     "ldrsb        r0, [%[y], %[o]]\n\t"
+                     "lsls         r2, r2, #16\n\t"
+                     "vqdmulh.s32  %q[u], %q[u], r2\n\t"
+                     "vrshl.s32    %q[u], r0\n\t"
+                     "vmax.s32     %q[u], %q[u], %q[low]\n\t"
+                     "vmin.s32     %q[u], %q[u], %q[high]\n\t"
+                     "vmov         r0, r2, %e[u]\n\t"
+                     "ldrd         %[x], %[y], [%[g], #16]\n\t"
+                     "strh         r0, [%[x], %[o], lsl #1]\n\t"
+                     "strh         r2, [%[y], %[o], lsl #1]\n\t"
+                     "adds         %[o], %[o], #1\n\t"
+                     "add          %[weight], %[weight], %[depth]\n\t"
+                     "cmp          %[o], %[channels]\n\t"
+                     "bne          0b\n\t"
+                     : [u] "=&w"(u), [s] "=&w"(s), [x] "=&r"(x), [y] "=&r"(y), [w] "=&l"(w),
+                       [weight] "+&r"(weight), [o] "+&r"(o)
+                     : [depth] "r"(depth), [channels] "r"(channels), [g] "r"(g),
+                       [low] "w"(finish->low), [high] "w"(finish->high)
+                     : "r0", "r2", "lr", "cc", "memory");
+}
+
+#else
+
 /* As cortexm_gemm_2_mve, for `channels` = 1 … 3 that are left; g stays as it is. */
 static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t *weight,
                                            int32_t depth, int32_t channels,
@@ -355,6 +410,8 @@ static inline void cortexm_gemm_2_rest_mve(const cortexm_gemm_t *g, const int8_t
         weight += cortexm_row_bytes(depth);
     }
 }
+
+#endif
 
 /* Products of x with the four channels at *weight, which moves on to the next four. */
 static inline int32x4_t cortexm_dot_4x1_mve(const int16_t *x, const int8_t **weight,

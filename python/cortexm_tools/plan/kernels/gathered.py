@@ -20,7 +20,7 @@ SYMBOLS = (DIRECT, GATHERED)
 
 # Of the instructions of other kernels at most so many, and so many less, so that estimates that are wrong do
 # no harm. Whether the code is worth its flash is decided for a whole network: plan/search/gathers.py.
-_SHARE, _SHARE_DIRECT = 0.8, 0.9
+_SHARE, _SHARE_ONE_ROW, _SHARE_DIRECT = 0.8, 0.88, 0.9
 _LEAST = 200
 # Instructions that take as long as eight gathering loads beside their own, of sixteen elements each or of
 # eight: docs/cycles.md.
@@ -177,12 +177,17 @@ def _strips(facts: Facts) -> int:
     return int(facts["out_h"] * -(-facts["out_w"] // _PIXELS))
 
 
-def pays(symbol: str, facts: Facts, others: float) -> bool:
+def pays(symbol: str, facts: Facts, others: float, *, one_row: bool = False) -> bool:
     """Whether to take it where another form of the layer takes `others` instructions. Gathering loads take
-    more cycles than others."""
+    more cycles than others.
+
+    Args:
+        one_row: the rows of the image are taken for one.
+    """
     mine = instructions(symbol, facts)
     copy = _copy(symbol, facts)
-    if mine >= (_SHARE_DIRECT if copy.direct else _SHARE) * others or mine > others - _LEAST:
+    share = _SHARE_DIRECT if copy.direct else _SHARE_ONE_ROW if one_row else _SHARE
+    if mine >= share * others or mine > others - _LEAST:
         return False
     if copy.direct:
         return True

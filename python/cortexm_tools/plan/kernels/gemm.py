@@ -43,7 +43,7 @@ class _Costs:
 
 
 _S8 = _Costs(15, 16, 16, 35.5, 14.5, 45, 28, 6, 160, 15)
-_S16 = _Costs(37, 0, 8, 41, 15, 26, 38.5, 8, 140, 22)
+_S16 = _Costs(37, 0, 8, 41, 15, 30, 23, 6, 140, 22)
 
 
 def instructions(fields: Mapping[str, int], wide: bool) -> float:

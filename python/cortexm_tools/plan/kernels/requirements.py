@@ -475,7 +475,7 @@ def is_pointwise(facts: Facts) -> bool:
 
 def _columns(facts: Facts, code: int = 1) -> int:
     """Bytes for the columns, as high as a window, of any two windows of a convolution group; or of up to
-    eight side by side, if that is no more than 512. None where windows are pixels of the image.
+    eight side by side, or of a row of less than sixteen, if that is no more than 512. None where windows are pixels of the image.
 
     Args:
         code: bytes of one.
@@ -502,7 +502,8 @@ def windows_together(facts: Facts, column: int) -> int:
     width, stride = facts["kernel_w"], facts["stride_w"]
     if facts["dilation_w"] > 1 or stride > width:
         return 1
-    most = max(2 * width, min(7 * stride + width, 512 // column))
+    windows = facts["out_w"] if facts["out_w"] < 16 else 8
+    most = max(2 * width, min((windows - 1) * stride + width, 512 // column))
     return int((most - width) // stride + 1)
 
 

@@ -137,7 +137,7 @@ def _copying(
     paying = [
         symbol
         for symbol, changed in changes.items()
-        if gathered.pays(symbol, facts | changed, most)
+        if gathered.pays(symbol, facts | changed, most, one_row=bool(changed))
     ]
     paying.sort(key=lambda symbol: gathered.instructions(symbol, facts | changes[symbol]))
     return tuple(replace(alone, copies=symbol, joined=changes[symbol]) for symbol in paying)
