@@ -37,6 +37,7 @@ CORTEXM_CONV_S8(cortexm_conv2d_fours_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_symmetric_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_tiles_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_gathered_s8_ref);
+CORTEXM_CONV_S8(cortexm_conv2d_folded_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_direct_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_few_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_ref);

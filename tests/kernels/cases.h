@@ -34,6 +34,7 @@ typedef enum {
     CONV_SIGNED_FOURS,
     CONV_RAISED,
     CONV_GATHERED,
+    CONV_FOLDED,
     CONV_DIRECT,
     CONV_WIDENED,
     CONV_GEMM4,
@@ -95,6 +96,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
 #define conv_widened_s8_case(variant, ref) conv_case(variant, ref, CONV_WIDENED)
 #define conv_gathered_s8_case(variant, ref) conv_case(variant, ref, CONV_GATHERED)
+#define conv_folded_s8_case(variant, ref) conv_case(variant, ref, CONV_FOLDED)
 #define conv_direct_s8_case(variant, ref) conv_case(variant, ref, CONV_DIRECT)
 #define conv_tiles_s8_case(variant, ref) conv_case(variant, ref, CONV_TILES)
 #define conv_planes_s8_case(variant, ref) conv_case(variant, ref, CONV_PLANES)

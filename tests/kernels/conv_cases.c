@@ -104,8 +104,10 @@ static int32_t blocks_row(const cortexm_conv_s8_t *p)
     ((p).groups * (((p).out_h - 1) * (p).stride_h + ((p).kernel_h - 1) * (p).dilation_h + 1) *     \
          GATHERED_ROW(p, group_in) + ((p).out_w + 7) / 8 * 8 * (p).stride_w * (group_in) -         \
      (p).out_w * (p).stride_w * (group_in))
-#define GATHERED_SCRATCH(p, group_in)                                                              \
-    (12 * (p).out_c + ((p).kernel_h * (p).kernel_w * (group_in) + 15) / 16 * 148 + COPY_BYTES(p, group_in))
+/* Of rows in fours no column behind the last one is read. */
+#define GATHERED_SCRATCH(p, group_in, folded)                                                      \
+    (12 * (p).out_c + ((p).kernel_h * (p).kernel_w * (group_in) + 15) / 16 * 148 +                 \
+     COPY_BYTES(p, group_in) - ((folded) ? (p).out_w % 8 * (p).stride_w * (group_in) : 0))
 /* Of conv2d_direct, which needs no copy where all that is read lies in the image. */
 static int32_t direct_scratch(const cortexm_conv_s8_t *p, int32_t group_in)
 {
@@ -143,8 +145,8 @@ static int32_t widened_together(const cortexm_conv_s8_t *p, int32_t row)
     return rows;
 }
 
-/* Bytes from the first input of a chunk of a window to the last one's of the seventh pixel, at most. */
-static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs)
+/* Bytes from the first input of a chunk of a window to the last one's of so many pixels further on, at most. */
+static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs, int32_t further)
 {
     int32_t most = 0;
     int32_t first = 0;
@@ -157,7 +159,7 @@ static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs)
         first = i % 16 == 0 ? place : first;
         most = place - first > most ? place - first : most;
     }
-    return most + 6 * p->stride_w * inputs;
+    return most + further * p->stride_w * inputs;
 }
 
 /* The same layer with multipliers of 16 bits, which `multiplier` gets. */
@@ -240,6 +242,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int is_relu = any_kind == DEPTHWISE16_RELU || any_kind == CONV_FEW;
     const conv_kind_t kind = any_kind == DEPTHWISE16_RELU ? DEPTHWISE16
                              : any_kind == DEPTHWISE_LEFT ? DEPTHWISE_WINDOW_ROWS
+                             : any_kind == CONV_FOLDED    ? CONV_GATHERED
                                                           : any_kind;
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     cortexm_conv_s8_t p;
@@ -316,6 +319,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             p.out_h = (uint16_t)(p.out_h + 12);
         }
     }
+    if (any_kind == CONV_FOLDED) {
+        p.out_w = (uint16_t)(4 * between(1, 5));
+    }
     if (kind == CONV_FEW) {
         p.kernel_h = p.kernel_w = 1;
         PIXELS_INSIDE(p);
@@ -331,7 +337,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         p.in_h = (uint16_t)((p.out_h - 1) * p.stride_h + (p.kernel_h - 1) * p.dilation_h + between(1, 2));
         p.in_row_stride = p.in_w * p.in_c + (one_in(4) ? 3 : 0);
     }
-    while (kind == CONV_GATHERED && gathered_reach(&p, group_in) > 255) { /* a smaller window in the end */
+    while (kind == CONV_GATHERED && gathered_reach(&p, group_in, any_kind == CONV_FOLDED ? 3 : 6) > 255) { /* a smaller window in the end */
         if (p.stride_w > 1) {
             --p.stride_w;
         } else if (p.dilation_h > 1) {
@@ -478,7 +484,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         packed = pack_sixteens(weight, p.out_c, depth);
         free(weight);
         weight = packed;
-        scratch = allocate(GATHERED_SCRATCH(p, group_in));
+        scratch = allocate(GATHERED_SCRATCH(p, group_in, any_kind == CONV_FOLDED));
     }
     if (kind == CONV_DIRECT) {
         packed = pack_sixteens(weight, p.out_c * p.kernel_h, p.kernel_w * group_in);

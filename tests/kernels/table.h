@@ -428,6 +428,7 @@
     K(conv2d_planes_s8, mve, conv_planes_s8_case)                                                  \
     K(conv2d_tiles_s8, mve, conv_tiles_s8_case)                                                    \
     K(conv2d_gathered_s8, mve, conv_gathered_s8_case)                                              \
+    K(conv2d_folded_s8, mve, conv_folded_s8_case)                                                  \
     K(conv2d_direct_s8, mve, conv_direct_s8_case)                                                  \
     K(conv2d_few_s8, mve, conv_few_s8_case)                                                        \
     K(conv2d_s8, mve, conv_gemm4_s8_case)                                                          \

@@ -40,6 +40,9 @@ LAYERS = (
     (4, 2, 2, (8, 8), (3, 3), 1, 1),
     (1, 3, 7, (9, 5), (3, 1), 1, 1),
     (2, 2, 3, (8, 11), (5, 1), 1, 2),
+    (1, 3, 8, (12, 12), (1, 5), 1, 1),
+    (8, 1, 4, (7, 12), (3, 3), 1, 1),
+    (1, 1, 5, (5, 12), (4, 3), 1, 2),
     (3, 4, 1, (8, 8), (3, 3), 1, 1),
     (1, 8, 1, (8, 8), (3, 3), 1, 1),
     (1, 21, 2, (7, 9), (5, 1), 2, 1),
@@ -47,7 +50,8 @@ LAYERS = (
     (1, 48, 3, (6, 7), (3, 1), 1, 3),
     (1, 33, 1, (6, 10), (2, 3), 1, 1),
 )
-DIRECT = [False] * 11 + [True] * 6  # of these, the others gather
+DIRECT = [False] * 14 + [True] * 6  # of these, the others gather, …
+FOLDED = [False] * 11 + [True] * 3 + [False] * 6  # … four and four pixels
 
 
 def graph_of(relu: bool = False) -> Graph:
@@ -85,8 +89,8 @@ def gathers(plan: Plan) -> list[bool]:
     return [call.kernel.symbol in gathered.SYMBOLS for step in plan.steps for call in step.calls]
 
 
-def reads_rows(plan: Plan) -> list[bool]:
-    return [call.kernel.symbol == gathered.DIRECT for step in plan.steps for call in step.calls]
+def takes(plan: Plan, symbol: str) -> list[bool]:
+    return [call.kernel.symbol == symbol for step in plan.steps for call in step.calls]
 
 
 @pytest.mark.usefixtures("always")
@@ -95,7 +99,9 @@ def test_gathered_windows_give_the_same_bytes(relu: bool, tmp_path: Path) -> Non
     graph = graph_of(relu)
     plan = check_plan(make_plan(graph, M55))
     assert gathers(plan) == [True] * len(LAYERS)
-    assert reads_rows(make_plan(graph, M55, bands=False)) == DIRECT  # in the graph's order
+    in_order = make_plan(graph, M55, bands=False)
+    assert takes(in_order, gathered.DIRECT) == DIRECT
+    assert takes(in_order, gathered.FOLDED) == FOLDED
     assert_same_bytes(graph, M55, tmp_path, seed=2)
 
 
@@ -107,16 +113,22 @@ def test_other_cores_and_plans_for_size_do_not_gather() -> None:
 
 def test_what_fits() -> None:
     for symbol in gathered.SYMBOLS:
-        assert gathered.fits(symbol, conv_fields(2, 8, 1))
-        assert not gathered.fits(
-            symbol, conv_fields(2, 9, 1)
-        )  # a vector of eight bytes has no whole pixel
-        assert not gathered.fits(symbol, conv_fields(1, 1, 9, out_pixel_stride=9363))
+        columns = {name: 12 if symbol == gathered.FOLDED else 8 for name in ("in_w", "out_w")}
+        assert gathered.fits(symbol, conv_fields(2, 8, 1, **columns))
+        assert not gathered.fits(symbol, conv_fields(2, 9, 1, **columns))
+        far = columns | {"out_pixel_stride": 9363}
+        assert not gathered.fits(symbol, conv_fields(1, 1, 9, **far))
         large = {"in_h": 96, "in_w": 96, "out_h": 96, "out_w": 96}
         assert not gathered.fits(symbol, conv_fields(1, 1, 8, **large))
     # From a window's first input to that three rows below, and six pixels further on: 3 * 5 * columns + 30.
     assert gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, dilation_h=3, out_w=10))
     assert not gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, dilation_h=3, out_w=16))
+    # Four and four pixels are for rows that leave four, and three pixels further on.
+    assert not gathered.fits(gathered.FOLDED, conv_fields(1, 5, 1))
+    assert not gathered.fits(gathered.FOLDED, conv_fields(1, 5, 1, out_w=14))
+    wide = {"dilation_h": 3, "kernel_w": 5, "out_w": 12}
+    assert gathered.fits(gathered.FOLDED, conv_fields(1, 5, 1, **wide))
+    assert not gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, **wide))
     # Columns apart are in no piece, rows apart may be.
     assert gathered.fits(gathered.DIRECT, conv_fields(1, 5, 1, dilation_h=3, out_w=16))
     assert not gathered.fits(gathered.DIRECT, conv_fields(1, 5, 1, dilation_w=2))
@@ -208,7 +220,7 @@ def test_what_is_left_must_be_worth_the_code() -> None:
     y = dilated(net, net.pool(x, (3, 3), largest=True))
     graph = net.finish(net.conv(y, 16))
     first = SearchSpace(graph, M55).as_given(Optimize.BALANCED).whole
-    assert len(copying(first)) == 4  # of either kernel
+    assert len(copying(first)) == 2 * len(gathered.SYMBOLS)
     assert is_worth_its_code(first, gathered.GATHERED)
     assert not any(gathers(make_plan(graph, M55)))
 
@@ -249,6 +261,10 @@ def test_check_finds_far_inputs_and_little_scratch() -> None:
             far = (("out_pixel_stride", 9363),)
             if call.int_fields["kernel_w"] > 1:
                 far += (("dilation_w", 2),)
+        if call.kernel.symbol == gathered.FOLDED:
+            fields = tuple((k, v + 1 if k == "out_w" else v) for k, v in call.fields)
+            with pytest.raises(CortexMError, match="rows are no fours"):
+                check_gathered(plan, replace(step, calls=(replace(call, fields=fields),)))
         for name, value in far:
             fields = tuple((k, value if k == name else v) for k, v in call.fields)
             with pytest.raises(CortexMError, match=f"too large for {call.kernel.symbol}"):

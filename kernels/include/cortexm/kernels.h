@@ -287,6 +287,7 @@ CORTEXM_CONV_S8(cortexm_conv2d_s8_dsp);
 CORTEXM_CONV_S8W4(cortexm_conv2d_s8w4_dsp);
 CORTEXM_CONV_S8(cortexm_conv2d_tiles_s8_mve);
 CORTEXM_CONV_S8(cortexm_conv2d_gathered_s8_mve);
+CORTEXM_CONV_S8(cortexm_conv2d_folded_s8_mve);
 CORTEXM_CONV_S8(cortexm_conv2d_direct_s8_mve);
 CORTEXM_CONV_S8(cortexm_conv2d_few_s8_mve);
 CORTEXM_CONV_S8(cortexm_conv2d_s8_mve);

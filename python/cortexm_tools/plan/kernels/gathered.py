@@ -15,12 +15,14 @@ from typing import Any
 Facts = Mapping[str, Any]
 
 GATHERED = "cortexm_conv2d_gathered_s8_mve"
+FOLDED = "cortexm_conv2d_folded_s8_mve"
 DIRECT = "cortexm_conv2d_direct_s8_mve"
-SYMBOLS = (DIRECT, GATHERED)
+SYMBOLS = (DIRECT, GATHERED, FOLDED)
 
 # Of the instructions of other kernels at most so many, and so many less, so that estimates that are wrong do
 # no harm. Whether the code is worth its flash is decided for a whole network: plan/search/gathers.py.
-_SHARE, _SHARE_ONE_ROW, _SHARE_DIRECT = 0.8, 0.88, 0.9
+_SHARE, _SHARE_ONE_ROW = 0.8, 0.88
+_SHARES = {DIRECT: 0.9, FOLDED: 0.9}
 _LEAST = 200
 # Instructions that take as long as eight gathering loads beside their own, of sixteen elements each or of
 # eight: docs/cycles.md.
@@ -28,6 +30,7 @@ _GATHER, _GATHER_TWOS = 55, 28
 # Bytes; the layers of large images are those whose other kernels are best, but for outputs that are left.
 _MOST_SCRATCH, _MOST_SCRATCH_DIRECT = 4096, 8192
 _PIXELS = 8
+_HALF = 4
 _LANES = 16
 _MOST_OF_GROUP = 8  # channels, where there are several groups: vectors have whole pixels of them
 
@@ -98,6 +101,10 @@ def scratch_gathered(facts: Facts) -> int:
     return _scratch(GATHERED, facts)
 
 
+def scratch_folded(facts: Facts) -> int:
+    return _scratch(FOLDED, facts)
+
+
 def scratch_direct(facts: Facts) -> int:
     return _scratch(DIRECT, facts)
 
@@ -106,7 +113,8 @@ def _scratch(symbol: str, facts: Facts) -> int:
     """What is known of each output and of each chunk, the copy, and what is read behind it for pixels that a
     row does not have. The windows of eight pixels too, or what is read behind a window's row."""
     copy = _copy(symbol, facts)
-    behind = -facts["out_w"] % _PIXELS * facts["stride_w"] * copy.channels
+    behind = -facts["out_w"] % (_HALF if symbol == FOLDED else _PIXELS)
+    behind *= facts["stride_w"] * copy.channels
     if copy.direct:
         behind += -facts["kernel_w"] * copy.channels % _LANES
     chunk = (2 if copy.twos else 4) if copy.direct else 20 + _PIXELS * _LANES
@@ -121,6 +129,8 @@ def fits(symbol: str, facts: Facts) -> bool:
     if facts["groups"] > 1 and copy.channels > _MOST_OF_GROUP:
         return False
     is_near = (_PIXELS - 1) * facts["out_pixel_stride"] < 1 << 16
+    if symbol == FOLDED and facts["out_w"] % _PIXELS != _HALF:
+        return False  # others have no empty lanes to fill
     most = _MOST_SCRATCH_DIRECT if copy.direct else _MOST_SCRATCH
     if _scratch(symbol, facts) > most or not is_near:
         return False
@@ -136,7 +146,8 @@ def fits(symbol: str, facts: Facts) -> bool:
         places[min(first + _LANES, len(places)) - 1] - places[first]
         for first in range(0, len(places), _LANES)
     )
-    return bool(far + (_PIXELS - 2) * facts["stride_w"] * copy.channels <= 255)
+    apart = _HALF - 1 if symbol == FOLDED else _PIXELS - 2
+    return bool(far + apart * facts["stride_w"] * copy.channels <= 255)
 
 
 def instructions(symbol: str, facts: Facts) -> float:
@@ -145,12 +156,12 @@ def instructions(symbol: str, facts: Facts) -> float:
         return math.inf
     copy = _copy(symbol, facts)
     groups, outputs, taps = facts["groups"], facts["out_c"], facts["kernel_h"] * facts["kernel_w"]
-    fixed = 300 + 12 * (outputs + facts["kernel_h"])
+    fixed = 265 + 3 * outputs + 12 * facts["kernel_h"]
     if copy.direct:
         fixed += 8 * copy.chunks
     else:
-        fixed += taps * (6 + (13 if copy.channels % 2 else 7) * copy.channels)
-    each = _strips(facts) * _strip(copy, facts)
+        fixed += taps * (7 + (11 if copy.channels % 2 else 7) * copy.channels)
+    each = _strips(symbol, facts) * _strip(symbol, copy, facts)
     if copy.is_spared:
         return float(fixed + each)
     fixed += groups * copy.rows * copy.row / 8
@@ -158,22 +169,26 @@ def instructions(symbol: str, facts: Facts) -> float:
     if groups == 1:
         filled = 12 + 3 * -(-pixels * copy.channels // 16)
     else:
-        filled = groups * (7 + 5 * -(-pixels // (_PIXELS // copy.channels)))
+        together = min(_LANES // copy.channels, (256 - copy.channels) // facts["in_c"] + 1)
+        filled = groups * (7 + 5 * -(-pixels // together))
         fixed += 15 * groups
     filled *= min(facts["in_h"], copy.rows)
     return float(fixed + filled + each)
 
 
-def _strip(copy: _Copy, facts: Facts) -> float:
+def _strip(symbol: str, copy: _Copy, facts: Facts) -> float:
     groups, outputs = facts["groups"], facts["out_c"]
     if copy.direct:
         chunk = 23 if copy.twos else 29
-        return float(30 + 10 * groups + outputs * (41 + chunk * copy.chunks))
-    return float(35 + groups * (15 + 25 * copy.chunks) + outputs * (26 + 19 * copy.chunks))
+        return float(5 + 10 * groups + outputs * (41 + chunk * copy.chunks))
+    strip = 23 if symbol == FOLDED else 14
+    return float(strip + groups * (15 + 25 * copy.chunks) + outputs * (26 + 19 * copy.chunks))
 
 
-def _strips(facts: Facts) -> int:
+def _strips(symbol: str, facts: Facts) -> int:
     """Eight pixels each, or those of a row that are left."""
+    if symbol == FOLDED:
+        return int(-(-facts["out_h"] * facts["out_w"] // _PIXELS))
     return int(facts["out_h"] * -(-facts["out_w"] // _PIXELS))
 
 
@@ -186,10 +201,10 @@ def pays(symbol: str, facts: Facts, others: float, *, one_row: bool = False) -> 
     """
     mine = instructions(symbol, facts)
     copy = _copy(symbol, facts)
-    share = _SHARE_DIRECT if copy.direct else _SHARE_ONE_ROW if one_row else _SHARE
+    share = _SHARES.get(symbol, _SHARE_ONE_ROW if one_row else _SHARE)
     if mine >= share * others or mine > others - _LEAST:
         return False
     if copy.direct:
         return True
     each = _GATHER if copy.channels % 2 else _GATHER_TWOS
-    return bool(mine + each * _strips(facts) * facts["groups"] * copy.chunks < others)
+    return bool(mine + each * _strips(symbol, facts) * facts["groups"] * copy.chunks < others)

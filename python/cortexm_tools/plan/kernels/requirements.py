@@ -434,6 +434,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "shared_columns": _shared_columns,
     "one_plane": _one_plane,
     "gathers": _copies(gathered.GATHERED),
+    "folds": _copies(gathered.FOLDED),
     "reads_rows": _copies(gathered.DIRECT),
     "widens": _copies(widened.SYMBOL),
     "planes_pay_dsp": planes.pay_dsp,
@@ -475,7 +476,8 @@ def is_pointwise(facts: Facts) -> bool:
 
 def _columns(facts: Facts, code: int = 1) -> int:
     """Bytes for the columns, as high as a window, of any two windows of a convolution group; or of up to
-    eight side by side, or of a row of less than sixteen, if that is no more than 512. None where windows are pixels of the image.
+    eight side by side, or of a row of less than sixteen, if that is no more than 512. None where windows are
+    pixels of the image.
 
     Args:
         code: bytes of one.
@@ -746,6 +748,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "columns": _columns,
     "wide_columns": _wide_columns,
     "gathered": gathered.scratch_gathered,
+    "folded": gathered.scratch_folded,
     "direct": gathered.scratch_direct,
     "widened": widened.scratch,
     "tile": _tile,

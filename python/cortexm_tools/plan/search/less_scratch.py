@@ -6,8 +6,8 @@ needs more than the limit give up the variant that they have, as long as there i
 limit is met. Operators below the limit keep their kernels.
 
 Without leave to use more, a kernel that copies an image or makes rows in scratch for speed alone is given up
-where the arena grows by it, and conv2d_gathered and conv2d_direct where too few are left to be worth their
-code.
+where the arena grows by it, and conv2d_gathered, conv2d_folded and conv2d_direct where too few are left to be
+worth their code.
 """
 
 from __future__ import annotations
