@@ -54,7 +54,6 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
  * to the sums. */
 #if WEIGHT_BITS == 8
 #define CORTEXM_FIRST_CHUNK                                                                        \
-    "vctp.8      %[turns]\n\t"                                                                     \
     "vpstt\n\t"                                                                                    \
     "vldrbt.u8   %q[u], [%[x]]\n\t"                                                                \
     "vldrbt.u8   %q[v], [%[y]]\n\t"                                                                \
@@ -128,7 +127,6 @@ static inline int32_t cortexm_rows_bytes(int32_t channels, int32_t depth)
 #define CORTEXM_UPPER_HALVES
 #else
 #define CORTEXM_FIRST_CHUNK                                                                        \
-    "vctp.8      %[turns]\n\t"                                                                           \
     "vpstt\n\t"                                                                                    \
     "vldrbt.u8   %q[u], [%[x]]\n\t"                                                                \
     "vldrbt.u8   %q[v], [%[y]]\n\t"                                                                \
@@ -226,6 +224,8 @@ static inline int32x4_t cortexm_multipliers_mve(const MULTIPLIER *multiplier)
 #else
 #define CORTEXM_CHUNK_BYTES (64u + CORTEXM_LANDING_BYTES)
 #endif
+/* Those of what closes the loop. */
+#define CORTEXM_CLOSE_BYTES (8u + CORTEXM_LANDING_BYTES)
 
 /* Pairs of pixels, all channels. The inner loop's registers are full, so the rest lies in memory: in this order,
  * as LDM and STM move it. */
@@ -264,8 +264,12 @@ static inline void cortexm_gemm_depth(cortexm_gemm_t *g, cortexm_depth_t depth, 
 
     g->is_short = depth.first % 16 != 0;
     g->loop_turns = 2 * turns - signs;
-    g->turns = g->is_short ? (int32_t)depth.first : g->loop_turns;
     g->loop = (uint32_t)(4 * turns - chunks) * CORTEXM_CHUNK_BYTES + 1;
+    if (chunks == 0) { /* the loop is left out */
+        g->loop_turns -= 2;
+        g->loop += CORTEXM_CLOSE_BYTES;
+    }
+    g->turns = g->is_short ? (int32_t)depth.first : g->loop_turns;
 }
 
 /* out: the finished products of all pairs, at least one, with all whole blocks of channels. Moves shift …
@@ -289,6 +293,8 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const cortexm_
         "adr.w       lr, 1f\n\t"
         "add         r2, r2, lr\n\t"
         "cbz         r0, 5f\n\t"
+        "ldr         r0, [%[g], #8]\n\t"
+        "vctp.8      r0\n\t" /* for all first chunks */
         "str         r2, [%[g], #20]\n\t"
         "adr.w       r2, 4f\n\t"
         "adds        r2, r2, #1\n"
@@ -310,8 +316,8 @@ static inline const int8_t *cortexm_gemm_2_mve(cortexm_gemm_t *g, const cortexm_
         "1:\n\t"
         ".rept       4\n\t" CORTEXM_LANDING CORTEXM_CHUNK
         ".endr\n\t" CORTEXM_LANDING
-        "subs        %[turns], %[turns], #2\n\t"
-        "bgt         1b\n\t"
+        "subs.w      %[turns], %[turns], #2\n\t"
+        "bgt.w       1b\n\t" CORTEXM_LANDING /* without a chunk */
         /* The sums as vectors of four channels; then even registers are free. */
         "vmov        %e[u], r0, r2\n\t"
         "vmov        %f[u], r4, r6\n\t"
