@@ -281,10 +281,10 @@ CLAMP(u8, uint8_t, cortexm_clamp_t)
 
 static double within(double x, double low, double high)
 {
-    return fmin(fmax(x, low), high);
+    return isnan(x) ? x : fmin(fmax(x, low), high);
 }
 
-UNARY(abs, x < 0.0 ? -x : x)
+UNARY(abs, fabs(x))
 UNARY(ceil, ceil(x))
 UNARY(floor, floor(x))
 UNARY(hardsigmoid, within(FLOAT(x + 3.0), 0.0, 6.0) / 6.0)
@@ -292,10 +292,10 @@ UNARY(hardswish, FLOAT(x * within(FLOAT(x + 3.0), 0.0, 6.0)) / 6.0)
 UNARY(leaky_relu, x > 0.0 ? x : x * p->alpha)
 UNARY(neg, -x)
 UNARY(reciprocal, 1.0 / x)
-UNARY(relu, x > 0.0 ? x : 0.0)
+UNARY(relu, x < 0.0 ? 0.0 : x)
 UNARY(round, rint(x))
 UNARY(rsqrt, 1.0 / FLOAT(sqrt(x)))
-UNARY(sign, (x > 0.0) - (x < 0.0))
+UNARY(sign, isnan(x) ? x : (x > 0.0) - (x < 0.0))
 UNARY(sqrt, sqrt(x))
 UNARY(trunc, trunc(x))
 

@@ -160,8 +160,8 @@ MINMAX(maximum, >, u8, uint8_t)
     BINARY(op, VALUE, int64_t, s32, int32_t)                                                       \
     BINARY(op, VALUE, int64_t, s64, int64_t)
 
-FLOATS(minimum, fmin(a, b))
-FLOATS(maximum, fmax(a, b))
+FLOATS(minimum, isnan(a) || isnan(b) ? a + b : a < b ? a : b)
+FLOATS(maximum, isnan(a) || isnan(b) ? a + b : a > b ? a : b)
 FLOATS(add, a + b)
 FLOATS(sub, a - b)
 FLOATS(mul, a * b)

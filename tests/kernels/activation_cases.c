@@ -293,7 +293,7 @@ static int any_unary_case(unary_fn variant, unary_fn ref, closeness_t closeness)
     p.alpha = real();
     p.scale = real();
     p.input_scale = real();
-    in = reals(p.count);
+    in = closeness == EXACT ? any_reals(p.count) : reals(p.count);
     o = float_outputs(p.count);
     variant(&p, in, o.data[0]);
     ref(&p, in, o.data[1]);
@@ -318,14 +318,14 @@ int clamp_f32_case(clamp_f32_fn variant, clamp_f32_fn ref)
     outputs_t o;
 
     p.count = between(1, 40);
-    p.low = between(0, 3) == 0 ? -INFINITY : real();
-    p.high = between(0, 3) == 0 ? INFINITY : fmaxf(p.low, real());
-    in = reals(p.count);
+    p.low = one_in(4) ? -INFINITY : one_in(3) ? 0.0f : real();
+    p.high = one_in(4) ? INFINITY : fmaxf(p.low, real());
+    in = any_reals(p.count);
     o = float_outputs(p.count);
     variant(&p, in, o.data[0]);
     ref(&p, in, o.data[1]);
     free(in);
-    return finish(&o);
+    return finish_floats(&o, EXACT);
 }
 
 #define CLAMP_CASE(name, type, lowest, highest)                                                    \

@@ -442,7 +442,7 @@ static int32_t random_box(cortexm_binary_t *p, int32_t sizes[2])
 #define INTEGERS_32(count) any_bytes((count) * (int32_t)sizeof(int32_t))
 #define INTEGERS_64(count) any_bytes((count) * (int32_t)sizeof(int64_t))
 
-BINARY_CASE(binary_f32, binary_f32_fn, float, reals, reals, FINISH_EXACT)
+BINARY_CASE(binary_f32, binary_f32_fn, float, any_reals, any_reals, FINISH_EXACT)
 BINARY_CASE(divide_f32, binary_f32_fn, float, reals, reals, FINISH_EQUAL)
 BINARY_CASE(binary_close_f32, binary_f32_fn, float, reals, reals, FINISH_CLOSE)
 BINARY_CASE(binary_s32, binary_s32_fn, int32_t, INTEGERS_32, INTEGERS_32, finish)

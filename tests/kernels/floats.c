@@ -23,6 +23,19 @@ float *reals(int32_t count)
     return values;
 }
 
+float *any_reals(int32_t count)
+{
+    static const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, -NAN};
+    float *const values = reals(count);
+
+    for (int32_t i = 0; i < count; ++i) {
+        if (one_in(4)) {
+            values[i] = special[between(0, 5)];
+        }
+    }
+    return values;
+}
+
 float *terms(int32_t count)
 {
     /* Sums of products of such are subnormal, exact, halfway between two floats, or overflow. */

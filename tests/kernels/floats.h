@@ -11,6 +11,9 @@
 float real(void);
 float *reals(int32_t count);
 
+/* Some of them zeros of either sign, infinite, or no numbers. */
+float *any_reals(int32_t count);
+
 /* As reals(), or of all magnitudes: also subnormal, which vectors of MVE take for zero, infinite, or no
  * number. */
 float *terms(int32_t count);

@@ -411,6 +411,11 @@
     K(softmax_pairs_s16, dsp, softmax_pairs_s16_case)                                              \
     K(softmax_odd_pairs_s16, dsp, softmax_odd_pairs_s16_case)                                      \
     K(softmax_steep_pairs_s16, dsp, softmax_long_columns_s16_case)                                 \
+    K(abs_f32, dsp, unary_f32_case)                                                                \
+    K(leaky_relu_f32, dsp, unary_f32_case)                                                         \
+    K(neg_f32, dsp, unary_f32_case)                                                                \
+    K(relu_f32, dsp, unary_f32_case)                                                               \
+    K(clamp_f32, dsp, clamp_f32_case)                                                              \
     K(add_affine_s8, dsp, add_affine_s8_case)                                                      \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
@@ -418,6 +423,8 @@
     K(gate_s16, dsp, gate_s16_case)                                                                \
     K(add_s16, dsp, add_shifts_right_s16_case)                                                     \
     K(mul_s16, dsp, mul_shifts_right_s16_case)                                                     \
+    K(minimum_f32, dsp, binary_f32_case)                                                           \
+    K(maximum_f32, dsp, binary_f32_case)                                                           \
     K(add_f32, dsp, binary_f32_case)                                                               \
     K(sub_f32, dsp, binary_f32_case)                                                               \
     K(mul_f32, dsp, binary_f32_case)                                                               \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernels multiply floats, and that they give the interpreter's bits on emulated cores."""
+"""Which kernels compute with floats, and that they give the interpreter's bits on emulated cores."""
 
 from __future__ import annotations
 
@@ -78,6 +78,27 @@ def test_long_rows_of_sums_take_eights() -> None:
     ]
     expected = ["dsp", "scalar", "scalar", "dsp"]
     assert kernels(net.finish(*sums), "cortex-m4") == [f"add_{isa}" for isa in expected]
+
+
+def test_functions_of_many_values_take_several_at_a_time() -> None:
+    """Few are not worth the code; sqrt has one kernel."""
+    net = FloatNet()
+    few, many = (net.input((1, count), F32) for count in (127, 128))
+    some = [
+        net.add(attrs, [x], net.shape(x), F32)
+        for attrs in (ops.Unary("relu"), ops.Clamp(0.0, 6.0), ops.Unary("sqrt"))
+        for x in (few, many)
+    ]
+    graph = net.finish(*some)
+    expected = [
+        "relu_scalar",
+        "relu_dsp",
+        "clamp_scalar",
+        "clamp_dsp",
+        "sqrt_scalar",
+        "sqrt_scalar",
+    ]
+    assert kernels(graph, "cortex-m4") == expected
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])

@@ -110,6 +110,7 @@
 #undef CODE_OF_HIGH
 #undef COLUMN
 #undef COLUMNS
+#undef CONSTANT
 #undef CONSTANTS
 #undef CONVERT
 #undef CONVERT_f32
@@ -315,6 +316,7 @@
 #undef NINES
 #undef NN_s8
 #undef NN_s8w4
+#undef NOT_BEFORE
 #undef OF
 #undef OFFSET
 #undef OFFSETS
@@ -326,7 +328,9 @@
 #undef OFFSET_max_pool2d
 #undef OF_COLUMNS
 #undef OF_EIGHT
+#undef OF_ELEMENT
 #undef OF_FLOATS
+#undef OF_FOURS
 #undef OF_VECTOR
 #undef OF_VECTORS
 #undef OF_WIDTH
@@ -541,6 +545,7 @@
 #undef UPPER_BITS_s16
 #undef UPPER_BITS_s8
 #undef UPPER_POWER
+#undef UP_TO_HIGH
 #undef VECTOR
 #undef VECTOR_avg_pool2d
 #undef VECTOR_avg_pool2d_eights

@@ -19,6 +19,7 @@ from . import cmsis_nn, gathered, planes, widened
 Facts = Mapping[str, Any]
 
 _MANY_CODES = 250_000  # products
+_MANY_VALUES = 128  # of floats, of which a function of one saves some four instructions each
 _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
 _MANY_PRODUCTS = 4096  # of floats, of which blocks of rows save about one instruction each
 
@@ -364,6 +365,11 @@ def _many_elements(facts: Facts) -> bool:
     return bool(facts["size"] > 64)
 
 
+def _many_values(facts: Facts) -> bool:
+    """So many elements that several at a time save more than their code takes."""
+    return bool(facts["count"] >= _MANY_VALUES)
+
+
 def _rows_of_eights(facts: Facts) -> bool:
     """Rows of at least eight elements, so many that eights save more than their code takes."""
     return bool(facts["dims"][-1:] >= (8,) and math.prod(facts["dims"]) >= _MANY_SUMS)
@@ -416,6 +422,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_elements": _few_elements,
     "two_elements": _two_elements,
     "many_elements": _many_elements,
+    "many_values": _many_values,
     "rows_of_eights": _rows_of_eights,
     "rows": _rows,
     "columns": _columns_apart,

@@ -94,7 +94,7 @@ def _unary(select: Selector, attrs: ops.Unary, op: Op) -> list[Call]:
         "scale": attrs.scale,
         "input_scale": attrs.input_scale,
     }
-    kernel = select.kernel(attrs.function, "f32", op)
+    kernel = select.kernel(attrs.function, "f32", op, fields)
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
 
 
@@ -110,5 +110,5 @@ def _clamp(select: Selector, attrs: ops.Clamp, op: Op) -> list[Call]:
         lowest, highest = out.dtype.limits
         fields["low"] = lowest if low is None else int(low)
         fields["high"] = highest if high is None else int(high)
-    kernel = select.kernel("clamp", out.dtype.value, op)
+    kernel = select.kernel("clamp", out.dtype.value, op, fields)
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
