@@ -69,6 +69,7 @@ typedef CORTEXM_CONV_F32((*conv_f32_fn));
 int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind);
 int conv_w4_case(conv_w4_fn variant, conv_fn ref, conv_kind_t kind);
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
@@ -195,7 +196,6 @@ int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind);
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind);
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
-int matmul_blocks_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 
 #define linear_few_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW)
 #define linear_few_narrow_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW_NARROW)

@@ -889,8 +889,8 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t any_kind, in
     return finish(&o);
 }
 
-/* As float_eights in plan/kernels/packing.py. */
-static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight)
+/* As float_eights in plan/kernels/packing.py, or float_beside. */
+static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, int is_beside)
 {
     const int32_t depth = p->in_c / p->groups * p->kernel_h * p->kernel_w;
     const int32_t group_out = p->out_c / p->groups;
@@ -900,7 +900,7 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight)
 
     for (int32_t o = 0; o < p->out_c;) {
         const int32_t left = group_out - o % group_out;
-        const int32_t beside = are_channels || (left >= 4 && left < 8) ? 4 : left >= 8 ? 8 : 1;
+        const int32_t beside = are_channels || (left >= 4 && left < 8) ? 4 : left >= 8 ? 8 : is_beside ? left : 1;
         const int32_t first = are_channels && o > p->out_c - 4 ? p->out_c - 4 : o;
 
         for (int32_t i = 0; i < beside * depth; ++i) {
@@ -923,12 +923,12 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
 }
 
 /* What a case is of. */
-typedef enum { PLAIN, TRANSPOSED, EIGHTS, ROWS } conv_f32_kind_t;
+typedef enum { PLAIN, TRANSPOSED, BESIDE, EIGHTS, ROWS } conv_f32_kind_t;
 
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
 {
     const int transposed = kind == TRANSPOSED;
-    const int eights = kind >= EIGHTS;
+    const int eights = kind >= BESIDE;
     cortexm_conv_f32_t p;
     int32_t in_size;
     int32_t out_size;
@@ -968,7 +968,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.kernel_h = p.kernel_w = 1;
         p.in_c = p.groups * between(1, 70);
     }
-    if (kind == ROWS || (kind == EIGHTS && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
+    if (kind == ROWS || ((kind == EIGHTS || kind == BESIDE) && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
         p.pad_top = p.pad_left = 0;
         p.in_c = between(1, 70);
@@ -997,7 +997,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    packed = eights ? packed_floats(&p, weight) : NULL;
+    packed = eights ? packed_floats(&p, weight, kind == BESIDE) : NULL;
     variant(&p, in + in_first, eights ? packed : weight, bias, (float *)o.data[0] + out_first);
     ref(&p, in + in_first, weight, bias, (float *)o.data[1] + out_first);
     free(in);
@@ -1005,6 +1005,11 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     free(packed);
     free(bias);
     return finish_floats(&o, EXACT);
+}
+
+int conv2d_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, BESIDE);
 }
 
 int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)

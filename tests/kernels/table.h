@@ -381,7 +381,7 @@
     K(depthwise_conv2d_s16w4, dsp, depthwise_window_rows_s16w4_case)                               \
     K(depthwise_conv2d_planes_s16, dsp, depthwise_planes_s16_case)                                 \
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
-    K(conv2d_f32, dsp, conv2d_eights_f32_case)                                                     \
+    K(conv2d_f32, dsp, conv2d_beside_f32_case)                                                     \
     K(linear_few_s8, dsp, linear_few_narrow_s8_case)                                               \
     K(linear_symmetric_s8, dsp, linear_signed_split_fours_s8_case)                                 \
     K(linear_s8, dsp, linear_pairs_s8_case)                                                        \
@@ -390,7 +390,7 @@
     K(linear_s16, dsp, linear_pairs_s16_case)                                                      \
     K(linear_s16w4, dsp, linear_pairs_s16w4_case)                                                  \
     K(batch_matmul_s16, dsp, batch_matmul_s16_case)                                                \
-    K(matmul_f32, dsp, matmul_blocks_f32_case)                                                     \
+    K(matmul_f32, dsp, matmul_vectors_f32_case)                                                    \
     K(lstm_s8, dsp, lstm_pairs_s8_case)                                                            \
     K(lstm_s16, dsp, lstm_pairs_s16_case)                                                          \
     K(lstm_s8w4, dsp, lstm_pairs_s8w4_case)                                                        \

@@ -61,11 +61,16 @@ def test_few_rows_alone_take_the_small_kernel() -> None:
 
 
 def test_matrices_take_blocks_where_there_are_many_products() -> None:
+    """A single column is computed as a row."""
     net = FloatNet()
     sizes = ((2, 16, 16, 8), (2, 16, 15, 8), (64, 2, 16, 16), (9, 16, 16, 3), (1, 3, 64, 64))
-    graph = net.finish(*(net.product(*each) for each in sizes))
-    expected = ["dsp", "scalar", "scalar", "scalar", "dsp"]
+    rows = ((1, 1, 35, 39), (1, 1, 34, 40), (1, 64, 64, 1), (1, 2, 64, 1))
+    graph = net.finish(*(net.product(*each) for each in (*sizes, *rows)))
+    expected = ["dsp", "scalar", "dsp", "scalar", "dsp", "dsp", "scalar", "dsp", "scalar"]
     assert kernels(graph, "cortex-m4") == [f"matmul_{isa}" for isa in expected]
+    calls = [step.calls[0] for step in make_plan(graph, Target.parse("cortex-m4")).steps]
+    sides = [(dict(call.fields)["rows"], dict(call.fields)["cols"]) for call in calls]
+    assert {(1, 64), (1, 2)} <= set(sides) and not {(64, 1), (2, 1)} & set(sides)
 
 
 def test_long_rows_of_sums_take_eights() -> None:
@@ -104,8 +109,24 @@ def test_functions_of_many_values_take_several_at_a_time() -> None:
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
 def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
     net, target = FloatNet(), Target.parse(cpu)
-    rows = ((1, 64, 10), (1, 7, 1), (1, 33, 3), (2, 16, 15), (7, 5, 37), (25, 9, 30), (4, 3, 2))
-    matrices = ((2, 17, 33, 9), (1, 16, 16, 16), (3, 11, 31, 5), (2, 13, 50, 8))
+    rows = (
+        (1, 64, 10),
+        (1, 7, 1),
+        (1, 33, 3),
+        (2, 16, 15),
+        (7, 5, 37),
+        (25, 9, 30),
+        (4, 3, 2),
+        (7, 64, 3),
+    )
+    matrices = (
+        (2, 17, 33, 9),
+        (1, 16, 16, 16),
+        (3, 11, 31, 5),
+        (2, 13, 50, 8),
+        (3, 1, 31, 53),
+        (2, 23, 70, 1),
+    )
     outs = [net.layer(*each) for each in rows] + [net.product(*each) for each in matrices]
     graph = net.finish(*outs)
     random = np.random.default_rng(1)

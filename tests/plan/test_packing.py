@@ -505,3 +505,16 @@ def test_float_channels_lie_in_fours() -> None:
     assert packed.dtype == np.float32
     assert packed.tolist() == [0, 2, 4, 6, 1, 3, 5, 7, 2, 4, 6, 8, 3, 5, 7, 9]
     assert FORMS["float_eights"].size(constants) == packed.size
+
+
+def test_floats_that_are_left_lie_side_by_side_where_the_kernel_wants_it() -> None:
+    """Two outputs behind four, in each of two groups."""
+    weight = np.arange(24, dtype=np.float32).reshape(12, 2, 1, 1)
+    constants = Constants(weight, np.zeros(0, np.float32), groups=2)
+    fours = [0, 2, 4, 6, 1, 3, 5, 7]
+    left = {"float_eights": [8, 9, 10, 11], "float_beside": [8, 10, 9, 11]}
+    for form, two in left.items():
+        one = [*fours, *two]
+        packed = FORMS[form].weights(constants)
+        assert packed.tolist() == [*one, *(value + 12 for value in one)]
+        assert FORMS[form].size(constants) == packed.size

@@ -488,15 +488,15 @@ static inline int32_t cortexm_is_row_f32(const cortexm_conv_f32_t *p)
 }
 
 /*
- * conv2d of floats whose weights are packed as "float_eights": blocks of three pixels of a row whose windows
+ * conv2d of floats whose weights are packed as "float_eights" or "float_beside": blocks of three pixels of a row whose windows
  * lie inside the image, but for `edge` columns (see cortexm_run_f32_t), or single pixels, for the outputs of a
- * group that come in eights and fours; then of four pixels for those that are left. Some pixels of the last
- * block may be computed again, but up to `ones` that are left take less by themselves. `groups` computes the
- * outputs of each group of blocks in all rows that have the same window, and may change `from`.
+ * group that come in eights and fours, or for all; with `of_four`, those that are left are computed of four pixels
+ * then. Some pixels of the last block may be computed again, but up to `ones` that are left take less by themselves.
+ * `groups` computes the outputs of each group of blocks in all rows that have the same window, and may change `from`.
  */
 static inline void cortexm_blocks_f32(
     const cortexm_conv_f32_t *p, const float *in, const float *weight, const float *bias, float *out,
-    int32_t edge,
+    int32_t edge, int32_t of_four,
     void (*groups)(const cortexm_conv_f32_t *p, const cortexm_window_f32_t *at,
                    cortexm_place_f32_t *from, int32_t of_rest))
 {
@@ -526,7 +526,7 @@ static inline void cortexm_blocks_f32(
         run.below = 4 * p->stride_h * p->in_strides[2];
         run.out_below = p->out_strides[2];
         run.rows = y >= in_image.first && y < in_image.end ? in_image.end - y : 1;
-        for (int32_t of_rest = group_out < 4; of_rest <= (group_out % 4 != 0); ++of_rest) {
+        for (int32_t of_rest = of_four && group_out < 4; of_rest <= (of_four && group_out % 4 != 0); ++of_rest) {
             const int32_t most = of_rest ? 4 : 3;
             const int32_t is_small = run.rows * group_out * run.weights < 1024;
             const int32_t ones = of_rest || is_small ? 0 : taps == 1 ? 2 : 1;
@@ -576,7 +576,7 @@ static inline void cortexm_blocks_f32(
 /* The same for a row of pixels (cortexm_is_row_f32), which takes little to begin: a linear layer may have few
  * products. Up to `ones` behind blocks of three take less by themselves. */
 static inline void cortexm_row_f32(const cortexm_conv_f32_t *p, const float *in, const float *weight,
-                                   const float *bias, float *out, int32_t ones,
+                                   const float *bias, float *out, int32_t ones, int32_t of_four,
                                    void (*groups)(const cortexm_conv_f32_t *p,
                                                   const cortexm_window_f32_t *at,
                                                   cortexm_place_f32_t *from, int32_t of_rest))
@@ -588,7 +588,7 @@ static inline void cortexm_row_f32(const cortexm_conv_f32_t *p, const float *in,
     if (p->out_c * p->in_c < 1024) {
         ones = 0;
     }
-    for (int32_t of_rest = p->out_c < 4; of_rest <= (p->out_c % 4 != 0); ++of_rest) {
+    for (int32_t of_rest = of_four && p->out_c < 4; of_rest <= (of_four && p->out_c % 4 != 0); ++of_rest) {
         const int32_t most = 3 + of_rest;
         int32_t count;
 

@@ -37,6 +37,7 @@ FORMS: dict[str, Form] = {
     "depthwise8": Form(packing.depthwise8, packing.depthwise8_size),
     "widened_pairs": Form(packing.widened_pairs, packing.widened_pairs_size),
     "eights": Form(packing.eights),
+    "float_beside": Form(packing.float_beside, packing.float_eights_size),
     "float_eights": Form(packing.float_eights, packing.float_eights_size),
     "fours": Form(packing.fours),
     "gemm4": Form(packing.gemm4, packing.gemm4_size),

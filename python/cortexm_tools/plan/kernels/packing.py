@@ -667,7 +667,7 @@ def nn_depthwise(constants: Constants) -> Array:
     return np.pad(constants.weight.reshape(-1), (0, 3))
 
 
-def float_eights(constants: Constants) -> Array:
+def float_eights(constants: Constants, *, beside: bool = False) -> Array:
     """float32: eight outputs of a group side by side for each input, then four, then those that are left
     as they are. If groups are single channels of one output, four of them side by side; the last four
     may begin among those before them."""
@@ -681,8 +681,13 @@ def float_eights(constants: Constants) -> Array:
     for group in rows:
         parts.append(group[:eights].reshape(-1, 8, rows.shape[2]).transpose(0, 2, 1).reshape(-1))
         parts.append(group[eights:fours].T.reshape(-1))
-        parts.append(group[fours:].reshape(-1))
+        parts.append((group[fours:].T if beside else group[fours:]).reshape(-1))
     return np.concatenate(parts)
+
+
+def float_beside(constants: Constants) -> Array:
+    """The same with the outputs that are left side by side, too."""
+    return float_eights(constants, beside=True)
 
 
 def float_eights_size(constants: Constants) -> int:

@@ -21,7 +21,9 @@ Facts = Mapping[str, Any]
 _MANY_CODES = 250_000  # products
 _MANY_VALUES = 128  # of floats, of which a function of one saves some four instructions each
 _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
-_MANY_PRODUCTS = 4096  # of floats, of which blocks of rows save about one instruction each
+_MANY_PRODUCTS = (
+    4096  # of floats, of which blocks of rows save about one instruction each, of one row three
+)
 
 
 def _shifts_right(facts: Facts) -> bool:
@@ -98,9 +100,9 @@ def _vector_columns(facts: Facts) -> bool:
 
 
 def _row_blocks(facts: Facts) -> bool:
-    """Products of at least a block of rows, so many that blocks save more than their code takes."""
+    """So many products that blocks of three rows, or one, save more than their code takes."""
     products = math.prod(facts[name] for name in ("batches", "rows", "cols", "inner"))
-    return bool(facts["rows"] >= 3 and products >= _MANY_PRODUCTS)
+    return bool(products >= _MANY_PRODUCTS // (1 if facts["rows"] >= 3 else 3))
 
 
 def _undilated(facts: Facts) -> bool:

@@ -279,15 +279,40 @@ def _float_matmul(select: Selector, attrs: ops.FloatMatmul, op: Op) -> list[Call
         if any(step[:-2]):
             raise CortexMError(f"{op.kind}: the bias differs between matrices", where=str(op.layer))
         fields |= {"bias_row_stride": step[-2], "bias_col_stride": step[-1]}
-    return _matmul_call(select, op, fields, has_bias, batches * rows * cols * inner)
+    macs = batches * rows * cols * inner
+    if cols == 1:
+        return _matmul_call(select, op, _turned(fields), has_bias, macs, turned=True)
+    return _matmul_call(select, op, fields, has_bias, macs)
+
+
+def _turned(fields: dict[str, Field]) -> dict[str, Field]:
+    """A product of matrices with a single column as that of the column, as a row, with the rows, as columns:
+    the same sums in the same places, of which kernels compute several together."""
+    sides = {
+        "rows": "cols",
+        "cols": "rows",
+        "a_row_stride": "b_col_stride",
+        "a_inner_stride": "b_inner_stride",
+        "a_batch_stride": "b_batch_stride",
+        "bias_row_stride": "bias_col_stride",
+    }
+    sides |= {theirs: own for own, theirs in sides.items()}
+    return {sides.get(name, name): value for name, value in fields.items()}
 
 
 def _matmul_call(
-    select: Selector, op: Op, fields: dict[str, Field], has_bias: bool, macs: int
+    select: Selector,
+    op: Op,
+    fields: dict[str, Field],
+    has_bias: bool,
+    macs: int,
+    *,
+    turned: bool = False,
 ) -> list[Call]:
+    a, b = reversed(op.inputs[:2]) if turned else op.inputs[:2]
     args: list[Arg] = [
-        select.operand(op.inputs[0]),
-        select.operand(op.inputs[1]),
+        select.operand(a),
+        select.operand(b),
         select.operand(op.inputs[2]) if has_bias else zero_bias(select),
         TensorArg(op.outputs[0]),
     ]
