@@ -889,24 +889,28 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t any_kind, in
     return finish(&o);
 }
 
-/* As float_eights in plan/kernels/packing.py, or float_beside. */
+/* As float_eights in plan/kernels/packing.py, float_beside, or float_filled. */
 static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, int is_beside)
 {
     const int32_t depth = p->in_c / p->groups * p->kernel_h * p->kernel_w;
     const int32_t group_out = p->out_c / p->groups;
     const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1;
-    float *const packed = malloc((size_t)((p->out_c + 3) * depth) * sizeof *packed);
+    float *const packed = malloc((size_t)((p->out_c + 3 * p->groups) * depth) * sizeof *packed);
     float *to = packed;
 
     for (int32_t o = 0; o < p->out_c;) {
         const int32_t left = group_out - o % group_out;
-        const int32_t beside = are_channels || (left >= 4 && left < 8) ? 4 : left >= 8 ? 8 : is_beside ? left : 1;
+        const int32_t of_left = left >= 4 ? 4 : is_beside ? left : 1;
+        const int32_t of_filled = left > 4 ? 8 : 4;
+        const int32_t beside = are_channels ? 4 : left >= 8 ? 8 : p->filled ? of_filled : of_left;
         const int32_t first = are_channels && o > p->out_c - 4 ? p->out_c - 4 : o;
 
         for (int32_t i = 0; i < beside * depth; ++i) {
-            *to++ = weight[(first + i % beside) * depth + i / beside];
+            const int32_t at = are_channels || i % beside < left ? i % beside : left - 1;
+
+            *to++ = weight[(first + at) * depth + i / beside];
         }
-        o += beside;
+        o += are_channels || beside < left ? beside : left;
     }
     return packed;
 }
@@ -978,6 +982,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_w += 3 * (p.in_w <= 0 || kind == ROWS);
     }
     p.bias_stride = between(0, 1);
+    p.filled = kind == EIGHTS && p.kernel_h * p.kernel_w > 1 && p.out_c > p.groups && one_in(2);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
     if (kind == ROWS) { /* the terms of a pixel lie side by side */

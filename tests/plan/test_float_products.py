@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.target import Target
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net
@@ -32,10 +35,11 @@ class FloatNet(Net):
             ops.FloatLinear(), [x, self.some(cols, inner), self.some(cols)], (rows, cols), F32
         )
 
-    def image(self) -> int:
+    def image(self, out_c: int = 5, in_c: int = 2, sides: tuple[int, int] = (4, 4)) -> int:
         attrs = ops.FloatConv2d(Window((3, 3), (1, 1), (1, 1, 1, 1)), 1)
-        x = self.input((1, 2, 4, 4), F32, contiguous(4))
-        return self.add(attrs, [x, self.some(5, 2, 3, 3)], (1, 5, 4, 4), F32, contiguous(4))
+        x = self.input((1, in_c, *sides), F32, contiguous(4))
+        weight = self.some(out_c, in_c, 3, 3)
+        return self.add(attrs, [x, weight], (1, out_c, *sides), F32, contiguous(4))
 
     def product(self, batches: int, rows: int, inner: int, cols: int) -> int:
         a, b = self.input((batches, rows, inner), F32), self.input((batches, inner, cols), F32)
@@ -106,6 +110,34 @@ def test_functions_of_many_values_take_several_at_a_time() -> None:
     assert kernels(graph, "cortex-m4") == expected
 
 
+def test_outputs_that_are_left_are_filled_up_to_vectors() -> None:
+    """Where a layer has pixels enough for its weights, and none of them is to be saved."""
+    net = FloatNet()
+    odd, even = net.image(5), net.image(8)
+    wide, tiny = net.image(5, 64), net.image(5, sides=(3, 3))
+    graph = net.finish(odd, even, wide, tiny)
+    filled = {}
+    for optimize in (Optimize.BALANCED, Optimize.SIZE):
+        plan = make_plan(graph, Target.parse("cortex-m55"), optimize=optimize)
+        calls = {step.op.outputs[0]: step.calls[0] for step in plan.steps}
+        filled[optimize] = [dict(calls[i].fields).get("filled", 0) for i in graph.outputs]
+    assert filled == {Optimize.BALANCED: [1, 0, 0, 0], Optimize.SIZE: [0, 0, 0, 0]}
+
+
+def test_filled_weights_are_checked() -> None:
+    net = FloatNet()
+    plan = make_plan(net.finish(net.image(7)), Target.parse("cortex-m55"))
+    name = next(constant.name for constant in plan.constants if constant.name.startswith("w_"))
+    for at in (0, 6, 7, 8 * 18 - 1):
+        constants = list(plan.constants)
+        number = next(i for i, constant in enumerate(constants) if constant.name == name)
+        data = constants[number].data.copy()
+        data[at] += 1
+        constants[number] = replace(constants[number], data=data)
+        with pytest.raises(CortexMError, match="would not find the weights"):
+            check_plan(replace(plan, constants=tuple(constants)))
+
+
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
 def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
     net, target = FloatNet(), Target.parse(cpu)
@@ -128,6 +160,7 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         (2, 23, 70, 1),
     )
     outs = [net.layer(*each) for each in rows] + [net.product(*each) for each in matrices]
+    outs += [net.image(out_c, sides=(5, 7)) for out_c in (2, 3, 7, 13)]
     graph = net.finish(*outs)
     random = np.random.default_rng(1)
     inputs = [random.standard_normal(graph.tensors[x].shape, np.float32) for x in graph.inputs]

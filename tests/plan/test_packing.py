@@ -518,3 +518,16 @@ def test_floats_that_are_left_lie_side_by_side_where_the_kernel_wants_it() -> No
         packed = FORMS[form].weights(constants)
         assert packed.tolist() == [*one, *(value + 12 for value in one)]
         assert FORMS[form].size(constants) == packed.size
+
+
+def test_floats_are_filled_up_with_the_last_output() -> None:
+    """Six of each of two groups to eight, three to four."""
+    weight = np.arange(24, dtype=np.float32).reshape(12, 2, 1, 1)
+    constants = Constants(weight, np.zeros(0, np.float32), groups=2)
+    packed = FORMS["float_filled"].weights(constants)
+    eight = [0, 2, 4, 6, 8, 10, 10, 10, 1, 3, 5, 7, 9, 11, 11, 11]
+    assert packed.tolist() == [*eight, *(value + 12 for value in eight)]
+    assert FORMS["float_filled"].size(constants) == packed.size
+    three = Constants(weight[:3], np.zeros(0, np.float32))
+    assert FORMS["float_filled"].weights(three).tolist() == [0, 2, 4, 4, 1, 3, 5, 5]
+    assert FORMS["float_filled"].size(three) == 8

@@ -385,6 +385,7 @@ typedef struct {
     int32_t in_strides[4];     /* from one image, channel, row, column to the next, in elements */
     int32_t out_strides[4];
     int32_t bias_stride;       /* 1, or 0 for one value that serves all channels */
+    int32_t filled;            /* conv2d, mve: 1 if the weights are packed as "float_filled" */
 } cortexm_conv_f32_t;
 
 /* avg_pool2d and max_pool2d of floats. The window of output (y, x) begins at input row

@@ -513,6 +513,10 @@ static inline void cortexm_blocks_f32(
     cortexm_run_f32_t run;
 
     CORTEXM_ASSERT(p->groups >= 1 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
+    run.outputs = group_out;
+    run.weights = p->in_c / p->groups * taps;
+    run.below = 4 * p->stride_h * p->in_strides[2];
+    run.out_below = p->out_strides[2];
     for (int32_t i = 0; i < p->batches * p->out_h; i += run.rows) {
         const int32_t n = i / p->out_h;
         const int32_t y = i % p->out_h;
@@ -521,10 +525,6 @@ static inline void cortexm_blocks_f32(
         const float *const from_row = in + n * p->in_strides[0] + y0 * p->in_strides[2];
         float *const to_row = out + n * p->out_strides[0] + y * p->out_strides[2];
 
-        run.outputs = group_out;
-        run.weights = p->in_c / p->groups * taps;
-        run.below = 4 * p->stride_h * p->in_strides[2];
-        run.out_below = p->out_strides[2];
         run.rows = y >= in_image.first && y < in_image.end ? in_image.end - y : 1;
         for (int32_t of_rest = of_four && group_out < 4; of_rest <= (of_four && group_out % 4 != 0); ++of_rest) {
             const int32_t most = of_rest ? 4 : 3;

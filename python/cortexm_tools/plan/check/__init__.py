@@ -14,7 +14,7 @@ from .concat import check_joins
 from .gates import check_gates
 from .gathered import check_gathered, check_pooled
 from .in_place import check_views, overwrites_in_place
-from .joined import check_joined
+from .joined import check_filled, check_joined
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
 from .states import check_states
@@ -91,6 +91,7 @@ def check_plan(plan: Plan) -> Plan:
         check_gates(plan, step)
         check_affine(plan, step)
         check_joined(plan, step)
+        check_filled(plan, step)
     check_joins(plan)
     check_views(plan)
     check_states(plan)

@@ -54,6 +54,34 @@ def check_joined(plan: Plan, step: Step) -> None:
             )
 
 
+def check_filled(plan: Plan, step: Step) -> None:
+    """Every convolution of floats whose weights are filled up finds those of its outputs where the lanes of
+    vectors look for them: eight, or four for up to four that are left. The last ones repeat an output.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    for call in step.calls:
+        op = step.op_of(call)
+        if op is None or not call.int_fields.get("filled"):
+            continue
+        data = plan.graph.tensors[op.inputs[1]].data
+        assert data is not None
+        rows = data.reshape(call.int_fields["groups"], -1, data[0].size)
+        stored = {constant.name: constant.data for constant in plan.constants}[_names(call)[0]]
+        lanes = []
+        for group in rows:
+            for first in range(0, len(group), 8):
+                width = 8 if len(group) - first > 4 else 4
+                some = [min(first + lane, len(group) - 1) for lane in range(width)]
+                lanes += [group[some, term] for term in range(group.shape[1])]
+        if np.concatenate(lanes).tobytes() != stored.tobytes():
+            raise CortexMError(
+                f"{call.kernel.symbol} would not find the weights of the model",
+                where=str(op.layer),
+            )
+
+
 _COLUMNS = (
     *("in_x0", "in_w", "in_c", "out_w", "out_c", "groups"),
     *("kernel_h", "kernel_w", "stride_h", "stride_w", "dilation_h", "dilation_w"),

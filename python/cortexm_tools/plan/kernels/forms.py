@@ -39,6 +39,7 @@ FORMS: dict[str, Form] = {
     "eights": Form(packing.eights),
     "float_beside": Form(packing.float_beside, packing.float_eights_size),
     "float_eights": Form(packing.float_eights, packing.float_eights_size),
+    "float_filled": Form(packing.float_filled, packing.float_filled_size),
     "fours": Form(packing.fours),
     "gemm4": Form(packing.gemm4, packing.gemm4_size),
     "gemm4_wide": Form(packing.gemm4_wide, packing.gemm4_wide_size),

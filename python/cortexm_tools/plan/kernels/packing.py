@@ -690,6 +690,28 @@ def float_beside(constants: Constants) -> Array:
     return float_eights(constants, beside=True)
 
 
+def float_filled(constants: Constants) -> Array:
+    """float32: eight outputs of a group side by side for each input, then those that are left, up to four or
+    eight, filled up with the last one."""
+    groups = constants.groups
+    rows = constants.weight.reshape(groups, constants.weight.shape[0] // groups, -1)
+    filled = np.pad(rows, ((0, 0), (0, filled_outputs(rows.shape[1])), (0, 0)), "edge")
+    filled = filled.reshape(-1, *rows.shape[2:])
+    return float_eights(Constants(filled, constants.bias, groups=groups))
+
+
+def float_filled_size(constants: Constants) -> int:
+    """The weights of float_filled, by number."""
+    channels, groups = constants.weight.shape[0], constants.groups
+    depth = constants.weight.size // channels
+    return int(constants.weight.size + filled_outputs(channels // groups) * groups * depth)
+
+
+def filled_outputs(outputs: int) -> int:
+    """How many outputs a group has more in float_filled."""
+    return -outputs % (4 if outputs % 8 <= 4 else 8)
+
+
 def float_eights_size(constants: Constants) -> int:
     """The weights of float_eights, by number."""
     weight, groups = constants.weight, constants.groups

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Array, DType, Op
 from ...ir.fixed_point import wrap32
-from ..kernels.packing import Constants, Tables
+from ..kernels.packing import Constants, Tables, are_float_channels, filled_outputs
 from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .constants import Weights
@@ -53,6 +54,11 @@ def largest_plain_sum(weight_sizes: Array, bias: Array) -> int:
     return int(sums.max(initial=0))
 
 
+FILLED = "float_filled"
+"""The name of weights of floats that are filled up among what a plan may do without."""
+
+_MANY_PIXELS = 16
+_MORE_WEIGHTS = 2048  # bytes that weights may be filled up with, or else a quarter of them
 _MOST_INPUTS = 1 << 16  # whose products with 4-bit weights the kernels of s8w4 add up exactly
 
 
@@ -145,7 +151,10 @@ def float_call(
         assert isinstance(groups, int)
         constants = Constants(data, np.zeros(0, np.float32), groups=groups)
         shape = "x".join(map(str, data.shape))
-        weights = select.constant(label, Weights(kernel.pack, constants), shape, needed=data.nbytes)
+        pack = kernel.pack
+        if part is None and _is_filled(select, kernel, fields, data):
+            pack, fields = "float_filled", fields | {"filled": 1}
+        weights = select.constant(label, Weights(pack, constants), shape, needed=data.nbytes)
     elif part is not None:
         weights = select.constant(label, part, "x".join(map(str, part.shape)))
     else:
@@ -157,6 +166,27 @@ def float_call(
         _further(TensorArg(op.outputs[0]), offsets[1]),
     ]
     return select.call(kernel, fields, args, macs)
+
+
+def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
+    """Whether the outputs of a group that are left behind eights are filled up to vectors, which takes half
+    as long or less, but more weights: not of few pixels, nor of one output where columns lie side by side,
+    as four pixels at a time then take as long."""
+    ints = {name: value for name, value in fields.items() if isinstance(value, int)}
+    strides = fields["in_strides"]
+    assert isinstance(strides, tuple)
+    outputs = ints["out_c"] // ints["groups"]
+    more = filled_outputs(outputs) * ints["groups"] * weight[0].nbytes
+    return (
+        kernel.pack == "float_eights"
+        and outputs % 4 != 0
+        and (outputs % 8 != 1 or strides[3] != 1)
+        and math.prod(weight.shape[2:]) > 1
+        and ints["out_h"] * ints["out_w"] >= _MANY_PIXELS
+        and more <= max(_MORE_WEIGHTS, weight.nbytes // 4)
+        and not are_float_channels(weight.shape, ints["groups"])
+        and not select.avoids(FILLED)
+    )
 
 
 def _further(arg: Arg, elements: int) -> Arg:

@@ -18,13 +18,14 @@ from ..kernels.table import Kernel, code_sizes, variants
 from ..lower.context import Lowerings
 from ..lower.neighbours import NEIGHBOURS
 from ..lower.transposed import FLOAT_PHASES, ROW_PHASES
+from ..lower.weights import FILLED
 from .whole import WholeCalls
 
 # Bytes that a slower set of variants must save.
 _LEAST_GAIN = 512
 
 
-MORE_CONSTANTS = frozenset({FLOAT_PHASES, NEIGHBOURS, ROW_PHASES})
+MORE_CONSTANTS = frozenset({FILLED, FLOAT_PHASES, NEIGHBOURS, ROW_PHASES})
 """What takes constants for speed: not to be taken either."""
 
 
