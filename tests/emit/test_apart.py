@@ -35,7 +35,7 @@ GEOMETRY = """
     in_row_stride in_h in_w out_h out_w out_pixel_stride in_y0 in_x0 in_c out_c kernel_h kernel_w
     stride_h stride_w dilation_h dilation_w groups channels rows in_features out_features batches cols
     inner count a_period b_period outer size bits rank dims in_stride out_stride a_stride b_stride
-    pad_top pad_left in_strides out_strides bias_stride count_pad_h count_pad_w divisor
+    pad_top pad_left in_strides out_strides bias_stride filled count_pad_h count_pad_w divisor
     lhs_strides rhs_strides
     a_batch_stride a_row_stride a_inner_stride b_batch_stride b_inner_stride b_col_stride
     bias_batch_stride bias_row_stride bias_col_stride pixels in_batch_stride in_channel_stride
