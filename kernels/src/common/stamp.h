@@ -415,6 +415,7 @@
 #undef PUT_QUADS
 #undef PUT_SHARE
 #undef PUT_SUMS
+#undef PUT_TWO
 #undef PUT_WORDS
 #undef QUAD_BYTES
 #undef QUAD_WORDS
@@ -445,7 +446,6 @@
 #undef ROWS_OF_CHANNELS
 #undef ROWS_OF_FEW
 #undef ROW_BYTES
-#undef ROW_OF_ONE
 #undef ROW_STRIDE
 #undef RUN
 #undef RUN_BYTES
