@@ -351,6 +351,41 @@ def test_masks_made_at_run_time_are_choices(
     torch.testing.assert_close(graph(*sample), module(*sample))
 
 
+class Shifted(nn.Module):
+    """Windows as Swin's: a bias of places and a mask of windows, whose sum is larger than a constant."""
+
+    WINDOWS = 12
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = Attention()
+        self.bias = nn.Parameter(torch.randn(1, HEADS, ROWS, ROWS))
+        part = torch.arange(ROWS) < torch.arange(self.WINDOWS)[:, None]
+        mask = torch.where(part[:, None, :] == part[:, :, None], 0.0, -100.0)
+        self.register_buffer("mask", mask[:, None])
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.attention.given["attn_mask"] = self.bias + self.mask
+        return self.attention(x)
+
+
+def test_windows_have_a_bias_and_a_mask() -> None:
+    import_executorch()
+    torch.manual_seed(3)
+    samples = tuple((torch.randn(Shifted.WINDOWS, ROWS, WIDTH),) for _ in range(4))
+    model = LoadedModel(Path(__file__), Shifted().eval(), samples[0], samples, None)
+    lowered = lower(model, target=Target.parse("cortex-m55"), name="shifted")
+    graph = simplify(Program("shifted", lowered.pte, lowered.layers).graph())
+    kinds = [op.kind for op in graph.ops]
+    assert kinds.count("softmax") == kinds.count("where") == 1
+    assert max(t.nbytes for t in graph.tensors if t.is_constant) == Shifted.WINDOWS * ROWS * ROWS
+    rows = [tuple(x.numpy() for x in sample) for sample in samples]
+    real = run_in_order(lowered.float_module, rows)
+    assert min(decibels(real, list(run_sequence(graph, rows)))) > 30
+    given = [[model.module(*sample).detach().numpy()] for sample in samples]
+    assert min(decibels(given, real)) > 100
+
+
 class Translator(nn.Module):
     """PyTorch's encoder and decoder, with masks that its modules would look at: one made in the call,
     one of the model, which is as causal as the other."""

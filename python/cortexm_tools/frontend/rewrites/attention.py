@@ -103,12 +103,13 @@ def _name_mask(module: GraphModule, softmax: Node) -> None:
         if dim not in (-1, len(shape) - 1) or not inner or inner[-1] != shape[-1]:
             return
         scores, shape, dim = before, inner, -1
-    source, added = scores, torch.zeros(())
+    source = scores
+    added: list[torch.Tensor] = []
     outside: list[Node] = []
     while True:
         if (found := _constant_added(module, source)) is not None:
-            source, more = found
-            added = added + more
+            source = found[0]
+            added += found[1]
         elif (chosen := _mask_added(module, source)) is not None:
             source, out = chosen
             outside.append(out)
@@ -117,7 +118,8 @@ def _name_mask(module: GraphModule, softmax: Node) -> None:
     if source is scores or not shape or shape_of(source) != shape:
         return
     build = Builder(module, scores)
-    result = masked(build, source, shape, added, int(dim)) if added.any() else source
+    is_plain = not any(each.any() for each in added)
+    result = source if is_plain else masked(build, source, shape, added, int(dim))
     if result is not None:
         for out in outside:
             result = build(_aten.masked_fill.Scalar, result, out, -math.inf)
@@ -125,21 +127,31 @@ def _name_mask(module: GraphModule, softmax: Node) -> None:
         scores.replace_all_uses_with(result)
 
 
-def _constant_added(module: GraphModule, node: Any) -> tuple[Any, torch.Tensor] | None:
-    """What `node`, with one reader, adds a constant to, and the constant."""
+def _constant_added(module: GraphModule, node: Any) -> tuple[Any, list[torch.Tensor]] | None:
+    """What `node`, with one reader, adds a constant to, and the constant: a sum of these."""
     name = operator_name(node)
     if name not in ("aten::add", "aten::sub") or len(node.users) > 1 or node.kwargs:
         return None
     if len(node.args) != 2:
         return None
     left, right = node.args
-    value = Builder.value_in(module, right)
-    if value is not None and value.is_floating_point():
-        return left, (value if name == "aten::add" else -value)
-    value = Builder.value_in(module, left)
-    if value is not None and value.is_floating_point() and name == "aten::add":
-        return right, value
+    if (parts := _constants(module, right)) is not None:
+        return left, (parts if name == "aten::add" else [-part for part in parts])
+    if name == "aten::add" and (parts := _constants(module, left)) is not None:
+        return right, parts
     return None
+
+
+def _constants(module: GraphModule, node: Any) -> list[torch.Tensor] | None:
+    """The constants of float that `node` is the sum of, of shapes that broadcast: their sum may be
+    larger than them (the bias and the mask of Swin's shifted windows)."""
+    value = Builder.value_in(module, node)
+    if value is not None:
+        return [value] if value.is_floating_point() else None
+    if operator_name(node) != "aten::add" or len(node.args) != 2 or node.kwargs:
+        return None
+    parts = [_constants(module, each) for each in node.args]
+    return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
 
 
 def _mask_added(module: GraphModule, node: Any) -> tuple[Any, Node] | None:
@@ -154,22 +166,29 @@ def _mask_added(module: GraphModule, node: Any) -> tuple[Any, Node] | None:
 
 
 def masked(
-    build: Builder, scores: Any, shape: tuple[int, ...], added: torch.Tensor, dim: int
+    build: Builder, scores: Any, shape: tuple[int, ...], parts: list[torch.Tensor], dim: int
 ) -> Node | None:
-    """`scores` plus a constant, with its larger elements as a bias and the others as a mask; None if it
-    leaves nothing out, or whole rows along `dim` but with one number that makes all their scores equal.
+    """`scores` plus constants, with their larger elements as a bias and the others as a mask; None if they
+    leave nothing out, or whole rows along `dim` but with one number that makes all their scores equal.
+
+    Args:
+        parts: what is added; or one of truth values, where scores take part.
     """
-    if added.dtype is torch.bool:
-        out = ~added
-        bias = torch.zeros(added.shape)
-    else:
-        out = added <= LEFT_OUT
-        bias = torch.where(out, 0.0, added)
+    is_bool = parts[0].dtype is torch.bool
+    out, bias = torch.zeros((), dtype=torch.bool), torch.zeros(())
+    for part in parts:
+        gone = ~part if is_bool else part <= LEFT_OUT
+        out = out | gone if gone.any() else out
+        rest = torch.zeros(()) if is_bool else torch.where(gone, 0.0, part)
+        bias = bias + rest if rest.any() else bias
     rows = out.broadcast_to(shape).all(dim, keepdim=True)
     if not out.any() or not bias.isfinite().all():
         return None
     if rows.any():
-        if added.dtype is torch.bool or not _makes_equal(added.broadcast_to(shape), rows, dim):
+        added = torch.zeros(shape)
+        for part in parts:
+            added = added + part
+        if is_bool or not _makes_equal(added, rows, dim):
             return None
         equal = build(_aten.masked_fill.Scalar, scores, build.constant(rows), 0.0)
         out = out & ~rows
@@ -234,10 +253,11 @@ def _attention(build: Builder) -> Node | None:
         return None
     mask = _mask_of(build, args, query[-2], key[-2])
     nothing = None
-    if mask is not None and mask.dtype is torch.bool and mask.all():
+    if mask is not None and mask[0].dtype is torch.bool and mask[0].all():
         args, mask = args | {"attn_mask": None}, None  # it leaves out nothing
-    if mask is not None:
-        mask, nothing = _attended(mask)
+    if mask is not None and len(mask) == 1:
+        attended, nothing = _attended(mask[0])
+        mask = [attended]
     out = None if mask is not None else _made_mask(build, args["attn_mask"])
     if mask is None and out is None and args["attn_mask"] is not None:
         return None
@@ -259,13 +279,13 @@ def _attention(build: Builder) -> Node | None:
         scores = build(_aten.reshape.default, scores, list(shape))
         if mask is None:
             scores = build(_aten.masked_fill.Scalar, scores, out, -math.inf)
-        elif mask.dtype is torch.bool or bool((mask <= LEFT_OUT).any()):
+        elif mask[0].dtype is torch.bool or any((each <= LEFT_OUT).any() for each in mask):
             left = masked(build, scores, shape, mask, -1)
             if left is None:
                 return None
             scores = left
-        elif mask.any():
-            scores = _biased(build, scores, mask)
+        elif any(each.any() for each in mask):
+            scores = _biased(build, scores, sum(mask[1:], mask[0]))
         flat_shape = [batch, rows, key[-2]]
         if looks_like_an_image(shape):
             scores = build(_aten.reshape.default, scores, flat_shape)
@@ -280,11 +300,16 @@ def _attention(build: Builder) -> Node | None:
     return result
 
 
-def _mask_of(build: Builder, args: dict[str, Any], rows: int, columns: int) -> torch.Tensor | None:
-    """The constant mask: what takes part, or what is added; None if there is none."""
+def _mask_of(
+    build: Builder, args: dict[str, Any], rows: int, columns: int
+) -> list[torch.Tensor] | None:
+    """The constant mask: what takes part, or the parts of what is added; None if there is none."""
     if args["is_causal"]:
-        return torch.ones(rows, columns, dtype=torch.bool).tril()
-    return build.value(args["attn_mask"])
+        return [torch.ones(rows, columns, dtype=torch.bool).tril()]
+    mask = build.value(args["attn_mask"])
+    if mask is not None and mask.dtype is torch.bool:
+        return [mask]
+    return _constants(build.module, args["attn_mask"])
 
 
 def _attended(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:

@@ -18,7 +18,7 @@ from .builder import Builder
 
 _aten = torch.ops.aten
 
-LEFT_OUT = -1000.0
+LEFT_OUT = -100.0
 """A score of this value or less has no share of a softmax, beside others."""
 
 VANISHING = -(2.0**28)
