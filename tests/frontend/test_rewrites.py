@@ -74,6 +74,17 @@ def recurrent(kind: type[nn.Module], inputs: int, **options: Any) -> Callable[[]
     return lambda: Net(function, kind(8, 6, **options))
 
 
+def shifted(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """Parts of a new tensor are written, as in the temporal shift module."""
+    x = first(x)
+    result = torch.zeros_like(x)
+    result[:, :3, :-1] = x[:, :3, 1:]
+    result[:, 3:6, 1:] = x[:, 3:6, :-1]
+    result[:, 6:] = x[:, 6:]
+    result[:, 0] = 0.5
+    return torch.relu(result)
+
+
 # name: (model, input shapes, relative tolerance of the rewritten float model)
 CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
     "conv1d": (
@@ -81,6 +92,7 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
                     nn.BatchNorm1d(16)), [SEQUENCE], 1e-4),
     "conv1d_same": (lambda: Net(lambda c, x: c(x), nn.Conv1d(8, 4, 4, padding="same")),
                     [SEQUENCE], 1e-4),
+    "written_parts": (lambda: Net(shifted, conv()), [IMAGE], 1e-4),
     "conv2d_same": (lambda: Net(lambda c, x: c(x), nn.Conv2d(8, 4, (4, 3), padding="same")),
                     [IMAGE], 1e-4),
     "pools1d": (lambda: Net(lambda c, x: F.adaptive_avg_pool1d(

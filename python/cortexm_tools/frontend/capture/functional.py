@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph of a model that changes its state, as a function.
+"""The graph of a model that changes its state, or parts of a tensor that it made, as a function.
 
 torch.export writes down what the model does to its tensors, in place and through views. PyTorch's
 functionalization turns that into new values. What it then says otherwise than a capture does is said
@@ -20,12 +20,20 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.graph import CodeGen
 
 from ...errors import CortexMError
-from ..nodes import schema_of
+from ..nodes import operator_name, schema_of, writes
 from ..origin.places import frame_in_text
 from .scatter import say_writes
 from .state import State
 
 _aten = torch.ops.aten
+
+
+_PARTS = ("aten::slice", "aten::select")
+
+
+def writes_to_parts(graph: Graph) -> bool:
+    """Whether it writes to a part of a tensor, as in ``shifted[:, 1:] = x[:, :-1]``."""
+    return any(writes(n) and operator_name(n.args[0]) in _PARTS for n in graph.nodes if n.args)
 
 
 def functional(
@@ -66,7 +74,7 @@ def functional(
 
 def _with_lines(graph: Graph, states: tuple[State, ...]) -> tuple[State, ...]:
     """`states` with the line that wrote to each in place, where none assigned it."""
-    placeholders = graph.find_nodes(op="placeholder")[-len(states) :]
+    placeholders = _placeholders(graph, len(states))
     owners: dict[Node, int] = {}
     lines: dict[int, tuple[str, int]] = {}
     for node in graph.nodes:
@@ -87,6 +95,12 @@ def _with_lines(graph: Graph, states: tuple[State, ...]) -> tuple[State, ...]:
         dataclasses.replace(state, line=state.line or lines.get(number))
         for number, state in enumerate(states)
     )
+
+
+def _placeholders(graph: Graph, count: int) -> list[Node]:
+    """Those of the states, which are the last."""
+    found = graph.find_nodes(op="placeholder")
+    return list(found[len(found) - count :])
 
 
 def _drop_first_copies(graph: Graph) -> None:
@@ -128,7 +142,7 @@ def _drop_unused(graph: Graph, states: tuple[State, ...]) -> tuple[State, ...]:
     output = graph.output_node()
     results: list[Any] = list(output.args[0])  # type: ignore[arg-type]
     count = len(states)
-    placeholders = graph.find_nodes(op="placeholder")[-count:]
+    placeholders = _placeholders(graph, count)
     needed: set[Node] = set()
     wanted = [node for node in results[count:] if isinstance(node, Node)]
     while wanted:

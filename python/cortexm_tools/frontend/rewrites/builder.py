@@ -34,7 +34,10 @@ class Builder:
         count = 0
         while hasattr(self.module, name := f"cortexm_constant_{count}"):
             count += 1
-        self.module.register_buffer(name, tensor.detach().contiguous())
+        value = tensor.detach().contiguous()
+        if 0 in value.stride():  # contiguous for PyTorch, where the extent is one
+            value = value.clone(memory_format=torch.contiguous_format)
+        self.module.register_buffer(name, value)
         with self.node.graph.inserting_before(self.node):
             return self.node.graph.get_attr(name)
 
