@@ -19,6 +19,7 @@ from ..types import Call
 from .whole import Spare, WholeCalls
 
 _PER_BYTE = 2  # instructions that each must save
+_LINEAR = 0.4  # of what conv2d takes for a small linear layer that a kernel of its own takes more
 
 
 def copying(whole: WholeCalls) -> Spare:
@@ -56,6 +57,9 @@ def is_worth_its_code(whole: WholeCalls, symbol: str) -> bool:
         sum(map(_instructions, other.calls)) - sum(map(_instructions, own.calls))
         for own, other in changed
     )
+    saved -= _LINEAR * sum(
+        sum(map(_instructions, other.calls)) for own, other in ways if _is_convolved(own, other)
+    )
     constants = sum(_constants(own) - _constants(other) for own, other in changed)
     code = _code([own for own, _ in ways]) - _code([other for _, other in ways])
     return saved >= _PER_BYTE * (code + constants)
@@ -65,6 +69,12 @@ def _instructions(call: Call) -> float:
     if call.kernel.symbol in gathered.SYMBOLS:
         return call.turns * gathered.instructions(call.kernel.symbol, call.int_fields)
     return call.turns * instructions_mve(call.int_fields, wide=False)
+
+
+def _is_convolved(own: Lowered, other: Lowered) -> bool:
+    """Whether it is a linear layer that would take conv2d, if that were in the image."""
+    kinds = [{call.kernel.serves for call in each.calls} for each in (own, other)]
+    return kinds == [{"linear"}, {"conv2d"}]
 
 
 def _constants(lowered: Lowered) -> int:

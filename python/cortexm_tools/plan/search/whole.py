@@ -37,6 +37,13 @@ class WholeCalls:
         self._without: dict[int, frozenset[str]] = {}
         for tensor, symbol in spare:
             self._without[tensor] = self._without.get(tensor, avoid) | {symbol}
+        # Nor is what all of them do without in the image for others (linear layers, as convolutions).
+        symbols = {symbol for _, symbol in spare}
+        unused = symbols - {
+            call.kernel.symbol for op in graph.ops for call in self.lowered(op).calls
+        }
+        self._avoid |= unused
+        self._without = {tensor: known | unused for tensor, known in self._without.items()}
         self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
         group = share_memory(graph)
         self.calls = [
