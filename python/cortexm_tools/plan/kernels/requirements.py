@@ -22,7 +22,7 @@ _MANY_CODES = 250_000  # products
 _MANY_VALUES = 128  # of floats, of which a function of one saves some four instructions each
 _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
 _MANY_PRODUCTS = (
-    4096  # of floats, of which blocks of rows save about one instruction each, of one row three
+    4096  # of floats: blocks of rows save about one instruction each, single rows three
 )
 
 
