@@ -457,14 +457,14 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         const int32_t filter = weight_size / p.out_c;
         int in_runs = one_in(4);
 
-        for (int32_t o = 0; o < p.out_c; ++o) {
+        for (int32_t channel = 0; channel < p.out_c; ++channel) {
             int32_t most = 0, least = 0;
 
-            for (int32_t i = o * filter; i < (o + 1) * filter; ++i) {
+            for (int32_t i = channel * filter; i < (channel + 1) * filter; ++i) {
                 const int32_t one = weight[i] * (-128 - p.in_zero_point);
                 const int32_t other = weight[i] * (127 - p.in_zero_point);
 
-                bias[o] += p.in_zero_point * weight[i];
+                bias[channel] += p.in_zero_point * weight[i];
                 most += one > other ? one : other;
                 least += one < other ? one : other;
             }

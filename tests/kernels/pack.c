@@ -275,7 +275,7 @@ int32_t *pack_two_tables(int32_t channels, const int32_t *multiplier, const int8
         two[o % 2] = 2 * bias[o];
         two[2 + o % 2] = multiplier[o];
         ((int8_t *)(two + 4))[o % 2] = (int8_t)(-1 - shift[o]);
-        ((int8_t *)(two + 4))[2] = in_runs;
+        ((int8_t *)(two + 4))[2] = (int8_t)in_runs;
     }
     free(bias);
     return table;
