@@ -260,7 +260,7 @@ def _whole_rows(scores: Tensor) -> Tensor:
 
 
 def _moved_rows(scores: Tensor) -> Tensor:
-    return scores + torch.full((ROWS, ROWS), -1e4)
+    return scores + torch.full((ROWS, ROWS), -128.0)
 
 
 def _some_rows(scores: Tensor) -> Tensor:
@@ -286,7 +286,7 @@ class Written(nn.Module):
         (_where, ["unary", "where"]),
         (_bias, ["unary", "expand", "add", "masked_fill"]),
         (_whole_rows, ["unary", "masked_fill"]),
-        (_moved_rows, ["unary", "expand", "add"]),
+        (_moved_rows, ["unary"]),
         (_some_rows, ["unary", "masked_fill", "masked_fill"]),
     ],
 )

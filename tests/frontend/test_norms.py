@@ -223,7 +223,7 @@ def test_norms_of_rows_compute_on_codes(precision: str) -> None:
     ("norm", "shape", "least", "words"),
     [
         (nn.GroupNorm(1, 8), (1, 8, 96, 96), 1.0, "73,728 elements together"),
-        (nn.LayerNorm(8), (1, 3, 8), 1e-5, "so little beside its epsilon"),
+        (nn.LayerNorm(8), (1, 3, 8), 1e-5, "no room for its epsilon"),
     ],
 )
 def test_norms_that_codes_have_no_room_for(

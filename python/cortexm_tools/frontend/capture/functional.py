@@ -27,7 +27,6 @@ from .state import State
 
 _aten = torch.ops.aten
 
-
 _PARTS = ("aten::slice", "aten::select")
 
 

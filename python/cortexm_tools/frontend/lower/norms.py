@@ -138,8 +138,8 @@ def _on_codes(node: Node, result: Node) -> bool:
     )
 
 
-def _out_of_range(norm: Node, size: int, scale: float) -> CortexMError:
-    """Of what 32 bits do not hold (ir/norms.py)."""
+def _out_of_range(norm: Node, size: int, dequantize: Node, quantize: Node) -> CortexMError:
+    """Of what integers do not hold (ir/norms.py)."""
     where = str(layer_of(norm, Path()))
     if size > MOST_SIZE:
         return CortexMError(
@@ -147,12 +147,19 @@ def _out_of_range(norm: Node, size: int, scale: float) -> CortexMError:
             where=where,
             hint="normalize fewer together: over groups of channels, or each pixel's alone",
         )
+    before, behind = (_reach(node) for node in (dequantize, quantize))
     return CortexMError(
-        f"calibration has seen no more than {128 * scale:.1g} before this norm, so little beside its "
-        "epsilon that codes of 8 bits have no room for both",
+        f"calibration has seen about {before:.1g} before this norm and {behind:.1g} behind it: beside "
+        "that, integers have no room for its epsilon and weights",
         where=where,
         hint="calibrate on typical inputs, with trained weights",
     )
+
+
+def _reach(node: Node) -> float:
+    """Half of the range that the codes of a quantize or dequantize operator have."""
+    _, scale, _, low, high, _ = (float(a) if isinstance(a, int | float) else 0.0 for a in node.args)
+    return scale * (high - low) / 2
 
 
 def _lower(node: Node, result: Node, program: Any) -> bool:
@@ -186,7 +193,7 @@ def _lower(node: Node, result: Node, program: Any) -> bool:
     )
     designed = real.on_codes(float(source.args[1]), float(out[1]), int(out[2]), 8 * out[5].itemsize)
     if designed is None:
-        raise _out_of_range(node, size, float(source.args[1]))
+        raise _out_of_range(node, size, source, quantize)
     integer, shift, *tables = designed
     graph = node.graph
     with graph.inserting_before(next(n for n in graph.nodes if n.op == "placeholder")):

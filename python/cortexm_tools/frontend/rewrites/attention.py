@@ -169,7 +169,7 @@ def masked(
     build: Builder, scores: Any, shape: tuple[int, ...], parts: list[torch.Tensor], dim: int
 ) -> Node | None:
     """`scores` plus constants, with their larger elements as a bias and the others as a mask; None if they
-    leave nothing out, or whole rows along `dim` but with one number that makes all their scores equal.
+    leave nothing out, or whole rows along `dim` with more than one number.
 
     Args:
         parts: what is added; or one of truth values, where scores take part.
@@ -185,16 +185,15 @@ def masked(
     if not out.any() or not bias.isfinite().all():
         return None
     if rows.any():
-        added = torch.zeros(shape)
-        for part in parts:
-            added = added + part
-        if is_bool or not _makes_equal(added, rows, dim):
+        equal = None if is_bool else _made_equal(parts, shape, rows, dim)
+        if equal is None:
             return None
-        equal = build(_aten.masked_fill.Scalar, scores, build.constant(rows), 0.0)
+        if equal.any():
+            scores = build(_aten.masked_fill.Scalar, scores, build.constant(equal), 0.0)
         out = out & ~rows
         if not out.any() and not bias.any():
-            return equal
-        scores = equal
+            source: Node = scores
+            return source
     if bias.any():
         scores = _biased(build, scores, bias)
     else:
@@ -202,11 +201,19 @@ def masked(
     return build(_aten.masked_fill.Scalar, scores, build.constant(out), -math.inf)
 
 
-def _makes_equal(added: torch.Tensor, rows: torch.Tensor, dim: int) -> bool:
-    """Whether what is added to `rows` (of one element along `dim`) is one number for each, so large that
-    nothing of the scores is left in a float. Less, such as -1e4, only moves them, which changes no share."""
+def _made_equal(
+    parts: list[torch.Tensor], shape: tuple[int, ...], rows: torch.Tensor, dim: int
+) -> torch.Tensor | None:
+    """Those of `rows` (of one element along `dim`) in which nothing of the scores is left in a float beside
+    what is added. Less, such as -1e4, only moves them, which changes no share. None if what is added to one
+    of `rows` is not one number."""
+    added = torch.zeros(shape)
+    for part in parts:
+        added = added + part
     least, most = added.aminmax(dim=dim, keepdim=True)
-    return bool((~rows | (least == most) & most.isfinite() & (most <= VANISHING)).all())
+    if not (~rows | (least == most) & most.isfinite()).all():
+        return None
+    return rows & (most <= VANISHING)
 
 
 def _biased(build: Builder, scores: Any, bias: torch.Tensor) -> Node:
