@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 
 from ...ir import Graph, Op, ops
+from ..kernels import gathered
 from ..lower.constants import Source, constants_of
 from ..lower.context import Lowered, Lowerings
 from ..memory.sharing import is_alias, share_memory
@@ -37,13 +38,13 @@ class WholeCalls:
         self._without: dict[int, frozenset[str]] = {}
         for tensor, symbol in spare:
             self._without[tensor] = self._without.get(tensor, avoid) | {symbol}
-        # Nor is what all of them do without in the image for others (linear layers, as convolutions).
-        symbols = {symbol for _, symbol in spare}
-        unused = symbols - {
-            call.kernel.symbol for op in graph.ops for call in self.lowered(op).calls
-        }
-        self._avoid |= unused
-        self._without = {tensor: known | unused for tensor, known in self._without.items()}
+        copying = {symbol for _, symbol in spare}.intersection(gathered.SYMBOLS)
+        if copying:
+            # What all convolutions do without is in no image: linear layers ask for that.
+            taken = {call.kernel.symbol for op in graph.ops for call in self.lowered(op).calls}
+            unused = copying - taken
+            self._avoid |= unused
+            self._without = {tensor: known | unused for tensor, known in self._without.items()}
         self._aliases = {number for number, op in enumerate(graph.ops) if is_alias(op, graph)}
         group = share_memory(graph)
         self.calls = [
