@@ -17,7 +17,9 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.joined import check_joined
-from cortexm_tools.plan.lower.neighbours import in_3x3, join_columns, join_neighbours
+from cortexm_tools.plan.lower.context import Lowerings
+from cortexm_tools.plan.lower.neighbours import SQUARES, in_3x3, join_columns, join_neighbours
+from cortexm_tools.plan.search.whole import WholeCalls
 from cortexm_tools.plan.types import Plan
 from cortexm_tools.target import Optimize, Target
 
@@ -372,3 +374,15 @@ def test_small_windows_make_no_arena_larger(monkeypatch: pytest.MonkeyPatch) -> 
     assert 0 < kernels.count("depthwise_conv2d") < len(kernels)
     monkeypatch.setattr("cortexm_tools.plan.lower.conv.in_3x3", lambda *_: None)
     assert plan.arenas[0].size <= make_plan(graph, m4).arenas[0].size
+
+
+def test_one_layer_does_without_alone() -> None:
+    m4, graph = Target.parse("cortex-m4"), small_of()
+    lowerings = Lowerings(graph, m4)
+    plain = WholeCalls(graph, lowerings)
+    number = next(n for n, op in enumerate(graph.ops) if SQUARES in plain.others(op))
+    spare = frozenset({(graph.ops[number].outputs[0], SQUARES)})
+    for n, (with_it, without) in enumerate(
+        zip(plain.calls, WholeCalls(graph, lowerings, spare=spare).calls, strict=True)
+    ):
+        assert (with_it != without) == (n == number)
