@@ -40,17 +40,21 @@ from cortexm_tools.target import CORES, Core, Target
 from tests.support.cores import cross_compiler
 
 DIGITS = Path(__file__).parents[1] / "data" / "digits" / "digits.pte"
+# What an emulated chip holds before anything is loaded, as real ones do: a stack's end, and a loop. A
+# core that is let go, as after a refusal, would lock up without, and QEMU end.
+WAITING = ("addr=0,data=0x0000000920010000,data-len=8", "addr=8,data=0xe7fe,data-len=2")
 COMMON = data_root() / "boards" / "common"
 
 
 @contextmanager
 def emulated(board: str, *options: str) -> Iterator[str]:
-    """QEMU with a GDB server and nothing loaded; what --probe calls it."""
+    """QEMU with a GDB server and a core that waits; what --probe calls it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     quiet = ("-display", "none", "-monitor", "none", "-serial", "none", "-S")
     words = ["-machine", BOARDS[board].machine, *quiet, "-gdb", f"tcp:127.0.0.1:{port}"]
+    words += [word for data in WAITING for word in ("-device", f"loader,{data}")]
     process = subprocess.Popen([EMULATOR, *words, *options])
     try:
         for _ in range(200):
