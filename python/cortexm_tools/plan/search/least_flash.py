@@ -3,18 +3,17 @@
 
 Variants of one kernel differ in code and in how they pack the weights, and a second variant beside
 the first costs its code once more. Which variants an operator's layers use concerns no other
-operator, so all sets of variants of one operator can be tried: there are at most eight, or where some
-weights fit into 4 bits, which the kernels for int8 read too, a few dozen.
+operator, so all sets of variants that one operator's layers come to can be tried. From a set they come to
+another by doing without a kernel that one of them takes: of what none takes nobody needs to do without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 
 from ...errors import CortexMError
 from ...ir import Op
-from ..kernels.table import Kernel, code_sizes, variants
+from ..kernels.table import code_sizes, variants
 from ..lower.context import Lowerings
 from ..lower.neighbours import NEIGHBOURS
 from ..lower.transposed import FLOAT_PHASES, ROW_PHASES
@@ -45,33 +44,44 @@ def larger_kernels(lowerings: Lowerings, fastest: WholeCalls) -> frozenset[str]:
     for (name, types), used in layers.items():
         ops = [op for op, _ in used]
         serving = sorted({types, *(own for _, own in used)}, reverse=True)
-        alternatives = [k for each in serving for k in variants(name, each, lowerings.target)]
-        if len(alternatives) == 1:
-            continue
-        best: int | None = None
-        choice: frozenset[str] = frozenset()
-        taken: dict[frozenset[str], frozenset[str]] = {}  # kernels, by what is left out
-        for without in _subsets(alternatives):
-            fewer = (without - {symbol} for symbol in without)
-            alike = next((w for w in fewer if w in taken and not taken[w] & without), None)
-            if alike is not None:
-                taken[without] = taken[alike]
-                continue  # what is left out besides is not taken anyway
-            found = _flash(lowerings, ops, without | MORE_CONSTANTS)
-            if found is None:
-                continue
-            flash, taken[without] = found
-            if best is None or flash + _LEAST_GAIN <= best:
-                best, choice = flash, without
-        avoid |= choice
+        places = {
+            kernel.symbol: place
+            for place, kernel in enumerate(
+                kernel for each in serving for kernel in variants(name, each, lowerings.target)
+            )
+        }
+        if len(places) > 1:
+            avoid |= _least(lowerings, ops, places)
     return frozenset(avoid)
 
 
-def _subsets(alternatives: Sequence[Kernel]) -> Iterator[frozenset[str]]:
-    """What to leave out: first nothing, and not everything."""
-    for count in range(len(alternatives)):
-        for chosen in combinations(alternatives, count):
-            yield frozenset(kernel.symbol for kernel in chosen)
+def _least(lowerings: Lowerings, ops: Sequence[Op], places: Mapping[str, int]) -> frozenset[str]:
+    """What to leave out of the variants for some layers.
+
+    Args:
+        places: of the variants' symbols, the fastest first.
+    """
+    best: int | None = None
+    choice: frozenset[str] = frozenset()
+    taken: dict[frozenset[str], frozenset[str]] = {}  # kernels, by what is left out
+    sets = {choice}
+    while sets:
+        more: set[frozenset[str]] = set()
+        for without in sorted(sets, key=lambda each: sorted(places[symbol] for symbol in each)):
+            fewer = (without - {symbol} for symbol in without)
+            alike = next((w for w in fewer if w in taken and not taken[w] & without), None)
+            if alike is not None:
+                taken[without] = taken[alike]  # what is left out besides is not taken anyway
+            else:
+                found = _flash(lowerings, ops, without | MORE_CONSTANTS)
+                if found is None:
+                    continue
+                flash, taken[without] = found
+                if best is None or flash + _LEAST_GAIN <= best:
+                    best, choice = flash, without
+            more |= {without | {symbol} for symbol in taken[without] & places.keys()}
+        sets = more
+    return choice
 
 
 def _flash(
