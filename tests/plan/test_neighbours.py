@@ -26,6 +26,7 @@ from cortexm_tools.target import Optimize, Target
 from tests.support.batches import Job, assert_same_bytes, run_jobs
 from tests.support.graphs import GraphProgram, Net
 from tests.support.ownership import replay
+from tests.support.random_graphs import random_inputs
 
 # Inputs, outputs, rows and columns, kernel, stride, padding, dilation.
 LAYERS = (
@@ -58,14 +59,16 @@ SMALL = (
 )
 
 
+def peak(net: Net) -> int:
+    """A layer that takes most memory, so that others have room for what they make larger."""
+    large = net.pad(net.input((1, 1, 1, 1)), (0, 0, 0, 0), (0, 0, 127, 255), 3)
+    window = Window((128, 256), (1, 1), (0, 0, 0, 0))
+    return net.add(ops.MaxPool2d(window, *DType.S8.limits), [large], (1, 1, 1, 1))
+
+
 def small_of(of: DType = DType.S8, *, may_grow: bool = True) -> Graph:
-    """With a layer that takes most memory, so that others have room for scratch, or without."""
     net = Net("small", 11)
-    outs = []
-    if may_grow:
-        large = net.pad(net.input((1, 1, 1, 1)), (0, 0, 0, 0), (0, 0, 127, 255), 3)
-        window = Window((128, 256), (1, 1), (0, 0, 0, 0))
-        outs.append(net.add(ops.MaxPool2d(window, *DType.S8.limits), [large], (1, 1, 1, 1)))
+    outs = [peak(net)] if may_grow else []
     for channels, size, kernel, stride, padding, dilation in SMALL:
         x = net.input((1, channels, *size), of)
         its = (kernel, stride, padding)
@@ -73,9 +76,9 @@ def small_of(of: DType = DType.S8, *, may_grow: bool = True) -> Graph:
     return net.finish(*outs)
 
 
-def graph_of(of: DType = DType.S8) -> Graph:
+def graph_of(of: DType = DType.S8, *, may_grow: bool = True) -> Graph:
     net = Net("neighbours", 7)
-    outs = []
+    outs = [peak(net)] if may_grow else []
     for in_c, out_c, size, kernel, stride, padding, dilation in LAYERS:
         x = net.input((1, in_c, *size), of)
         outs.append(net.conv(x, out_c, kernel, stride, padding, dilation=dilation))
@@ -166,15 +169,21 @@ def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Pa
     ]
     joined = [call.int_fields["out_w"] < width for call, width in zip(calls, widths, strict=True)]
     assert sum(joined) >= 5
-    random, (low, high) = np.random.default_rng(1), of.limits
-    inputs = [
-        random.integers(low, high + 1, graph.tensors[x].shape).astype(of.numpy)
-        for x in graph.inputs
-    ]
+    inputs = random_inputs(graph, 1)
     program = GraphProgram("neighbours", b"", made=graph)
     got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
     for a, b in zip(got, run_graph(graph, inputs), strict=True):
         assert (a == b).all()
+
+
+def test_joined_neighbours_make_no_arena_larger(monkeypatch: pytest.MonkeyPatch) -> None:
+    m4, graph = Target.parse("cortex-m4"), graph_of(DType.S16, may_grow=False)
+    plan = make_plan(graph, m4)
+    widths = [call.int_fields["out_w"] for step in plan.steps for call in step.calls]
+    apart = [graph.tensors[index].shape[3] for index in graph.outputs]
+    assert 0 < sum(a < b for a, b in zip(widths, apart, strict=True)) < 8  # which are with room
+    monkeypatch.setattr("cortexm_tools.plan.lower.conv.join_neighbours", lambda *_, **__: None)
+    assert plan.arena_size <= make_plan(graph, m4).arena_size
 
 
 def refused(plan: Plan) -> int:
@@ -194,14 +203,14 @@ def refused(plan: Plan) -> int:
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m33", "cortex-m4"])
 def test_other_products_are_refused(cpu: str) -> None:
-    plan = make_plan(graph_of(), Target.parse(cpu))
+    plan = make_plan(graph_of(may_grow=False), Target.parse(cpu))
     assert refused(plan) >= 20  # weights, biases, multipliers and shifts of five layers at least
 
 
 @pytest.mark.parametrize("name", ["in_x0", "stride_w", "kernel_w", "out_w", "in_c"])
 def test_other_windows_are_refused(name: str) -> None:
-    plan = make_plan(graph_of(), Target.parse("cortex-m55"))
-    step = plan.steps[2]
+    plan = make_plan(graph_of(may_grow=False), Target.parse("cortex-m55"))
+    step = [step for step in plan.steps if step.calls[0].macs][2]
     fields = tuple(
         (key, value + (key == name))
         for key, value in step.calls[0].fields
@@ -274,12 +283,7 @@ def test_columns_of_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path
     wanted = [graph.tensors[op.outputs[0]].shape[3] for op in graph.ops]
     joined = [call.int_fields["out_w"] < width for call, width in zip(calls, wanted, strict=True)]
     assert sum(joined) >= (5 if of is DType.S8 else 4)  # and those whose sums have 64 bits are not
-    random = np.random.default_rng(3)
-    low, high = of.limits
-    inputs = [
-        random.integers(low, high + 1, graph.tensors[x].shape).astype(of.numpy)
-        for x in graph.inputs
-    ]
+    inputs = random_inputs(graph, 3)
     got = run_jobs([Job(GraphProgram("columns", b"", made=graph), [inputs])], target, tmp_path)[0][
         0
     ]

@@ -317,9 +317,12 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
         select.others.add(ROW_PHASES)
         return _rows(select, attrs, op, extents, phases)
     if not select.avoids(NEIGHBOURS):
+        alone = layer
         layer = next((way for way in copying if not select.avoids(way.copies)), joined)
         if layer.copies == SQUARES:
             select.others.add(SQUARES)
+        elif layer is joined and joined is not alone:
+            select.others.add(NEIGHBOURS)
     positions = (
         out.numel
         if not isinstance(attrs, ops.TransposeConv2d)

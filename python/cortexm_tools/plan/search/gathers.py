@@ -16,9 +16,12 @@ from ..kernels.table import code_sizes
 from ..lower.context import Lowered, Lowerings
 from ..lower.neighbours import instructions_mve
 from ..types import Call
+from .cost import instructions_by_kernel
 from .whole import Spare, WholeCalls
 
 _PER_BYTE = 2  # instructions that each must save
+# A kernel's share of the network's flash may be so many times what it saves of the instructions.
+_MOST_GROWTH = 4
 _LINEAR = 0.4  # of what conv2d takes for a small linear layer that a kernel of its own takes more
 
 
@@ -61,8 +64,13 @@ def is_worth_its_code(whole: WholeCalls, symbol: str) -> bool:
         sum(map(_instructions, other.calls)) for own, other in ways if _is_convolved(own, other)
     )
     constants = sum(_constants(own) - _constants(other) for own, other in changed)
-    code = _code([own for own, _ in ways]) - _code([other for _, other in ways])
-    return saved >= _PER_BYTE * (code + constants)
+    before = [other for _, other in ways]
+    code = _code([own for own, _ in ways]) - _code(before)
+    if saved < _PER_BYTE * (code + constants):
+        return False
+    flash = _code(before) + sum(map(_constants, before))
+    total = instructions_by_kernel(call for other in before for call in other.calls)
+    return (code + constants) / flash <= _MOST_GROWTH * saved / total
 
 
 def _instructions(call: Call) -> float:

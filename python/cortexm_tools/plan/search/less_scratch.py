@@ -6,8 +6,8 @@ needs more than the limit give up the variant that they have, as long as there i
 limit is met. Operators below the limit keep their kernels.
 
 Without leave to use more, a kernel that copies an image or makes rows in scratch for speed alone is given up
-where the arena grows by it, and conv2d_gathered, conv2d_folded and conv2d_direct where too few are left to be
-worth their code.
+where the arena grows by it, as are neighbouring pixels computed as one, and conv2d_gathered, conv2d_folded
+and conv2d_direct where too few are left to be worth their code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from ...ir import Op
 from ..kernels import gathered
-from ..lower.neighbours import SQUARES
+from ..lower.neighbours import NEIGHBOURS, SQUARES
 from ..lower.transposed import ROW_PHASES
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
@@ -27,7 +27,8 @@ from .whole import Spare
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
 _POOLING = "cortexm_avg_pool2d_rows_s8_mve", "cortexm_max_pool2d_rows_s8_mve"
-_WITH_ROWS = frozenset({ROW_PHASES, SQUARES, *_POOLING})
+_REWRITES = frozenset({NEIGHBOURS, ROW_PHASES, SQUARES})
+_WITH_ROWS = _REWRITES.union(_POOLING)
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
 
 
@@ -120,7 +121,7 @@ def _with_scratch(candidates: Candidates, chains: tuple[Chain, ...], most: int) 
         for call in step.calls
         if any(isinstance(arg, ScratchArg) and arg.nbytes for arg in call.args)
         for op in [_maker(step, call)]
-        for name in candidates.whole.others(op) & {call.kernel.symbol, ROW_PHASES, SQUARES}
+        for name in candidates.whole.others(op) & {call.kernel.symbol, *_REWRITES}
     )
 
 
