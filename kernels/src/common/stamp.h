@@ -86,6 +86,7 @@
 #undef BIASES4
 #undef BIASES8
 #undef BIAS_OF_ALL
+#undef BIAS_OF_THREE
 #undef BIAS_conv2d
 #undef BIAS_depthwise_conv2d
 #undef BLOCK
@@ -130,6 +131,7 @@
 #undef DISTANT
 #undef EACH
 #undef EACH_OF_FOUR
+#undef EACH_OF_FOUR_BIASES
 #undef EACH_TERM
 #undef EDGED
 #undef EDGED_STRIDE1
@@ -178,7 +180,6 @@
 #undef FOUR_FROM
 #undef FOUR_MORE
 #undef FOUR_NEIGHBOURS
-#undef FOUR_OF_ALL
 #undef FOUR_OF_EIGHT
 #undef FOUR_OF_FOUR
 #undef FOUR_OF_ONE
