@@ -404,6 +404,7 @@
     K(rnn_s8w4, dsp, rnn_pairs_s8w4_case)                                                          \
     K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
     K(avg_pool2d_s8, dsp, pool_4_s8_case)                                                          \
+    K(avg_pool2d_few_s8, dsp, pool_below_4_s8_case)                                                \
     K(softmax_two_s8, dsp, softmax_two_s8_case)                                                    \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_rows_s16, dsp, softmax_gentle_rows_s16_case)                                         \

@@ -465,6 +465,7 @@ CORTEXM_POOL_S8(cortexm_max_pool2d_single_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_dsp);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_few_s8_dsp);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_rows_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_eights_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_mve);

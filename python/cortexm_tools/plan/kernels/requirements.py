@@ -312,6 +312,14 @@ def _windows_inside(facts: Facts) -> bool:
     return bool(are_inside and is_dense and facts["kernel_h"] * facts["kernel_w"] > 1)
 
 
+def _wide_windows(facts: Facts) -> bool:
+    """Windows of eight codes side by side or more in each of four rows or more, and none that others compute
+    together with those beside them."""
+    are_beside = facts["stride_w"] == 1 or (facts["channels"] == 1 and facts["out_w"] >= 4)
+    codes = facts["kernel_w"] * facts["channels"] if facts["dilation_w"] == 1 else 0
+    return bool(codes >= 8 and facts["kernel_h"] >= 4 and (facts["out_w"] == 1 or not are_beside))
+
+
 def _from_64_elements(facts: Facts) -> bool:
     """A table of exponentials, which takes some 750 bytes more than the code that computes two of each
     element, saves about 160 instructions for each of them: ten for each byte. Rows of int16 whose
@@ -415,6 +423,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
     "windows_inside": _windows_inside,
+    "wide_windows": _wide_windows,
     "one_channel": _below_channels(2),
     "below_4_channels": _below_channels(4),
     "below_8_channels": _below_channels(8),
