@@ -354,7 +354,9 @@
     K(rnn_s16w4, v7m, rnn_eights_s16w4_case)                                                       \
     K(add_affine_s8, v7m, add_affine_s8_case)                                                      \
     K(add_s8, v7m, add_s8_case)                                                                    \
-    K(move_x8, v7m, move_x8_case)
+    K(move_x8, v7m, move_x8_case)                                                                  \
+    K(copy_x8, v7m, copy_x8_case)                                                                  \
+    K(copy_x16, v7m, copy_x16_case)
 
 #define DSP_KERNELS(K)                                                                             \
     K(conv2d_widened_s8, dsp, conv_widened_s8_case)                                                \

@@ -178,7 +178,7 @@ def copying(net: Net, out: int, cpu: str) -> list[str]:
 
 
 def test_what_lies_in_one_piece_is_moved() -> None:
-    for cpu, kernel in (("cortex-m55", "move_x8_mve"), ("cortex-m4", "copy_x16_scalar")):
+    for cpu, kernel in (("cortex-m55", "move_x8_mve"), ("cortex-m4", "copy_x16_v7m")):
         column = Net("column", 1)
         x = column.input((40, 1), DType.S16)
         plan = make_plan(column.finish(column.transpose(x, (1, 0))), Target.parse(cpu))

@@ -764,6 +764,8 @@ CORTEXM_COPY(cortexm_copy_x8_scalar);
 CORTEXM_COPY(cortexm_copy_x16_scalar);
 CORTEXM_COPY(cortexm_copy_x32_scalar);
 CORTEXM_COPY(cortexm_copy_x64_scalar);
+CORTEXM_COPY(cortexm_copy_x8_v7m);
+CORTEXM_COPY(cortexm_copy_x16_v7m);
 CORTEXM_COPY(cortexm_copy_x8_mve);
 CORTEXM_COPY(cortexm_copy_x16_mve);
 

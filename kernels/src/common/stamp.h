@@ -242,6 +242,9 @@
 #undef LAST_PRODUCTS
 #undef LATER_BYTES
 #undef LATER_QUADS
+#undef LEAST_PIECE
+#undef LEAST_PIECE_scalar
+#undef LEAST_PIECE_v7m
 #undef LEAST_avg_pool2d
 #undef LEAST_avg_pool2d_eights
 #undef LEAST_max_pool2d
@@ -268,7 +271,6 @@
 #undef LOG
 #undef LOG_log_softmax
 #undef LOG_softmax
-#undef LONG_ROW
 #undef LOOK_UP
 #undef LOOP
 #undef LOWER
@@ -370,6 +372,8 @@
 #undef PARAMS_conv2d
 #undef PARAMS_depthwise_conv2d
 #undef PARAMS_transpose_conv2d
+#undef PIECES_IN_ASSEMBLY_scalar
+#undef PIECES_IN_ASSEMBLY_v7m
 #undef PITCH
 #undef PIXEL
 #undef PIXELS

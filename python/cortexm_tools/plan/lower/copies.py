@@ -62,20 +62,29 @@ def copy_instructions(box: Box, isa: Isa, size: int) -> float:
 
 
 def _instructions(box: Box, isa: Isa, size: int) -> float:
-    return _cost_on_vectors(box, size) if isa is Isa.MVE else _cost(box, size)
+    if isa is Isa.MVE:
+        return _cost_on_vectors(box, size)
+    return _cost(box, size, in_words=isa in (Isa.V7M, Isa.DSP))
 
 
-def _cost(box: Box, size: int) -> float:
-    """Instructions of a copy without vectors, about."""
+def _cost(box: Box, size: int, *, in_words: bool) -> float:
+    """Instructions of a copy without vectors, about.
+
+    Args:
+        in_words: short rows in one piece are words, at any address.
+    """
     n, a, b = box[-1]
     rows = math.prod(extent for extent, _, _ in box[:-1])
-    if a == b == 1 and n * size >= 8:
+    between = 15  # from the rows of two dimensions to the next ones
+    if a == b == 1 and in_words and size <= 2 and 3 <= n * size < 32:
+        row, between = 4.0 + 4 * -(-n * size // 4), 60
+    elif a == b == 1 and n * size >= 8:
         row = 45 + 0.6 * n * size
     elif b == 1:
         row = 28 + 21 * (n // 8) + 13 * (n % 8 // 4) + 5 * (n % 4)
     else:
         row = 28 + 13 * (n // 4) + 5 * (n % 4)
-    return rows * row + 15 * rows / (box[-2][0] if len(box) > 1 else 1)
+    return rows * row + between * rows / (box[-2][0] if len(box) > 1 else 1)
 
 
 def _cost_on_vectors(box: Box, size: int) -> float:
