@@ -228,6 +228,7 @@
 #undef KEPT
 #undef KEPT_COLUMNS
 #undef KERNEL
+#undef KIND
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_avg_pool2d_eights
@@ -351,6 +352,7 @@
 #undef ONE
 #undef ONES
 #undef ONE_BESIDE
+#undef ONE_OF
 #undef ONE_OF_EIGHT
 #undef ONE_OF_FOUR
 #undef ONE_OF_ONE
@@ -451,6 +453,7 @@
 #undef ROWS_OF_CHANNELS
 #undef ROWS_OF_FEW
 #undef ROW_BYTES
+#undef ROW_OF_FEW
 #undef ROW_STRIDE
 #undef RUN
 #undef RUN_BYTES
@@ -549,6 +552,7 @@
 #undef TERM
 #undef TERM16
 #undef TERM4
+#undef TERMS_BESIDE
 #undef TERMS_OF_EIGHT
 #undef TERMS_OF_FOUR
 #undef TERMS_OF_ONE
@@ -556,6 +560,7 @@
 #undef TERM_OF_ONE
 #undef TERM_OF_TWO
 #undef TEST_QUADS
+#undef THREES_BESIDE
 #undef THREES_OF_ONE
 #undef THREES_OF_TWO
 #undef THREE_COLUMNS
@@ -574,6 +579,7 @@
 #undef TURN_v6m
 #undef TWO
 #undef TWO_MACS
+#undef TWO_OF
 #undef TWO_OF_EIGHT
 #undef TWO_OUTPUTS
 #undef TWO_PRODUCTS
