@@ -300,10 +300,13 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     return finish(&o);
 }
 
-/* `vectors`: what kernels for vectors, or blocks, of columns take. */
-static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, int vectors)
+/* What a case is of: any product, what kernels for vectors, or blocks, of columns take, or vectors of rows. */
+typedef enum { ANY, COLUMNS, ROWS } matmul_kind_t;
+
+static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_kind_t kind)
 {
-    float *(*const some)(int32_t) = vectors ? reals : terms;
+    const int vectors = kind == COLUMNS;
+    float *(*const some)(int32_t) = kind == ANY ? terms : reals;
     cortexm_matmul_f32_t p;
     float *a;
     float *b;
@@ -312,7 +315,7 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, int vec
 
     memset(&p, 0, sizeof p);
     p.batches = between(1, 3);
-    p.rows = between(1, vectors ? 10 : 5);
+    p.rows = between(1, kind == ROWS ? 30 : vectors ? 10 : 5);
     p.cols = between(vectors ? 4 : 1, vectors ? 20 : 10);
     p.inner = between(1, 20);
     p.a_batch_stride = p.rows * p.inner;
@@ -340,10 +343,15 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, int vec
 
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
-    return any_matmul_f32_case(variant, ref, 0);
+    return any_matmul_f32_case(variant, ref, ANY);
+}
+
+int matmul_rows_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, ROWS);
 }
 
 int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
-    return any_matmul_f32_case(variant, ref, 1);
+    return any_matmul_f32_case(variant, ref, COLUMNS);
 }

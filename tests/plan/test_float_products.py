@@ -77,6 +77,15 @@ def test_matrices_take_blocks_where_there_are_many_products() -> None:
     assert {(1, 64), (1, 2)} <= set(sides) and not {(64, 1), (2, 1)} & set(sides)
 
 
+def test_products_with_few_columns_have_rows_in_lanes() -> None:
+    """Where there are products enough for the code, and rows."""
+    net = FloatNet()
+    sizes = ((2, 16, 16, 3), (1, 32, 16, 2), (1, 32, 15, 2), (9, 2, 64, 3), (2, 16, 16, 4))
+    graph = net.finish(*(net.product(*each) for each in sizes))
+    expected = ["matmul_rows_mve", "matmul_rows_mve", "matmul_scalar", "matmul_scalar", "matmul_mve"]
+    assert kernels(graph, "cortex-m55") == expected
+
+
 def test_long_rows_of_sums_take_eights() -> None:
     """Not short ones, which take longer to begin than they save, nor few."""
     net = FloatNet()
@@ -158,6 +167,8 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         (2, 13, 50, 8),
         (3, 1, 31, 53),
         (2, 23, 70, 1),
+        (2, 29, 31, 2),
+        (1, 75, 5, 3),
     )
     outs = [net.layer(*each) for each in rows] + [net.product(*each) for each in matrices]
     outs += [net.image(out_c, sides=(5, 7)) for out_c in (2, 3, 7, 13)]

@@ -396,6 +396,7 @@ CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_dsp);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_mve);
+CORTEXM_MATMUL_F32(cortexm_matmul_rows_f32_mve);
 
 /* recurrent */
 CORTEXM_LSTM(cortexm_lstm_s8_scalar, int8_t);

@@ -62,6 +62,7 @@
 #undef ALL_LANES_avg_pool2d
 #undef ALL_LANES_avg_pool2d_eights
 #undef ALL_LANES_max_pool2d
+#undef ALL_TERMS
 #undef ANY_TERMS
 #undef APART
 #undef AT_ONCE

@@ -21,6 +21,7 @@ Facts = Mapping[str, Any]
 _MANY_CODES = 250_000  # products
 _MANY_VALUES = 128  # of floats, of which a function of one saves some four instructions each
 _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
+_MANY_IN_ROWS = 1024  # products of floats, which vectors of rows save five instructions each
 _MANY_PRODUCTS = (
     4096  # of floats: blocks of rows save about one instruction each, single rows three
 )
@@ -97,6 +98,17 @@ def _vector_columns(facts: Facts) -> bool:
         and 1 in (facts["b_inner_stride"], facts["b_col_stride"])
         and facts["bias_row_stride"] == 0
     )
+
+
+def _vector_rows(facts: Facts) -> bool:
+    """A product of at least three rows, and so many products that lanes of rows save more than their code takes."""
+    products = math.prod(facts[name] for name in ("batches", "rows", "cols", "inner"))
+    return bool(facts["rows"] >= 3 and products >= _MANY_IN_ROWS)
+
+
+def _several_groups(facts: Facts) -> bool:
+    """A norm of floats of so many groups that four of them are computed faster than one after the other."""
+    return bool(facts["batches"] * facts["groups"] >= 3)
 
 
 def _row_blocks(facts: Facts) -> bool:
@@ -468,6 +480,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_rows_alone": _few_rows_alone,
     "vector_columns": _vector_columns,
     "row_blocks": _row_blocks,
+    "vector_rows": _vector_rows,
+    "several_groups": _several_groups,
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,
     "add_shifts_right_s16": _add_shifts_right_s16,
