@@ -386,6 +386,7 @@ int softmax_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_odd_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_long_columns_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
+int softmax_close_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
 int unary_f32_case(unary_fn variant, unary_fn ref);
 int unary_close_f32_case(unary_fn variant, unary_fn ref);
 int clamp_f32_case(clamp_f32_fn variant, clamp_f32_fn ref);

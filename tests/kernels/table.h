@@ -509,7 +509,16 @@
     K(leaky_relu_f32, mve, unary_f32_case)                                                         \
     K(neg_f32, mve, unary_f32_case)                                                                \
     K(relu_f32, mve, unary_f32_case)                                                               \
+    K(exp_f32, mve, unary_close_f32_case)                                                          \
+    K(gelu_f32, mve, unary_close_f32_case)                                                         \
+    K(gelu_tanh_f32, mve, unary_close_f32_case)                                                    \
+    K(sigmoid_f32, mve, unary_close_f32_case)                                                      \
+    K(silu_f32, mve, unary_close_f32_case)                                                         \
+    K(tanh_f32, mve, unary_close_f32_case)                                                         \
     K(clamp_f32, mve, clamp_f32_case)                                                              \
+    K(softmax_f32, mve, softmax_close_f32_case)                                                    \
+    K(log_softmax_f32, mve, softmax_close_f32_case)                                                \
+    K(group_norm_f32, mve, group_norm_f32_case)                                                    \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
     K(add_affine_s8, mve, add_affine_s8_case)                                                      \

@@ -559,6 +559,12 @@ CORTEXM_UNARY(cortexm_sin_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sinh_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_tan_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_tanh_f32_scalar, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_exp_f32_mve, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_gelu_f32_mve, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_gelu_tanh_f32_mve, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_sigmoid_f32_mve, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_silu_f32_mve, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_tanh_f32_mve, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_clamp_f32_scalar, cortexm_clamp_f32_t, float);
 CORTEXM_UNARY(cortexm_clamp_f32_dsp, cortexm_clamp_f32_t, float);
 CORTEXM_UNARY(cortexm_clamp_f32_mve, cortexm_clamp_f32_t, float);
@@ -569,9 +575,12 @@ CORTEXM_UNARY(cortexm_clamp_s64_scalar, cortexm_clamp_t, int64_t);
 CORTEXM_UNARY(cortexm_clamp_u8_scalar, cortexm_clamp_t, uint8_t);
 CORTEXM_SOFTMAX_F32(cortexm_softmax_f32_scalar);
 CORTEXM_SOFTMAX_F32(cortexm_log_softmax_f32_scalar);
+CORTEXM_SOFTMAX_F32(cortexm_softmax_f32_mve);
+CORTEXM_SOFTMAX_F32(cortexm_log_softmax_f32_mve);
 
 /* norm */
 CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_scalar);
+CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_mve);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_scalar, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_scalar, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_mve, int8_t);

@@ -216,6 +216,7 @@
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
 #undef IS_FEW
+#undef IS_HALF
 #undef IS_PAIRED
 #undef IS_POSITIVE
 #undef IS_ROW

@@ -128,5 +128,5 @@ def _group_norm(select: Selector, attrs: ops.FloatGroupNorm, op: Op) -> list[Cal
 
 def _norm_call(select: Selector, op: Op, fields: dict[str, Field], epsilon: float) -> list[Call]:
     args = [select.operand(i) for i in op.inputs]
-    kernel = select.kernel("group_norm", "f32", op)
+    kernel = select.kernel("group_norm", "f32", op, fields)
     return [select.call(kernel, fields | {"epsilon": epsilon}, [*args, TensorArg(op.outputs[0])])]
