@@ -82,7 +82,13 @@ def test_products_with_few_columns_have_rows_in_lanes() -> None:
     net = FloatNet()
     sizes = ((2, 16, 16, 3), (1, 32, 16, 2), (1, 32, 15, 2), (9, 2, 64, 3), (2, 16, 16, 4))
     graph = net.finish(*(net.product(*each) for each in sizes))
-    expected = ["matmul_rows_mve", "matmul_rows_mve", "matmul_scalar", "matmul_scalar", "matmul_mve"]
+    expected = [
+        "matmul_rows_mve",
+        "matmul_rows_mve",
+        "matmul_scalar",
+        "matmul_scalar",
+        "matmul_mve",
+    ]
     assert kernels(graph, "cortex-m55") == expected
 
 

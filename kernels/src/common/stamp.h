@@ -102,6 +102,7 @@
 #undef CELL_TAPS
 #undef CHANNEL
 #undef CHANNELS
+#undef CHANNELS_OF
 #undef CHUNK
 #undef CHUNK_BYTES
 #undef CHUNK_SHIFT
@@ -455,6 +456,7 @@
 #undef ROWS_OF_CHANNELS
 #undef ROWS_OF_FEW
 #undef ROW_BYTES
+#undef ROW_OF_CHANNELS
 #undef ROW_OF_FEW
 #undef ROW_STRIDE
 #undef RUN

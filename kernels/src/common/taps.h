@@ -492,7 +492,8 @@ static inline int32_t cortexm_is_row_f32(const cortexm_conv_f32_t *p)
  * lie inside the image, but for `edge` columns (see cortexm_run_f32_t), or single pixels, for the outputs of a
  * group that come in eights and fours, or for all; with `of_four`, those that are left are computed of four pixels
  * then. Some pixels of the last block may be computed again, but up to `ones` that are left take less by themselves.
- * `groups` computes the outputs of each group of blocks in all rows that have the same window, and may change `from`.
+ * Where rows have the same windows, what is left of a row is computed down the rows. `groups` computes the outputs of
+ * each group of blocks in all rows that have the same window, and may change `from`.
  */
 static inline void cortexm_blocks_f32(
     const cortexm_conv_f32_t *p, const float *in, const float *weight, const float *bias, float *out,
@@ -517,7 +518,7 @@ static inline void cortexm_blocks_f32(
     run.weights = p->in_c / p->groups * taps;
     run.below = 4 * p->stride_h * p->in_strides[2];
     run.out_below = p->out_strides[2];
-    for (int32_t i = 0; i < p->batches * p->out_h; i += run.rows) {
+    for (int32_t i = 0, alike; i < p->batches * p->out_h; i += alike) {
         const int32_t n = i / p->out_h;
         const int32_t y = i % p->out_h;
         const int32_t y0 = y * p->stride_h - p->pad_top;
@@ -525,10 +526,10 @@ static inline void cortexm_blocks_f32(
         const float *const from_row = in + n * p->in_strides[0] + y0 * p->in_strides[2];
         float *const to_row = out + n * p->out_strides[0] + y * p->out_strides[2];
 
-        run.rows = y >= in_image.first && y < in_image.end ? in_image.end - y : 1;
+        alike = y >= in_image.first && y < in_image.end ? in_image.end - y : 1;
         for (int32_t of_rest = of_four && group_out < 4; of_rest <= (of_four && group_out % 4 != 0); ++of_rest) {
             const int32_t most = of_rest ? 4 : 3;
-            const int32_t is_small = run.rows * group_out * run.weights < 1024;
+            const int32_t is_small = alike * group_out * run.weights < 1024;
             const int32_t ones = of_rest || is_small ? 0 : taps == 1 ? 2 : 1;
             const cortexm_inside_t whole = of_rest ? in_row : begun;
             int32_t count;
@@ -539,8 +540,17 @@ static inline void cortexm_blocks_f32(
                 const int32_t others = left % most <= ones ? left % most : 0;
                 cortexm_taps_t columns = {0, p->kernel_w};
                 cortexm_window_f32_t at;
-                cortexm_place_f32_t from;
+                cortexm_place_f32_t from = {&run,
+                                            (const uint8_t *)(from_row + x0 * p->in_strides[3]),
+                                            (const uint8_t *)weight,
+                                            bias,
+                                            to_row + x * p->out_strides[3],
+                                            4 * p->stride_w * p->in_strides[3],
+                                            p->out_strides[1],
+                                            p->out_strides[3],
+                                            p->bias_stride};
 
+                run.rows = alike;
                 run.pixels = 1;
                 run.back = 0;
                 run.edges = 0;
@@ -551,22 +561,23 @@ static inline void cortexm_blocks_f32(
                     run.blocks = (count + most - 1) / most;
                     run.back = run.blocks * most - count;
                     run.edges = (x < in_row.first) + 2 * (x + count > in_row.end);
-                } else if (x >= in_row.first && x < in_row.end) {
-                    run.blocks = count = in_row.end - x;
                 } else {
                     run.blocks = count = 1;
-                    columns = cortexm_taps_inside(x0, p->dilation_w, p->kernel_w, p->in_w);
+                    if (x < in_row.first || x >= in_row.end) {
+                        columns = cortexm_taps_inside(x0, p->dilation_w, p->kernel_w, p->in_w);
+                    } else if (alike < most) {
+                        run.blocks = count = in_row.end - x;
+                    }
+                    if (alike >= most) {
+                        run.rows = 1;
+                        run.pixels = most;
+                        run.blocks = (alike + most - 1) / most;
+                        run.back = run.blocks * most - alike;
+                        from.beside = run.below;
+                        from.out_beside = run.out_below;
+                    }
                 }
                 at = cortexm_window_f32(p, rows, columns);
-                from = (cortexm_place_f32_t){&run,
-                                             (const uint8_t *)(from_row + x0 * p->in_strides[3]),
-                                             (const uint8_t *)weight,
-                                             bias,
-                                             to_row + x * p->out_strides[3],
-                                             4 * p->stride_w * p->in_strides[3],
-                                             p->out_strides[1],
-                                             p->out_strides[3],
-                                             p->bias_stride};
                 groups(p, &at, &from, of_rest);
             }
         }

@@ -101,7 +101,8 @@ def _vector_columns(facts: Facts) -> bool:
 
 
 def _vector_rows(facts: Facts) -> bool:
-    """A product of at least three rows, and so many products that lanes of rows save more than their code takes."""
+    """A product of at least three rows, and so many products that lanes of rows save more than their code
+    takes."""
     products = math.prod(facts[name] for name in ("batches", "rows", "cols", "inner"))
     return bool(facts["rows"] >= 3 and products >= _MANY_IN_ROWS)
 
