@@ -48,26 +48,31 @@ cortexm_status_t cortexm_invoke(const cortexm_model_t *model, void *arena)
     return model->status != NULL ? model->status(base) : CORTEXM_OK;
 }
 
-static cortexm_tensor_t tensor_at(const cortexm_tensor_info_t *list, size_t count, uint8_t *base,
-                                  size_t index)
+/* `info`, or NULL, and where it lies. */
+static inline cortexm_tensor_t tensor_of(const cortexm_model_t *model, void *arena, const cortexm_tensor_info_t *info)
 {
-    cortexm_tensor_t tensor = {NULL, NULL};
+    cortexm_tensor_t tensor = {NULL, info};
 
-    if (index < count) {
-        tensor.info = &list[index];
-        tensor.data = base != NULL ? base + list[index].offset : NULL;
+    if (info != NULL) {
+        uint8_t *const base = arena_of(model, arena);
+
+        if (base != NULL) {
+            tensor.data = base + info->offset;
+        }
     }
     return tensor;
 }
 
 cortexm_tensor_t cortexm_input(const cortexm_model_t *model, void *arena, size_t index)
 {
-    return tensor_at(model != NULL ? model->inputs : NULL,
-                     model != NULL ? (size_t)model->input_count : 0U, arena_of(model, arena), index);
+    const int is_there = model != NULL && index < model->input_count;
+
+    return tensor_of(model, arena, is_there ? &model->inputs[index] : NULL);
 }
 
 cortexm_tensor_t cortexm_output(const cortexm_model_t *model, void *arena, size_t index)
 {
-    return tensor_at(model != NULL ? model->outputs : NULL,
-                     model != NULL ? (size_t)model->output_count : 0U, arena_of(model, arena), index);
+    const int is_there = model != NULL && index < model->output_count;
+
+    return tensor_of(model, arena, is_there ? &model->outputs[index] : NULL);
 }
