@@ -91,6 +91,42 @@ int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t s
     return finish(&o);
 }
 
+/* A window of up to 255 pixels: the first pixels of a row, or the first rows. */
+int any_pool_pixel_s8_case(pool_fn variant, pool_fn ref, int32_t least)
+{
+    cortexm_pool_s8_t p;
+    int32_t size;
+    int8_t *in;
+    outputs_t o;
+
+    RANDOM_POOL(p, least, 67);
+    p.out_h = p.out_w = 1;
+    p.in_y0 = p.in_x0 = 0;
+    p.dilation_w = 1;
+    p.kernel_h = (uint16_t)(one_in(2) ? 1 : between(1, 15));
+    p.kernel_w = (uint16_t)(one_in(4) ? 255 / p.kernel_h : between(1, 17));
+    p.in_h = (uint16_t)(p.kernel_h + between(0, 2));
+    p.in_w = p.kernel_w;
+    p.in_row_stride = p.in_w * p.channels;
+    if (p.kernel_h == 1) {
+        p.in_w = (uint16_t)(p.in_w + between(0, 2));
+        p.in_row_stride += between(0, 3) * p.channels;
+    } else {
+        p.dilation_h = 1;
+    }
+    clamp_range(&p.act_min, &p.act_max);
+    size = (p.in_h - 1) * p.in_row_stride + p.in_w * p.channels;
+    in = random_bytes(size);
+    if (one_in(4)) { /* the largest sums */
+        memset(in, one_in(2) ? INT8_MIN : INT8_MAX, (size_t)size);
+    }
+    o = outputs(p.out_pixel_stride);
+    variant(&p, in, o.data[0], NULL);
+    ref(&p, in, o.data[1], NULL);
+    free(in);
+    return finish(&o);
+}
+
 int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32_t most)
 {
     cortexm_pool_s16_t p;

@@ -44,6 +44,7 @@
     K(rnn_s16w4, scalar, rnn_plain_s16w4_case)                                                     \
     K(avg_pool2d_single_s8, scalar, pool_single_s8_case)                                           \
     K(max_pool2d_single_s8, scalar, pool_single_s8_case)                                           \
+    K(avg_pool2d_pixel_s8, scalar, pool_pixel_4_s8_case)                                           \
     K(avg_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(max_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(avg_pool2d_single_s16, scalar, pool_single_s16_case)                                         \
@@ -405,6 +406,7 @@
     K(rnn_s16, dsp, rnn_pairs_s16_case)                                                            \
     K(rnn_s8w4, dsp, rnn_pairs_s8w4_case)                                                          \
     K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
+    K(avg_pool2d_pixel_s8, dsp, pool_pixel_4_s8_case)                                              \
     K(avg_pool2d_s8, dsp, pool_4_s8_case)                                                          \
     K(avg_pool2d_few_s8, dsp, pool_below_4_s8_case)                                                \
     K(softmax_two_s8, dsp, softmax_two_s8_case)                                                    \
@@ -483,6 +485,7 @@
     K(rnn_s16, mve, rnn_gemm4_s16_case)                                                            \
     K(rnn_s8w4, mve, rnn_gemm4_s8w4_case)                                                          \
     K(rnn_s16w4, mve, rnn_gemm4_s16w4_case)                                                        \
+    K(avg_pool2d_pixel_s8, mve, pool_pixel_8_s8_case)                                              \
     K(avg_pool2d_rows_s8, mve, pool_rows_below_8_s8_case)                                          \
     K(avg_pool2d_eights_s8, mve, pool_8_s8_case)                                                   \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \

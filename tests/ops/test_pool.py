@@ -143,6 +143,46 @@ def test_short_rows_are_a_single_pixel() -> None:
     assert (fields["out_h"], fields["out_w"], fields["channels"]) == (1, 1, 15 * 19)
 
 
+def averaged(*kernels: tuple[int, int], channels: int, inputs: int = 1) -> Graph:
+    """Averages of the windows side by side of images of 7 rows and 5 columns."""
+    net = Net("averages", channels)
+    for height, width in kernels:
+        x = net.input((inputs, channels, 7, 5))
+        shape = (inputs, channels, 7 // height, 5 // width)
+        net.add(ops.AvgPool2d(Window((height, width), (height, width), _NONE)), [x], shape)
+    return net.finish(*(op.outputs[0] for op in net.ops))
+
+
+@pytest.mark.parametrize("channels", [3, 4, 5, 8, 9, 70])
+def test_a_single_window_is_averaged_without_a_division(
+    executor: PlanExecutor, channels: int
+) -> None:
+    graph = averaged((7, 5), (4, 5), (7, 5), channels=channels, inputs=2)
+    compare_with_kernels(executor, graph, channels)
+    least = {"cortex-m55": 8, "cortex-m4": 4, "cortex-m3": 4, "cortex-m0": 4}
+    for cpu, most in least.items():
+        kernels = set(pools_of(make_plan(graph, Target.parse(cpu))))
+        assert (kernels == {"avg_pool2d_pixel"}) == (channels >= most), cpu
+    # Two kernels would be more code.
+    mixed = make_plan(averaged((7, 5), (2, 2), channels=channels), Target.parse("cortex-m4"))
+    assert "avg_pool2d_pixel" not in pools_of(mixed)
+
+
+def test_another_window_than_the_first_one_is_found_out() -> None:
+    for cpu in ("cortex-m55", "cortex-m4"):
+        plan = make_plan(averaged((4, 5), channels=8), Target.parse(cpu))
+        (step,) = (step for step in plan.steps if step.calls)
+        (call,) = step.calls
+        check_pooled(plan, step)
+        for name, value in (
+            *(("in_x0", 1), ("in_y0", 1), ("kernel_w", 4), ("kernel_h", 8), ("channels", 3)),
+            *(("in_row_stride", 41), ("dilation_h", 2), ("dilation_w", 2), ("out_h", 2)),
+        ):
+            fields = tuple((dict(call.fields) | {name: value}).items())
+            with pytest.raises(CortexMError, match="a window is not as"):
+                check_pooled(plan, replace(step, calls=(replace(call, fields=fields),)))
+
+
 @pytest.mark.parametrize("layer", ["pool"])
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(seed=seeds)

@@ -463,6 +463,9 @@ CORTEXM_RNN(cortexm_rnn_s16w4_mve, int16_t);
 /* pool */
 CORTEXM_POOL_S8(cortexm_avg_pool2d_single_s8_scalar);
 CORTEXM_POOL_S8(cortexm_max_pool2d_single_s8_scalar);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_scalar);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_dsp);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_dsp);

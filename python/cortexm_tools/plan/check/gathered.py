@@ -2,7 +2,7 @@
 """What kernels take for granted that copy an image to scratch: conv2d_gathered, conv2d_folded and
 conv2d_direct (kernels/src/conv/conv2d_gathered_mve.inc), where inputs lie in the copy, and that it has room;
 pools of few channels (kernels/src/pool/pool_codes_mve.inc), that all windows are inside the image, and room
-for a row of these."""
+for a row of these; and of a single window, that it is the first pixels."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...errors import CortexMError
+from ...target import Isa
 from ..types import Call, Plan, ScratchArg, Step
 
 
@@ -41,6 +42,7 @@ def check_gathered(plan: Plan, step: Step) -> None:
 
 
 _POOLS = {"max_pool2d_rows": (1, 16), "avg_pool2d_rows": (2, 8)}  # bytes of scratch, lanes
+_LEAST_CHANNELS = {Isa.MVE: 8}  # of avg_pool2d_pixel; else 4
 
 
 def check_pooled(plan: Plan, step: Step) -> None:
@@ -51,6 +53,10 @@ def check_pooled(plan: Plan, step: Step) -> None:
         CortexMError: names the layer.
     """
     for call in step.calls:
+        if call.kernel.op == "avg_pool2d_pixel" and not _is_first_window(call):
+            raise CortexMError(
+                f"a window is not as {call.kernel.symbol} has it", where=str(step.op.layer)
+            )
         if call.kernel.op not in _POOLS:
             continue
         size, lanes = _POOLS[call.kernel.op]
@@ -70,6 +76,20 @@ def check_pooled(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} has not enough scratch", where=str(step.op.layer)
             )
+
+
+def _is_first_window(call: Call) -> bool:
+    """Whether there is one result, of so many pixels from the first one, each behind the one before."""
+    fields = call.int_fields
+    rows, columns = np.indices((fields["kernel_h"], fields["kernel_w"])).reshape(2, -1)
+    y = fields["in_y0"] + rows * fields["dilation_h"]
+    x = fields["in_x0"] + columns * fields["dilation_w"]
+    are_inside = (y >= 0) & (y < fields["in_h"]) & (x >= 0) & (x < fields["in_w"])
+    places = y * fields["in_row_stride"] + x * fields["channels"]
+    are_next = places == np.arange(len(rows)) * fields["channels"]
+    least = _LEAST_CHANNELS.get(call.kernel.isa, 4)
+    is_one = fields["out_h"] == fields["out_w"] == 1 and len(rows) < 256
+    return bool(is_one and fields["channels"] >= least and (are_inside & are_next).all())
 
 
 def _extent(fields: Mapping[str, int], along: str) -> int:

@@ -254,6 +254,23 @@ def _pixel(facts: Facts) -> bool:
     )
 
 
+def _pooled_pixel(facts: Facts) -> bool:
+    """A pool of one output pixel, whose window is pixels of a row or whole rows, from the first ones; in a
+    model that has no other averages, whose kernel would do."""
+    height, width = facts["kernel_h"], facts["kernel_w"]
+    rows = facts["in_w"], facts["in_w"] * facts["channels"], 1
+    are_whole = (width, facts["in_row_stride"], facts["dilation_h"]) == rows
+    is_inside = height <= facts["in_h"] and width <= facts["in_w"]
+    return bool(
+        facts.get("pixels_alone", False)
+        and facts["out_h"] == facts["out_w"] == 1
+        and facts["in_y0"] == facts["in_x0"] == 0
+        and facts["dilation_w"] == 1
+        and is_inside
+        and (height == 1 or are_whole)
+    )
+
+
 def _add_shifts_right(facts: Facts) -> bool:
     """An addition never shifts to the left, and to the right at the end, and its zero points are codes.
     With codes less their zero point below 2^8 and raised by 2^20, all its values stay below 2^30."""
@@ -477,6 +494,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_outputs_mve": _few_outputs(8, least=2),
     "tiles": _tiles,
     "pixel": _pixel,
+    "pooled_pixel": _pooled_pixel,
     "undilated": _undilated,
     "few_rows_alone": _few_rows_alone,
     "vector_columns": _vector_columns,

@@ -82,6 +82,7 @@ class Lowerings:
         self.tiles = tiles
         self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
         self.few_rows_alone = all(_has_few_rows(graph, op) for op in graph.ops)
+        self.pixels_alone = all(_is_pixel(graph, op) for op in graph.ops)
         self.target = target
         self.choice = choice
         self.joined = frozenset(
@@ -149,6 +150,12 @@ def _has_few_rows(graph: Graph, op: Op) -> bool:
     return not isinstance(op.attrs, ops.FloatConv2d | ops.FloatTransposeConv2d)
 
 
+def _is_pixel(graph: Graph, op: Op) -> bool:
+    """Whether an operator is no average of codes, or one of a single window."""
+    is_average = isinstance(op.attrs, ops.AvgPool2d)
+    return not is_average or graph.tensors[op.outputs[0]].shape[2:] == (1, 1)
+
+
 class Selector:
     """Turns an operator into calls and collects the constants they need.
 
@@ -209,6 +216,7 @@ class Selector:
                 "isa": self._lowerings.isa,
                 "tiles": self._lowerings.tiles,
                 "few_rows_alone": self._lowerings.few_rows_alone,
+                "pixels_alone": self._lowerings.pixels_alone,
                 **(facts or {}),
             },
             choice=self._lowerings.choice,
