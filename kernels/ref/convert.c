@@ -4,8 +4,8 @@
 #include "ref.h"
 
 /* rintf() rounds ties to even in the default rounding mode. */
-#define QUANTIZE(types, type)                                                                      \
-    void cortexm_quantize_##types##_ref(const cortexm_quantize_t *p, const float *in, type *out)   \
+#define QUANTIZE(op, types, type)                                                                  \
+    void cortexm_##op##_##types##_ref(const cortexm_quantize_t *p, const float *in, type *out)     \
     {                                                                                              \
         for (int i = 0; i < p->count; ++i) {                                                       \
             const float scaled = in[i] * p->inv_scale;                                             \
@@ -15,20 +15,21 @@
         }                                                                                          \
     }
 
-QUANTIZE(f32s8, int8_t)
-QUANTIZE(f32s16, int16_t)
+QUANTIZE(quantize, f32s8, int8_t)
+QUANTIZE(quantize_moderate, f32s8, int8_t)
+QUANTIZE(quantize, f32s16, int16_t)
 
-#define DEQUANTIZE(types, type)                                                                    \
-    void cortexm_dequantize_##types##_ref(const cortexm_dequantize_t *p, const type *in,           \
-                                          float *out)                                              \
+#define DEQUANTIZE(op, types, type)                                                                \
+    void cortexm_##op##_##types##_ref(const cortexm_dequantize_t *p, const type *in, float *out)   \
     {                                                                                              \
         for (int i = 0; i < p->count; ++i) {                                                       \
             out[i] = (float)(in[i] - p->zero_point) * p->scale;                                    \
         }                                                                                          \
     }
 
-DEQUANTIZE(s8f32, int8_t)
-DEQUANTIZE(s16f32, int16_t)
+DEQUANTIZE(dequantize, s8f32, int8_t)
+DEQUANTIZE(dequantize_moderate, s8f32, int8_t)
+DEQUANTIZE(dequantize, s16f32, int16_t)
 
 #define REQUANTIZE(types, from, to)                                                                \
     void cortexm_requantize_##types##_ref(const cortexm_requantize_t *p, const from *in, to *out)  \

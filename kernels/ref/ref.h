@@ -253,11 +253,13 @@ CORTEXM_WHERE(cortexm_where_x32_ref);
 CORTEXM_WHERE(cortexm_where_x64_ref);
 
 /* convert */
+CORTEXM_QUANTIZE(cortexm_quantize_moderate_f32s8_ref, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_ref, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s16_ref, int16_t);
 CORTEXM_REQUANTIZE(cortexm_requantize_s8s16_ref, int8_t, int16_t);
 CORTEXM_REQUANTIZE(cortexm_requantize_s16s8_ref, int16_t, int8_t);
 CORTEXM_REQUANTIZE(cortexm_requantize_s16s16_ref, int16_t, int16_t);
+CORTEXM_DEQUANTIZE(cortexm_dequantize_moderate_s8f32_ref, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_ref, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s16f32_ref, int16_t);
 CORTEXM_CAST(cortexm_center_u8s8_ref, uint8_t, int8_t);

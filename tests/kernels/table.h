@@ -181,11 +181,13 @@
     K(where_x16, scalar, where_x16_case)                                                           \
     K(where_x32, scalar, where_x32_case)                                                           \
     K(where_x64, scalar, where_x64_case)                                                           \
+    K(quantize_moderate_f32s8, scalar, quantize_normal_f32s8_case)                                 \
     K(quantize_f32s8, scalar, quantize_f32s8_case)                                                 \
     K(quantize_f32s16, scalar, quantize_f32s16_case)                                               \
     K(requantize_s8s16, scalar, requantize_s8s16_case)                                             \
     K(requantize_s16s8, scalar, requantize_s16s8_case)                                             \
     K(requantize_s16s16, scalar, requantize_s16s16_case)                                           \
+    K(dequantize_moderate_s8f32, scalar, dequantize_normal_s8f32_case)                             \
     K(dequantize_s8f32, scalar, dequantize_s8f32_case)                                             \
     K(dequantize_s16f32, scalar, dequantize_s16f32_case)                                           \
     K(center_u8s8, scalar, center_u8s8_case)                                                       \
@@ -319,10 +321,12 @@
     K(gate_s16, v6m, gate_s16_case)                                                                \
     K(add_s16, v6m, add_s16_case)                                                                  \
     K(mul_s16, v6m, mul_s16_case)                                                                  \
+    K(quantize_moderate_f32s8, v6m, quantize_normal_f32s8_case)                                    \
     K(quantize_f32s8, v6m, quantize_f32s8_case)                                                    \
     K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \
     K(requantize_s16s8, v6m, requantize_s16s8_case)                                                \
     K(requantize_s16s16, v6m, requantize_s16s16_case)                                              \
+    K(dequantize_moderate_s8f32, v6m, dequantize_normal_s8f32_case)                                \
     K(dequantize_s8f32, v6m, dequantize_s8f32_case)                                                \
     K(log_mel_s16s8, v6m, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, v6m, log_mel_s16s16_case)
@@ -592,6 +596,7 @@
     K(requantize_s8s16, v6m, requantize_s8s16_case)                                                \
     K(requantize_s16s8, v6m, requantize_s16s8_case)                                                \
     K(requantize_s16s16, v6m, requantize_s16s16_case)                                              \
+    K(dequantize_moderate_s8f32, v6m, dequantize_normal_s8f32_case)                                \
     K(dequantize_s8f32, v6m, dequantize_s8f32_case)                                                \
     K(log_mel_s16s8, v6m, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, v6m, log_mel_s16s16_case)

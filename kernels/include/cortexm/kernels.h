@@ -723,6 +723,8 @@ CORTEXM_WHERE(cortexm_where_x16_mve);
 CORTEXM_WHERE(cortexm_where_x32_mve);
 
 /* convert */
+CORTEXM_QUANTIZE(cortexm_quantize_moderate_f32s8_scalar, int8_t);
+CORTEXM_QUANTIZE(cortexm_quantize_moderate_f32s8_v6m, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_scalar, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s8_v6m, int8_t);
 CORTEXM_QUANTIZE(cortexm_quantize_f32s16_mve, int16_t);
@@ -734,6 +736,8 @@ CORTEXM_REQUANTIZE(cortexm_requantize_s16s8_scalar, int16_t, int8_t);
 CORTEXM_REQUANTIZE(cortexm_requantize_s16s8_v6m, int16_t, int8_t);
 CORTEXM_REQUANTIZE(cortexm_requantize_s16s16_scalar, int16_t, int16_t);
 CORTEXM_REQUANTIZE(cortexm_requantize_s16s16_v6m, int16_t, int16_t);
+CORTEXM_DEQUANTIZE(cortexm_dequantize_moderate_s8f32_scalar, int8_t);
+CORTEXM_DEQUANTIZE(cortexm_dequantize_moderate_s8f32_v6m, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_scalar, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_v6m, int8_t);
 CORTEXM_DEQUANTIZE(cortexm_dequantize_s8f32_mve, int8_t);

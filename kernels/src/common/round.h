@@ -56,6 +56,24 @@ static inline int32_t cortexm_round_half_even(float x)
     return rounded;
 }
 
+/* The same of x[0] * scale and x[1] * scale; returns x + 2. */
+static inline const float *cortexm_round_two(const float *x, float scale, int32_t *first, int32_t *second)
+{
+    __asm__("vldr      s14, [%[x]]\n\t" /* fewer cycles than both at once on some cores */
+            "vldr      s15, [%[x], #4]\n\t"
+            "vmul.f32  s14, s14, %[scale]\n\t"
+            "vmul.f32  s15, s15, %[scale]\n\t"
+            "vcvtr.s32.f32 s14, s14\n\t"
+            "vcvtr.s32.f32 s15, s15\n\t"
+            "vmov      %[first], %[second], s14, s15\n\t"
+            "ssat      %[first], #23, %[first]\n\t"
+            "ssat      %[second], #23, %[second]"
+            : [first] "=r"(*first), [second] "=r"(*second)
+            : [x] "r"(x), [scale] "t"(scale), "m"(x[0]), "m"(x[1])
+            : "s14", "s15");
+    return x + 2;
+}
+
 /* value, limited to int8 */
 static inline int32_t cortexm_saturate_s8(int32_t value)
 {
@@ -95,6 +113,13 @@ static inline int32_t cortexm_round_half_even(float x)
         rounded = (mantissa + (UINT32_C(1) << (drop - 1)) - 1u + ((mantissa >> drop) & 1u)) >> drop;
     }
     return (bits >> 31) != 0u ? -(int32_t)rounded : (int32_t)rounded;
+}
+
+static inline const float *cortexm_round_two(const float *x, float scale, int32_t *first, int32_t *second)
+{
+    *first = cortexm_round_half_even(x[0] * scale);
+    *second = cortexm_round_half_even(x[1] * scale);
+    return x + 2;
 }
 
 static inline int32_t cortexm_saturate_s8(int32_t value)

@@ -216,8 +216,10 @@
 #undef IS_AVERAGE
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
+#undef IS_EASY
 #undef IS_FEW
 #undef IS_HALF
+#undef IS_MODERATE
 #undef IS_PAIRED
 #undef IS_POSITIVE
 #undef IS_ROW
@@ -429,6 +431,7 @@
 #undef PUT_WORDS
 #undef QUAD_BYTES
 #undef QUAD_WORDS
+#undef QUANTIZE_DIFFICULT
 #undef QUANTIZE_EASY
 #undef RAISE
 #undef RAISED

@@ -433,6 +433,13 @@ def _normal_scale(facts: Facts) -> bool:
     return bool(2.0**-126 <= scale <= 2.0**124)
 
 
+def _moderate_scale(facts: Facts) -> bool:
+    """Codes become normal floats, or 0; and the exponents of a float and the scale tell that their product is
+    0 of a subnormal one, and beyond all codes of an infinite one."""
+    scale = facts["inv_scale"] if "inv_scale" in facts else facts["scale"]
+    return bool(2.0**-119 <= scale <= 2.0**119)
+
+
 def _lookup_in_turns(facts: Facts) -> bool:
     """Channels of which 24 elements side by side hold whole pixels, or long runs of one channel."""
     channels, inner = facts["channels"], facts["inner"]
@@ -447,6 +454,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_to_one": _one_to_one,
     "centered_weights": _centered_weights,
     "normal_scale": _normal_scale,
+    "moderate_scale": _moderate_scale,
     "below_256_pixels": _below_pixels(256),
     "below_4080_pixels": _below_pixels(4080),
     "from_4_channels": _from_channels(4),
