@@ -17,16 +17,21 @@ void cortexm_add_s8_ref(const cortexm_add_s8_t *p, const int8_t *a, const int8_t
     }
 }
 
-void cortexm_add_affine_s8_ref(const cortexm_add_affine_t *p, const int8_t *a, const int8_t *b,
-                               int8_t *out)
-{
-    for (int i = 0; i < p->count; ++i) {
-        const int64_t x = (int64_t)a[i % p->a_period] * p->a_factor;
-        const int64_t y = (int64_t)b[i % p->b_period] * p->b_factor;
-
-        out[i] = (int8_t)ref_clamp((x + y + p->constant) >> 21, INT8_MIN, INT8_MAX);
+#define ADD_AFFINE(op, n)                                                                          \
+    void cortexm_##op##_s8_ref(const cortexm_add_affine_t *p, const int8_t *a, const int8_t *b,    \
+                               int8_t *out)                                                        \
+    {                                                                                              \
+        for (int i = 0; i < p->count; ++i) {                                                       \
+            const int64_t x = (int64_t)a[i % p->a_period] * p->a_factor;                           \
+            const int64_t y = (int64_t)b[i % p->b_period] * p->b_factor;                           \
+                                                                                                   \
+            out[i] = (int8_t)ref_clamp((x + y + p->constant) >> n, INT8_MIN, INT8_MAX);            \
+        }                                                                                          \
     }
-}
+
+ADD_AFFINE(add_affine, 21)
+ADD_AFFINE(add_affine_alike, 21)
+ADD_AFFINE(add_affine_fine, 22)
 
 void cortexm_mul_s8_ref(const cortexm_mul_s8_t *p, const int8_t *a, const int8_t *b, int8_t *out)
 {

@@ -176,6 +176,8 @@ CORTEXM_GROUP_NORM(cortexm_group_norm_s8_ref, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_ref, int16_t);
 
 /* arithmetic */
+CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_ref);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_ref);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_ref);
 CORTEXM_ADD_S8(cortexm_add_s8_ref);
 CORTEXM_MUL_S8(cortexm_mul_s8_ref);

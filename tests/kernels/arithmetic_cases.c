@@ -93,7 +93,7 @@ int add_shifts_right_s8_case(add_fn variant, add_fn ref)
     return any_add_case(variant, ref, 1);
 }
 
-int add_affine_s8_case(add_affine_fn variant, add_affine_fn ref)
+int any_add_affine_case(add_affine_fn variant, add_affine_fn ref, int alike)
 {
     cortexm_add_affine_t p;
     int8_t *a;
@@ -102,6 +102,9 @@ int add_affine_s8_case(add_affine_fn variant, add_affine_fn ref)
     int equal;
 
     periods(&p.count, &p.a_period, &p.b_period);
+    if (alike) {
+        p.a_period = p.b_period = p.count;
+    }
     /* From sums that are all codes to such as are hardly ever. */
     p.a_factor = between(-(1 << 22), 1 << 22);
     p.b_factor = one_in(2) ? p.a_factor : between(-(1 << 22), 1 << 22);

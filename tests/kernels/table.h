@@ -108,6 +108,8 @@
     K(group_norm_f32, scalar, group_norm_f32_case)                                                 \
     K(group_norm_s8, scalar, group_norm_s8_case)                                                   \
     K(group_norm_s16, scalar, group_norm_s16_case)                                                 \
+    K(add_affine_fine_s8, scalar, add_affine_alike_s8_case)                                        \
+    K(add_affine_alike_s8, scalar, add_affine_alike_s8_case)                                       \
     K(add_affine_s8, scalar, add_affine_s8_case)                                                   \
     K(add_s8, scalar, add_s8_case)                                                                 \
     K(mul_s8, scalar, mul_s8_case)                                                                 \
@@ -314,6 +316,8 @@
     K(softmax_two_s8, v6m, softmax_two_s8_case)                                                    \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
+    K(add_affine_fine_s8, v6m, add_affine_alike_s8_case)                                           \
+    K(add_affine_alike_s8, v6m, add_affine_alike_s8_case)                                          \
     K(add_affine_s8, v6m, add_affine_s8_case)                                                      \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
@@ -357,6 +361,8 @@
     K(rnn_s16, v7m, rnn_eights_s16_case)                                                           \
     K(rnn_s8w4, v7m, rnn_fours_s8w4_case)                                                          \
     K(rnn_s16w4, v7m, rnn_eights_s16w4_case)                                                       \
+    K(add_affine_fine_s8, v7m, add_affine_alike_s8_case)                                           \
+    K(add_affine_alike_s8, v7m, add_affine_alike_s8_case)                                          \
     K(add_affine_s8, v7m, add_affine_s8_case)                                                      \
     K(add_s8, v7m, add_s8_case)                                                                    \
     K(move_x8, v7m, move_x8_case)                                                                  \
@@ -425,6 +431,8 @@
     K(neg_f32, dsp, unary_f32_case)                                                                \
     K(relu_f32, dsp, unary_f32_case)                                                               \
     K(clamp_f32, dsp, clamp_f32_case)                                                              \
+    K(add_affine_fine_s8, dsp, add_affine_alike_s8_case)                                           \
+    K(add_affine_alike_s8, dsp, add_affine_alike_s8_case)                                          \
     K(add_affine_s8, dsp, add_affine_s8_case)                                                      \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
@@ -528,6 +536,8 @@
     K(group_norm_f32, mve, group_norm_f32_case)                                                    \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
+    K(add_affine_fine_s8, mve, add_affine_alike_s8_case)                                           \
+    K(add_affine_alike_s8, mve, add_affine_alike_s8_case)                                          \
     K(add_affine_s8, mve, add_affine_s8_case)                                                      \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
     K(mul_s8, mve, mul_s8_case)                                                                    \

@@ -13,7 +13,7 @@ from cortexm_tools.ir import DType, Tensor, ops
 from cortexm_tools.ir.fixed_point import Rescale
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.kernels.affine import Affine, affine_of, codes_of
+from cortexm_tools.plan.kernels.affine import Affine, FineAffine, affine_of, codes_of
 from cortexm_tools.target import Target
 
 from tests.support.graphs import Net
@@ -60,6 +60,36 @@ def test_no_factor_has_more_than_24_bits() -> None:
     assert Affine(2**23 - 1, 0, 0).fits and Affine(0, 1 - 2**23, 0).fits
 
 
+def test_a_finer_function_is_taken_where_there_is_no_other_or_all_have_one() -> None:
+    """Two sums of MobileNetV2, of which the first one has no function of 21 bits."""
+    only_fine, both = (
+        ops.Add(
+            *(a, Rescale(multiplier, -1), b, Rescale(1 << 30, 0), out, Rescale(factor, -19)),
+            *(-128, 127),
+        )
+        for a, multiplier, b, out, factor in (
+            (-4, 1757120969, -7, -11, 1592980755),
+            (-3, 2036374810, 7, 0, 1581130633),
+        )
+    )
+    coarse = replace(both, out_rescale=rescale(2**-18))  # its sums are too large for the finer one
+    assert affine_of(only_fine, RESULT) is None and affine_of(coarse, RESULT, FineAffine) is None
+    for attrs in (only_fine, both):
+        fine = affine_of(attrs, RESULT, FineAffine)
+        assert fine is not None and np.array_equal(fine.codes(), codes_of(attrs, RESULT))
+
+    def kernels(*sums: ops.Add) -> list[str]:
+        net = Net()
+        x, y = net.input((1, 8, 3, 3)), net.input((1, 8, 3, 3))
+        for attrs in sums:
+            x = net.add(attrs, [x, y], (1, 8, 3, 3))
+        plan = make_plan(net.finish(x), Target.parse("cortex-m4"))
+        return [call.kernel.op.removeprefix("add_affine") for s in plan.steps for call in s.calls]
+
+    assert kernels(only_fine, both) == ["_fine", "_fine"]
+    assert kernels(coarse, both, only_fine) == ["_alike", "_alike", "_fine"]
+
+
 def test_no_function_knows_a_clamp() -> None:
     attrs = replace(addition(np.random.default_rng(1)), act_min=-100)
     assert affine_of(attrs, RESULT) is None
@@ -98,10 +128,10 @@ def test_a_plan_with_another_function_is_refused(cpu: str) -> None:
     attrs = addition(np.random.default_rng(2))
     plan = plan_of(attrs, cpu)
     ((call,),) = (step.calls for step in plan.steps if step.calls)
-    assert call.kernel.op == "add_affine"
+    assert call.kernel.op == "add_affine_fine"
     clamped = plan_of(replace(attrs, act_max=100), cpu)
-    assert not any(call.kernel.op == "add_affine" for step in clamped.steps for call in step.calls)
-    for name in ("a_factor", "constant"):
+    assert [call.kernel.op for step in clamped.steps for call in step.calls] == ["add"]
+    for name in ("a_factor", "constant", "a_period"):
         wrong = {**call.int_fields, name: call.int_fields[name] + 999}
         fields = tuple(wrong.items())
         steps = tuple(replace(step, calls=(replace(call, fields=fields),)) for step in plan.steps)

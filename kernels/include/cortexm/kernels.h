@@ -590,6 +590,16 @@ CORTEXM_GROUP_NORM(cortexm_group_norm_s8_mve, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_mve, int16_t);
 
 /* arithmetic */
+CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_scalar);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_v6m);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_v7m);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_dsp);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_mve);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_scalar);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_v6m);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_v7m);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_dsp);
+CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_mve);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_scalar);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_v6m);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_v7m);

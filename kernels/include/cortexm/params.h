@@ -184,8 +184,9 @@ typedef struct {
     int8_t act_min, act_max;
 } cortexm_add_s8_t;
 
-/* The same as a function of the codes: saturate((a * a_factor + b * b_factor + constant) >> 21), of which no sum
- * of codes is beyond [-2^31 + 2^20, 2^31), and factors are less than 2^23 in size. */
+/* The same as a function of the codes: saturate((a * a_factor + b * b_factor + constant) >> n), of which no sum
+ * of codes is beyond [-2^31 + 2^(n-1), 2^31), and factors are less than 2^23 in size. n is 21, or 22 in
+ * add_affine_fine. */
 typedef struct {
     int32_t count;
     int32_t a_period, b_period;

@@ -284,6 +284,16 @@ def _affine(facts: Facts) -> bool:
     return bool(facts["is_affine"])
 
 
+def _affine_fine(facts: Facts) -> bool:
+    """It is such a function of more bits, which plan/lower/arithmetic.py prefers."""
+    return bool(facts["is_affine_fine"])
+
+
+def _alike(facts: Facts) -> bool:
+    """No addition of the model has an operand that repeats."""
+    return bool(facts["are_alike"])
+
+
 def _add_shifts_right_s16(facts: Facts) -> bool:
     """An addition of int16 codes halves both operands at least, and shifts to the right at the end. With
     codes raised by 2^15 the sum is then below 2^30, unless both are subtracted."""
@@ -511,6 +521,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "several_groups": _several_groups,
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,
+    "affine_fine": _affine_fine,
+    "alike": _alike,
     "add_shifts_right_s16": _add_shifts_right_s16,
     "lookup_in_turns": _lookup_in_turns,
     "mul_shifts_right": _mul_shifts_right,

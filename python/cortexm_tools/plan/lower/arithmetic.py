@@ -12,7 +12,7 @@ from ...errors import CortexMError
 from ...ir import DType, Op, ops
 from ...ir.fixed_point import Rescale
 from ...target import Isa
-from ..kernels.affine import AFFINE, affine_of
+from ..kernels.affine import Affine, FineAffine, affine_of
 from ..kernels.params import rescale_fields
 from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
@@ -60,22 +60,54 @@ def _is_in_short_runs(fields: Mapping[str, Any]) -> bool:
     return bool(a != b and 1 < min(a, b) <= most and count >= _MANY)
 
 
+def _are_alike(select: Selector, op: Op) -> bool:
+    """Whether no operand repeats."""
+    count = select.tensor(op.outputs[0]).numel
+    return all(select.tensor(index).numel == count for index in op.inputs)
+
+
+def _functions(select: Selector, op: Op) -> tuple[Affine | None, Affine | None]:
+    """An addition of int8 as functions of the codes: one that any operands have a kernel for, and a finer
+    one, whose kernels take none that repeat."""
+    attrs, out = op.attrs, select.tensor(op.outputs[0])
+    assert isinstance(attrs, ops.Add)
+
+    def find() -> tuple[Affine | None, Affine | None]:
+        fine = affine_of(attrs, out, FineAffine) if _are_alike(select, op) else None
+        return affine_of(attrs, out), fine
+
+    return select.once(find, op)
+
+
 @lowers(ops.Add)
 def _add(select: Selector, attrs: ops.Add, op: Op) -> list[Call]:
+    """The finer function is taken where all additions of the graph have one, which then share a kernel, and
+    where there is no other."""
     out = select.tensor(op.outputs[0])
     fields = _periods(select, op) | _scalars(attrs)
     if out.dtype is DType.S16:
         return _on_codes(select, op, _without_zero_points(fields), out.dtype.value)
-    affine = select.once(lambda: affine_of(attrs, out))
-    kernel = select.kernel(
-        op.kind, out.dtype.value, op, {**fields, "is_affine": affine is not None}
-    )
-    if kernel.op == AFFINE and _is_in_short_runs(fields):
+    others = [
+        each for each in select.all(ops.Add) if select.tensor(each.outputs[0]).dtype is DType.S8
+    ]
+    affine, fine = _functions(select, op)
+    is_fine = fine is not None
+    if affine is not None:
+        is_fine = is_fine and all(_functions(select, each)[1] is not None for each in others)
+    facts = {
+        **fields,
+        "is_affine": affine is not None,
+        "is_affine_fine": is_fine,
+        "are_alike": all(_are_alike(select, each) for each in others),
+    }
+    kernel = select.kernel(op.kind, out.dtype.value, op, facts)
+    if kernel.op == "add_affine" and _is_in_short_runs(fields):
         # With DSP instructions, that of any addition repeats the shorter operand.
-        other = select.kernel(op.kind, out.dtype.value, op, {**fields, "is_affine": False})
+        other = select.kernel(op.kind, out.dtype.value, op, {**facts, "is_affine": False})
         kernel = other if other.isa is Isa.DSP else kernel
-    if affine is not None and kernel.op == AFFINE:
-        fields = _periods(select, op) | vars(affine)
+    if kernel.params == "cortexm_add_affine_t":
+        function = fine if kernel.op == "add_affine_fine" else affine
+        fields = _periods(select, op) | vars(function)
     return _with(select, kernel, op, fields)
 
 

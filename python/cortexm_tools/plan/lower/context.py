@@ -78,6 +78,7 @@ class Lowerings:
         tiles: bool = False,
     ) -> None:
         self.tensors = graph.tensors
+        self.ops = graph.ops
         self.apart = apart
         self.tiles = tiles
         self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
@@ -196,9 +197,13 @@ class Selector:
         """Whether an embedding takes its rows from a tensor, which may be a layer's weights."""
         return index in self._lowerings.looked_up
 
-    def once(self, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives, which is the same whatever kernels are taken."""
-        return self._lowerings.once(self._op, find)
+    def once(self, find: Callable[[], _Fact], op: Op | None = None) -> _Fact:
+        """What `find` gives of the operator, or another one, which is the same whatever kernels are taken."""
+        return self._lowerings.once(op or self._op, find)
+
+    def all(self, kind: type[Attrs]) -> list[Op]:
+        """All operators of a kind in the graph."""
+        return [op for op in self._lowerings.ops if isinstance(op.attrs, kind)]
 
     def kernel(
         self, name: str, types: str | tuple[str, ...], op: Op, facts: Facts | None = None
