@@ -19,17 +19,18 @@ void cortexm_linear_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in, const
     }
 }
 
-void cortexm_linear_few_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in, const int8_t *weight,
-                               const int32_t *bias, int8_t *out, void *scratch)
-{
-    cortexm_linear_s8_ref(p, in, weight, bias, out, scratch);
-}
+#define LINEAR_S8(op)                                                                              \
+    void cortexm_##op##_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in,                     \
+                               const int8_t *weight, const int32_t *bias, int8_t *out,             \
+                               void *scratch)                                                      \
+    {                                                                                              \
+        cortexm_linear_s8_ref(p, in, weight, bias, out, scratch);                                  \
+    }
 
-void cortexm_linear_symmetric_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in, const int8_t *weight,
-                                     const int32_t *bias, int8_t *out, void *scratch)
-{
-    cortexm_linear_s8_ref(p, in, weight, bias, out, scratch);
-}
+LINEAR_S8(linear_few)
+LINEAR_S8(linear_eights)
+LINEAR_S8(linear_symmetric)
+LINEAR_S8(linear_symmetric_fours)
 
 void cortexm_batch_matmul_s8_ref(const cortexm_batch_matmul_s8_t *p, const int8_t *lhs,
                                  const int8_t *rhs, int8_t *out, void *scratch)

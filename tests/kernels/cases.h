@@ -192,6 +192,7 @@ typedef CORTEXM_BATCH_MATMUL_S8((*batch_matmul_fn));
 typedef CORTEXM_MATMUL_F32((*matmul_f32_fn));
 
 int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind);
+int linear_in_blocks_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t block);
 int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind);
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind);
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
@@ -204,6 +205,9 @@ int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 #define linear_fours_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_FOURS)
 #define linear_pairs_s8_case(variant, ref) linear_case(variant, ref, LINEAR_PAIRS)
 #define linear_signed_split_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_SIGNED_SPLIT_FOURS)
+#define linear_in_fours_s8_case(variant, ref)                                                      \
+    linear_in_blocks_case(variant, ref, LINEAR_SIGNED_SPLIT_FOURS, 4)
+#define linear_in_eights_s8_case(variant, ref) linear_in_blocks_case(variant, ref, LINEAR_GEMM8, 8)
 #define linear_pairs_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_PAIRS)
 #define linear_gemm8_s8_case(variant, ref) linear_case(variant, ref, LINEAR_GEMM8)
 #define linear_gemm8_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_GEMM8)

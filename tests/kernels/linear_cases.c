@@ -7,9 +7,9 @@
 #include "harness.h"
 #include "pack.h"
 
-/* One of both variants is none. */
+/* One of both variants is none. Outputs are blocks of so many. */
 static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn ref,
-                           linear_kind_t kind)
+                           linear_kind_t kind, int32_t block)
 {
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     const int is_pairs = kind == LINEAR_PAIRS;
@@ -28,6 +28,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     p.rows = between(1, is_few ? 9 : 5);
     p.in_features = extent(one_in(8) ? between(1, 1100) : length(), 33);
     p.out_features = extent(is_few ? between(1, 9) : length(), 31);
+    p.out_features = (p.out_features + block - 1) / block * block;
     if (kind == LINEAR_FEW_NARROW && p.in_features < 4) {
         p.in_features = 4;
     }
@@ -125,12 +126,17 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
 
 int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
 {
-    return any_linear_case(variant, NULL, ref, kind);
+    return any_linear_case(variant, NULL, ref, kind, 1);
+}
+
+int linear_in_blocks_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t block)
+{
+    return any_linear_case(variant, NULL, ref, kind, block);
 }
 
 int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind)
 {
-    return any_linear_case(NULL, variant, ref, kind);
+    return any_linear_case(NULL, variant, ref, kind, 1);
 }
 
 /* Where matrices of an operand lie: one after the other, or as heads, with the rows of all of a group side

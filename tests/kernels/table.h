@@ -396,6 +396,7 @@
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
     K(conv2d_f32, dsp, conv2d_beside_f32_case)                                                     \
     K(linear_few_s8, dsp, linear_few_narrow_s8_case)                                               \
+    K(linear_symmetric_fours_s8, dsp, linear_in_fours_s8_case)                                     \
     K(linear_symmetric_s8, dsp, linear_signed_split_fours_s8_case)                                 \
     K(linear_s8, dsp, linear_pairs_s8_case)                                                        \
     K(linear_s8w4, dsp, linear_pairs_s8w4_case)                                                    \
@@ -477,6 +478,7 @@
     K(conv2d_row_f32, mve, conv2d_row_f32_case)                                                    \
     K(conv2d_f32, mve, conv2d_eights_f32_case)                                                     \
     K(linear_few_s8, mve, linear_few_s8_case)                                                      \
+    K(linear_eights_s8, mve, linear_in_eights_s8_case)                                             \
     K(linear_s8, mve, linear_gemm8_s8_case)                                                        \
     K(linear_s8w4, mve, linear_gemm8_s8w4_case)                                                    \
     K(batch_matmul_s8, mve, batch_matmul_sums_s8_case)                                             \

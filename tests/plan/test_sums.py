@@ -184,7 +184,7 @@ def test_linear_in_16_bits_needs_weights_from_minus_127() -> None:
 
     plans = [make_plan(with_least(least), Target.parse("cortex-m4")) for least in (-127, -128)]
     names = [[call.kernel.op for step in plan.steps for call in step.calls] for plan in plans]
-    assert names == [["linear_symmetric"], ["linear"]]
+    assert names == [["linear_symmetric_fours"], ["linear"]]
     check_plan(plans[0])
     with pytest.raises(CortexMError, match="weights of two channels do not fit in the 16 bits"):
         check_plan(replace(plans[0], graph=with_least(-128)))

@@ -194,8 +194,12 @@ def check_columns(plan: Plan, step: Step) -> None:
             )
 
 
+_BLOCKS = {"linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
+
+
 def check_fours(plan: Plan, step: Step) -> None:
-    """Every call that reads rows of any length as words has rows of one word at least.
+    """Every call that reads rows of any length as words has rows of one word at least, and every one that
+    makes blocks of outputs only leaves none.
 
     Raises:
         CortexMError: names the layer.
@@ -204,6 +208,10 @@ def check_fours(plan: Plan, step: Step) -> None:
         if "few_outputs_dsp" in call.kernel.when and call.int_fields["in_features"] < 4:
             raise CortexMError(
                 f"rows are shorter than a word of {call.kernel.symbol}", where=str(step.op.layer)
+            )
+        if call.kernel.op in _BLOCKS and call.int_fields["out_features"] % _BLOCKS[call.kernel.op]:
+            raise CortexMError(
+                f"{call.kernel.symbol} would leave out outputs", where=str(step.op.layer)
             )
 
 

@@ -210,6 +210,11 @@ def _few_outputs(limit: int, least: int = 1) -> Callable[[Facts], bool]:
     )
 
 
+def _all_in_blocks(size: int) -> Callable[[Facts], bool]:
+    """linear: no layer of the model has outputs that are left of blocks of so many."""
+    return lambda facts: bool(facts["all_outputs"] % size == 0)
+
+
 def _copies(symbol: str) -> Callable[[Facts], bool]:
     """What plan/lower/conv.py decided: a group has so few channels, or outputs, that the image is copied."""
     return lambda facts: facts.get("copies") == symbol
@@ -510,6 +515,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_inputs": _few_inputs,
     "few_outputs_dsp": _few_outputs(4),
     "few_outputs_mve": _few_outputs(8, least=2),
+    "all_in_fours": _all_in_blocks(4),
+    "all_in_eights": _all_in_blocks(8),
     "tiles": _tiles,
     "pixel": _pixel,
     "pooled_pixel": _pooled_pixel,
