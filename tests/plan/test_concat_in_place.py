@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import Graph
+from cortexm_tools.ir import DType, Graph
 from cortexm_tools.plan import Candidates, Chain, KernelChoice, Lowerings, Plan, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.memory.concat_in_place import joinable
@@ -25,6 +25,7 @@ from tests.support.graphs import Net
 from tests.support.ownership import replay
 from tests.support.random_graphs import random_branches
 
+CODES = (DType.S8, DType.S16)
 CPUS = ("cortex-m55", "cortex-m4", "cortex-m0")
 M55 = Target.parse("cortex-m55")
 _POINTWISE = {"kernel": (1, 1), "padding": (0, 0, 0, 0)}
@@ -141,11 +142,12 @@ def test_a_limit_reaches_kernels_that_write_into_a_result() -> None:
     assert small.spared == 2 and small.arena_size < 640 + 128 + 128 < fast.arena_size
 
 
+@pytest.mark.parametrize("codes", CODES)
 @pytest.mark.parametrize("cpu", CPUS)
-def test_no_byte_is_lost(cpu: str) -> None:
+def test_no_byte_is_lost(cpu: str, codes: DType) -> None:
     beside = apart = 0
     for seed in range(40):
-        plan = make_plan(simplify(random_branches(seed)), Target.parse(cpu))
+        plan = make_plan(simplify(random_branches(seed, codes)), Target.parse(cpu))
         replay(plan)
         beside += sum(not part.pitch for part in plan.parts.values())
         apart += sum(part.pitch > 0 for part in plan.parts.values())
@@ -209,7 +211,7 @@ def _other_calls(step: Step) -> Iterator[tuple[object, ...]]:
 def test_mutated_parts_are_noticed() -> None:
     tried = 0
     for seed in range(24):
-        plan = make_plan(simplify(random_branches(seed)), M55)
+        plan = make_plan(simplify(random_branches(seed, CODES[seed % 3 == 2])), M55)
         for mutated in mutations(plan):
             tried += 1
             with pytest.raises(CortexMError):

@@ -243,13 +243,16 @@ class _Replay:
             assert (f["in_w"], f["out_w"]) == (in_h * in_w, out_h * width) and in_w == width
             over = Window((1, f["kernel_w"]), (1, 1), (0, -f["in_x0"], 0, 0), (1, f["dilation_w"]))
             in_h, in_w, out_h, width = 1, f["in_w"], 1, f["out_w"]
+        # From here on in bytes.
+        each, size = (self.graph.tensors[index].dtype.size for index in (read, made))
+        in_c, out_c, pixel = in_c * each, out_c * size, f["out_pixel_stride"] * size
         in_row = in_w * in_c
         done = self.done[made]
         row0 = done // (width * out_c) % out_h
         image = done // (width * out_c) // out_h
         kernel_h, kernel_w = f["kernel_h"], f["kernel_w"]
         count = f["out_h"] * f.get("batches", 1)
-        together, ahead = (ahead, 1) if planes else (out_c, ahead)  # channels, pixels
+        together, ahead = (ahead * size, 1) if planes else (out_c, ahead)  # of channels, pixels
 
         def window(q: int, low: int, high: int) -> None:
             y, x = divmod(q, width)
@@ -264,7 +267,7 @@ class _Replay:
                 for kx in range(kernel_w):
                     col = x * over.stride[1] - over.padding[1] + kx * over.dilation[1]
                     if 0 <= col < in_w:
-                        place = n * f.get("in_batch_stride", 0) + here * in_row + col * in_c
+                        place = n * f.get("in_batch_stride", 0) * each + here * in_row + col * in_c
                         begin = ((image + n) * in_h + row) * in_row + col * in_c
                         at = source.offset + place + low
                         self.check(source.index, read, at, high - low, begin + low)
@@ -280,7 +283,7 @@ class _Replay:
                     window(q, low, high)
             for q in range(pixels + ahead - 1):
                 if q < pixels:
-                    at = target.offset + q * f["out_pixel_stride"] + low
+                    at = target.offset + q * pixel + low
                     self.write(target.index, made, at, high - low, done + q * out_c + low)
                 if q >= ahead - 1 and q - ahead + 1 < pixels and not reads_first:
                     window(q - ahead + 1, low, high if planes else in_c)

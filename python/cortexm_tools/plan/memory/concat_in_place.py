@@ -93,7 +93,7 @@ def find_parts(
                 len(these) > 1
                 or any(inner.result == index for inner in parts.values())
                 or readers[index] > 1
-                or not _leaves_gaps(index, part, calls[maker[index]])
+                or not _leaves_gaps(index, part, tensor.dtype.size, calls[maker[index]])
             ):
                 continue
             parts |= {i: part for i in these}
@@ -101,8 +101,8 @@ def find_parts(
 
 
 def _part(tensor: Tensor, result: Tensor, dim: int, begin: int, index: int) -> Part | None:
-    """Where `tensor` lies in `result` if it begins at `begin` along `dim`; None if in pieces that no
-    kernel can leave."""
+    """Where `tensor` lies in `result` if it begins at `begin` along `dim`; None if no kernel can put it
+    there."""
     order = tensor.dim_order
     if order != result.dim_order or tensor.dtype is not result.dtype:
         return None
@@ -111,9 +111,8 @@ def _part(tensor: Tensor, result: Tensor, dim: int, begin: int, index: int) -> P
     offset = begin * inner * tensor.dtype.size
     if all(tensor.shape[d] == 1 for d in order[:place]) or tensor.shape == result.shape:
         return Part(index, offset) if offset % _ALIGN == 0 else None
-    if tensor.dtype.size > 1:
-        return None
-    return Part(index, offset, tensor.shape[dim] * inner, result.shape[dim] * inner)
+    pixel, pitch = (each.shape[dim] * inner * tensor.dtype.size for each in (tensor, result))
+    return Part(index, offset, pixel, pitch)
 
 
 def _is_second_result(
@@ -124,23 +123,25 @@ def _is_second_result(
     return len(graph.ops[maker[index]].outputs) > 1 and index not in made
 
 
-def _leaves_gaps(index: int, part: Part, calls: Sequence[Call]) -> bool:
-    """Whether `calls`, which make a tensor, can leave gaps between its pixels."""
+def _leaves_gaps(index: int, part: Part, size: int, calls: Sequence[Call]) -> bool:
+    """Whether `calls`, which make a tensor with elements of `size` bytes, can leave gaps between its
+    pixels."""
+    pixel, pitch = part.pixel // size, part.pitch // size
     for call in calls:
         made = call.result
         if call.kernel.library != BUILTIN or made is None or made.index != index:
             return False
         if call.kernel.op == "copy":
-            if _spread_box(call, made.offset, part.pixel, part.pitch) is None:
+            if _spread_box(call, made.offset // size, pixel, pitch) is None:
                 return False
-        elif dict(call.fields).get("out_pixel_stride") != part.pixel:
+        elif dict(call.fields).get("out_pixel_stride") != pixel:
             return False
-        elif call.kernel.pack == "depthwise16" and part.pixel == 8:
+        elif call.kernel.pack == "depthwise16" and pixel == 8:
             return False  # it writes two pixels of eight channels as one of sixteen
     return bool(calls)
 
 
-def into_result(step: Step, parts: Mapping[int, Part]) -> Step:
+def into_result(graph: Graph, step: Step, parts: Mapping[int, Part]) -> Step:
     """`step` with all arguments that are parts replaced by their places; a concatenation copies only
     the operands that are none."""
     made = step.op.outputs[0]
@@ -148,16 +149,16 @@ def into_result(step: Step, parts: Mapping[int, Part]) -> Step:
         there = [index in parts and parts[index].result == made for index in step.op.inputs]
         kept = tuple(c for c, done in zip(step.calls, there, strict=True) if not done)
         step = replace(step, calls=kept)
-    calls = tuple(_call_into(call, parts) for call in step.calls)
+    calls = tuple(_call_into(graph, call, parts) for call in step.calls)
     return step if calls == step.calls else replace(step, calls=calls)
 
 
-def _call_into(call: Call, parts: Mapping[int, Part]) -> Call:
+def _call_into(graph: Graph, call: Call, parts: Mapping[int, Part]) -> Call:
     for position, arg in enumerate(call.args):
         while isinstance(arg, TensorArg) and arg.index in parts:
-            part = parts[arg.index]
+            part, size = parts[arg.index], graph.tensors[arg.index].dtype.size
             moved = _arg_into(arg, part)
-            fields = _spread(call, arg.offset, part) if part.pitch else call.fields
+            fields = _spread(call, arg.offset, part, size) if part.pitch else call.fields
             args: tuple[Arg, ...] = (*call.args[:position], moved, *call.args[position + 1 :])
             call, arg = replace(call, fields=fields, args=args), moved
     return call
@@ -171,12 +172,13 @@ def _arg_into(arg: TensorArg, part: Part) -> TensorArg:
     return TensorArg(part.result, offset, arg.step // part.pixel * part.pitch)
 
 
-def _spread(call: Call, offset: int, part: Part) -> tuple[tuple[str, Field], ...]:
-    """The fields of a call whose result's pixels are so far apart."""
+def _spread(call: Call, offset: int, part: Part, size: int) -> tuple[tuple[str, Field], ...]:
+    """The fields of a call whose result's pixels are so far apart, which count elements of `size` bytes."""
     fields = dict(call.fields)
+    pixel, pitch = part.pixel // size, part.pitch // size
     if "out_pixel_stride" in fields:
-        return tuple((fields | {"out_pixel_stride": part.pitch}).items())
-    box = _spread_box(call, offset, part.pixel, part.pitch)
+        return tuple((fields | {"out_pixel_stride": pitch}).items())
+    box = _spread_box(call, offset // size, pixel, pitch)
     assert box is not None
     box = cheapest_order(box, call.kernel)
     dims, inner, outer = zip(*box, strict=True)
@@ -189,7 +191,7 @@ def _spread_box(
     call: Call, offset: int, pixel: int, pitch: int
 ) -> list[tuple[int, int, int]] | None:
     """The box of a copy (extent, stride in the operand, in the result) whose result, with pixels of
-    `pixel` bytes, gets them `pitch` bytes apart; None if a dimension does not end with a pixel."""
+    `pixel` elements, gets them `pitch` apart; None if a dimension does not end with a pixel."""
     fields = dict(call.fields)
     dims, inner, outer = fields["dims"], fields["in_stride"], fields["out_stride"]
     assert isinstance(dims, tuple) and isinstance(inner, tuple) and isinstance(outer, tuple)
