@@ -111,6 +111,11 @@ CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_ref)
     softmax_s8(params, in, table, looked_up, out);
 }
 
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_ref)
+{
+    softmax_s8(params, in, table, looked_up, out);
+}
+
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_ref)
 {
     softmax_s8(params, in, table, looked_up, out);

@@ -55,18 +55,14 @@ int softmax_s8_case(softmax_fn variant, softmax_fn ref)
     return finish(&o) && equal;
 }
 
-int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref)
+static int softmax_by_table(softmax_table_fn variant, softmax_table_fn ref, cortexm_softmax_s8_t p)
 {
-    cortexm_softmax_s8_t p = {0};
     int32_t table[256];
     int32_t count;
     int8_t *in;
     outputs_t o;
     int equal;
 
-    p.outer = between(1, 3);
-    p.inner = one_in(2) ? 1 : between(2, 11);
-    p.size = one_in(16) ? between(300, 2000) : length();
     count = p.outer * p.inner * p.size;
     /* Exponentials fall with the distance; a few are equal, and some are 0. */
     table[255] = INT32_MAX;
@@ -89,6 +85,26 @@ int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref)
     variant(&p, o.data[0], table, o.data[0]);
     free(in);
     return finish(&o) && equal;
+}
+
+int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref)
+{
+    cortexm_softmax_s8_t p = {0};
+
+    p.outer = between(1, 3);
+    p.inner = one_in(2) ? 1 : between(2, 11);
+    p.size = one_in(16) ? between(300, 2000) : length();
+    return softmax_by_table(variant, ref, p);
+}
+
+int softmax_short_s8_case(softmax_table_fn variant, softmax_table_fn ref)
+{
+    cortexm_softmax_s8_t p = {0};
+
+    p.inner = one_in(2) ? 1 : between(2, 11);
+    p.outer = p.inner == 1 ? length() : between(1, 3);
+    p.size = between(3, 5);
+    return softmax_by_table(variant, ref, p);
 }
 
 int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref)

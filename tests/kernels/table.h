@@ -421,6 +421,7 @@
     K(avg_pool2d_s8, dsp, pool_4_s8_case)                                                          \
     K(avg_pool2d_few_s8, dsp, pool_below_4_s8_case)                                                \
     K(softmax_two_s8, dsp, softmax_two_s8_case)                                                    \
+    K(softmax_short_s8, dsp, softmax_short_s8_case)                                                \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_rows_s16, dsp, softmax_gentle_rows_s16_case)                                         \
     K(softmax_steep_rows_s16, dsp, softmax_rows_s16_case)                                          \

@@ -72,6 +72,17 @@ def test_which_softmax_has_a_table_of_two(cpu: str) -> None:
         assert (step.calls[0].kernel.op == "softmax_two") is is_of_two
 
 
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3"])
+def test_which_softmax_has_its_elements_in_registers(cpu: str) -> None:
+    """Of three to five, wherever they lie."""
+    shapes = {(32, 2): False, (32, 3): True, (5, 16): True, (32, 5): True, (32, 6): False}
+    for shape, is_short in shapes.items():
+        dim = int(shape[0] > shape[1])
+        (step,) = make_plan(softmax_of(shape, dim, SOFTMAX), Target.parse(cpu)).steps
+        taken = step.calls[0].kernel.op
+        assert (taken == "softmax_short") is (is_short and cpu == "cortex-m4")
+
+
 def test_check_finds_a_wrong_table_of_two() -> None:
     plan = make_plan(softmax_of((32, 2), 1, SOFTMAX), Target.parse("host"))
     (table,) = plan.constants

@@ -548,6 +548,7 @@
 #undef TAKE_FOUR
 #undef TAKE_FOUR_s16
 #undef TAKE_FOUR_s8
+#undef TAKE_FRACTION
 #undef TAKE_QUAD
 #undef TAKE_REST
 #undef TAKE_avg_pool2d

@@ -377,6 +377,11 @@ def _two_elements(facts: Facts) -> bool:
     return bool(facts["size"] == 2)
 
 
+def _in_registers(facts: Facts) -> bool:
+    """Columns of so few elements that a kernel has them in registers."""
+    return bool(3 <= facts["size"] <= 5)
+
+
 def _few_elements(facts: Facts) -> bool:
     """Columns of so few elements that kernels keep what they compute of four of them."""
     return bool(facts["size"] <= 40) and _are_divided(facts)
@@ -483,6 +488,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "below_16_channels": _below_channels(16),
     "from_64_elements": _from_64_elements,
     "short_columns": _short_columns,
+    "in_registers": _in_registers,
     "few_elements": _few_elements,
     "two_elements": _two_elements,
     "many_elements": _many_elements,
