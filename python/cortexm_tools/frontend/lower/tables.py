@@ -13,7 +13,7 @@ in float64, halves to even, as the quantizer rounds; wide_tables.py is about int
 looks for the chains dequantize, f, quantize (the quantizer leaves no such chain inside what it wants
 fused) and puts a stand-in for f that ExecuTorch's passes can trace with any type; the second turns the
 stand-ins into look-ups. Of int16 a multiplication by a positive number is no function but a change of
-scale.
+scale, which as a rule leaves the codes as they are.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from .wide import wide_operator
 from .wide_tables import factor_of, wide_table
 
 _TABLE = "cortexm_table"  # key in node.meta
+_NO_CODE = 2.0**-16  # of 2^15 codes, what moves none of them by a half
 
 # Names of the edge operators that become tables where they work on int8.
 _TABLED = ("relu", "hardtanh", "clamp", "hardswish", *(op._opname for op in EXTRA_UNARY))
@@ -165,12 +166,19 @@ def _mark(node: Node) -> None:
 
 
 def _to_scale(node: Node, factor: float) -> None:
-    """Leaves a change of scale, dequantize and quantize, in the place of a multiplication."""
-    dequantize = node.all_input_nodes[0]
+    """Leaves a change of scale, dequantize and quantize, in the place of a multiplication; nothing where
+    every code stays what it is, as the range of the product has grown by the factor, too."""
+    dequantize: Any = node.all_input_nodes[0]
+    quantize: Any = next(iter(node.users))
+    scale = float(dequantize.args[1]) * factor
+    if abs(scale / float(quantize.args[1]) - 1) < _NO_CODE:
+        quantize.replace_all_uses_with(dequantize.args[0])
+        for each in (quantize, node):
+            node.graph.erase_node(each)
+        return
     with node.graph.inserting_before(node):
         scaled = node.graph.node_copy(dequantize)
-    scaled.args = (scaled.args[0], float(dequantize.args[1]) * factor, *scaled.args[2:])  # type: ignore[arg-type]
-    (quantize,) = node.users
+    scaled.args = (scaled.args[0], scale, *scaled.args[2:])
     for origin in ("nn_module_stack", "stack_trace"):
         quantize.meta[origin] = node.meta.get(origin)
     node.replace_all_uses_with(scaled)
