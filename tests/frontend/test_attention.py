@@ -21,6 +21,7 @@ from cortexm_tools.frontend.nodes import operator_name
 from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir import Array, DType
 from cortexm_tools.ir.interpreter import run_sequence
+from cortexm_tools.options.precision import parse_quantization
 from cortexm_tools.program import Program
 from cortexm_tools.runner import run_in_order
 from cortexm_tools.simplify import simplify
@@ -470,3 +471,66 @@ def test_rotations_by_complex_numbers_compute_on_codes() -> None:
     floats = {op.kind for op in ops.ops for i in op.outputs if ops.tensors[i].dtype is DType.F32}
     assert floats == {"dequantize"}
     assert lowered.quality is not None and lowered.quality.level > 30
+
+
+class Turned(nn.Module):
+    """Rotary embeddings as Hugging Face has them, of all places and of one that is given, and shares."""
+
+    cos: Tensor
+    sin: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        angles = torch.outer(torch.arange(ROWS), 10.0 ** -torch.arange(WIDTH // 8)).repeat(1, 2)
+        self.register_buffer("cos", angles.cos())
+        self.register_buffer("sin", angles.sin())
+        self.q, self.k = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x: Tensor, place: Tensor) -> Tensor:
+        q, k = (f(x).view(1, ROWS, HEADS, -1).transpose(1, 2) for f in (self.q, self.k))
+        q = q * self.cos + self.rotated(q) * self.sin
+        k = k * self.cos[place] + self.rotated(k) * self.sin[place].unsqueeze(0)
+        return (q @ k.transpose(-2, -1) * 0.5).softmax(-1)
+
+    def rotated(self, x: Tensor) -> Tensor:
+        first, second = x.chunk(2, -1)
+        return torch.cat((-second, first), -1)
+
+
+def test_rotations_of_halves_negate_nothing() -> None:
+    """The signs are in the tables of sines; of int16 no factor of the scores is computed, either."""
+    import_executorch()
+    torch.manual_seed(1)
+    module = Turned().eval()
+    samples = tuple((torch.randn(1, ROWS, WIDTH), torch.tensor([n])) for n in range(ROWS))
+    model = LoadedModel(Path(__file__), module, samples[0], samples, None)
+    graph = capture(model).graph
+    assert "aten::neg" not in {operator_name(node) for node in graph.graph.nodes}
+    for sample in samples:
+        torch.testing.assert_close(graph(*sample), module(*sample), rtol=0, atol=0)
+    lowered = lower(
+        model,
+        target=Target.parse("cortex-m55"),
+        name="turned",
+        quantization=parse_quantization("a16w8"),
+    )
+    ops = simplify(Program("turned", lowered.pte, lowered.layers).graph())
+    kinds = [op.kind for op in ops.ops]
+    assert kinds.count("concat") == 2 and not {"activation", "requantize"} & set(kinds)
+    assert lowered.quality is not None and lowered.quality.level > 50
+
+
+def test_signs_stay_where_the_other_factor_is_read_without_them() -> None:
+    x, table = torch.randn(2, 6), torch.randn(6)
+
+    class Both(nn.Module):
+        def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+            joined = torch.cat((-x[:, 3:], x[:, :3]), -1)
+            rows = torch.cat((-x[:1], x[1:])) * x.sum(1, keepdim=True)
+            return joined * table + x * table, rows * joined.abs()
+
+    graph = capture(LoadedModel(Path(__file__), Both().eval(), (x,), None, None)).graph
+    names = [operator_name(node) for node in graph.graph.nodes]
+    assert names.count("aten::neg") == 2
+    for have, want in zip(graph(x), Both()(x), strict=True):
+        torch.testing.assert_close(have, want)

@@ -31,6 +31,7 @@ from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
 from .decompose import decompose, decompose_floats, decompose_unary
 from .masks import outside_place
+from .signs import move_signs
 from .spectrum import join_spectra
 from .written_norms import name_norms
 
@@ -70,6 +71,7 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
     normalization.fold_into_convolutions(module)
     normalization.fold_bands(module)
     attention.write_out_scores(module)
+    move_signs(module)
     unary.join_unary(module, precision_of)
     for node in list(module.graph.nodes):
         target: Any = node.target
