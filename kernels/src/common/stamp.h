@@ -179,6 +179,7 @@
 #undef FOURS_OF_TWO
 #undef FOUR_BIASES
 #undef FOUR_CHANNELS
+#undef FOUR_ENDS
 #undef FOUR_FROM
 #undef FOUR_MORE
 #undef FOUR_NEIGHBOURS
@@ -188,6 +189,7 @@
 #undef FOUR_OF_THREE
 #undef FOUR_OF_TWO
 #undef FOUR_PIXELS
+#undef FOUR_STARTS
 #undef FOUR_TERMS
 #undef FPU_REGISTERS
 #undef FRACTION
@@ -384,6 +386,7 @@
 #undef PITCH
 #undef PIXEL
 #undef PIXELS
+#undef PIXEL_AT
 #undef PIXEL_f32
 #undef PIXEL_s16
 #undef PIXEL_s8
@@ -445,6 +448,7 @@
 #undef REPEATED
 #undef REPEATED_COUNT
 #undef REPEAT_FOURS
+#undef REPEAT_TERMS
 #undef RESCALE
 #undef REST
 #undef RESULT
@@ -456,8 +460,11 @@
 #undef ROW3_STRIDE1
 #undef ROW3_STRIDE2
 #undef ROWS_APART
+#undef ROWS_OF
 #undef ROWS_OF_CHANNELS
-#undef ROWS_OF_FEW
+#undef ROWS_OF_EIGHT
+#undef ROWS_OF_FOUR_PIXELS
+#undef ROWS_OF_PIXELS
 #undef ROW_BYTES
 #undef ROW_OF_CHANNELS
 #undef ROW_OF_FEW
@@ -485,6 +492,7 @@
 #undef SHARES
 #undef SHIFT_AND_CLAMP
 #undef SIGN
+#undef SIX_COLUMNS
 #undef SKIPPED
 #undef SMALLEST
 #undef SMALLEST_s16
@@ -554,6 +562,9 @@
 #undef TAKE_avg_pool2d
 #undef TAKE_avg_pool2d_eights
 #undef TAKE_max_pool2d
+#undef TAP0
+#undef TAP1
+#undef TAP2
 #undef TAPS
 #undef TAP_BYTES
 #undef TAP_ROW
