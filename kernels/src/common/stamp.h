@@ -115,6 +115,7 @@
 #undef CODE_OF_HIGH
 #undef COLUMN
 #undef COLUMNS
+#undef COLUMNS_OF_FEW
 #undef CONSTANT
 #undef CONSTANTS
 #undef CONVERT
@@ -489,6 +490,10 @@
 #undef SECOND_ROW
 #undef SEPARATE
 #undef SEPARATE_BLOCK
+#undef SHARED_ONE
+#undef SHARED_OUTPUT
+#undef SHARED_THREE
+#undef SHARED_TWO
 #undef SHARES
 #undef SHIFT_AND_CLAMP
 #undef SIGN
@@ -585,6 +590,7 @@
 #undef THREE_COLUMNS
 #undef THREE_MACS
 #undef THREE_NEIGHBOURS
+#undef THREE_OF
 #undef THREE_OUTPUTS
 #undef THREE_PIXELS
 #undef THREE_TAPS
@@ -621,6 +627,7 @@
 #undef WEIGHTS4
 #undef WEIGHTS8
 #undef WEIGHT_BITS
+#undef WHICH_OF_FEW
 #undef WIDEN
 #undef WIDE_conv2d
 #undef WIDE_conv2d_wide
