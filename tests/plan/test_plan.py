@@ -177,6 +177,25 @@ def copying(net: Net, out: int, cpu: str) -> list[str]:
     return [call.kernel.symbol for step in steps for call in step.calls]
 
 
+@pytest.mark.parametrize(
+    ("channels", "side", "kernel"),
+    [
+        (3, 8, "avg_pool2d_few_s8_dsp"),
+        (1, 8, "avg_pool2d_few_s8_dsp"),
+        (3, 2, "avg_pool2d_s8_scalar"),  # few rows to add up
+        (1, 4, "avg_pool2d_single_s8_scalar"),  # four windows side by side
+        (4, 8, "avg_pool2d_s8_dsp"),
+    ],
+)
+def test_wide_windows_of_few_channels_are_added_up_by_rows(
+    channels: int, side: int, kernel: str
+) -> None:
+    net = Net("pool", 1)
+    x = net.input((1, channels, 16, 16))
+    found = copying(net, net.pool(x, (side, side), largest=False), "cortex-m4")
+    assert found == [f"cortexm_{kernel}"]
+
+
 def test_what_lies_in_one_piece_is_moved() -> None:
     for cpu, kernel in (("cortex-m55", "move_x8_mve"), ("cortex-m4", "copy_x16_v7m")):
         column = Net("column", 1)
