@@ -894,7 +894,8 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, in
 {
     const int32_t depth = p->in_c / p->groups * p->kernel_h * p->kernel_w;
     const int32_t group_out = p->out_c / p->groups;
-    const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1;
+    const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1 &&
+                             (!is_beside || p->in_strides[1] == 1);
     float *const packed = malloc((size_t)((p->out_c + 3 * p->groups) * depth) * sizeof *packed);
     float *to = packed;
 

@@ -524,6 +524,8 @@
     K(softmax_long_columns_s16, mve, softmax_long_columns_s16_case)                                \
     K(softmax_s16, mve, softmax_s16_case)                                                          \
     K(abs_f32, mve, unary_f32_case)                                                                \
+    K(hardsigmoid_f32, mve, unary_f32_case)                                                        \
+    K(hardswish_f32, mve, unary_f32_case)                                                          \
     K(leaky_relu_f32, mve, unary_f32_case)                                                         \
     K(neg_f32, mve, unary_f32_case)                                                                \
     K(relu_f32, mve, unary_f32_case)                                                               \

@@ -538,6 +538,8 @@ CORTEXM_UNARY(cortexm_leaky_relu_f32_dsp, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_neg_f32_dsp, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_relu_f32_dsp, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_abs_f32_mve, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_hardsigmoid_f32_mve, cortexm_unary_f32_t, float);
+CORTEXM_UNARY(cortexm_hardswish_f32_mve, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_leaky_relu_f32_mve, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_neg_f32_mve, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_relu_f32_mve, cortexm_unary_f32_t, float);

@@ -496,6 +496,7 @@
 #undef SHARES
 #undef SHIFT_AND_CLAMP
 #undef SIGN
+#undef SIXTH
 #undef SIX_COLUMNS
 #undef SKIPPED
 #undef SMALLEST
@@ -615,6 +616,7 @@
 #undef UPPER_BITS_s16
 #undef UPPER_BITS_s8
 #undef UPPER_POWER
+#undef UP_TO_6
 #undef UP_TO_HIGH
 #undef VECTOR
 #undef VECTOR_avg_pool2d

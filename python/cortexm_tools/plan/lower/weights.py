@@ -146,7 +146,7 @@ def float_call(
     kernel = select.kernel(name, "f32", op, facts)
     label = "w_" + (op.layer.path or op.kind)
     weights: Arg
-    if data is not None and kernel.pack:
+    if data is not None and kernel.pack and not _are_planes(kernel, fields, data):
         groups = fields["groups"]
         assert isinstance(groups, int)
         constants = Constants(data, np.zeros(0, np.float32), groups=groups)
@@ -166,6 +166,15 @@ def float_call(
         _further(TensorArg(op.outputs[0]), offsets[1]),
     ]
     return select.call(kernel, fields, args, macs)
+
+
+def _are_planes(kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
+    """Whether each channel is a group whose pixels lie by themselves, of which the kernel with DSP instructions
+    takes several at a time, with weights as they are."""
+    strides, groups = fields["in_strides"], fields["groups"]
+    assert isinstance(strides, tuple) and isinstance(groups, int)
+    are_channels = are_float_channels(weight.shape, groups)
+    return kernel.pack == "float_beside" and are_channels and strides[1] != 1
 
 
 def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
