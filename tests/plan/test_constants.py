@@ -85,6 +85,8 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
     for seed in range(240):
         plan = make_plan(simplify(odd_layer(seed)), Target.parse(cpu))
         (call,) = (call for step in plan.steps for call in step.calls)
+        if call.kernel.serves == "activation":
+            continue  # a single weight: a table
         weights = next(arg.name for arg in call.args if isinstance(arg, ConstantArg))
         fields = dict(call.fields)
         channels = int(fields.get("out_c", 0) or fields["out_features"])  # type: ignore[call-overload]

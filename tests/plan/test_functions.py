@@ -88,6 +88,51 @@ def test_what_is_no_function_of_a_code_stays(case: str) -> None:
     assert fuse_functions(graph, M55) == graph
 
 
+def one_weight(net: Net, kind: str, x: int, **fields: object) -> int:
+    if kind == "linear":
+        return net.linear(x, 1)
+    if kind == "transposed":
+        return net.transpose_conv(x, 1, (1, 1), 1)
+    usual: dict[str, object] = {"kernel": (1, 1), "padding": (0, 0, 0, 0)}
+    return net.conv(x, 1, depthwise=kind == "depthwise", **usual | fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["conv", "depthwise", "transposed", "linear"])
+def test_a_layer_with_a_single_weight_is_a_table(executor: PlanExecutor, kind: str) -> None:
+    for seed in range(3):
+        net = Net(kind, seed)
+        shape = (16, 16, 1) if kind == "linear" else (1, 1, 16, 16)
+        graph = simplify(net.finish(one_weight(net, kind, net.input(shape))))
+        plan = make_plan(graph, HOST)
+        assert kinds(plan) == ["activation"]
+        replay(plan)
+        codes = np.arange(-128, 128, dtype=np.int8).reshape(shape)
+        want = run_graph(graph, [codes])[0]
+        np.testing.assert_array_equal(executor.run(plan, [codes])[0], want)
+
+
+def test_layers_with_a_single_weight_that_stay() -> None:
+    """Small ones, but where a table is behind them already; int16, pixels that are left out or beside the
+    image, and more weights."""
+    for side, of, optimize, fields, is_table in (
+        (8, DType.S8, Optimize.BALANCED, {}, True),
+        (7, DType.S8, Optimize.BALANCED, {}, False),
+        (16, DType.S8, Optimize.SIZE, {}, False),
+        (16, DType.S16, Optimize.BALANCED, {}, False),
+        (16, DType.S8, Optimize.BALANCED, {"stride": (2, 2)}, False),
+        (16, DType.S8, Optimize.BALANCED, {"padding": (1, 0, 0, 0)}, False),
+        (16, DType.S8, Optimize.BALANCED, {"kernel": (1, 2)}, False),
+    ):
+        net = Net("alone", 2)
+        layer = one_weight(net, "conv", net.input((1, 1, side, side), of), **fields)
+        plan = make_plan(simplify(net.finish(layer)), M55, optimize=optimize)
+        assert kinds(plan) == (["activation"] if is_table else ["conv2d"]), (side, of, fields)
+    net = Net("gate", 2)
+    gate = net.activation(one_weight(net, "conv", net.input((1, 1, 3, 3))))
+    plan = make_plan(simplify(net.finish(gate)), M55, optimize=Optimize.SIZE)
+    assert kinds(plan) == ["activation"]
+
+
 def test_what_others_read_is_still_computed(executor: PlanExecutor) -> None:
     net = Net()
     x = net.input(WIDE)

@@ -4,7 +4,8 @@
 A hard-swish behind a convolution comes as a minimum and a product of the same codes, a SiLU as a table and
 a product; so do other formulas of one tensor and of numbers. Each element of what comes out is a function
 of the code in its place, and there are 256 codes: the operators' own definitions give the table, so it has
-the bytes that they would have computed.
+the bytes that they would have computed. So is what a layer with a single weight gives, a convolution of one
+channel or a linear layer of one feature, where nothing lies outside of the image.
 
 A table is flash: it must save instructions for its bytes, unless one of the operators is a table already.
 """
@@ -12,7 +13,7 @@ A table is flash: it must save instructions for its bytes, unless one of the ope
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,9 +37,11 @@ from ...target import Isa, Target
 # Instructions an element, roughly, as `python -m benchmarks.sweep` counts them: of a table, of what costs
 # most, and of others.
 _TABLE = {Isa.MVE: 0.5, Isa.DSP: 2.5}
+_LAYERS = (ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d, ops.Linear)
 _COSTS: dict[type[Attrs], Mapping[Isa, float]] = {
     ops.Mul: {Isa.MVE: 3.5, Isa.DSP: 9},
     ops.Div: {Isa.MVE: 30, Isa.DSP: 30},
+    **dict.fromkeys(_LAYERS, {Isa.MVE: 10, Isa.DSP: 30}),
 }
 _OTHERS = {Isa.MVE: 1, Isa.DSP: 2.5}
 _WITHOUT_SIMD = 2  # times those of DSP
@@ -89,6 +92,8 @@ def _follow(
     op: Op, graph: Graph, made_by: Mapping[int, Op], known: Mapping[int, _Function]
 ) -> _Function | None:
     """The result of `op` as a function of codes; None if it is something else."""
+    if _has_one_weight(op, graph):
+        return _follow_layer(op, graph, known)
     if not op.attrs.traits.is_elementwise or not is_exact(op.attrs):
         return None
     parts = elementwise.split_table(op, graph)
@@ -118,6 +123,32 @@ def _follow(
         return None
     whole = [np.ascontiguousarray(np.broadcast_to(v, (1, elementwise.VALUES))) for v in values]
     return _Function(of, elementwise.results(op, out, whole, table), layer)
+
+
+def _has_one_weight(op: Op, graph: Graph) -> bool:
+    """Whether it is a layer whose results are each a product of one code."""
+    if not isinstance(op.attrs, _LAYERS):
+        return False
+    if isinstance(op.attrs, ops.ConvAttrs):
+        window = op.attrs.window
+        if window.stride != (1, 1) or any(window.padding):
+            return False
+    constants = [graph.tensors[index] for index in op.inputs[1:]]
+    return constants[0].numel == 1 and all(tensor.is_constant for tensor in constants)
+
+
+def _follow_layer(op: Op, graph: Graph, known: Mapping[int, _Function]) -> _Function | None:
+    """The result of such a layer, from as many rows or pixels as there are codes."""
+    x, out = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
+    one = known.get(op.inputs[0]) or _itself(op.inputs[0], x)
+    if one is None or not _lies_alike(x, out) or len(x.shape) == 1:
+        return None
+    shape = (elementwise.VALUES, *(1 for _ in x.shape[1:]))
+    result = replace(out, shape=shape, dim_order=contiguous(len(shape)))
+    constants = [graph.tensors[index].data for index in op.inputs[1:]]
+    made = op.attrs.compute((result,), one.values.reshape(shape), *constants)
+    values = np.asarray(made).astype(out.dtype.numpy).reshape(1, -1)
+    return _Function(one.of, values, op.layer)
 
 
 def _itself(index: int, tensor: Tensor) -> _Function | None:
