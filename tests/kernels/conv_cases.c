@@ -145,9 +145,18 @@ static int32_t widened_together(const cortexm_conv_s8_t *p, int32_t row)
     return rows;
 }
 
+/* Rows of a window that are filled up to sixteens as one, as in plan/kernels/packing.py. */
+static int32_t rows_together(const cortexm_conv_s8_t *p, int32_t inputs)
+{
+    const int32_t piece = p->kernel_w * inputs;
+
+    return (piece + 15) / 16 * p->kernel_h == (piece * p->kernel_h + 15) / 16 ? 1 : p->kernel_h;
+}
+
 /* Bytes from the first input of a chunk of a window to the last one's of so many pixels further on, at most. */
 static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs, int32_t further)
 {
+    const int32_t run = rows_together(p, inputs) * p->kernel_w * inputs;
     int32_t most = 0;
     int32_t first = 0;
 
@@ -156,7 +165,7 @@ static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs, int32_
         const int32_t place = tap / p->kernel_w * p->dilation_h * GATHERED_ROW(*p, inputs) +
                               tap % p->kernel_w * p->dilation_w * inputs + i % inputs;
 
-        first = i % 16 == 0 ? place : first;
+        first = i % run % 16 == 0 ? place : first;
         most = place - first > most ? place - first : most;
     }
     return most + further * p->stride_w * inputs;
@@ -479,9 +488,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         scratch = allocate(10 * p.kernel_h * ((p.in_c + 3) / 4 * 4));
     }
     if (kind == CONV_GATHERED) {
-        const int32_t depth = p.kernel_h * p.kernel_w * group_in;
+        const int32_t together = rows_together(&p, group_in);
 
-        packed = pack_sixteens(weight, p.out_c, depth);
+        packed = pack_sixteens(weight, p.out_c * p.kernel_h / together, together * p.kernel_w * group_in);
         free(weight);
         weight = packed;
         scratch = allocate(GATHERED_SCRATCH(p, group_in, any_kind == CONV_FOLDED));

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
@@ -15,6 +16,7 @@ from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.gathered import check_gathered
 from cortexm_tools.plan.check.joined import check_joined
 from cortexm_tools.plan.kernels import gathered
+from cortexm_tools.plan.lower.neighbours import join_windows
 from cortexm_tools.plan.search import gathers as decision
 from cortexm_tools.plan.search import less_scratch
 from cortexm_tools.plan.search.gathers import copying, is_worth_its_code
@@ -40,7 +42,10 @@ LAYERS = (
     (4, 2, 2, (8, 8), (3, 3), 1, 1),
     (1, 3, 7, (9, 5), (3, 1), 1, 1),
     (2, 2, 3, (8, 11), (5, 1), 1, 2),
+    (1, 1, 5, (12, 12), (5, 1), 1, 1),
+    (1, 5, 7, (15, 13), (3, 3), 1, 3),
     (1, 3, 8, (12, 12), (1, 5), 1, 1),
+    (1, 1, 5, (12, 12), (7, 7), 1, 1),
     (8, 1, 4, (7, 12), (3, 3), 1, 1),
     (1, 1, 5, (5, 12), (4, 3), 1, 2),
     (3, 4, 1, (8, 8), (3, 3), 1, 1),
@@ -50,8 +55,8 @@ LAYERS = (
     (1, 48, 3, (6, 7), (3, 1), 1, 3),
     (1, 33, 1, (6, 10), (2, 3), 1, 1),
 )
-DIRECT = [False] * 14 + [True] * 6  # of these, the others gather, …
-FOLDED = [False] * 11 + [True] * 3 + [False] * 6  # … four and four pixels
+DIRECT = [False] * 17 + [True] * 6  # of these, the others gather, …
+FOLDED = [False] * 13 + [True] * 4 + [False] * 6  # … four and four pixels
 
 
 def graph_of(relu: bool = False) -> Graph:
@@ -120,9 +125,11 @@ def test_what_fits() -> None:
         assert not gathered.fits(symbol, conv_fields(1, 1, 9, **far))
         large = {"in_h": 96, "in_w": 96, "out_h": 96, "out_w": 96}
         assert not gathered.fits(symbol, conv_fields(1, 1, 8, **large))
-    # From a window's first input to that three rows below, and six pixels further on: 3 * 5 * columns + 30.
-    assert gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, dilation_h=3, out_w=10))
-    assert not gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, dilation_h=3, out_w=16))
+    # From a window's first input to that three rows below, and six pixels further on: 3 * 3 * columns + 24.
+    assert gathered.fits(gathered.GATHERED, conv_fields(1, 3, 1, dilation_h=3, out_w=23))
+    assert not gathered.fits(gathered.GATHERED, conv_fields(1, 3, 1, dilation_h=3, out_w=24))
+    # Fifteen inputs of a row have a vector of their own.
+    assert gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, dilation_h=3, out_w=24))
     # Four and four pixels are for rows that leave four, and three pixels further on.
     assert not gathered.fits(gathered.FOLDED, conv_fields(1, 5, 1))
     assert not gathered.fits(gathered.FOLDED, conv_fields(1, 5, 1, out_w=14))
@@ -148,6 +155,22 @@ def test_windows_of_a_column_are_computed_in_one_row() -> None:
     alone = {"in_w": 1, "out_w": 1}
     for change in ({"stride_h": 2}, {"out_w": 11}, {"in_x0": -1}, {"kernel_w": 3}, alone):
         assert not gathered.in_one_row(gathered.GATHERED, column | change)
+
+
+def test_neighbours_share_what_is_gathered() -> None:
+    """As many pixels as a vector has room for, without more chunks: fewer loads that gather."""
+    for kernel, symbol, count in (((7, 7), gathered.FOLDED, 3), ((5, 1), gathered.GATHERED, 2)):
+        weight = np.ones((5, *kernel, 1), np.int8)
+        sides = dict(zip(("kernel_h", "kernel_w"), kernel, strict=True))
+        places = {"in_y0": -(kernel[0] // 2), "in_x0": -(kernel[1] // 2)}
+        images = dict.fromkeys(("in_h", "in_w", "out_h", "out_w"), 12)
+        fields = conv_fields(1, 1, 5, **images, **sides, **places)
+        joined = join_windows(symbol, weight, fields)
+        assert joined is not None and joined.count == count
+        assert join_windows(symbol, weight, fields | {"groups": 5}) is None
+        assert join_windows(symbol, np.ones((17, *kernel, 1), np.int8), fields) is None
+    few = conv_fields(1, 4, 4)  # sixteen inputs of a row leave no room
+    assert join_windows(gathered.GATHERED, np.ones((4, 3, 3, 4), np.int8), few) is None
 
 
 def test_an_image_that_is_read_itself_takes_no_scratch() -> None:
@@ -231,15 +254,23 @@ def test_what_is_left_must_be_worth_the_code() -> None:
 
 
 @pytest.mark.usefixtures("always")
-def test_check_finds_rows_that_are_not_one() -> None:
+@pytest.mark.parametrize("size, in_c, out_c, together", [((9, 5), 3, 7, 1), ((12, 12), 1, 5, 2)])
+def test_check_finds_rows_that_are_not_one(
+    size: tuple[int, int], in_c: int, out_c: int, together: int
+) -> None:
+    """Whether pixels are alone, or two of a row are one of more channels."""
     net = Net("column", 7)
-    x = net.conv(net.input((1, 3, 9, 5)), 7, (3, 1), padding=(1, 0, 1, 0))
+    x = net.conv(net.input((1, in_c, *size)), out_c, (3, 1), padding=(1, 0, 1, 0))
     plan = make_plan(net.finish(x), M55)
     (step,) = plan.steps
     (call,) = step.calls
     check_joined(plan, step)
-    assert (call.int_fields["out_h"], call.int_fields["out_w"]) == (1, 45)
-    for name, value in (("in_x0", -4), ("dilation_w", 6), ("out_w", 40), ("in_w", 44)):
+    row = size[1] // together
+    pixels = size[0] * row
+    wanted = {"out_h": 1, "out_w": pixels, "in_c": together * in_c, "out_c": together * out_c}
+    assert wanted.items() <= call.int_fields.items()
+    far = (("in_x0", 1 - row), ("dilation_w", row + 1), ("out_w", pixels - 5), ("in_w", pixels - 1))
+    for name, value in far:
         fields = tuple((k, value if k == name else v) for k, v in call.fields)
         with pytest.raises(CortexMError, match="would not compute the products of the model"):
             check_joined(plan, replace(step, calls=(replace(call, fields=fields),)))
@@ -260,7 +291,7 @@ def test_check_finds_far_inputs_and_little_scratch() -> None:
     for step in plan.steps:
         (call,) = step.calls
         check_gathered(plan, step)
-        along = "h" if call.int_fields["kernel_h"] > 1 else "w"
+        along = "w" if call.int_fields["kernel_w"] > 1 else "h"
         far = (("stride_w", 200), (f"dilation_{along}", 200), ("out_pixel_stride", 9363))
         if call.kernel.symbol == gathered.DIRECT:
             far = (("out_pixel_stride", 9363),)

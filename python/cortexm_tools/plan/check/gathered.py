@@ -103,12 +103,18 @@ def _extent(fields: Mapping[str, int], along: str) -> int:
 def _are_in_reach(fields: Mapping[str, int], columns: int, is_direct: bool, further: int) -> bool:
     """Whether a byte has the distance of every sixteen inputs of a window from the first of them, of so many
     pixels further on too, or a row of a window is in one piece; sixteen bits have that of eight pixels'
-    results; and eight bytes a group's pixel."""
+    results; and eight bytes a group's pixel. Each row begins sixteen inputs of its own where all rows take
+    no more of these so."""
     inputs = fields["in_c"] // fields["groups"]
     kernel_h, kernel_w, inner = np.indices((fields["kernel_h"], fields["kernel_w"], inputs))
     place = (kernel_h * fields["dilation_h"] * columns + kernel_w * fields["dilation_w"]) * inputs
     place = (place + inner).reshape(-1)
-    distance = place - place[np.arange(place.size) // 16 * 16]
+    piece = fields["kernel_w"] * inputs
+    row = -(-piece // 16) * 16
+    if row * fields["kernel_h"] > -(-piece * fields["kernel_h"] // 16) * 16:
+        row = piece
+    number = (kernel_h * row + kernel_w * inputs + inner).reshape(-1)
+    distance = place - place[number % 16 == 0][number // 16]
     is_in_reach = distance.max() + further * fields["stride_w"] * inputs < 256
     if is_direct:
         is_in_reach = (fields["kernel_w"] - 1) * (fields["dilation_w"] - 1) == 0

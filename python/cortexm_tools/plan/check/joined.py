@@ -199,9 +199,12 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
         groups = op.attrs.groups
     else:
         data = data.transpose(3, 1, 2, 0)
-    if _is_in_one_row(plan, op, fields):
-        return data.reshape(out_c, 1, window.kernel[0], -1)
     count = fields["out_c"] // out_c
+    if _is_in_one_row(plan, op, fields):
+        wide = np.zeros((count, out_c, 1, window.kernel[0], count, in_c // groups), data.dtype)
+        for pixel in range(count):
+            wide[pixel, :, 0, :, pixel] = data[:, :, 0]
+        return wide.reshape(count * out_c, 1, window.kernel[0], -1)
     rows = tuple(fields[name] for name in ("kernel_h", "stride_h", "dilation_h"))
     step = fields["stride_w"] * fields["in_c"]
     if (
@@ -232,28 +235,32 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
 
 def _is_in_one_row(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
     """Whether a call takes all rows of the image for one, and finds there the taps of windows of one column:
-    each pixel is as far from the first one, and each tap from the one above, as their rows say, and what is
-    outside is before the first row or behind the last one."""
+    each pixel, or some of a row as one of more channels, is as far from the first one, and each tap from the
+    one above, as their rows say, and what is outside is before the first row or behind the last one."""
     assert isinstance(op.attrs, ops.ConvAttrs)
     window = op.attrs.window
     _, in_c, in_h, in_w = plan.graph.tensors[op.inputs[0]].shape
     _, out_c, out_h, out_w = plan.graph.tensors[op.outputs[0]].shape
     groups = op.attrs.groups if isinstance(op.attrs, ops.Conv2d) else in_c
+    count = fields["in_c"] // in_c
+    if count == 0 or in_w % count or (groups > 1 and count > 1):
+        return False
+    pixels = in_w // count
     wanted = {
-        "in_c": in_c,
-        "out_c": out_c,
+        "in_c": count * in_c,
+        "out_c": count * out_c,
         "groups": groups,
         "in_h": 1,
-        "in_w": in_h * in_w,
+        "in_w": in_h * pixels,
         "in_row_stride": in_h * in_w * in_c,
         "in_y0": 0,
-        "in_x0": -window.padding[0] * in_w,
+        "in_x0": -window.padding[0] * pixels,
         "out_h": 1,
-        "out_w": out_h * out_w,
+        "out_w": out_h * pixels,
         "kernel_h": 1,
         "kernel_w": window.kernel[0],
         "stride_w": 1,
-        "dilation_w": window.dilation[0] * in_w,
+        "dilation_w": window.dilation[0] * pixels,
     }
     is_column = window.kernel[1] == window.stride[0] == 1 and window.padding[1] == 0
     is_column = is_column and out_w == in_w and window.stride[1] == 1

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .packing import are_rows_apart
+
 Facts = Mapping[str, Any]
 
 GATHERED = "cortexm_conv2d_gathered_s8_mve"
@@ -136,14 +138,18 @@ def fits(symbol: str, facts: Facts) -> bool:
         return False
     if copy.direct:
         return bool(facts["kernel_w"] == 1 or facts["dilation_w"] == 1)
-    places = [
-        ky * facts["dilation_h"] * copy.row + (kx * facts["dilation_w"]) * copy.channels + c
-        for ky in range(facts["kernel_h"])
+    piece = [
+        kx * facts["dilation_w"] * copy.channels + c
         for kx in range(facts["kernel_w"])
         for c in range(copy.channels)
     ]
+    runs = [piece]
+    if not are_rows_apart(facts["kernel_h"], len(piece)):
+        below = facts["dilation_h"] * copy.row
+        runs = [[ky * below + place for ky in range(facts["kernel_h"]) for place in piece]]
     far = max(
         places[min(first + _LANES, len(places)) - 1] - places[first]
+        for places in runs
         for first in range(0, len(places), _LANES)
     )
     apart = _HALF - 1 if symbol == FOLDED else _PIXELS - 2
@@ -192,19 +198,24 @@ def _strips(symbol: str, facts: Facts) -> int:
     return int(facts["out_h"] * -(-facts["out_w"] // _PIXELS))
 
 
+def cost(symbol: str, facts: Facts) -> float:
+    """Instructions of one image, and as many more as loads that gather take time beside their own."""
+    mine = instructions(symbol, facts)
+    copy = _copy(symbol, facts)
+    if copy.direct:
+        return mine
+    each = _GATHER if copy.channels % 2 else _GATHER_TWOS
+    return float(mine + each * _strips(symbol, facts) * facts["groups"] * copy.chunks)
+
+
 def pays(symbol: str, facts: Facts, others: float, *, one_row: bool = False) -> bool:
-    """Whether to take it where another form of the layer takes `others` instructions. Gathering loads take
-    more cycles than others.
+    """Whether to take it where another form of the layer takes `others` instructions.
 
     Args:
         one_row: the rows of the image are taken for one.
     """
     mine = instructions(symbol, facts)
-    copy = _copy(symbol, facts)
     share = _SHARES.get(symbol, _SHARE_ONE_ROW if one_row else _SHARE)
     if mine >= share * others or mine > others - _LEAST:
         return False
-    if copy.direct:
-        return True
-    each = _GATHER if copy.channels % 2 else _GATHER_TWOS
-    return bool(mine + each * _strips(symbol, facts) * facts["groups"] * copy.chunks < others)
+    return cost(symbol, facts) < others

@@ -240,8 +240,18 @@ def tiles(constants: Constants) -> Array:
     return np.ascontiguousarray(turns).reshape(-1)
 
 
+def are_rows_apart(rows: int, piece: int) -> bool:
+    """Whether each of so many rows of a window, of `piece` inputs, is filled up to sixteens: where that is no
+    more of them than for the whole window. Inputs of one are near each other then."""
+    return rows * (-piece % 16) < 16
+
+
 def sixteens(constants: Constants) -> Array:
-    """The weights of every channel, filled up with zeros to sixteens: see conv2d_gathered_mve.inc."""
+    """The weights of every channel, or of every row of its window, filled up with zeros to sixteens: see
+    conv2d_gathered_mve.inc."""
+    _, height, width, depth = constants.weight.shape
+    if are_rows_apart(height, width * depth):
+        return row_sixteens(constants)
     rows = constants.rows
     return np.pad(rows, ((0, 0), (0, -rows.shape[1] % 16))).reshape(-1)
 

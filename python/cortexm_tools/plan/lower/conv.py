@@ -36,6 +36,7 @@ from .neighbours import (
     is_dense_best,
     join_columns,
     join_neighbours,
+    join_windows,
 )
 from .transposed import (
     FLOAT_PHASES,
@@ -133,14 +134,27 @@ def _copying(
         pays = widened.pays(facts, most, planes.pay(isa, others))
         return (replace(alone, copies=widened.SYMBOL),) if pays else ()
     most = instructions_mve(others, wide=False)
-    changes = {symbol: gathered.in_one_row(symbol, facts) for symbol in gathered.SYMBOLS}
+    ways = [_gathering(symbol, alone, facts) for symbol in gathered.SYMBOLS]
+    changed = {way.copies: {**facts, **way.joined} for way in ways}
     paying = [
-        symbol
-        for symbol, changed in changes.items()
-        if gathered.pays(symbol, facts | changed, most, one_row=bool(changed))
+        way
+        for way in ways
+        if gathered.pays(way.copies, changed[way.copies], most, one_row="in_h" in way.joined)
     ]
-    paying.sort(key=lambda symbol: gathered.instructions(symbol, facts | changes[symbol]))
-    return tuple(replace(alone, copies=symbol, joined=changes[symbol]) for symbol in paying)
+    paying.sort(key=lambda way: gathered.instructions(way.copies, changed[way.copies]))
+    return tuple(paying)
+
+
+def _gathering(symbol: str, alone: _Layer, facts: Mapping[str, int]) -> _Layer:
+    """The layer for a kernel that copies the image, with the pixels, or rows, that it takes for one."""
+    joined = join_windows(symbol, alone.constants.weight, facts)
+    layer = alone if joined is None else _with(alone, joined)
+    row = gathered.in_one_row(symbol, {**facts, **layer.joined})
+    if row:
+        weight = layer.constants.weight
+        turned = weight.reshape(len(weight), 1, row["kernel_w"], -1)
+        layer = replace(layer, constants=replace(layer.constants, weight=turned))
+    return replace(layer, copies=symbol, joined={**layer.joined, **row})
 
 
 def _columns(

@@ -26,7 +26,7 @@ from ...ir import Array
 from ...ir.fixed_point import I64
 from ...ir.geometry import Window
 from ...target import Isa, Target
-from ..kernels import gemm, planes
+from ..kernels import gathered, gemm, planes
 from .groups import in_groups
 
 NEIGHBOURS = "neighbours"
@@ -124,6 +124,38 @@ def join_neighbours(
         if each < _SHARE[target.isa] * alone and added <= _MOST_BYTES and cost < best:
             best, found = cost, joined
     return found
+
+
+def join_windows(symbol: str, weight: Array, fields: Mapping[str, int]) -> Joined | None:
+    """The same for a kernel that gathers windows: those of neighbours overlap, so that one which has room in
+    as many vectors is gathered for several of them; one column of two inputs takes less time than of one.
+
+    Args:
+        symbol: of the kernel.
+        weight, fields: as of `join_neighbours`; `groups` too.
+    """
+    if fields["groups"] > 1 or weight.shape[0] > _MOST_OUTPUTS:
+        return None
+
+    def of(more: Mapping[str, int]) -> float:
+        changed = {**fields, **more}
+        return gathered.cost(symbol, {**changed, **gathered.in_one_row(symbol, changed)})
+
+    alone = best = of({})
+    found = None
+    for joined in _ways(weight, fields, 2):
+        each = of(joined.fields)
+        added = _filled(joined.weight) - _filled(weight)
+        tables = _PER_CHANNEL * (len(joined.weight) - len(weight))
+        cost = each + _PER_BYTE * (added + tables)
+        if each < _SHARE[Isa.MVE] * alone and added <= _MOST_BYTES and cost < best:
+            best, found = cost, joined
+    return found
+
+
+def _filled(weight: Array) -> int:
+    """Bytes of weights whose rows are filled up to sixteens."""
+    return int(len(weight) * -(-weight[0].size // 16) * 16)
 
 
 def instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool) -> float:

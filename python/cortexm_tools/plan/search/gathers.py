@@ -38,12 +38,15 @@ def copying(whole: WholeCalls) -> Spare:
 
 
 def not_worth_their_code(graph: Graph, lowerings: Lowerings) -> frozenset[str]:
-    """Those of them that no convolution takes."""
+    """Those of them that no convolution takes. Without one its layers may take another."""
     avoid: frozenset[str] = frozenset()
-    for symbol in gathered.SYMBOLS:
-        if not is_worth_its_code(WholeCalls(graph, lowerings, avoid), symbol):
-            avoid |= {symbol}
-    return avoid
+    while True:
+        whole = WholeCalls(graph, lowerings, avoid)
+        left = [symbol for symbol in gathered.SYMBOLS if symbol not in avoid]
+        useless = next((each for each in left if not is_worth_its_code(whole, each)), None)
+        if useless is None:
+            return avoid
+        avoid |= {useless}
 
 
 def is_worth_its_code(whole: WholeCalls, symbol: str) -> bool:
