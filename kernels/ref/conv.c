@@ -80,8 +80,21 @@ void cortexm_conv2d_fours_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, c
     cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
 }
 
+void cortexm_conv2d_plain_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
+                                 const int32_t *bias, int8_t *out, void *scratch)
+{
+    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
 void cortexm_conv2d_few_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
                                const int32_t *bias, int8_t *out, void *scratch)
+{
+    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
+void cortexm_conv2d_few_from_16_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                       const int8_t *weight, const int32_t *bias, int8_t *out,
+                                       void *scratch)
 {
     cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
 }
@@ -179,6 +192,13 @@ void cortexm_depthwise_ring_s8_ref(const cortexm_ring_s8_t *p, const int32_t *po
 void cortexm_depthwise_conv2d_3x3_relu_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
                                            const int8_t *weight, const int32_t *bias, int8_t *out,
                                            void *scratch)
+{
+    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
+void cortexm_depthwise_conv2d_3x3_relu_from_16_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                                      const int8_t *weight, const int32_t *bias,
+                                                      int8_t *out, void *scratch)
 {
     cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
 }

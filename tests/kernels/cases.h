@@ -38,7 +38,9 @@ typedef enum {
     CONV_DIRECT,
     CONV_WIDENED,
     CONV_GEMM4,
+    CONV_PLAIN,
     CONV_FEW,
+    CONV_FEW_FROM_16,
     CONV_TILES,
     CONV_TWOS,
     CONV_SIGNED_TWOS,
@@ -54,6 +56,7 @@ typedef enum {
     DEPTHWISE8,
     DEPTHWISE16,
     DEPTHWISE16_RELU,
+    DEPTHWISE16_RELU_FROM_16,
     DEPTHWISE_PIXEL4,
     DEPTHWISE_PIXEL8,
     TRANSPOSE,
@@ -94,7 +97,9 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise_blocks_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_BLOCKS)
 #define depthwise_left_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_LEFT)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
+#define conv_plain_s8_case(variant, ref) conv_case(variant, ref, CONV_PLAIN)
 #define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
+#define conv_few_from_16_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW_FROM_16)
 #define conv_widened_s8_case(variant, ref) conv_case(variant, ref, CONV_WIDENED)
 #define conv_gathered_s8_case(variant, ref) conv_case(variant, ref, CONV_GATHERED)
 #define conv_folded_s8_case(variant, ref) conv_case(variant, ref, CONV_FOLDED)
@@ -105,6 +110,8 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)
 #define depthwise16_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE16)
 #define depthwise16_relu_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE16_RELU)
+#define depthwise16_relu_from_16_s8_case(variant, ref)                                             \
+    conv_case(variant, ref, DEPTHWISE16_RELU_FROM_16)
 #define depthwise_pixel4_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL4)
 #define depthwise_pixel8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL8)
 

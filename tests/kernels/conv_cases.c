@@ -248,22 +248,25 @@ static int32_t columns_size(int32_t kernel, int32_t stride, int32_t dilation, in
 static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
                          conv_kind_t any_kind)
 {
-    const int is_relu = any_kind == DEPTHWISE16_RELU || any_kind == CONV_FEW;
-    const conv_kind_t kind = any_kind == DEPTHWISE16_RELU ? DEPTHWISE16
-                             : any_kind == DEPTHWISE_LEFT ? DEPTHWISE_WINDOW_ROWS
-                             : any_kind == CONV_FOLDED    ? CONV_GATHERED
-                                                          : any_kind;
+    const int is_from_16 = any_kind == CONV_FEW_FROM_16 || any_kind == DEPTHWISE16_RELU_FROM_16;
+    const conv_kind_t kind = any_kind == DEPTHWISE16_RELU || any_kind == DEPTHWISE16_RELU_FROM_16 ? DEPTHWISE16
+                             : any_kind == DEPTHWISE_LEFT                                         ? DEPTHWISE_WINDOW_ROWS
+                             : any_kind == CONV_FOLDED                                            ? CONV_GATHERED
+                             : any_kind == CONV_PLAIN                                             ? CONV_GEMM4
+                             : any_kind == CONV_FEW_FROM_16                                       ? CONV_FEW
+                                                                                                  : any_kind;
+    const int is_relu = (kind == DEPTHWISE16 && any_kind != DEPTHWISE16) || kind == CONV_FEW;
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     cortexm_conv_s8_t p;
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1 + is_from_16, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (!is_from_16 && one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
-    const int32_t group_out = kind == CONV_FEW ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
-    const int has_groups = kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8);
+    const int32_t group_out = kind == CONV_FEW || any_kind == CONV_PLAIN ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
+    const int has_groups = any_kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8);
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;

@@ -456,12 +456,15 @@
     K(conv2d_gathered_s8, mve, conv_gathered_s8_case)                                              \
     K(conv2d_folded_s8, mve, conv_folded_s8_case)                                                  \
     K(conv2d_direct_s8, mve, conv_direct_s8_case)                                                  \
+    K(conv2d_few_from_16_s8, mve, conv_few_from_16_s8_case)                                        \
     K(conv2d_few_s8, mve, conv_few_s8_case)                                                        \
+    K(conv2d_plain_s8, mve, conv_plain_s8_case)                                                    \
     K(conv2d_s8, mve, conv_gemm4_s8_case)                                                          \
     K(conv2d_s8w4, mve, conv_gemm4_s8w4_case)                                                      \
     K(depthwise_conv2d_pixel_s8, mve, depthwise_pixel8_s8_case)                                    \
     K(depthwise_conv2d_pixel_s16, mve, depthwise_pixel8_s16_case)                                  \
     K(depthwise_ring_s8, mve, ring_right_s8_case)                                                  \
+    K(depthwise_conv2d_3x3_relu_from_16_s8, mve, depthwise16_relu_from_16_s8_case)                 \
     K(depthwise_conv2d_3x3_relu_s8, mve, depthwise16_relu_s8_case)                                 \
     K(depthwise_conv2d_3x3_s8, mve, depthwise16_s8_case)                                           \
     K(depthwise_conv2d_blocks_s8, mve, depthwise_blocks_s8_case)                                   \

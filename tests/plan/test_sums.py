@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,13 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.check.sums import SUMS_32, check_ends, check_pairs, largest_int16_sum
+from cortexm_tools.plan.check.sums import (
+    SUMS_32,
+    check_ends,
+    check_fours,
+    check_pairs,
+    largest_int16_sum,
+)
 from cortexm_tools.plan.kernels.table import variants
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
@@ -231,10 +238,49 @@ def test_pixels_of_few_inputs(
     plan = check_plan(make_plan(net.finish(y), Target.parse("cortex-m55")))
     (step,) = plan.steps
     (call,) = step.calls
-    assert call.kernel.op == ("conv2d_few" if few else "conv2d")
+    plain = "conv2d" if outputs % 4 else "conv2d_plain"
+    assert call.kernel.op == ("conv2d_few_from_16" if few else plain)
     if few:
         for changed in ({"in_c": 40}, {"kernel_w": 3}, {"in_x0": -1}, {"out_c": 6}):
             fields = tuple((dict(call.fields) | changed).items())
             other = replace(step, calls=(replace(call, fields=fields),))
             with pytest.raises(CortexMError, match="windows are not pixels as"):
                 check_ends(plan, other)
+
+
+def test_what_no_layer_of_a_model_needs_is_in_no_kernel() -> None:
+    """One layer that needs it is enough: then all take the larger kernels."""
+
+    def plan_of(*others: tuple[int, int, int]) -> Plan:
+        net = Net("parts", 1)
+        x = net.input((1, 16, 24, 24))
+        shared: dict[str, Any] = {"padding": (0, 0, 0, 0), "relu": True}
+        y = net.conv(x, 16, (1, 1), **shared)
+        outs = [net.conv(y, 16, (3, 3), depthwise=True, relu=True), net.conv(x, 16, (2, 2))]
+        for inputs, outputs, groups in others:
+            outs.append(net.conv(net.input((1, inputs, 9, 9)), outputs, groups=groups))
+        return make_plan(net.finish(*outs), Target.parse("cortex-m55"))
+
+    def kernels_of(plan: Plan) -> list[str]:
+        return [call.kernel.op for step in plan.steps for call in step.calls][:3]
+
+    few, whole = "conv2d_few", "conv2d"
+    rows = "depthwise_conv2d_3x3_relu"
+    alone = [f"{few}_from_16", f"{rows}_from_16", f"{whole}_plain"]
+    assert sorted(kernels_of(plan_of())) == sorted(alone)
+    assert sorted(kernels_of(plan_of((16, 20, 1)))) == sorted(alone)
+    for other, expected in (
+        ((8, 16, 1), [few, rows, f"{whole}_plain"]),
+        ((16, 18, 1), [*alone[:2], whole]),
+        ((32, 32, 2), [*alone[:2], whole]),
+    ):
+        assert sorted(kernels_of(plan_of(other))) == sorted(expected)
+    plan = plan_of()
+    for step in plan.steps:
+        (call,) = step.calls
+        check_fours(plan, step)
+        changes = [{"in_c": 8}] if "from_16" in call.kernel.op else [{"out_c": 18}, {"groups": 2}]
+        for changed in changes:
+            fields = tuple((dict(call.fields) | changed).items())
+            with pytest.raises(CortexMError, match="would leave out outputs|no pixels of 8"):
+                check_fours(plan, replace(step, calls=(replace(call, fields=fields),)))

@@ -102,7 +102,7 @@ def test_the_arena_is_no_larger() -> None:
     for outputs in (512, 16):  # the former need a tile, and no columns
         x = net.conv(x, outputs, (1, 1), padding=(0, 0, 0, 0))
     plan = make_plan(unclamped(net.finish(x)), M55)
-    assert kernels_of(plan) == {"conv2d"}
+    assert kernels_of(plan) == {"conv2d_plain"}
 
 
 def test_results_on_the_board(tmp_path: Path) -> None:

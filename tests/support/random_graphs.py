@@ -239,9 +239,13 @@ def random_layer(seed: int, codes: DType = DType.S8) -> Graph:
     elif seed % 10 <= 7:
         edge = [int(v) for v in pick(0, 2, 4)]
         odd = int(seed in (27, 47))  # a channel that is left of fours
-        x = net.input((1, 4 * (seed % 3) + 8 + odd, height, width), codes)
+        twos = seed % 120 == 16  # pixels of eight channels
+        x = net.input(
+            (1, 8 if twos else 4 * (seed % 3) + 8 + odd, height, 8 if twos else width), codes
+        )
         net.inputs.pop(0)
         step, relu = (int(pick(1, 3)),) * 2, seed % 40 == 16 and codes is DType.S8
+        step, edge = ((1, 1), [1] * 4) if twos else (step, edge)
         x = net.conv(x, net.shape(x)[1], (3, 3), step, tuple(edge), depthwise=True, relu=relu)  # type: ignore[arg-type]
     elif seed % 10 == 8:
         single = seed % 20 == 8  # channel

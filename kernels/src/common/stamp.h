@@ -206,6 +206,7 @@
 #undef GATHER_s8
 #undef HAS_COLUMNS
 #undef HAS_COLUMNS_dsp
+#undef HAS_EIGHTS
 #undef HIGH_HALF
 #undef INSTRUCTION
 #undef INSTRUCTION_amax
@@ -224,7 +225,9 @@
 #undef IS_HALF
 #undef IS_MODERATE
 #undef IS_PAIRED
+#undef IS_PLAIN
 #undef IS_POSITIVE
+#undef IS_RELU
 #undef IS_ROW
 #undef IS_ROWS
 #undef IS_SINGLE

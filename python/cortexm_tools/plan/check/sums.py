@@ -194,12 +194,12 @@ def check_columns(plan: Plan, step: Step) -> None:
             )
 
 
-_BLOCKS = {"linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
+_BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
 
 
 def check_fours(plan: Plan, step: Step) -> None:
     """Every call that reads rows of any length as words has rows of one word at least, and every one that
-    makes blocks of outputs only leaves none.
+    makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others.
 
     Raises:
         CortexMError: names the layer.
@@ -209,9 +209,15 @@ def check_fours(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"rows are shorter than a word of {call.kernel.symbol}", where=str(step.op.layer)
             )
-        if call.kernel.op in _BLOCKS and call.int_fields["out_features"] % _BLOCKS[call.kernel.op]:
+        fields, op = call.int_fields, call.kernel.op
+        outputs = fields.get("out_c", fields.get("out_features", 0))
+        if op in _BLOCKS and (outputs % _BLOCKS[op] or fields.get("groups", 1) != 1):
             raise CortexMError(
                 f"{call.kernel.symbol} would leave out outputs", where=str(step.op.layer)
+            )
+        if op.endswith("_from_16") and fields["in_c"] < 16:
+            raise CortexMError(
+                f"{call.kernel.symbol} has no pixels of 8 channels", where=str(step.op.layer)
             )
 
 

@@ -210,6 +210,16 @@ def _few_outputs(limit: int, least: int = 1) -> Callable[[Facts], bool]:
     )
 
 
+def _no_eights(facts: Facts) -> bool:
+    """No convolution of the model reads pixels of 8 channels."""
+    return bool(facts.get("no_eights", False))
+
+
+def _plain(facts: Facts) -> bool:
+    """A convolution for outputs in fours, as all of the model are, with one group."""
+    return bool(facts.get("all_plain", False) and facts["out_c"] % 4 == 0)
+
+
 def _all_in_blocks(size: int) -> Callable[[Facts], bool]:
     """linear: no layer of the model has outputs that are left of blocks of so many."""
     return lambda facts: bool(facts["all_outputs"] % size == 0)
@@ -521,6 +531,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_inputs": _few_inputs,
     "few_outputs_dsp": _few_outputs(4),
     "few_outputs_mve": _few_outputs(8, least=2),
+    "no_eights": _no_eights,
+    "plain": _plain,
     "all_in_fours": _all_in_blocks(4),
     "all_in_eights": _all_in_blocks(8),
     "tiles": _tiles,

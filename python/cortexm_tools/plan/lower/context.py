@@ -84,6 +84,8 @@ class Lowerings:
         self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
         self.few_rows_alone = all(_has_few_rows(graph, op) for op in graph.ops)
         self.pixels_alone = all(_is_pixel(graph, op) for op in graph.ops)
+        self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
+        self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
         self.target = target
         self.choice = choice
         self.joined = frozenset(
@@ -157,6 +159,24 @@ def _is_pixel(graph: Graph, op: Op) -> bool:
     return not is_average or graph.tensors[op.outputs[0]].shape[2:] == (1, 1)
 
 
+def _has_no_eights(graph: Graph, op: Op) -> bool:
+    """Whether an operator is no convolution of pixels of 8 channels."""
+    return not isinstance(op.attrs, ops.ConvAttrs) or graph.tensors[op.inputs[0]].shape[1] != 8
+
+
+def _is_plain(graph: Graph, op: Op) -> bool:
+    """Whether an operator is no convolution, nor a linear layer, which may become one; or has one group, or
+    one for each channel, and outputs in fours."""
+    shape = graph.tensors[op.outputs[0]].shape if op.outputs else ()
+    if isinstance(op.attrs, ops.Linear):
+        return shape[-1] % 4 == 0
+    if isinstance(op.attrs, ops.Conv2d):
+        return op.attrs.groups == 1 and shape[1] % 4 == 0
+    if isinstance(op.attrs, ops.DepthwiseConv2d):
+        return shape[1] % 4 == 0
+    return not isinstance(op.attrs, ops.TransposeConv2d)
+
+
 class Selector:
     """Turns an operator into calls and collects the constants they need.
 
@@ -222,6 +242,8 @@ class Selector:
                 "tiles": self._lowerings.tiles,
                 "few_rows_alone": self._lowerings.few_rows_alone,
                 "pixels_alone": self._lowerings.pixels_alone,
+                "no_eights": self._lowerings.no_eights,
+                "all_plain": self._lowerings.all_plain,
                 **(facts or {}),
             },
             choice=self._lowerings.choice,

@@ -16,7 +16,8 @@ from ..types import Call
 _SHARE = 0.95  # of the instructions at most, so that estimates that are wrong do no harm
 _SLOWER = 1.05  # times what a layer took before, at most …
 _SMALL = 0.01  # … if that is more than such a part of all
-_TILES, _OTHERS = "conv2d_tiles", ("conv2d", "conv2d_few")
+_TILES, _FEW = "conv2d_tiles", ("conv2d_few", "conv2d_few_from_16")
+_OTHERS = ("conv2d", "conv2d_plain", *_FEW)
 
 
 def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
@@ -28,7 +29,7 @@ def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
         if call.kernel.op == _TILES:
             if old.kernel.serves != "conv2d":
                 continue  # a linear layer of few products, which takes what convolutions take
-            if old.kernel.op == "conv2d_few":
+            if old.kernel.op in _FEW:
                 return False  # it keeps a pixel's inputs in registers
             each = _plain(old), _instructions(call.int_fields)
             costs.append((call.turns * each[0], call.turns * each[1]))
