@@ -169,8 +169,8 @@ def float_call(
 
 
 def _are_planes(kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
-    """Whether each channel is a group whose pixels lie by themselves, of which the kernel with DSP instructions
-    takes several at a time, with weights as they are."""
+    """Whether each channel is a group whose pixels lie by themselves: the kernel with DSP instructions
+    takes several of these at a time, with weights as they are."""
     strides, groups = fields["in_strides"], fields["groups"]
     assert isinstance(strides, tuple) and isinstance(groups, int)
     are_channels = are_float_channels(weight.shape, groups)
