@@ -60,6 +60,19 @@ class Attention(nn.Module):
         return F.scaled_dot_product_attention(q, k, v, **self.given)
 
 
+class Placed(Attention):
+    """With a bias that layers make of distances, as relative positions in timm."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layers = nn.Linear(1, 8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, HEADS), nn.Dropout(0.0)
+        self.bias = nn.Sequential(*layers)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        bias = self.bias(DISTANCE.reshape(ROWS, ROWS, 1)).permute(2, 0, 1)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+
+
 class Forms(nn.Module):
     """An output for each."""
 
@@ -76,12 +89,13 @@ class Forms(nn.Module):
         )
         self.own = nn.MultiheadAttention(WIDTH, HEADS)
         self.cross = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+        self.placed = Placed()
 
     def forward(self, x: Tensor, memory: Tensor, padding: Tensor) -> Any:
         turned = x.transpose(0, 1)
         own, shares = self.own(turned, turned, turned, attn_mask=LATER)
         crossed, _ = self.cross(x, memory, memory, key_padding_mask=padding, need_weights=False)
-        return (*(form(x) for form in self.forms), own, shares, crossed)
+        return (*(form(x) for form in self.forms), own, shares, crossed, self.placed(x))
 
 
 def executorch(module: nn.Module, samples: Sequence[tuple[Tensor, ...]]) -> list[list[Array]]:
@@ -125,7 +139,7 @@ def test_attention_computes_on_codes() -> None:
     }
     assert floats == {"dequantize"}
     kinds = [op.kind for op in graph.ops]
-    assert (kinds.count("softmax"), kinds.count("where")) == (5, 4)
+    assert (kinds.count("softmax"), kinds.count("where")) == (6, 4)
     assert not {"activation", "mul", "add_scalar"} & set(kinds)
     rows = [tuple(x.numpy() for x in sample) for sample in samples]
     real = run_in_order(lowered.float_module, rows)

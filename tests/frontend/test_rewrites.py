@@ -142,6 +142,9 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
         y, torch.full_like(y, -0.5), torch.ones_like(y)))(c(x)), conv()), [IMAGE], 1e-4),
     "permuted": (lambda: Net(lambda c, d, x: d(c(x.permute(0, 3, 1, 2)).reshape(1, 8, 4, 16)),
                              conv(), nn.Conv2d(8, 4, 1)), [(1, 8, 8, 8)], 1e-4),
+    "scaled_channels": (lambda: Net(lambda c, d, x: d(c(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+                                                      * torch.arange(1.0, 9.0).reshape(1, 8, 1, 1)),
+                                    nn.Linear(8, 8), conv()), [IMAGE], 1e-4),
     "dilated": (lambda: Net(lambda a, b, x: F.max_pool2d(b(F.relu(a(x))), 2, 1, 1, (2, 1)),
                             nn.Conv2d(8, 8, 3, dilation=(1, 2)),
                             nn.Conv2d(8, 8, 3, 1, 2, dilation=2, groups=8)), [IMAGE], 1e-4),

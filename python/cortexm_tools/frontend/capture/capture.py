@@ -66,6 +66,7 @@ _DROPOUT = {
     _aten.alpha_dropout.default,
     _aten.feature_alpha_dropout.default,
 }
+_ALIASES = {_aten.detach.default, _aten.alias.default}
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ def capture(
         return precision_of(module_path(node.meta.get("nn_module_stack")))
 
     given = states
+    _drop_inactive(graph)
     outside_place(graph)
     if rewritten:
         fold_constants(graph)
@@ -217,6 +219,14 @@ def _hidden_state(text: str) -> CortexMError:
     )
 
 
+def _drop_inactive(graph: GraphModule) -> None:
+    """Take out what gives its operand: rewrites look for what is on both sides of it."""
+    for node in list(graph.graph.nodes):
+        if node.target in _ALIASES or node.target in _DROPOUT and node.args[2] is False:
+            node.replace_all_uses_with(node.args[0])
+            graph.graph.erase_node(node)
+
+
 def _simplify(graph: GraphModule) -> None:
     """Rewrite what would get in the way later; every rewrite keeps the values."""
     for node in list(graph.graph.nodes):
@@ -227,11 +237,5 @@ def _simplify(graph: GraphModule) -> None:
         elif node.target in (_aten.relu6.default, _aten.relu6_.default):
             node.target = _aten.hardtanh.default
             node.args = (node.args[0], 0.0, 6.0)
-        elif node.target in _DROPOUT and node.args[2] is False:
-            node.replace_all_uses_with(node.args[0])
-            graph.graph.erase_node(node)
-        elif node.target is _aten.detach.default or node.target is _aten.alias.default:
-            node.replace_all_uses_with(node.args[0])
-            graph.graph.erase_node(node)
     graph.graph.eliminate_dead_code()
     graph.recompile()

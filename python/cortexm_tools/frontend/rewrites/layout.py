@@ -6,7 +6,8 @@
   another order, the input is copied to channels_last first. The copy moves codes; the plan, which
   chooses its own orders, drops it.
 * Arithmetic on two tensors of different shapes is quantized only for one value a channel in
-  channels_last order. In other cases the smaller one is expanded.
+  channels_last order. An image that is in this order as a permutation has made it is copied to it: what
+  ExecuTorch makes of a permutation is contiguous. In other cases the smaller one is expanded.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ _ARITHMETIC = {
     _aten.add.Tensor, _aten.sub.Tensor, _aten.mul.Tensor, _aten.div.Tensor,
     _aten.add_.Tensor, _aten.sub_.Tensor, _aten.mul_.Tensor, _aten.div_.Tensor,
 }  # fmt: skip
+_PERMUTATIONS = {
+    _aten.permute.default, _aten.transpose.int, _aten.movedim.int, _aten.movedim.intlist,
+    _aten.view.default, _aten.reshape.default, _aten.unflatten.int,
+}  # fmt: skip
 _COMMUTATIVE = {_aten.add.Tensor, _aten.mul.Tensor, _aten.add_.Tensor, _aten.mul_.Tensor}
 
 
@@ -40,9 +45,11 @@ def fit_layouts(module: GraphModule) -> None:
             if changed:
                 _renew(node)
             if node.target in _CONVOLUTIONS and not _is_channels_last(node):
-                changed |= _order_input(node)
+                changed |= _order(node, node.args[0])
             elif node.target in _ARITHMETIC and _needs_expansion(node):
                 changed |= _expand(node)
+            elif node.target in _ARITHMETIC and (image := _permuted(node)) is not None:
+                changed |= _order(node, image)
     if changed:
         module.recompile()
 
@@ -74,8 +81,8 @@ def _insert(node: Node, target: Any, *args: Any, **kwargs: Any) -> Node:
     return call
 
 
-def _order_input(node: Node) -> bool:
-    source: Any = node.args[0]
+def _order(node: Node, source: Any) -> bool:
+    """Gives `node` a copy of an input in channels_last order."""
     value = _value(source)
     if not isinstance(value, torch.Tensor) or value.dtype != torch.float32 or value.dim() != 4:
         return False
@@ -99,6 +106,27 @@ def _needs_expansion(node: Node) -> bool:
             per_channel and _is_channels_last(node.args[0]) and _is_channels_last(node.args[1])
         )
     return True
+
+
+def _permuted(node: Node) -> Node | None:
+    """The image of an operator on it and one value a channel, where a permutation has made its order."""
+    shape = node.meta["val"].shape if _value(node) is not None else ()
+    images = [each for each in node.all_input_nodes if _value(each) is not None]
+    images = [each for each in images if _value(each).shape == shape]
+    if len(shape) != 4 or len(images) != 1 or len(node.all_input_nodes) != 2:
+        return None
+    waiting, seen = list(images), set(images)
+    while waiting:
+        each = waiting.pop()
+        if each.target in _PERMUTATIONS:
+            return images[0]
+        if each.target in _CONVOLUTIONS:
+            continue
+        more = [n for n in each.all_input_nodes if n not in seen and _value(n) is not None]
+        more = [n for n in more if _value(n).shape == shape]
+        seen.update(more)
+        waiting += more
+    return None
 
 
 def _expand(node: Node) -> bool:
