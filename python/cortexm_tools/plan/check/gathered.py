@@ -11,7 +11,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...errors import CortexMError
-from ...target import Isa
 from ..types import Call, Plan, ScratchArg, Step
 
 
@@ -42,7 +41,7 @@ def check_gathered(plan: Plan, step: Step) -> None:
 
 
 _POOLS = {"max_pool2d_rows": (1, 16), "avg_pool2d_rows": (2, 8)}  # bytes of scratch, lanes
-_LEAST_CHANNELS = {Isa.MVE: 8}  # of avg_pool2d_pixel; else 4
+_LEAST_CHANNELS = {"mve": 8}  # of avg_pool2d_pixel; else 4
 
 
 def check_pooled(plan: Plan, step: Step) -> None:
@@ -87,7 +86,7 @@ def _is_first_window(call: Call) -> bool:
     are_inside = (y >= 0) & (y < fields["in_h"]) & (x >= 0) & (x < fields["in_w"])
     places = y * fields["in_row_stride"] + x * fields["channels"]
     are_next = places == np.arange(len(rows)) * fields["channels"]
-    least = _LEAST_CHANNELS.get(call.kernel.isa, 4)
+    least = _LEAST_CHANNELS.get(call.kernel.isa.value, 4)
     is_one = fields["out_h"] == fields["out_w"] == 1 and len(rows) < 256
     return bool(is_one and fields["channels"] >= least and (are_inside & are_next).all())
 

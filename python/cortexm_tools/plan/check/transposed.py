@@ -294,7 +294,11 @@ def _are_weights(
             if row is not None and column is not None:
                 wanted[group * group_out + o, channel, i, k] = weight[c, o, row, column]
                 counts[group * group_out + o, channel, i, k] = 1
-    pack = FORMS[call.kernel.pack].weights if call.kernel.pack else lambda plain: plain.weight
+    # Planes of channels that are groups have their weights as they are.
+    strides = dict(call.fields).get("in_strides")
+    is_plane = group_out == 1 and groups == in_c and isinstance(strides, tuple) and strides[1] != 1
+    is_plain = not call.kernel.pack or call.kernel.pack == "float_beside" and is_plane
+    pack = (lambda plain: plain.weight) if is_plain else FORMS[call.kernel.pack].weights
     values, some = (
         pack(Constants(each, np.zeros(0, np.float32), groups=groups)).reshape(-1)
         for each in (wanted, counts)

@@ -37,12 +37,11 @@ from ...target import Isa, Target
 # Instructions an element, roughly, as `python -m benchmarks.sweep` counts them: of a table, of what costs
 # most, and of others.
 _TABLE = {Isa.MVE: 0.5, Isa.DSP: 2.5}
-_LAYERS = (ops.Conv2d, ops.DepthwiseConv2d, ops.TransposeConv2d, ops.Linear)
 _COSTS: dict[type[Attrs], Mapping[Isa, float]] = {
     ops.Mul: {Isa.MVE: 3.5, Isa.DSP: 9},
     ops.Div: {Isa.MVE: 30, Isa.DSP: 30},
-    **dict.fromkeys(_LAYERS, {Isa.MVE: 10, Isa.DSP: 30}),
 }
+_LAYERS = {Isa.MVE: 10, Isa.DSP: 30}
 _OTHERS = {Isa.MVE: 1, Isa.DSP: 2.5}
 _WITHOUT_SIMD = 2  # times those of DSP
 _PER_BYTE = 2  # instructions that a byte must save
@@ -125,9 +124,13 @@ def _follow(
     return _Function(of, elementwise.results(op, out, whole, table), layer)
 
 
+def _is_layer(op: Op) -> bool:
+    return isinstance(op.attrs, ops.ConvAttrs | ops.Linear)
+
+
 def _has_one_weight(op: Op, graph: Graph) -> bool:
     """Whether it is a layer whose results are each a product of one code."""
-    if not isinstance(op.attrs, _LAYERS):
+    if not _is_layer(op):
         return False
     if isinstance(op.attrs, ops.ConvAttrs):
         window = op.attrs.window
@@ -184,9 +187,13 @@ def _pays(replaced: list[Op], elements: int, target: Target, may_grow: bool) -> 
     if not may_grow:
         return False
     isa = target.isa if target.isa in _TABLE else Isa.DSP
-    saved = sum(_COSTS.get(type(op.attrs), _OTHERS)[isa] for op in replaced) - _TABLE[isa]
+    saved = sum(_costs(op)[isa] for op in replaced) - _TABLE[isa]
     times = 1 if target.isa in _TABLE else _WITHOUT_SIMD
     return times * saved * elements >= _PER_BYTE * elementwise.VALUES
+
+
+def _costs(op: Op) -> Mapping[Isa, float]:
+    return _LAYERS if _is_layer(op) else _COSTS.get(type(op.attrs), _OTHERS)
 
 
 def _with_tables(
