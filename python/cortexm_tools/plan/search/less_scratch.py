@@ -6,8 +6,8 @@ needs more than the limit give up the variant that they have, as long as there i
 limit is met. Operators below the limit keep their kernels.
 
 Without leave to use more, a kernel that copies an image or makes rows in scratch for speed alone is given up
-where the arena grows by it, as are neighbouring pixels computed as one, and conv2d_gathered, conv2d_folded
-and conv2d_direct where too few are left to be worth their code.
+where the arena grows by it, and conv2d_gathered, conv2d_folded and conv2d_direct where too few are left to be
+worth their code. Neighbouring pixels are computed apart then where a byte of scratch saves little by them.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir import Op
+from ...target import Isa
 from ..kernels import gathered
-from ..lower.neighbours import NEIGHBOURS, SQUARES
+from ..lower.neighbours import NEIGHBOURS, SQUARES, instructions_dsp, instructions_mve
 from ..lower.transposed import ROW_PHASES
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
 from .candidates import Candidates
 from .gathers import copying, is_worth_its_code
-from .whole import Spare
+from .whole import Spare, WholeCalls
 
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
 _POOLING = "cortexm_avg_pool2d_rows_s8_mve", "cortexm_max_pool2d_rows_s8_mve"
 _REWRITES = frozenset({NEIGHBOURS, ROW_PHASES, SQUARES})
 _WITH_ROWS = _REWRITES.union(_POOLING)
+_PER_BYTE = 8  # instructions that neighbours computed as one must save for one of scratch
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
 
 
@@ -65,6 +67,7 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice], ram_limit: in
     choice = choose(spare, ram_limit)
     copies = copying(choice[0].whole)
     some = copies | {pair for pair in _with_scratch(*choice, 0) if pair[1] in _WITH_ROWS}
+    some -= _worth_room(choice[0].whole)
     if not some:
         return choice
     least = choose(some, ram_limit)
@@ -79,6 +82,35 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice], ram_limit: in
     if not all(is_worth_its_code(whole, symbol) for symbol in gathered.SYMBOLS):
         choice = choose(spare | copies, ram_limit)
     return choice if _is_within(choice, size) else least
+
+
+def _worth_room(whole: WholeCalls) -> Spare:
+    """The operators whose neighbours, computed as one, save enough for what scratch they need more."""
+    return frozenset(
+        (op.outputs[0], NEIGHBOURS)
+        for op in whole.graph.ops
+        if NEIGHBOURS in whole.others(op) and _are_worth_room(whole, op)
+    )
+
+
+def _are_worth_room(whole: WholeCalls, op: Op) -> bool:
+    ways = whole.lowered(op).calls, whole.lowered(op, {NEIGHBOURS}).calls
+    if any(call.kernel.serves != "conv2d" for calls in ways for call in calls):
+        return True  # of others there is no estimate
+    (few, more), (many, less) = ((sum(map(_instructions, c)), sum(map(_scratch, c))) for c in ways)
+    return many - few >= _PER_BYTE * (more - less)
+
+
+def _instructions(call: Call) -> float:
+    symbol, fields = call.kernel.symbol, call.int_fields
+    if symbol in gathered.SYMBOLS:
+        return call.turns * gathered.instructions(symbol, fields)
+    of = instructions_mve if call.kernel.isa is Isa.MVE else instructions_dsp
+    return call.turns * of(fields, call.kernel.types.startswith("s16"))
+
+
+def _scratch(call: Call) -> int:
+    return sum(arg.nbytes for arg in call.args if isinstance(arg, ScratchArg))
 
 
 def _spare(choose: Callable[[Spare, int | None], Choice], ram_limit: int) -> Choice:
