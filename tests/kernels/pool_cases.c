@@ -49,6 +49,14 @@ int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most)
     outputs_t o;
 
     RANDOM_POOL(p, least, most);
+    if (least == 4 && one_in(16)) { /* more pixels than 16 bits have the sum of */
+        p.in_h = p.kernel_h = (uint16_t)between(1, 3);
+        p.in_w = p.kernel_w = (uint16_t)between(200, 300);
+        p.dilation_h = p.dilation_w = 1;
+        p.out_h = p.out_w = 1;
+        p.in_y0 = p.in_x0 = 0;
+        p.in_row_stride = p.in_w * p.channels + between(0, 3);
+    }
     clamp_range(&p.act_min, &p.act_max);
     in = random_bytes((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
     if (one_in(8)) { /* the largest sums */
