@@ -85,6 +85,14 @@ def shifted(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
     return torch.relu(result)
 
 
+def regions(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """Places' cosines are computed as rotary embeddings are in Hugging Face's models."""
+    with torch.autocast("cpu", enabled=False), torch.enable_grad():
+        x, places = first(x), torch.arange(8.0)
+        factors = places.cos()
+    return x * factors
+
+
 # name: (model, input shapes, relative tolerance of the rewritten float model)
 CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
     "conv1d": (
@@ -93,6 +101,7 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
     "conv1d_same": (lambda: Net(lambda c, x: c(x), nn.Conv1d(8, 4, 4, padding="same")),
                     [SEQUENCE], 1e-4),
     "written_parts": (lambda: Net(shifted, conv()), [IMAGE], 1e-4),
+    "regions": (lambda: Net(regions, conv()), [IMAGE], 1e-4),
     "conv2d_same": (lambda: Net(lambda c, x: c(x), nn.Conv2d(8, 4, (4, 3), padding="same")),
                     [IMAGE], 1e-4),
     "pools1d": (lambda: Net(lambda c, x: F.adaptive_avg_pool1d(

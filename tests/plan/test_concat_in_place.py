@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph
+from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.plan import Candidates, Chain, KernelChoice, Lowerings, Plan, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.memory.concat_in_place import joinable
@@ -24,6 +24,7 @@ from cortexm_tools.target import Target
 from tests.support.graphs import Net
 from tests.support.ownership import replay
 from tests.support.random_graphs import random_branches
+from tests.support.recurrent import add_layer
 
 CODES = (DType.S8, DType.S16)
 CPUS = ("cortex-m55", "cortex-m4", "cortex-m0")
@@ -80,6 +81,19 @@ def test_features_lie_beside_each_other() -> None:
     assert copies(plan) == [0]
     assert sorted({part.offset for part in plan.parts.values()}) == [0, 8, 16]
     assert not any(part.pitch for part in plan.parts.values())
+
+
+def test_last_states_lie_beside_each_other() -> None:
+    net = Net()
+    x = net.input((3, 1, 8), order=contiguous(3))
+    states = [add_layer(net, ops.Gru, x, 8, sequence=False)[0] for _ in range(2)]
+    graph = simplify(net.finish(net.concat(states, 0)))
+    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates.joined = joinable(graph)
+    plan = assemble(candidates, ())
+    replay(plan)
+    check_plan(plan)
+    assert copies(plan) == [0]
 
 
 def _outputs_and_inputs(net: Net, x: int) -> list[int]:

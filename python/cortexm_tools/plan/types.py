@@ -112,9 +112,10 @@ class Call:
 
     @cached_property
     def result(self) -> TensorArg | None:
-        """The tensor that it writes, the last one; None if it writes scratch alone."""
+        """The tensor that it writes, the last one; None if it writes scratch alone, which then comes
+        before that which it works in. Scratch of no bytes stands for a result that nothing reads."""
         scratch = [arg for arg in self.args if isinstance(arg, ScratchArg)]
-        is_apart = self.kernel.op == "index_offsets" or len(scratch) > 1
+        is_apart = self.kernel.op == "index_offsets" or (len(scratch) > 1 and scratch[0].nbytes > 0)
         return None if is_apart else self.tensors[-1]
 
     def turn(self, number: int) -> Call:

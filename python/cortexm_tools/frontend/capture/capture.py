@@ -37,6 +37,7 @@ from ..rewrites.bytes import byte_chains
 from ..rewrites.layout import fit_layouts
 from .export import check_real, export
 from .functional import functional, writes_to_parts
+from .regions import inline_regions
 from .runner import ModuleRunner, channels_last
 from .state import State, Stateless, alike, find_states
 
@@ -122,6 +123,7 @@ def capture(
         return precision_of(module_path(node.meta.get("nn_module_stack")))
 
     given = states
+    inline_regions(graph)
     _drop_inactive(graph)
     outside_place(graph)
     if rewritten:
