@@ -25,6 +25,7 @@ void *elements(element_t type, int32_t count, int special)
         if (type == F32) {
             static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 3e9f, -3e9f, 1e20f, 300.5f};
             const float value = special && between(0, 9) == 0 ? odd[between(0, 7)]
+                                : few                         ? (float)between(-2, 0)
                                                               : (float)between(-9999, 9999) / 16.0f;
 
             memcpy(at, &value, sizeof value);

@@ -170,9 +170,9 @@ int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref)
     p.pad_left = between(0, p.kernel_w - 1);
     p.count_pad_h = between(0, 1) * p.pad_top;
     p.count_pad_w = between(0, 1) * p.pad_left;
-    p.divisor = between(0, 2);
+    p.divisor = one_in(8) ? (1 << between(3, 22)) - between(1, 3) : between(0, 2);
     p.out_h = between(1, 4);
-    p.out_w = between(1, 4);
+    p.out_w = between(1, one_in(3) ? 15 : 4);
     /* Every window reaches into the image. */
     p.in_h = between(1, 4) + (p.out_h - 1) * p.stride_h;
     p.in_w = between(1, 4) + (p.out_w - 1) * p.stride_w;

@@ -594,8 +594,12 @@
     K(copy_x16, mve, copy_x16_case)                                                                \
     K(amax_s8, mve, extreme_s8_case)                                                               \
     K(amax_s16, mve, extreme_s16_case)                                                             \
+    K(amax_f32, mve, extreme_f32_case)                                                             \
     K(amin_s8, mve, extreme_s8_case)                                                               \
     K(amin_s16, mve, extreme_s16_case)                                                             \
+    K(amin_f32, mve, extreme_f32_case)                                                             \
+    K(mean_f32, mve, sum_f32_case)                                                                 \
+    K(sum_f32, mve, sum_f32_case)                                                                  \
     K(bilinear_s8, mve, bilinear_s8_case)                                                          \
     K(log_mel_s16s8, mve, log_mel_s16s8_case)                                                      \
     K(log_mel_s16s16, mve, log_mel_s16s16_case)

@@ -27,8 +27,15 @@ typedef struct {
 
 static inline cortexm_box_t cortexm_box(const int32_t *dims, int32_t rank)
 {
-    cortexm_box_t box = {dims, rank > 0 ? rank - 1 : 0, rank > 0 ? dims[rank - 1] : 1, {0}};
+    cortexm_box_t box;
 
+    box.dims = dims;
+    box.outer = rank > 0 ? rank - 1 : 0;
+    box.row = rank > 0 ? dims[rank - 1] : 1;
+    for (int32_t d = 0; d < box.outer; ++d) {
+        box.index[d] = 0;
+        __asm__ volatile("" ::: "memory"); /* not a call of memset, which takes longer than a short row */
+    }
     return box;
 }
 

@@ -17,6 +17,7 @@
 
 #include <arm_mve.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cortexm/requantize.h"
 
@@ -72,6 +73,40 @@ static inline void cortexm_store_mve(int8_t *out, int32x4_t value, int32_t count
                      :
                      : [count] "r"(count), [value] "w"(value), [out] "l"(out)
                      : "memory");
+}
+
+/* The vector `best` becomes x where that is larger, or smaller, or a NaN; a NaN in `best` stays. "lt" holds for NaNs, as
+ * it is what "ge" is not. Comparisons take subnormal numbers for zero. */
+#define CORTEXM_TAKE_LARGER(best, x) CORTEXM_TAKE_WHERE(best, x, best, x)
+#define CORTEXM_TAKE_SMALLER(best, x) CORTEXM_TAKE_WHERE(best, x, x, best)
+#define CORTEXM_TAKE_WHERE(best, x, less, more)                                                    \
+    "vptt.f32  eq, %q[" best "], %q[" best "]\n\t"                                                 \
+    "vcmpt.f32 lt, %q[" less "], %q[" more "]\n\t"                                                 \
+    "vorrt     %q[" best "], %q[" x "], %q[" x "]\n\t"
+
+/*
+ * `quotient` becomes x, which is lost, divided by a positive integer d below CORTEXM_QUOTIENT_LIMIT, rounded once:
+ * `divisor` and `inverse` are registers of d and -1 / d. q, the product of x with 1 / d, is less than two units of its
+ * last place off, so that the rest, q * d - x, has less than 2 d of these units, and is exact. With the rest times 1 / d,
+ * q is off by less than 2^-23 units before it is rounded, while x / d is at least 1 / 2d of one from halfway between
+ * two floats: there it cannot be, as such a number times d is no float. All is negative, so that zeros keep their signs.
+ * Of infinity there is no rest, and the product stays.
+ */
+#define CORTEXM_QUOTIENT_LIMIT (1 << 22)
+#define CORTEXM_QUOTIENT(x, quotient, divisor, inverse)                                            \
+    "vneg.f32  %q[" x "], %q[" x "]\n\t"                                                           \
+    "vmul.f32  %q[" quotient "], %q[" x "], %[" inverse "]\n\t"                                    \
+    "vfma.f32  %q[" x "], %q[" quotient "], %[" divisor "]\n\t"                                    \
+    "vpt.f32   eq, %q[" x "], %q[" x "]\n\t"                                                       \
+    "vfmat.f32 %q[" quotient "], %q[" x "], %[" inverse "]\n\t"
+
+/* The bits of a float, for a register of the core. */
+static inline int32_t cortexm_bits(float value)
+{
+    int32_t result;
+
+    memcpy(&result, &value, sizeof result);
+    return result;
 }
 
 /* Short copies, fills and sums: loops that take the last vector's remainder by themselves, which GCC 12

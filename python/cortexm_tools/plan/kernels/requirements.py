@@ -367,6 +367,11 @@ def _windows_inside(facts: Facts) -> bool:
     return bool(are_inside and is_dense and facts["kernel_h"] * facts["kernel_w"] > 1)
 
 
+def _moderate_divisor(facts: Facts) -> bool:
+    """Averages of floats that divide by less than CORTEXM_QUOTIENT_LIMIT in common/mve.h."""
+    return bool(max(facts["divisor"], facts["kernel_h"] * facts["kernel_w"]) < 1 << 22)
+
+
 def _wide_windows(facts: Facts) -> bool:
     """Windows of eight codes side by side or more in each of four rows or more, and none that others compute
     together with those beside them."""
@@ -543,6 +548,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "vector_columns": _vector_columns,
     "row_blocks": _row_blocks,
     "vector_rows": _vector_rows,
+    "moderate_divisor": _moderate_divisor,
     "several_groups": _several_groups,
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,

@@ -98,5 +98,5 @@ def _float_pool(
             "count_pad_w": counts[1],
             "divisor": attrs.divisor or 0,
         }
-    kernel = select.kernel(name, "f32", op)
+    kernel = select.kernel(name, "f32", op, fields)
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
