@@ -590,8 +590,8 @@
     K(lookup_u8s16, mve, lookup_in_turns_u8s16_case)                                               \
     K(fill_x8, mve, fill_x8_case)                                                                  \
     K(move_x8, mve, move_x8_case)                                                                  \
-    K(copy_x8, mve, copy_x8_case)                                                                  \
-    K(copy_x16, mve, copy_x16_case)                                                                \
+    K(copy_lanes_x8, mve, copy_lanes_x8_case)                                                      \
+    K(copy_lanes_x16, mve, copy_lanes_x16_case)                                                    \
     K(amax_s8, mve, extreme_s8_case)                                                               \
     K(amax_s16, mve, extreme_s16_case)                                                             \
     K(amax_f32, mve, extreme_f32_case)                                                             \

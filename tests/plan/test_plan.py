@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import cache
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cortexm_tools.emit import EmitOptions
 from cortexm_tools.emit.model import model_text
@@ -13,10 +17,12 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.check.lanes import check_lanes
 from cortexm_tools.plan.kernels.table import kernels
 from cortexm_tools.plan.lower.copies import cheapest_order, merge_dims
+from cortexm_tools.plan.lower.lanes import with_lanes
 from cortexm_tools.plan.memory.offsets import lower_bound, place
-from cortexm_tools.plan.types import Buffer
+from cortexm_tools.plan.types import Buffer, Step
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
@@ -165,10 +171,55 @@ def test_copies_walk_the_cheapest_dimensions(
     box: list[tuple[int, int, int]], scalar: list[int], mve: list[int]
 ) -> None:
     for isa, expected in (("scalar", scalar), ("mve", mve)):
-        (kernel,) = (k for k in kernels() if k.symbol == f"cortexm_copy_x8_{isa}")
+        kernel = next(k for k in kernels() if k.serves == "copy" and k.isa.value == isa)
         ordered = cheapest_order(box, kernel)
         assert [extent for extent, _, _ in ordered] == expected
         assert sorted(ordered) == sorted(box)
+
+
+@cache
+def columns_padded() -> tuple[Plan, Step]:
+    """A plan, and its step, whose last call gathers and scatters columns of images."""
+    net = Net()
+    plan = make_plan(
+        net.finish(net.pad(net.input((2, 6, 30, 4)), (0, 1, 0, 1), (0, 0, 2, 0), 3)), M55
+    )
+    (step,) = plan.steps
+    return plan, step
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    dims=st.lists(st.integers(0, 20), min_size=1, max_size=4),
+    size=st.sampled_from([1, 2]),
+    gap=st.integers(0, 2),
+    data=st.data(),
+)
+def test_lanes_move_what_a_box_does(
+    dims: list[int], size: int, gap: int, data: st.DataObject
+) -> None:
+    """Of any strides in the operand, negative ones too, and a result that is dense or has gaps."""
+    steps = data.draw(st.lists(st.integers(-40, 300), min_size=len(dims), max_size=len(dims)))
+    pitches = [math.prod(extent + gap for extent in dims[d + 1 :]) for d in range(len(dims))]
+    plan, step = columns_padded()
+    call = step.calls[-1]
+    fields = {"dims": tuple(dims), "in_stride": tuple(steps), "out_stride": tuple(pitches)}
+    kernel = replace(call.kernel, types=f"x{8 * size}")
+    made = with_lanes(replace(call, kernel=kernel, fields=tuple(fields.items())))
+    check_lanes(plan, replace(step, calls=(made,)))
+
+
+def test_lanes_that_are_elsewhere_are_found_out() -> None:
+    plan, step = columns_padded()
+    call = step.calls[-1]
+    check_lanes(plan, step)
+    named = {name: value for name, value in call.fields if name != "rank"}
+    assert {"outer_dims", "in_lanes", "out_lanes"} < named.keys()
+    for name, value in named.items():
+        wrong = (*value[:-1], value[-1] + 1) if isinstance(value, tuple) else int(value) + 1
+        fields = tuple((dict(call.fields) | {name: wrong}).items())
+        with pytest.raises(CortexMError, match="the lanes of a copy are not its box"):
+            check_lanes(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
 def copying(net: Net, out: int, cpu: str) -> list[str]:

@@ -173,6 +173,9 @@ extern "C" {
 
 #define CORTEXM_COPY(name) void name(const cortexm_copy_t *params, const void *in, void *out)
 
+#define CORTEXM_COPY_LANES(name)                                                                   \
+    void name(const cortexm_copy_lanes_t *params, const void *in, void *out)
+
 /* Functions of every element. `out` may equal `in`. */
 #define CORTEXM_UNARY(name, params_type, type)                                                     \
     void name(const params_type *params, const type *in, type *out)
@@ -801,8 +804,8 @@ CORTEXM_COPY(cortexm_copy_x32_scalar);
 CORTEXM_COPY(cortexm_copy_x64_scalar);
 CORTEXM_COPY(cortexm_copy_x8_v7m);
 CORTEXM_COPY(cortexm_copy_x16_v7m);
-CORTEXM_COPY(cortexm_copy_x8_mve);
-CORTEXM_COPY(cortexm_copy_x16_mve);
+CORTEXM_COPY_LANES(cortexm_copy_lanes_x8_mve);
+CORTEXM_COPY_LANES(cortexm_copy_lanes_x16_mve);
 
 /* index */
 CORTEXM_INDEX_OFFSETS(cortexm_index_offsets_s32_scalar, int32_t);

@@ -338,6 +338,38 @@ typedef struct {
     int32_t out_stride[CORTEXM_COPY_MAX_RANK];
 } cortexm_copy_t;
 
+/* copy_lanes: a copy in vectors of lanes, which the plan makes of its box. For every index of the outer
+ * dimensions, and for each of `runs`, element i of a run is lane i % lanes of vector i / lanes, and
+ *
+ *     out[vector * out_step + out_lanes[lane]] = in[vector * in_step + in_lanes[lane]]
+ *
+ * `way` says how many lanes there are, and which of the tables are read. */
+enum {
+    CORTEXM_LANES_IN_ONE_PIECE,          /* a run lies side by side in both, and has no steps */
+    CORTEXM_LANES_GATHERED,              /* 16 lanes, of bytes, which lie side by side in the result */
+    CORTEXM_LANES_SCATTERED,             /* 16 lanes, of bytes */
+    CORTEXM_LANES_GATHERED_BY_EIGHTS,    /* 8 lanes, which lie side by side in the result */
+    CORTEXM_LANES_SCATTERED_BY_EIGHTS,   /* 8 lanes */
+    CORTEXM_LANES_ONE_BY_ONE             /* a single lane, without tables */
+};
+
+#define CORTEXM_LANES_MAX_RANK (CORTEXM_COPY_MAX_RANK - 2)
+typedef struct {
+    int32_t way;
+    int32_t count;             /* elements of a run, 0 or more */
+    int32_t in_step;           /* bytes from vector to vector */
+    int32_t out_step;
+    int32_t runs;              /* 1 or more */
+    int32_t in_run;            /* bytes from run to run */
+    int32_t out_run;
+    int32_t outer_rank;        /* 0 ... 6 */
+    int32_t outer_dims[CORTEXM_LANES_MAX_RANK];   /* 1 or more */
+    int32_t in_outer[CORTEXM_LANES_MAX_RANK];     /* bytes */
+    int32_t out_outer[CORTEXM_LANES_MAX_RANK];
+    uint8_t in_lanes[16];      /* elements from the first one's place: 8 bits for each of 16 lanes, 16 for each of 8 */
+    uint8_t out_lanes[16];
+} cortexm_copy_lanes_t;
+
 /* -- float32, and integers that are no codes ----------------------------------------------------- */
 
 /* A function of every element. */

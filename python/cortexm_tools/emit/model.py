@@ -7,6 +7,7 @@ from ..errors import CortexMError
 from ..ir import DType, Op, Tensor
 from ..ir.text import tensor_text
 from ..plan import Plan
+from ..plan.kernels.params import block_fields
 from ..plan.types import Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
 from ..target import Isa, Target
 from .apart import Apart, block_lines, define_lines, enter_lines, fixed_fields, status_lines
@@ -61,7 +62,8 @@ def image_of(plan: Plan) -> Apart:
 
 def _fields(options: EmitOptions, call: Call) -> tuple[tuple[str, Field], ...]:
     """The fields of a call's parameter block that are constants of the code."""
-    return fixed_fields(call) if options.weights_apart else call.fields
+    fields = fixed_fields(call) if options.weights_apart else call.fields
+    return block_fields(call.kernel, fields)
 
 
 def _guards(plan: Plan) -> list[str]:

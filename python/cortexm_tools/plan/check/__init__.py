@@ -15,6 +15,7 @@ from .gates import check_gates
 from .gathered import check_gathered, check_pooled
 from .in_place import check_views, overwrites_in_place
 from .joined import check_filled, check_joined
+from .lanes import check_lanes
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
 from .states import check_states
@@ -46,7 +47,8 @@ def check_plan(plan: Plan) -> Plan:
     (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions with
     other groups, channels or windows than the model's have its products (joined.py); those by tiles have
     windows, clamps and biases for these (tiles.py), those that gather have near inputs, and pools windows
-    inside the image (gathered.py), and those that do not have room for rows (widened.py).
+    inside the image (gathered.py), and those that do not have room for rows (widened.py). Copies in vectors
+    move the elements of their box (lanes.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -85,6 +87,7 @@ def check_plan(plan: Plan) -> Plan:
         check_transposed(plan, step)
         check_tiles(plan, step)
         check_gathered(plan, step)
+        check_lanes(plan, step)
         check_pooled(plan, step)
         check_widened(plan, step)
         check_tables(plan, step)

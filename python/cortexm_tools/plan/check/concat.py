@@ -105,7 +105,7 @@ def _written(plan: Plan, call: Call, target: TensorArg, mine: Places) -> Places:
         pixels = np.arange(_int(fields, "out_h") * _int(fields, "out_w"))[:, None]
         channels = np.arange(_int(fields, "out_c" if "out_c" in fields else "channels"))
         elements = (pixels * _int(fields, "out_pixel_stride") + channels).reshape(-1)
-    elif call.kernel.op == "copy":
+    elif call.kernel.serves == "copy":
         dims, steps = fields["dims"], fields["out_stride"]
         assert isinstance(dims, tuple) and isinstance(steps, tuple)
         elements = np.zeros(1, np.int64)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import TypeVar
 
 from ...errors import CortexMError
 from ...ir import DType, Op, Tensor
@@ -13,6 +14,8 @@ from ...ir.fixed_point import Rescale
 from ...ir.wide import reduced
 from ...paths import data_root
 from .table import Kernel
+
+_Value = TypeVar("_Value")
 
 _INTEGER = re.compile(r"(u?)int(8|16|32|64)_t")
 
@@ -45,6 +48,14 @@ def field_types() -> dict[str, dict[str, str]]:
     return blocks
 
 
+def block_fields(
+    kernel: Kernel, fields: Iterable[tuple[str, _Value]]
+) -> tuple[tuple[str, _Value], ...]:
+    """The fields of a call that its block has. A plan may know more of it: copy_lanes keeps its box."""
+    block = field_types()[kernel.params]
+    return tuple((name, value) for name, value in fields if name in block)
+
+
 def rescale_fields(rescale: Rescale, prefix: str = "") -> dict[str, int]:
     """The two fields in which blocks have a requantization; `prefix` tells several apart."""
     return {f"{prefix}multiplier": rescale.multiplier, f"{prefix}shift": rescale.shift}
@@ -64,7 +75,7 @@ def check_ranges(kernel: Kernel, fields: Iterable[tuple[str, object]], op: Op) -
     """Raises a CortexMError if a parameter of a call does not fit its field."""
     types = field_types()[kernel.params]
     for field, value in fields:
-        integer = _INTEGER.fullmatch(types[field])
+        integer = _INTEGER.fullmatch(types.get(field, ""))
         if integer is None:
             continue
         bits = int(integer[2])

@@ -15,9 +15,7 @@ from ..kernels.table import Kernel
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import MAX_RANK
 from .context import Selector
-
-# Dimensions: extent, stride in the operand and stride in the result.
-Box = list[tuple[int, int, int]]
+from .lanes import Box, Way, vectors_of
 
 
 def merge_dims(dims: Sequence[int], in_strides: Sequence[int], out_strides: Sequence[int]) -> Box:
@@ -88,31 +86,16 @@ def _cost(box: Box, size: int, *, in_words: bool) -> float:
 
 
 def _cost_on_vectors(box: Box, size: int) -> float:
-    """Instructions of a copy by MVE, about, and half of one for each element of a gather or scatter: see
-    there which elements the lanes of a vector take."""
-    n, a, b = box[-1]
-    rows, row_a, row_b = box[-2] if len(box) > 1 else (1, 0, 0)
-    others = math.prod(extent for extent, _, _ in box[:-2])
-    for several in (True, False):
-        for lanes in (16, 8) if size == 1 else (8,):
-            most = 255 if lanes == 16 else 65535
-            further = (lanes - 1) // n if several and rows > 1 else 0
-            reach = [
-                further * row + (min(n, lanes) - 1) * step for row, step in ((row_a, a), (row_b, b))
-            ]
-            strides = [a, b, *((row_a, row_b) if further else ())]
-            if (several and lanes == 8 and not further) or max(reach) > most or min(strides) < 0:
-                continue
-            apart = [step != 1 for step in (a, b)]
-            if further:
-                apart = [step != 1 or row != n for step, row in ((a, row_a), (b, row_b))]
-                vectors = -(-rows // (lanes // n))
-                return others * (47 + 5 * vectors + 0.5 * sum(apart) * n * rows)
-            vectors = -(-n // lanes)
-            if not any(apart):
-                return others * (35 + rows * (5 + 3 * vectors))
-            return others * (35 + rows * (13 + 5 * vectors + 0.5 * sum(apart) * n))
-    return others * (35 + rows * (13 + 6 * n))
+    """Instructions of a copy by MVE, about, and half of one for each element of a gather or scatter."""
+    found = vectors_of(box, size)
+    if found.way is Way.IN_ONE_PIECE:
+        run = 20.0 + 3 * -(-found.count * size // 16)
+    elif found.way is Way.ONE_BY_ONE:
+        run = 20.0 + 7 * found.count
+    else:
+        apart = 2 if found.way in (Way.SCATTERED, Way.SCATTERED_BY_EIGHTS) else 1
+        run = 20 + 5 * -(-found.count // len(found.lanes[0])) + 0.5 * apart * found.count
+    return math.prod(extent for extent, _, _ in found.outer) * (16 + found.runs[0] * run)
 
 
 def _may_be_moved(select: Selector, op: Op, *starts: int) -> bool:

@@ -33,7 +33,8 @@ import numpy as np
 from ...ir import Array
 from ...ir.geometry import Window
 from ...target import Isa, Target
-from .copies import Box, copy_instructions
+from .copies import copy_instructions
+from .lanes import Box
 from .neighbours import Joined, instructions, join_neighbours
 
 ROW_PHASES = "row_phases"

@@ -131,7 +131,7 @@ def _leaves_gaps(index: int, part: Part, size: int, calls: Sequence[Call]) -> bo
         made = call.result
         if call.kernel.library != BUILTIN or made is None or made.index != index:
             return False
-        if call.kernel.op == "copy":
+        if call.kernel.serves == "copy":
             if _spread_box(call, made.offset // size, pixel, pitch) is None:
                 return False
         elif dict(call.fields).get("out_pixel_stride") != pixel:

@@ -10,6 +10,7 @@ from ...target import Optimize
 from ..budget import check_arena
 from ..check import check_plan
 from ..lower.constants import pack_constants, with_names
+from ..lower.lanes import with_lanes
 from ..lower.tables import share_tables
 from ..memory.regions import (
     NoRoom,
@@ -51,7 +52,8 @@ def assemble(
         steps, sources = share_tables(steps, sources)
     constants, names = pack_constants(sources, apart=candidates.constants_apart)
     steps = tuple(
-        replace(step, calls=tuple(with_names(call, names) for call in step.calls)) for step in steps
+        replace(step, calls=tuple(with_lanes(with_names(call, names)) for call in step.calls))
+        for step in steps
     )
     buffer_of = unplaced.buffer_of
     check_arena(
