@@ -21,7 +21,7 @@ from .whole import Spare, WholeCalls
 
 _PER_BYTE = 2  # instructions that each must save
 # A kernel's share of the network's flash may be so many times what it saves of the instructions.
-_MOST_GROWTH = 4
+_MOST_GROWTH = 4.4
 _LINEAR = 0.4  # of what conv2d takes for a small linear layer that a kernel of its own takes more
 
 
