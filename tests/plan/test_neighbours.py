@@ -43,6 +43,8 @@ LAYERS = (
     (1, 3, (9, 8), (1, 3), (2, 1), (0, 2, 0, 2), (1, 2)),
     (1, 2, (9, 6), (5, 3), (1, 1), (2, 1, 2, 1), (1, 1)),
     (3, 8, (6, 12), (5, 1), (1, 1), (2, 0, 2, 0), (1, 1)),
+    (1, 1, (8, 8), (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
+    (1, 2, (11, 7), (4, 3), (3, 2), (2, 0, 1, 2), (1, 2)),
 )
 
 
@@ -136,6 +138,23 @@ def test_a_whole_row_needs_no_padding() -> None:
     assert not outside[1:12].any()
 
 
+def test_rows_of_pixels_are_pixels_of_one_row() -> None:
+    weight = np.arange(1, 10, dtype=np.int8).reshape(1, 3, 3, 1)
+    fields = fields_of(8, 3, padding=1) | {"kernel_h": 3, "in_h": 9, "out_h": 5}
+    fields |= {"in_y0": -1, "stride_h": 2, "dilation_h": 1, "act_min": -128, "act_max": 127}
+    for cpu in ("cortex-m55", "cortex-m4"):
+        joined = join_neighbours(Target.parse(cpu), weight, fields, wide=False)
+        assert joined is not None and joined.count == 8
+        row = {"in_w": 9, "out_w": 5, "in_x0": -1, "kernel_w": 3, "stride_w": 2}
+        column = {"in_h": 1, "out_h": 1, "in_y0": 0, "kernel_h": 1, "stride_h": 1}
+        wanted = row | column | {"in_row_stride": 72}
+        assert wanted.items() <= joined.fields.items()
+        taps = joined.weight.reshape(8, 3, 8)
+        for pixel in range(1, 7):
+            assert (taps[pixel, :, pixel - 1 : pixel + 2] == weight[0, :, :, 0]).all()
+        assert (taps[0, :, :2] == weight[0, :, 1:, 0]).all() and not taps[0, :, 2:].any()
+
+
 def test_rows_that_are_copied_serve_several_pixels() -> None:
     """On DSP, where pixels are no fours of codes."""
     m4, fields = Target.parse("cortex-m4"), {**fields_of(12, 1), "kernel_h": 5}
@@ -227,6 +246,18 @@ def test_other_windows_are_refused(name: str) -> None:
     call = replace(step.calls[0], fields=fields + names)
     with pytest.raises(CortexMError, match="would not compute the products of the model"):
         check_joined(plan, replace(step, calls=(call,)))
+
+
+def test_other_rows_are_refused() -> None:
+    plan = make_plan(graph_of(), Target.parse("cortex-m4"))
+    step = plan.steps[-2]
+    (call,) = step.calls
+    assert call.int_fields["in_h"] == 1 < call.int_fields["kernel_w"]
+    check_joined(plan, step)
+    for name in ("in_h", "in_w", "in_x0", "in_y0", "out_h", "out_w", "stride_w", "dilation_w"):
+        fields = tuple((k, v + 1 if k == name else v) for k, v in call.fields)  # type: ignore[operator]
+        with pytest.raises(CortexMError, match="would not compute the products of the model"):
+            check_joined(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])

@@ -216,7 +216,18 @@ class _Replay:
             return
         if f.get("channels") == in_c * in_w:  # a pool's rows are single pixels
             in_c, in_w, out_c, width = in_c * in_w, 1, out_c * width, 1
-        if "conv2d" in call.kernel.serves and f.get("out_c", 0) > out_c:  # neighbours are one pixel
+        is_row = f.get("in_h", in_h) == f.get("kernel_h") == 1 < over.kernel[0]
+        if is_row and call.kernel.op != "conv2d_gathered":  # each row is a pixel of a single one
+            assert (f["in_c"], f["in_w"]) == (in_c * in_w, in_h) and f["in_y0"] == 0
+            assert (f["out_c"], f["out_w"], f["out_h"]) == (out_c * width, out_h, 1)
+            assert (f["kernel_w"], f["in_x0"]) == (over.kernel[0], -over.padding[0])
+            assert (f["stride_w"], f["dilation_w"]) == (over.stride[0], over.dilation[0])
+            over = Window(
+                (1, f["kernel_w"]), (1, f["stride_w"]), (0, -f["in_x0"], 0, 0), (1, f["dilation_w"])
+            )
+            in_h, in_w, in_c = 1, in_h, f["in_c"]
+            out_h, width, out_c = 1, out_h, f["out_c"]
+        elif "conv2d" in call.kernel.serves and f.get("out_c", 0) > out_c:  # neighbours are one
             joined = f["out_c"] // out_c
             assert f["out_c"] == joined * out_c and f["out_w"] * joined == width
             if f["in_w"] == f["out_w"] == f["kernel_w"] == 1:  # a whole row is one

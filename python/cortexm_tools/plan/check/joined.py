@@ -95,7 +95,7 @@ def _is_plain(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
         and fields["in_c"] == plan.graph.tensors[op.inputs[0]].shape[1]
         and fields["out_c"] == plan.graph.tensors[op.outputs[0]].shape[1]
         and fields["groups"] == op.attrs.groups
-        and fields["kernel_w"] == op.attrs.window.kernel[1]
+        and (fields["kernel_h"], fields["kernel_w"]) == op.attrs.window.kernel
     )
 
 
@@ -205,6 +205,11 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
         for pixel in range(count):
             wide[pixel, :, 0, :, pixel] = data[:, :, 0]
         return wide.reshape(count * out_c, 1, window.kernel[0], -1)
+    is_row = _are_rows_pixels(plan, op, fields)
+    if is_row:
+        along = {f"{name}_h": fields[f"{name}_w"] for name in ("kernel", "stride", "dilation")}
+        one = dict.fromkeys(("in_w", "out_w", "kernel_w", "stride_w", "dilation_w"), 1)
+        fields = {**fields, **along, **one, "in_x0": 0}
     rows = tuple(fields[name] for name in ("kernel_h", "stride_h", "dilation_h"))
     step = fields["stride_w"] * fields["in_c"]
     if (
@@ -230,7 +235,7 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
             wide[made, :, first[0], first[1] : last[1] + 1] = data[outputs, :, tap]
         elif first is not None or last is not None or fields["out_w"] > 1 or 0 <= column < in_w:
             return None
-    return wide
+    return wide.swapaxes(1, 2) if is_row else wide
 
 
 def _is_in_one_row(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
@@ -265,6 +270,27 @@ def _is_in_one_row(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
     is_column = window.kernel[1] == window.stride[0] == 1 and window.padding[1] == 0
     is_column = is_column and out_w == in_w and window.stride[1] == 1
     return is_column and all(fields[name] == value for name, value in wanted.items())
+
+
+def _are_rows_pixels(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
+    """Whether a call takes each row of the image for a pixel, and these for a single row, with the windows
+    that the columns of the image have."""
+    assert isinstance(op.attrs, ops.ConvAttrs)
+    window = op.attrs.window
+    _, in_c, in_h, in_w = plan.graph.tensors[op.inputs[0]].shape
+    _, out_c, out_h, out_w = plan.graph.tensors[op.outputs[0]].shape
+    wanted = {
+        "in_c": in_w * in_c,
+        "out_c": out_w * out_c,
+        "out_pixel_stride": out_w * out_c,
+        "groups": 1,
+        "in_w": in_h,
+        "in_x0": -window.padding[0],
+        "out_w": out_h,
+        **dict.fromkeys(("in_h", "out_h", "kernel_h", "stride_h", "dilation_h"), 1),
+        "in_y0": 0,
+    }
+    return window.kernel[0] > 1 and all(fields[name] == value for name, value in wanted.items())
 
 
 def _place(element: int, made: int, fields: Mapping[str, int]) -> tuple[int, int] | None:

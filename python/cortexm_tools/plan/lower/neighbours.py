@@ -12,7 +12,8 @@ On DSP smaller windows of depthwise convolutions are 3x3 ones, which have a kern
 
 All pixels of a short row may be one. Then its window is all columns of the image, as one pixel of more
 channels, and needs no padding: what weights that lie outside would have added, the input's zero point
-times their sum, is added to the biases.
+times their sum, is added to the biases. These pixels follow each other in memory, so that they can be a
+column, or a row: the windows of a row are gathered together, and each is one piece.
 """
 
 from __future__ import annotations
@@ -248,12 +249,15 @@ def _whole_row(weight: Array, fields: Mapping[str, int]) -> Iterator[Joined]:
     changed = {"out_w": 1, "out_c": width * out_c, "out_pixel_stride": width * out_c}
     changed |= {"in_w": 1, "in_c": columns * in_c, "in_x0": 0}
     changed |= {"kernel_w": 1, "stride_w": 1, "dilation_w": 1}
-    yield Joined(
-        width,
-        wide.reshape(width * out_c, kernel_h, 1, columns * in_c),
-        changed,
-        outside.reshape(-1),
-    )
+    wide = wide.reshape(width * out_c, kernel_h, 1, columns * in_c)
+    yield Joined(width, wide, changed, outside.reshape(-1))
+    if kernel_h > 1:
+        rows = {**fields, **changed}
+        for name in ("in", "out", "kernel", "stride", "dilation"):
+            changed |= {f"{name}_h": 1, f"{name}_w": rows[f"{name}_h"]}
+        changed |= {"in_x0": fields["in_y0"], "in_y0": 0}
+        changed["in_row_stride"] = fields["in_h"] * columns * in_c
+        yield Joined(width, wide.swapaxes(1, 2), changed, outside.reshape(-1))
 
 
 def join_columns(
