@@ -241,7 +241,7 @@ typedef struct {
     uint32_t entry;                   /* the address where to begin, and … */
     int32_t loop_turns;               /* … turns and … */
     uint32_t loop_entry;              /* … address behind a first chunk of less than 16, … */
-    uint32_t is_short;                /* … if there is one */
+    uint32_t is_short;                /* … if there is one, not 0 */
     uint32_t loop;                    /* bytes of the chunks that the first turn leaves out, and 1 for Thumb */
     struct {
         const int8_t *shift;
@@ -255,21 +255,22 @@ typedef struct {
     int32_t x_gap, out_gap;           /* from the end of a pair's windows and results to the next pair's */
 } cortexm_gemm_t;
 
-/* What follows from the depth, and from whether a result can be below the zero point. `depth` may be
- * {0, 0}, where all products are 0. */
-static inline void cortexm_gemm_depth(cortexm_gemm_t *g, cortexm_depth_t depth, int signs)
+/* What follows from the depth, and from whether a result can be below the zero point. `depth` may be 0, where all
+ * products are. */
+static inline void cortexm_gemm_depth(cortexm_gemm_t *g, int32_t depth, int signs)
 {
-    const int32_t chunks = (int32_t)depth.chunks + (depth.first == 16);
+    const int32_t first = depth & 15;
+    const int32_t chunks = (int32_t)((uint32_t)depth / 16);
     const int32_t turns = cortexm_max((chunks + 3) / 4, 1);
 
-    g->is_short = depth.first % 16 != 0;
+    g->is_short = (uint32_t)first;
     g->loop_turns = 2 * turns - signs;
     g->loop = (uint32_t)(4 * turns - chunks) * CORTEXM_CHUNK_BYTES + 1;
     if (chunks == 0) { /* the loop is left out */
         g->loop_turns -= 2;
         g->loop += CORTEXM_CLOSE_BYTES;
     }
-    g->turns = g->is_short ? (int32_t)depth.first : g->loop_turns;
+    g->turns = first != 0 ? first : g->loop_turns;
 }
 
 /* out: the finished products of all pairs, at least one, with all whole blocks of channels. Moves shift …

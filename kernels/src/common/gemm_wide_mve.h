@@ -191,11 +191,14 @@ typedef struct {
     int32_t x_gap, out_gap;           /* from the end of a pair's windows and results to the next pair's */
 } cortexm_gemm_t;
 
-static inline void cortexm_gemm_depth(cortexm_gemm_t *g, cortexm_depth_t depth, int signs)
+/* `depth` may be 0, where all products are. */
+static inline void cortexm_gemm_depth(cortexm_gemm_t *g, int32_t depth, int signs)
 {
+    const cortexm_depth_t d = cortexm_depth_of(depth);
+
     (void)signs;
-    g->chunks = depth.chunks;
-    g->first = depth.first;
+    g->chunks = depth == 0 ? 0 : d.chunks;
+    g->first = depth == 0 ? 0 : d.first;
 }
 
 /* The next pair with all whole blocks of channels; the weights behind them. */
