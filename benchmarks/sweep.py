@@ -28,6 +28,7 @@ import numpy as np
 from cortexm_tools.compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from cortexm_tools.errors import CortexMError, did_you_mean
 from cortexm_tools.ir import Array, DType, Rescale, ops
+from cortexm_tools.ir.edit import consumers
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.run.profile import profile_model
 from cortexm_tools.target import Target
@@ -388,10 +389,14 @@ def costs(some: Sequence[Layer], cpu: str, work: Path) -> dict[Layer, Cost]:
         step_count=len(plan.steps),
     )
     names = {graph.tensors[out].name: layer for layer, (out, _) in made.items()}
+    read_by = consumers(plan.graph)
     count = dict.fromkeys(some, 0)
     for step, instructions in zip(plan.steps, profile.steps, strict=True):
         for op in step.ops:
-            layer = names.get(plan.graph.tensors[op.outputs[0]].name)
+            # What a plan adds, as a copy of its operand, belongs to the layer that reads it.
+            ends = op, *read_by.get(op.outputs[0], ())
+            found = (names.get(plan.graph.tensors[end.outputs[0]].name) for end in ends)
+            layer = next(filter(None, found), None)
             if layer is not None:
                 count[layer] += instructions
     return {layer: Cost(count[layer], of) for layer, (_, of) in made.items()}

@@ -4,6 +4,7 @@ bytes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,6 +48,8 @@ LAYERS = (
     (1, 2, (11, 7), (4, 3), (3, 2), (2, 0, 1, 2), (1, 2)),
 )
 
+_Pair = tuple[int, int]
+_Layer = tuple[int, _Pair, _Pair, _Pair, tuple[int, int, int, int], _Pair]
 
 # Of depthwise convolutions whose windows are smaller than 3x3: channels, and the same.
 SMALL = (
@@ -61,6 +64,13 @@ SMALL = (
 )
 
 
+# The same of layers that see a part of the pixels alone: search/samples.py.
+SAMPLED = (
+    (6, (17, 14), (3, 3), (2, 2), (2, 2, 2, 2), (2, 2)),
+    (8, (19, 15), (2, 3), (3, 2), (1, 1, 4, 3), (3, 2)),
+)
+
+
 def peak(net: Net) -> int:
     """A layer that takes most memory, so that others have room for what they make larger."""
     large = net.pad(net.input((1, 1, 1, 1)), (0, 0, 0, 0), (0, 0, 127, 255), 3)
@@ -68,10 +78,12 @@ def peak(net: Net) -> int:
     return net.add(ops.MaxPool2d(window, *DType.S8.limits), [large], (1, 1, 1, 1))
 
 
-def small_of(of: DType = DType.S8, *, may_grow: bool = True) -> Graph:
+def small_of(
+    of: DType = DType.S8, *, may_grow: bool = True, layers: Sequence[_Layer] = SMALL
+) -> Graph:
     net = Net("small", 11)
     outs = [peak(net)] if may_grow else []
-    for channels, size, kernel, stride, padding, dilation in SMALL:
+    for channels, size, kernel, stride, padding, dilation in layers:
         x = net.input((1, channels, *size), of)
         its = (kernel, stride, padding)
         outs.append(net.conv(x, channels, *its, depthwise=True, dilation=dilation))
@@ -349,8 +361,10 @@ def test_a_plan_for_size_has_the_weights_alone() -> None:
 
 @pytest.mark.parametrize("of", [DType.S8, DType.S16])
 def test_small_windows_of_channels_are_3x3(of: DType, tmp_path: Path) -> None:
-    graph, target = small_of(of), Target.parse("cortex-m4")
+    graph, target = small_of(of, layers=(*SMALL, *SAMPLED)), Target.parse("cortex-m4")
     plan = make_plan(graph, target)
+    copies = sum(isinstance(op.attrs, ops.Slice) for op in plan.graph.ops)
+    assert copies >= (len(SAMPLED) if of is DType.S8 else 1)
     calls = [
         call
         for step in plan.steps

@@ -82,6 +82,16 @@ def peak(graph: Graph, order: Sequence[int]) -> int:
     return most
 
 
+def live_before(graph: Graph, position: int) -> int:
+    """The bytes that live when the operator of this number begins."""
+    model = _model(graph)
+    done, live = 0, sum(graph.tensors[i].nbytes for i in graph.inputs)
+    for number in range(position):
+        _, live = model.step(done, live, number)
+        done |= 1 << number
+    return live
+
+
 def smallest_order(graph: Graph) -> tuple[Op, ...] | None:
     """The operators in an order with a lower peak than their own; None if there is none, or too many
     orders to search."""

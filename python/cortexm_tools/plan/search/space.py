@@ -18,6 +18,7 @@ from .gathers import not_worth_their_code
 from .least_flash import MORE_CONSTANTS, larger_kernels
 from .matrix_bands import together
 from .order import smallest_order
+from .samples import sample_images
 from .tiles import tiles_pay
 from .whole import Spare, WholeCalls
 
@@ -45,6 +46,8 @@ class SearchSpace:
             if not apart:
                 graph = fuse_functions(graph, target, may_grow=may_grow)
             graph = fuse_gates(graph, target, may_grow=may_grow)
+        if kernels is KernelChoice.BUILTIN and may_grow:
+            graph = sample_images(graph, target)
         self.graph = settle(graph)
         self.target = target
         self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)
