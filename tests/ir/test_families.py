@@ -49,7 +49,7 @@ FLOORS = {
     TOOLS / "pte" / "ops": frozenset(),
     TOOLS / "plan" / "lower": frozenset(
         {"boxes", "broadcast", "constants", "context", "copies", "functions", "gates"}
-        | {"groups", "images", "neighbours", "tables", "transposed", "weights"}
+        | {"groups", "images", "lanes", "neighbours", "tables", "transposed", "weights"}
     ),
     ROOT / "kernels" / "src": frozenset({"cmsis_nn", "common"}),
     ROOT / "kernels" / "ref": frozenset(),

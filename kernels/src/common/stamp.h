@@ -41,6 +41,7 @@
  */
 #undef A4
 #undef A8
+#undef ADD
 #undef ADD_BIAS
 #undef ADD_CODES
 #undef ADD_EXPONENTIAL
@@ -75,6 +76,7 @@
 #undef BEGIN_TAP
 #undef BEHIND_ROWS
 #undef BESIDE
+#undef BEST
 #undef BETTER
 #undef BETTER_argmax
 #undef BETTER_argmin
@@ -231,6 +233,7 @@
 #undef IS_ROW
 #undef IS_ROWS
 #undef IS_SINGLE
+#undef IS_SUM
 #undef IS_SYMMETRIC
 #undef ITERATE
 #undef KEEP_END
@@ -342,6 +345,7 @@
 #undef NN_s8
 #undef NN_s8w4
 #undef NOT_BEFORE
+#undef NUMBER
 #undef OF
 #undef OFFSET
 #undef OFFSETS
@@ -499,7 +503,6 @@
 #undef SHARES
 #undef SHIFT_AND_CLAMP
 #undef SIGN
-#undef SIXTH
 #undef SIX_COLUMNS
 #undef SKIPPED
 #undef SMALLEST
