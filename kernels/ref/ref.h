@@ -141,6 +141,7 @@ CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_rows_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_pairs_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_odd_pairs_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_pairs_s16_ref);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_short_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_columns_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_long_columns_s16_ref);
 CORTEXM_UNARY(cortexm_acos_f32_ref, cortexm_unary_f32_t, float);

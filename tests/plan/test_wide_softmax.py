@@ -41,6 +41,10 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m4", (2, 2047, 4), GENTLE, "softmax_pairs"),
         ("cortex-m4", (2, 2048, 4), GENTLE, "softmax"),
         ("cortex-m55", (1, 513, 4), GENTLE, "softmax_long_columns"),
+        ("cortex-m55", (64, 4, 1), STEEP, "softmax_short"),
+        ("cortex-m55", (1, 2, 64), (1 << 31) - 1, "softmax_short"),
+        ("cortex-m55", (1, 2, 64), 1 << 31, "softmax_columns"),
+        ("cortex-m55", (64, 5, 1), GENTLE, "softmax_columns"),
         ("cortex-m55", (2, 9, 32767), GENTLE, "softmax_columns"),
         ("cortex-m55", (2, 9, 32768), GENTLE, "softmax"),
         ("cortex-m3", (9, 8, 1), GENTLE, "softmax"),
@@ -55,12 +59,15 @@ def test_which_kernel_computes_it(
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m55"])
-def test_the_most_elements(cpu: str, tmp_path: Path) -> None:
+def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
     """Of equal codes, which have the largest sum, and of any."""
     random = np.random.default_rng(1)
     graphs = [
         graph_of(shape, multiplier)
-        for shape in ((2, 2047, 1), (1, 2047, 4), (1, 2046, 5))
+        for shape in (
+            *((2, 2047, 1), (1, 2047, 4), (1, 2046, 5)),
+            *((33, 2, 1), (1, 2, 35), (11, 3, 2), (2, 3, 13), (17, 4, 1), (3, 4, 6)),
+        )
         for multiplier in (GENTLE, STEEP, 5000)
     ]
     jobs, expected = [], []

@@ -131,9 +131,11 @@
 #undef CONV_depthwise_conv2d
 #undef CONV_transpose_conv2d
 #undef CORRECT_SIGNS
+#undef COUNT_CARRY
 #undef DENSE_TERMS
 #undef DISTANCES
 #undef DISTANT
+#undef DIVIDE
 #undef EACH
 #undef EACH_OF_FOUR
 #undef EACH_OF_FOUR_BIASES

@@ -397,6 +397,13 @@ def _in_registers(facts: Facts) -> bool:
     return bool(3 <= facts["size"] <= 5)
 
 
+def _two_to_four(facts: Facts) -> bool:
+    """Columns of two to four elements of int16, which a kernel has in registers, with exponents whose whole
+    part has 15 bits."""
+    is_short = 2 <= facts["size"] <= 4 and facts["multiplier"] < 1 << 31
+    return bool(is_short) and _are_divided(facts)
+
+
 def _few_elements(facts: Facts) -> bool:
     """Columns of so few elements that kernels keep what they compute of four of them."""
     return bool(facts["size"] <= 40) and _are_divided(facts)
@@ -504,6 +511,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_64_elements": _from_64_elements,
     "short_columns": _short_columns,
     "in_registers": _in_registers,
+    "two_to_four": _two_to_four,
     "few_elements": _few_elements,
     "two_elements": _two_elements,
     "many_elements": _many_elements,
