@@ -528,14 +528,26 @@
     K(softmax_long_columns_s16, mve, softmax_long_columns_s16_case)                                \
     K(softmax_s16, mve, softmax_s16_case)                                                          \
     K(abs_f32, mve, unary_f32_case)                                                                \
+    K(ceil_f32, mve, unary_f32_case)                                                               \
+    K(floor_f32, mve, unary_f32_case)                                                              \
     K(hardsigmoid_f32, mve, unary_f32_case)                                                        \
     K(hardswish_f32, mve, unary_f32_case)                                                          \
     K(leaky_relu_f32, mve, unary_f32_case)                                                         \
     K(neg_f32, mve, unary_f32_case)                                                                \
+    K(reciprocal_f32, mve, unary_f32_case)                                                         \
     K(relu_f32, mve, unary_f32_case)                                                               \
+    K(round_f32, mve, unary_f32_case)                                                              \
+    K(rsqrt_f32, mve, unary_f32_case)                                                              \
+    K(sign_f32, mve, unary_f32_case)                                                               \
+    K(sqrt_f32, mve, unary_f32_case)                                                               \
+    K(trunc_f32, mve, unary_f32_case)                                                              \
+    K(elu_f32, mve, unary_close_f32_case)                                                          \
     K(exp_f32, mve, unary_close_f32_case)                                                          \
     K(gelu_f32, mve, unary_close_f32_case)                                                         \
     K(gelu_tanh_f32, mve, unary_close_f32_case)                                                    \
+    K(log_f32, mve, unary_close_f32_case)                                                          \
+    K(log10_f32, mve, unary_close_f32_case)                                                        \
+    K(log2_f32, mve, unary_close_f32_case)                                                         \
     K(sigmoid_f32, mve, unary_close_f32_case)                                                      \
     K(silu_f32, mve, unary_close_f32_case)                                                         \
     K(tanh_f32, mve, unary_close_f32_case)                                                         \
@@ -563,6 +575,7 @@
     K(add_f32, mve, binary_f32_case)                                                               \
     K(sub_f32, mve, binary_f32_case)                                                               \
     K(mul_f32, mve, binary_f32_case)                                                               \
+    K(div_f32, mve, binary_f32_case)                                                               \
     K(compare_eq_s8, mve, compare_s8_case)                                                         \
     K(compare_eq_s16, mve, compare_s16_case)                                                       \
     K(compare_eq_s32, mve, compare_s32_case)                                                       \

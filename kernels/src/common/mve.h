@@ -75,8 +75,8 @@ static inline void cortexm_store_mve(int8_t *out, int32x4_t value, int32_t count
                      : "memory");
 }
 
-/* The vector `best` becomes x where that is larger, or smaller, or a NaN; a NaN in `best` stays. "lt" holds for NaNs, as
- * it is what "ge" is not. Comparisons take subnormal numbers for zero. */
+/* The vector `best` becomes x where that is larger, or smaller, or a NaN; a NaN in `best` stays. "lt" holds for
+ * NaNs, as it is what "ge" is not. Comparisons take subnormal numbers for zero. */
 #define CORTEXM_TAKE_LARGER(best, x) CORTEXM_TAKE_WHERE(best, x, best, x)
 #define CORTEXM_TAKE_SMALLER(best, x) CORTEXM_TAKE_WHERE(best, x, x, best)
 #define CORTEXM_TAKE_WHERE(best, x, less, more)                                                    \
@@ -86,11 +86,11 @@ static inline void cortexm_store_mve(int8_t *out, int32x4_t value, int32_t count
 
 /*
  * `quotient` becomes x, which is lost, divided by a positive integer d below CORTEXM_QUOTIENT_LIMIT, rounded once:
- * `divisor` and `inverse` are registers of d and -1 / d. q, the product of x with 1 / d, is less than two units of its
- * last place off, so that the rest, q * d - x, has less than 2 d of these units, and is exact. With the rest times 1 / d,
- * q is off by less than 2^-23 units before it is rounded, while x / d is at least 1 / 2d of one from halfway between
- * two floats: there it cannot be, as such a number times d is no float. All is negative, so that zeros keep their signs.
- * Of infinity there is no rest, and the product stays.
+ * `divisor` and `inverse` are registers of d and -1 / d. q, the product of x with 1 / d, is less than two units of
+ * its last place off, so that the rest, q * d - x, has less than 2 d of these units, and is exact. With the rest
+ * times 1 / d, q is off by less than 2^-23 units before it is rounded, while x / d is at least 1 / 2d of one from
+ * halfway between two floats: there it cannot be, as such a number times d is no float. All is negative, so that
+ * zeros keep their signs. Of infinity there is no rest, and the product stays.
  */
 #define CORTEXM_QUOTIENT_LIMIT (1 << 22)
 #define CORTEXM_QUOTIENT(x, quotient, divisor, inverse)                                            \
