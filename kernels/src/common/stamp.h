@@ -262,6 +262,7 @@
 #undef LEAST_PIECE
 #undef LEAST_PIECE_scalar
 #undef LEAST_PIECE_v7m
+#undef LEAST_ROW
 #undef LEAST_avg_pool2d
 #undef LEAST_avg_pool2d_eights
 #undef LEAST_max_pool2d
@@ -357,7 +358,9 @@
 #undef OFFSET_avg_pool2d
 #undef OFFSET_avg_pool2d_eights
 #undef OFFSET_max_pool2d
+#undef OF_2
 #undef OF_COLUMNS
+#undef OF_E
 #undef OF_EIGHT
 #undef OF_ELEMENT
 #undef OF_FLOATS
@@ -565,7 +568,6 @@
 #undef TAKE_EIGHT
 #undef TAKE_EIGHT_s16
 #undef TAKE_EIGHT_s8
-#undef TAKE_FIRST
 #undef TAKE_FOUR
 #undef TAKE_FOUR_s16
 #undef TAKE_FOUR_s8

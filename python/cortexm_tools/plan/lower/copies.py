@@ -78,6 +78,8 @@ def _cost(box: Box, size: int, *, in_words: bool) -> float:
         row, between = 4.0 + 4 * -(-n * size // 4), 60
     elif a == b == 1 and n * size >= 8:
         row = 45 + 0.6 * n * size
+    elif size > 2:
+        row = 28 + 4.0 * n
     elif b == 1:
         row = 28 + 21 * (n // 8) + 13 * (n % 8 // 4) + 5 * (n % 4)
     else:
@@ -112,6 +114,25 @@ def _may_be_moved(select: Selector, op: Op, *starts: int) -> bool:
     return select.target.isa is Isa.MVE and not is_part
 
 
+_LEAST_SAVED = 250  # instructions, about one for each byte that the kernel has more
+
+
+def _copy_kernel(select: Selector, op: Op, box: Box, size: int) -> tuple[Kernel, Box]:
+    """The kernel of a copy and its dimensions, in the kernel's elements. MVE copies words as halves of them, of
+    which its vectors have eight."""
+    whole = select.kernel("copy", f"x{8 * size}", op)
+    order = cheapest_order(box, whole)
+    if select.target.isa is Isa.MVE and size > 2:
+        halves = [(extent, a * size // 2, b * size // 2) for extent, a, b in box]
+        halves = merge_dims(*zip(*halves, (size // 2, 1, 1), strict=True))
+        saved = _instructions(order, whole.isa, size) - copy_instructions(halves, Isa.MVE, 2)
+        if len(halves) <= MAX_RANK and saved >= _LEAST_SAVED:
+            kernel = select.kernel("copy", "x16", op)
+            if kernel.isa is Isa.MVE:
+                return kernel, cheapest_order(halves, kernel)
+    return whole, order
+
+
 def copy_call(
     select: Selector,
     op: Op,
@@ -129,9 +150,10 @@ def copy_call(
     is_moved = box == [(math.prod(dims), 1, 1)] and _may_be_moved(
         select, op, in_start * size, out_start * size
     )
-    kernel = select.kernel(*(("move", "x8") if is_moved else ("copy", f"x{8 * size}")), op)
-    if not is_moved:
-        box = cheapest_order(box, kernel)
+    if is_moved:
+        kernel = select.kernel("move", "x8", op)
+    else:
+        kernel, box = _copy_kernel(select, op, box, size)
     if len(box) > MAX_RANK:
         raise CortexMError(
             f"{op.kind}: needs {len(box)} dimensions, copies take {MAX_RANK}", where=str(op.layer)

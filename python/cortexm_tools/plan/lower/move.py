@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...ir import DType, Op, ops
+from ...target import Isa
 from ..types import Call, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
@@ -48,6 +49,10 @@ def _fill(select: Selector, op: Op, value: int) -> Call:
     out = select.tensor(op.outputs[0])
     element = np.full(1, value, out.dtype.numpy)
     result = TensorArg(op.outputs[0])
+    pieces = element.view(np.int8)
+    if select.target.isa is Isa.MVE and np.all(pieces == pieces[0]):
+        fields: dict[str, Field] = {"count": out.numel * out.dtype.size, "value": pieces[0].item()}
+        return select.call(select.kernel("fill", "x8", op), fields, [result])
     if out.dtype.size == 8:
         box: dict[str, Field] = {
             "rank": 1, "dims": (out.numel,), "in_stride": (0,), "out_stride": (1,),
@@ -55,7 +60,7 @@ def _fill(select: Selector, op: Op, value: int) -> Call:
         source = select.constant("fill", element, needed=0)
         return select.call(select.kernel("copy", "x64", op), box, [source, result])
     pattern = element.view(np.int32).item() if out.dtype is DType.F32 else value
-    fields: dict[str, Field] = {"count": out.numel, "value": pattern}
+    fields = {"count": out.numel, "value": pattern}
     return select.call(select.kernel("fill", f"x{8 * out.dtype.size}", op), fields, [result])
 
 
