@@ -267,6 +267,20 @@ def group_norm(seed: int) -> Graph:
     return net.finish(net.add(attrs, operands, shape, F32, layout(net, len(shape))))
 
 
+def moves(seed: int) -> Graph:
+    """Images so large that MVE copies their words as halves: padded, joined and turned."""
+    net = Net("moves", seed)
+    channels, height, width = pick(net, 1, 9), pick(net, 6, 12), pick(net, 6, 12)
+    order = layout(net, 4)
+    x, y = (net.input((1, channels, height, width), F32, order) for _ in range(2))
+    pad = ops.Pad((0, 0, 1, 2), (0, 0, 1, 0), 0)
+    return net.finish(
+        net.add(pad, [x], (1, channels, height + 2, width + 2), F32, order),
+        net.add(ops.Concat(1), [x, y], (1, 2 * channels, height, width), F32, order),
+        net.add(ops.Transpose((0, 2, 3, 1)), [x], (1, height, width, channels), F32, order),
+    )
+
+
 LAYERS: dict[str, Callable[[int], Graph]] = {
     "convolution": convolution,
     "transpose_convolution": transpose_convolution,
@@ -276,4 +290,5 @@ LAYERS: dict[str, Callable[[int], Graph]] = {
     "softmax": softmax,
     "layer_norm": layer_norm,
     "group_norm": group_norm,
+    "moves": moves,
 }
