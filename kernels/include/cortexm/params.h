@@ -353,7 +353,7 @@ enum {
     CORTEXM_LANES_ONE_BY_ONE             /* a single lane, without tables */
 };
 
-#define CORTEXM_LANES_MAX_RANK (CORTEXM_COPY_MAX_RANK - 2)
+#define CORTEXM_LANES_MAX_RANK 6 /* two less than of a copy, which are a run and its rows */
 typedef struct {
     int32_t way;
     int32_t count;             /* elements of a run, 0 or more */
