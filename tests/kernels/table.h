@@ -504,10 +504,12 @@
     K(rnn_s8w4, mve, rnn_gemm4_s8w4_case)                                                          \
     K(rnn_s16w4, mve, rnn_gemm4_s16w4_case)                                                        \
     K(avg_pool2d_pixel_s8, mve, pool_pixel_8_s8_case)                                              \
+    K(avg_pool2d_windows_s8, mve, pool_windows_s8_case)                                            \
     K(avg_pool2d_rows_s8, mve, pool_rows_below_8_s8_case)                                          \
     K(avg_pool2d_eights_s8, mve, pool_8_s8_case)                                                   \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \
     K(avg_pool2d_few_s8, mve, pool_below_4_s8_case)                                                \
+    K(max_pool2d_windows_s8, mve, pool_windows_s8_case)                                            \
     K(max_pool2d_rows_s8, mve, pool_rows_below_16_s8_case)                                         \
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \
     K(max_pool2d_few_s8, mve, pool_below_16_s8_case)                                               \

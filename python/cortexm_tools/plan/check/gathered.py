@@ -40,13 +40,19 @@ def check_gathered(plan: Plan, step: Step) -> None:
             )
 
 
-_POOLS = {"max_pool2d_rows": (1, 16), "avg_pool2d_rows": (2, 8)}  # bytes of scratch, lanes
+# Of pools of windows inside the image: bytes of scratch for a code of a row, and channels that are too many.
+_POOLS = {
+    "max_pool2d_rows": (1, 16),
+    "avg_pool2d_rows": (2, 8),
+    "max_pool2d_windows": (0, 2),
+    "avg_pool2d_windows": (0, 2),
+}
 _LEAST_CHANNELS = {"mve": 8}  # of avg_pool2d_pixel; else 4
 
 
 def check_pooled(plan: Plan, step: Step) -> None:
     """Every call of a pool that makes a row of those of its windows finds these in the image, has scratch for
-    that row, and sums that fit in 16 bits.
+    that row, and sums that fit in 16 bits; one that gathers windows finds whole rows of them.
 
     Raises:
         CortexMError: names the layer.
@@ -58,7 +64,7 @@ def check_pooled(plan: Plan, step: Step) -> None:
             )
         if call.kernel.op not in _POOLS:
             continue
-        size, lanes = _POOLS[call.kernel.op]
+        size, limit = _POOLS[call.kernel.op]
         fields, (rows, columns) = call.int_fields, (_extent(call.int_fields, d) for d in "hw")
         are_inside = (
             min(fields["in_y0"], fields["in_x0"]) >= 0
@@ -67,7 +73,8 @@ def check_pooled(plan: Plan, step: Step) -> None:
             and fields["dilation_h"] == fields["dilation_w"] == 1
         )
         pixels = fields["kernel_h"] * fields["kernel_w"]
-        if not are_inside or fields["channels"] >= lanes or (size == 2 and pixels > 255):
+        are_inside &= size > 0 or _are_whole_rows(fields)
+        if not are_inside or fields["channels"] >= limit or (size == 2 and pixels > 255):
             raise CortexMError(
                 f"windows are not as {call.kernel.symbol} has them", where=str(step.op.layer)
             )
@@ -75,6 +82,16 @@ def check_pooled(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} has not enough scratch", where=str(step.op.layer)
             )
+
+
+def _are_whole_rows(fields: Mapping[str, int]) -> bool:
+    """Whether sixteen codes of a window are whole rows, of more codes than one, and lie within 256 bytes."""
+    row, column = divmod(np.arange(16), fields["kernel_w"])
+    return bool(
+        fields["kernel_w"] > 1
+        and column[-1] == fields["kernel_w"] - 1
+        and (row * fields["in_row_stride"] + column).max() < 256
+    )
 
 
 def _is_first_window(call: Call) -> bool:
