@@ -241,7 +241,7 @@ def test_which_parts_without_a_function_stay() -> None:
         (32, m55, True),
     ):
         plan = make_plan(simplify(plain(size, of=DType.S16)), target, optimize=Optimize.SIZE)
-        assert ("copy" not in kernels(plan)) is is_gate
+        assert any(name.startswith("copy") for name in kernels(plan)) is not is_gate
 
 
 def test_products_of_cmsis_nn_stay() -> None:

@@ -257,7 +257,7 @@ def test_what_lies_in_one_piece_is_moved() -> None:
         assert dict(call.fields).get("count", 80) == 80  # bytes
     rows = Net("rows", 1)
     assert copying(rows, rows.transpose(rows.input((40, 3)), (1, 0)), "cortex-m55") == [
-        "cortexm_copy_x8_mve"
+        "cortexm_copy_lanes_x8_mve"
     ]
 
 

@@ -82,7 +82,7 @@ def test_rings(executor: PlanExecutor, more: dict[str, Any], last: bool) -> None
         for want, got in zip(wanted, results, strict=True):
             np.testing.assert_array_equal(want[0], got[0])
     memory = next(state for state in plan.graph.states if "position" not in state.name)
-    moved = [call for step in plan.steps for call in step.calls if call.kernel.op == "copy"]
+    moved = [call for step in plan.steps for call in step.calls if call.kernel.serves == "copy"]
     assert all(call.tensors[-1].index != memory.after for call in moved)
 
 

@@ -160,7 +160,7 @@ class _Replay:
             self.write(made, made, 0, self.graph.tensors[made].nbytes, 0)
             return
         holder, places = self.places[made]
-        if call.kernel.op == "copy":
+        if call.kernel.serves == "copy":
             places = self.copied(call, target)
         self.memory[self.plan.offset(holder) + places] = (holder << 32) + places
 
