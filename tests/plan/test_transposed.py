@@ -18,7 +18,7 @@ from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.transposed import check_transposed
 from cortexm_tools.plan.lower import conv
 from cortexm_tools.plan.lower.transposed import float_phases, join_phases
-from cortexm_tools.plan.types import Call, Field, Plan, ScratchArg, TensorArg
+from cortexm_tools.plan.types import Call, ConstantArg, Field, Plan, ScratchArg, TensorArg
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
@@ -147,6 +147,7 @@ OF_ROWS = (
     (13, 2, (6, 6), (2, 3), (3, 3), (0, 0, 0, 0), (0, 0)),
     (8, 3, (1, 19), (1, 3), (1, 2), (0, 1, 0, 0), (0, 0)),
     (4, 12, (5, 4), (4, 4), (2, 2), (1, 1, 1, 1), (0, 0)),
+    (13, 2, (6, 6), (2, 3), (3, 3), (2, 0, 0, 0), (0, 0)),
 )
 
 
@@ -168,7 +169,7 @@ def rows_of(plan: Plan) -> list[bool]:
     """Which transposed convolutions are convolutions of rows."""
     made = {step.op.outputs[0]: step.calls for step in plan.steps}
     return [
-        made[op.outputs[0]][0].kernel.serves == "conv2d"
+        any(call.kernel.serves == "conv2d" for call in made[op.outputs[0]])
         for op in plan.graph.ops
         if isinstance(op.attrs, ops.TransposeConv2d) and op.attrs.window.stride != (1, 1)
     ]
@@ -245,6 +246,34 @@ def test_rows_that_are_overwritten_or_missing_are_found_out() -> None:
     for wrong in ((over, *others), (first, *others[1:])):
         with pytest.raises(CortexMError, match="rows are not made as they should be"):
             check_transposed(plan, replace(step, calls=wrong))
+
+
+@pytest.mark.parametrize("number", [9, 12])  # the last rows of three, and the first ones
+def test_other_rows_of_biases_alone_are_found_out(number: int) -> None:
+    plan = make_plan(with_room(OF_ROWS[number]), Target.parse("cortex-m55"))
+    (step,) = (step for step in plan.steps if isinstance(step.op.attrs, ops.TransposeConv2d))
+    check_transposed(plan, step)
+    (alone,) = (n for n, call in enumerate(step.calls) if isinstance(call.args[0], ConstantArg))
+    assert alone == (0 if number == 12 else len(step.calls) - 1)
+    copy = step.calls[alone]
+    codes, place = copy.args
+    assert isinstance(codes, ConstantArg) and isinstance(place, TensorArg)
+    others = [
+        replace(copy, args=(codes, replace(place, offset=place.offset ^ 2))),
+        replace(copy, args=(codes, replace(place, step=2))),
+        replace(copy, turns=2),
+        replace(copy, fields=tuple((dict(copy.fields) | {"in_stride": (0, 1, 1)}).items())),
+    ]
+    for wrong in others:
+        calls = *step.calls[:alone], wrong, *step.calls[alone + 1 :]
+        with pytest.raises(CortexMError, match="rows are not made as they should be"):
+            check_transposed(plan, replace(step, calls=calls))
+    constants = tuple(
+        replace(constant, data=constant.data + 1) if constant.name == codes.name else constant
+        for constant in plan.constants
+    )
+    with pytest.raises(CortexMError, match="rows are not made as they should be"):
+        check_transposed(replace(plan, constants=constants), step)
 
 
 def test_of_stride_1_they_are_computed_in_bands() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product, takewhile
 from typing import Any
 
@@ -30,7 +31,8 @@ def check_transposed(plan: Plan, step: Step) -> None:
         _check_phases(plan, step, attrs)
     if not isinstance(attrs, ops.TransposeConv2d) or step.fused:
         return
-    if attrs.window.stride != (1, 1) and step.calls[0].kernel.serves == "conv2d":
+    has_rows = any(call.kernel.serves == "conv2d" for call in step.calls)
+    if attrs.window.stride != (1, 1) and has_rows:
         if not _makes_rows(plan, step, attrs):
             raise CortexMError("rows are not made as they should be", where=str(step.op.layer))
         return
@@ -98,10 +100,16 @@ def _makes_rows(plan: Plan, step: Step, attrs: ops.TransposeConv2d) -> bool:
     while calls:
         call = calls.pop(0)
         f = call.int_fields
+        if isinstance(call.args[0], ConstantArg):
+            filled = _filled(plan, step.op, attrs, call)
+            if filled is None:
+                return False
+            made.append(filled)
+            continue
         count = f["out_h"] * f["out_w"] * f["out_c"]
         source = to = np.arange(count)
         if call.result is None:
-            copies = list(takewhile(lambda each: each.kernel.serves != "conv2d", calls))
+            copies = list(takewhile(lambda each: isinstance(each.args[0], ScratchArg), calls))
             calls = calls[len(copies) :]
             found = [_copied(plan, call, copy) for copy in copies]
             source, to = (np.concatenate(each) for each in zip(*found, strict=True))
@@ -137,28 +145,65 @@ def _copied(plan: Plan, call: Call, copy: Call) -> tuple[I64, I64]:
     others, or if that call works among them."""
     (made, work), source = call.args[-2:], copy.args[0]
     assert isinstance(made, ScratchArg) and isinstance(work, ScratchArg)
-    to = copy.tensors[-1]
-    out = plan.graph.tensors[to.index]
-    step = out.nbytes // call.turns if call.turns > 1 else 0
     if (
         not isinstance(source, ScratchArg)
         or made.offset
         or made.nbytes > work.offset
-        or (copy.turns, copy.loop, to.step) != (call.turns, call.loop, step)
+        or (copy.turns, copy.loop) != (call.turns, call.loop)
+        or not _is_in_turn(plan, copy)
     ):
         return np.array([-1]), np.array([0])
-    size = out.dtype.size
+    return _places(plan, copy, source.offset)
+
+
+def _is_in_turn(plan: Plan, copy: Call) -> bool:
+    """Whether each turn of a copy writes the next image."""
+    to = copy.tensors[-1]
+    step = plan.graph.tensors[to.index].nbytes // copy.turns if copy.turns > 1 else 0
+    return to.step == step
+
+
+def _places(plan: Plan, copy: Call, start: int) -> tuple[I64, I64]:
+    """The elements that a copy takes, which begin at byte `start`, and where it puts them."""
+    to = copy.tensors[-1]
+    size = plan.graph.tensors[to.index].dtype.size
     fields: dict[str, Any] = dict(copy.fields)
     box = [fields.get(name) for name in ("dims", "in_stride", "out_stride")]
     if copy.kernel.op == "move":
         box = [(fields["count"] // size,), (1,), (1,)]
-    places = [np.full(1, start // size) for start in (source.offset, to.offset)]
+    places = [np.full(1, begin // size) for begin in (start, to.offset)]
     for extent, *steps in zip(*box, strict=True):
         places = [
             np.add.outer(place, np.arange(extent) * by).reshape(-1)
             for place, by in zip(places, steps, strict=True)
         ]
     return places[0], places[1]
+
+
+def _filled(plan: Plan, op: Op, attrs: ops.TransposeConv2d, copy: Call) -> I64 | None:
+    """Where a copy of a constant puts codes; None if a row there meets a tap, or biases alone give others."""
+    x, out = (plan.graph.tensors[index] for index in (op.inputs[0], op.outputs[0]))
+    source = copy.args[0]
+    assert isinstance(source, ConstantArg)
+    stored = {constant.name: constant.data for constant in plan.constants}[source.name].reshape(-1)
+    taken, to = _places(plan, copy, 0)
+    if not _is_in_turn(plan, copy) or copy.turns != out.shape[0]:
+        return None
+    if not 0 <= taken.min(initial=0) <= taken.max(initial=0) < stored.size:
+        return None
+    place, channel = np.divmod(to, out.shape[1])
+    behind = (place // out.shape[3] + attrs.window.padding[0]) % attrs.window.stride[0]
+    if (behind < attrs.window.kernel[0]).any():
+        return None
+    constants = [plan.graph.tensors[index].data for index in op.inputs[1:]]
+    # Of a single pixel that is the zero point.
+    one = replace(attrs, window=Window(attrs.window.kernel, (1, 1), (0, 0, 0, 0)))
+    result = replace(out, shape=(1, out.shape[1], *attrs.window.kernel))
+    pixel = np.full((1, x.shape[1], 1, 1), attrs.in_zero_point, x.dtype.numpy)
+    codes = np.asarray(
+        one.compute((result,), pixel, *(data for data in constants if data is not None))
+    )[0, :, 0, 0]
+    return to if np.array_equal(stored[taken], codes[channel]) else None
 
 
 def _row_weights(

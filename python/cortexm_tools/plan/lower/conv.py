@@ -89,7 +89,7 @@ class _Layer:
 
 def _layers(
     select: Selector, attrs: ops.ConvAttrs, op: Op, fields: dict[str, Field]
-) -> tuple[_Layer, _Layer, tuple[_Layer, ...], list[tuple[RowPhase, _Layer]]]:
+) -> tuple[_Layer, _Layer, tuple[_Layer, ...], list[tuple[RowPhase, _Layer | None]]]:
     """The layer for the least constants, with more groups and neighbouring pixels computed as one, for
     kernels that copy the image and are better still, the best first, and as the layers of its rows."""
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
@@ -402,9 +402,9 @@ def _kernel(
 
 def _row_phases(
     select: Selector, attrs: ops.ConvAttrs, op: Op, extents: Mapping[str, int], whole: _Layer
-) -> list[tuple[RowPhase, _Layer]]:
-    """The layers that make all rows of a transposed convolution in scratch, where it costs less than `whole`;
-    not in the result of a concatenation."""
+) -> list[tuple[RowPhase, _Layer | None]]:
+    """The layers that make all rows of a transposed convolution in scratch, where it costs less than `whole`,
+    and none for rows without taps; not in the result of a concatenation."""
     if whole.kind != "transpose_conv2d" or select.choice is not KernelChoice.BUILTIN:
         return []
     weight, of = (
@@ -415,8 +415,11 @@ def _row_phases(
     if not phases or select.is_joined(op.outputs[0]):
         return []
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
-    found = []
+    found: list[tuple[RowPhase, _Layer | None]] = []
     for phase in phases:
+        if not phase.weight.size:
+            found.append((phase, None))
+            continue
         joined = phase.joined
         rows = joined.weight.astype(np.int64).reshape(len(joined.weight), -1)
         biases = None if bias is None else np.tile(bias.reshape(-1), joined.count)
@@ -431,16 +434,20 @@ def _rows(
     attrs: ops.ConvAttrs,
     op: Op,
     extents: dict[str, Field],
-    phases: list[tuple[RowPhase, _Layer]],
+    phases: list[tuple[RowPhase, _Layer | None]],
 ) -> list[Call]:
     """A convolution for each phase of the rows, and copies from scratch to their places; none where its rows
-    are all there are."""
+    are all there are. Rows without taps are copies alone."""
     x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
     whole = {name: value for name, value in extents.items() if isinstance(value, int)}
     calls: list[Call] = []
+    out_c = out.shape[1]  # whose biases the model brings once
     for phase, layer in phases:
-        out_c = out.shape[1] if phase.first == 0 else 0  # whose biases the model brings once
+        if layer is None:
+            calls.append(_biases_alone(select, attrs, op, phase, whole))
+            continue
         kernel, fields, constants = _kernel(select, attrs, op, extents, layer, phase.weight, out_c)
+        out_c = 0
         macs = x.numel // x.shape[1] * phase.weight.size
         scratch = select.scratch(kernel, fields)
         (call,) = image_calls(select, op, kernel, fields, constants, scratch, macs)
@@ -460,6 +467,23 @@ def _rows(
             place = replace(copy.tensors[-1], step=call.tensors[-1].step)
             calls.append(replace(copy, args=(copy.args[0], place), turns=call.turns))
     return calls
+
+
+def _biases_alone(
+    select: Selector, attrs: ops.ConvAttrs, op: Op, phase: RowPhase, fields: Mapping[str, int]
+) -> Call:
+    """A copy of what the biases give to the rows that meet no tap."""
+    out = select.tensor(op.outputs[0])
+    batches, out_c = out.shape[:2]
+    bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None
+    codes = attrs.finish(np.zeros((1, out_c, 1, 1)), bias, out.dtype).astype(out.dtype.numpy)
+    name = "c_" + (op.layer.path or op.kind)
+    source = select.constant(name, codes.reshape(-1), "biases alone", needed=0)
+    ((box, _, to),) = phase.copies(fields)
+    dims, steps, out_steps = zip(*box, strict=True)
+    copy = copy_call(select, op, source, op.outputs[0], dims, steps, out_steps, out_start=to)
+    place = replace(copy.tensors[-1], step=out.nbytes // batches if batches > 1 else 0)
+    return replace(copy, args=(source, place), turns=batches)
 
 
 @lowers(ops.DepthwiseRing)

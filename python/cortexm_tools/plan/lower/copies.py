@@ -12,7 +12,7 @@ from ...errors import CortexMError
 from ...ir import Op, ops
 from ...target import Isa
 from ..kernels.table import Kernel
-from ..types import Arg, Call, Field, ScratchArg, TensorArg
+from ..types import Arg, Call, ConstantArg, Field, ScratchArg, TensorArg
 from .boxes import MAX_RANK
 from .context import Selector
 from .lanes import Box, Way, vectors_of
@@ -136,7 +136,7 @@ def _copy_kernel(select: Selector, op: Op, box: Box, size: int) -> tuple[Kernel,
 def copy_call(
     select: Selector,
     op: Op,
-    source: int | ScratchArg,
+    source: int | ScratchArg | ConstantArg,
     result: int,
     dims: Sequence[int],
     in_strides: Sequence[int],
@@ -144,7 +144,8 @@ def copy_call(
     in_start: int = 0,
     out_start: int = 0,
 ) -> Call:
-    """A strided copy of a box of `dims`, of a tensor or of scratch; starts and strides are in elements."""
+    """A strided copy of a box of `dims`, of a tensor, of scratch or of a constant; starts and strides are in
+    elements."""
     size = select.tensor(result).dtype.size
     box = merge_dims(dims, in_strides, out_strides)
     is_moved = box == [(math.prod(dims), 1, 1)] and _may_be_moved(
@@ -158,7 +159,7 @@ def copy_call(
         raise CortexMError(
             f"{op.kind}: needs {len(box)} dimensions, copies take {MAX_RANK}", where=str(op.layer)
         )
-    operand: Arg = source if isinstance(source, ScratchArg) else TensorArg(source, in_start * size)
+    operand: Arg = TensorArg(source, in_start * size) if isinstance(source, int) else source
     if isinstance(source, int) and select.tensor(source).is_constant:
         operand, box = _constant_box(select, source, box, in_start)
     fields: dict[str, Field] = {

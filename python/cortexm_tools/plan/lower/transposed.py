@@ -14,7 +14,8 @@ zero. Exact: products with a weight of zero add nothing, to a sum or to its boun
 These pixels can be those of conv2d, which begins and gathers them with less: the rows of each phase of the
 stride are a convolution with as many rows of taps as meet an input there, or those of all phases are one,
 whose pixels have the outputs of as many rows, too. It is made in scratch, in whole pixels, also where rows or
-columns are no multiple of the stride, and copied to its places in the result.
+columns are no multiple of the stride, and copied to its places in the result. Rows between those of windows
+that are lower than the stride meet no tap: they have the codes of the biases, which are copied there.
 
 Of floats, whose sums have an order, each phase is a convolution by itself, with every stride-th weight.
 Output r + stride * q of the full result meets with tap r + stride * t the input q - t. So inputs and outputs
@@ -176,7 +177,7 @@ class RowPhase:
 
     Attributes:
         first: the first of these rows, of which `rows` follow each other.
-        weight: the model's that it has.
+        weight: the model's that it has; none where the rows meet no tap.
         joined: its pixels, with all extents and places in their fields.
     """
 
@@ -186,11 +187,15 @@ class RowPhase:
     joined: Joined
 
     def copies(self, fields: Mapping[str, int]) -> list[tuple[Box, int, int]]:
-        """From scratch to a result of these fields: boxes, and where they begin in both."""
+        """From scratch, or from the codes of a pixel, to a result of these fields: boxes, and where they
+        begin in both."""
         stride_h, stride_w, out_c = (fields[f] for f in ("stride_h", "stride_w", "out_c"))
         own, row = self.joined.fields, fields["out_w"] * out_c
         height, pitch = own["out_h"], own["out_w"] * own["out_c"]
         begin = self.first * row
+        if not self.weight.size:
+            pixels = (fields["out_w"], 0, out_c), (out_c, 1, 1)
+            return [([(height, 0, stride_h * row), *pixels], 0, begin)]
         if self.rows == 1:
             return [([(height, pitch, stride_h * row), (row, 1, 1)], 0, begin)]
         piece = stride_w * out_c
@@ -239,11 +244,12 @@ def row_phases(
         total, added = 0.0, -weight.size
         for phase in phases:
             own, copies = phase.joined, phase.copies(fields)
-            total += instructions(target.isa, own.weight, own.fields, wide)
             for box, *_ in copies:
                 total += _PER_COPY + copy_instructions(box, target.isa, 2 if wide else 1)
-            added += own.weight.size + _PER_CHANNEL * len(own.weight)
-            added += _PER_CALL * (1 + len(copies))
+            added += _PER_CALL * len(copies)
+            if phase.weight.size:
+                total += instructions(target.isa, own.weight, own.fields, wide)
+                added += own.weight.size + _PER_CHANNEL * len(own.weight) + _PER_CALL
         if added <= _MOST_OF_ROWS and total < min(best, alone - _PER_BYTE * added):
             best, found = total, phases
     return found
@@ -265,8 +271,6 @@ def _row_phase(
         together, row = turned.swapaxes(1, 2), -last
     else:
         own, together = weight[:, least::stride_h], together[:, least::stride_h]
-        if not own.size:  # it has biases alone
-            together = np.zeros_like(together, shape=(len(together), 1, *together.shape[2:]))
     pixel, taps_h, taps_w, _ = together.shape
     changed = {
         **fields,
@@ -283,7 +287,9 @@ def _row_phase(
         "groups": 1,
     }
     plain = np.ascontiguousarray(together[:, ::-1, ::-1])
-    joined = join_neighbours(target, plain, changed, wide, rows=False)
+    joined = None
+    if own.size:
+        joined = join_neighbours(target, plain, changed, wide, rows=False)
     if joined is None:
         joined = Joined(1, plain, {}, np.zeros(pixel, np.int64))
     count = len(joined.weight) // len(weight)
