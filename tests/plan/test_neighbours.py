@@ -132,7 +132,13 @@ def test_pixels_of_one_column_are_pixels_of_more_channels() -> None:
     joined = join_neighbours(target, weight, fields_of(16, 1), wide=False)
     assert joined is not None
     assert joined.weight.shape == (joined.count, 1, 1, 8 * joined.count)
-    assert joined.fields["in_w"] * joined.count == 16 and "kernel_w" not in joined.fields
+    # Of all rows, where these are few.
+    assert joined.fields["in_w"] * joined.count == 16 * 16 and "kernel_w" not in joined.fields
+    assert joined.fields["in_h"] == joined.fields["out_h"] == 1
+    high = fields_of(16, 1) | {"in_h": 40, "out_h": 40}
+    for other, rows in ((high, True), (fields_of(16, 1), False)):
+        joined = join_neighbours(target, weight, other, wide=False, rows=rows)
+        assert joined is not None and joined.fields["in_w"] * joined.count == 16
 
 
 def test_a_whole_row_needs_no_padding() -> None:
@@ -193,12 +199,12 @@ def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Pa
     if of is DType.S8:
         replay(plan)
     calls = [call for step in plan.steps for call in step.calls if call.macs]
-    widths = [
-        graph.tensors[op.outputs[0]].shape[3]
+    outputs = [
+        graph.tensors[op.outputs[0]].shape[1]
         for op in graph.ops
         if isinstance(op.attrs, ops.Conv2d)
     ]
-    joined = [call.int_fields["out_w"] < width for call, width in zip(calls, widths, strict=True)]
+    joined = [call.int_fields["out_c"] > outs for call, outs in zip(calls, outputs, strict=True)]
     assert sum(joined) >= 5
     inputs = random_inputs(graph, 1)
     program = GraphProgram("neighbours", b"", made=graph)

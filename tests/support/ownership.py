@@ -216,7 +216,13 @@ class _Replay:
             return
         if f.get("channels") == in_c * in_w:  # a pool's rows are single pixels
             in_c, in_w, out_c, width = in_c * in_w, 1, out_c * width, 1
-        is_row = f.get("in_h", in_h) == f.get("kernel_h") == 1 < over.kernel[0]
+        is_line = "in_c" in f and f["in_h"] == f["kernel_h"] == 1  # or a band of one row
+        is_line = is_line and in_h > 1 and f["in_w"] * f["in_c"] == in_h * in_w * in_c
+        if is_line and over.kernel == (1, 1):  # the pixels of all rows are one row
+            assert (f["out_h"], over.stride) == (1, (1, 1)) and not any(over.padding)
+            in_h, in_w, out_h, width = 1, in_h * in_w, 1, out_h * width
+            is_line = False
+        is_row = is_line or f.get("in_h", in_h) == f.get("kernel_h") == 1 < over.kernel[0]
         if is_row and call.kernel.op != "conv2d_gathered":  # each row is a pixel of a single one
             assert (f["in_c"], f["in_w"]) == (in_c * in_w, in_h) and f["in_y0"] == 0
             assert (f["out_c"], f["out_w"], f["out_h"]) == (out_c * width, out_h, 1)

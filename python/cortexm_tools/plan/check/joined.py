@@ -205,6 +205,9 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
         for pixel in range(count):
             wide[pixel, :, 0, :, pixel] = data[:, :, 0]
         return wide.reshape(count * out_c, 1, window.kernel[0], -1)
+    if _is_line(plan, op, fields):
+        height = plan.graph.tensors[op.inputs[0]].shape[2]
+        fields = {**fields, **{name: fields[name] // height for name in ("in_w", "out_w")}}
     is_row = _are_rows_pixels(plan, op, fields)
     if is_row:
         along = {f"{name}_h": fields[f"{name}_w"] for name in ("kernel", "stride", "dilation")}
@@ -272,6 +275,24 @@ def _is_in_one_row(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
     return is_column and all(fields[name] == value for name, value in wanted.items())
 
 
+def _is_line(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
+    """Whether a call with windows of one pixel takes the pixels of all rows for a single row."""
+    assert isinstance(op.attrs, ops.ConvAttrs)
+    window = op.attrs.window
+    height, width = plan.graph.tensors[op.inputs[0]].shape[2:]
+    pixels = fields["in_w"]
+    return (
+        window.kernel == window.stride == (1, 1)
+        and plan.graph.tensors[op.outputs[0]].shape[2:] == (height, width)
+        and not any(window.padding)
+        and (fields["in_h"], fields["out_h"]) == (1, 1)
+        and (fields["in_y0"], fields["in_x0"]) == (0, 0)
+        and pixels == fields["out_w"]
+        and height > 1
+        and pixels % height == 0
+    )
+
+
 def _are_rows_pixels(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
     """Whether a call takes each row of the image for a pixel, and these for a single row, with the windows
     that the columns of the image have."""
@@ -290,7 +311,8 @@ def _are_rows_pixels(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
         **dict.fromkeys(("in_h", "out_h", "kernel_h", "stride_h", "dilation_h"), 1),
         "in_y0": 0,
     }
-    return window.kernel[0] > 1 and all(fields[name] == value for name, value in wanted.items())
+    is_other = window.kernel[0] > 1 or in_h > 1
+    return is_other and all(fields[name] == value for name, value in wanted.items())
 
 
 def _place(element: int, made: int, fields: Mapping[str, int]) -> tuple[int, int] | None:

@@ -13,13 +13,14 @@ On DSP smaller windows of depthwise convolutions are 3x3 ones, which have a kern
 All pixels of a short row may be one. Then its window is all columns of the image, as one pixel of more
 channels, and needs no padding: what weights that lie outside would have added, the input's zero point
 times their sum, is added to the biases. These pixels follow each other in memory, so that they can be a
-column, or a row: the windows of a row are gathered together, and each is one piece.
+column, or a row: the windows of a row are gathered together, and each is one piece. On DSP pixels of 1x1
+windows are one row, too: three are multiplied together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,6 +69,7 @@ _COLUMNS = {Isa.MVE: planes.columns_mve, Isa.DSP: planes.columns_base}
 
 _MOST_PIXELS = 8
 _MOST_OF_ROW = 16  # where they are all
+_MOST_ROWS = 32  # that may be a single one; larger images may be computed in bands of rows
 _MOST_OUTPUTS = 16  # of a window; more of them have little to gain
 _MOST_OF_PIXEL = 12  # the same where windows are pixels, which need not be gathered
 _MOST_BYTES = 1024  # of weights that may be added
@@ -92,7 +94,7 @@ class Joined:
 
     count: int
     weight: Array
-    fields: Mapping[str, int]
+    fields: dict[str, int]
     outside: I64
 
 
@@ -105,7 +107,7 @@ def join_neighbours(
         weight: int8 [out_c, kernel_h, kernel_w, in_c] of a convolution of one group.
         fields: extents, window and places of the first window, of one whole image.
         wide: the codes are int16.
-        rows: all pixels of a row may be one.
+        rows: all pixels of a row may be one, and rows may be.
     """
     is_gathered = weight[0].size > weight.shape[3]
     most = _MOST_OUTPUTS if is_gathered else _MOST_OF_PIXEL
@@ -124,7 +126,22 @@ def join_neighbours(
         cost = each + _PER_BYTE * (added + tables)
         if each < _SHARE[target.isa] * alone and added <= _MOST_BYTES and cost < best:
             best, found = cost, joined
+    if found is not None and rows and target.isa is Isa.DSP:
+        found = replace(found, fields=found.fields | _in_one_row({**fields, **found.fields}))
     return found
+
+
+def _in_one_row(fields: Mapping[str, int]) -> dict[str, int]:
+    """The fields that change where the pixels of 1x1 windows are a single row."""
+    ones = (f"{name}_{along}" for name in ("kernel", "stride") for along in "hw")
+    is_whole = (fields["in_h"], fields["in_w"]) == (fields["out_h"], fields["out_w"])
+    is_whole = is_whole and fields["in_y0"] == fields["in_x0"] == 0
+    rows = fields["in_h"]
+    if any(fields[name] != 1 for name in ones) or not is_whole or rows > _MOST_ROWS:
+        return {}
+    pixels = rows * fields["in_w"]
+    changed = {"in_h": 1, "out_h": 1, "in_w": pixels, "out_w": pixels}
+    return changed | {"in_row_stride": pixels * fields["in_c"]}
 
 
 def join_windows(symbol: str, weight: Array, fields: Mapping[str, int]) -> Joined | None:
@@ -251,7 +268,7 @@ def _whole_row(weight: Array, fields: Mapping[str, int]) -> Iterator[Joined]:
     changed |= {"kernel_w": 1, "stride_w": 1, "dilation_w": 1}
     wide = wide.reshape(width * out_c, kernel_h, 1, columns * in_c)
     yield Joined(width, wide, changed, outside.reshape(-1))
-    if kernel_h > 1:
+    if kernel_h > 1 and max(fields["in_h"], fields["out_h"]) <= _MOST_ROWS:
         rows = {**fields, **changed}
         for name in ("in", "out", "kernel", "stride", "dilation"):
             changed |= {f"{name}_h": 1, f"{name}_w": rows[f"{name}_h"]}
