@@ -131,6 +131,11 @@ def test_layer_of_torch_is_named() -> None:
     assert caught.value.hint == advice_on("torch.nn.Conv3d")
 
 
+def test_what_cannot_be_written_as_a_function_is_refused() -> None:
+    with pytest.raises(CortexMError, match="torch.export cannot capture the model"):
+        attempt(nn.CrossMapLRN2d(3), IMAGE)
+
+
 def test_calls_are_in_the_sidecar() -> None:
     """And so in the errors of what reads the program later."""
     layers = (("aten::sort", Layer("head", "net.py:7", "torch.sort")), ("aten::add", Layer()))

@@ -104,9 +104,43 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "stacks": (lambda x: x.reshape(2, 1, 5, 4) @ STACK[:3], MATRIX, 25),
     "stacks_left": (lambda x: STACK[:4, None, :3] @ x.reshape(1, 2, 4, 5), MATRIX, 25),
     "large_stack": (lambda x: x.reshape(1, 10, 4) @ STACK, MATRIX, 25),
+    "smooth": (
+        lambda x: F.interpolate(x, size=(5, 4), mode="bilinear", antialias=True), IMAGE, 28),
+    "smooth_cubic": (
+        lambda x: F.interpolate(x, size=(5, 9), mode="bicubic", antialias=True), IMAGE, 26),
+    "nearest_exact": (lambda x: F.interpolate(x, size=(5, 9), mode="nearest-exact"), IMAGE, 30),
+    "differences": (lambda x: torch.diff(x, 2, 0, prepend=WINDOWS), MATRIX, 25),
+    "distances": (lambda x: F.pairwise_distance(x, x.flip([1])), MATRIX, 28),
+    "distance": (lambda x: torch.dist(x, x.flip([1])).reshape(1), MATRIX, 28),
+    "products_added": (lambda x: torch.addcmul(x, x, x.flip([1]), value=0.5), MATRIX, 25),
+    "quotients_added": (
+        lambda x: torch.addcdiv(x, x, x.abs().flip([1]) + 1, value=0.5), MATRIX, 25),
+    "random_slope": (lambda x: F.rrelu(x), MATRIX, 28),
+    "cross": (lambda x: torch.cross(x[:, :3], x[:, 3:6], dim=1), MATRIX, 22),
+    "ends": (lambda x: torch.cat(torch.aminmax(x, dim=1)), MATRIX, 28),
+    "inner": (lambda x: torch.inner(x, 0.5 * x.flip([1])), MATRIX, 25),
+    "contracted": (
+        lambda x: torch.tensordot(x.reshape(5, 2, 4), x.reshape(5, 4, 2), ([0, 1], [0, 2])),
+        MATRIX, 25),
+    "kronecker": (lambda x: torch.kron(x[:2, :3], x[2:, :4]), MATRIX, 25),
+    "chain": (lambda x: torch.linalg.multi_dot([x, WINDOWS.T, WINDOWS, x.T]), MATRIX, 20),
+    "log_sum": (lambda x: torch.logsumexp(x, 1), MATRIX, 25),
+    "log_add": (lambda x: torch.logaddexp(x, x.flip([1])), MATRIX, 25),
+    "length": (lambda x: torch.hypot(x, x.flip([1])), MATRIX, 25),
+    "triangles": (lambda x: x.tril(1) + torch.triu(x, -1), MATRIX, 28),
+    "diagonals": (
+        lambda x: x.diagonal(2) + x.diagonal(-1)[:, None] + torch.trace(x), MATRIX, 22),
+    "fraction": (lambda x: torch.nan_to_num(torch.sinc(x)), MATRIX, 25),
+    "added_row": (
+        lambda x: torch.addmm(WINDOWS[0], x, WINDOWS.T @ WINDOWS, beta=2, alpha=0.5), MATRIX, 25),
+    "added_matrix": (lambda x: torch.addmm(x[:, :5], x, x.T, beta=2, alpha=0.5), MATRIX, 22),
+    "added_column": (lambda x: torch.addmv(x[:, 0], x, WINDOWS[0]), MATRIX, 25),
+    "added_sum": (
+        lambda x: torch.addbmm(x[:2, :2], x.reshape(5, 2, 4), x.reshape(5, 4, 2)), MATRIX, 25),
 }  # fmt: skip
 
 FLOAT_CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
+    "positions": (lambda x: x.max(1)[1].float() + x.min(1)[0], MATRIX, 22),
     "instance_norm": (lambda x: F.instance_norm(x), IMAGE, 30),
     "batch_norm": (lambda x: F.batch_norm(x, None, None, training=True), IMAGE, 30),
     "sampled": (lambda x: F.grid_sample(x, grid(), align_corners=False), IMAGE, 25),

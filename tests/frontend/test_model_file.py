@@ -116,6 +116,7 @@ def test_chance_is_seeded(tmp_path: Path) -> None:
         ),
         (MODEL.replace("(3, 2)", "(3, 2).bfloat16()"), "is in bfloat16", "model.py:3"),
         (MODEL.replace("(3, 2)", "(3, 2).double()"), "is in float64", "model.py:3"),
+        (MODEL.replace("Linear(3, 2)", "LazyLinear(2)"), "lazy layer", "model.py:3"),
         (MODEL + "CalibrationInputs = 3\n", "must be an iterable", "model.py:5"),
         (MODEL + "CalibrationInputs = []\n", "no samples", "model.py:5"),
         (MODEL + "CalibrationInputs = [(torch.ones(1, 4),)]\n", "is 1x4 float32", "model.py:5"),

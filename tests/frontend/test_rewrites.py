@@ -86,7 +86,8 @@ def shifted(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
 
 def regions(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    """Places' cosines are computed as rotary embeddings are in Hugging Face's models."""
+    """Cosines of places are computed as rotary embeddings are in Hugging Face's models."""
+    torch.rand([])  # by which layers are dropped in training
     with torch.autocast("cpu", enabled=False), torch.enable_grad():
         x, places = first(x), torch.arange(8.0)
         factors = places.cos()
@@ -102,6 +103,8 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
                     [SEQUENCE], 1e-4),
     "written_parts": (lambda: Net(shifted, conv()), [IMAGE], 1e-4),
     "regions": (lambda: Net(regions, conv()), [IMAGE], 1e-4),
+    "one_image": (lambda: Net(lambda c, d, x: F.avg_pool1d(d(F.max_pool2d(c(x), 2).flatten(1)), 2),
+                              conv(), nn.Conv1d(8, 4, 3)), [IMAGE[1:]], 1e-4),
     "conv2d_same": (lambda: Net(lambda c, x: c(x), nn.Conv2d(8, 4, (4, 3), padding="same")),
                     [IMAGE], 1e-4),
     "pools1d": (lambda: Net(lambda c, x: F.adaptive_avg_pool1d(

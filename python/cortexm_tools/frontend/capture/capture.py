@@ -35,7 +35,7 @@ from ..rewrites import (
 )
 from ..rewrites.bytes import byte_chains
 from ..rewrites.layout import fit_layouts
-from .export import check_real, export
+from .export import check_real, export, export_error
 from .functional import functional, writes_to_parts
 from .regions import inline_regions
 from .runner import ModuleRunner, channels_last
@@ -188,7 +188,12 @@ def _export_function(
         raise CortexMError(
             error.message, where=error.where, hint=f"{error.hint}; {hint}"
         ) from error
-    graph, used = functional(program, states, loaded.path.parent)
+    try:
+        graph, used = functional(program, states, loaded.path.parent)
+    except CortexMError:
+        raise
+    except Exception as error:
+        raise export_error(error, loaded) from error
     _check_sequence(module, states, graph, used, loaded)
     return graph, used
 
@@ -222,7 +227,12 @@ def _hidden_state(text: str) -> CortexMError:
 
 
 def _drop_inactive(graph: GraphModule) -> None:
-    """Take out what gives its operand: rewrites look for what is on both sides of it."""
+    """Take out what gives its operand, as rewrites look for what is on both sides of it, and random
+    numbers that nothing reads, which are no dead code for PyTorch: whole layers are dropped with them
+    in training."""
+    for node in reversed(graph.graph.nodes):
+        if not node.users and torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+            graph.graph.erase_node(node)
     for node in list(graph.graph.nodes):
         if node.target in _ALIASES or node.target in _DROPOUT and node.args[2] is False:
             node.replace_all_uses_with(node.args[0])

@@ -50,7 +50,7 @@ def export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Expo
     except CortexMError:
         raise
     except Exception as error:
-        raise _export_error(error, loaded) from error
+        raise export_error(error, loaded) from error
     _rename_keywords(program)
     signature = program.graph_signature
     fixed = {
@@ -95,7 +95,8 @@ def _rename_keywords(program: ExportedProgram) -> None:
             spec.target = renamed[spec.target]
 
 
-def _export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
+def export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
+    """What `error`, of PyTorch, says of the model."""
     frame = frame_of_error(error)
     where = where_of_error(error, loaded.path.parent, loaded.path.name)
     line = linecache.getline(*frame).strip() if frame else ""

@@ -276,8 +276,14 @@ def _model(module: types.ModuleType, path: Path) -> torch.nn.Module:
 
 
 def _check_types(model: torch.nn.Module, where: str) -> None:
-    """Raises if the parameters are of another floating-point type than float32."""
+    """Raises if the parameters are of another floating-point type than float32, or have no shape yet."""
     for name, parameter in model.named_parameters():
+        if torch.nn.parameter.is_lazy(parameter):
+            raise CortexMError(
+                f"ModelUnderTest has a lazy layer that has seen no input yet (parameter {name!r})",
+                where=where,
+                hint="call the model once where it is made, before its weights are loaded",
+            )
         if is_other_float(parameter.dtype):
             raise CortexMError(
                 f"ModelUnderTest is in {type_text(parameter.dtype)} (parameter {name!r}); models "

@@ -68,6 +68,7 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
     Args:
         precision_of: of a call; None for float.
     """
+    convolution.take_batches(module)
     normalization.fold_into_convolutions(module)
     normalization.fold_bands(module)
     attention.write_out_scores(module)

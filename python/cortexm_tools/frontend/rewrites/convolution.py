@@ -9,6 +9,7 @@ padding is one whose input has a row and column of zeros more, cut to size.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
@@ -191,6 +192,39 @@ def _adaptive(build: Builder) -> Node | None:
             user.replace_all_uses_with(result)
             user.graph.erase_node(user)
     return result
+
+
+_BATCHED = {
+    _aten.conv1d.default: 3,
+    _aten.conv1d.padding: 3,
+    _aten.conv2d.default: 4,
+    _aten.conv2d.padding: 4,
+    _aten.conv_transpose1d.default: 3,
+    _aten.conv_transpose2d.input: 4,
+    _aten.max_pool1d.default: 3,
+    _aten.avg_pool1d.default: 3,
+    _aten.adaptive_avg_pool1d.default: 3,
+    _aten.adaptive_avg_pool2d.default: 4,
+}
+"""Dimensions of what these take, the batch among them, without which they also do."""
+
+
+def take_batches(module: GraphModule) -> None:
+    """What is given an image or a sequence by itself takes a batch of one, in place."""
+    for node in list(module.graph.nodes):
+        target: Any = node.target
+        source = node.args[0] if target in _BATCHED else None
+        if source is None or len(shape_of(source) or ()) != _BATCHED[target] - 1:
+            continue
+        build = Builder(module, node)
+        batch = build(_aten.unsqueeze.default, source, 0)
+        batch.meta["val"] = source.meta["val"].unsqueeze(0)
+        result = build(target, batch, *node.args[1:], **node.kwargs)
+        result.meta["val"] = node.meta["val"].unsqueeze(0)
+        only = build(_aten.squeeze.dim, result, 0)
+        only.meta["val"] = node.meta["val"]
+        node.replace_all_uses_with(only)
+        module.graph.erase_node(node)
 
 
 TABLE: Table = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import adaptive, movement
+from . import adaptive, algebra, movement
 
 Formula = Callable[..., Any]
 Tensor = torch.Tensor
@@ -173,6 +173,16 @@ def _cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: Any) -> Tensor | None
     return _norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1, False)
 
 
+def _pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool
+) -> Tensor | None:
+    return _norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+def _distance(self: Tensor, other: Tensor, p: float) -> Tensor | None:
+    return _norm(self - other, float(p), None, False)
+
+
 # -- losses, and others ---------------------------------------------------------------------------
 
 
@@ -213,42 +223,71 @@ def _lerp(self: Tensor, end: Tensor, weight: float | Tensor) -> Tensor:
     return self + (end - self) * weight
 
 
-def _einsum(equation: str, tensors: Sequence[Tensor], path: Any) -> Any:
-    """PyTorch writes it as permutations, products and a batched matrix product."""
-    return torch.einsum(equation, *tensors)
+def _addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: float) -> Tensor:
+    return self + tensor1 * tensor2 * value
 
 
-def _outer(self: Tensor, vec2: Tensor) -> Tensor:
-    return self.unsqueeze(1) * vec2.unsqueeze(0)
+def _addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: float) -> Tensor:
+    return self + tensor1 / tensor2 * value
 
 
-def _dot(self: Tensor, other: Tensor | None = None, tensor: Tensor | None = None) -> Tensor:
-    right = other if tensor is None else tensor
-    assert right is not None
-    return torch.sum(self * right, [0])
+def _rrelu(self: Tensor, lower: float, upper: float, training: bool, generator: Any) -> Any:
+    """The mean of its slopes."""
+    return None if training else torch.nn.functional.leaky_relu(self, (lower + upper) / 2)
 
 
-def _matrix_vector(self: Tensor, vec: Tensor) -> Tensor:
-    return torch.matmul(self, vec.unsqueeze(1)).squeeze(1)
+def _difference(
+    self: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Each element less the one before it, `n` times."""
+    parts = [x for x in (prepend, self, append) if x is not None]
+    result = self if len(parts) == 1 else torch.cat(parts, dim)
+    for _ in range(n):
+        count = result.shape[dim] - 1
+        result = result.narrow(dim, 1, count) - result.narrow(dim, 0, count)
+    return result
 
 
 def _largest(self: Tensor) -> Tensor:
     return torch.amax(self, list(range(self.dim())))
 
 
+def _range(self: Tensor, dim: int | None = None, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    dims = _dims(self, dim)
+    return torch.amin(self, dims, keepdim), torch.amax(self, dims, keepdim)
+
+
 def _smallest(self: Tensor) -> Tensor:
     return torch.amin(self, list(range(self.dim())))
 
 
-def _baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any, alpha: Any) -> Tensor:
-    product = torch.bmm(batch1, batch2)
-    return self * beta + product * alpha if (beta, alpha) != (1, 1) else self + product
+def _largest_along(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    return torch.amax(self, [dim], keepdim), torch.argmax(self, dim, keepdim)
 
 
-def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Any) -> Tensor:
-    """x^T W y for every output: a linear layer on the products of every x with every y."""
-    products = input1.unsqueeze(-1) * input2.unsqueeze(-2)
-    return torch.nn.functional.linear(products.flatten(-2), weight.flatten(1), bias)
+def _smallest_along(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    return torch.amin(self, [dim], keepdim), torch.argmin(self, dim, keepdim)
+
+
+def _log_sum_exp(self: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    """Of what is left below the largest, whose exponentials are codes of one scale."""
+    dims = _dims(self, dim)
+    largest = torch.amax(self, dims, True)
+    total = _sum(torch.exp(self - largest), dims, keepdim)
+    return torch.log(total) + (largest if keepdim else largest.reshape(total.shape))
+
+
+def _log_add_exp(self: Tensor, other: Tensor) -> Tensor:
+    below = torch.nn.functional.softplus(-torch.abs(self - other))
+    return torch.maximum(self, other) + below
+
+
+def _hypotenuse(self: Tensor, other: Tensor) -> Tensor:
+    return torch.sqrt(self * self + other * other)
 
 
 def _product(self: Tensor, dim: int | None = None, keepdim: bool = False, dtype: Any = None) -> Any:
@@ -330,24 +369,33 @@ FORMULAS: dict[Any, Formula] = {
     _aten.frobenius_norm.dim: _any_norm,
     _aten.cosine_similarity.default: _cosine_similarity,
     _aten.cdist.default: _cdist,
+    _aten.dist.default: _distance,
+    _aten.pairwise_distance.default: _pairwise_distance,
     _aten.mse_loss.default: _mse_loss,
     _aten.l1_loss.default: _l1_loss,
     _aten.smooth_l1_loss.default: _smooth_l1_loss,
     _aten.huber_loss.default: _huber_loss,
     _aten.lerp.Scalar: _lerp,
     _aten.lerp.Tensor: _lerp,
-    _aten.einsum.default: _einsum,
-    _aten.outer.default: _outer,
-    _aten.dot.default: _dot,
-    _aten.mv.default: _matrix_vector,
-    _aten.baddbmm.default: _baddbmm,
-    _aten.bilinear.default: _bilinear,
+    _aten.addcmul.default: _addcmul,
+    _aten.addcdiv.default: _addcdiv,
+    _aten.rrelu.default: _rrelu,
+    _aten.diff.default: _difference,
     _aten.prod.default: _product,
     _aten.prod.dim_int: _product,
     _aten.avg_pool3d.default: _average_in_depth,
     _aten.one_hot.default: _one_hot,
     _aten.max.default: _largest,
     _aten.min.default: _smallest,
+    _aten.aminmax.default: _range,
+    _aten.max.dim: _largest_along,
+    _aten.min.dim: _smallest_along,
+    _aten.fmax.default: torch.maximum,
+    _aten.fmin.default: torch.minimum,
+    _aten.logsumexp.default: _log_sum_exp,
+    _aten.logaddexp.default: _log_add_exp,
+    _aten.hypot.default: _hypotenuse,
+    **algebra.FORMULAS,
     **movement.FORMULAS,
     **adaptive.FORMULAS,
 }
@@ -355,7 +403,6 @@ FORMULAS: dict[Any, Formula] = {
 OF_INDICES = {_aten.one_hot.default}
 """Those of int64 tensors. All others are of float32."""
 
-DIVIDED = {_aten.einsum.default}
-"""Those whose formula is PyTorch's own implementation, which tracing sees through."""
+DIVIDED = algebra.DIVIDED
 
 FLOAT_FORMULAS = movement.FLOAT_FORMULAS

@@ -15,6 +15,7 @@ import torch
 from torch.fx import Node
 
 from .builder import Builder, Table, shape_of
+from .unary import scaled
 from .weighted import rows_by_columns
 
 _aten = torch.ops.aten
@@ -29,6 +30,8 @@ def _matmul(build: Builder) -> Node | None:
     shape, weight = shape_of(left), build.value(right)
     if shape and weight is not None and weight.dtype == torch.float32:
         return _by_matrix(build, left, shape, weight)
+    if shape and build.value(left) is None:
+        return _by_computed(build, left, right, shape)
     shape, weight = shape_of(right), build.value(left)
     if not shape or weight is None or weight.dtype != torch.float32:
         return None
@@ -40,6 +43,15 @@ def _matmul(build: Builder) -> Node | None:
         return _by_matrix(build, turned, shape, weight)
     result = _by_matrix(build, turned, shape, weight.transpose(-2, -1))
     return None if result is None else build(_aten.transpose.int, result, -2, -1)
+
+
+def _by_computed(build: Builder, left: Any, right: Any, shape: tuple[int, ...]) -> Node | None:
+    """Rows of `left`, of that shape, times a matrix: a stack of one, as the quantizer knows no other."""
+    if len(shape) < 2 or len(shape_of(right) or ()) != 2:
+        return None
+    rows = build(_aten.reshape.default, left, [1, -1, shape[-1]])
+    result = build(_aten.bmm.default, rows, build(_aten.unsqueeze.default, right, 0))
+    return build(_aten.reshape.default, result, [*shape[:-1], -1])
 
 
 def _linear(build: Builder, x: Any, matrix: torch.Tensor) -> Node:
@@ -101,13 +113,27 @@ def _by_stack(build: Builder, x: Any, shape: tuple[int, ...], weight: torch.Tens
 
 
 def _addmm(build: Builder) -> Node | None:
+    """beta times a matrix and alpha times x W; one layer where the matrix is a constant row."""
     args = build.arguments()
-    bias, weight = build.value(args["self"]), build.value(args["mat2"])
-    if bias is None or weight is None or bias.dim() != 1 or args["alpha"] != 1 or args["beta"] != 1:
+    x, weight, added = args["mat1"], build.value(args["mat2"]), build.value(args["self"])
+    alpha, beta = float(args["alpha"]), float(args["beta"])
+    shape = shape_of(x)
+    if shape is None or (weight is None and shape_of(args["mat2"]) is None):
         return None
-    if bias.numel() != weight.shape[1] or shape_of(args["mat1"]) is None:
-        return None
-    return build(_aten.linear.default, args["mat1"], build.constant(weight.T), args["self"])
+    if weight is None:
+        rows = _by_computed(build, x, args["mat2"], shape)
+        if rows is None or build.value(x) is not None:
+            return None
+        product = rows if alpha == 1 else scaled(build, rows, alpha)
+    elif added is not None and added.numel() in (1, *added.shape[-1:]):
+        row = build.constant((beta * added).reshape(-1).expand(weight.shape[1]))
+        return build(_aten.linear.default, x, build.constant(alpha * weight.T), row)
+    else:
+        product = _linear(build, x, alpha * weight)
+    if added is not None:
+        return build(_aten.add.Tensor, product, build.constant(beta * added))
+    term = args["self"] if beta == 1 else scaled(build, args["self"], beta)
+    return build(_aten.add.Tensor, product, term)
 
 
 TABLE: Table = {

@@ -183,18 +183,18 @@ def _resized(
     x: Tensor, dim: int, function: Any, output_size: Any, align_corners: bool, factors: Any
 ) -> Tensor:
     """`x` with its dimension `dim`, of those of the image, resized: a linear layer with constant
-    weights, which are what `function` makes of the rows of an identity matrix."""
+    weights, which are what `function` makes of the rows of an identity matrix: with antialias it
+    takes a row by itself, but not a column."""
     size, rank = x.shape[dim], x.dim()
-    shape = [size, *[1] * (rank - 1)]
-    shape[dim] = size
     wanted, scales = None, None
     if output_size is not None:
         wanted = [1] * (rank - 2)
-        wanted[dim - 2] = int(output_size[dim - 2])
+        wanted[-1] = int(output_size[dim - 2])
     else:
         scales = [1.0] * (rank - 2)
-        scales[dim - 2] = float(factors[dim - 2])
-    weights = function(torch.eye(size).reshape(shape), wanted, align_corners, scales)
+        scales[-1] = float(factors[dim - 2])
+    rows = torch.eye(size).reshape([size, *[1] * (rank - 2), size])
+    weights = function(rows, wanted, align_corners, scales)
     turned = x if dim == rank - 1 else x.transpose(dim, rank - 1)
     turned = torch.nn.functional.linear(turned, weights.reshape([size, -1]).t())
     return turned if dim == rank - 1 else turned.transpose(dim, rank - 1)
@@ -216,18 +216,21 @@ def _linear_1d(input: Tensor, output_size: Any, align_corners: bool, scale_facto
     return result.squeeze(2)
 
 
-def _bicubic(
-    input: Tensor, output_size: Any, align_corners: bool, scale_factors: Any
-) -> Tensor | None:
-    """Along the columns, then along the rows."""
-    result = input
-    for dim in (3, 2):
-        size = input.shape[dim]
-        if size * _outputs(size, dim - 2, output_size, scale_factors) > _MOST_WEIGHTS:
-            return None
-        function = _aten.upsample_bicubic2d.vec
-        result = _resized(result, dim, function, output_size, align_corners, scale_factors)
-    return result
+def _by_columns_and_rows(function: Any) -> Callable[..., Tensor | None]:
+    """Resampling whose weights are those of one direction times those of the other."""
+
+    def formula(
+        input: Tensor, output_size: Any, align_corners: bool, scale_factors: Any
+    ) -> Tensor | None:
+        result = input
+        for dim in (3, 2):
+            size = input.shape[dim]
+            if size * _outputs(size, dim - 2, output_size, scale_factors) > _MOST_WEIGHTS:
+                return None
+            result = _resized(result, dim, function, output_size, align_corners, scale_factors)
+        return result
+
+    return formula
 
 
 def _affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor | None:
@@ -274,7 +277,9 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     _aten.im2col.default: _im2col,
     _aten.col2im.default: _col2im,
     _aten.upsample_linear1d.vec: _linear_1d,
-    _aten.upsample_bicubic2d.vec: _bicubic,
+    _aten.upsample_bicubic2d.vec: _by_columns_and_rows(_aten.upsample_bicubic2d.vec),
+    _aten._upsample_bicubic2d_aa.vec: _by_columns_and_rows(_aten._upsample_bicubic2d_aa.vec),
+    _aten._upsample_bilinear2d_aa.vec: _by_columns_and_rows(_aten._upsample_bilinear2d_aa.vec),
 }
 
 FLOAT_FORMULAS: dict[Any, Callable[..., Any]] = {

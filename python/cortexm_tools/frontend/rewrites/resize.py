@@ -141,4 +141,6 @@ TABLE: Table = {
     _aten.grid_sampler_2d.default: _grid_sampler,
     _aten.upsample_nearest1d.vec: _nearest,
     _aten.upsample_nearest2d.vec: _nearest,
+    _aten._upsample_nearest_exact1d.vec: _nearest,
+    _aten._upsample_nearest_exact2d.vec: _nearest,
 }

@@ -29,7 +29,7 @@ _NAMES = (
     "square sin cos tan asin acos atan sinh cosh asinh acosh atanh erf erfc tanh sigmoid logit "
     "relu relu6 leaky_relu elu celu selu gelu silu mish softplus hardswish hardsigmoid hardtanh "
     "hardshrink softshrink threshold clamp clamp_min clamp_max floor ceil round trunc sign "
-    "log_sigmoid log_sigmoid_forward eq ne lt le gt ge where clone"
+    "log_sigmoid log_sigmoid_forward frac sinc deg2rad rad2deg nan_to_num eq ne lt le gt ge where clone"
 ).split()
 _ELEMENTWISE = frozenset(f"aten::{name}" for name in _NAMES)
 

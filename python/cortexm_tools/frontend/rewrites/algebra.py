@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formulas of linear algebra: products of tensors, and parts of matrices.
+
+What PyTorch itself divides into permutations and matrix products is left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+Formula = Callable[..., Any]
+Tensor = torch.Tensor
+_aten: Any = torch.ops.aten
+
+
+# -- products -------------------------------------------------------------------------------------
+
+
+def _einsum(equation: str, tensors: Sequence[Tensor], path: Any) -> Any:
+    """PyTorch writes it as permutations, products and a batched matrix product."""
+    return torch.einsum(equation, *tensors)
+
+
+def _divided(operator: Any) -> Formula:
+    """As PyTorch itself writes it."""
+    return lambda **arguments: operator(**arguments)
+
+
+def _outer(self: Tensor, vec2: Tensor) -> Tensor:
+    return self.unsqueeze(1) * vec2.unsqueeze(0)
+
+
+def _dot(self: Tensor, other: Tensor | None = None, tensor: Tensor | None = None) -> Tensor:
+    right = other if tensor is None else tensor
+    assert right is not None
+    return torch.sum(self * right, [0])
+
+
+def _matrix_vector(self: Tensor, vec: Tensor) -> Tensor:
+    return torch.matmul(self, vec.unsqueeze(1)).squeeze(1)
+
+
+def _baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float) -> Tensor:
+    product: Tensor = torch.bmm(batch1, batch2)
+    return self * beta + product * alpha if (beta, alpha) != (1, 1) else self + product
+
+
+def _addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: float, alpha: float) -> Tensor:
+    product = _matrix_vector(mat, vec) * alpha
+    return self * beta + product
+
+
+def _addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float) -> Tensor:
+    product: Tensor = torch.bmm(batch1, batch2).sum([0]) * alpha
+    return self * beta + product
+
+
+def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Any) -> Tensor:
+    """x^T W y for every output: a linear layer on the products of every x with every y."""
+    products = input1.unsqueeze(-1) * input2.unsqueeze(-2)
+    return torch.nn.functional.linear(products.flatten(-2), weight.flatten(1), bias)
+
+
+def _cross(self: Tensor, other: Tensor, dim: int | None) -> Tensor:
+    """Of components i + 1 and i + 2, less that of i + 2 and i + 1."""
+    along = self.shape.index(3) if dim is None else dim
+
+    def turned(x: Tensor, by: int) -> Tensor:
+        return torch.cat([x.narrow(along, by, 3 - by), x.narrow(along, 0, by)], along)
+
+    return turned(self, 1) * turned(other, 2) - turned(self, 2) * turned(other, 1)
+
+
+# -- parts ----------------------------------------------------------------------------------------
+
+
+def _triangle(lower: bool) -> Formula:
+    def formula(self: Tensor, diagonal: int) -> Tensor:
+        ones = torch.ones(self.shape[-2:], dtype=torch.bool)
+        kept = ones.tril(diagonal) if lower else ones.triu(diagonal)
+        return self.masked_fill(~kept, 0.0)
+
+    return formula
+
+
+def _diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A step of one row and one column at a time through the rows behind each other."""
+    matrix = self.movedim((dim1, dim2), (-2, -1))
+    rows, columns = matrix.shape[-2:]
+    begin = max(offset, -offset * columns)
+    count = min(rows + min(offset, 0), columns - max(offset, 0))
+    end = begin + (count - 1) * (columns + 1) + 1
+    result: Tensor = _aten.slice.Tensor(matrix.flatten(-2), -1, begin, end, columns + 1)
+    return result
+
+
+def _trace(self: Tensor) -> Tensor:
+    return _diagonal(self).sum([-1])
+
+
+FORMULAS: dict[Any, Formula] = {
+    _aten.einsum.default: _einsum,
+    _aten.inner.default: _divided(_aten.inner.default),
+    _aten.tensordot.default: _divided(_aten.tensordot.default),
+    _aten.kron.default: _divided(_aten.kron.default),
+    _aten.linalg_multi_dot.default: _divided(_aten.linalg_multi_dot.default),
+    _aten.outer.default: _outer,
+    _aten.dot.default: _dot,
+    _aten.vdot.default: _dot,
+    _aten.mv.default: _matrix_vector,
+    _aten.baddbmm.default: _baddbmm,
+    _aten.addmv.default: _addmv,
+    _aten.addbmm.default: _addbmm,
+    _aten.bilinear.default: _bilinear,
+    _aten.cross.default: _cross,
+    _aten.linalg_cross.default: _cross,
+    _aten.tril.default: _triangle(True),
+    _aten.triu.default: _triangle(False),
+    _aten.diagonal.default: _diagonal,
+    _aten.trace.default: _trace,
+}
+
+DIVIDED = {
+    _aten.einsum.default,
+    _aten.inner.default,
+    _aten.tensordot.default,
+    _aten.kron.default,
+    _aten.linalg_multi_dot.default,
+}
+"""Those whose formula is PyTorch's own implementation, which tracing sees through."""
