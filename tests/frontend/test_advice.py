@@ -58,9 +58,8 @@ CASES: list[tuple[str, Callable[..., Any], tuple[int, ...]]] = [
     ("torch.histc", lambda x: torch.histc(x, 4), MATRIX),
     ("torch.multinomial", lambda x: torch.multinomial(x.softmax(-1), 2), MATRIX),
     ("torch.bernoulli", lambda x: torch.bernoulli(x.sigmoid()), MATRIX),
-    ("torch.nn.functional.conv3d", lambda x: F.conv3d(x, torch.ones(2, 2, 3, 3, 3)), VOLUME),
-    ("torch.nn.functional.max_pool3d", lambda x: F.max_pool3d(x, 2), VOLUME),
-    ("torch.nn.functional.avg_pool3d", lambda x: F.avg_pool3d(x, 2), VOLUME),
+    ("torch.nn.functional.conv_transpose3d",
+     lambda x: F.conv_transpose3d(x, torch.ones(2, 2, 3, 3, 3)), VOLUME),
     ("torch.nn.functional.embedding_bag",
      lambda x: F.embedding_bag(x.abs().long() % 7, torch.ones(8, 3)), MATRIX),
     ("torch.Tensor.scatter_reduce",
@@ -125,10 +124,10 @@ def test_error_names_line_and_call(
 
 def test_layer_of_torch_is_named() -> None:
     import_executorch()
-    with pytest.raises(CortexMError, match=r"torch\.nn\.Conv3d") as caught:
-        attempt(nn.Sequential(nn.Conv3d(2, 2, 3)), VOLUME)
+    with pytest.raises(CortexMError, match=r"torch\.nn\.ConvTranspose3d") as caught:
+        attempt(nn.Sequential(nn.ConvTranspose3d(2, 2, 3)), VOLUME)
     assert caught.value.where.startswith("0")
-    assert caught.value.hint == advice_on("torch.nn.Conv3d")
+    assert caught.value.hint == advice_on("torch.nn.ConvTranspose3d")
 
 
 def test_what_cannot_be_written_as_a_function_is_refused() -> None:

@@ -32,7 +32,7 @@ from cortexm_tools.report import precision
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-IMAGE, SEQUENCE = (1, 8, 8, 8), (1, 8, 20)
+IMAGE, SEQUENCE, VOLUME = (1, 8, 8, 8), (1, 8, 20), (1, 3, 6, 8, 8)
 PLACES = torch.tensor([[[1.2, 0.3, 0.1], [-0.2, 0.9, -0.05]]])
 
 
@@ -124,6 +124,11 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
         lambda c, b, d, x: d(b(c(x).view(1, 16, 2, 4)).view(1, 8, 4, 4)).mean(2),
         nn.Conv2d(8, 8, (3, 5), 2, (1, 2), groups=4), nn.BatchNorm2d(16), nn.Conv2d(8, 4, 1)),
         [IMAGE], 1e-4),
+    "volumes": (lambda: Net(
+        lambda c, b, d, p, x: F.adaptive_avg_pool3d(F.avg_pool3d(
+            F.relu(d(F.max_pool3d(F.relu(b(c(p(x)))), 2))), (1, 2, 2)), (None, 1, 1)),
+        nn.Conv3d(3, 8, 3, padding=1), nn.BatchNorm3d(8), nn.Conv3d(8, 4, (3, 1, 1), padding="same"),
+        nn.BatchNorm3d(3)), [VOLUME], 1e-4),
     "prelu": (lambda: Net(lambda c, p, x: p(c(x)), conv(), nn.PReLU(8)), [IMAGE], 1e-4),
     "mean_channels": (lambda: Net(lambda c, x: c(x).mean(1, keepdim=True), conv()), [IMAGE], 1e-4),
     "sum_mixed": (lambda: Net(lambda c, x: c(x).sum((1, 3)), conv()), [IMAGE], 1e-4),
@@ -181,6 +186,14 @@ EXACT_ONLY = {
         PLACES, [1, 8, 5, 7], align_corners=False), "nearest", "border", align_corners=False)
         + F.grid_sample(c(x), 1.1 * F.affine_grid(PLACES, [1, 8, 5, 7], align_corners=True),
                         "nearest", align_corners=True), conv()), [IMAGE], 1e-4),
+    "volume_windows": (lambda: Net(lambda c, d, x: F.avg_pool3d(F.max_pool3d(
+        c(d(x)), 3, (2, 1, 1), 1, (1, 2, 1), ceil_mode=True), (2, 3, 2), 2, 1, True, False),
+        nn.Conv3d(6, 9, (3, 2, 1), (2, 1, 1), (2, 1, 0), (2, 1, 1), groups=3),
+        nn.Conv3d(3, 6, 3, groups=3, padding=1)), [(2, 3, 9, 8, 8)], 1e-4),
+    "volume_larger": (lambda: Net(lambda c, x: F.interpolate(c(x), scale_factor=(2, 1, 2))
+                                  + F.adaptive_avg_pool3d(F.interpolate(x, size=(12, 8, 16)), 1),
+                                  nn.Conv3d(3, 3, 1)), [VOLUME], 1e-4),
+    "prelu_of_all": (lambda: Net(lambda c, p, x: p(c(x)), conv(), nn.PReLU(init=0.3)), [IMAGE], 1e-4),
     "batch_norm_bands": (lambda: Net(lambda b, x: b(x.reshape(1, 32, 2, 8)).reshape(x.shape),
                                      nn.BatchNorm2d(32)), [IMAGE], 1e-4),
     "svdf_ranks": (weighted(lambda x, w: (x * w).sum(-1).reshape(-1, 6, 2).sum(-1), 12, 6),

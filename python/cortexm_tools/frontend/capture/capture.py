@@ -27,6 +27,7 @@ from ..rewrites import (
     decompose,
     decompose_unary,
     fold_constants,
+    fold_into_convolutions,
     join_spectra,
     name_norms,
     outside_place,
@@ -131,6 +132,7 @@ def capture(
         kept = join_spectra(graph, precision_of_call, tuple(s.initial for s in states))
         states = tuple(replace(s, initial=value) for s, value in zip(states, kept, strict=True))
         name_norms(graph, precision_of_call)
+        fold_into_convolutions(graph)  # while those of volumes are some
     write_out_complex_numbers(graph)
     check_real(graph.graph, loaded)
     decompose(graph)

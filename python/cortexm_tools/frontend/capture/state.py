@@ -242,7 +242,8 @@ def _check_shape(state: State, after: list[Any], base: Path) -> None:
             f"state {state.name!r} {text} while the model runs",
             where=state.where(base),
             hint="give it the shape and type in the beginning that it keeps: the last values, for "
-            "example, are a slice of torch.cat([state, x])",
+            "example, are a slice of torch.cat([state, x]); what depends on the input's shape alone is "
+            "there once the model was called where it is made",
         )
 
 

@@ -24,6 +24,7 @@ from . import (
     resize,
     unary,
     unrolled,
+    volumes,
     weighted,
 )
 from .builder import Builder, Table
@@ -31,6 +32,7 @@ from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
 from .decompose import decompose, decompose_floats, decompose_unary
 from .masks import outside_place
+from .normalization import fold_into_convolutions
 from .signs import move_signs
 from .spectrum import join_spectra
 from .written_norms import name_norms
@@ -41,6 +43,7 @@ __all__ = [
     "decompose_floats",
     "decompose_unary",
     "fold_constants",
+    "fold_into_convolutions",
     "join_spectra",
     "name_norms",
     "outside_place",
@@ -69,7 +72,7 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
         precision_of: of a call; None for float.
     """
     convolution.take_batches(module)
-    normalization.fold_into_convolutions(module)
+    fold_into_convolutions(module)
     normalization.fold_bands(module)
     attention.write_out_scores(module)
     move_signs(module)
@@ -88,5 +91,6 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
             node.replace_all_uses_with(replacement)
         module.graph.erase_node(node)
     convolution.join_activations(module, precision_of)
+    volumes.drop_permutations(module)
     module.graph.eliminate_dead_code()
     module.recompile()

@@ -26,29 +26,36 @@ _FUSED = {
     _aten.hardsigmoid.default, _aten.hardsigmoid_.default, _aten.clamp.default, _aten.clamp_.default,
 }  # fmt: skip
 _CONVOLUTIONS = {_aten.conv2d.default, _aten.conv_transpose2d.input}
-_VIEWS = {_aten.squeeze.dim, _aten.reshape.default}
+_VIEWS = {
+    _aten.squeeze.dim, _aten.reshape.default, _aten.permute.default, _aten.transpose.int,
+}  # fmt: skip
 
 
 def join_activations(module: GraphModule, precision_of: Callable[[Node], object]) -> None:
-    """Activations stand right behind the convolutions that fuse them, and the view that makes the
-    result one-dimensional again behind both, in place.
+    """Activations stand right behind the convolutions that fuse them, and what gives the result
+    another shape or order behind both, in place.
 
     Otherwise the convolution has codes for what the activation cuts off, and the activation is an
     operator of its own.
     """
     for node in list(module.graph.nodes):
-        view = node.args[0] if node.target in _FUSED else None
-        if not isinstance(view, Node) or view.target not in _VIEWS or len(view.users) != 1:
+        if node.target not in _FUSED:
             continue
-        source = view.args[0]
-        if not isinstance(source, Node) or source.target not in _CONVOLUTIONS:
+        views: list[Node] = []
+        source = node.args[0]
+        while isinstance(source, Node) and source.target in _VIEWS and len(source.users) == 1:
+            views.append(source)
+            source = source.args[0]
+        if not views or not isinstance(source, Node) or source.target not in _CONVOLUTIONS:
             continue
         if len(source.users) != 1 or precision_of(source) != precision_of(node):
             continue
-        build, target = Builder(module, node), view.target
-        activated = build(node.target, source, *node.args[1:], **node.kwargs)
-        node.replace_all_uses_with(build(target, activated, *view.args[1:], **view.kwargs))
-        for old in (node, view):
+        build = Builder(module, node)
+        result = build(node.target, source, *node.args[1:], **node.kwargs)
+        for view in reversed(views):
+            result = build(view.target, result, *view.args[1:], **view.kwargs)
+        node.replace_all_uses_with(result)
+        for old in (node, *views):
             module.graph.erase_node(old)
 
 

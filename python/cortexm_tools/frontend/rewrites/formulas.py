@@ -9,12 +9,12 @@ over one flattened dimension: each has a scale of its own there when the model i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from . import adaptive, algebra, movement
+from . import adaptive, algebra, movement, volumes
 
 Formula = Callable[..., Any]
 Tensor = torch.Tensor
@@ -117,7 +117,10 @@ def _batch_norm(
     input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any,
     training: bool, momentum: float, eps: float, cudnn_enabled: bool,
 ) -> Tensor | None:  # fmt: skip
-    """With the statistics of the batch."""
+    """With the statistics of the batch, and of volumes."""
+    if input.dim() == 5 and not training:
+        given = weight, bias, running_mean, running_var
+        return volumes.batch_norm(input, *given, training, momentum, eps, cudnn_enabled)
     if not training or running_mean is not None:
         return None
     if input.shape[0] == 1:
@@ -304,47 +307,11 @@ def _product(self: Tensor, dim: int | None = None, keepdim: bool = False, dtype:
     return rows.movedim(-1, dim) if keepdim and dim is not None else rows.squeeze(-1)
 
 
-def _average_in_depth(
-    self: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Any:
-    """Windows of one row and one column, as LocalResponseNorm has them over channels."""
-    kernel, step, margin = (
-        _three(kernel_size),
-        _three(stride or kernel_size),
-        _three(padding),
-    )
-    if kernel[1:] != [1, 1] or step[1:] != [1, 1] or margin[1:] != [0, 0] or self.dim() != 5:
-        return None
-    size = list(self.shape)
-    image = self.reshape([*size[:3], size[3] * size[4]])
-    pooled = _aten.avg_pool2d(
-        image,
-        [kernel[0], 1],
-        [step[0], 1],
-        [margin[0], 0],
-        ceil_mode,
-        count_include_pad,
-        divisor_override,
-    )
-    return pooled.reshape([*size[:2], -1, *size[3:]])
-
-
 def _one_hot(self: Tensor, num_classes: int = -1) -> Any:
     """Without their number, classes depend on the values."""
     if num_classes < 1:
         return None
     return (self.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
-
-
-def _three(given: Sequence[int]) -> list[int]:
-    """A number for each of three dimensions, which may be given as one for all."""
-    return list(given) * 3 if len(given) == 1 else list(given)
 
 
 FORMULAS: dict[Any, Formula] = {
@@ -383,7 +350,6 @@ FORMULAS: dict[Any, Formula] = {
     _aten.diff.default: _difference,
     _aten.prod.default: _product,
     _aten.prod.dim_int: _product,
-    _aten.avg_pool3d.default: _average_in_depth,
     _aten.one_hot.default: _one_hot,
     _aten.max.default: _largest,
     _aten.min.default: _smallest,
@@ -398,6 +364,7 @@ FORMULAS: dict[Any, Formula] = {
     **algebra.FORMULAS,
     **movement.FORMULAS,
     **adaptive.FORMULAS,
+    **volumes.FORMULAS,
 }
 
 OF_INDICES = {_aten.one_hot.default}

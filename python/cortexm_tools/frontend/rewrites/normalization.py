@@ -3,7 +3,8 @@
 
 At inference it is y = a x + b for each channel, with a = weight / sqrt(var + eps) and
 b = bias - mean a. Behind a linear layer a and b go into its weights; elsewhere it is a depthwise
-convolution with one weight a channel. PReLU is max(x, 0) + a min(x, 0).
+convolution with one weight a channel. PReLU is max(x, 0) + a min(x, 0),
+and with one a for all channels a leaky ReLU.
 
 Sub-spectral normalization (Chang et al., 2021, arXiv:2103.13620) normalizes bands of an image's rows one
 by one: [n, c, h, w] seen as [n, c k, h / k, w]. Each band of the result is a convolution of the rows that
@@ -151,7 +152,11 @@ def _per_channel(
 def _prelu(build: Builder) -> Node | None:
     args = build.arguments()
     shape, weight = shape_of(args["self"]), build.value(args["weight"])
-    if shape is None or weight is None or not 2 <= len(shape) <= 4:
+    if shape is None or weight is None:
+        return None
+    if weight.numel() == 1:
+        return build(_aten.leaky_relu.default, args["self"], float(weight))
+    if not 2 <= len(shape) <= 4:
         return None
     negative = build(_aten.clamp.default, build(_aten.clone.default, args["self"]), None, 0.0)
     scaled = _per_channel(build, negative, shape, weight.expand(shape[1]), None)
