@@ -118,8 +118,8 @@ _LEAST_SAVED = 250  # instructions, about one for each byte that the kernel has 
 
 
 def _copy_kernel(select: Selector, op: Op, box: Box, size: int) -> tuple[Kernel, Box]:
-    """The kernel of a copy and its dimensions, in the kernel's elements. MVE copies words as halves of them, of
-    which its vectors have eight."""
+    """The kernel of a copy and its dimensions, in the kernel's elements. MVE copies words as halves of them,
+    of which its vectors have eight."""
     whole = select.kernel("copy", f"x{8 * size}", op)
     order = cheapest_order(box, whole)
     if select.target.isa is Isa.MVE and size > 2:
