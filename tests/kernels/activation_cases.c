@@ -265,19 +265,19 @@ int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 int softmax_gentle_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 23, 1, 4, 0});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 24, 1, 4, 0});
 }
 
 int softmax_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 23, 9, 8, 1});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 24, 9, 8, 1});
 }
 
 int softmax_odd_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 23, 9, 8, 0});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 24, 9, 8, 0});
 }
 
 int softmax_long_columns_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)

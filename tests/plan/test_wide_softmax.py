@@ -16,7 +16,7 @@ from cortexm_tools.target import Target
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net
 
-GENTLE, STEEP = (1 << 23) - 1, 1 << 23
+GENTLE, STEEP = (1 << 24) - 1, 1 << 24
 
 
 def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:

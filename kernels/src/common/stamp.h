@@ -70,17 +70,14 @@
 #undef B4
 #undef B8
 #undef BAND
-#undef BEFORE_ROWS
 #undef BEGIN_BOTH
 #undef BEGIN_PAIR
 #undef BEGIN_TAP
-#undef BEHIND_ROWS
 #undef BESIDE
 #undef BEST
 #undef BETTER
 #undef BETTER_argmax
 #undef BETTER_argmin
-#undef BETWEEN_ROWS
 #undef BEYOND_CHUNK
 #undef BIAS
 #undef BIAS4
@@ -97,6 +94,7 @@
 #undef BLOCK_WORDS
 #undef BOTH
 #undef BYTES
+#undef BYTE_OF
 #undef C4
 #undef C8
 #undef CELL
@@ -220,7 +218,6 @@
 #undef IN_PAIRS
 #undef IN_TURNS
 #undef ISA
-#undef IS_AT_END
 #undef IS_AVERAGE
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
@@ -238,7 +235,6 @@
 #undef IS_SUM
 #undef IS_SYMMETRIC
 #undef ITERATE
-#undef KEEP_END
 #undef KEEP_START
 #undef KEEP_TWO
 #undef KEPT
@@ -255,7 +251,6 @@
 #undef LANE_NUMBERS_max_pool2d
 #undef LARGER
 #undef LARGEST
-#undef LARGEST_ALONE
 #undef LAST_PRODUCTS
 #undef LATER_BYTES
 #undef LATER_QUADS
@@ -425,7 +420,6 @@
 #undef POWERS_ALONE
 #undef POWERS_APART
 #undef POWER_ALONE
-#undef PREPARED
 #undef PRODUCT
 #undef PRODUCTS
 #undef PRODUCT_mve
@@ -462,7 +456,6 @@
 #undef REPEAT_FOURS
 #undef REPEAT_TERMS
 #undef RESCALE
-#undef REST
 #undef RESULT
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
@@ -498,7 +491,6 @@
 #undef SECOND2
 #undef SECOND3
 #undef SECOND_FOUR
-#undef SECOND_ROW
 #undef SEPARATE
 #undef SEPARATE_BLOCK
 #undef SHARED_ONE
@@ -506,6 +498,7 @@
 #undef SHARED_THREE
 #undef SHARED_TWO
 #undef SHARES
+#undef SHARE_ALONE
 #undef SHIFT_AND_CLAMP
 #undef SIGN
 #undef SIX_COLUMNS
@@ -531,7 +524,6 @@
 #undef START_max_pool2d
 #undef START_mean
 #undef START_sum
-#undef STEEP_POWER
 #undef STEP
 #undef STEPS
 #undef STEP_BYTES

@@ -457,9 +457,9 @@ def _even_columns(facts: Facts) -> bool:
 
 
 def _gentle(facts: Facts) -> bool:
-    """A softmax of int16 whose powers halve no faster than every 512 codes: exponents have 31 bits, with 16
-    behind those that choose a power of the table."""
-    return bool(facts["multiplier"] < 1 << 23)
+    """A softmax of int16 whose powers halve no faster than every 256 codes: the whole parts of exponents have
+    eight bits, by which a register is shifted as it is."""
+    return bool(facts["multiplier"] < 1 << 24)
 
 
 def _many_elements(facts: Facts) -> bool:
