@@ -126,7 +126,9 @@ def random_few(seed: int) -> Graph:
         weight = net.tensors[net.ops[-1].inputs[1]]
         assert weight.data is not None
         net.tensors[net.ops[-1].inputs[1]] = replace(weight, data=weight.data.clip(-127))
-        return net.finish(*found, net.conv(x, 16, (3, 3), groups=8), large)
+        found += [net.conv(x, 16, (3, 3), groups=8), large]
+        # And large windows of one channel.
+        return net.finish(*found, net.pool(net.input((1, 1, 16, 16)), (8, 8), largest=False))
     groups = int(pick(2, 6))
     x = net.input(sizes, (DType.S8, DType.S16)[seed % 2])
     y = conv(x, groups * int(pick(1, 4)))
