@@ -120,6 +120,9 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
                    [IMAGE], 1e-4),
     "batch_norm_linear": (lambda: Net(lambda c, b, x: b(c(x)), nn.Linear(8, 6), nn.BatchNorm1d(6)),
                           [(2, 8)], 1e-4),
+    "batch_norm_rows": (lambda: Net(
+        lambda c, b, x: (lambda y: F.hardswish(b(y.flatten(0, 1)).reshape_as(y)))(c(x)),
+        nn.Linear(8, 6), nn.BatchNorm1d(6)), [(2, 5, 8)], 1e-4),
     "convolution_bands": (lambda: Net(
         lambda c, b, d, x: d(b(c(x).view(1, 16, 2, 4)).view(1, 8, 4, 4)).mean(2),
         nn.Conv2d(8, 8, (3, 5), 2, (1, 2), groups=4), nn.BatchNorm2d(16), nn.Conv2d(8, 4, 1)),

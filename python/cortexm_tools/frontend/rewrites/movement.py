@@ -99,6 +99,10 @@ def _roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int]) -> Tensor:
     return result
 
 
+def _shaped_as(self: Tensor, other: Tensor) -> Tensor:
+    return self.reshape(other.shape)
+
+
 def _turned(self: Tensor) -> Tensor:
     return self.permute(list(reversed(range(self.dim()))))
 
@@ -272,6 +276,8 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     _aten.replication_pad1d.default: _padding("replicate"),
     _aten.replication_pad2d.default: _padding("replicate"),
     _aten.roll.default: _roll,
+    _aten.reshape_as.default: _shaped_as,
+    _aten.view_as.default: _shaped_as,
     _aten.numpy_T.default: _turned,
     _aten.mT.default: _matrices_turned,
     _aten.im2col.default: _im2col,

@@ -164,6 +164,14 @@ def _prelu(build: Builder) -> Node | None:
 
 
 def _into_linear(build: Builder, source: Any, a: torch.Tensor, b: torch.Tensor) -> Node | None:
+    """a x + b of a linear layer's results, also where a view made one dimension of those before the last."""
+    views: list[Node] = []
+    while source.target in (*_RESHAPES, _aten.flatten.using_ints) and len(source.users) == 1:
+        inner, outer = shape_of(source.args[0]), shape_of(source)
+        if not inner or not outer or inner[-1] != outer[-1]:
+            return None
+        views.append(source)
+        source = source.args[0]
     if source.target is not _aten.linear.default or len(source.users) != 1:
         return None
     weight = build.value(source.args[1])
@@ -171,12 +179,15 @@ def _into_linear(build: Builder, source: Any, a: torch.Tensor, b: torch.Tensor) 
     if weight is None:
         return None
     bias = b if before is None else b + before * a
-    return build(
+    result = build(
         _aten.linear.default,
         source.args[0],
         build.constant(weight * a[:, None]),
         build.constant(bias),
     )
+    for view in reversed(views):
+        result = build(view.target, result, *view.args[1:], **view.kwargs)
+    return result
 
 
 TABLE: Table = {_aten.batch_norm.default: _batch_norm, _aten.prelu.default: _prelu}
