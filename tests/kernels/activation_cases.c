@@ -315,7 +315,7 @@ int softmax_close_f32_case(softmax_f32_fn variant, softmax_f32_fn ref)
     return any_softmax_f32_case(variant, ref, CLOSE);
 }
 
-static int any_unary_case(unary_fn variant, unary_fn ref, closeness_t closeness)
+static int any_unary_case(unary_fn variant, unary_fn ref, closeness_t closeness, int subnormal)
 {
     cortexm_unary_f32_t p;
     float *in;
@@ -332,6 +332,11 @@ static int any_unary_case(unary_fn variant, unary_fn ref, closeness_t closeness)
             in[i] *= 30.0f;
         }
     }
+    for (int32_t i = 0; i < p.count && subnormal; ++i) {
+        if (one_in(8)) {
+            in[i] = ldexpf(in[i], -130);
+        }
+    }
     o = float_outputs(p.count);
     variant(&p, in, o.data[0]);
     ref(&p, in, o.data[1]);
@@ -341,12 +346,17 @@ static int any_unary_case(unary_fn variant, unary_fn ref, closeness_t closeness)
 
 int unary_f32_case(unary_fn variant, unary_fn ref)
 {
-    return any_unary_case(variant, ref, EXACT);
+    return any_unary_case(variant, ref, EXACT, 0);
+}
+
+int unary_subnormal_f32_case(unary_fn variant, unary_fn ref)
+{
+    return any_unary_case(variant, ref, EXACT, 1);
 }
 
 int unary_close_f32_case(unary_fn variant, unary_fn ref)
 {
-    return any_unary_case(variant, ref, CLOSE);
+    return any_unary_case(variant, ref, CLOSE, 1);
 }
 
 int clamp_f32_case(clamp_f32_fn variant, clamp_f32_fn ref)

@@ -406,6 +406,7 @@ int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
 int softmax_close_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
 int unary_f32_case(unary_fn variant, unary_fn ref);
 int unary_close_f32_case(unary_fn variant, unary_fn ref);
+int unary_subnormal_f32_case(unary_fn variant, unary_fn ref);
 int clamp_f32_case(clamp_f32_fn variant, clamp_f32_fn ref);
 int clamp_s8_case(clamp_s8_fn variant, clamp_s8_fn ref);
 int clamp_u8_case(clamp_u8_fn variant, clamp_u8_fn ref);

@@ -530,19 +530,19 @@
     K(softmax_long_columns_s16, mve, softmax_long_columns_s16_case)                                \
     K(softmax_s16, mve, softmax_s16_case)                                                          \
     K(abs_f32, mve, unary_f32_case)                                                                \
-    K(ceil_f32, mve, unary_f32_case)                                                               \
-    K(floor_f32, mve, unary_f32_case)                                                              \
     K(hardsigmoid_f32, mve, unary_f32_case)                                                        \
     K(hardswish_f32, mve, unary_f32_case)                                                          \
     K(leaky_relu_f32, mve, unary_f32_case)                                                         \
     K(neg_f32, mve, unary_f32_case)                                                                \
-    K(reciprocal_f32, mve, unary_f32_case)                                                         \
     K(relu_f32, mve, unary_f32_case)                                                               \
-    K(round_f32, mve, unary_f32_case)                                                              \
-    K(rsqrt_f32, mve, unary_f32_case)                                                              \
-    K(sign_f32, mve, unary_f32_case)                                                               \
-    K(sqrt_f32, mve, unary_f32_case)                                                               \
-    K(trunc_f32, mve, unary_f32_case)                                                              \
+    K(ceil_f32, mve, unary_subnormal_f32_case)                                                     \
+    K(floor_f32, mve, unary_subnormal_f32_case)                                                    \
+    K(reciprocal_f32, mve, unary_subnormal_f32_case)                                               \
+    K(round_f32, mve, unary_subnormal_f32_case)                                                    \
+    K(rsqrt_f32, mve, unary_subnormal_f32_case)                                                    \
+    K(sign_f32, mve, unary_subnormal_f32_case)                                                     \
+    K(sqrt_f32, mve, unary_subnormal_f32_case)                                                     \
+    K(trunc_f32, mve, unary_subnormal_f32_case)                                                    \
     K(elu_f32, mve, unary_close_f32_case)                                                          \
     K(exp_f32, mve, unary_close_f32_case)                                                          \
     K(gelu_f32, mve, unary_close_f32_case)                                                         \
