@@ -34,7 +34,7 @@ static inline cortexm_box_t cortexm_box(const int32_t *dims, int32_t rank)
     box.row = rank > 0 ? dims[rank - 1] : 1;
     for (int32_t d = 0; d < box.outer; ++d) {
         box.index[d] = 0;
-        __asm__ volatile("" ::: "memory"); /* not a call of memset, which takes longer than a short row */
+        __asm__("" : "+r"(d)); /* not a call of memset, which takes longer than a short row */
     }
     return box;
 }
