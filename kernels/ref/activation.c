@@ -201,6 +201,11 @@ void cortexm_softmax_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, 
     }
 }
 
+void cortexm_softmax_of_two_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, int16_t *out)
+{
+    cortexm_softmax_s16_ref(p, in, out);
+}
+
 void cortexm_softmax_short_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, int16_t *out)
 {
     cortexm_softmax_s16_ref(p, in, out);

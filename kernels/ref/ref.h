@@ -123,6 +123,7 @@ CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_ref);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_ref);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_ref);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_of_two_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_ref);
 CORTEXM_UNARY(cortexm_abs_f32_ref, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_ceil_f32_ref, cortexm_unary_f32_t, float);

@@ -244,6 +244,12 @@ int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
     return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 700, 32, 5, 0, 0});
 }
 
+int softmax_of_two_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 2, 32, 11, 0, 0});
+}
+
 int softmax_short_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;

@@ -58,6 +58,7 @@
     K(softmax_table_s8, scalar, softmax_table_s8_case)                                             \
     K(softmax_s8, scalar, softmax_s8_case)                                                         \
     K(activation_s16, scalar, activation_s16_case)                                                 \
+    K(softmax_of_two_s16, scalar, softmax_of_two_s16_case)                                         \
     K(softmax_s16, scalar, softmax_s16_case)                                                       \
     K(abs_f32, scalar, unary_f32_case)                                                             \
     K(ceil_f32, scalar, unary_f32_case)                                                            \
@@ -423,6 +424,7 @@
     K(softmax_two_s8, dsp, softmax_two_s8_case)                                                    \
     K(softmax_short_s8, dsp, softmax_short_s8_case)                                                \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
+    K(softmax_of_two_s16, dsp, softmax_of_two_s16_case)                                            \
     K(softmax_rows_s16, dsp, softmax_gentle_rows_s16_case)                                         \
     K(softmax_steep_rows_s16, dsp, softmax_rows_s16_case)                                          \
     K(softmax_pairs_s16, dsp, softmax_pairs_s16_case)                                              \

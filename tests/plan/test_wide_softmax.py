@@ -48,6 +48,10 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m55", (2, 9, 32767), GENTLE, "softmax_columns"),
         ("cortex-m55", (2, 9, 32768), GENTLE, "softmax"),
         ("cortex-m3", (9, 8, 1), GENTLE, "softmax"),
+        ("cortex-m3", (32, 2, 1), STEEP, "softmax_of_two"),
+        ("cortex-m4", (32, 2, 1), GENTLE, "softmax_of_two"),
+        ("cortex-m4", (1, 2, 32), STEEP, "softmax_of_two"),
+        ("cortex-m4", (31, 2, 1), GENTLE, "softmax"),
     ],
 )
 def test_which_kernel_computes_it(

@@ -517,6 +517,8 @@ CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_v6m);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_scalar);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_mve);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_of_two_s16_scalar);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_of_two_s16_dsp);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_scalar);
 CORTEXM_UNARY(cortexm_abs_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_ceil_f32_scalar, cortexm_unary_f32_t, float);
