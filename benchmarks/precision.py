@@ -203,10 +203,6 @@ What a layer costs in each precision, in instructions of the emulator and in byt
 `python -m benchmarks.precision` measures it; [numerics.md](numerics.md#shortcuts-of-the-kernels)
 says why the bytes are those that the formulas give.
 
-These counts are older than the latest kernels of int8, which take up to a quarter fewer instructions
-than here ([benchmarks.md](benchmarks.md)); other precisions have gained less. Beside today's int8 a
-kind of layer takes up to 1.6 times as many in a8w4, 1.8 in a16w8 and 2.3 in a16w4, most on the M55.
-
 `a8w4` is int8 with weights that all fit into 4 bits, which the plan packs two to a byte, and
 [multipliers](numerics.md#weights-of-4-bits) that fit into 16. The program
 is an ordinary int8 program, and the models here are the int8 ones with both rounded so:

@@ -218,7 +218,7 @@ class _Replay:
             in_c, in_w, out_c, width = in_c * in_w, 1, out_c * width, 1
         is_line = "in_c" in f and f["in_h"] == f["kernel_h"] == 1  # or a band of one row
         is_line = is_line and in_h > 1 and f["in_w"] * f["in_c"] == in_h * in_w * in_c
-        if is_line and over.kernel == (1, 1):  # the pixels of all rows are one row
+        if is_line and over.kernel == (1, 1) and f["in_w"] != in_h:  # all pixels are one row
             assert (f["out_h"], over.stride) == (1, (1, 1)) and not any(over.padding)
             in_h, in_w, out_h, width = 1, in_h * in_w, 1, out_h * width
             is_line = False

@@ -143,10 +143,10 @@ def has_weights(plan: Plan, op: Op, call: Call, weights: Array) -> bool:
     # Multipliers and shifts may stand among the biases.
     apart = (table for table in (tables.multiplier, tables.shift) if table.size)
     wanted = (form.weights(constants), tables.bias, *apart)
-    stored = {constant.name: constant.data for constant in plan.constants}
-    return all(
-        np.array_equal(stored[name], data) for name, data in zip(_names(call), wanted, strict=True)
-    )
+    # Equal arrays are stored once, with the shape that one of them has.
+    stored = {constant.name: constant.data.reshape(-1) for constant in plan.constants}
+    pairs = zip(_names(call), wanted, strict=True)
+    return all(np.array_equal(stored[name], data.reshape(-1)) for name, data in pairs)
 
 
 def _channel_weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
