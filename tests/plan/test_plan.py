@@ -29,9 +29,11 @@ from cortexm_tools.target import Target
 from tests.support.graphs import Net
 from tests.support.ownership import replay
 from tests.support.random_graphs import (
+    random_branches,
     random_bytes,
     random_few,
     random_layer,
+    random_narrow,
     random_network,
     random_wide,
 )
@@ -89,7 +91,8 @@ def test_every_kernel_with_an_order_is_among_the_networks() -> None:
     used = set()
     for cpu in ("cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0", "any"):
         layers, networks = map(random_layer, range(60)), map(random_network, range(40))
-        others = [*map(random_bytes, range(12)), *map(random_few, range(4))]
+        others = [*map(random_bytes, range(12)), *map(random_few, range(12))]
+        others += [*map(random_narrow, range(2)), *map(random_branches, range(9))]
         for graph in [*layers, *networks, *others, *map(random_wide, range(36))]:
             plan = make_plan(simplify(graph), Target.parse(cpu))
             used |= {call.kernel.symbol for step in plan.steps for call in step.calls}
