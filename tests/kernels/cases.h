@@ -190,7 +190,7 @@ typedef enum {
     LINEAR_GEMM8
 } linear_kind_t;
 
-/* By the scratch that the variant wants, plan/kernels/requirements.py. */
+/* By the scratch that the variant wants, plan/kernels/scratch.py. */
 typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
 
 typedef CORTEXM_LINEAR_S8((*linear_fn));

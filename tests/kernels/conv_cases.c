@@ -28,7 +28,7 @@ static int32_t least_channels(conv_kind_t kind)
      40 * (((p).kernel_h * (p).kernel_w + 1) / 2) +                                                \
      (((p).kernel_h - 1) * (p).dilation_h + 1) * blocks_row(&(p)))
 
-/* As `band` in plan/kernels/requirements.py: pairs of pixels of an image, maybe turned. */
+/* As `band` in plan/kernels/scratch.py: pairs of pixels of an image, maybe turned. */
 #define TWOS(p, along) ((p).stride_##along == 1 ? (p).out_##along / 2 : 0)
 #define IS_TURNED(p)                                                                               \
     (((p).out_w - 1) * (p).stride_w + 3 <= 9 && (p).stride_h <= (p).stride_w &&                    \
@@ -87,7 +87,7 @@ static int32_t blocks_row(const cortexm_conv_s8_t *p)
         (p).in_row_stride = (p).in_w * (p).in_c + (one_in(2) ? 0 : between(0, 3));                 \
     } while (0)
 
-/* As `tile` in plan/kernels/requirements.py, and what is in a row of small windows. */
+/* As `tile` in plan/kernels/scratch.py, and what is in a row of small windows. */
 #define ARE_SHARED(p)                                                                              \
     ((p).kernel_h == 3 && (p).kernel_w == 3 && (p).in_c % 16 == 0 && (p).stride_w <= 2)
 #define TILE_ROW(p) ((((p).out_w - 1) / 4 * 4 + 3) * (p).stride_w + (p).kernel_w) * (p).in_c
@@ -222,7 +222,7 @@ static int8_t *columns_first(const int8_t *weight, int32_t outputs, int32_t rows
     return turned;
 }
 
-/* Bytes, as `columns` in plan/kernels/requirements.py. */
+/* Bytes, as `columns` in plan/kernels/scratch.py. */
 static int32_t columns_size(int32_t kernel, int32_t stride, int32_t dilation, int32_t outputs, int32_t column)
 {
     const int32_t least = 2 * kernel;

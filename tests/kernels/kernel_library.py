@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cortexm_tools.plan.kernels.forms import FORMS
 from cortexm_tools.plan.kernels.packing import Constants
-from cortexm_tools.plan.kernels.requirements import SCRATCH
+from cortexm_tools.plan.kernels.scratch import SCRATCH
 from cortexm_tools.plan.kernels.table import kernels
 
 Array = npt.NDArray[np.generic]

@@ -158,7 +158,7 @@ static void set_output(const cortexm_planes_t *planes, cortexm_plane_t *output, 
                        const uint32_t *table);
 static void row_of_codes(const PARAMS *p, cortexm_plane_t *output, ELEMENT *out);
 
-/* Divides the scratch memory (_planes in plan/kernels/requirements.py). */
+/* Divides the scratch memory (_planes in plan/kernels/planes.py). */
 static CORTEXM_APART cortexm_planes_t cortexm_planes_of(const PARAMS *p, void *scratch)
 {
     const int32_t stride = p->stride_w;

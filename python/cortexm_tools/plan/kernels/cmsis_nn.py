@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CMSIS-NN as the kernel library: where its results are ours, and what memory it needs.
 
-Conditions and formulas are functions of a layer's facts (see requirements.py), here with `isa`, the
+Conditions and formulas are functions of a layer's facts (see conditions.py), here with `isa`, the
 instruction set that CMSIS-NN is compiled for (`compiled_isa`). They hold for its versions 18
 (Zephyr 4.x) and 19; every model that is built repeats the sizes against the library it finds
 (emit/cmsis_nn.py).
@@ -10,15 +10,13 @@ instruction set that CMSIS-NN is compiled for (`compiled_isa`). They hold for it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from ...errors import CortexMError
 from ...ir.fixed_point import Rescale
 from ...ir.wide import reduced
 from ...target import CORES, Core, Isa, Target
-
-Facts = Mapping[str, Any]
+from .facts import Facts
 
 LIBRARY = "cmsis-nn"
 

@@ -8,13 +8,10 @@ Fitted to what `python -m benchmarks.sweep --kinds conv` counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from .facts import Facts
 from .packing import are_rows_apart
-
-Facts = Mapping[str, Any]
 
 GATHERED = "cortexm_conv2d_gathered_s8_mve"
 FOLDED = "cortexm_conv2d_folded_s8_mve"

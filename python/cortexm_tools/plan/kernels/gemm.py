@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .requirements import is_pointwise, windows_together
+from .facts import is_pointwise, windows_together
 
 _FIXED = 200.0  # of a call
 _GROUP = 100.0  # of a group

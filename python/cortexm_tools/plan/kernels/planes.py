@@ -9,12 +9,9 @@ Estimates, from what `python -m benchmarks.sweep --kinds conv,depthwise` counted
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from ...target import Isa
-
-Facts = Mapping[str, Any]
+from .facts import Facts
 
 _MOST_SCRATCH = 4096  # bytes; the layers of large images are those whose other kernels are best
 _MOST_SCRATCH_BLOCKS = 8192

@@ -14,8 +14,9 @@ from ...kernels.rows import expand
 from ...paths import data_root
 from ...target import CORES, Isa, Target
 from . import cmsis_nn
+from .conditions import CASES
+from .facts import Facts
 from .faster_library import is_faster
-from .requirements import CASES, Facts
 
 BUILTIN = "builtin"
 
@@ -34,9 +35,9 @@ class Kernel:
     library has that library's name in the place of the instruction set.
 
     Attributes:
-        when: what it requires of a layer, names in requirements.CASES.
+        when: what it requires of a layer, names in conditions.CASES.
         pack: the form of its constants, a name in forms.FORMS.
-        scratch: the memory it needs, a name in requirements.SCRATCH.
+        scratch: the memory it needs, a name in scratch.SCRATCH.
         order: how it walks input and output, see memory/overlap.py; empty where nothing is promised.
         library: whose code computes.
         of: the operator that it computes in a special case; empty where that is `op`.

@@ -9,13 +9,10 @@ Fitted to what `python -m benchmarks.sweep --kinds conv` counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from . import planes
-
-Facts = Mapping[str, Any]
+from .facts import Facts
 
 SYMBOL = "cortexm_conv2d_widened_s8_dsp"
 

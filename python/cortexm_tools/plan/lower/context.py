@@ -16,8 +16,9 @@ from ...ir import Array, Attrs, Graph, Op, Tensor, ops
 from ...target import Target
 from ..kernels import gathered
 from ..kernels.cmsis_nn import compiled_isa
+from ..kernels.facts import Facts
 from ..kernels.params import check_ranges
-from ..kernels.requirements import SCRATCH, Facts
+from ..kernels.scratch import SCRATCH
 from ..kernels.table import Kernel, KernelChoice, find_kernel, symbols
 from ..types import Arg, Call, ConstantArg, Field, ScratchArg, TensorArg
 from .constants import Source, Weights

@@ -13,10 +13,10 @@ from ...ir import Array, DType, Op, ops
 from ...ir.geometry import Window
 from ...target import Isa
 from ..kernels import gathered, planes, widened
+from ..kernels.conditions import CASES
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import zero_point_fields
-from ..kernels.requirements import CASES
 from ..kernels.table import Kernel, KernelChoice
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import strides

@@ -16,7 +16,7 @@ from itertools import groupby, pairwise
 
 from ...ir import Graph, Op, same_layout
 from ..budget import MOST_ROWS
-from ..kernels.requirements import SCRATCH
+from ..kernels.scratch import SCRATCH
 from ..kernels.table import Kernel
 from ..memory.overlap import order_of
 from ..types import Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg

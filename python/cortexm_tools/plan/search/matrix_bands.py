@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...ir import Graph, Op, Operands, Tensor, ops
-from ..kernels.requirements import SCRATCH
+from ..kernels.scratch import SCRATCH
 from ..lower.boxes import merged
 from ..memory.overlap import ELEMENTS
 from ..types import Call, Field, ScratchArg, Step, TensorArg
