@@ -96,6 +96,27 @@ def test_last_states_lie_beside_each_other() -> None:
     assert copies(plan) == [0]
 
 
+@pytest.mark.parametrize("order", [contiguous(4), (0, 2, 3, 1)])
+def test_floats_that_are_copied_as_halves_lie_beside_each_other(order: tuple[int, ...]) -> None:
+    net = Net()
+    pixels = ops.Slice((0, 0, 0, 1), (1, 1, 2, 2))
+    parts = [
+        net.add(
+            pixels, [net.input((1, 8, 16, 16), DType.F32, order)], (1, 8, 8, 8), DType.F32, order
+        )
+        for _ in range(2)
+    ]
+    graph = simplify(net.finish(net.add(ops.Concat(1), parts, (1, 16, 8, 8), DType.F32, order)))
+    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates.joined = joinable(graph)
+    plan = assemble(candidates, ())
+    replay(plan)
+    check_plan(plan)
+    calls = [call for step in plan.steps for call in step.calls]
+    assert [call.kernel.types for call in calls] == ["x16"] * 2
+    assert any(part.pitch for part in plan.parts.values()) == (order != contiguous(4))
+
+
 def _outputs_and_inputs(net: Net, x: int) -> list[int]:
     y = net.conv(x, 4)
     return [net.concat([y, x], 1), y]

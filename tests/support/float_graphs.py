@@ -268,13 +268,19 @@ def group_norm(seed: int) -> Graph:
 
 
 def moves(seed: int) -> Graph:
-    """Images so large that MVE copies their words as halves: padded, joined and turned."""
+    """Images so large that MVE copies their words as halves: padded, joined and turned, and turned into the
+    result that joins them."""
     net = Net("moves", seed)
     channels, height, width = pick(net, 1, 9), pick(net, 6, 12), pick(net, 6, 12)
     order = layout(net, 4)
     x, y = (net.input((1, channels, height, width), F32, order) for _ in range(2))
     pad = ops.Pad((0, 0, 1, 2), (0, 0, 1, 0), 0)
+    turned = [
+        net.add(ops.Transpose((0, 1, 3, 2)), [z], (1, channels, width, height), F32, order)
+        for z in (x, y)
+    ]
     return net.finish(
+        net.add(ops.Concat(1), turned, (1, 2 * channels, width, height), F32, order),
         net.add(pad, [x], (1, channels, height + 2, width + 2), F32, order),
         net.add(ops.Concat(1), [x, y], (1, 2 * channels, height, width), F32, order),
         net.add(ops.Transpose((0, 2, 3, 1)), [x], (1, height, width, channels), F32, order),

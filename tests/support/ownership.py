@@ -167,7 +167,7 @@ class _Replay:
     def copied(self, call: Call, target: TensorArg) -> Any:
         """The bytes that a copy writes, as it walks the dimensions of its result."""
         fields: dict[str, Any] = dict(call.fields)
-        size = self.graph.tensors[target.index].dtype.size
+        size = call.kernel.unit
         places = np.zeros(1, np.int64)
         for extent, step in zip(fields["dims"], fields["out_stride"], strict=True):
             places = np.add.outer(places, np.arange(extent) * step * size).reshape(-1)

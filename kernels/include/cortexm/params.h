@@ -366,7 +366,7 @@ typedef struct {
     int32_t outer_dims[CORTEXM_LANES_MAX_RANK];   /* 1 or more */
     int32_t in_outer[CORTEXM_LANES_MAX_RANK];     /* bytes */
     int32_t out_outer[CORTEXM_LANES_MAX_RANK];
-    uint8_t in_lanes[16];      /* elements from the first one's place: 8 bits for each of 16 lanes, 16 for each of 8 */
+    uint8_t in_lanes[16];      /* elements from the first one's place: 8 bits a lane, 16 of 8 lanes */
     uint8_t out_lanes[16];
 } cortexm_copy_lanes_t;
 

@@ -100,7 +100,7 @@ def _check_places(plan: Plan, op: Op) -> None:
 def _written(plan: Plan, call: Call, target: TensorArg, mine: Places) -> Places:
     """The bytes of a result that a call writes; `mine` are those of what its operator makes."""
     fields = {name: value for name, value in call.fields if isinstance(value, (int, tuple))}
-    size = plan.graph.tensors[target.index].dtype.size
+    size = call.kernel.unit or plan.graph.tensors[target.index].dtype.size
     if "out_pixel_stride" in fields:
         pixels = np.arange(_int(fields, "out_h") * _int(fields, "out_w"))[:, None]
         channels = np.arange(_int(fields, "out_c" if "out_c" in fields else "channels"))

@@ -23,8 +23,7 @@ _IN_ONE_PIECE, _ONE_BY_ONE = 0, 5
 def check_lanes(plan: Plan, step: Step) -> None:
     for call in step.calls:
         if call.kernel.op == "copy_lanes":
-            size = int(call.kernel.types[1:]) // 8
-            if not _is_its_box(dict(call.fields), size):
+            if not _is_its_box(dict(call.fields), call.kernel.unit):
                 message = f"{step.op.kind}: the lanes of a copy are not its box"
                 raise CortexMError(message, where=str(step.op.layer))
 

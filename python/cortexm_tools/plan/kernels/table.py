@@ -65,6 +65,12 @@ class Kernel:
         last = self.isa.value if self.library == BUILTIN else self.library.replace("-", "_")
         return f"cortexm_{self.op}_{self.types}_{last}"
 
+    @property
+    def unit(self) -> int:
+        """The bytes of an element where these are moved as they are (x8, x16, ...), which may be a part of
+        one of the tensor's; 0 of kernels that compute."""
+        return int(self.types[1:]) // 8 if self.types.startswith("x") else 0
+
 
 @cache
 def kernels(part: str = "kernels") -> tuple[Kernel, ...]:

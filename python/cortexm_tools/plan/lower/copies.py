@@ -38,8 +38,7 @@ def merge_dims(dims: Sequence[int], in_strides: Sequence[int], out_strides: Sequ
 def cheapest_order(box: Box, kernel: Kernel) -> Box:
     """The dimensions of a box in the order in which the kernel copies them with the fewest instructions:
     the elements of a row, which are the last one, the rows, and the others by the result."""
-    size = int(kernel.types[1:]) // 8
-    return min(_orders(box), key=lambda order: _instructions(order, kernel.isa, size))
+    return min(_orders(box), key=lambda order: _instructions(order, kernel.isa, kernel.unit))
 
 
 def _orders(box: Box) -> list[Box]:

@@ -118,8 +118,7 @@ def with_lanes(call: Call) -> Call:
         return call
     fields = dict(call.fields)
     box = [fields[name] for name in ("dims", "in_stride", "out_stride")]
-    size = int(call.kernel.types[1:]) // 8
-    made = lane_fields(list(zip(*box, strict=True)), size)
+    made = lane_fields(list(zip(*box, strict=True)), call.kernel.unit)
     return replace(call, fields=(*call.fields, *made.items()))
 
 

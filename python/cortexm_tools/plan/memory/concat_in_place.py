@@ -126,13 +126,13 @@ def _is_second_result(
 def _leaves_gaps(index: int, part: Part, size: int, calls: Sequence[Call]) -> bool:
     """Whether `calls`, which make a tensor with elements of `size` bytes, can leave gaps between its
     pixels."""
-    pixel, pitch = part.pixel // size, part.pitch // size
     for call in calls:
-        made = call.result
+        made, unit = call.result, call.kernel.unit or size
+        pixel, pitch = part.pixel // unit, part.pitch // unit
         if call.kernel.library != BUILTIN or made is None or made.index != index:
             return False
         if call.kernel.serves == "copy":
-            if _spread_box(call, made.offset // size, pixel, pitch) is None:
+            if _spread_box(call, made.offset // unit, pixel, pitch) is None:
                 return False
         elif dict(call.fields).get("out_pixel_stride") != pixel:
             return False
@@ -156,7 +156,8 @@ def into_result(graph: Graph, step: Step, parts: Mapping[int, Part]) -> Step:
 def _call_into(graph: Graph, call: Call, parts: Mapping[int, Part]) -> Call:
     for position, arg in enumerate(call.args):
         while isinstance(arg, TensorArg) and arg.index in parts:
-            part, size = parts[arg.index], graph.tensors[arg.index].dtype.size
+            part = parts[arg.index]
+            size = call.kernel.unit or graph.tensors[arg.index].dtype.size
             moved = _arg_into(arg, part)
             fields = _spread(call, arg.offset, part, size) if part.pitch else call.fields
             args: tuple[Arg, ...] = (*call.args[:position], moved, *call.args[position + 1 :])
