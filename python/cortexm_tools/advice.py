@@ -87,11 +87,13 @@ ADVICE: tuple[Advice, ...] = (
     ),
     Advice(
         (f"{_NN}.Conv3d", f"{_NN}.ConvTranspose3d", f"{_NN}.MaxPool3d", f"{_NN}.AvgPool3d",
-         f"{_NN}.AdaptiveAvgPool3d", f"{_NN}.AdaptiveMaxPool3d", f"{_NN}.BatchNorm3d",
+         f"{_NN}.AdaptiveAvgPool3d", f"{_NN}.AdaptiveMaxPool3d",
          f"{_NN}.MaxUnpool3d", f"{_NN}.LPPool3d", f"{_NN}.FractionalMaxPool3d",
          *_names(f"{_NN}.functional", "conv3d conv_transpose3d max_pool3d avg_pool3d "
                  "adaptive_avg_pool3d adaptive_max_pool3d max_unpool3d lp_pool3d")),
-        "fold one dimension into the channels or the batch and take the two-dimensional operator",
+        "Conv3d, MaxPool3d and AvgPool3d take a batch of volumes, padded alike on both sides and without "
+        "a divisor of their own, AdaptiveAvgPool3d whole windows; else fold one dimension into the "
+        "channels or the batch and take the two-dimensional operator",
         ("max_pool3d_with_indices", "_adaptive_avg_pool3d"),
     ),
     Advice(
