@@ -109,7 +109,7 @@ def test_a_limit_counts_all_memories() -> None:
     free = make_plan(graph, M55).arena_size
     smallest = make_plan(graph, M55, ram_limit=1).arena_size
     assert smallest < free
-    for size in (64, 1024, 1 << 20):
+    for size in (96, 1024, 1 << 20):
         regions = parse_regions(["sram=1M", f"tcm={size}:fast"])
         assert make_plan(graph, M55, regions, ram_limit=smallest).arena_size <= smallest
         plan = make_plan(graph, M55, regions, ram_limit=2 * free)

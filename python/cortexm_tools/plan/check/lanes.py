@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import CortexMError
 from ..types import Plan, Step
-
-_Places = NDArray[np.int64]
 
 # By CORTEXM_LANES_… of params.h: the lanes of a vector, and which tables say where these are, that of the
 # operand and that of the result.
@@ -39,33 +36,35 @@ def _is_its_box(f: Mapping[str, Any], size: int) -> bool:
         outer.append((f["runs"], f["in_run"], f["out_run"]))
     if len(outer) - (f["runs"] != 1) != f["outer_rank"] or box[: len(outer)] != outer:
         return False
-    inside = [np.zeros(1, np.int64)] * 2
-    for extent, *steps in box[len(outer) :]:
-        inside = [
-            np.add.outer(place, step * np.arange(extent)).reshape(-1)
-            for place, step in zip(inside, steps, strict=True)
-        ]
-    return np.array_equal(_pairs(*inside), _pairs(*_run(f, size)))
+    return _moves(f, size, box[len(outer) :])
 
 
-def _run(f: Mapping[str, Any], size: int) -> tuple[_Places, _Places]:
-    """The bytes that a run reads and writes, the first one of each element."""
-    number = np.arange(f["count"])
+def _moves(f: Mapping[str, Any], size: int, inside: list[tuple[int, int, int]]) -> bool:
+    """Whether a run moves these dimensions: a row, or rows and a row. What vectors of several rows read
+    beyond their last whole row belongs to the next one, which the next vector reads again."""
+    if not 1 <= len(inside) <= 2:
+        return False
+    n, *steps = inside[-1]
+    rows, *row_steps = inside[0] if len(inside) == 2 else (1, 0, 0)
     if f["way"] == _IN_ONE_PIECE:
-        return number * size, number * size
+        are_neighbours = steps == [size, size] and (rows == 1 or row_steps == [n * size, n * size])
+        return bool(are_neighbours and f["count"] == rows * n)
     if f["way"] == _ONE_BY_ONE:
-        return number * f["in_step"], number * f["out_step"]
+        return bool(rows == 1 and f["count"] == n and steps == [f["in_step"], f["out_step"]])
     lanes, *are_read = _WAYS[f["way"]]
-    vector, lane = np.divmod(number, lanes)
-    found = []
-    for side, is_read in zip(("in", "out"), are_read, strict=True):
+    whole = lanes // n if rows > 1 else 0  # rows of a vector
+    if rows > 1 and whole == 0:
+        return False
+    vectors = -(-rows // whole) if rows > 1 else 1
+    count = (vectors - 1) * lanes + (rows - (vectors - 1) * whole) * n
+    lane = np.arange(min(lanes, rows * n))
+    row, column = np.divmod(lane, n)
+    for side, is_read, step, by in zip(("in", "out"), are_read, steps, row_steps, strict=True):
         table = np.arange(lanes)
         if is_read:
             table = np.array(f[f"{side}_lanes"], np.uint8).view("u1" if lanes == 16 else "<u2")
-        found.append(vector * f[f"{side}_step"] + size * table[lane].astype(np.int64))
-    return found[0], found[1]
-
-
-def _pairs(read: _Places, written: _Places) -> _Places:
-    pairs: _Places = np.unique(read * 2**32 + written)
-    return pairs
+        places = size * table[lane].astype(np.int64)
+        further = whole * by if rows > 1 else lanes * step
+        if f[f"{side}_step"] != further or not np.array_equal(places, row * by + column * step):
+            return False
+    return bool(f["count"] == count)
