@@ -154,6 +154,25 @@ def test_a_logarithm_of_codes_is_the_worst_layer() -> None:
     assert quality_line(quality.data()).startswith(f"{output.noise.decibels:.1f} dB against")
 
 
+class Tiny(Classifier):
+    """All values, or all weights of a layer, far below what the observers of PyTorch have codes for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with torch.no_grad():
+            self.first.bias.zero_()
+            self.first.weight[3] = 0.0
+            self.first.weight *= 1e-8
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return torch.relu(self.first(x)), self.first(x * 1e6)
+
+
+def test_small_values_have_codes() -> None:
+    quality = measured(Tiny, plain, 20)[0]
+    assert all(each.noise is not None and each.noise.decibels > 30 for each in quality.outputs)
+
+
 def test_state_is_a_sequence_of_calls() -> None:
     quality, loaded, captured, *runs = measured(Running, plain, 12)
     assert captured.states

@@ -31,6 +31,7 @@ from .recurrent import note_codes
 from .recurrent_rounding import MOST
 from .rounding import round_by_inputs
 from .scales import take_factors_in
+from .small import lower_floors
 from .sound import observe_silence
 from .tags import tag_of
 
@@ -117,6 +118,7 @@ def quantize(
                 if node.target in OPERATORS:
                     node.meta[MOST] = largest(node)
             observe_silence(prepared, samples, which, states)
+            lower_floors(prepared)
             rounded = None
             if rounding is Rounding.GPTQ:
                 rounded = round_by_inputs(prepared, samples, which, states, base)

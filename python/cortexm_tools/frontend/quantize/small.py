@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges too small for the observers of PyTorch.
+
+Their scales are at least 2^-23, lest zeros have a scale of zero. Values that are all smaller than 255
+times that (of 16 bits: 0.0078) would have fewer codes than their type, and far smaller ones none at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.fx import GraphModule
+
+_PRECISION = float(torch.finfo(torch.float32).eps)
+
+
+def lower_floors(prepared: GraphModule) -> None:
+    """Let every observer in `prepared`, a model of prepare_pt2e after calibration, give its range a scale.
+
+    Where the widest of its ranges has one that is large enough, as nearly always, nothing changes: the
+    weights of a dead output stay zero.
+    """
+    for module in prepared.modules():
+        eps = getattr(module, "eps", None)
+        if isinstance(eps, torch.Tensor) and hasattr(module, "max_val"):
+            widest = _widest(module)
+            if 0.0 < widest < float(eps.max()):
+                module.register_buffer("eps", torch.full_like(eps, widest * _PRECISION))
+
+
+def _widest(observer: Any) -> float:
+    """The scale with which the codes cover the widest of an observer's ranges; 0 if it saw none."""
+    low, high = observer.min_val, observer.max_val
+    if low.numel() == 0 or not bool(torch.isfinite(low).all() and torch.isfinite(high).all()):
+        return 0.0
+    width = high.clamp(min=0.0) - low.clamp(max=0.0)
+    return float(width.max()) / float(observer.quant_max - observer.quant_min)
