@@ -20,7 +20,8 @@ writes others in operators that stay in int8: variances and norms, distances, lo
 every mode, `roll`, `diff`, `unfold`, `einsum`, `tensordot`, `one_hot`, `prod`, `logsumexp`, adaptive
 pools, linear and bicubic interpolation, convolutions, pools and batch normalization of volumes
 (`Conv3d`, as images whose channels are those of several planes), products with constant matrices on
-either side, triangles and diagonals of matrices, bilinear and recurrent layers, layer, group,
+either side, convolutions whose kernels are computed (a template that is searched for, kernels that
+the input chooses), triangles and diagonals of matrices, bilinear and recurrent layers, layer, group,
 instance, RMS and local response norms, `grid_sample` at places that are constant (four pixels and
 their weights for each of the result). Where the places are computed, `grid_sample` and `affine_grid`
 are float32.

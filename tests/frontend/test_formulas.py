@@ -137,6 +137,13 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "added_column": (lambda x: torch.addmv(x[:, 0], x, WINDOWS[0]), MATRIX, 25),
     "added_sum": (
         lambda x: torch.addbmm(x[:2, :2], x.reshape(5, 2, 4), x.reshape(5, 4, 2)), MATRIX, 25),
+    "kernels": (
+        lambda x: F.conv2d(x.reshape(2, 4, 4, 6), x[:, :, :3, :4].reshape(3, 4, 2, 2), WINDOWS[0, :3],
+                           (1, 2), (1, 0), (2, 1)), IMAGE, 25),
+    "kernels_of_groups": (
+        lambda x: F.conv2d(x, x[:, :, 2:5, 1:4].transpose(0, 1), padding="same", groups=4), IMAGE, 25),
+    "kernels_of_a_row": (
+        lambda x: F.conv1d(x, x[:, :, :6].reshape(4, 2, 3), None, 2, 3, 2, 2), ROW, 25),
 }  # fmt: skip
 
 FLOAT_CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {

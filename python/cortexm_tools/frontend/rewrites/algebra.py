@@ -74,6 +74,44 @@ def _cross(self: Tensor, other: Tensor, dim: int | None) -> Tensor:
     return turned(self, 1) * turned(other, 2) - turned(self, 2) * turned(other, 1)
 
 
+# -- convolutions whose kernels are computed -------------------------------------------------------
+
+
+def _convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int] | str,
+    dilation: Sequence[int],
+    groups: int,
+) -> Tensor | None:
+    """Products of the kernels with the windows, a matrix for each group: no layer takes such kernels."""
+    reach = [gap * (n - 1) for n, gap in zip(weight.shape[2:], dilation, strict=True)]
+    if isinstance(padding, str):
+        if padding == "same" and any(n % 2 for n in reach):
+            return None
+        padding = [n // 2 if padding == "same" else 0 for n in reach]
+    dims = weight.dim() - 2
+    if dims == 1:
+        input, weight = input.unsqueeze(2), weight.unsqueeze(2)
+        stride, padding, dilation, reach = [1, *stride], [0, *padding], [1, *dilation], [0, *reach]
+    windows = torch.nn.functional.unfold(
+        input, tuple(weight.shape[2:]), tuple(dilation), tuple(padding), tuple(stride)
+    )
+    rows = weight.reshape([1, groups, weight.shape[0] // groups, -1])
+    batch = input.shape[0]
+    if batch > 1:
+        rows = rows.expand([batch, -1, -1, -1])
+    columns = windows.reshape([batch, groups, rows.shape[3], -1])
+    size = [
+        (n + 2 * margin - far - 1) // step + 1
+        for n, margin, far, step in zip(input.shape[2:], padding, reach, stride, strict=True)
+    ]
+    result = torch.matmul(rows, columns).reshape([batch, -1, *size[-dims:]])
+    return result if bias is None else result + bias.reshape([-1, *([1] * dims)])
+
+
 # -- parts ----------------------------------------------------------------------------------------
 
 
@@ -131,3 +169,11 @@ DIVIDED = {
     _aten.linalg_multi_dot.default,
 }
 """Those whose formula is PyTorch's own implementation, which tracing sees through."""
+
+COMPUTED_KERNELS: dict[Any, Formula] = {
+    _aten.conv1d.default: _convolution,
+    _aten.conv1d.padding: _convolution,
+    _aten.conv2d.default: _convolution,
+    _aten.conv2d.padding: _convolution,
+}
+"""For calls whose kernels are no constants."""

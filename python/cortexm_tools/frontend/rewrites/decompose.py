@@ -18,6 +18,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from .algebra import COMPUTED_KERNELS
 from .builder import Builder
 from .constants import fold_constants
 from .formulas import DIVIDED, FLOAT_FORMULAS, FORMULAS, OF_INDICES, Formula
@@ -31,10 +32,15 @@ def decompose(module: GraphModule) -> None:
     """Replace the calls in FORMULAS, in place, and fold the constants. The new calls have their
     shapes."""
     fold_constants(module)
+    _replace(module, COMPUTED_KERNELS, lambda call: _computed(module, call.args[1]))
     for _ in range(_MAX_ROUNDS):
         if not _replace(module, FORMULAS):
             break
         fold_constants(module)
+
+
+def _computed(module: GraphModule, kernel: Any) -> bool:
+    return Builder.value_in(module, kernel) is None
 
 
 def decompose_floats(module: GraphModule) -> bool:
