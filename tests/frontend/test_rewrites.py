@@ -135,6 +135,7 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
     "prelu": (lambda: Net(lambda c, p, x: p(c(x)), conv(), nn.PReLU(8)), [IMAGE], 1e-4),
     "mean_channels": (lambda: Net(lambda c, x: c(x).mean(1, keepdim=True), conv()), [IMAGE], 1e-4),
     "sum_mixed": (lambda: Net(lambda c, x: c(x).sum((1, 3)), conv()), [IMAGE], 1e-4),
+    "cumulated": (lambda: Net(lambda c, x: c(x).cumsum(1) + c(x).cumsum(-1), conv()), [IMAGE], 1e-4),
     "weighted_sum": (lambda: Net(lambda c, x: (c(x) * torch.arange(8.0)).sum(-1), conv()), [IMAGE],
                      1e-4),
     "weighted_rows": (lambda: Net(lambda c, w, x: (c(x) * w.weight).sum(-1, keepdim=True),

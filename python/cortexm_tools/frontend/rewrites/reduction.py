@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums, means, softmax and others, in operators that the dialect has.
 
-A sum or mean over any dimensions is a linear layer with equal weights, 1 or 1/n, over these
-dimensions moved to the end, and the result gets a scale of its own. The mean over an image's rows
-and columns stays: ExecuTorch makes an average pool of it. Over one of the two it is an average pool
-too, which keeps its operand's scale and moves nothing. A sum over the last dimension of products with
-constants has these as weights: of a linear layer, or of a depthwise convolution if each row has its own
-(the weighting over time of an SVDF layer).
+A sum or mean over any dimensions is a linear layer with equal weights, 1 or 1/n, over these dimensions
+moved to the end, and the result gets a scale of its own; a cumulated sum is one with a triangle of
+ones. The mean over an image's rows and columns stays: ExecuTorch makes an average pool of it. Over one
+of the two it is an average pool too, which keeps its operand's scale and moves nothing. A sum over the
+last dimension of products with constants has these as weights: of a linear layer, or of a depthwise
+convolution if each row has its own (the weighting over time of an SVDF layer).
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ _aten = torch.ops.aten
 
 # 127 * 128 * n must stay below 2**31.
 _LONGEST = 1 << 16
+
+# A cumulated sum of more takes more products and weights than sums of floats are worth.
+_MOST_CUMULATED = 64
 
 
 def _reduce(build: Builder) -> Node | None:
@@ -111,11 +114,27 @@ def _clamp_tensor(build: Builder) -> Node | None:
     return result if isinstance(result, Node) and result is not args["self"] else None
 
 
+def _cumulate(build: Builder) -> Node | None:
+    """A linear layer whose weights are a triangle of ones."""
+    args = build.arguments()
+    shape = shape_of(args["self"])
+    if not shape or args.get("dtype") not in (None, torch.float32):
+        return None
+    count = shape[args["dim"]]
+    if not 1 <= count <= _MOST_CUMULATED:
+        return None
+    last = args["dim"] % len(shape) == len(shape) - 1
+    moved = args["self"] if last else build(_aten.transpose.int, args["self"], args["dim"], -1)
+    result = build(_aten.linear.default, moved, build.constant(torch.ones(count, count).tril()))
+    return result if last else build(_aten.transpose.int, result, args["dim"], -1)
+
+
 TABLE: Table = {
     _aten.mean.dim: _reduce,
     _aten.mean.default: _reduce,
     _aten.sum.dim_IntList: _reduce,
     _aten.sum.default: _reduce,
+    _aten.cumsum.default: _cumulate,
     _aten.softmax.int: _softmax,
     _aten.glu.default: _glu,
     _aten.clamp.Tensor: _clamp_tensor,
