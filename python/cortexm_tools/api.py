@@ -197,8 +197,8 @@ def compile_model(
     """Compiles a model to C for a core.
 
     Args:
-        model: an ``nn.Module``; or the path of a model.py, .pte or .bpte, or of a module saved whole
-            (.pt); or a built-in model's name; or a `Program`.
+        model: an ``nn.Module``; or the path of a model.py, .pt2, .pte or .bpte, or of a module saved
+            whole (.pt); or a built-in model's name; or a `Program`.
         example_inputs: of a module, an array or tensor for each input, as it takes them: with the
             batch's axis, real numbers in float32. Of a .pt, a file. Else None.
         cpu: the core, such as ``cortex-m4``; ``any`` for all, ``host`` for this machine.

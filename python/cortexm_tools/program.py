@@ -32,6 +32,14 @@ if TYPE_CHECKING:
 
 _CALIBRATION_KEPT = 16  # windows of a stream to check it with
 
+_MODULE = "write a model.py that builds the PyTorch module it came from (docs/pipeline.md)"
+_OTHERS = {
+    ".onnx": _MODULE,
+    ".tflite": _MODULE,
+    ".ckpt": "write a model.py that builds the module and loads these weights (docs/pipeline.md)",
+}
+"""What to do with files that hold a model in another way, by their suffixes."""
+
 
 @dataclass(frozen=True)
 class EvaluationSet:
@@ -147,13 +155,13 @@ def load_program(
         if str(path) not in builtin_names():
             raise _unknown(path)
         return _lower(str(path), name, target, quantization, load, progress)
-    if path.suffix in (".py", ".pt", ".pth"):
+    if path.suffix in (".py", ".pt2", ".pt", ".pth"):
         return _lower(path.name, name, target, quantization, load, progress)
     if path.suffix not in (".pte", ".bpte"):
         raise CortexMError(
             "is neither a model file nor a program",
             where=str(path),
-            hint="give a .py, a .pte or a .bpte",
+            hint=_OTHERS.get(path.suffix, "give a .py, a .pt2, a .pte or a .bpte"),
         )
     if calibration is not None:
         raise CortexMError(
@@ -243,13 +251,13 @@ def _report_quality(path: Path, pte: bytes) -> dict[str, Any] | None:
 def _unknown(path: Path) -> CortexMError:
     if path.is_dir():
         return CortexMError(
-            "is a folder", where=str(path), hint="give a model.py, a .pte or .bpte in it"
+            "is a folder", where=str(path), hint="give a model.py, a .pt2, .pte or .bpte in it"
         )
     if path.suffix or path.parent != Path("."):
         return CortexMError(
             "no such file",
             where=str(path),
-            hint="give a model.py, a .pte or .bpte, or the name of a built-in model",
+            hint="give a model.py, a .pt2, .pte or .bpte, or the name of a built-in model",
         )
     known = builtin_names()
     guess = did_you_mean(str(path), known)
@@ -262,10 +270,12 @@ def _unknown(path: Path) -> CortexMError:
 def _load(path: Path, calibration: Path | None, model_input: Path | None) -> LoadedModel:
     """Runs the model file, or builds the model that the name or saved module stands for."""
     from .frontend.load.model_file import load_model
-    from .frontend.load.saved import load_saved, with_inputs
+    from .frontend.load.saved import load_exported, load_saved, with_inputs
 
     if path.suffix in (".pt", ".pth"):
         return load_saved(path, model_input, calibration)
+    if path.suffix == ".pt2":
+        return load_exported(path, model_input, calibration)
     if path.is_file():
         loaded = load_model(path, calibration=calibration)
     elif (file := builtin_file(str(path))) is not None:

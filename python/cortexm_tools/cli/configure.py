@@ -27,6 +27,7 @@ Value = str | bool | list[str]
 
 # What is generated for a model ends in these; its neighbours' names must not.
 _ENDINGS = ("weights", "pte", "samples", "state", "program", "operators", "kernels", "cmsis_nn")
+_PYTORCH = (".py", ".pt2")
 _NO_VALUE = "give one, or leave the word out"
 
 
@@ -110,7 +111,7 @@ def settle(facts: Facts) -> dict[str, Value]:
     options += ["--samples", samples] if samples else []
     settled |= {
         "warning": warning,
-        "is_pytorch": suffix == ".py",
+        "is_pytorch": suffix in _PYTORCH,
         "cpu": target.core.value,
         "isa": target.isa.value,
         "optimize": _choice(facts, "OPTIMIZE"),
@@ -138,16 +139,18 @@ def _check_words(facts: Facts) -> None:
 def _check_model(facts: Facts) -> str:
     """The suffix of the model's file."""
     path = Path(facts["path"])
-    if path.suffix not in (".py", ".pte", ".bpte"):
+    if path.suffix not in (*_PYTORCH, ".pte", ".bpte"):
         raise CortexMError(
-            f"'{facts['model']}' is neither a .py nor a .pte or .bpte file",
-            hint="give a PyTorch model file, or a program that ExecuTorch wrote",
+            f"'{facts['model']}' is no .py, .pt2, .pte or .bpte file",
+            hint="give a PyTorch model file, or a program that PyTorch or ExecuTorch exported",
         )
     # A .pte may be made by another rule of the build; then it need not exist yet.
     if not facts["generated"] and not path.exists():
         hint = f"paths are relative to {facts['folder']}"
         if siblings := [
-            file.name for kind in ("py", "pte", "bpte") for file in path.parent.glob(f"*.{kind}")
+            file.name
+            for kind in ("py", "pt2", "pte", "bpte")
+            for file in path.parent.glob(f"*.{kind}")
         ]:
             hint = did_you_mean(path.name, siblings)
         raise CortexMError(f"{path} does not exist", hint=hint)
@@ -254,9 +257,9 @@ def _precision(facts: Facts, suffix: str) -> list[str]:
     parse_quantization(precision, calibrate)
     words = ["--quantize", precision] if precision != "int8" else []
     words += ["--calibrate", calibrate] if calibrate else []
-    if words and suffix != ".py":
+    if words and suffix not in _PYTORCH:
         raise CortexMError(
-            f"QUANTIZE and CALIBRATE are for a model.py; {Path(facts['path']).name} is quantized "
+            f"QUANTIZE and CALIBRATE are for a model.py or .pt2; {Path(facts['path']).name} is quantized "
             "already",
             hint="leave them out, or say QUANTIZE int8 where another one is the default",
         )
@@ -291,9 +294,9 @@ def _calibration(facts: Facts, suffix: str) -> list[str]:
         raise CortexMError(
             f"CALIBRATION {path} does not exist", hint=f"paths are relative to {facts['folder']}"
         )
-    if suffix != ".py":
+    if suffix not in _PYTORCH:
         raise CortexMError(
-            f"CALIBRATION is for a model.py; {Path(facts['path']).name} is already quantized",
+            f"CALIBRATION is for a model.py or .pt2; {Path(facts['path']).name} is already quantized",
             hint="leave CALIBRATION out",
         )
     return ["--calibration", path]
@@ -314,6 +317,11 @@ def _samples(facts: Facts, suffix: str) -> tuple[str, str]:
         raise CortexMError(
             f"SAMPLES, but {path.name} has no inputs to take samples from",
             hint="leave SAMPLES out, or give the model file, or a .bpte with test vectors",
+        )
+    if suffix == ".pt2" and count != "1":
+        return count, (
+            f"SAMPLES {count}, but {path.name} holds one: the inputs that it was exported with\n"
+            "hint: write SAMPLES 1"
         )
     if suffix == ".py" and count != "1" and path.exists():
         # It may come from elsewhere under this name only by a star.

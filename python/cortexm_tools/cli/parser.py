@@ -83,7 +83,9 @@ def build_parser() -> argparse.ArgumentParser:
         description="Makes an image of weights from a model that was trained again, and says whether "
         "it fits firmware that was built with WEIGHTS partition.",
     )
-    weights.add_argument("model", type=Path, metavar="MODEL", help="a model.py, a .pte or a .bpte")
+    weights.add_argument(
+        "model", type=Path, metavar="MODEL", help="a model.py, a .pt2, .pte or .bpte"
+    )
     weights.add_argument(
         "--for", dest="firmware", type=Path, required=True, metavar="FILE",
         help="NAME.weights.json of the firmware's build",
@@ -146,7 +148,7 @@ def _add_options(
             type=Path,
             metavar="MODEL",
             nargs="?" if optional else None,
-            help="a model.py, a .pte or a .bpte, a saved module (.pt), or a built-in model's name",
+            help="a model.py, a .pt2, .pte or .bpte, a saved module (.pt), or a built-in model's name",
         )
     if optional:
         titles["model"].add_argument(

@@ -26,7 +26,7 @@ COSTLY_DB = 3.0
 """A layer whose result is so many dB worse than its operands may need codes of 16 bits."""
 
 NO_FLOAT_MODEL = "a .pte carries no float model"
-NOT_QUANTIZED = "the model was lowered as it is, without quantization"
+NOT_QUANTIZED = "the model was lowered as it is"
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def given_module(
     if not isinstance(module, torch.nn.Module):
         raise CortexMError(
             f"a {type(module).__name__} is not a model",
-            hint="give an nn.Module, a Program, or the path of a .py, .pt, .pte or .bpte file",
+            hint="give an nn.Module, a Program, or the path of a .py, .pt2, .pt, .pte or .bpte file",
         )
     if example_inputs is None:
         raise CortexMError(

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What torch.save wrote: whole modules as models, and example inputs (`--model_input`)."""
+"""What torch.save and torch.export.save wrote: whole modules and exported programs as models, and example
+inputs (`--model_input`)."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import torch
 
 from ...errors import CortexMError
 from ..origin.places import first_line
+from ..quiet import import_executorch, quiet
 from .depend import tool_files
 from .model_file import LoadedModel
 from .samples import Sample, calibration_file, example_sample, shape_text
@@ -29,19 +32,58 @@ def load_saved(path: Path, model_input: Path | None, calibration: Path | None) -
             where=str(path),
             hint="give them with --model_input FILE.pt",
         )
-    module = _torch_load(path, weights_only=False)
+    module = _loaded(path, lambda: torch.load(path, map_location="cpu", weights_only=False))
     if not isinstance(module, torch.nn.Module):
         raise CortexMError(
             f"holds a {type(module).__name__}, not an nn.Module",
             where=str(path),
             hint="write a model.py that builds the module and loads these weights",
         )
-    module = module.eval()
+    return _model(path, module.eval(), saved_inputs(model_input), [model_input], calibration)
+
+
+def load_exported(path: Path, model_input: Path | None, calibration: Path | None) -> LoadedModel:
+    """A program saved with ``torch.export.save(program, path)``, with the inputs that it was exported with.
+
+    Raises:
+        CortexMError: it cannot be loaded, or its inputs are not known or no tensors in order.
+    """
+    import_executorch()  # a quantized program has operators of its own
+    with quiet():
+        program = _loaded(path, lambda: torch.export.load(path))
+    if model_input is not None:
+        example = saved_inputs(model_input)
+    elif program.example_inputs is None:
+        raise CortexMError(
+            "an exported program without its example inputs",
+            where=str(path),
+            hint="give them with --model_input FILE.pt",
+        )
+    else:
+        inputs, named = program.example_inputs
+        if named:
+            raise CortexMError(
+                f"takes its inputs by name: {', '.join(named)}",
+                where=str(path),
+                hint="export the module with all inputs in order: torch.export.export(module, (x, …))",
+            )
+        example = example_sample(inputs, path.name)
+    module = program.module(check_guards=False)
+    return _model(path, module, example, [model_input] if model_input else [], calibration)
+
+
+def _model(
+    path: Path,
+    module: torch.nn.Module,
+    example: Sample,
+    files: list[Path],
+    calibration: Path | None,
+) -> LoadedModel:
+    """A module that came from `path`, and its inputs from the other files."""
     for parameter in module.parameters():
         parameter.requires_grad_(False)
-    example = saved_inputs(model_input)
     samples = calibration_file(calibration, example) if calibration is not None else None
-    files = [path, model_input] + ([calibration] if calibration is not None else [])
+    files = [path, *files, *([calibration] if calibration is not None else [])]
     dependencies = sorted({*(os.path.abspath(file) for file in files), *tool_files()})
     return LoadedModel(
         Path(os.path.abspath(path)), module, example, samples, None, tuple(dependencies)
@@ -54,7 +96,8 @@ def saved_inputs(path: Path) -> Sample:
     Raises:
         CortexMError: not such a file.
     """
-    return example_sample(_torch_load(path, weights_only=True), path.name)
+    value = _loaded(path, lambda: torch.load(path, map_location="cpu", weights_only=True))
+    return example_sample(value, path.name)
 
 
 def with_inputs(loaded: LoadedModel, path: Path) -> LoadedModel:
@@ -75,10 +118,10 @@ def with_inputs(loaded: LoadedModel, path: Path) -> LoadedModel:
     return dataclasses.replace(loaded, example_inputs=given, dependencies=dependencies)
 
 
-def _torch_load(path: Path, *, weights_only: bool) -> Any:
+def _loaded(path: Path, load: Callable[[], Any]) -> Any:
     if not path.is_file():
         raise CortexMError("no such file", where=str(path))
     try:
-        return torch.load(path, map_location="cpu", weights_only=weights_only)
+        return load()
     except Exception as error:  # pickle, zip and import errors of many kinds
         raise CortexMError(f"cannot load: {first_line(error)}", where=path.name) from error

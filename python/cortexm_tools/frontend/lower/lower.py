@@ -26,6 +26,7 @@ from ..capture.capture import Captured, capture
 from ..capture.runner import ModuleRunner
 from ..capture.state import State, Stateless
 from ..load.model_file import LoadedModel
+from ..nodes import operator_name
 from ..origin.blame import layer_of_error
 from ..origin.layers import kernel_layers, layers_of_graph
 from ..origin.places import first_line, root_cause
@@ -96,8 +97,8 @@ def lower(
     """Quantize and lower a model for `target`.
 
     Args:
-        quantization: None lowers the model as it is, for one that is quantized already; the model's
-            own patterns come before its precision.
+        quantization: None lowers the model as it is, and so is one that is quantized already; the
+            model's own patterns come before its precision.
         name: the model's name, for messages.
         progress: hears of every stage of a model that takes long.
 
@@ -106,6 +107,14 @@ def lower(
     """
     import_executorch()
     warnings: list[str] = []
+    if quantization is not None and _is_quantized(loaded.module):
+        if quantization != INT8 or loaded.patterns:
+            raise CortexMError(
+                "the model is quantized already: its precision cannot be chosen",
+                where=loaded.path.name,
+                hint="leave it at int8",
+            )
+        quantization = None
     if quantization is not None:
         quantization = replace(quantization, patterns=loaded.patterns)
     with quiet(), quick_passes(), torch.random.fork_rng(devices=[]), ExitStack() as stack:
@@ -204,6 +213,16 @@ def target_config(target: Target) -> Any:
 
     core = CortexM[CORES[target.core].executorch]
     return CortexMTargetConfig(cpu=core, isa=getattr(cmsis_nn.Backend, target.isa.name))
+
+
+def _is_quantized(module: torch.nn.Module) -> bool:
+    """Whether convert_pt2e made it, or a part of it."""
+    graphs = (part.graph for part in module.modules() if isinstance(part, GraphModule))
+    return any(
+        operator_name(node).startswith("quantized_decomposed::")
+        for graph in graphs
+        for node in graph.nodes
+    )
 
 
 def _lower_safely(

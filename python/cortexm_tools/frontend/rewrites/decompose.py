@@ -32,15 +32,23 @@ def decompose(module: GraphModule) -> None:
     """Replace the calls in FORMULAS, in place, and fold the constants. The new calls have their
     shapes."""
     fold_constants(module)
-    _replace(module, COMPUTED_KERNELS, lambda call: _computed(module, call.args[1]))
+    _replace(module, COMPUTED_KERNELS, lambda call: _of_an_input(call.args[1]))
     for _ in range(_MAX_ROUNDS):
         if not _replace(module, FORMULAS):
             break
         fold_constants(module)
 
 
-def _computed(module: GraphModule, kernel: Any) -> bool:
-    return Builder.value_in(module, kernel) is None
+def _of_an_input(value: Any) -> bool:
+    """Whether an input has a part in it: the weights of a quantized model are dequantized constants."""
+    behind, seen = [value], {value}
+    while behind:
+        node = behind.pop()
+        if node.op == "placeholder":
+            return True
+        behind += set(node.all_input_nodes) - seen
+        seen.update(node.all_input_nodes)
+    return False
 
 
 def decompose_floats(module: GraphModule) -> bool:
