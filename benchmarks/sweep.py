@@ -393,12 +393,15 @@ def costs(some: Sequence[Layer], cpu: str, work: Path) -> dict[Layer, Cost]:
     count = dict.fromkeys(some, 0)
     for step, instructions in zip(plan.steps, profile.steps, strict=True):
         for op in step.ops:
-            # What a plan adds, as a copy of its operand, belongs to the layer that reads it.
-            ends = op, *read_by.get(op.outputs[0], ())
-            found = (names.get(plan.graph.tensors[end.outputs[0]].name) for end in ends)
-            layer = next(filter(None, found), None)
-            if layer is not None:
-                count[layer] += instructions
+            # What a plan adds, as copies of its operand, belongs to the layer that reads it in the end.
+            ends = [op]
+            while ends:
+                end = ends.pop()
+                layer = names.get(plan.graph.tensors[end.outputs[0]].name)
+                if layer is not None:
+                    count[layer] += instructions
+                    break
+                ends += read_by.get(end.outputs[0], ())
     return {layer: Cost(count[layer], of) for layer, (_, of) in made.items()}
 
 
