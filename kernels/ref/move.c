@@ -47,6 +47,19 @@ FILL(x32, uint32_t)
 
 REF_EACH_SIZE(COPY)
 
+#define INTERLEAVE(types, size)                                                                    \
+    void cortexm_interleave_##types##_ref(const cortexm_interleave_t *p, const void *a, const void *b, \
+                                          void *out)                                               \
+    {                                                                                              \
+        for (int i = 0; i < 2 * p->count; ++i) {                                                   \
+            memcpy((unsigned char *)out + i * size,                                                \
+                   (const unsigned char *)(i % 2 == 0 ? a : b) + i / 2 * size, size);              \
+        }                                                                                          \
+    }
+
+INTERLEAVE(x8, 1)
+INTERLEAVE(x16, 2)
+
 /* Where element i of a run lies, in elements of a vector. */
 static int lane_place(const cortexm_copy_lanes_t *p, const uint8_t *table, int is_read, int i)
 {

@@ -306,6 +306,8 @@ CORTEXM_COPY(cortexm_copy_x8_ref);
 CORTEXM_COPY(cortexm_copy_x16_ref);
 CORTEXM_COPY(cortexm_copy_x32_ref);
 CORTEXM_COPY(cortexm_copy_x64_ref);
+CORTEXM_INTERLEAVE(cortexm_interleave_x8_ref);
+CORTEXM_INTERLEAVE(cortexm_interleave_x16_ref);
 CORTEXM_COPY_LANES(cortexm_copy_lanes_x8_ref);
 CORTEXM_COPY_LANES(cortexm_copy_lanes_x16_ref);
 

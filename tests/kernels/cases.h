@@ -545,11 +545,13 @@ int lookup_case(kernel_fn variant, kernel_fn ref, element_t to, int in_turns);
 typedef CORTEXM_FILL((*fill_fn));
 typedef CORTEXM_MOVE((*move_fn));
 typedef CORTEXM_COPY((*copy_fn));
+typedef CORTEXM_INTERLEAVE((*interleave_fn));
 typedef CORTEXM_COPY_LANES((*copy_lanes_fn));
 
 int fill_case(fill_fn variant, fill_fn ref, int32_t element_size);
 int move_x8_case(move_fn variant, move_fn ref);
 int copy_case(copy_fn variant, copy_fn ref, int32_t element_size);
+int interleave_case(interleave_fn variant, interleave_fn ref, int32_t element_size);
 int copy_lanes_case(copy_lanes_fn variant, copy_lanes_fn ref, int32_t element_size);
 
 #define fill_x8_case(variant, ref) fill_case(variant, ref, 1)
@@ -559,6 +561,8 @@ int copy_lanes_case(copy_lanes_fn variant, copy_lanes_fn ref, int32_t element_si
 #define copy_x16_case(variant, ref) copy_case(variant, ref, 2)
 #define copy_x32_case(variant, ref) copy_case(variant, ref, 4)
 #define copy_x64_case(variant, ref) copy_case(variant, ref, 8)
+#define interleave_x8_case(variant, ref) interleave_case(variant, ref, 1)
+#define interleave_x16_case(variant, ref) interleave_case(variant, ref, 2)
 #define copy_lanes_x8_case(variant, ref) copy_lanes_case(variant, ref, 1)
 #define copy_lanes_x16_case(variant, ref) copy_lanes_case(variant, ref, 2)
 

@@ -95,6 +95,25 @@ int copy_case(copy_fn variant, copy_fn ref, int32_t element_size)
     return finish(&o);
 }
 
+/* From any element on, which may be the same ones. */
+int interleave_case(interleave_fn variant, interleave_fn ref, int32_t element_size)
+{
+    const cortexm_interleave_t p = {one_in(8) ? 0 : length()};
+    const int32_t first = element_size * (one_in(2) ? 0 : between(0, 7));
+    const int32_t second = element_size * (one_in(2) ? 0 : between(0, 7));
+    const int32_t begin = element_size * (one_in(2) ? 0 : between(0, 7));
+    unsigned char *const a = random_bytes(first + element_size * p.count);
+    unsigned char *const b = random_bytes(second + element_size * p.count);
+    const unsigned char *const other = one_in(4) ? a + first : b + second;
+    outputs_t o = outputs(begin + 2 * element_size * p.count);
+
+    variant(&p, a + first, other, o.data[0] + begin);
+    ref(&p, a + first, other, o.data[1] + begin);
+    free(a);
+    free(b);
+    return finish(&o);
+}
+
 /* The bytes that dimensions and lanes reach, and how far below the first one. */
 typedef struct {
     int32_t low, high;

@@ -368,7 +368,9 @@
     K(add_s8, v7m, add_s8_case)                                                                    \
     K(move_x8, v7m, move_x8_case)                                                                  \
     K(copy_x8, v7m, copy_x8_case)                                                                  \
-    K(copy_x16, v7m, copy_x16_case)
+    K(copy_x16, v7m, copy_x16_case)                                                                \
+    K(interleave_x8, v7m, interleave_x8_case)                                                      \
+    K(interleave_x16, v7m, interleave_x16_case)
 
 #define DSP_KERNELS(K)                                                                             \
     K(conv2d_widened_s8, dsp, conv_widened_s8_case)                                                \

@@ -7,6 +7,7 @@ Data operators in random graphs, float operators one by one.
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from tests.support.batches import Job, run_jobs
 from tests.support.byte_graphs import images, random_chain
 from tests.support.data_graphs import STEPS, data_graph, data_inputs
 from tests.support.float_graphs import INEXACT_UNARY, LAYERS, binary, clamp, unary, values
-from tests.support.graphs import GraphProgram
+from tests.support.graphs import GraphProgram, Net
 
 # Every operator first, seven times: once for each element type.
 COUNT = 7 * len(STEPS)
@@ -61,10 +62,22 @@ def byte_cases() -> list[Case]:
     return [(graph, [images(graph)]) for graph in graphs]
 
 
+def turn_cases() -> list[Case]:
+    """Images of one channel, joined in twos: words of both, and what is left of them."""
+    net = Net("turns")
+    for of, size in product(
+        (DType.S8, DType.S16), ((1, 1), (1, 3), (2, 2), (1, 5), (3, 5), (9, 11))
+    ):
+        x = net.input((1, 1, *size), of)
+        net.concat([x, net.input((1, 1, *size), of)], 1)
+    graph = net.finish(*(op.outputs[0] for op in net.ops))
+    return [(graph, [data_inputs(graph, 1)])]
+
+
 CASES = {
     "host": lambda: [*data_cases(2), *float_cases(), *byte_cases()],
     "cortex-m0": lambda: [*float_cases(), *byte_cases()],
-    "cortex-m3": lambda: data_cases(4),
+    "cortex-m3": lambda: [*data_cases(4), *turn_cases()],
     "cortex-m33": float_cases,
     "cortex-m55": lambda: [*data_cases(4), *float_cases(), *byte_cases()],
 }

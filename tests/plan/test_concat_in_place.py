@@ -17,7 +17,7 @@ from cortexm_tools.plan import Candidates, Chain, KernelChoice, Lowerings, Plan,
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.memory.concat_in_place import joinable
 from cortexm_tools.plan.search.bands import is_chain
-from cortexm_tools.plan.types import Step
+from cortexm_tools.plan.types import Step, TensorArg
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
@@ -252,3 +252,54 @@ def test_mutated_parts_are_noticed() -> None:
             with pytest.raises(CortexMError):
                 check_plan(mutated)
     assert tried > 100
+
+
+def turns(of: DType = DType.S8) -> Graph:
+    """An input and what has no kernel that leaves gaps, of one channel each, and two convolutions'."""
+    net = Net("turns")
+    x = net.input((1, 1, 6, 7), of)
+    y = net.activation(net.input((1, 1, 6, 7), of))
+    branches = [net.conv(net.input((1, 8, 6, 7), of), 1) for _ in range(2)]
+    outs = [net.concat([x, y], 1), net.concat(branches, 1), net.concat([branches[0], y], 1)]
+    return simplify(net.finish(*outs))
+
+
+@pytest.mark.parametrize("of", CODES)
+def test_elements_of_two_operands_are_taken_in_turn(of: DType) -> None:
+    """Where neither can be made in the result, on a core that loads words from any address."""
+    for cpu in ("cortex-m4", "cortex-m3"):
+        plan = make_plan(turns(of), Target.parse(cpu))
+        replay(plan)
+        joins = [step.calls for step in plan.steps if step.op.kind == "concat"]
+        assert [call.kernel.op for call in joins[0]] == ["interleave"]
+        assert joins[0][0].kernel.types == f"x{8 * of.size}"
+        assert {call.kernel.op for calls in joins[1:] for call in calls} <= {"copy"}
+    for cpu in ("cortex-m55", "cortex-m0"):
+        plan = make_plan(turns(of), Target.parse(cpu))
+        calls = [call for step in plan.steps for call in step.calls]
+        assert not any(call.kernel.op == "interleave" for call in calls)
+
+
+def test_single_elements_lie_in_one_piece() -> None:
+    net = Net("single")
+    parts = [net.input((1, 1, 1, 1)) for _ in range(2)]
+    plan = make_plan(simplify(net.finish(net.concat(parts, 1))), Target.parse("cortex-m4"))
+    assert [call.kernel.op for step in plan.steps for call in step.calls] == ["copy"] * 2
+
+
+def test_other_turns_are_refused() -> None:
+    plan = make_plan(turns(), Target.parse("cortex-m4"))
+    number = next(n for n, step in enumerate(plan.steps) if step.op.kind == "concat")
+    (call,) = plan.steps[number].calls
+    first, second, out = call.args
+    assert isinstance(second, TensorArg)
+    for changed in (
+        replace(call, args=(second, first, out)),
+        replace(call, args=(first, replace(second, offset=1), out)),
+        replace(call, fields=(("count", 41),)),
+        replace(call, kernel=replace(call.kernel, types="x16")),
+    ):
+        step = replace(plan.steps[number], calls=(changed,))
+        steps = (*plan.steps[:number], step, *plan.steps[number + 1 :])
+        with pytest.raises(CortexMError, match="has not its operands' elements in turn"):
+            check_plan(replace(plan, steps=steps))

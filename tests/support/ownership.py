@@ -183,7 +183,10 @@ class _Replay:
             holder, begin = target.index, 0
             if result in self.places:
                 begin = int(self.places[result][1][0])
-            places = self.copied(call, target)
+            if call.kernel.op == "interleave":  # reads and writes all
+                places = target.offset + np.arange(self.graph.tensors[result].nbytes)
+            else:
+                places = self.copied(call, target)
             assert 0 <= places.min() - begin < self.graph.tensors[result].nbytes
             self.memory[self.plan.offset(holder) + places] = (holder << 32) + places
         if result not in self.places:

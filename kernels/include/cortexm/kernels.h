@@ -173,6 +173,9 @@ extern "C" {
 
 #define CORTEXM_COPY(name) void name(const cortexm_copy_t *params, const void *in, void *out)
 
+#define CORTEXM_INTERLEAVE(name)                                                                   \
+    void name(const cortexm_interleave_t *params, const void *a, const void *b, void *out)
+
 #define CORTEXM_COPY_LANES(name)                                                                   \
     void name(const cortexm_copy_lanes_t *params, const void *in, void *out)
 
@@ -822,6 +825,8 @@ CORTEXM_COPY(cortexm_copy_x32_scalar);
 CORTEXM_COPY(cortexm_copy_x64_scalar);
 CORTEXM_COPY(cortexm_copy_x8_v7m);
 CORTEXM_COPY(cortexm_copy_x16_v7m);
+CORTEXM_INTERLEAVE(cortexm_interleave_x8_v7m);
+CORTEXM_INTERLEAVE(cortexm_interleave_x16_v7m);
 CORTEXM_COPY_LANES(cortexm_copy_lanes_x8_mve);
 CORTEXM_COPY_LANES(cortexm_copy_lanes_x16_mve);
 

@@ -327,6 +327,11 @@ typedef struct {
     int32_t count;
 } cortexm_move_t;
 
+/* interleave: out[2 * i] = a[i], out[2 * i + 1] = b[i], for i in [0, count) */
+typedef struct {
+    int32_t count;
+} cortexm_interleave_t;
+
 /* copy: for every index of a box of extents dims[0..rank), out[sum i*out_stride] = in[sum i*in_stride].
  * Strides are in elements and may be 0 (broadcast) or negative (flip). Transposition, slicing,
  * concatenation, padding (after a fill) and changes of layout are all copies. */

@@ -72,6 +72,7 @@
 #undef BAND
 #undef BEGIN_BOTH
 #undef BEGIN_PAIR
+#undef BEGIN_PAIRS
 #undef BEGIN_TAP
 #undef BESIDE
 #undef BEST
@@ -217,6 +218,7 @@
 #undef INSTRUCTION_minimum
 #undef IN_PAIRS
 #undef IN_TURNS
+#undef IN_WORD
 #undef ISA
 #undef IS_AVERAGE
 #undef IS_BYTE_s16

@@ -10,7 +10,7 @@ from ...errors import CortexMError
 from ..types import ConstantArg, Plan, ScratchArg, Step, TensorArg
 from .affine import check_affine
 from .bands import check_bands
-from .concat import check_joins
+from .concat import check_interleaved, check_joins
 from .gates import check_gates
 from .gathered import check_gathered, check_pooled
 from .in_place import check_views, overwrites_in_place
@@ -40,7 +40,8 @@ def check_plan(plan: Plan) -> Plan:
     its last reader (overlap.py).
     Where only bands of a tensor exist, every reader finds the rows that it needs (bands.py, and of
     matrices matrix_bands.py).
-    What lies in the result of a concatenation is where it belongs (concat.py). States have memory
+    What lies in the result of a concatenation is where it belongs, and a kernel that takes elements in turn
+    takes those of its operands (concat.py). States have memory
     of their own, and their old values are read before the new ones are written (states.py).
     Sums of int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
@@ -88,6 +89,7 @@ def check_plan(plan: Plan) -> Plan:
         check_tiles(plan, step)
         check_gathered(plan, step)
         check_lanes(plan, step)
+        check_interleaved(plan, step)
         check_pooled(plan, step)
         check_widened(plan, step)
         check_tables(plan, step)

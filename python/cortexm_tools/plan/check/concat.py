@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proves on a plan that concatenations done in place give what copies would.
+"""Proves on a plan that concatenations done in place, or by one kernel, give what copies would.
 
 Where an operand's bytes belong in the result is taken from numpy here, which joins arrays of byte
 numbers; where the kernels put them, from the calls alone.
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...errors import CortexMError
 from ...ir import Op, ops
-from ..types import Call, Part, Plan, TensorArg
+from ..types import Call, Part, Plan, Step, TensorArg
 
 Places = npt.NDArray[np.int64]
 
@@ -81,20 +81,50 @@ def _check_places(plan: Plan, op: Op) -> None:
     """Whether every operand that is a part lies where numpy puts it."""
     if not isinstance(op.attrs, ops.Concat):
         raise _error(plan, op, op.outputs[0], "is not a concatenation")
-    result = plan.graph.tensors[op.outputs[0]]
-    shape = tuple(result.shape[dim] for dim in result.dim_order)
-    numbers = np.arange(result.numel).reshape(shape).transpose(np.argsort(result.dim_order))
-    cuts = np.cumsum([plan.graph.tensors[i].shape[op.attrs.dim] for i in op.inputs])[:-1]
-    for index, piece in zip(op.inputs, np.split(numbers, cuts, op.attrs.dim), strict=True):
+    for index, elements in zip(op.inputs, _elements(plan, op, op.attrs.dim), strict=True):
         part = plan.parts.get(index)
         if part is None or part.result != op.outputs[0]:
             continue
         tensor = plan.graph.tensors[index]
-        elements = piece.transpose(tensor.dim_order).reshape(-1, 1)
         size = tensor.dtype.size
-        bytes_of = (elements * size + np.arange(size)).reshape(-1)
+        bytes_of = (elements[:, None] * size + np.arange(size)).reshape(-1)
         if not np.array_equal(bytes_of, _through(part, np.arange(tensor.nbytes))):
             raise _error(plan, op, index, "lies elsewhere in the result than it belongs")
+
+
+def _elements(plan: Plan, op: Op, dim: int) -> list[Places]:
+    """The elements of a result that are those of each operand, which are joined along `dim`."""
+    tensors = plan.graph.tensors
+    result = tensors[op.outputs[0]]
+    shape = tuple(result.shape[d] for d in result.dim_order)
+    numbers = np.arange(result.numel).reshape(shape).transpose(np.argsort(result.dim_order))
+    cuts = np.cumsum([tensors[index].shape[dim] for index in op.inputs])[:-1]
+    pieces = zip(op.inputs, np.split(numbers, cuts, dim), strict=True)
+    return [piece.transpose(tensors[index].dim_order).reshape(-1) for index, piece in pieces]
+
+
+def check_interleaved(plan: Plan, step: Step) -> None:
+    """Where a kernel takes elements of two operands in turn these are the result's.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    for call in step.calls:
+        if call.kernel.op != "interleave":
+            continue
+        op, size = step.op, call.kernel.unit
+        places = [plan.offset(arg.index) + arg.offset for arg in call.tensors]
+        if (
+            not isinstance(op.attrs, ops.Concat)
+            or len(step.calls) > 1
+            or places != [plan.offset(index) for index in (*op.inputs, op.outputs[0])]
+            or any(plan.graph.tensors[index].dtype.size != size for index in op.inputs)
+            or any(
+                not np.array_equal(elements, 2 * np.arange(call.int_fields["count"]) + number)
+                for number, elements in enumerate(_elements(plan, op, op.attrs.dim))
+            )
+        ):
+            raise _error(plan, op, op.outputs[0], "has not its operands' elements in turn")
 
 
 def _written(plan: Plan, call: Call, target: TensorArg, mine: Places) -> Places:

@@ -92,6 +92,7 @@ class Lowerings:
         self.joined = frozenset(
             index for op in graph.ops if isinstance(op.attrs, ops.Concat) for index in op.inputs
         )
+        self._makers = {index: op for op in graph.ops for index in op.outputs}
         self.looked_up = frozenset(
             op.inputs[0] for op in graph.ops if isinstance(op.attrs, ops.Embedding)
         )
@@ -129,6 +130,16 @@ class Lowerings:
         self._variants[made] = variants
         self._lowered[made, variants & without] = found
         return found
+
+    def may_leave_gaps(self, index: int) -> bool:
+        """Whether what makes a tensor could leave gaps between its pixels, as a concatenation in place asks
+        for."""
+        op = self._makers.get(index)
+        calls = self.lower(op).calls if op is not None else ()
+        return any(
+            call.kernel.serves == "copy" or "out_pixel_stride" in dict(call.fields)
+            for call in calls
+        )
 
     def convolving(self, without: frozenset[str]) -> frozenset[str]:
         """The symbols of the kernels that the graph's convolutions take, with none of those in `without`."""
@@ -213,6 +224,10 @@ class Selector:
     def is_joined(self, index: int) -> bool:
         """Whether a tensor is an operand of a concatenation, in whose result it may be made."""
         return index in self._lowerings.joined
+
+    def may_leave_gaps(self, index: int) -> bool:
+        """Whether what makes a tensor could leave gaps between its pixels."""
+        return self._lowerings.may_leave_gaps(index)
 
     def is_looked_up(self, index: int) -> bool:
         """Whether an embedding takes its rows from a tensor, which may be a layer's weights."""

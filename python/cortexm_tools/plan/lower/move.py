@@ -9,7 +9,7 @@ import numpy as np
 
 from ...ir import DType, Op, ops
 from ...target import Isa
-from ..types import Call, Field, TensorArg
+from ..types import Arg, Call, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
 from .context import Selector, lowers
@@ -75,9 +75,13 @@ def _pad(select: Selector, attrs: ops.Pad, op: Op) -> list[Call]:
 
 @lowers(ops.Concat)
 def _concat(select: Selector, attrs: ops.Concat, op: Op) -> list[Call]:
-    """One copy for each operand, each in its own memory order."""
+    """One copy for each operand, each in its own memory order; or elements of two operands in turn."""
     out = select.tensor(op.outputs[0])
     step = strides(out)[attrs.dim]
+    if _take_turns(select, attrs, op):
+        kernel = select.kernel("interleave", f"x{8 * out.dtype.size}", op)
+        args: list[Arg] = [TensorArg(index) for index in (*op.inputs, op.outputs[0])]
+        return [select.call(kernel, {"count": out.numel // 2}, args)]
     calls, begin = [], 0
     for index in op.inputs:
         x = select.tensor(index)
@@ -87,6 +91,22 @@ def _concat(select: Selector, attrs: ops.Concat, op: Op) -> list[Call]:
         )
         begin += x.shape[attrs.dim]
     return calls
+
+
+def _take_turns(select: Selector, attrs: ops.Concat, op: Op) -> bool:
+    """Whether a kernel takes the elements of two operands in turn, which both need a copy."""
+    operands = [select.tensor(index) for index in op.inputs]
+    out = select.tensor(op.outputs[0])
+    return (
+        Isa.V7M in select.target.runs
+        and select.target.isa is not Isa.MVE  # which has vectors for copies
+        and out.dtype.size <= 2
+        and strides(out)[attrs.dim] == 1
+        and [x.shape[attrs.dim] for x in operands] == [1, 1]
+        and out.numel > 2  # both lie in one piece then
+        and all(x.dim_order == out.dim_order and not x.is_constant for x in operands)
+        and not any(map(select.may_leave_gaps, op.inputs))
+    )
 
 
 @lowers(ops.Push)

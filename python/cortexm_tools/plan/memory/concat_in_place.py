@@ -74,6 +74,8 @@ def find_parts(
         assert isinstance(op.attrs, ops.Concat)
         if op.outputs[0] in states:
             continue  # not written before the old one was read
+        if len(calls[number]) < len(op.inputs):
+            continue  # a kernel reads them together
         result = graph.tensors[op.outputs[0]]
         begin = 0
         for index in op.inputs:
@@ -147,8 +149,9 @@ def into_result(graph: Graph, step: Step, parts: Mapping[int, Part]) -> Step:
     made = step.op.outputs[0]
     if isinstance(step.op.attrs, ops.Concat):
         there = [index in parts and parts[index].result == made for index in step.op.inputs]
-        kept = tuple(c for c, done in zip(step.calls, there, strict=True) if not done)
-        step = replace(step, calls=kept)
+        if any(there):
+            kept = tuple(c for c, done in zip(step.calls, there, strict=True) if not done)
+            step = replace(step, calls=kept)
     calls = tuple(_call_into(graph, call, parts) for call in step.calls)
     return step if calls == step.calls else replace(step, calls=calls)
 
