@@ -19,7 +19,13 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.joined import check_joined
 from cortexm_tools.plan.lower.context import Lowerings
-from cortexm_tools.plan.lower.neighbours import SQUARES, in_3x3, join_columns, join_neighbours
+from cortexm_tools.plan.lower.neighbours import (
+    SQUARES,
+    in_3x3,
+    join_columns,
+    join_dense,
+    join_neighbours,
+)
 from cortexm_tools.plan.search.whole import WholeCalls
 from cortexm_tools.plan.types import Plan
 from cortexm_tools.target import Optimize, Target
@@ -296,10 +302,32 @@ def test_few_channels_by_themselves_are_computed_together(cpu: str, tmp_path: Pa
     ):
         x = net.input((1, channels, 9, 8))
         outs.append(net.conv(x, channels, kernel, stride, padding, depthwise=True))
+    if cpu == "cortex-m55":
+        for channels, size, kernel in (
+            (2, (7, 8), (3, 3)),
+            (3, (6, 5), (3, 3)),
+            (2, (9, 12), (5, 4)),
+        ):
+            x, padding = net.input((1, channels, *size), DType.S16), (1, 2, 2, kernel[1] - 3)
+            outs.append(net.conv(x, channels, kernel, padding=padding, depthwise=True))
     graph, target = net.finish(*outs), Target.parse(cpu)
-    calls = [call for step in make_plan(graph, target).steps for call in step.calls]
+    plan = make_plan(graph, target)
+    calls = [call for step in plan.steps for call in step.calls]
     assert {call.kernel.serves for call in calls} == {"conv2d"}
+    assert refused(plan) >= len(outs)
     assert_same_bytes(graph, target, tmp_path, seed=2)
+
+
+def test_few_channels_of_int16_are_dense_where_rows_cost_more() -> None:
+    weight = np.arange(1, 19, dtype=np.int8).reshape(1, 3, 3, 2)
+    fields = fields_of(8, 3, padding=1) | {"kernel_h": 3, "in_y0": -1, "in_c": 2, "out_c": 2}
+    m55 = Target.parse("cortex-m55")
+    joined = join_dense(m55, weight, fields)
+    assert joined is not None and joined.count == 8
+    assert np.count_nonzero(joined.weight) == (8 + 2 * 7) * 3 * 2  # columns outside have none
+    assert join_dense(Target.parse("cortex-m4"), weight, fields) is None
+    for other in ({"out_c": 4}, {"in_h": 64, "out_h": 64, "in_w": 64, "out_w": 64}, {"out_w": 1}):
+        assert join_dense(m55, weight, fields | other) is None
 
 
 def test_depthwise_windows_of_one_column_have_the_channels_of_neighbours() -> None:

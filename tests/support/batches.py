@@ -137,10 +137,12 @@ def _unpack(graph: Graph, row: Sequence[bytes]) -> list[Array]:
 
 
 def assert_same_bytes(graph: Graph, target: Target, folder: Path, seed: int = 1) -> None:
-    """An image of `graph` gives what the interpreter does for random int8 inputs."""
+    """An image of `graph` gives what the interpreter does for random codes."""
     random = np.random.default_rng(seed)
-    shapes = [graph.tensors[index].shape for index in graph.inputs]
-    inputs = [random.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
+    inputs = []
+    for tensor in (graph.tensors[index] for index in graph.inputs):
+        low, high = tensor.dtype.limits
+        inputs.append(random.integers(low, high + 1, tensor.shape).astype(tensor.dtype.numpy))
     program = GraphProgram("graph", b"", made=graph)
     got = run_jobs([Job(program, [inputs])], target, folder)[0][0]
     for mine, other in zip(got, run_graph(graph, inputs), strict=True):

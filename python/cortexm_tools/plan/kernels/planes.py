@@ -112,7 +112,7 @@ def pay(isa: Isa, facts: Facts) -> bool:
 def instructions(isa: Isa, facts: Facts) -> float:
     """Of a layer of one input channel that is computed so; on DSP of int8 codes."""
     if isa is Isa.MVE:
-        return _mine_mve(facts)
+        return rows_mve(facts)
     groups, steps = -(-facts["out_w"] // 4), -(-facts["kernel_w"] // 2)
     counted = _instructions(
         facts,
@@ -135,7 +135,8 @@ def _mine_dsp(facts: Facts) -> float:
     )
 
 
-def _mine_mve(facts: Facts) -> float:
+def rows_mve(facts: Facts) -> float:
+    """Instructions of one channel at a time with MVE."""
     groups = -(-facts["out_w"] // 8)
     return _instructions(
         facts,
@@ -160,7 +161,7 @@ def pay_dsp(facts: Facts) -> bool:
 
 def pay_mve(facts: Facts) -> bool:
     """The same with MVE: mostly less than eight channels, which no vector of channels has lanes for."""
-    mine = _mine_mve(facts)
+    mine = rows_mve(facts)
     others = _pixel_mve(facts) * facts["out_h"] * facts["out_w"]
     return _fits(facts, scratch_mve(facts)) and mine < _SHARE_MVE * others
 

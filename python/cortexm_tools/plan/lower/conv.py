@@ -35,6 +35,7 @@ from .neighbours import (
     instructions_mve,
     is_dense_best,
     join_columns,
+    join_dense,
     join_neighbours,
     join_windows,
 )
@@ -100,6 +101,9 @@ def _layers(
         if square or columns is not None:
             alone = _layer(select, attrs, op, extents, FEW_ZEROS, may_be_dense=False)
             return layer, alone if columns is None else _with(alone, columns), square, []
+        whole = _dense(select, attrs, op, extents, layer)
+        if whole is not None:
+            return layer, whole, (), []
     joined = layer
     if layer.constants.groups > 1:
         joined = _layer(select, attrs, op, extents, MANY_ZEROS)
@@ -168,6 +172,26 @@ def _columns(
         return None
     weight = constant_data(select, op.inputs[1], op, "weights")
     return join_columns(select.target, weight, fields, x.dtype is DType.S16)
+
+
+def _dense(
+    select: Selector,
+    attrs: ops.DepthwiseConv2d,
+    op: Op,
+    fields: Mapping[str, int],
+    layer: _Layer,
+) -> _Layer | None:
+    """A depthwise convolution of int16 as one of all channels, whose neighbouring pixels are one."""
+    if select.choice is not KernelChoice.BUILTIN or select.is_joined(op.outputs[0]):
+        return None
+    if layer.kind != op.kind or not layer.constants.wide or attrs.window.dilation != (1, 1):
+        return None
+    weight = constant_data(select, op.inputs[1], op, "weights")
+    joined = join_dense(select.target, weight, fields)
+    if joined is None:
+        return None
+    constants = replace(layer.constants, weight=joined.weight)
+    return _with(replace(layer, kind="conv2d", constants=constants), joined)
 
 
 def _square(

@@ -77,6 +77,7 @@ _PER_CHANNEL = 9  # bytes of constants for its bias, multiplier and shift
 # Of the instructions at most, so that estimates that are wrong do no harm.
 _SHARE = {Isa.MVE: 0.93, Isa.DSP: 0.91}
 _SHARE_COLUMNS = 0.9  # the same of windows one column wide
+_SHARE_DENSE = 0.8  # and of depthwise ones, of which another kernel is estimated
 _PER_BYTE = 1  # instructions that an added byte must save
 _SQUARES_CODE = 1600  # bytes of a kernel that maybe no other layer has
 _PER_BYTE_OF_CODE = 2
@@ -362,6 +363,26 @@ def is_dense_best(target: Target, weight: Array, window: Window) -> bool:
     if target.isa is Isa.MVE:
         return channels < 8 and (taps <= 4 or window.stride[1] > 1 and taps <= 9)
     return target.isa is Isa.DSP and channels < 4 and taps <= 3
+
+
+def join_dense(target: Target, weight: Array, fields: Mapping[str, int]) -> Joined | None:
+    """Neighbouring pixels of a depthwise convolution of few int16 channels as one of a convolution of all
+    channels, if that is worth it: of the kernel with vectors of a channel's pixels, rows cost most.
+
+    Args: as of `join_columns`.
+    """
+    facts = {**fields, "groups": 1}
+    if target.isa is not Isa.MVE or fields["in_c"] != fields["out_c"] or not planes.pay_mve(facts):
+        return None
+    joined = join_neighbours(target, dense(weight), fields, wide=True)
+    if joined is None:
+        return None
+    alone = planes.rows_mve(facts)
+    each = instructions(target.isa, joined.weight, {**fields, **joined.fields}, wide=True)
+    added = joined.weight.size - weight.size + _PER_CHANNEL * (joined.count - 1) * weight.shape[3]
+    if each > _SHARE_DENSE * alone or alone - each < _PER_BYTE_OF_CODE * added:
+        return None
+    return joined
 
 
 def dense(weight: Array) -> Array:

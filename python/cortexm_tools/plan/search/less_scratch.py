@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from ...ir import Op
 from ...target import Isa
-from ..kernels import gathered
+from ..kernels import gathered, planes
 from ..lower.neighbours import NEIGHBOURS, SQUARES, instructions_dsp, instructions_mve
 from ..lower.transposed import ROW_PHASES
 from ..types import Call, ScratchArg, Step
@@ -95,7 +95,7 @@ def _worth_room(whole: WholeCalls) -> Spare:
 
 def _are_worth_room(whole: WholeCalls, op: Op) -> bool:
     ways = whole.lowered(op).calls, whole.lowered(op, {NEIGHBOURS}).calls
-    if any(call.kernel.serves != "conv2d" for calls in ways for call in calls):
+    if all(call.kernel.serves != "conv2d" for calls in ways for call in calls):
         return True  # of others there is no estimate
     (few, more), (many, less) = ((sum(map(_instructions, c)), sum(map(_scratch, c))) for c in ways)
     return many - few >= _PER_BYTE * (more - less)
@@ -105,6 +105,10 @@ def _instructions(call: Call) -> float:
     symbol, fields = call.kernel.symbol, call.int_fields
     if symbol in gathered.SYMBOLS:
         return call.turns * gathered.instructions(symbol, fields)
+    if (
+        call.kernel.serves == "depthwise_conv2d"
+    ):  # the other way of a convolution of all its channels
+        return call.turns * planes.rows_mve(fields)
     of = instructions_mve if call.kernel.isa is Isa.MVE else instructions_dsp
     return call.turns * of(fields, call.kernel.types.startswith("s16"))
 
