@@ -125,6 +125,19 @@ def _left_3x3(facts: Facts) -> bool:
     return planes.are_squares(facts) and bool(facts["out_c"] >= 4)
 
 
+def _near_places(facts: Facts) -> bool:
+    """16 bits tell the rows and columns that taps meet beside the image from those inside."""
+    axes = (("in_y0", "h"), ("in_x0", "w"))
+    return all(
+        facts[f"in_{side}"] - facts[first] <= 1 << 16
+        and facts[first]
+        + (facts[f"out_{side}"] - 1) * facts[f"stride_{side}"]
+        + (facts[f"kernel_{side}"] - 1) * facts[f"dilation_{side}"]
+        < 1 << 16
+        for first, side in axes
+    )
+
+
 def _sixteens_3x3(facts: Facts) -> bool:
     """3x3 windows of channels in sixteens; or of eight, where two pixels lie side by side."""
     are_pairs = facts["in_c"] == facts["out_pixel_stride"] == 8 and facts["stride_w"] == 1
@@ -536,6 +549,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "constant_weights": _constant_weights,
     "rows_3x3": _rows_3x3,
     "left_3x3": _left_3x3,
+    "near_places": _near_places,
     "sixteens_3x3": _sixteens_3x3,
     "from_minus_127": _from_minus_127,
     "pairs_pay": _pairs_pay,

@@ -189,9 +189,9 @@ def _row_codes(depth: int) -> int:
 
 
 def _tap_vectors(facts: Facts) -> int:
-    """Five words per tap, in whole vectors of four taps, and one pixel of padding."""
+    """Four words per tap, in whole vectors of four taps, and one pixel of padding."""
     taps = facts["kernel_h"] * facts["kernel_w"]
-    return int(20 * ((taps + 3) // 4 * 4) + facts["in_c"])
+    return int(16 * ((taps + 3) // 4 * 4) + facts["in_c"])
 
 
 def _nine_taps(facts: Facts) -> int:
