@@ -201,20 +201,20 @@ void cortexm_softmax_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, 
     }
 }
 
-void cortexm_softmax_of_two_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, int16_t *out)
-{
-    cortexm_softmax_s16_ref(p, in, out);
-}
+#define COLUMNS(op)                                                                                \
+    CORTEXM_SOFTMAX_S16(cortexm_softmax_##op##_s16_ref)                                            \
+    {                                                                                              \
+        cortexm_softmax_s16_ref(params, in, out);                                                  \
+    }
 
-void cortexm_softmax_short_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, int16_t *out)
-{
-    cortexm_softmax_s16_ref(p, in, out);
-}
-
-void cortexm_softmax_columns_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, int16_t *out)
-{
-    cortexm_softmax_s16_ref(p, in, out);
-}
+COLUMNS(of_two)
+COLUMNS(of_three)
+COLUMNS(of_four)
+COLUMNS(of_five)
+COLUMNS(of_six)
+COLUMNS(of_seven)
+COLUMNS(short)
+COLUMNS(columns)
 
 #define KEPT(op)                                                                                   \
     CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_##op##_s16_ref)                                       \

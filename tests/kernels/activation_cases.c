@@ -244,11 +244,21 @@ int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
     return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 700, 32, 5, 0, 0});
 }
 
-int softmax_of_two_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
-{
-    (void)ref;
-    return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 2, 32, 11, 0, 0});
-}
+/* Of columns of so many elements. */
+#define SOFTMAX_OF(number, elements)                                                               \
+    int softmax_of_##number##_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)                 \
+    {                                                                                              \
+        (void)ref;                                                                                 \
+        return softmax_codes_s16(variant, NULL,                                                    \
+                                 (softmax_limits_t){elements, elements, 32, 11, 0, 0});            \
+    }
+
+SOFTMAX_OF(two, 2)
+SOFTMAX_OF(three, 3)
+SOFTMAX_OF(four, 4)
+SOFTMAX_OF(five, 5)
+SOFTMAX_OF(six, 6)
+SOFTMAX_OF(seven, 7)
 
 int softmax_short_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {

@@ -396,6 +396,11 @@ int any_activation_s16_case(activation_s16_fn variant, activation_s16_fn ref, in
 #define smooth_activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 1)
 int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_of_two_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_of_three_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_of_four_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_of_five_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_of_six_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_of_seven_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_short_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);

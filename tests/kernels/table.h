@@ -427,6 +427,11 @@
     K(softmax_short_s8, dsp, softmax_short_s8_case)                                                \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_of_two_s16, dsp, softmax_of_two_s16_case)                                            \
+    K(softmax_of_three_s16, dsp, softmax_of_three_s16_case)                                        \
+    K(softmax_of_four_s16, dsp, softmax_of_four_s16_case)                                          \
+    K(softmax_of_five_s16, dsp, softmax_of_five_s16_case)                                          \
+    K(softmax_of_six_s16, dsp, softmax_of_six_s16_case)                                            \
+    K(softmax_of_seven_s16, dsp, softmax_of_seven_s16_case)                                        \
     K(softmax_rows_s16, dsp, softmax_gentle_rows_s16_case)                                         \
     K(softmax_steep_rows_s16, dsp, softmax_rows_s16_case)                                          \
     K(softmax_pairs_s16, dsp, softmax_pairs_s16_case)                                              \

@@ -52,6 +52,12 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m4", (32, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m4", (1, 2, 32), STEEP, "softmax_of_two"),
         ("cortex-m4", (31, 2, 1), GENTLE, "softmax"),
+        ("cortex-m4", (22, 3, 1), GENTLE, "softmax_of_three"),
+        ("cortex-m7", (1, 4, 16), STEEP, "softmax_of_four"),
+        ("cortex-m33", (3, 5, 5), GENTLE, "softmax_of_five"),
+        ("cortex-m4", (11, 6, 1), STEEP, "softmax_of_six"),
+        ("cortex-m4", (2, 7, 5), (1 << 32) - 1, "softmax_of_seven"),
+        ("cortex-m4", (9, 7, 1), GENTLE, "softmax"),
     ],
 )
 def test_which_kernel_computes_it(
@@ -71,6 +77,7 @@ def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
         for shape in (
             *((2, 2047, 1), (1, 2047, 4), (1, 2046, 5)),
             *((33, 2, 1), (1, 2, 35), (11, 3, 2), (2, 3, 13), (17, 4, 1), (3, 4, 6)),
+            *((13, 5, 1), (4, 5, 5), (1, 6, 11), (12, 6, 2), (10, 7, 1), (2, 7, 5)),
         )
         for multiplier in (GENTLE, STEEP, 5000)
     ]

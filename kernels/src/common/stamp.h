@@ -155,6 +155,7 @@
 #undef FEW
 #undef FEW_BIASES
 #undef FEW_STORES
+#undef FIFTH
 #undef FILTER_conv2d
 #undef FILTER_depthwise_conv2d
 #undef FILTER_transpose_conv2d
@@ -181,6 +182,7 @@
 #undef FOURS
 #undef FOURS_OF_ONE
 #undef FOURS_OF_TWO
+#undef FOURTH
 #undef FOUR_BIASES
 #undef FOUR_CHANNELS
 #undef FOUR_ENDS
@@ -207,16 +209,17 @@
 #undef GATHER_max_pool2d
 #undef GATHER_s16
 #undef GATHER_s8
+#undef GET_OUT
 #undef HAS_COLUMNS
 #undef HAS_COLUMNS_dsp
 #undef HAS_EIGHTS
+#undef HAS_STEPS
 #undef HIGH_HALF
 #undef INSTRUCTION
 #undef INSTRUCTION_amax
 #undef INSTRUCTION_amin
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
-#undef IN_PAIRS
 #undef IN_TURNS
 #undef IN_WORD
 #undef ISA
@@ -237,6 +240,7 @@
 #undef IS_SUM
 #undef IS_SYMMETRIC
 #undef ITERATE
+#undef KEEP
 #undef KEEP_START
 #undef KEEP_TWO
 #undef KEPT
@@ -260,6 +264,7 @@
 #undef LEAST_PIECE_scalar
 #undef LEAST_PIECE_v7m
 #undef LEAST_ROW
+#undef LEAST_SUM
 #undef LEAST_avg_pool2d
 #undef LEAST_avg_pool2d_eights
 #undef LEAST_max_pool2d
@@ -332,6 +337,7 @@
 #undef MULTIPLY_TWO_QUADS
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP
+#undef NEAR_ONE_OVER
 #undef NEIGHBOURS
 #undef NEXT
 #undef NEXT4
@@ -375,6 +381,8 @@
 #undef ONE_OF_THREE
 #undef ONE_OF_TWO
 #undef ONE_OUTPUT
+#undef ONE_OVER
+#undef ONE_OVER_SUM
 #undef ONE_PIXEL
 #undef ONE_ROW
 #undef ONE_f32
@@ -422,6 +430,8 @@
 #undef POWERS_ALONE
 #undef POWERS_APART
 #undef POWER_ALONE
+#undef POWER_OF
+#undef POWER_OF_LARGEST
 #undef PRODUCT
 #undef PRODUCTS
 #undef PRODUCT_mve
@@ -495,6 +505,8 @@
 #undef SECOND_FOUR
 #undef SEPARATE
 #undef SEPARATE_BLOCK
+#undef SEVENTH
+#undef SHARE
 #undef SHARED_ONE
 #undef SHARED_OUTPUT
 #undef SHARED_THREE
@@ -503,7 +515,9 @@
 #undef SHARE_ALONE
 #undef SHIFT_AND_CLAMP
 #undef SIGN
+#undef SIXTH
 #undef SIX_COLUMNS
+#undef SIZE
 #undef SKIPPED
 #undef SMALLEST
 #undef SMALLEST_s16

@@ -406,9 +406,9 @@ def _from_64_elements(facts: Facts) -> bool:
     return bool(facts["outer"] * facts["size"] * facts["inner"] >= 64)
 
 
-def _two_elements(facts: Facts) -> bool:
-    """Columns of two elements, whose results are in a table of their differences."""
-    return bool(facts["size"] == 2)
+def _elements(count: int) -> Callable[[Facts], bool]:
+    """Columns of so many elements, for which there is a kernel."""
+    return lambda facts: bool(facts["size"] == count)
 
 
 def _in_registers(facts: Facts) -> bool:
@@ -534,7 +534,12 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "in_registers": _in_registers,
     "two_to_four": _two_to_four,
     "few_elements": _few_elements,
-    "two_elements": _two_elements,
+    "two_elements": _elements(2),
+    "three_elements": _elements(3),
+    "four_elements": _elements(4),
+    "five_elements": _elements(5),
+    "six_elements": _elements(6),
+    "seven_elements": _elements(7),
     "many_elements": _many_elements,
     "many_values": _many_values,
     "rows_of_eights": _rows_of_eights,
