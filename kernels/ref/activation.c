@@ -106,20 +106,17 @@ void cortexm_softmax_s8_ref(const cortexm_softmax_s8_t *p, const int8_t *in, int
     softmax_s8(p, in, NULL, computed, out);
 }
 
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_ref)
-{
-    softmax_s8(params, in, table, looked_up, out);
-}
+#define BY_TABLE(op)                                                                               \
+    CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_##op##_s8_ref)                                        \
+    {                                                                                              \
+        softmax_s8(params, in, table, looked_up, out);                                             \
+    }
 
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_ref)
-{
-    softmax_s8(params, in, table, looked_up, out);
-}
-
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_ref)
-{
-    softmax_s8(params, in, table, looked_up, out);
-}
+BY_TABLE(table)
+BY_TABLE(short)
+BY_TABLE(six)
+BY_TABLE(seven)
+BY_TABLE(columns)
 
 CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_ref)
 {

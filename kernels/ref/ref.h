@@ -119,6 +119,8 @@ CORTEXM_POOL_F32(cortexm_max_pool2d_f32_ref);
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_ref);
 CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_ref);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_six_s8_ref);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_seven_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_ref);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_ref);

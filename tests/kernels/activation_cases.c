@@ -97,14 +97,29 @@ int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref)
     return softmax_by_table(variant, ref, p);
 }
 
-int softmax_short_s8_case(softmax_table_fn variant, softmax_table_fn ref)
+static int softmax_of_few(softmax_table_fn variant, softmax_table_fn ref, int32_t size)
 {
     cortexm_softmax_s8_t p = {0};
 
     p.inner = one_in(2) ? 1 : between(2, 11);
     p.outer = p.inner == 1 ? length() : between(1, 3);
-    p.size = between(3, 5);
+    p.size = size;
     return softmax_by_table(variant, ref, p);
+}
+
+int softmax_short_s8_case(softmax_table_fn variant, softmax_table_fn ref)
+{
+    return softmax_of_few(variant, ref, between(3, 5));
+}
+
+int softmax_six_s8_case(softmax_table_fn variant, softmax_table_fn ref)
+{
+    return softmax_of_few(variant, ref, 6);
+}
+
+int softmax_seven_s8_case(softmax_table_fn variant, softmax_table_fn ref)
+{
+    return softmax_of_few(variant, ref, 7);
 }
 
 int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref)

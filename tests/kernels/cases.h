@@ -389,6 +389,8 @@ int activation_s8_case(activation_fn variant, activation_fn ref);
 int softmax_s8_case(softmax_fn variant, softmax_fn ref);
 int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_short_s8_case(softmax_table_fn variant, softmax_table_fn ref);
+int softmax_six_s8_case(softmax_table_fn variant, softmax_table_fn ref);
+int softmax_seven_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref);
 int16_t *table_s16(int32_t bits, int is_smooth);
 int any_activation_s16_case(activation_s16_fn variant, activation_s16_fn ref, int is_smooth);

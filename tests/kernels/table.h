@@ -425,6 +425,8 @@
     K(avg_pool2d_few_s8, dsp, pool_below_4_s8_case)                                                \
     K(softmax_two_s8, dsp, softmax_two_s8_case)                                                    \
     K(softmax_short_s8, dsp, softmax_short_s8_case)                                                \
+    K(softmax_six_s8, dsp, softmax_six_s8_case)                                                    \
+    K(softmax_seven_s8, dsp, softmax_seven_s8_case)                                                \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_of_two_s16, dsp, softmax_of_two_s16_case)                                            \
     K(softmax_of_three_s16, dsp, softmax_of_three_s16_case)                                        \

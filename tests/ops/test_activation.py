@@ -74,13 +74,18 @@ def test_which_softmax_has_a_table_of_two(cpu: str) -> None:
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3"])
 def test_which_softmax_has_its_elements_in_registers(cpu: str) -> None:
-    """Of three to five, wherever they lie."""
-    shapes = {(32, 2): False, (32, 3): True, (5, 16): True, (32, 5): True, (32, 6): False}
-    for shape, is_short in shapes.items():
+    """Of three to seven, wherever they lie."""
+    short, six, seven = "softmax_short", "softmax_six", "softmax_seven"
+    shapes = {(32, 2): "softmax_two", (32, 3): short, (5, 16): short, (32, 5): short}
+    shapes |= {(11, 6): six, (6, 16): six, (7, 16): seven, (16, 7): seven, (32, 8): "softmax_table"}
+    for shape, kernel in shapes.items():
         dim = int(shape[0] > shape[1])
         (step,) = make_plan(softmax_of(shape, dim, SOFTMAX), Target.parse(cpu)).steps
         taken = step.calls[0].kernel.op
-        assert (taken == "softmax_short") is (is_short and cpu == "cortex-m4")
+        if cpu == "cortex-m4":
+            assert taken == kernel
+        else:
+            assert taken not in (short, six, seven)
 
 
 def test_check_finds_a_wrong_table_of_two() -> None:

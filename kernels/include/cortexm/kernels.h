@@ -511,6 +511,8 @@ CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_v6m);
 CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_dsp);
 CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_dsp);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_six_s8_dsp);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_seven_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_scalar);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_dsp);

@@ -199,6 +199,7 @@
 #undef FOUR_TERMS
 #undef FPU_REGISTERS
 #undef FRACTION
+#undef FRACTION_FROM
 #undef FROM
 #undef FURTHER
 #undef GATHER
@@ -210,6 +211,7 @@
 #undef GATHER_s16
 #undef GATHER_s8
 #undef GET_OUT
+#undef GO_ON
 #undef HAS_COLUMNS
 #undef HAS_COLUMNS_dsp
 #undef HAS_EIGHTS
@@ -579,7 +581,6 @@
 #undef TAKE_FOUR
 #undef TAKE_FOUR_s16
 #undef TAKE_FOUR_s8
-#undef TAKE_FRACTION
 #undef TAKE_QUAD
 #undef TAKE_REST
 #undef TAKE_avg_pool2d
