@@ -58,7 +58,7 @@ def instructions(fields: Mapping[str, int], wide: bool) -> float:
     in_c, out_c = fields["in_c"] // groups, fields["out_c"] // groups
     inputs = fields["kernel_h"] * fields["kernel_w"] * in_c
     gathered = 0.0 if is_pointwise(fields) else _gathered(fields, in_c, costs, wide)
-    if gathered and not wide and inputs & 8:
+    if gathered and not wide and inputs & 12:
         inputs = -(-inputs // 16) * 16  # filled up: `whole_chunks`, packing.py
     chunks = -(-inputs // costs.chunk)
     blocks, left = divmod(out_c, 4)

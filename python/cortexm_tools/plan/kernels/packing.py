@@ -153,8 +153,8 @@ def columns_first(constants: Constants) -> Constants:
 
 
 def whole_chunks(constants: Constants) -> Constants:
-    """Columns first; the weights of windows of several pixels are filled up to chunks of 16 where more than
-    half a chunk is there: `depth_of` in conv2d_mve.inc."""
+    """Columns first; the weights of windows of several pixels are filled up to chunks of 16 where at least
+    a quarter of one is there: `depth_of` in conv2d_mve.inc."""
     turned = columns_first(constants)
     filled = whole_depth(constants)
     rows = turned.rows
@@ -168,7 +168,7 @@ def whole_depth(constants: Constants) -> int:
     shape = constants.weight.shape
     depth: int = math.prod(shape[1:])
     is_window = len(shape) == 4 and shape[1] * shape[2] > 1
-    return (depth + 15) // 16 * 16 if is_window and depth & 8 else depth
+    return (depth + 15) // 16 * 16 if is_window and depth & 12 else depth
 
 
 def filled_up(parts: Sequence[Array], behind: int) -> Array:

@@ -26,7 +26,7 @@ def _columns(facts: Facts, code: int = 1) -> int:
     columns = max(2 * width, (together - 1) * stride + width)
     # Behind the last window as many as its weights are filled up with (`whole_chunks`, packing.py).
     depth = width * column
-    is_filled = code == 1 and depth & 8 and width * facts["kernel_h"] > 1
+    is_filled = code == 1 and depth & 12 and width * facts["kernel_h"] > 1
     return int(columns * column + (-depth % 16 if is_filled else 0))
 
 
