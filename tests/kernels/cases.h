@@ -191,7 +191,7 @@ typedef enum {
 } linear_kind_t;
 
 /* By the scratch that the variant wants, plan/kernels/scratch.py. */
-typedef enum { BATCH_MATMUL, BATCH_MATMUL_COLUMN_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
+typedef enum { BATCH_MATMUL, BATCH_MATMUL_ROW_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
 
 typedef CORTEXM_LINEAR_S8((*linear_fn));
 typedef CORTEXM_LINEAR_S8W4((*linear_w4_fn));
@@ -220,7 +220,7 @@ int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 #define linear_gemm8_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_GEMM8)
 #define batch_matmul_plain_s8_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
 #define batch_matmul_sums_s8_case(variant, ref)                                                    \
-    batch_matmul_case(variant, ref, BATCH_MATMUL_COLUMN_SUMS)
+    batch_matmul_case(variant, ref, BATCH_MATMUL_ROW_SUMS)
 #define batch_matmul_widened_s8_case(variant, ref)                                                 \
     batch_matmul_case(variant, ref, BATCH_MATMUL_WIDENED)
 

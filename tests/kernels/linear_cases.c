@@ -193,8 +193,10 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     lhs = random_bytes(sizes[0]);
     rhs = random_bytes(sizes[1]);
     o = outputs(sizes[2]);
-    if (kind == BATCH_MATMUL_COLUMN_SUMS) {
-        scratch = allocate((p.cols + 3) / 4 * 16 + (p.rhs_strides[3] != 1 ? p.cols * p.inner : 0));
+    if (kind == BATCH_MATMUL_ROW_SUMS) {
+        const int in_blocks = p.shift < 0 && p.rows > 1 && (p.cols <= 3 || p.inner > 16);
+
+        scratch = allocate((in_blocks ? (p.rows + 1) / 2 * 8 : 0) + (p.rhs_strides[3] != 1 ? p.cols * p.inner : 0));
     } else if (kind == BATCH_MATMUL_WIDENED) {
         scratch = allocate((p.inner + 3) / 4 * 32);
         p.shift = (int8_t)(p.shift < 0 ? p.shift : -1 - p.shift);

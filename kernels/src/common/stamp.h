@@ -92,6 +92,7 @@
 #undef BIAS_depthwise_conv2d
 #undef BLOCK
 #undef BLOCKS
+#undef BLOCK_OPERANDS
 #undef BLOCK_WORDS
 #undef BOTH
 #undef BYTES
@@ -105,6 +106,7 @@
 #undef CHANNELS
 #undef CHANNELS_OF
 #undef CHUNK
+#undef CHUNK_2X2
 #undef CHUNK_BYTES
 #undef CHUNK_SHIFT
 #undef CLAMP
@@ -162,6 +164,7 @@
 #undef FIND_LARGEST
 #undef FINISH
 #undef FINISH_ALL
+#undef FINISH_BLOCK
 #undef FINISH_ONE
 #undef FINISH_POSITIVE
 #undef FINISH_TWO
@@ -315,7 +318,6 @@
 #undef MOVE_IN_ASSEMBLY_v7m
 #undef MULTIPLIER
 #undef MULTIPLIER_LOG2
-#undef MULTIPLY_2X2
 #undef MULTIPLY_BLOCK
 #undef MULTIPLY_BOTH
 #undef MULTIPLY_BOTH_LAST
@@ -353,6 +355,7 @@
 #undef NN_s8
 #undef NN_s8w4
 #undef NOT_BEFORE
+#undef NO_SUM
 #undef NUMBER
 #undef OF
 #undef OFFSET
@@ -394,6 +397,7 @@
 #undef OUTPUT
 #undef PADDING
 #undef PAIRS
+#undef PAIRS_OF_ROWS
 #undef PAIR_WORDS
 #undef PANEL
 #undef PARAMS
@@ -567,7 +571,9 @@
 #undef SUBTRACT
 #undef SUM
 #undef SUMS
+#undef SUM_COLUMN
 #undef SUM_OF
+#undef SUM_ROW
 #undef SUM_f32
 #undef SUM_s16
 #undef SUM_s8

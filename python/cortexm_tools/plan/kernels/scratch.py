@@ -151,11 +151,14 @@ def _quad_words(facts: Facts) -> int:
     return int(4 * chunk + 4 * (min(outputs, 16) if chunk == depth else outputs))
 
 
-def _column_sums(facts: Facts) -> int:
-    """A word per column of a matrix product, read by fours, and the columns one after the other if they
-    are not so in memory."""
+def _row_sums(facts: Facts) -> int:
+    """A word per row of a matrix product, in pairs, where rows are computed in pairs, and the columns one
+    after the other if they are not so in memory: see kernels/src/linear/linear_mve.inc."""
+    is_short = facts["cols"] > 3 and facts["inner"] <= 16
+    in_blocks = facts["shift"] < 0 and facts["rows"] > 1 and not is_short
+    sums = 2 * -(-facts["rows"] // 2) if in_blocks else 0
     turned = facts["cols"] * facts["inner"] if facts["rhs_strides"][3] != 1 else 0
-    return int(4 * 4 * -(-facts["cols"] // 4) + turned)
+    return int(4 * sums + turned)
 
 
 def _two_columns(facts: Facts) -> int:
@@ -293,7 +296,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "widened_row": _widened_row,
     "widened_two_quads": _widened_two_quads,
     "filled_row": _filled_row,
-    "column_sums": _column_sums,
+    "row_sums": _row_sums,
     "two_columns": _two_columns,
     "widened_columns": _widened_columns,
     "pooled_row": pooled_row,
