@@ -27,6 +27,7 @@ void cortexm_linear_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in, const
         cortexm_linear_s8_ref(p, in, weight, bias, out, scratch);                                  \
     }
 
+LINEAR_S8(linear_one)
 LINEAR_S8(linear_few)
 LINEAR_S8(linear_eights)
 LINEAR_S8(linear_symmetric)

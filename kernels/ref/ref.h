@@ -73,6 +73,7 @@ CORTEXM_LINEAR_S8(cortexm_linear_s8_ref);
 CORTEXM_LINEAR_S8(cortexm_linear_few_s8_ref);
 CORTEXM_LINEAR_S8(cortexm_linear_symmetric_fours_s8_ref);
 CORTEXM_LINEAR_S8(cortexm_linear_symmetric_s8_ref);
+CORTEXM_LINEAR_S8(cortexm_linear_one_s8_ref);
 CORTEXM_LINEAR_S8(cortexm_linear_eights_s8_ref);
 CORTEXM_BATCH_MATMUL_S8(cortexm_batch_matmul_s8_ref);
 CORTEXM_LINEAR_S16(cortexm_linear_s16_ref, int32_t);

@@ -180,6 +180,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
 
 typedef enum {
     LINEAR,
+    LINEAR_ONE,
     LINEAR_FEW,
     LINEAR_FEW_NARROW,
     LINEAR_FOURS,
@@ -206,6 +207,7 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_rows_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 
+#define linear_one_s8_case(variant, ref) linear_case(variant, ref, LINEAR_ONE)
 #define linear_few_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW)
 #define linear_few_narrow_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW_NARROW)
 #define linear_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FOURS)

@@ -13,7 +13,8 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
 {
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     const int is_pairs = kind == LINEAR_PAIRS;
-    const int is_few = kind == LINEAR_FEW || kind == LINEAR_FEW_NARROW;
+    const int is_one = kind == LINEAR_ONE;
+    const int is_few = is_one || kind == LINEAR_FEW || kind == LINEAR_FEW_NARROW;
     const int is_signed = kind == LINEAR_SIGNED_SPLIT_FOURS;
     cortexm_linear_s8_t p;
     int32_t *multipliers;
@@ -25,9 +26,9 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     int32_t *bias;
     outputs_t o;
 
-    p.rows = between(1, is_few ? 9 : 5);
+    p.rows = is_one ? 1 : between(1, is_few ? 9 : 5);
     p.in_features = extent(one_in(8) ? between(1, 1100) : length(), 33);
-    p.out_features = extent(is_few ? between(1, 9) : length(), 31);
+    p.out_features = is_one ? 1 : extent(is_few ? between(1, 9) : length(), 31);
     p.out_features = (p.out_features + block - 1) / block * block;
     if (kind == LINEAR_FEW_NARROW && p.in_features < 4) {
         p.in_features = 4;

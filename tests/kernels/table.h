@@ -492,6 +492,7 @@
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
     K(conv2d_row_f32, mve, conv2d_row_f32_case)                                                    \
     K(conv2d_f32, mve, conv2d_eights_f32_case)                                                     \
+    K(linear_one_s8, mve, linear_one_s8_case)                                                      \
     K(linear_few_s8, mve, linear_few_s8_case)                                                      \
     K(linear_eights_s8, mve, linear_in_eights_s8_case)                                             \
     K(linear_s8, mve, linear_gemm8_s8_case)                                                        \

@@ -20,7 +20,8 @@ from tests.support.graphs import Net
 # Rows, inputs, outputs.
 LAYERS = (
     *((1, inputs, outputs) for inputs in (32, 63, 65) for outputs in range(1, 9)),
-    *((rows, 255, 1) for rows in range(2, 10)),
+    *((rows, 255, 1) for rows in range(1, 10)),
+    *((1, inputs, 1) for inputs in (64, 80, 128)),
     *((7, 257, outputs) for outputs in range(2, 8)),
 )
 
@@ -32,27 +33,30 @@ def graph_of(*layers: tuple[int, int, int]) -> Graph:
 
 
 @pytest.mark.parametrize(
-    ("cpu", "rows", "inputs", "outputs", "few"),
+    ("cpu", "rows", "inputs", "outputs", "own"),
     [
-        ("cortex-m55", 1, 32, 7, True),
-        ("cortex-m55", 1, 32, 8, False),
-        ("cortex-m55", 1, 31, 7, False),
-        ("cortex-m55", 1, 640, 1, False),
-        ("cortex-m55", 2, 32, 1, True),
-        ("cortex-m4", 1, 64, 3, True),
-        ("cortex-m4", 1, 64, 4, False),
-        ("cortex-m4", 7, 64, 3, False),  # pixels of a convolution, three at a time
-        ("cortex-m4", 7, 65, 3, True),  # whose fours would be put together first
-        ("cortex-m4", 7, 64, 1, True),
-        ("cortex-m3", 1, 64, 3, False),
+        ("cortex-m55", 1, 32, 7, "linear_few"),
+        ("cortex-m55", 1, 32, 8, ""),
+        ("cortex-m55", 1, 31, 7, ""),
+        ("cortex-m55", 1, 640, 1, "linear_one"),
+        ("cortex-m55", 1, 64, 1, "linear_one"),
+        ("cortex-m55", 1, 63, 1, ""),
+        ("cortex-m55", 2, 32, 1, "linear_few"),
+        ("cortex-m4", 1, 64, 3, "linear_few"),
+        ("cortex-m4", 1, 64, 4, ""),
+        ("cortex-m4", 7, 64, 3, ""),  # pixels of a convolution, three at a time
+        ("cortex-m4", 7, 65, 3, "linear_few"),  # whose fours would be put together first
+        ("cortex-m4", 7, 64, 1, "linear_few"),
+        ("cortex-m3", 1, 64, 3, ""),
     ],
 )
 def test_which_have_a_kernel_of_their_own(
-    cpu: str, rows: int, inputs: int, outputs: int, few: bool
+    cpu: str, rows: int, inputs: int, outputs: int, own: str
 ) -> None:
     plan = make_plan(graph_of((rows, inputs, outputs)), Target.parse(cpu))
     (call,) = plan.steps[0].calls
-    assert (call.kernel.op == "linear_few") == few
+    op = call.kernel.op
+    assert (op if op in ("linear_few", "linear_one") else "") == own
 
 
 def test_small_ones_of_a_network_of_convolutions_are_pixels() -> None:
@@ -68,6 +72,9 @@ def test_they_give_the_same_bytes(cpu: str, tmp_path: Path) -> None:
     graph, target = graph_of(*LAYERS), Target.parse(cpu)
     calls = [call for step in make_plan(graph, target).steps for call in step.calls]
     assert sum(call.kernel.op == "linear_few" for call in calls) >= 18
+    assert sum(call.kernel.op == "linear_one" for call in calls) == (
+        5 if cpu == "cortex-m55" else 0
+    )
     assert_same_bytes(graph, target, tmp_path, seed=3)
 
 

@@ -382,6 +382,7 @@ CORTEXM_LINEAR_S8(cortexm_linear_symmetric_fours_s8_dsp);
 CORTEXM_LINEAR_S8(cortexm_linear_symmetric_s8_dsp);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_dsp);
 CORTEXM_LINEAR_S8W4(cortexm_linear_s8w4_dsp);
+CORTEXM_LINEAR_S8(cortexm_linear_one_s8_mve);
 CORTEXM_LINEAR_S8(cortexm_linear_few_s8_mve);
 CORTEXM_LINEAR_S8(cortexm_linear_eights_s8_mve);
 CORTEXM_LINEAR_S8(cortexm_linear_s8_mve);

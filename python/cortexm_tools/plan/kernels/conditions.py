@@ -205,6 +205,13 @@ def _few_inputs(facts: Facts) -> bool:
     return bool(are_whole and is_near and results >= 8000 and is_pointwise(facts))
 
 
+def _one_output(facts: Facts) -> bool:
+    """linear: one output of one row, and so many inputs that the kernel for such a sum, of some 160 bytes,
+    does without more than half of the instructions."""
+    is_one = facts["rows"] == facts["out_features"] == 1
+    return bool(is_one and facts["in_features"] >= 64)
+
+
 def _few_outputs(limit: int, least: int = 1) -> Callable[[Facts], bool]:
     """linear: fewer outputs than `limit`, which would all be left of the blocks in which others are computed,
     but `least` in all rows, of so many inputs that the kernel for them saves fifty instructions and more."""
@@ -569,6 +576,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "blocks_pay": planes.pay_blocks,
     "from_zero": _from_zero,
     "few_inputs": _few_inputs,
+    "one_output": _one_output,
     "few_outputs_dsp": _few_outputs(4),
     "few_outputs_mve": _few_outputs(8, least=2),
     "no_eights": _no_eights,
