@@ -130,13 +130,15 @@ def test_outputs_that_are_left_are_filled_up_to_vectors() -> None:
     net = FloatNet()
     odd, even = net.image(5), net.image(8)
     wide, tiny = net.image(5, 64), net.image(5, sides=(3, 3))
-    graph = net.finish(odd, even, wide, tiny)
+    pixels = [net.layer(26, *sides) for sides in ((24, 3), (25, 3), (64, 7), (8, 4))]
+    graph = net.finish(odd, even, wide, tiny, *pixels)
     filled = {}
     for optimize in (Optimize.BALANCED, Optimize.SIZE):
         plan = make_plan(graph, Target.parse("cortex-m55"), optimize=optimize)
         calls = {step.op.outputs[0]: step.calls[0] for step in plan.steps}
         filled[optimize] = [dict(calls[i].fields).get("filled", 0) for i in graph.outputs]
-    assert filled == {Optimize.BALANCED: [1, 0, 0, 0], Optimize.SIZE: [0, 0, 0, 0]}
+    expected = [1, 0, 0, 0, 1, 0, 1, 0]
+    assert filled == {Optimize.BALANCED: expected, Optimize.SIZE: [0] * len(expected)}
 
 
 def test_filled_weights_are_checked() -> None:

@@ -58,6 +58,7 @@ FILLED = "float_filled"
 """The name of weights of floats that are filled up among what a plan may do without."""
 
 _MANY_PIXELS = 16
+_FEW_TERMS = (24, 12)  # up to which 1x1 windows of one to three outputs are filled up, side by side or apart
 _MORE_WEIGHTS = 2048  # bytes that weights may be filled up with, or else a quarter of them
 _MOST_INPUTS = 1 << 16  # whose products with 4-bit weights the kernels of s8w4 add up exactly
 
@@ -179,18 +180,21 @@ def _are_planes(kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool
 
 def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
     """Whether the outputs of a group that are left behind eights are filled up to vectors, which takes half
-    as long or less, but more weights: not of few pixels, nor of one output where columns lie side by side,
-    as four pixels at a time then take as long."""
+    as long or less, but more weights: not of few pixels, nor of one output where columns lie side by side, or
+    of up to three with more terms in their 1x1 windows, as four pixels at a time then take as long."""
     ints = {name: value for name, value in fields.items() if isinstance(value, int)}
     strides = fields["in_strides"]
     assert isinstance(strides, tuple)
     outputs = ints["out_c"] // ints["groups"]
+    is_short = math.prod(weight.shape[2:]) > 1 or outputs % 8 > 4
+    is_short = is_short or weight.shape[1] <= _FEW_TERMS[strides[1] != 1]
     more = filled_outputs(outputs) * ints["groups"] * weight[0].nbytes
     return (
         kernel.pack == "float_eights"
+        and kernel.op == "conv2d"
+        and is_short
         and outputs % 4 != 0
         and (outputs % 8 != 1 or strides[3] != 1)
-        and math.prod(weight.shape[2:]) > 1
         and ints["out_h"] * ints["out_w"] >= _MANY_PIXELS
         and more <= max(_MORE_WEIGHTS, weight.nbytes // 4)
         and not are_float_channels(weight.shape, ints["groups"])
