@@ -940,7 +940,7 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
 }
 
 /* What a case is of. */
-typedef enum { PLAIN, TRANSPOSED, BESIDE, EIGHTS, ROWS } conv_f32_kind_t;
+typedef enum { PLAIN, TRANSPOSED, BESIDE, EIGHTS, FEW_GROUPS, ROWS } conv_f32_kind_t;
 
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
 {
@@ -959,7 +959,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     outputs_t o;
 
     p.batches = between(1, 2);
-    p.groups = eights && one_in(3) ? between(4, 9) : between(1, 3);
+    p.groups = eights && kind != FEW_GROUPS && one_in(3) ? between(4, 9) : between(1, 3);
     p.in_c = p.groups * (p.groups > 3 ? between(1, 2) : between(1, 3));
     p.out_c = p.groups * (p.groups > 3 ? between(1, 2) : between(1, eights ? 20 : 6));
     p.in_h = between(1, 5);
@@ -985,7 +985,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.kernel_h = p.kernel_w = 1;
         p.in_c = p.groups * between(1, 70);
     }
-    if (kind == ROWS || ((kind == EIGHTS || kind == BESIDE) && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
+    if (kind == ROWS || (eights && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
         p.pad_top = p.pad_left = 0;
         p.in_c = between(1, 70);
@@ -995,7 +995,8 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_w += 3 * (p.in_w <= 0 || kind == ROWS);
     }
     p.bias_stride = between(0, 1);
-    p.filled = kind == EIGHTS && (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups) && one_in(2);
+    p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
+               (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
     if (kind == ROWS) { /* the terms of a pixel lie side by side */
@@ -1033,6 +1034,11 @@ int conv2d_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, EIGHTS);
+}
+
+int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, FEW_GROUPS);
 }
 
 int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)

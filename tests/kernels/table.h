@@ -491,6 +491,7 @@
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
     K(conv2d_row_f32, mve, conv2d_row_f32_case)                                                    \
+    K(conv2d_narrow_f32, mve, conv2d_narrow_f32_case)                                              \
     K(conv2d_f32, mve, conv2d_eights_f32_case)                                                     \
     K(linear_one_s8, mve, linear_one_s8_case)                                                      \
     K(linear_few_s8, mve, linear_few_s8_case)                                                      \
@@ -555,15 +556,20 @@
     K(sign_f32, mve, unary_subnormal_f32_case)                                                     \
     K(sqrt_f32, mve, unary_subnormal_f32_case)                                                     \
     K(trunc_f32, mve, unary_subnormal_f32_case)                                                    \
+    K(cos_f32, mve, unary_close_f32_case)                                                          \
     K(elu_f32, mve, unary_close_f32_case)                                                          \
+    K(erf_f32, mve, unary_close_f32_case)                                                          \
     K(exp_f32, mve, unary_close_f32_case)                                                          \
+    K(expm1_f32, mve, unary_close_f32_case)                                                        \
     K(gelu_f32, mve, unary_close_f32_case)                                                         \
     K(gelu_tanh_f32, mve, unary_close_f32_case)                                                    \
     K(log_f32, mve, unary_close_f32_case)                                                          \
     K(log10_f32, mve, unary_close_f32_case)                                                        \
+    K(log1p_f32, mve, unary_close_f32_case)                                                        \
     K(log2_f32, mve, unary_close_f32_case)                                                         \
     K(sigmoid_f32, mve, unary_close_f32_case)                                                      \
     K(silu_f32, mve, unary_close_f32_case)                                                         \
+    K(sin_f32, mve, unary_close_f32_case)                                                          \
     K(tanh_f32, mve, unary_close_f32_case)                                                         \
     K(clamp_f32, mve, clamp_f32_case)                                                              \
     K(softmax_f32, mve, softmax_close_f32_case)                                                    \

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,10 +36,19 @@ class FloatNet(Net):
             ops.FloatLinear(), [x, self.some(cols, inner), self.some(cols)], (rows, cols), F32
         )
 
-    def image(self, out_c: int = 5, in_c: int = 2, sides: tuple[int, int] = (4, 4)) -> int:
-        attrs = ops.FloatConv2d(Window((3, 3), (1, 1), (1, 1, 1, 1)), 1)
+    def image(
+        self,
+        out_c: int = 5,
+        in_c: int = 2,
+        sides: tuple[int, int] = (4, 4),
+        kernel: tuple[int, int] = (3, 3),
+        groups: int = 1,
+    ) -> int:
+        before = [side // 2 for side in kernel]
+        after = [(side - 1) // 2 for side in kernel]
+        attrs = ops.FloatConv2d(Window(kernel, (1, 1), (*before, *after)), groups)  # type: ignore[arg-type]
         x = self.input((1, in_c, *sides), F32, contiguous(4))
-        weight = self.some(out_c, in_c, 3, 3)
+        weight = self.some(out_c, in_c // groups, *kernel)
         return self.add(attrs, [x, weight], (1, out_c, *sides), F32, contiguous(4))
 
     def product(self, batches: int, rows: int, inner: int, cols: int) -> int:
@@ -59,9 +69,35 @@ def test_few_rows_alone_take_the_small_kernel() -> None:
     long = many.finish(many.layer(1, 64, 10), many.layer(26, 9, 30))
     with_images = beside.finish(beside.layer(1, 64, 10), beside.image())
     assert kernels(alone, "cortex-m55") == ["conv2d_row_mve"] * 2
-    assert kernels(long, "cortex-m55") == ["conv2d_mve"] * 2
-    assert kernels(with_images, "cortex-m55") == ["conv2d_mve"] * 2
+    assert kernels(long, "cortex-m55") == ["conv2d_narrow_mve"] * 2
+    assert kernels(with_images, "cortex-m55") == ["conv2d_narrow_mve"] * 2
     assert kernels(alone, "cortex-m4") == ["conv2d_dsp"] * 2
+
+
+@pytest.mark.parametrize(
+    ("beside", "op"),
+    [
+        ({"kernel": (5, 3)}, "conv2d_narrow"),
+        ({"kernel": (3, 4)}, "conv2d"),
+        ({"out_c": 4, "in_c": 4, "groups": 4}, "conv2d"),
+        ({"out_c": 3, "in_c": 3, "groups": 3}, "conv2d_narrow"),
+    ],
+)
+def test_narrow_windows_alone_take_the_smaller_kernel(beside: dict[str, Any], op: str) -> None:
+    """All take one that has no parts for wide windows, nor for channels that are groups; or all the other."""
+    net = FloatNet()
+    graph = net.finish(net.image(), net.layer(30, 8, 8), net.image(**beside))
+    assert kernels(graph, "cortex-m55") == [f"{op}_mve"] * 3
+
+
+def test_channels_that_are_groups_need_the_larger_kernel() -> None:
+    net = FloatNet()
+    plan = make_plan(net.finish(net.image(4, 4, groups=4)), Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    kernel = replace(step.calls[0].kernel, op="conv2d_narrow")
+    narrow = replace(step, calls=(replace(step.calls[0], kernel=kernel),))
+    with pytest.raises(CortexMError, match="has no channels that are groups"):
+        check_plan(replace(plan, steps=(narrow,)))
 
 
 def test_matrices_take_blocks_where_there_are_many_products() -> None:
@@ -180,6 +216,8 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
     )
     outs = [net.layer(*each) for each in rows] + [net.product(*each) for each in matrices]
     outs += [net.image(out_c, sides=(5, 7)) for out_c in (2, 3, 7, 13)]
+    outs += [net.image(9, 1, (9, 11), kernel) for kernel in ((5, 5), (1, 4), (10, 2))]
+    outs += [net.image(5, 5, (6, 11), groups=5)]
     graph = net.finish(*outs)
     random = np.random.default_rng(1)
     inputs = [random.standard_normal(graph.tensors[x].shape, np.float32) for x in graph.inputs]

@@ -70,6 +70,7 @@
 #undef B4
 #undef B8
 #undef BAND
+#undef BEFORE
 #undef BEGIN_BOTH
 #undef BEGIN_PAIR
 #undef BEGIN_PAIRS
@@ -215,6 +216,7 @@
 #undef GATHER_s8
 #undef GET_OUT
 #undef GO_ON
+#undef HAS_CHANNELS
 #undef HAS_COLUMNS
 #undef HAS_COLUMNS_dsp
 #undef HAS_EIGHTS
@@ -248,10 +250,13 @@
 #undef KEEP
 #undef KEEP_START
 #undef KEEP_TWO
+#undef KEEP_k
+#undef KEEP_x
 #undef KEPT
 #undef KEPT_COLUMNS
 #undef KERNEL
 #undef KIND
+#undef KINDS_OF_PAIRS
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_avg_pool2d_eights
@@ -301,6 +306,7 @@
 #undef LOWER
 #undef LOWER_BYTES
 #undef LOWER_POWER
+#undef LOWEST
 #undef MAC
 #undef MACS
 #undef MACS4
@@ -348,6 +354,7 @@
 #undef NEXT8
 #undef NEXT_APART
 #undef NEXT_CHANNEL
+#undef NEXT_COLUMN
 #undef NEXT_EIGHT
 #undef NEXT_ROWS
 #undef NEXT_SHIFT
@@ -373,6 +380,7 @@
 #undef OF_ELEMENT
 #undef OF_FLOATS
 #undef OF_FOURS
+#undef OF_LIBRARY
 #undef OF_VECTOR
 #undef OF_VECTORS
 #undef OF_WIDTH
@@ -397,7 +405,11 @@
 #undef OUTPUT
 #undef PADDING
 #undef PAIRS
+#undef PAIRS_BESIDE
+#undef PAIRS_OF_BOTH
 #undef PAIRS_OF_ROWS
+#undef PAIRS_STRIDE1
+#undef PAIRS_STRIDE2
 #undef PAIR_WORDS
 #undef PANEL
 #undef PARAMS
@@ -592,6 +604,7 @@
 #undef TAKE_avg_pool2d
 #undef TAKE_avg_pool2d_eights
 #undef TAKE_max_pool2d
+#undef TAP
 #undef TAP0
 #undef TAP1
 #undef TAP2

@@ -199,7 +199,8 @@ _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  
 
 def check_fours(plan: Plan, step: Step) -> None:
     """Every call that reads rows of any length as words has rows of one word at least, and every one that
-    makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others.
+    makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others,
+    and that of narrow windows of floats no channels that are groups.
 
     Raises:
         CortexMError: names the layer.
@@ -218,6 +219,10 @@ def check_fours(plan: Plan, step: Step) -> None:
         if op.endswith("_from_16") and fields["in_c"] < 16:
             raise CortexMError(
                 f"{call.kernel.symbol} has no pixels of 8 channels", where=str(step.op.layer)
+            )
+        if op == "conv2d_narrow" and 4 <= fields["groups"] == fields["in_c"] == fields["out_c"]:
+            raise CortexMError(
+                f"{call.kernel.symbol} has no channels that are groups", where=str(step.op.layer)
             )
 
 

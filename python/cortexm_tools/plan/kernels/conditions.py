@@ -81,6 +81,12 @@ def _few_rows_alone(facts: Facts) -> bool:
     return bool(facts.get("few_rows_alone", False))
 
 
+def _narrow_windows(facts: Facts) -> bool:
+    """No convolution of floats in the model has windows of four columns or more, or four channels or more
+    that are groups."""
+    return bool(facts.get("narrow_windows", False))
+
+
 def _vector_columns(facts: Facts) -> bool:
     """A product of matrices of at least four columns that lie side by side, or whose elements do, as those of
     the rows do; a bias has a number for each column."""
@@ -588,6 +594,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "pooled_pixel": _pooled_pixel,
     "undilated": _undilated,
     "few_rows_alone": _few_rows_alone,
+    "narrow_windows": _narrow_windows,
     "vector_columns": _vector_columns,
     "row_blocks": _row_blocks,
     "vector_rows": _vector_rows,

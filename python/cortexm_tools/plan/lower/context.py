@@ -17,6 +17,7 @@ from ...target import Target
 from ..kernels import gathered
 from ..kernels.cmsis_nn import compiled_isa
 from ..kernels.facts import Facts
+from ..kernels.packing import are_float_channels
 from ..kernels.params import check_ranges
 from ..kernels.scratch import SCRATCH
 from ..kernels.table import Kernel, KernelChoice, find_kernel, symbols
@@ -87,6 +88,7 @@ class Lowerings:
         self.pixels_alone = all(_is_pixel(graph, op) for op in graph.ops)
         self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
+        self.narrow_windows = all(_is_narrow(graph, op) for op in graph.ops)
         self.target = target
         self.choice = choice
         self.joined = frozenset(
@@ -189,6 +191,15 @@ def _is_plain(graph: Graph, op: Op) -> bool:
     return not isinstance(op.attrs, ops.TransposeConv2d)
 
 
+def _is_narrow(graph: Graph, op: Op) -> bool:
+    """Whether an operator is no convolution of floats, or one of narrow windows whose channels are no groups;
+    phases of a transposed one have any."""
+    if isinstance(op.attrs, ops.FloatConv2d):
+        shape = graph.tensors[op.inputs[1]].shape
+        return shape[3] <= 3 and not are_float_channels(shape, op.attrs.groups)
+    return not isinstance(op.attrs, ops.FloatTransposeConv2d)
+
+
 class Selector:
     """Turns an operator into calls and collects the constants they need.
 
@@ -260,6 +271,7 @@ class Selector:
                 "pixels_alone": self._lowerings.pixels_alone,
                 "no_eights": self._lowerings.no_eights,
                 "all_plain": self._lowerings.all_plain,
+                "narrow_windows": self._lowerings.narrow_windows,
                 **(facts or {}),
             },
             choice=self._lowerings.choice,

@@ -58,7 +58,7 @@ FILLED = "float_filled"
 """The name of weights of floats that are filled up among what a plan may do without."""
 
 _MANY_PIXELS = 16
-_FEW_TERMS = (24, 12)  # up to which 1x1 windows of one to three outputs are filled up, side by side or apart
+_FEW_TERMS = (24, 12)  # side by side or apart, up to which few outputs of 1x1 windows are filled up
 _MORE_WEIGHTS = 2048  # bytes that weights may be filled up with, or else a quarter of them
 _MOST_INPUTS = 1 << 16  # whose products with 4-bit weights the kernels of s8w4 add up exactly
 
@@ -191,7 +191,7 @@ def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weigh
     more = filled_outputs(outputs) * ints["groups"] * weight[0].nbytes
     return (
         kernel.pack == "float_eights"
-        and kernel.op == "conv2d"
+        and kernel.op != "conv2d_row"
         and is_short
         and outputs % 4 != 0
         and (outputs % 8 != 1 or strides[3] != 1)
