@@ -361,6 +361,7 @@
 #undef NINES
 #undef NN_s8
 #undef NN_s8w4
+#undef NORMAL_SUM
 #undef NOT_BEFORE
 #undef NO_SUM
 #undef NUMBER
