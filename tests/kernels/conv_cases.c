@@ -231,7 +231,7 @@ static int32_t columns_size(int32_t kernel, int32_t stride, int32_t dilation, in
     if (dilation > 1 || stride > kernel) {
         return least * column;
     }
-    while (columns > least && columns * column > 512) {
+    while (columns > least && (columns - 1) * column >= 512) {
         --columns;
     }
     columns = columns < least ? least : columns;
@@ -519,7 +519,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     }
     if (kind == CONV_GEMM4) {
         const int32_t inputs = p.kernel_h * p.kernel_w * group_in;
-        const int is_filled = p.kernel_h * p.kernel_w > 1 && inputs % 16 >= 4;
+        const int is_filled = p.kernel_h * p.kernel_w > 1 && inputs % 16 >= (inputs < 48 ? 8 : 4);
         const int32_t depth = is_filled ? (inputs + 15) / 16 * 16 : inputs;
         int8_t *const turned = columns_first(weight, p.out_c, p.kernel_h, p.kernel_w, group_in, depth);
 

@@ -42,14 +42,15 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
 
     Most of it is read, and not used, behind the last ones; it does not grow with the layer.
     What does grow is a byte per channel where DSP kernels take an odd number of inputs in twos,
-    or two where conv2d_s8_dsp has two left of fours (conv2d_symmetric fills them up), up to twelve where
-    conv2d_s8_mve has at least a quarter of a vector of inputs, a channel
+    or two where conv2d_s8_dsp has two left of fours (conv2d_symmetric fills them up), up to eight where
+    conv2d_s8_mve has half a vector of inputs or more, or twelve for a quarter behind three, a channel
     where it takes an odd number in twos, and depthwise channels filled up to eights for MVE. conv2d_widened
     takes an odd number of channels at each tap in twos: of three, a third.
     With 4 bits it is half as much, but inputs come in fours, and those of channels that are left in eights.
     """
     in_twos = depth % 2 * channels
-    filled = -depth % 16 * channels if depth & 12 else 0  # windows of several pixels
+    is_filled = depth % 16 >= (8 if depth < 48 else 4)
+    filled = -depth % 16 * channels if is_filled else 0  # windows of several pixels
     return {
         "": 0,
         "fours": 0,

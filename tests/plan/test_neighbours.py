@@ -231,7 +231,7 @@ def test_joined_neighbours_must_be_worth_their_scratch() -> None:
     are one where the arena has it. Other layers save more."""
     for may_grow in (True, False):
         net = Net("scratch", 3)
-        x = net.conv(net.input((1, 11, 1, 32)), 8, (1, 3), padding=(0, 0, 0, 0))
+        x = net.conv(net.input((1, 12, 1, 32)), 8, (1, 3), padding=(0, 0, 0, 0))
         outs = [x, *([peak(net)] if may_grow else ())]
         plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
         widths = [

@@ -31,8 +31,9 @@ def check_transposed(plan: Plan, step: Step) -> None:
         _check_phases(plan, step, attrs)
     if not isinstance(attrs, ops.TransposeConv2d) or step.fused:
         return
-    has_rows = any(call.kernel.serves == "conv2d" for call in step.calls)
-    if attrs.window.stride != (1, 1) and has_rows:
+    convolutions = [call for call in step.calls if call.kernel.serves == "conv2d"]
+    has_rows = attrs.window.stride != (1, 1) or any(call.result is None for call in convolutions)
+    if convolutions and has_rows:
         if not _makes_rows(plan, step, attrs):
             raise CortexMError("rows are not made as they should be", where=str(step.op.layer))
         return
@@ -125,11 +126,14 @@ def _makes_rows(plan: Plan, step: Step, attrs: ops.TransposeConv2d) -> bool:
         y, pixel, column, row, x, channel = np.unravel_index(source, shape)
         place, to_channel = np.divmod(to, out_c)
         to_y, to_x = np.divmod(place, width)
-        first = int(to_y[0] - row[0] - stride_h * y[0])
+        # Of stride 1 any number of rows can be those of a pixel.
+        below = max(rows, stride_h)
+        first = int(to_y[0] - row[0] - below * y[0])
         if (
-            rows not in (1, stride_h)
+            (stride_h > 1 and rows not in (1, stride_h))
+            or f["stride_h"] * stride_h != below
             or (channel != to_channel).any()
-            or (first + stride_h * y + row != to_y).any()
+            or (first + below * y + row != to_y).any()
             or ((pixel * columns + column) * stride_w + x != to_x).any()
         ):
             return False
@@ -210,13 +214,14 @@ def _row_weights(
     plan: Plan, op: Op, attrs: ops.TransposeConv2d, f: Mapping[str, int], rows: range
 ) -> Array | None:
     """The weights, [out_c, kernel_h, kernel_w, in_c], of a convolution that makes all columns of these output
-    rows and those that are strides behind them; None if its windows have not all inputs that these meet."""
+    rows and those that are as far behind them as its windows are apart; None if its windows have not all
+    inputs that these meet."""
     tensors, window = plan.graph.tensors, attrs.window
     x, out, weight = (tensors[i] for i in (op.inputs[0], op.outputs[0], op.inputs[1]))
     assert weight.data is not None
     inputs = f["in_c"] // x.shape[1]
     usual = {
-        **{"stride_h": 1, "dilation_h": 1, "dilation_w": 1, "groups": 1},
+        **{"dilation_h": 1, "dilation_w": 1, "groups": 1},
         **{"out_pixel_stride": f["out_c"], "in_h": x.shape[2]},
         "in_row_stride": x.shape[1] * x.shape[3],
     }

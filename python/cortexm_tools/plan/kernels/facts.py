@@ -44,7 +44,7 @@ def windows_together(facts: Facts, column: int) -> int:
     if facts["dilation_w"] > 1 or stride > width:
         return 1
     windows = facts["out_w"] if facts["out_w"] < 16 else 8
-    most = max(2 * width, min((windows - 1) * stride + width, 512 // column))
+    most = max(2 * width, min((windows - 1) * stride + width, 511 // column + 1))
     return int((most - width) // stride + 1)
 
 
@@ -58,3 +58,9 @@ def pooled_row(facts: Facts) -> int:
     """The codes of a row that its windows have, of one of their rows."""
     columns = (facts["out_w"] - 1) * facts["stride_w"] + facts["kernel_w"]
     return int(columns * facts["channels"])
+
+
+def chunks_filled_up(depth: int) -> int:
+    """So many inputs of a window, or whole chunks of 16 where at least half of one is there, or a quarter
+    behind three: `depth_of` in conv2d_mve.inc."""
+    return (depth + 15) // 16 * 16 if depth & (8 if depth < 48 else 12) else depth

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .facts import is_pointwise, windows_together
+from .facts import chunks_filled_up, is_pointwise, windows_together
 
 _FIXED = 200.0  # of a call
 _GROUP = 100.0  # of a group
@@ -58,8 +58,8 @@ def instructions(fields: Mapping[str, int], wide: bool) -> float:
     in_c, out_c = fields["in_c"] // groups, fields["out_c"] // groups
     inputs = fields["kernel_h"] * fields["kernel_w"] * in_c
     gathered = 0.0 if is_pointwise(fields) else _gathered(fields, in_c, costs, wide)
-    if gathered and not wide and inputs & 12:
-        inputs = -(-inputs // 16) * 16  # filled up: `whole_chunks`, packing.py
+    if gathered and not wide:
+        inputs = chunks_filled_up(inputs)
     chunks = -(-inputs // costs.chunk)
     blocks, left = divmod(out_c, 4)
     pair = costs.pair + blocks * (costs.block + costs.products * chunks)

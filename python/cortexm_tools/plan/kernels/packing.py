@@ -18,6 +18,7 @@ import numpy as np
 from ...ir import Array
 from ...ir.fixed_point import Rescale, wrap32
 from ...ir.wide import reduced
+from .facts import chunks_filled_up
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,7 @@ def columns_first(constants: Constants) -> Constants:
 
 
 def whole_chunks(constants: Constants) -> Constants:
-    """Columns first; the weights of windows of several pixels are filled up to chunks of 16 where at least
-    a quarter of one is there: `depth_of` in conv2d_mve.inc."""
+    """Columns first; the weights of windows of several pixels are filled up to `whole_depth`."""
     turned = columns_first(constants)
     filled = whole_depth(constants)
     rows = turned.rows
@@ -168,7 +168,7 @@ def whole_depth(constants: Constants) -> int:
     shape = constants.weight.shape
     depth: int = math.prod(shape[1:])
     is_window = len(shape) == 4 and shape[1] * shape[2] > 1
-    return (depth + 15) // 16 * 16 if is_window and depth & 12 else depth
+    return chunks_filled_up(depth) if is_window else depth
 
 
 def filled_up(parts: Sequence[Array], behind: int) -> Array:

@@ -7,13 +7,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import cmsis_nn, gathered, planes, widened
-from .facts import Facts, is_pointwise, pooled_row, shares_columns, tile_row, windows_together
+from .facts import (
+    Facts,
+    chunks_filled_up,
+    is_pointwise,
+    pooled_row,
+    shares_columns,
+    tile_row,
+    windows_together,
+)
 
 
 def _columns(facts: Facts, code: int = 1) -> int:
     """Bytes for the columns, as high as a window, of any two windows of a convolution group; or of up to
-    eight side by side, or of a row of less than sixteen, if that is no more than 512. None where windows are
-    pixels of the image.
+    eight side by side, or of a row of less than sixteen, if the last one begins before byte 512. None where
+    windows are pixels of the image.
 
     Args:
         code: bytes of one.
@@ -26,8 +34,8 @@ def _columns(facts: Facts, code: int = 1) -> int:
     columns = max(2 * width, (together - 1) * stride + width)
     # Behind the last window as many as its weights are filled up with (`whole_chunks`, packing.py).
     depth = width * column
-    is_filled = code == 1 and depth & 12 and width * facts["kernel_h"] > 1
-    return int(columns * column + (-depth % 16 if is_filled else 0))
+    is_filled = code == 1 and width * facts["kernel_h"] > 1
+    return int(columns * column + (chunks_filled_up(depth) - depth if is_filled else 0))
 
 
 def _tile(facts: Facts) -> int:

@@ -48,6 +48,7 @@ from .transposed import (
     is_convolution,
     join_phases,
     places,
+    row_pairs,
     row_phases,
 )
 from .weights import (
@@ -351,12 +352,14 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     layer, joined, copying, phases = select.once(
         lambda: _layers(select, attrs, op, extents | clamp)
     )
+    copying = tuple(way for way in copying if not select.avoids(way.copies))
     if phases and not select.avoids(ROW_PHASES):
         select.others.add(ROW_PHASES)
-        return _rows(select, attrs, op, extents, phases)
+        if not copying:
+            return _rows(select, attrs, op, extents, phases)
     if not select.avoids(NEIGHBOURS):
         alone = layer
-        layer = next((way for way in copying if not select.avoids(way.copies)), joined)
+        layer = next(iter(copying), joined)
         if layer.copies == SQUARES:
             select.others.add(SQUARES)
         elif layer is joined and joined is not alone:
@@ -429,13 +432,14 @@ def _row_phases(
 ) -> list[tuple[RowPhase, _Layer | None]]:
     """The layers that make all rows of a transposed convolution in scratch, where it costs less than `whole`,
     and none for rows without taps; not in the result of a concatenation."""
-    if whole.kind != "transpose_conv2d" or select.choice is not KernelChoice.BUILTIN:
+    find = {"transpose_conv2d": row_phases, "conv2d": row_pairs}.get(whole.kind)
+    if not isinstance(attrs, ops.TransposeConv2d) or select.choice is not KernelChoice.BUILTIN:
         return []
     weight, of = (
         constant_data(select, op.inputs[1], op, "weights"),
         select.tensor(op.inputs[0]).dtype,
     )
-    phases = row_phases(select.target, weight, extents, of is DType.S16)
+    phases = find(select.target, weight, extents, of is DType.S16) if find else []
     if not phases or select.is_joined(op.outputs[0]):
         return []
     bias = constant_data(select, op.inputs[2], op, "biases") if len(op.inputs) > 2 else None

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transposed convolutions in forms that cost less.
 
-Of stride 1 one is a convolution whose taps are in reverse, for which there are faster kernels.
+Of stride 1 one is a convolution whose taps are in reverse, for which there are faster kernels. On MVE, where
+gathering the windows of a row costs as much as some of their products, two rows can be one, whose pixels have
+the outputs of both: it is made in scratch and copied to its places, as below.
 
 Others are a convolution for each phase of the stride: columns that are as many apart as the stride is wide
 have the same taps. Where outputs are few, what a pixel costs before its first product and outputs that are
@@ -48,6 +50,7 @@ _MOST_PHASES = 16
 _MOST_BYTES = 1024  # of constants that may be added
 _PER_CHANNEL = 9  # of them for its bias, multiplier and shift
 _SHARE = 0.85  # of the instructions at most, so that estimates that are wrong do no harm
+_SHARE_PAIRS = 0.9  # the same of two forms that differ in a few rows
 _PER_BYTE = 3  # instructions that an added byte must save
 _MOST_OF_ROWS = 3072  # the same where rows are convolutions
 _PER_CALL = 100  # bytes of a call and its parameter block
@@ -173,7 +176,7 @@ def _columns_together(weight: Array, stride: int, begin: int) -> tuple[Array, in
 
 @dataclass(frozen=True)
 class RowPhase:
-    """Rows of a result that are as many apart as the stride is high, or all, as a convolution.
+    """Rows of a result that are as many apart as the stride is high, or all, as a convolution, some as one.
 
     Attributes:
         first: the first of these rows, of which `rows` follow each other.
@@ -190,6 +193,7 @@ class RowPhase:
         """From scratch, or from the codes of a pixel, to a result of these fields: boxes, and where they
         begin in both."""
         stride_h, stride_w, out_c = (fields[f] for f in ("stride_h", "stride_w", "out_c"))
+        stride_h = max(stride_h, self.rows)
         own, row = self.joined.fields, fields["out_w"] * out_c
         height, pitch = own["out_h"], own["out_w"] * own["out_c"]
         begin = self.first * row
@@ -253,6 +257,47 @@ def row_phases(
         if added <= _MOST_OF_ROWS and total < min(best, alone - _PER_BYTE * added):
             best, found = total, phases
     return found
+
+
+def row_pairs(
+    target: Target, weight: Array, fields: Mapping[str, int], wide: bool
+) -> list[RowPhase]:
+    """All rows of a transposed convolution of stride 1, two as one, if that is worth it; else none.
+
+    Args: as of `join_phases`, but that `fields` are those of the convolution that it is (`places`).
+    """
+    if target.isa is not Isa.MVE or fields["out_h"] < 2:
+        return []
+    if max(fields["dilation_h"], fields["dilation_w"]) > 1:
+        return []
+    plain = np.ascontiguousarray(weight[:, ::-1, ::-1])
+    out_c, kernel_h, kernel_w, in_c = plain.shape
+    other = join_neighbours(target, plain, fields, wide, rows=False)
+    if other is None:
+        other = Joined(1, plain, {}, np.zeros(out_c, np.int64))
+    alone = instructions(target.isa, other.weight, {**fields, **other.fields}, wide)
+    both = np.zeros((2, out_c, kernel_h + 1, kernel_w, in_c), plain.dtype)
+    both[0, :, :-1] = both[1, :, 1:] = plain
+    changed = {
+        **fields,
+        "out_h": -(-fields["out_h"] // 2),
+        "out_c": 2 * out_c,
+        "out_pixel_stride": 2 * out_c,
+        "kernel_h": kernel_h + 1,
+        "stride_h": 2,
+        "groups": 1,
+    }
+    outside = np.zeros(2 * out_c, np.int64)
+    own = Joined(2, both.reshape(2 * out_c, kernel_h + 1, kernel_w, in_c), changed, outside)
+    phase = RowPhase(0, 2, weight, own)
+    copies = phase.copies(fields)
+    added = own.weight.size - other.weight.size
+    added += _PER_CHANNEL * (len(own.weight) - len(other.weight)) + _PER_CALL * len(copies)
+    total = instructions(target.isa, own.weight, changed, wide)
+    for box, *_ in copies:
+        total += _PER_COPY + copy_instructions(box, target.isa, 2 if wide else 1)
+    pays = total < min(_SHARE_PAIRS * alone, alone - _PER_BYTE * added)
+    return [phase] if pays and added <= _MOST_BYTES else []
 
 
 def _row_phase(

@@ -77,6 +77,8 @@ def is_worth_its_code(whole: WholeCalls, symbol: str) -> bool:
 
 
 def _instructions(call: Call) -> float:
+    if call.kernel.serves != "conv2d":  # a copy behind one
+        return instructions_by_kernel([call])
     if call.kernel.symbol in gathered.SYMBOLS:
         return call.turns * gathered.instructions(call.kernel.symbol, call.int_fields)
     return call.turns * instructions_mve(call.int_fields, wide=False)
