@@ -137,6 +137,8 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "added_column": (lambda x: torch.addmv(x[:, 0], x, WINDOWS[0]), MATRIX, 25),
     "added_sum": (
         lambda x: torch.addbmm(x[:2, :2], x.reshape(5, 2, 4), x.reshape(5, 4, 2)), MATRIX, 25),
+    "close": (
+        lambda x: torch.where(torch.isclose(x, x + 5.0 * (WINDOWS > 0), atol=1), x, 2 * x), MATRIX, 25),
     "kernels": (
         lambda x: F.conv2d(x.reshape(2, 4, 4, 6), x[:, :, :3, :4].reshape(3, 4, 2, 2), WINDOWS[0, :3],
                            (1, 2), (1, 0), (2, 1)), IMAGE, 25),

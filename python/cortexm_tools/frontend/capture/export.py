@@ -156,7 +156,8 @@ def _check_unchanged(node: Node, fixed: dict[str, str], loaded: LoadedModel) -> 
             if name.startswith("lifted_tensor")
             else f"the model changes its parameter {name!r} while it runs",
             where=str(layer_of(node, loaded.path.parent)),
-            hint="what a model keeps from call to call must be a buffer (register_buffer)",
+            hint="what a model keeps from call to call must be a buffer (register_buffer); a table with "
+            "max_norm is scaled once, while the model is built",
         )
 
 

@@ -293,6 +293,11 @@ def _hypotenuse(self: Tensor, other: Tensor) -> Tensor:
     return torch.sqrt(self * self + other * other)
 
 
+def _is_close(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> Tensor:
+    """No code is an infinity or no number."""
+    return torch.abs(self - other) <= torch.abs(other) * rtol + atol
+
+
 def _product(self: Tensor, dim: int | None = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """Halves are multiplied until one element is left."""
     if dtype not in (None, self.dtype) or self.dim() == 0:
@@ -342,6 +347,7 @@ FORMULAS: dict[Any, Formula] = {
     _aten.l1_loss.default: _l1_loss,
     _aten.smooth_l1_loss.default: _smooth_l1_loss,
     _aten.huber_loss.default: _huber_loss,
+    _aten.isclose.default: _is_close,
     _aten.lerp.Scalar: _lerp,
     _aten.lerp.Tensor: _lerp,
     _aten.addcmul.default: _addcmul,
