@@ -940,12 +940,13 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
 }
 
 /* What a case is of. */
-typedef enum { PLAIN, TRANSPOSED, BESIDE, EIGHTS, FEW_GROUPS, ROWS } conv_f32_kind_t;
+typedef enum { PLAIN, TRANSPOSED, BESIDE, EIGHTS, FEW_GROUPS, ROWS, ROWS_BESIDE } conv_f32_kind_t;
 
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
 {
     const int transposed = kind == TRANSPOSED;
     const int eights = kind >= BESIDE;
+    const int rows = kind >= ROWS;
     cortexm_conv_f32_t p;
     int32_t in_size;
     int32_t out_size;
@@ -985,23 +986,27 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.kernel_h = p.kernel_w = 1;
         p.in_c = p.groups * between(1, 70);
     }
-    if (kind == ROWS || (eights && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
+    if (rows || (eights && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
         p.pad_top = p.pad_left = 0;
         p.in_c = between(1, 70);
         p.out_c = between(1, 30);
         p.out_w = one_in(2) ? between(1, 10) : between(20, 40);
         p.in_w = p.out_w * p.stride_w - between(0, 2);
-        p.in_w += 3 * (p.in_w <= 0 || kind == ROWS);
+        p.in_w += 3 * (p.in_w <= 0 || rows);
     }
     p.bias_stride = between(0, 1);
     p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (kind == ROWS) { /* the terms of a pixel lie side by side */
+    if (rows) { /* the terms of a pixel lie side by side */
         p.in_strides[1] = 1;
         p.in_strides[3] = p.in_c;
+        if (kind == ROWS_BESIDE) { /* and so do its outputs */
+            p.out_strides[1] = 1;
+            p.out_strides[3] = p.out_c;
+        }
     } else if (!transposed && one_in(4)) {
         const int32_t apart = between(1, 3);
 
@@ -1016,7 +1021,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    packed = eights ? packed_floats(&p, weight, kind == BESIDE) : NULL;
+    packed = eights ? packed_floats(&p, weight, kind == BESIDE || kind == ROWS_BESIDE) : NULL;
     variant(&p, in + in_first, eights ? packed : weight, bias, (float *)o.data[0] + out_first);
     ref(&p, in + in_first, weight, bias, (float *)o.data[1] + out_first);
     free(in);
@@ -1044,6 +1049,11 @@ int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, ROWS);
+}
+
+int conv2d_row_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, ROWS_BESIDE);
 }
 
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -71,7 +71,8 @@ def test_few_rows_alone_take_the_small_kernel() -> None:
     assert kernels(alone, "cortex-m55") == ["conv2d_row_mve"] * 2
     assert kernels(long, "cortex-m55") == ["conv2d_narrow_mve"] * 2
     assert kernels(with_images, "cortex-m55") == ["conv2d_narrow_mve"] * 2
-    assert kernels(alone, "cortex-m4") == ["conv2d_dsp"] * 2
+    assert kernels(alone, "cortex-m4") == kernels(long, "cortex-m4") == ["conv2d_row_dsp"] * 2
+    assert kernels(with_images, "cortex-m4") == ["conv2d_dsp"] * 2
 
 
 @pytest.mark.parametrize(
@@ -90,14 +91,24 @@ def test_narrow_windows_alone_take_the_smaller_kernel(beside: dict[str, Any], op
     assert kernels(graph, "cortex-m55") == [f"{op}_mve"] * 3
 
 
-def test_channels_that_are_groups_need_the_larger_kernel() -> None:
+@pytest.mark.parametrize(
+    ("groups", "cpu", "op", "message"),
+    [
+        (4, "cortex-m55", "conv2d_narrow", "has no channels that are groups"),
+        (2, "cortex-m55", "conv2d_row", "computes a row of pixels only"),
+        (2, "cortex-m4", "conv2d_row", "computes a row of pixels only"),
+    ],
+)
+def test_what_others_leave_out_needs_the_larger_kernel(
+    groups: int, cpu: str, op: str, message: str
+) -> None:
     net = FloatNet()
-    plan = make_plan(net.finish(net.image(4, 4, groups=4)), Target.parse("cortex-m55"))
+    plan = make_plan(net.finish(net.image(4, 4, groups=groups)), Target.parse(cpu))
     (step,) = plan.steps
-    kernel = replace(step.calls[0].kernel, op="conv2d_narrow")
-    narrow = replace(step, calls=(replace(step.calls[0], kernel=kernel),))
-    with pytest.raises(CortexMError, match="has no channels that are groups"):
-        check_plan(replace(plan, steps=(narrow,)))
+    kernel = replace(step.calls[0].kernel, op=op)
+    smaller = replace(step, calls=(replace(step.calls[0], kernel=kernel),))
+    with pytest.raises(CortexMError, match=message):
+        check_plan(replace(plan, steps=(smaller,)))
 
 
 def test_matrices_take_blocks_where_there_are_many_products() -> None:
@@ -193,7 +204,7 @@ def test_filled_weights_are_checked() -> None:
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
 def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
-    net, target = FloatNet(), Target.parse(cpu)
+    net, alone, target = FloatNet(), FloatNet(), Target.parse(cpu)
     rows = (
         (1, 64, 10),
         (1, 7, 1),
@@ -218,10 +229,17 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
     outs += [net.image(out_c, sides=(5, 7)) for out_c in (2, 3, 7, 13)]
     outs += [net.image(9, 1, (9, 11), kernel) for kernel in ((5, 5), (1, 4), (10, 2))]
     outs += [net.image(5, 5, (6, 11), groups=5)]
-    graph = net.finish(*outs)
+    graphs = [net.finish(*outs), alone.finish(*(alone.layer(*each) for each in rows))]
     random = np.random.default_rng(1)
-    inputs = [random.standard_normal(graph.tensors[x].shape, np.float32) for x in graph.inputs]
-    program = GraphProgram("products", b"", made=graph)
-    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
-    for a, b in zip(got, run_graph(graph, inputs), strict=True):
-        assert a.tobytes() == b.tobytes()
+    inputs = [
+        [random.standard_normal(graph.tensors[x].shape, np.float32) for x in graph.inputs]
+        for graph in graphs
+    ]
+    jobs = [
+        Job(GraphProgram(f"products{i}", b"", made=graph), [values])
+        for i, (graph, values) in enumerate(zip(graphs, inputs, strict=True))
+    ]
+    results = run_jobs(jobs, target, tmp_path)
+    for graph, values, (got, *_) in zip(graphs, inputs, results, strict=True):
+        for a, b in zip(got, run_graph(graph, values), strict=True):
+            assert a.tobytes() == b.tobytes()

@@ -147,6 +147,8 @@
 #undef EDGED_STRIDE2
 #undef EIGHTS
 #undef EIGHT_BIASES
+#undef EIGHT_OF_ONE
+#undef EIGHT_OF_TWO
 #undef EIGHT_ROWS
 #undef ELEMENT
 #undef ENTER
@@ -403,6 +405,7 @@
 #undef ONE_s16
 #undef ONE_s8
 #undef OP
+#undef OTHERS
 #undef OUTPUT
 #undef PADDING
 #undef PAIRS
@@ -422,7 +425,9 @@
 #undef PITCH
 #undef PIXEL
 #undef PIXELS
+#undef PIXELS_OF_ROW
 #undef PIXEL_AT
+#undef PIXEL_OF_ROW
 #undef PIXEL_f32
 #undef PIXEL_s16
 #undef PIXEL_s8
@@ -637,6 +642,7 @@
 #undef TO_FIRST
 #undef TO_SECOND
 #undef TURN
+#undef TURNS
 #undef TURN_QUADS
 #undef TURN_dsp
 #undef TURN_scalar

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import DType, Graph, Op, ops
-from ..types import ConstantArg, Plan, Step
+from ..types import Call, ConstantArg, Plan, Step
 
 SUMS_32 = 2**31 - 1
 """The largest absolute value of a sum of 32 bits on which every kernel agrees."""
@@ -200,7 +200,7 @@ _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  
 def check_fours(plan: Plan, step: Step) -> None:
     """Every call that reads rows of any length as words has rows of one word at least, and every one that
     makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others,
-    and that of narrow windows of floats no channels that are groups.
+    and that of narrow windows of floats no channels that are groups; that of rows of pixels has nothing else.
 
     Raises:
         CortexMError: names the layer.
@@ -224,6 +224,24 @@ def check_fours(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} has no channels that are groups", where=str(step.op.layer)
             )
+        if op == "conv2d_row" and not _is_row(call):
+            raise CortexMError(
+                f"{call.kernel.symbol} computes a row of pixels only", where=str(step.op.layer)
+            )
+
+
+def _is_row(call: Call) -> bool:
+    """Whether the pixels are one row, whose terms and outputs lie side by side, of windows of one tap inside
+    the image."""
+    fields, each = call.int_fields, dict(call.fields)
+    ones = ("batches", "out_h", "groups", "kernel_h", "kernel_w")
+    beside = [each[name] for name in ("in_strides", "out_strides")]
+    return (
+        all(fields[name] == 1 for name in ones)
+        and fields.get("pad_top", 0) == fields.get("pad_left", 0) == 0
+        and (fields["out_w"] - 1) * fields["stride_w"] < fields["in_w"]
+        and all(isinstance(strides, tuple) and strides[1] == 1 for strides in beside)
+    )
 
 
 def _are_pixels(fields: Mapping[str, int]) -> bool:

@@ -81,6 +81,11 @@ def _few_rows_alone(facts: Facts) -> bool:
     return bool(facts.get("few_rows_alone", False))
 
 
+def _rows_alone(facts: Facts) -> bool:
+    """The model has linear layers of floats, and no convolutions, whose kernel would do."""
+    return bool(facts.get("rows_alone", False))
+
+
 def _narrow_windows(facts: Facts) -> bool:
     """No convolution of floats in the model has windows of four columns or more, or four channels or more
     that are groups."""
@@ -608,6 +613,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "pooled_pixel": _pooled_pixel,
     "undilated": _undilated,
     "few_rows_alone": _few_rows_alone,
+    "rows_alone": _rows_alone,
     "narrow_windows": _narrow_windows,
     "vector_columns": _vector_columns,
     "row_blocks": _row_blocks,

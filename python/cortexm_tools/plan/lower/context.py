@@ -28,6 +28,7 @@ from .neighbours import NEIGHBOURS
 _Fact = TypeVar("_Fact")
 
 _FEW_ROWS = 25  # eight blocks of three and one more
+_FLOAT_CONVOLUTIONS = (ops.FloatConv2d, ops.FloatTransposeConv2d)
 
 Lowering = Callable[["Selector", Any, Op], list[Call]]
 
@@ -84,7 +85,8 @@ class Lowerings:
         self.apart = apart
         self.tiles = tiles
         self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
-        self.few_rows_alone = all(_has_few_rows(graph, op) for op in graph.ops)
+        self.rows_alone = not any(isinstance(op.attrs, _FLOAT_CONVOLUTIONS) for op in graph.ops)
+        self.few_rows_alone = self.rows_alone and all(_has_few_rows(graph, op) for op in graph.ops)
         self.pixels_alone = all(_is_pixel(graph, op) for op in graph.ops)
         self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
@@ -159,12 +161,10 @@ class Lowerings:
 
 
 def _has_few_rows(graph: Graph, op: Op) -> bool:
-    """Whether an operator is no convolution of floats, nor a linear layer with as many rows as are computed
-    better as its pixels."""
-    if isinstance(op.attrs, ops.FloatLinear):
-        x = graph.tensors[op.inputs[0]]
-        return x.numel <= _FEW_ROWS * x.shape[-1]
-    return not isinstance(op.attrs, ops.FloatConv2d | ops.FloatTransposeConv2d)
+    """Whether an operator is no linear layer of floats with as many rows as are computed better as the pixels
+    of a convolution."""
+    x = graph.tensors[op.inputs[0]] if isinstance(op.attrs, ops.FloatLinear) else None
+    return x is None or x.numel <= _FEW_ROWS * x.shape[-1]
 
 
 def _is_pixel(graph: Graph, op: Op) -> bool:
@@ -268,6 +268,7 @@ class Selector:
                 "isa": self._lowerings.isa,
                 "tiles": self._lowerings.tiles,
                 "few_rows_alone": self._lowerings.few_rows_alone,
+                "rows_alone": self._lowerings.rows_alone,
                 "pixels_alone": self._lowerings.pixels_alone,
                 "no_eights": self._lowerings.no_eights,
                 "all_plain": self._lowerings.all_plain,
