@@ -940,7 +940,7 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
 }
 
 /* What a case is of. */
-typedef enum { PLAIN, TRANSPOSED, BESIDE, EIGHTS, FEW_GROUPS, ROWS, ROWS_BESIDE } conv_f32_kind_t;
+typedef enum { PLAIN, TRANSPOSED, BESIDE, EIGHTS, FEW_GROUPS, ROWS, ROWS_BESIDE, THREE } conv_f32_kind_t;
 
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
 {
@@ -995,6 +995,12 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_w = p.out_w * p.stride_w - between(0, 2);
         p.in_w += 3 * (p.in_w <= 0 || rows);
     }
+    if (kind == THREE) { /* no gaps, outputs in eights */
+        p.stride_w = 1;
+        p.in_c = 3;
+        p.out_c = 8 * between(1, 3);
+        p.in_w = ++p.out_w;
+    }
     p.bias_stride = between(0, 1);
     p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
@@ -1003,9 +1009,10 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     if (rows) { /* the terms of a pixel lie side by side */
         p.in_strides[1] = 1;
         p.in_strides[3] = p.in_c;
-        if (kind == ROWS_BESIDE) { /* and so do its outputs */
+        if (kind != ROWS) { /* and so do its outputs; of three inputs with a gap between pixels or none */
             p.out_strides[1] = 1;
-            p.out_strides[3] = p.out_c;
+            p.out_strides[3] = p.out_c + (kind == THREE ? between(0, 3) : 0);
+            out_size = p.out_w * p.out_strides[3];
         }
     } else if (!transposed && one_in(4)) {
         const int32_t apart = between(1, 3);
@@ -1054,6 +1061,11 @@ int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_row_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, ROWS_BESIDE);
+}
+
+int conv2d_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, THREE);
 }
 
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph, contiguous, ops
+from cortexm_tools.ir import DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
@@ -89,6 +89,38 @@ def test_narrow_windows_alone_take_the_smaller_kernel(beside: dict[str, Any], op
     net = FloatNet()
     graph = net.finish(net.image(), net.layer(30, 8, 8), net.image(**beside))
     assert kernels(graph, "cortex-m55") == [f"{op}_mve"] * 3
+
+
+def test_pixels_of_three_inputs_have_a_kernel() -> None:
+    """Where their outputs come in eights and lie beside each other, and there are enough of them."""
+    net = FloatNet()
+    rows = ((36, 3, 16), (35, 3, 16), (36, 3, 20), (36, 4, 16), (72, 3, 8), (2, 3, 288))
+    graph = net.finish(net.image(), *(net.layer(*each) for each in rows))
+    three, others = "conv2d_three_mve", "conv2d_narrow_mve"
+    assert kernels(graph, "cortex-m55") == [others, three, others, others, others, three, three]
+    last = FloatNet()
+    for order, op in ((contiguous(4), others), (channels_last(4), three)):
+        x = last.input((1, 3, 9, 8), F32, order)
+        attrs = ops.FloatConv2d(Window((1, 1), (1, 1), (0, 0, 0, 0)), 1)
+        pixels = last.finish(last.add(attrs, [x, last.some(8, 3, 1, 1)], (1, 8, 9, 8), F32, order))
+        assert kernels(pixels, "cortex-m55") == [op]
+        last = FloatNet()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_c": 12}, {"in_c": 2}, {"in_w": 35}, {"stride_w": 2}, {"pad_left": 1}, {"filled": 1}]
+    + [{"out_strides": (576, 36, 576, 1)}, {"in_strides": (144, 1, 144, 4)}],
+)
+def test_pixels_of_three_inputs_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    plan = make_plan(net.finish(net.layer(36, 3, 16)), Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="a row of three inputs a pixel"):
+        check_plan(replace(plan, steps=(changed,)))
 
 
 @pytest.mark.parametrize(
@@ -229,6 +261,7 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
     outs += [net.image(out_c, sides=(5, 7)) for out_c in (2, 3, 7, 13)]
     outs += [net.image(9, 1, (9, 11), kernel) for kernel in ((5, 5), (1, 4), (10, 2))]
     outs += [net.image(5, 5, (6, 11), groups=5)]
+    outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 24))]
     graphs = [net.finish(*outs), alone.finish(*(alone.layer(*each) for each in rows))]
     random = np.random.default_rng(1)
     inputs = [

@@ -87,6 +87,7 @@
 #undef BIASES
 #undef BIASES4
 #undef BIASES8
+#undef BIASES_OF_ONE
 #undef BIAS_OF_ALL
 #undef BIAS_OF_THREE
 #undef BIAS_conv2d
@@ -224,6 +225,7 @@
 #undef HAS_EIGHTS
 #undef HAS_STEPS
 #undef HIGH_HALF
+#undef INPUT
 #undef INSTRUCTION
 #undef INSTRUCTION_amax
 #undef INSTRUCTION_amin
@@ -575,6 +577,7 @@
 #undef STORE4
 #undef STORE8
 #undef STORES
+#undef STORE_BOTH
 #undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR

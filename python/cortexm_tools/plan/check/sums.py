@@ -200,7 +200,8 @@ _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  
 def check_fours(plan: Plan, step: Step) -> None:
     """Every call that reads rows of any length as words has rows of one word at least, and every one that
     makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others,
-    and that of narrow windows of floats no channels that are groups; that of rows of pixels has nothing else.
+    that of narrow windows of floats no channels that are groups; that of rows of pixels has nothing else, and
+    that of three inputs no gaps between the pixels.
 
     Raises:
         CortexMError: names the layer.
@@ -228,6 +229,11 @@ def check_fours(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} computes a row of pixels only", where=str(step.op.layer)
             )
+        if op == "conv2d_three" and not _are_threes(call):
+            raise CortexMError(
+                f"{call.kernel.symbol} takes a row of three inputs a pixel, and eights of outputs",
+                where=str(step.op.layer),
+            )
 
 
 def _is_row(call: Call) -> bool:
@@ -242,6 +248,20 @@ def _is_row(call: Call) -> bool:
         and (fields["out_w"] - 1) * fields["stride_w"] < fields["in_w"]
         and all(isinstance(strides, tuple) and strides[1] == 1 for strides in beside)
     )
+
+
+def _are_threes(call: Call) -> bool:
+    """Whether the windows of a convolution of floats are pixels of one row, two or more, each in the image,
+    of three inputs that follow each other, and the outputs of each eights that lie side by side."""
+    fields = call.int_fields
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    alone = ("batches", "out_h", "groups", "kernel_h", "kernel_w", "stride_w")
+    are_pixels = all(fields[name] == 1 for name in alone)
+    are_inside = not any(fields.get(name, 0) for name in ("pad_top", "pad_left", "filled"))
+    are_beside = (ins[1], ins[3], outs[1]) == (1, 3, 1) and 2 <= fields["out_w"] <= fields["in_w"]
+    are_eights = fields["out_c"] % 8 == 0 and fields["in_c"] == 3
+    return are_pixels and are_inside and are_beside and are_eights
 
 
 def _are_pixels(fields: Mapping[str, int]) -> bool:

@@ -13,6 +13,7 @@ from .facts import Facts, is_pointwise, pooled_row, shares_columns, tile_row
 _MANY_CODES = 250_000  # products
 _MANY_VALUES = 128  # of floats, of which a function of one saves some four instructions each
 _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
+_MANY_OF_THREE = 576  # sums of three floats, eight of which save some twelve instructions
 _MANY_IN_ROWS = 1024  # products of floats, which vectors of rows save five instructions each
 _MANY_PRODUCTS = (
     4096  # of floats: blocks of rows save about one instruction each, single rows three
@@ -84,6 +85,19 @@ def _few_rows_alone(facts: Facts) -> bool:
 def _rows_alone(facts: Facts) -> bool:
     """The model has linear layers of floats, and no convolutions, whose kernel would do."""
     return bool(facts.get("rows_alone", False))
+
+
+def _three_terms(facts: Facts) -> bool:
+    """A 1x1 convolution of floats of three inputs, or a linear layer, whose pixels are a row without gaps,
+    with outputs in eights, side by side, and so many of these that the kernel for them saves three
+    instructions for a byte of its code: twelve for eight outputs of a pixel."""
+    is_pixel = facts["kernel_h"] == facts["kernel_w"] == facts["stride_w"] == facts["groups"] == 1
+    is_row = facts["batches"] * facts["out_h"] == 1 and facts["out_w"] == facts["in_w"] >= 2
+    is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
+    are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
+    are_threes = facts["in_c"] == facts["in_strides"][3] == 3 and facts["out_c"] % 8 == 0
+    is_large = facts["out_w"] * facts["out_c"] >= _MANY_OF_THREE
+    return bool(is_pixel and is_row and is_inside and are_beside and are_threes and is_large)
 
 
 def _narrow_windows(facts: Facts) -> bool:
@@ -614,6 +628,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "undilated": _undilated,
     "few_rows_alone": _few_rows_alone,
     "rows_alone": _rows_alone,
+    "three_terms": _three_terms,
     "narrow_windows": _narrow_windows,
     "vector_columns": _vector_columns,
     "row_blocks": _row_blocks,
