@@ -105,9 +105,7 @@ def _instructions(call: Call) -> float:
     symbol, fields = call.kernel.symbol, call.int_fields
     if symbol in gathered.SYMBOLS:
         return call.turns * gathered.instructions(symbol, fields)
-    if (
-        call.kernel.serves == "depthwise_conv2d"
-    ):  # the other way of a convolution of all its channels
+    if call.kernel.serves == "depthwise_conv2d":  # of which one of all channels is the other way
         return call.turns * planes.rows_mve(fields)
     of = instructions_mve if call.kernel.isa is Isa.MVE else instructions_dsp
     return call.turns * of(fields, call.kernel.types.startswith("s16"))
