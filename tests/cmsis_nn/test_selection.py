@@ -419,11 +419,12 @@ def test_recorded_figures_are_of_every_adapter_and_core() -> None:
         assert {op for c, i, op in found if (c, i) == (cpu, isa)} == {
             kernel.op for kernel in kernels("adapters") if kernel.types == "s8"
         }
-    # What auto is for: the M55's average pools; and what it must leave alone.
-    target = Target.parse("cortex-m55")
-    assert faster_library.is_faster("avg_pool2d", "s8", "cmsis-nn", target)
+    # What auto is for: the larger of two values on cores without MVE; and what it must leave alone.
+    target = Target.parse("cortex-m4")
+    assert faster_library.is_faster("maximum", "s8", "cmsis-nn", target)
     assert not faster_library.is_faster("conv2d", "s8", "cmsis-nn", target)
-    assert not faster_library.is_faster("avg_pool2d", "s16", "cmsis-nn", target)  # not measured
+    assert not faster_library.is_faster("maximum", "s16", "cmsis-nn", target)  # not measured
+    assert not faster_library.is_faster("maximum", "s8", "cmsis-nn", Target.parse("cortex-m55"))
 
 
 def test_adapters_promise_no_order_of_access() -> None:
