@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from .volumes import margins_of
+
 Formula = Callable[..., Any]
 Tensor = torch.Tensor
 _aten: Any = torch.ops.aten
@@ -87,17 +89,16 @@ def _convolution(
     groups: int,
 ) -> Tensor | None:
     """Products of the kernels with the windows, a matrix for each group: no layer takes such kernels."""
-    reach = [gap * (n - 1) for n, gap in zip(weight.shape[2:], dilation, strict=True)]
-    if isinstance(padding, str):
-        if padding == "same" and any(n % 2 for n in reach):
-            return None
-        padding = [n // 2 if padding == "same" else 0 for n in reach]
+    margins = margins_of(padding, weight.shape[2:], dilation)
+    if margins is None:
+        return None
     dims = weight.dim() - 2
     if dims == 1:
         input, weight = input.unsqueeze(2), weight.unsqueeze(2)
-        stride, padding, dilation, reach = [1, *stride], [0, *padding], [1, *dilation], [0, *reach]
+        stride, margins, dilation = [1, *stride], [0, *margins], [1, *dilation]
+    kernel = tuple(weight.shape[2:])
     windows = torch.nn.functional.unfold(
-        input, tuple(weight.shape[2:]), tuple(dilation), tuple(padding), tuple(stride)
+        input, kernel, tuple(dilation), tuple(margins), tuple(stride)
     )
     rows = weight.reshape([1, groups, weight.shape[0] // groups, -1])
     batch = input.shape[0]
@@ -105,8 +106,10 @@ def _convolution(
         rows = rows.expand([batch, -1, -1, -1])
     columns = windows.reshape([batch, groups, rows.shape[3], -1])
     size = [
-        (n + 2 * margin - far - 1) // step + 1
-        for n, margin, far, step in zip(input.shape[2:], padding, reach, stride, strict=True)
+        (n + 2 * margin - gap * (taps - 1) - 1) // step + 1
+        for n, margin, gap, taps, step in zip(
+            input.shape[2:], margins, dilation, kernel, stride, strict=True
+        )
     ]
     result = torch.matmul(rows, columns).reshape([batch, -1, *size[-dims:]])
     return result if bias is None else result + bias.reshape([-1, *([1] * dims)])

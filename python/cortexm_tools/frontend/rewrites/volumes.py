@@ -63,15 +63,15 @@ def drop_permutations(module: GraphModule) -> None:
     module.graph.eliminate_dead_code()
 
 
-def _margins(
+def margins_of(
     padding: Sequence[int] | str, kernel: Sequence[int], dilation: Sequence[int]
 ) -> list[int] | None:
     """Padding of each dimension; None where it is not the same on both sides."""
     if not isinstance(padding, str):
-        return _three(padding)
+        return list(padding)
     reach = [gap * (n - 1) for n, gap in zip(kernel, dilation, strict=True)]
     if padding == "valid":
-        return [0, 0, 0]
+        return [0] * len(reach)
     return None if any(n % 2 for n in reach) else [n // 2 for n in reach]
 
 
@@ -85,7 +85,8 @@ def _conv3d(
     groups: int,
 ) -> Tensor | None:
     """The channels of a group are together, so that the planes come first only where there is one."""
-    margins = _margins(padding, weight.shape[2:], _three(dilation))
+    given = padding if isinstance(padding, str) else _three(padding)
+    margins = margins_of(given, weight.shape[2:], _three(dilation))
     if input.dim() != 5 or margins is None:
         return None
     (step, *steps), (margin, *margins) = _three(stride), margins
