@@ -21,6 +21,8 @@ from pathlib import Path
 
 from cortexm_tools.errors import CortexMError, did_you_mean
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for `python benchmarks/run.py`
+
 from benchmarks import ROOT
 from benchmarks.suite.measure import (
     CONFIGURATIONS,
