@@ -19,21 +19,24 @@ import argparse
 import math
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from cortexm_tools.compile import CompileOptions, compile_program, memory_bytes, write_compiled
 from cortexm_tools.errors import CortexMError, did_you_mean
-from cortexm_tools.ir import Array, DType, Rescale, ops
+from cortexm_tools.ir import Array, DType, Rescale, Tensor, ops
 from cortexm_tools.ir.edit import consumers
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.run.profile import profile_model
 from cortexm_tools.target import Target
 
 from tests.support.graphs import GraphProgram, Net
+
+T = TypeVar("T", bound=Hashable)
 
 CPUS = ("cortex-m55", "cortex-m4")
 ALL_CPUS = (*CPUS, "cortex-m7", "cortex-m33", "cortex-m3", "cortex-m0")
@@ -363,20 +366,30 @@ def costs(some: Sequence[Layer], cpu: str, work: Path) -> dict[Layer, Cost]:
     """
     sweep = Sweep()
     made = {layer: sweep.add(layer) for layer in some}
-    graph = sweep.net.finish(*(out for out, _ in made.values()), sweep.peak())
+    outs = {layer: out for layer, (out, _) in made.items()}
+    count = counted(sweep.net, outs, (sweep.peak(),), cpu, work)
+    return {layer: Cost(count[layer], of) for layer, (_, of) in made.items()}
+
+
+def counted(
+    net: Net, outs: Mapping[T, int], others: Sequence[int], cpu: str, work: Path
+) -> dict[T, int]:
+    """The instructions of the operators whose results are given, together in one program.
+
+    Args:
+        outs: their results, all of them outputs of the program.
+        others: more outputs.
+    Raises:
+        CortexMError: a tool is missing, the build or the run fails.
+    """
+    graph = net.finish(*outs.values(), *others)
     options = CompileOptions(target=Target.parse(cpu), profile=True)
     compiled = compile_program(GraphProgram("sweep", b"", made=graph), options)
     write_compiled(compiled, work / "model")
     plan = compiled.plan
-    random = sweep.net.random
-    inputs: list[Array] = []
-    for index in plan.graph.inputs:
-        tensor = plan.graph.tensors[index]
-        low, high = tensor.dtype.limits
-        inputs.append(random.integers(low, high + 1, tensor.shape).astype(tensor.dtype.numpy))
     packed = [
-        memory_bytes(value, plan.graph.tensors[index].dim_order)
-        for value, index in zip(inputs, plan.graph.inputs, strict=True)
+        memory_bytes(_random(net, tensor), tensor.dim_order)
+        for tensor in (plan.graph.tensors[index] for index in plan.graph.inputs)
     ]
     target = options.target
     profile = profile_model(
@@ -388,21 +401,29 @@ def costs(some: Sequence[Layer], cpu: str, work: Path) -> dict[Layer, Cost]:
         isa=target.isa,
         step_count=len(plan.steps),
     )
-    names = {graph.tensors[out].name: layer for layer, (out, _) in made.items()}
+    names = {graph.tensors[out].name: key for key, out in outs.items()}
     read_by = consumers(plan.graph)
-    count = dict.fromkeys(some, 0)
+    count = dict.fromkeys(outs, 0)
     for step, instructions in zip(plan.steps, profile.steps, strict=True):
         for op in step.ops:
             # What a plan adds, as copies of its operand, belongs to the layer that reads it in the end.
             ends = [op]
             while ends:
                 end = ends.pop()
-                layer = names.get(plan.graph.tensors[end.outputs[0]].name)
-                if layer is not None:
-                    count[layer] += instructions
+                key = names.get(plan.graph.tensors[end.outputs[0]].name)
+                if key is not None:
+                    count[key] += instructions
                     break
                 ends += read_by.get(end.outputs[0], ())
-    return {layer: Cost(count[layer], of) for layer, (_, of) in made.items()}
+    return count
+
+
+def _random(net: Net, tensor: Tensor) -> Array:
+    """Values of an input."""
+    if tensor.dtype is DType.F32:
+        return net.random.normal(0, 1, tensor.shape).astype(np.float32)
+    low, high = tensor.dtype.limits
+    return net.random.integers(low, high + 1, tensor.shape).astype(tensor.dtype.numpy)
 
 
 def sweep_all(some: Sequence[Layer], cpu: str) -> dict[Layer, Cost]:

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a product of floats and an element of a softmax or a norm may cost, and what it does.
+
+    python -m benchmarks.limits                           # M55 and M4
+    python -m benchmarks.limits --cpus cortex-m7 --kinds softmax,norm
+    python -m benchmarks.limits --marked                  # only what costs more than it may
+
+Instructions of single operators for each of their products or elements, counted by the emulator as
+`benchmarks.sweep` does; `**` marks what exceeds the limit of its kind. Names give shapes: of convolutions
+the channels, window and image; of products rows x inner x columns; of the others outer x elements x inner,
+along the middle. Limits hold for layers that share an operator's start among many elements; the smallest
+here have some twenty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from cortexm_tools.errors import CortexMError, did_you_mean
+from cortexm_tools.ir import DType, Rescale, channels_last, contiguous, ops
+from cortexm_tools.ir.geometry import Window
+from cortexm_tools.ir.norms import RealNorm
+
+from benchmarks.sweep import ALL_CPUS, counted
+from tests.support.graphs import Net
+
+# Instructions for a product or an element. A core without an FPU or MVE has the M4's.
+LIMITS = {"floats": (0.6, 2.0), "softmax": (12.0, 25.0), "norm": (6.0, 25.0)}
+CPUS = ("cortex-m55", "cortex-m4")
+_TOGETHER = 40  # operators of a program
+
+F32, S8, S16 = DType.F32, DType.S8, DType.S16
+
+
+@dataclass(frozen=True)
+class Item:
+    """One operator.
+
+    Attributes:
+        add: adds it to a net; its result.
+        per: products or elements.
+    """
+
+    kind: str
+    name: str
+    add: Callable[[Net], int]
+    per: int
+
+
+def conv(
+    in_c: int,
+    out_c: int,
+    kernel: tuple[int, int] = (3, 3),
+    size: tuple[int, int] = (16, 16),
+    groups: int = 1,
+    stride: int = 1,
+    rows_first: bool = False,
+) -> Item:
+    """Of an image whose channels lie together, or whose planes do."""
+    window = Window(kernel, (stride, stride), (kernel[0] // 2, kernel[1] // 2) * 2)
+    sides = [
+        (extent + 2 * (side // 2) - side) // stride + 1
+        for extent, side in zip(size, kernel, strict=True)
+    ]
+    order = contiguous(4) if rows_first else channels_last(4)
+
+    def add(net: Net) -> int:
+        x = net.input((1, in_c, *size), F32, order)
+        weights = [_floats(net, out_c, in_c // groups, *kernel), _floats(net, out_c)]
+        attrs = ops.FloatConv2d(window, groups)
+        return net.add(attrs, [x, *weights], (1, out_c, *sides), F32, order)
+
+    parts = [f"conv {in_c}->{out_c}", "x".join(map(str, kernel)), "on " + "x".join(map(str, size))]
+    parts += [f"groups {groups}"] * (groups > 1) + [f"stride {stride}"] * (stride > 1)
+    per = math.prod((out_c, in_c // groups, *sides, *kernel))
+    return Item("floats", " ".join(parts) + " planes" * rows_first, add, per)
+
+
+def linear(rows: int, inner: int, columns: int) -> Item:
+    def add(net: Net) -> int:
+        operands = [net.input((rows, inner), F32)]
+        operands += [_floats(net, columns, inner), _floats(net, columns)]
+        return net.add(ops.FloatLinear(), operands, (rows, columns), F32)
+
+    return Item("floats", f"linear {rows}x{inner}x{columns}", add, rows * inner * columns)
+
+
+def matmul(rows: int, inner: int, columns: int) -> Item:
+    def add(net: Net) -> int:
+        operands = [net.input((rows, inner), F32), net.input((inner, columns), F32)]
+        return net.add(ops.FloatMatmul(), operands, (rows, columns), F32)
+
+    return Item("floats", f"matmul {rows}x{inner}x{columns}", add, rows * inner * columns)
+
+
+def _floats(net: Net, *shape: int) -> int:
+    return net.constant(net.random.normal(0, 1, shape), F32)
+
+
+def softmax(outer: int, elements: int, inner: int, of: DType, multiplier: int = 1 << 22) -> Item:
+    def add(net: Net) -> int:
+        shape = (outer, elements, inner)
+        attrs = ops.Softmax(1, Rescale(1717986918, 22), -248)
+        wide = ops.WideSoftmax(1, multiplier)
+        return net.add(wide if of is S16 else attrs, [net.input(shape, of)], shape, of)
+
+    name = f"softmax {outer}x{elements}x{inner} {of.value}"
+    steep = " steep" * (multiplier >= 1 << 24)
+    return Item("softmax", name + steep, add, outer * elements * inner)
+
+
+def norm(outer: int, elements: int, inner: int, of: DType, centred: bool = True) -> Item:
+    """Of rows of `elements`, or of groups of as many channels."""
+    channels = elements if inner == 1 else outer * elements
+
+    def add(net: Net) -> int:
+        gains = net.random.uniform(0.5, 2, channels), net.random.normal(0, 1, channels)
+        real = RealNorm(elements * inner, centred, 1e-5, *gains)
+        designed = real.on_codes(4 / of.limits[1], 6 / of.limits[1], 0, 8 * of.size)
+        assert designed is not None
+        epsilon, shift, *tables = designed
+        shape = (outer, elements) if inner == 1 else (1, channels, inner)
+        constants = [net.constant(np.asarray(table), DType.S32) for table in tables]
+        attrs = (
+            ops.LayerNorm(elements, centred, 0, epsilon, shift)
+            if inner == 1
+            else ops.GroupNorm(outer, epsilon, shift)
+        )
+        return net.add(attrs, [net.input(shape, of), *constants], shape, of)
+
+    kind = "group norm" if inner > 1 else "layer norm" if centred else "rms norm"
+    name = f"{kind} {outer}x{elements}x{inner} {of.value}"
+    return Item("norm", name, add, outer * elements * inner)
+
+
+def _float_items() -> Iterator[Item]:
+    for in_c, out_c in ((8, 8), (16, 16), (32, 32), (8, 16), (13, 7), (3, 16), (3, 8), (1, 8)):
+        yield conv(in_c, out_c)
+        yield conv(in_c, out_c, rows_first=True)
+    for in_c, out_c in ((16, 32), (8, 16), (4, 16), (3, 16), (2, 8), (1, 8), (16, 3), (16, 1)):
+        yield conv(in_c, out_c, (1, 1))
+    yield conv(3, 16, size=(32, 32), stride=2)
+    yield conv(3, 8, size=(32, 32), stride=2, rows_first=True)
+    yield conv(1, 8, (10, 4), (49, 10), stride=2)
+    for channels in (8, 16, 5):
+        yield conv(channels, channels, groups=channels)
+        yield conv(channels, channels, groups=channels, rows_first=True)
+    yield conv(8, 16, (1, 5), (1, 64))
+    yield conv(8, 8, groups=2)
+    for rows, inner, columns in ((1, 64, 64), (1, 256, 10), (8, 64, 64), (8, 64, 10), (16, 13, 7)):
+        yield linear(rows, inner, columns)
+    for columns in (1, 2, 3):
+        yield linear(1, 64, columns)
+        yield linear(16, 64, columns)
+        yield matmul(16, 32, columns)
+    for rows, inner, columns in ((16, 16, 16), (1, 64, 64), (64, 16, 64), (9, 17, 7)):
+        yield matmul(rows, inner, columns)
+
+
+def _softmax_items() -> Iterator[Item]:
+    for of in (S8, S16):
+        for elements in (2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 31, 64, 100):
+            for rows in (8, 11, 22, 64):
+                yield softmax(rows, elements, 1, of)
+            yield softmax(1, elements, 8, of)
+            yield softmax(5, elements, 5, of)
+        yield softmax(2, 3, 4, of)
+        yield softmax(4, 10, 49, of)
+    for elements in (2, 4, 6, 7, 8, 9, 16, 64):
+        yield softmax(8, elements, 1, S16, 1 << 24)
+        yield softmax(5, elements, 5, S16, 1 << 24)
+
+
+def _norm_items() -> Iterator[Item]:
+    for of in (S8, S16):
+        for rows, elements in ((64, 64), (16, 96), (49, 33), (4, 128), (1, 64), (64, 16)):
+            yield norm(rows, elements, 1, of)
+            yield norm(rows, elements, 1, of, centred=False)
+        for groups, channels, pixels in ((4, 4, 64), (8, 1, 49), (1, 16, 16)):
+            yield norm(groups, channels, pixels, of)
+
+
+def items() -> list[Item]:
+    return [*_float_items(), *_softmax_items(), *_norm_items()]
+
+
+def measure(some: Sequence[Item], cpu: str) -> list[float]:
+    """Instructions for each product or element.
+
+    Raises:
+        CortexMError: a tool is missing, the build or the run fails.
+    """
+    found: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for first in range(0, len(some), _TOGETHER):
+            net = Net("limits", 1)
+            batch = some[first : first + _TOGETHER]
+            outs = {place: item.add(net) for place, item in enumerate(batch)}
+            count = counted(net, outs, (), cpu, Path(folder))
+            found += [count[place] / item.per for place, item in enumerate(batch)]
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cpus", nargs="+", default=CPUS, choices=ALL_CPUS)
+    parser.add_argument("--kinds", help="some of floats, softmax and norm, separated by commas")
+    parser.add_argument("--marked", action="store_true", help="only what exceeds its limit")
+    args = parser.parse_args(arguments)
+    some = items()
+    try:
+        if args.kinds:
+            for word in args.kinds.split(","):
+                if word not in LIMITS:
+                    hint = did_you_mean(word, list(LIMITS))
+                    raise CortexMError(f"{word!r} is not a kind of operator", hint=hint)
+            some = [item for item in some if item.kind in args.kinds.split(",")]
+        for cpu in args.cpus:
+            table = list(zip(some, measure(some, cpu), strict=True))
+            limits = {kind: pair[cpu != "cortex-m55"] for kind, pair in LIMITS.items()}
+            beyond = [item for item, each in table if each > limits[item.kind]]
+            print(f"{cpu}: {len(some)} operators, {len(beyond)} cost more than they may")
+            for item, each in table:
+                if item in beyond or not args.marked:
+                    mark = "**" if item in beyond else "  "
+                    print(f"{mark} {item.name:44} {each:8.2f} {limits[item.kind]:6.1f}")
+            sys.stdout.flush()
+    except CortexMError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
