@@ -86,6 +86,7 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "clamp": (lambda x: torch.clamp(x, -x.flip([1]).abs(), x.flip([1]).abs()), MATRIX, 28),
     "average": (lambda x: F.adaptive_avg_pool2d(x, (3, 4)), IMAGE, 24),
     "average_more": (lambda x: F.adaptive_avg_pool2d(x, (10, 5)), IMAGE, 25),
+    "average_enlarged": (lambda x: F.interpolate(x, size=(17, 11), mode="area"), IMAGE, 28),
     "average_row": (lambda x: F.adaptive_avg_pool1d(x, 4), ROW, 24),
     "largest": (lambda x: F.adaptive_max_pool2d(x, (3, 5)), IMAGE, 28),
     "largest_row": (lambda x: F.adaptive_max_pool1d(x, 4), ROW, 28),

@@ -33,6 +33,7 @@ from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
 IMAGE, SEQUENCE, VOLUME = (1, 8, 8, 8), (1, 8, 20), (1, 3, 6, 8, 8)
+BETWEEN = torch.tensor([[[0.8, -0.3, 0.1], [0.2, 0.9, -0.1]]])
 PLACES = torch.tensor([[[1.2, 0.3, 0.1], [-0.2, 0.9, -0.05]]])
 
 
@@ -190,6 +191,9 @@ EXACT_ONLY = {
         PLACES, [1, 8, 5, 7], align_corners=False), "nearest", "border", align_corners=False)
         + F.grid_sample(c(x), 1.1 * F.affine_grid(PLACES, [1, 8, 5, 7], align_corners=True),
                         "nearest", align_corners=True), conv()), [IMAGE], 1e-4),
+    "sampled_between": (lambda: Net(lambda c, x: F.grid_sample(c(x), F.affine_grid(  # two pixels
+        BETWEEN, [1, 8, 9, 9], align_corners=False), "nearest", align_corners=False), conv()),
+        [(1, 8, 12, 10)], 1e-4),
     "volume_windows": (lambda: Net(lambda c, d, x: F.avg_pool3d(F.max_pool3d(
         c(d(x)), 3, (2, 1, 1), 1, (1, 2, 1), ceil_mode=True), (2, 3, 2), 2, 1, True, False),
         nn.Conv3d(6, 9, (3, 2, 1), (2, 1, 1), (2, 1, 0), (2, 1, 1), groups=3),

@@ -3,7 +3,8 @@
 
 Output i of n from an input of size s is the pool of [floor(i s / n), ceil((i + 1) s / n)). Runs of
 neighbouring outputs whose windows have one size and follow at one distance are a pool of a slice;
-the runs' results are joined.
+the runs' results are joined. Averages of very many runs, as enlarging by averages (mode "area") has
+them, are a linear layer along the columns and one along the rows.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from ...ir.windows import runs_of
 Tensor = torch.Tensor
 _aten: Any = torch.ops.aten
 
+_MOST_POOLS = 40  # in the place of one
+_MOST_WEIGHTS = 1 << 14  # of a linear layer in the place of pools
+
 
 def _whole(x: Tensor, size: Sequence[int]) -> bool:
     """Whether the output size divides the input's."""
@@ -28,8 +32,12 @@ def _average(self: Tensor, output_size: Sequence[int]) -> Tensor | None:
     """Rows and columns at once, which rounds once."""
     if self.dim() != 4 or _whole(self, output_size):
         return None
+    runs = [runs_of(n, wanted) for n, wanted in zip(self.shape[2:], output_size, strict=True)]
+    weights = max(n * wanted for n, wanted in zip(self.shape[2:], output_size, strict=True))
+    if len(runs[0]) * len(runs[1]) > _MOST_POOLS and weights <= _MOST_WEIGHTS:
+        return _averages(_averages(self, 3, output_size[1]), 2, output_size[0])
     rows = []
-    for row in runs_of(self.shape[2], output_size[0]):
+    for row in runs[0]:
         band = self.narrow(2, row.start, row.length)
         parts = [
             _aten.avg_pool2d.default(
@@ -37,10 +45,24 @@ def _average(self: Tensor, output_size: Sequence[int]) -> Tensor | None:
                 [row.size, column.size],
                 [row.stride, column.stride],
             )
-            for column in runs_of(self.shape[3], output_size[1])
+            for column in runs[1]
         ]
         rows.append(parts[0] if len(parts) == 1 else torch.cat(parts, 3))
     return rows[0] if len(rows) == 1 else torch.cat(rows, 2)
+
+
+def _averages(x: Tensor, dim: int, wanted: int) -> Tensor:
+    """Along `dim`, by a linear layer."""
+    size = x.shape[dim]
+    if size == wanted:
+        return x
+    places, outputs = torch.arange(size), torch.arange(wanted).unsqueeze(1)
+    taken = places >= outputs * size // wanted
+    taken = taken & (places < ((outputs + 1) * size + wanted - 1) // wanted)
+    weights = taken.float() / taken.sum(1, keepdim=True)
+    last = x.dim() - 1
+    result = torch.nn.functional.linear(x.transpose(dim, last), weights)
+    return result.transpose(dim, last)
 
 
 def _maximum(x: Tensor, output_size: Sequence[int]) -> Tensor:

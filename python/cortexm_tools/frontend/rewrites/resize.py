@@ -83,9 +83,11 @@ def _taps(
     sample: Any = _aten.grid_sampler_2d.default
     x, y = grid.double().reshape(-1, 2).unbind(1)
     if mode == _NEAREST:
-        ramp = torch.arange(height * width, dtype=torch.float64).reshape(1, 1, height, width)
+        # In the grid's own type, as places between two pixels fall to either side by its rounding.
+        kind = grid.dtype if height * width <= 1 << 24 else torch.float64
+        ramp = torch.arange(height * width, dtype=kind).reshape(1, 1, height, width)
         images = torch.cat((ramp, torch.ones_like(ramp)), 1)
-        found = sample(images, grid.double(), mode, padding, align_corners)[0]
+        found = sample(images, grid.to(kind), mode, padding, align_corners)[0]
         return found[:1].reshape(1, -1).round().long(), found[1:].reshape(1, -1)
     if padding == _ZEROS:
         if align_corners:
