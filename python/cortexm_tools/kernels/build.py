@@ -70,6 +70,11 @@ def _prerequisites(depfile: Path) -> list[str]:
     return re.findall(r"(?:\\.|\S)+", text.partition(": ")[2])
 
 
+def _unquoted(name: str) -> str:
+    """The path that a depfile names."""
+    return re.sub(r"\\(.)", r"\1", name)
+
+
 def _is_current(target: Path, command: list[str]) -> bool:
     """Whether an object is what `command` would make of the files as they are."""
     record = target.with_suffix(".command")
@@ -77,7 +82,7 @@ def _is_current(target: Path, command: list[str]) -> bool:
         if json.loads(record.read_text(encoding="utf-8")) != command:
             return False
         made = target.stat().st_mtime_ns
-        files = [re.sub(r"\\(.)", r"\1", name) for name in _prerequisites(target.with_suffix(".d"))]
+        files = [_unquoted(name) for name in _prerequisites(target.with_suffix(".d"))]
         return all(os.stat(name).st_mtime_ns <= made for name in files)
     except (OSError, ValueError):
         return False
@@ -123,11 +128,11 @@ def compile_kernels(
     plain = _without_files(command)
     beside = out.parent.resolve() / "kernels"
     beside.mkdir(parents=True, exist_ok=True)
-    # Stamps are prerequisites of the list's object, and so must not be newer.
-    sources = _sources(folder, level, names, options, beside / "stamps")
     status = subprocess.run(command).returncode
     if status:
         return status
+    stamps = beside / "stamps"
+    sources = _sources(folder, level, names, options, stamps)
     jobs: list[tuple[Path, list[str]]] = []
     for file, own in sources.items():
         target = beside / (Path(file).stem + out.suffix)
@@ -144,9 +149,11 @@ def compile_kernels(
         out.unlink(missing_ok=True)
         return status
     if "-MF" in command:
-        # What the kernels include makes the build system run this again.
+        # What the kernels include makes the build system run this again; not the stamps, which are younger
+        # than the beginning of this command, with whose time Ninja compares.
         depfile = Path(command[command.index("-MF") + 1])
         more = {name for target, _ in jobs for name in _prerequisites(target.with_suffix(".d"))}
+        more -= {name for name in more if Path(_unquoted(name)).parent == stamps}
         text = depfile.read_text(encoding="utf-8").rstrip()
         depfile.write_text(" \\\n ".join([text, *sorted(more)]) + "\n", encoding="utf-8")
     quoted = (
