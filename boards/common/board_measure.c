@@ -14,9 +14,14 @@
 
 extern uint32_t __stack_limit[], __stack_top[];
 
-static uint32_t overhead;
-static uint32_t *high_water;
-static uint32_t *base; /* the stack pointer at the measured call */
+static uint32_t overhead;  /* what measuring itself counts */
+static size_t high_water;  /* bytes of stack */
+
+/* What else a measured call leaves: the stack pointer before it, and its result. */
+typedef struct {
+    uint32_t *base;
+    int result;
+} call_t;
 
 static inline uint32_t *stack_pointer(void)
 {
@@ -29,11 +34,12 @@ static inline uint32_t *stack_pointer(void)
 #ifdef BOARD_CYCLES
 
 /* On silicon: cycles, by a counter of the core (cycles.c). */
-static uint64_t time_call(int (*run)(void *), void *context, int *result)
+static uint64_t time_call(int (*run)(void *), void *context, call_t *call)
 {
     const uint64_t start = board_ticks();
-    base = stack_pointer();
-    *result = run(context);
+
+    call->base = stack_pointer();
+    call->result = run(context);
     return board_ticks() - start;
 }
 
@@ -68,9 +74,9 @@ uint64_t board_ticks(void)
 
     do {
         high = wraps;
-        low = RELOAD - SYST_CVR;
+        low = ~SYST_CVR & RELOAD; /* it counts down */
     } while (high != wraps);
-    return ((uint64_t)high << 24) + low;
+    return (uint64_t)high << 24 | low;
 }
 
 /* Waits for the next edge of the clock; returns the turns of four instructions that it took. */
@@ -90,17 +96,16 @@ BOARD_NAKED static uint32_t wait_edge(void)
         ".ltorg\n");
 }
 
-static uint64_t time_call(int (*run)(void *), void *context, int *result)
+static uint64_t time_call(int (*run)(void *), void *context, call_t *call)
 {
     const uint64_t per_tick_256 = (256ULL * 1000000000ULL + BOARD_CLOCK_HZ / 2U) / BOARD_CLOCK_HZ;
 
     (void)wait_edge();
     const uint64_t start = board_ticks();
-    base = stack_pointer();
-    *result = run(context);
+    call->base = stack_pointer();
+    call->result = run(context);
     const uint32_t turns = wait_edge();
-    const uint64_t end = board_ticks();
-    const uint64_t elapsed = ((end - start) * per_tick_256 + 128U) / 256U;
+    const uint64_t elapsed = ((board_ticks() - start) * per_tick_256 + 128U) / 256U;
     return elapsed > 4ULL * turns ? elapsed - 4ULL * turns : 0U;
 }
 
@@ -112,57 +117,60 @@ static int nothing(void *context)
     return 0;
 }
 
+/* From below this function's own frame down to the end of the stack. */
 static void paint(void)
 {
-    uint32_t *const end = stack_pointer() - 16;
+    volatile uint32_t *word = stack_pointer() - 16;
 
-    for (volatile uint32_t *word = __stack_limit; word < end; word++) {
-        *word = PAINT;
-    }
+    do {
+        *--word = PAINT;
+    } while (word != __stack_limit);
 }
 
-static uint32_t *lowest_touched(void)
+/* The bytes of stack in use at the deepest point since it was painted. Its first word is no paint. */
+static size_t depth(void)
 {
-    uint32_t *word = __stack_limit;
+    const uint32_t *word = __stack_limit;
 
-    while (word < __stack_top && *word == PAINT) {
+    while (*word == PAINT) {
         word++;
     }
-    return word;
+    const size_t bytes = (size_t)(__stack_top - word) * sizeof(uint32_t);
+
+    high_water = bytes > high_water ? bytes : high_water;
+    return bytes;
 }
 
 void board_measure_init(void)
 {
     paint();
-    high_water = __stack_top;
     board_clock_init();
 }
 
 board_measurement_t board_measure(int (*run)(void *context), void *context)
 {
-    board_measurement_t measured = {0U, 0U, 0};
+    board_measurement_t measured;
+    call_t call;
 
     if (overhead == 0U) {
-        overhead = (uint32_t)time_call(nothing, NULL, &measured.result);
+        overhead = (uint32_t)time_call(nothing, NULL, &call);
     }
-    uint32_t *const deepest = lowest_touched();
-    high_water = deepest < high_water ? deepest : high_water;
-
+    (void)depth();
     paint();
-    const uint64_t count = time_call(run, context, &measured.result);
-    uint32_t *const after = lowest_touched();
+    const uint64_t count = time_call(run, context, &call);
+    const size_t before = (size_t)(__stack_top - call.base) * sizeof(uint32_t);
+    const size_t deepest = depth();
 
     measured.count = count > overhead ? count - overhead : 0U;
-    measured.stack_bytes = after < base ? (size_t)(base - after) * sizeof(uint32_t) : 0U;
+    measured.stack_bytes = deepest > before ? deepest - before : 0U;
+    measured.result = call.result;
     return measured;
 }
 
 size_t board_stack_high_water(void)
 {
-    uint32_t *const now = lowest_touched();
-    uint32_t *const deepest = now < high_water ? now : high_water;
-
-    return (size_t)(__stack_top - deepest) * sizeof(uint32_t);
+    (void)depth();
+    return high_water;
 }
 
 size_t board_stack_size(void)

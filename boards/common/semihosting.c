@@ -53,16 +53,17 @@ void board_fail(const char *text)
 
 int board_file_open(const char *path, board_file_mode_t mode)
 {
-    uintptr_t block[3] = {(uintptr_t)path, (uintptr_t)mode, 0U};
+    const char *end = path;
 
-    while (path[block[2]] != '\0') { /* no strlen(), which newlib makes long and fast */
-        block[2]++;
+    while (*end != '\0') { /* no strlen(), which newlib makes long and fast */
+        end++;
     }
+    const uintptr_t block[3] = {(uintptr_t)path, (uintptr_t)mode, (uintptr_t)(end - path)};
     return semihost(SYS_OPEN, block);
 }
 
 /* SYS_READ and SYS_WRITE return how many bytes they did NOT move. */
-static size_t transfer(uint32_t operation, int file, uintptr_t data, size_t size)
+__attribute__((noinline)) static size_t transfer(int file, uintptr_t data, size_t size, uint32_t operation)
 {
     const uintptr_t block[3] = {(uintptr_t)file, data, size};
     const size_t left = (size_t)semihost(operation, block);
@@ -72,12 +73,12 @@ static size_t transfer(uint32_t operation, int file, uintptr_t data, size_t size
 
 size_t board_file_read(int file, void *data, size_t size)
 {
-    return transfer(SYS_READ, file, (uintptr_t)data, size);
+    return transfer(file, (uintptr_t)data, size, SYS_READ);
 }
 
 size_t board_file_write(int file, const void *data, size_t size)
 {
-    return transfer(SYS_WRITE, file, (uintptr_t)data, size);
+    return transfer(file, (uintptr_t)data, size, SYS_WRITE);
 }
 
 void board_file_close(int file)

@@ -8,8 +8,8 @@
 #include "board_internal.h"
 
 extern uint8_t __stack_top[];
-extern uint8_t __data_start[], __data_end[], __bss_start[], __bss_end[];
-extern const uint8_t __data_load[];
+extern uint32_t __data_start[], __data_end[], __bss_start[], __bss_end[];
+extern const uint32_t __data_load[];
 extern void (*const __init_array_start[])(void);
 extern void (*const __init_array_end[])(void);
 
@@ -60,30 +60,8 @@ BOARD_NAKED void board_reset(void)
 #endif
         "ldr  r0, =__stack_top\n"
         "mov  sp, r0\n"
-        "ldr  r0, =board_start\n"
-        "bx   r0\n"
+        "bl   board_start\n"
         ".ltorg\n");
-}
-
-/* Loops instead of memcpy and memset: those need not be linked into every image. `volatile` keeps
- * the compiler from turning the loops back into calls. */
-static void copy(uint8_t *to, const uint8_t *from, size_t size)
-{
-    volatile uint32_t *out = (volatile uint32_t *)(void *)to;
-    const uint32_t *in = (const uint32_t *)(const void *)from;
-
-    for (size_t i = 0; i < size / sizeof(uint32_t); i++) {
-        out[i] = in[i];
-    }
-}
-
-static void clear(uint8_t *to, size_t size)
-{
-    volatile uint32_t *out = (volatile uint32_t *)(void *)to;
-
-    for (size_t i = 0; i < size / sizeof(uint32_t); i++) {
-        out[i] = 0U;
-    }
 }
 
 #ifdef BOARD_CYCLES
@@ -99,14 +77,21 @@ void board_start(void)
     /* A chip may begin with another image's vectors, or a loader's. Cores without VTOR ignore it. */
     *(volatile uint32_t *)(uintptr_t)0xE000ED08U = (uint32_t)(uintptr_t)vectors;
 #endif
-    copy(__data_start, __data_load, (size_t)(__data_end - __data_start));
-    clear(__bss_start, (size_t)(__bss_end - __bss_start));
+    /* Loops instead of memcpy and memset: those need not be linked into every image. `volatile` keeps
+     * the compiler from turning the loops back into calls. */
+    const uint32_t *from = __data_load;
+    for (volatile uint32_t *to = __data_start; to != __data_end; to++) {
+        *to = *from++;
+    }
+    for (volatile uint32_t *to = __bss_start; to != __bss_end; to++) {
+        *to = 0U;
+    }
 #ifdef BOARD_CYCLES
     board_setup();
 #endif
     board_measure_init();
-    for (size_t i = 0; &__init_array_start[i] < __init_array_end; i++) {
-        __init_array_start[i]();
+    for (void (*const *made)(void) = __init_array_start; made != __init_array_end; made++) {
+        (*made)();
     }
     board_exit(main());
 }
@@ -137,7 +122,9 @@ static void write_hex(const char *name, uint32_t value)
     char text[9];
 
     for (size_t i = 0; i < 8U; i++) {
-        text[i] = "0123456789abcdef"[(value >> (28U - 4U * i)) & 15U];
+        const uint32_t digit = value >> 28;
+        text[i] = (char)(digit + (digit < 10U ? (uint32_t)'0' : (uint32_t)'a' - 10U));
+        value <<= 4;
     }
     text[8] = '\0';
     board_write(name);
@@ -146,12 +133,16 @@ static void write_hex(const char *name, uint32_t value)
 
 void board_fault(uint32_t exception, const uint32_t *frame)
 {
-    static const char *const names[8] = {"Reset",     "Reset",    "NMI",        "HardFault",
-                                         "MemManage", "BusFault", "UsageFault", "SecureFault"};
+    /* From exception 2 on; the last one is for all others. */
+    const char *name = "NMI\0HardFault\0MemManage\0BusFault\0UsageFault\0SecureFault\0unexpected exception";
     extern uint8_t __stack_limit[];
 
+    for (uint32_t before = exception < 8U ? exception : 8U; before > 2U; before--) {
+        while (*name++ != '\0') {
+        }
+    }
     board_write("\nerror: ");
-    board_write(exception < 8U ? names[exception] : "unexpected exception");
+    board_write(name);
     if ((const uint8_t *)frame >= __stack_limit && (const uint8_t *)frame < __stack_top) {
         write_hex(" at 0x", frame[6]);
     } else {

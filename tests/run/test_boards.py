@@ -83,7 +83,7 @@ def test_image_too_large_for_the_microbit_runs_on_the_m3_board(generate, tmp_pat
     assert (result.board, result.outputs) == ("mps2-an385", model.expected)
 
 
-def test_short_inputs_end_in_the_images_own_words(digits, tmp_path: Path) -> None:
+def test_short_inputs_end_in_words(digits, tmp_path: Path) -> None:
     with pytest.raises(CortexMError, match="inputs.bin is too short"):
         run_on_board(digits.folder, "digits", "mps2-an385", [[b"\0" * 8]], tmp_path)
     with pytest.raises(CortexMError, match="inputs.bin is too short"):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cortexm_tools.errors import CortexMError
+from cortexm_tools.run import emulator
 from cortexm_tools.run.elf import parse_elf
 from cortexm_tools.run.footprint import (
     check_footprint,
@@ -18,7 +20,7 @@ from cortexm_tools.run.footprint import (
     shares_of,
     summary_text,
 )
-from cortexm_tools.run.result import pack_inputs, unpack_outputs
+from cortexm_tools.run.result import failure_text, pack_inputs, unpack_outputs
 
 from tests.support.cores import cross_compiler
 
@@ -149,3 +151,18 @@ def test_elf_cut_anywhere_is_an_error(tmp_path: Path) -> None:
     for length in range(0, len(data), 7):
         with pytest.raises(CortexMError, match="is not an ELF file"):
             parse_elf(data[:length])
+
+
+def test_words_for_the_runners_exit_statuses() -> None:
+    source = (Path(emulator.__file__).parent / "project" / "main.c").read_text()
+    numbers = dict(re.findall(r"(RUNNER_\w+) = (\d+)", source))
+    for name in ("NO_FILES", "OTHER_FILE", "SHORT_FILE", "NOT_WRITTEN", "OTHER_WEIGHTS"):
+        assert failure_text(int(numbers[f"RUNNER_{name}"]), []) != "no message"
+    first = int(numbers["RUNNER_INIT"])
+    assert failure_text(first + 3, []) == "the model's arena is misaligned"
+    assert failure_text(first + 1, []) == "cortexm_init() failed (-1)"
+    assert failure_text(int(numbers["RUNNER_INVOKE"]) + 6, []) == "cortexm_invoke() failed (-6)"
+    # What the image says itself comes first; other words than errors are the application's.
+    assert failure_text(12, ["", "error: HardFault at 0x00000042"]) == "HardFault at 0x00000042"
+    assert failure_text(9, ["one", "two", ""]) == "two"
+    assert failure_text(9, []) == "no message"

@@ -13,7 +13,15 @@ from ..target import Core, Isa
 from .boards import BOARDS, boards_for, check_board
 from .children import run_child
 from .image import DoesNotFit, build_image, require_program
-from .result import INPUTS, OUTPUTS, RunResult, invocations_done, pack_inputs, unpack_outputs
+from .result import (
+    INPUTS,
+    OUTPUTS,
+    RunResult,
+    failure_text,
+    invocations_done,
+    pack_inputs,
+    unpack_outputs,
+)
 
 EMULATOR = "qemu-system-arm"
 
@@ -72,9 +80,7 @@ def run_image(
             f"the image did not end within {timeout:g} s on the emulated {board}", where=str(image)
         ) from None
     if done.returncode != 0:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        reason = next((line for line in said if line.startswith("error: ")), "")
-        reason = reason.removeprefix("error: ") or (said[-1] if said else "no message")
+        reason = failure_text(done.returncode, (done.stdout + done.stderr).splitlines())
         raise CortexMError(
             f"the image failed on the emulated {board}: {reason} (status {done.returncode})",
             where=str(image),

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import CortexMError
 from .children import run_child
 from .image import build_image
-from .result import INPUTS, OUTPUTS, RunResult, pack_inputs, unpack_outputs
+from .result import INPUTS, OUTPUTS, RunResult, failure_text, pack_inputs, unpack_outputs
 
 
 def run_on_host(
@@ -61,10 +61,11 @@ def run_batch_on_host(
     except subprocess.TimeoutExpired:
         raise CortexMError(f"the program did not end within {timeout:g} s", where=name) from None
     if done.returncode != 0:
+        # Sanitizers print many lines, the first of which say what is wrong.
         said = (done.stdout + done.stderr).strip().splitlines()
         raise CortexMError(
             f"the program failed with status {done.returncode}: "
-            + "\n".join(said[:20] or ["no message"]),
+            + ("\n".join(said[:20]) or failure_text(done.returncode, [])),
             where=name,
         )
     counts = [len(inputs) for inputs in batch.values()]

@@ -8,7 +8,8 @@ The runner (run/project/main.c) reads ``inputs.bin`` and writes ``outputs.bin``,
     outputs.bin  u32 magic "CXO1", u32 arena bytes, u32 output count, u32 bytes of each output
                  then, for every invocation, u64 instructions (on silicon cycles), u32 stack bytes, outputs
 
-Several models in one image read and write one such section each, one after another.
+Several models in one image read and write one such section each, one after another. If the runner cannot
+go on it ends with a status, for which `failure_text` has the words.
 """
 
 from __future__ import annotations
@@ -25,6 +26,20 @@ INPUTS = "inputs.bin"
 OUTPUTS = "outputs.bin"
 _INPUT_MAGIC = 0x31495843
 _OUTPUT_MAGIC = 0x314F5843
+
+# The runner's exit statuses. 1 and 2 are those of board_fail() and faults, which say themselves what is
+# wrong. What cortexm_init() and cortexm_invoke() return is subtracted from these numbers.
+_INIT, _INVOKE = 20, 40
+_FAILURES = {
+    10: f"cannot open {INPUTS} or {OUTPUTS}",
+    11: f"{INPUTS} is not a file of inputs",
+    12: f"{INPUTS} is too short for the model's inputs",
+    13: f"cannot write {OUTPUTS}",
+    14: "the image of weights does not fit the model",
+    _INIT + 2: "the model's arena does not fit this board's RAM",
+    _INIT + 3: "the model's arena is misaligned",
+    _INIT + 4: "the model was generated for another version of the library",
+}
 
 
 @dataclass(frozen=True)
@@ -109,6 +124,24 @@ class RunResult:
         # A model without an arena of its own is given one by its caller.
         arena = 0 if self.footprint.arena else self.arena_bytes
         return own + self.footprint.arena + arena + self.stack_bytes
+
+
+def failure_text(status: int, said: Sequence[str]) -> str:
+    """Why the runner ended with a status other than 0.
+
+    Args:
+        said: what it printed, in lines.
+    """
+    lines = [line for line in said if line.strip()]
+    own = next((line for line in lines if line.startswith("error: ")), "")
+    if own:
+        return own.removeprefix("error: ")
+    if status in _FAILURES:
+        return _FAILURES[status]
+    for name, first in (("cortexm_init()", _INIT), ("cortexm_invoke()", _INVOKE)):
+        if first < status < first + 20:
+            return f"{name} failed ({first - status})"
+    return lines[-1] if lines else "no message"
 
 
 def pack_inputs(inputs: Sequence[Sequence[bytes]], *, poison: bool = False) -> bytes:

@@ -16,6 +16,7 @@ from ...errors import CortexMError
 from ...target import CORES, Core, Isa
 from ..boards import BOARDS
 from ..elf import Elf, load_segments, parse_elf
+from ..result import failure_text
 from . import rtt
 from .rsp import GdbServer
 
@@ -347,9 +348,7 @@ def _state(server: GdbServer, image: Image) -> str:
 
 def _failure(console: str, code: int, image: Image, where: str) -> CortexMError:
     """What the image said, with names for the addresses of faults."""
-    lines = [line for line in console.splitlines() if line.strip()]
-    said = next((line for line in lines if line.startswith("error: ")), "")
-    said = said.removeprefix("error: ") or (lines[-1] if lines else "no message")
+    said = failure_text(code, console.splitlines())
     fault = re.search(r" at 0x([0-9a-f]{8})", said)
     hint = ""
     if fault:

@@ -57,9 +57,10 @@ board_measurement_t board_measure(int (*run)(void *context), void *context)
 
 void *board_spare_ram(size_t *size)
 {
-    /* main() asks once, with the size it needs; it lives as long as the program. */
+    /* main() asks for each model, with the size it needs; the last one lives as long as the program. */
     static void *volatile arena; /* kept reachable, so that no leak is reported */
 
+    free(arena);
     arena = aligned_alloc(16, (*size + 15U) & ~(size_t)15U);
 
     if (arena == NULL) {

@@ -10,8 +10,7 @@
 #define OUTPUT_MAGIC 0x314F5843U
 
 /* A model's name may be any word, so every name of this file has a prefix. */
-extern const cortexm_model_t *const runner_models[];
-extern const size_t runner_model_count;
+extern const cortexm_model_t *const runner_models[]; /* a NULL ends them */
 void runner_load(void); /* weights that lie apart from the code */
 
 /* What runner_invoke() runs. */
@@ -51,29 +50,44 @@ __attribute__((noinline)) void cortexm_profile(const cortexm_model_t *model, uin
 }
 #endif
 
+/* The exit status of a run that cannot go on; cortexm_tools/run/result.py has words for each, which then
+ * take no flash. What cortexm_init() or cortexm_invoke() returned is subtracted from the last two. */
+enum {
+    RUNNER_NO_FILES = 10,
+    RUNNER_OTHER_FILE = 11,
+    RUNNER_SHORT_FILE = 12,
+    RUNNER_NOT_WRITTEN = 13,
+    RUNNER_OTHER_WEIGHTS = 14, /* in models.c */
+    RUNNER_INIT = 20,
+    RUNNER_INVOKE = 40
+};
+
+static void runner_require(int holds, int status)
+{
+    if (!holds) {
+        board_exit(status);
+    }
+}
+
 static void runner_read_all(int file, void *data, size_t size)
 {
-    if (board_file_read(file, data, size) != size) {
-        board_fail("inputs.bin is too short for the model's inputs");
-    }
+    runner_require(board_file_read(file, data, size) == size, RUNNER_SHORT_FILE);
 }
 
 static void runner_write_all(int file, const void *data, size_t size)
 {
-    if (board_file_write(file, data, size) != size) {
-        board_fail("cannot write outputs.bin");
-    }
+    runner_require(board_file_write(file, data, size) == size, RUNNER_NOT_WRITTEN);
 }
 
-/* Bytes that differ from one another and from call to call: reading a stale one shows. */
-static void runner_poison(uint8_t *arena, size_t size, uint32_t seed)
+/* Bytes that differ from one another and from call to call: reading a stale one shows. Returns the state
+ * to go on with. */
+static uint32_t runner_poison(uint8_t *arena, size_t size, uint32_t state)
 {
-    uint32_t state = seed * 2654435761U + 1U;
-
     for (size_t i = 0; i < size; i++) {
-        state = state * 1664525U + 1013904223U;
+        state = state * 1664525U + 1U;
         arena[i] = (uint8_t)(state >> 24);
     }
+    return state;
 }
 
 static int runner_invoke(void *context)
@@ -83,32 +97,15 @@ static int runner_invoke(void *context)
     return cortexm_invoke(job->model, job->arena);
 }
 
-static void runner_prepare(const runner_job_t *job, size_t size)
-{
-    switch (cortexm_init(job->model, job->arena, size)) {
-    case CORTEXM_OK:
-        return;
-    case CORTEXM_ERR_ARENA_SIZE:
-        board_fail("the model's arena does not fit this board's RAM");
-    case CORTEXM_ERR_ARENA_ALIGN:
-        board_fail("the model's arena is misaligned");
-    case CORTEXM_ERR_ABI:
-        board_fail("the model was generated for another version of the library");
-    default:
-        board_fail("cortexm_init() failed");
-    }
-}
-
 /* One section of inputs.bin and outputs.bin. */
 static void runner_run(runner_job_t *job, size_t size, int in, int out)
 {
     const cortexm_model_t *const model = job->model;
     uint32_t header[3];
+    uint32_t noise = 0;
 
     runner_read_all(in, header, sizeof header);
-    if (header[0] != INPUT_MAGIC) {
-        board_fail("inputs.bin is not a file of inputs");
-    }
+    runner_require(header[0] == INPUT_MAGIC, RUNNER_OTHER_FILE);
     const uint32_t first[3] = {OUTPUT_MAGIC, (uint32_t)model->arena_size, model->output_count};
     runner_write_all(out, first, sizeof first);
     for (size_t i = 0; i < model->output_count; i++) {
@@ -121,21 +118,20 @@ static void runner_run(runner_job_t *job, size_t size, int in, int out)
     const uint64_t each = runner_mark_cost();
     runner_write_all(marks, &each, sizeof each);
 #endif
-    runner_prepare(job, size);
+    const cortexm_status_t status = cortexm_init(model, job->arena, size);
+    runner_require(status == CORTEXM_OK, RUNNER_INIT - status);
     for (uint32_t n = 0; n < header[1]; n++) {
         if (header[2] != 0U) {
-            runner_poison(job->arena, model->arena_size, n);
+            noise = runner_poison(job->arena, model->arena_size, noise);
         }
         for (size_t i = 0; i < model->input_count; i++) {
             runner_read_all(in, cortexm_input(model, job->arena, i).data, model->inputs[i].size);
         }
         const board_measurement_t cost = board_measure(runner_invoke, job);
-        if (cost.result != CORTEXM_OK) {
-            board_fail("cortexm_invoke() failed");
-        }
-        const uint32_t stack = (uint32_t)cost.stack_bytes;
-        runner_write_all(out, &cost.count, sizeof cost.count);
-        runner_write_all(out, &stack, sizeof stack);
+        runner_require(cost.result == CORTEXM_OK, RUNNER_INVOKE - cost.result);
+        const uint32_t words[3] = {(uint32_t)cost.count, (uint32_t)(cost.count >> 32),
+                                   (uint32_t)cost.stack_bytes};
+        runner_write_all(out, words, sizeof words);
 #ifdef RUNNER_MARKS
         runner_write_all(marks, runner_marks, sizeof runner_marks);
 #endif
@@ -148,25 +144,17 @@ static void runner_run(runner_job_t *job, size_t size, int in, int out)
 
 int main(void)
 {
-    size_t spare = 0;
     const int in = board_file_open("inputs.bin", BOARD_FILE_READ);
     const int out = board_file_open("outputs.bin", BOARD_FILE_WRITE);
 
-    if (in < 0 || out < 0) {
-        board_fail("cannot open inputs.bin or outputs.bin");
-    }
-    for (size_t i = 0; i < runner_model_count; i++) {
-        if (runner_models[i]->arena == NULL && runner_models[i]->arena_size > spare) {
-            spare = runner_models[i]->arena_size;
-        }
-    }
+    runner_require(in >= 0 && out >= 0, RUNNER_NO_FILES);
     runner_load();
-    void *const shared = board_spare_ram(&spare);
-    for (size_t i = 0; i < runner_model_count; i++) {
-        const cortexm_model_t *const model = runner_models[i];
-        runner_job_t job = {model, model->arena != NULL ? model->arena : shared};
+    for (const cortexm_model_t *const *model = runner_models; *model != NULL; model++) {
+        size_t size = (*model)->arena_size;
+        void *const own = (*model)->arena;
+        runner_job_t job = {*model, own != NULL ? own : board_spare_ram(&size)};
 
-        runner_run(&job, model->arena != NULL ? model->arena_size : spare, in, out);
+        runner_run(&job, size, in, out);
     }
     board_file_close(out);
     return 0;
