@@ -14,8 +14,8 @@
 
 extern uint32_t __stack_limit[], __stack_top[];
 
-static uint32_t overhead;  /* what measuring itself counts */
-static size_t high_water;  /* bytes of stack */
+static int32_t overhead;  /* what measuring itself counts */
+static size_t high_water; /* bytes of stack */
 
 /* What else a measured call leaves: the stack pointer before it, and its result. */
 typedef struct {
@@ -34,13 +34,13 @@ static inline uint32_t *stack_pointer(void)
 #ifdef BOARD_CYCLES
 
 /* On silicon: cycles, by a counter of the core (cycles.c). */
-static uint64_t time_call(int (*run)(void *), void *context, call_t *call)
+static int64_t time_call(int (*run)(void *), void *context, call_t *call)
 {
     const uint64_t start = board_ticks();
 
     call->base = stack_pointer();
     call->result = run(context);
-    return board_ticks() - start;
+    return (int64_t)(board_ticks() - start);
 }
 
 #else
@@ -96,7 +96,7 @@ BOARD_NAKED static uint32_t wait_edge(void)
         ".ltorg\n");
 }
 
-static uint64_t time_call(int (*run)(void *), void *context, call_t *call)
+static int64_t time_call(int (*run)(void *), void *context, call_t *call)
 {
     const uint64_t per_tick_256 = (256ULL * 1000000000ULL + BOARD_CLOCK_HZ / 2U) / BOARD_CLOCK_HZ;
 
@@ -106,7 +106,7 @@ static uint64_t time_call(int (*run)(void *), void *context, call_t *call)
     call->result = run(context);
     const uint32_t turns = wait_edge();
     const uint64_t elapsed = ((board_ticks() - start) * per_tick_256 + 128U) / 256U;
-    return elapsed > 4ULL * turns ? elapsed - 4ULL * turns : 0U;
+    return (int64_t)(elapsed - 4ULL * turns);
 }
 
 #endif
@@ -152,16 +152,16 @@ board_measurement_t board_measure(int (*run)(void *context), void *context)
     board_measurement_t measured;
     call_t call;
 
-    if (overhead == 0U) {
-        overhead = (uint32_t)time_call(nothing, NULL, &call);
+    if (overhead == 0) {
+        overhead = (int32_t)time_call(nothing, NULL, &call);
     }
     (void)depth();
     paint();
-    const uint64_t count = time_call(run, context, &call);
+    const int64_t count = time_call(run, context, &call) - overhead;
     const size_t before = (size_t)(__stack_top - call.base) * sizeof(uint32_t);
     const size_t deepest = depth();
 
-    measured.count = count > overhead ? count - overhead : 0U;
+    measured.count = count > 0 ? (uint64_t)count : 0U;
     measured.stack_bytes = deepest > before ? deepest - before : 0U;
     measured.result = call.result;
     return measured;

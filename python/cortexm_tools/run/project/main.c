@@ -84,7 +84,7 @@ static void runner_write_all(int file, const void *data, size_t size)
 static uint32_t runner_poison(uint8_t *arena, size_t size, uint32_t state)
 {
     for (size_t i = 0; i < size; i++) {
-        state = state * 1664525U + 1U;
+        state = state * 5U + 1U;
         arena[i] = (uint8_t)(state >> 24);
     }
     return state;
@@ -102,7 +102,7 @@ static void runner_run(runner_job_t *job, size_t size, int in, int out)
 {
     const cortexm_model_t *const model = job->model;
     uint32_t header[3];
-    uint32_t noise = 0;
+    uint32_t noise = INPUT_MAGIC;
 
     runner_read_all(in, header, sizeof header);
     runner_require(header[0] == INPUT_MAGIC, RUNNER_OTHER_FILE);
@@ -125,7 +125,8 @@ static void runner_run(runner_job_t *job, size_t size, int in, int out)
             noise = runner_poison(job->arena, model->arena_size, noise);
         }
         for (size_t i = 0; i < model->input_count; i++) {
-            runner_read_all(in, cortexm_input(model, job->arena, i).data, model->inputs[i].size);
+            const cortexm_tensor_t input = cortexm_input(model, job->arena, i);
+            runner_read_all(in, input.data, input.info->size);
         }
         const board_measurement_t cost = board_measure(runner_invoke, job);
         runner_require(cost.result == CORTEXM_OK, RUNNER_INVOKE - cost.result);
@@ -136,8 +137,8 @@ static void runner_run(runner_job_t *job, size_t size, int in, int out)
         runner_write_all(marks, runner_marks, sizeof runner_marks);
 #endif
         for (size_t i = 0; i < model->output_count; i++) {
-            const cortexm_tensor_t result = cortexm_output(model, job->arena, i);
-            runner_write_all(out, result.data, model->outputs[i].size);
+            const cortexm_tensor_t output = cortexm_output(model, job->arena, i);
+            runner_write_all(out, output.data, output.info->size);
         }
     }
 }
@@ -148,7 +149,9 @@ int main(void)
     const int out = board_file_open("outputs.bin", BOARD_FILE_WRITE);
 
     runner_require(in >= 0 && out >= 0, RUNNER_NO_FILES);
+#ifdef RUNNER_APART
     runner_load();
+#endif
     for (const cortexm_model_t *const *model = runner_models; *model != NULL; model++) {
         size_t size = (*model)->arena_size;
         void *const own = (*model)->arena;
