@@ -163,6 +163,6 @@ def test_words_for_the_runners_exit_statuses() -> None:
     assert failure_text(first + 1, []) == "cortexm_init() failed (-1)"
     assert failure_text(int(numbers["RUNNER_INVOKE"]) + 6, []) == "cortexm_invoke() failed (-6)"
     # What the image says itself comes first; other words than errors are the application's.
-    assert failure_text(12, ["", "error: HardFault at 0x00000042"]) == "HardFault at 0x00000042"
+    assert failure_text(202, ["", "error: HardFault at 0x00000042"]) == "HardFault at 0x00000042"
     assert failure_text(9, ["one", "two", ""]) == "two"
     assert failure_text(9, []) == "no message"

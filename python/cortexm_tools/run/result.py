@@ -27,15 +27,16 @@ OUTPUTS = "outputs.bin"
 _INPUT_MAGIC = 0x31495843
 _OUTPUT_MAGIC = 0x314F5843
 
-# The runner's exit statuses. 1 and 2 are those of board_fail() and faults, which say themselves what is
-# wrong. What cortexm_init() and cortexm_invoke() return is subtracted from these numbers.
-_INIT, _INVOKE = 20, 40
+# The runner's exit statuses, such as no application has. 1 and 2 are those of board_fail() and faults,
+# which say themselves what is wrong. What cortexm_init() and cortexm_invoke() return is subtracted from
+# these numbers.
+_INIT, _INVOKE = 210, 230
 _FAILURES = {
-    10: f"cannot open {INPUTS} or {OUTPUTS}",
-    11: f"{INPUTS} is not a file of inputs",
-    12: f"{INPUTS} is too short for the model's inputs",
-    13: f"cannot write {OUTPUTS}",
-    14: "the image of weights does not fit the model",
+    200: f"cannot open {INPUTS} or {OUTPUTS}",
+    201: f"{INPUTS} is not a file of inputs",
+    202: f"{INPUTS} is too short for the model's inputs",
+    203: f"cannot write {OUTPUTS}",
+    204: "the image of weights does not fit the model",
     _INIT + 2: "the model's arena does not fit this board's RAM",
     _INIT + 3: "the model's arena is misaligned",
     _INIT + 4: "the model was generated for another version of the library",

@@ -53,13 +53,13 @@ __attribute__((noinline)) void cortexm_profile(const cortexm_model_t *model, uin
 /* The exit status of a run that cannot go on; cortexm_tools/run/result.py has words for each, which then
  * take no flash. What cortexm_init() or cortexm_invoke() returned is subtracted from the last two. */
 enum {
-    RUNNER_NO_FILES = 10,
-    RUNNER_OTHER_FILE = 11,
-    RUNNER_SHORT_FILE = 12,
-    RUNNER_NOT_WRITTEN = 13,
-    RUNNER_OTHER_WEIGHTS = 14, /* in models.c */
-    RUNNER_INIT = 20,
-    RUNNER_INVOKE = 40
+    RUNNER_NO_FILES = 200,
+    RUNNER_OTHER_FILE = 201,
+    RUNNER_SHORT_FILE = 202,
+    RUNNER_NOT_WRITTEN = 203,
+    RUNNER_OTHER_WEIGHTS = 204, /* in models.c */
+    RUNNER_INIT = 210,
+    RUNNER_INVOKE = 230
 };
 
 static void runner_require(int holds, int status)
