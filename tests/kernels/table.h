@@ -445,6 +445,8 @@
     K(neg_f32, dsp, unary_f32_case)                                                                \
     K(relu_f32, dsp, unary_f32_case)                                                               \
     K(clamp_f32, dsp, clamp_f32_case)                                                              \
+    K(group_norm_s8, dsp, group_norm_s8_case)                                                      \
+    K(group_norm_s16, dsp, group_norm_s16_case)                                                    \
     K(add_affine_fine_s8, dsp, add_affine_alike_s8_case)                                           \
     K(add_affine_alike_s8, dsp, add_affine_alike_s8_case)                                          \
     K(add_affine_s8, dsp, add_affine_s8_case)                                                      \

@@ -45,9 +45,15 @@
 #undef ADD_BIAS
 #undef ADD_CODES
 #undef ADD_EXPONENTIAL
+#undef ADD_FOUR
+#undef ADD_FOUR_s16
+#undef ADD_FOUR_s8
 #undef ADD_LOWER
 #undef ADD_MORE_PRODUCTS
 #undef ADD_NEXT_W
+#undef ADD_ONE
+#undef ADD_ONE_s16
+#undef ADD_ONE_s8
 #undef ADD_PIXEL
 #undef ADD_PRODUCTS
 #undef ADD_ROW
@@ -92,6 +98,9 @@
 #undef BIAS_OF_THREE
 #undef BIAS_conv2d
 #undef BIAS_depthwise_conv2d
+#undef BITS
+#undef BITS_s16
+#undef BITS_s8
 #undef BLOCK
 #undef BLOCKS
 #undef BLOCK_OPERANDS
@@ -152,6 +161,9 @@
 #undef EIGHT_OF_TWO
 #undef EIGHT_ROWS
 #undef ELEMENT
+#undef ELEMENTS
+#undef ELEMENTS_s16
+#undef ELEMENTS_s8
 #undef ENTER
 #undef ENTERED
 #undef EXPONENTIALS
@@ -183,6 +195,7 @@
 #undef FIRST_AGAIN
 #undef FIRST_LANES
 #undef FIRST_LEFT
+#undef FIRST_OF
 #undef FIRST_ROUND
 #undef FOLD
 #undef FOR_ELEMENTS
@@ -231,6 +244,7 @@
 #undef INSTRUCTION_amin
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
+#undef INVERSE_ROOT
 #undef IN_TURNS
 #undef IN_WORD
 #undef ISA
@@ -271,6 +285,7 @@
 #undef LANE_NUMBERS_max_pool2d
 #undef LARGER
 #undef LARGEST
+#undef LAST_OF
 #undef LAST_PRODUCTS
 #undef LATER_BYTES
 #undef LATER_QUADS
@@ -282,6 +297,7 @@
 #undef LEAST_avg_pool2d
 #undef LEAST_avg_pool2d_eights
 #undef LEAST_max_pool2d
+#undef LIMITED
 #undef LINEAR_CHUNK
 #undef LINEAR_OUTPUTS
 #undef LINEAR_WORDS_v6m
@@ -298,6 +314,9 @@
 #undef LOAD_SECOND
 #undef LOAD_START
 #undef LOAD_STEP
+#undef LOAD_SUMS
+#undef LOAD_SUMS_s16
+#undef LOAD_SUMS_s8
 #undef LOAD_TAP
 #undef LOAD_TWO
 #undef LOAD_s16
@@ -539,11 +558,17 @@
 #undef SHARED_TWO
 #undef SHARES
 #undef SHARE_ALONE
+#undef SHIFTED
 #undef SHIFT_AND_CLAMP
 #undef SIGN
 #undef SIXTH
 #undef SIX_COLUMNS
 #undef SIZE
+#undef SIZE_OF_TWO
+#undef SIZE_OF_TWO_s16
+#undef SIZE_OF_TWO_s8
+#undef SIZE_s16
+#undef SIZE_s8
 #undef SKIPPED
 #undef SMALLEST
 #undef SMALLEST_s16
@@ -581,6 +606,9 @@
 #undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR
+#undef STORE_SUMS
+#undef STORE_SUMS_s16
+#undef STORE_SUMS_s8
 #undef STORE_avg_pool2d
 #undef STORE_avg_pool2d_eights
 #undef STORE_max_pool2d
@@ -631,6 +659,7 @@
 #undef TERM_OF_ONE
 #undef TERM_OF_TWO
 #undef TEST_QUADS
+#undef THEN_OF
 #undef THREES_BESIDE
 #undef THREES_OF_ONE
 #undef THREES_OF_TWO
@@ -654,6 +683,8 @@
 #undef TWO_MACS
 #undef TWO_OF
 #undef TWO_OF_EIGHT
+#undef TWO_OF_s16
+#undef TWO_OF_s8
 #undef TWO_OUTPUTS
 #undef TWO_PRODUCTS
 #undef TWO_ROWS
