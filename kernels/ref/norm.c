@@ -112,6 +112,10 @@ static int64_t normalized(const cortexm_group_norm_t *p, int64_t x, int64_t sum,
                     (type)ref_clamp(code, low, most);                                              \
             }                                                                                      \
         }                                                                                          \
+    }                                                                                              \
+    CORTEXM_GROUP_NORM(cortexm_group_norm_rows_##types##_ref, type)                                \
+    {                                                                                              \
+        cortexm_group_norm_##types##_ref(params, in, factor, offset, out);                         \
     }
 
 GROUP_NORM(s8, int8_t, INT8_MIN, INT8_MAX)

@@ -194,6 +194,8 @@ CORTEXM_SOFTMAX_F32(cortexm_log_softmax_f32_ref);
 CORTEXM_GROUP_NORM_F32(cortexm_group_norm_f32_ref);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_ref, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_ref, int16_t);
+CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s8_ref, int8_t);
+CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s16_ref, int16_t);
 
 /* arithmetic */
 CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_ref);

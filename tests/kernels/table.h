@@ -579,6 +579,8 @@
     K(softmax_f32, mve, softmax_close_f32_case)                                                    \
     K(log_softmax_f32, mve, softmax_close_f32_case)                                                \
     K(group_norm_f32, mve, group_norm_f32_case)                                                    \
+    K(group_norm_rows_s8, mve, group_norm_rows_s8_case)                                            \
+    K(group_norm_rows_s16, mve, group_norm_rows_s16_case)                                          \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
     K(add_affine_fine_s8, mve, add_affine_alike_s8_case)                                           \

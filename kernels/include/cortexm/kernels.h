@@ -635,6 +635,8 @@ CORTEXM_GROUP_NORM(cortexm_group_norm_s8_scalar, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_scalar, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_dsp, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_dsp, int16_t);
+CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s8_mve, int8_t);
+CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s16_mve, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_mve, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_mve, int16_t);
 

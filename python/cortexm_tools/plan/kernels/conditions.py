@@ -129,6 +129,16 @@ def _several_groups(facts: Facts) -> bool:
     return bool(facts["batches"] * facts["groups"] >= 3)
 
 
+def _alike_rows(facts: Facts) -> bool:
+    """A norm of rows that follow each other and have the same factors, one for each element."""
+    strides = ("in_inner_stride", "out_inner_stride", "factor_inner_stride")
+    return bool(
+        facts["batches"] == facts["outer"] == 1
+        and facts["factor_group_stride"] == 0
+        and all(facts[name] == 1 for name in strides)
+    )
+
+
 def _row_blocks(facts: Facts) -> bool:
     """So many products that blocks of three rows, or one, save more than their code takes."""
     products = math.prod(facts[name] for name in ("batches", "rows", "cols", "inner"))
@@ -635,6 +645,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "vector_rows": _vector_rows,
     "moderate_divisor": _moderate_divisor,
     "several_groups": _several_groups,
+    "alike_rows": _alike_rows,
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,
     "affine_fine": _affine_fine,

@@ -15,8 +15,8 @@ from .context import Selector, lowers
 @lowers(ops.LayerNorm)
 def _layer_norm_of_codes(select: Selector, attrs: ops.LayerNorm, op: Op) -> list[Call]:
     fields: dict[str, Field] = {
-        "batches": select.tensor(op.inputs[0]).numel // attrs.size,
-        "groups": 1,
+        "batches": 1,
+        "groups": select.tensor(op.inputs[0]).numel // attrs.size,
         "outer": 1,
         "inner": attrs.size,
         "factor_group_stride": 0,
@@ -27,8 +27,8 @@ def _layer_norm_of_codes(select: Selector, attrs: ops.LayerNorm, op: Op) -> list
     }
     for name in ("in", "out"):
         fields |= {
-            f"{name}_batch_stride": attrs.size,
-            f"{name}_group_stride": 0,
+            f"{name}_batch_stride": 0,
+            f"{name}_group_stride": attrs.size,
             f"{name}_outer_stride": 0,
             f"{name}_inner_stride": 1,
         }
