@@ -317,6 +317,8 @@
     K(softmax_two_s8, v6m, softmax_two_s8_case)                                                    \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
+    K(group_norm_s8, v6m, group_norm_s8_case)                                                      \
+    K(group_norm_s16, v6m, group_norm_s16_case)                                                    \
     K(add_affine_fine_s8, v6m, add_affine_alike_s8_case)                                           \
     K(add_affine_alike_s8, v6m, add_affine_alike_s8_case)                                          \
     K(add_affine_s8, v6m, add_affine_s8_case)                                                      \
@@ -362,6 +364,8 @@
     K(rnn_s16, v7m, rnn_eights_s16_case)                                                           \
     K(rnn_s8w4, v7m, rnn_fours_s8w4_case)                                                          \
     K(rnn_s16w4, v7m, rnn_eights_s16w4_case)                                                       \
+    K(group_norm_s8, v7m, group_norm_s8_case)                                                      \
+    K(group_norm_s16, v7m, group_norm_s16_case)                                                    \
     K(add_affine_fine_s8, v7m, add_affine_alike_s8_case)                                           \
     K(add_affine_alike_s8, v7m, add_affine_alike_s8_case)                                          \
     K(add_affine_s8, v7m, add_affine_s8_case)                                                      \
@@ -651,6 +655,8 @@
     K(softmax_two_s8, v6m, softmax_two_s8_case)                                                    \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
+    K(group_norm_s8, v6m, group_norm_s8_case)                                                      \
+    K(group_norm_s16, v6m, group_norm_s16_case)                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
     K(gate_s8, v6m, gate_s8_case)                                                                  \
     K(gate_s16, v6m, gate_s16_case)                                                                \

@@ -46,8 +46,10 @@
 #undef ADD_CODES
 #undef ADD_EXPONENTIAL
 #undef ADD_FOUR
-#undef ADD_FOUR_s16
-#undef ADD_FOUR_s8
+#undef ADD_FOUR_s16_dsp
+#undef ADD_FOUR_s16_v7m
+#undef ADD_FOUR_s8_dsp
+#undef ADD_FOUR_s8_v7m
 #undef ADD_LOWER
 #undef ADD_MORE_PRODUCTS
 #undef ADD_NEXT_W
@@ -250,6 +252,7 @@
 #undef HAS_COLUMNS_dsp
 #undef HAS_EIGHTS
 #undef HAS_STEPS
+#undef HIGH
 #undef HIGH_HALF
 #undef INPUT
 #undef INSTRUCTION
@@ -298,7 +301,6 @@
 #undef LANE_NUMBERS_max_pool2d
 #undef LARGER
 #undef LARGEST
-#undef LAST_OF
 #undef LAST_PRODUCTS
 #undef LATER_BYTES
 #undef LATER_QUADS
@@ -414,6 +416,10 @@
 #undef OFFSET_avg_pool2d_eights
 #undef OFFSET_max_pool2d
 #undef OF_2
+#undef OF_BOTH
+#undef OF_CHANNEL
+#undef OF_CHANNEL_dsp
+#undef OF_CHANNEL_v7m
 #undef OF_COLUMNS
 #undef OF_E
 #undef OF_EIGHT
@@ -424,6 +430,12 @@
 #undef OF_NARROW
 #undef OF_NARROW_s16
 #undef OF_NARROW_s8
+#undef OF_ONE
+#undef OF_ONE_dsp
+#undef OF_ONE_v7m
+#undef OF_TWO
+#undef OF_TWO_dsp
+#undef OF_TWO_v7m
 #undef OF_VECTOR
 #undef OF_VECTORS
 #undef OF_WIDE
@@ -685,7 +697,6 @@
 #undef TERM_OF_ONE
 #undef TERM_OF_TWO
 #undef TEST_QUADS
-#undef THEN_OF
 #undef THREES_BESIDE
 #undef THREES_OF_ONE
 #undef THREES_OF_TWO
