@@ -157,18 +157,34 @@ def test_matrices_take_blocks_where_there_are_many_products() -> None:
 
 
 def test_products_with_few_columns_have_rows_in_lanes() -> None:
-    """Where there are products enough for the code, and rows."""
+    """Where they save enough for the code, be there only two rows."""
     net = FloatNet()
-    sizes = ((2, 16, 16, 3), (1, 32, 16, 2), (1, 32, 15, 2), (9, 2, 64, 3), (2, 16, 16, 4))
+    sizes = (
+        (2, 16, 16, 3),
+        (1, 32, 15, 2),
+        (1, 16, 4, 3),
+        (9, 2, 64, 3),
+        (1, 1, 64, 2),
+        (2, 16, 16, 4),
+    )
     graph = net.finish(*(net.product(*each) for each in sizes))
-    expected = [
-        "matmul_rows_mve",
-        "matmul_rows_mve",
-        "matmul_scalar",
-        "matmul_scalar",
-        "matmul_mve",
-    ]
-    assert kernels(graph, "cortex-m55") == expected
+    rows, scalar = "matmul_rows_mve", "matmul_scalar"
+    assert kernels(graph, "cortex-m55") == [rows, rows, scalar, rows, scalar, "matmul_mve"]
+
+
+def test_layers_with_few_outputs_have_rows_in_lanes() -> None:
+    """Where no layer needs another kernel, or they save enough for the code; a single output is a row."""
+    few, one, beside, images = FloatNet(), FloatNet(), FloatNet(), FloatNet()
+    alone = few.finish(few.layer(8, 16, 3), few.layer(16, 64, 2), few.layer(16, 13, 7))
+    assert kernels(alone, "cortex-m55") == ["matmul_rows_mve"] * 3
+    assert kernels(one.finish(one.layer(16, 64, 1)), "cortex-m55") == ["matmul_mve"]
+    small = beside.finish(beside.layer(8, 16, 3), beside.layer(8, 64, 8))
+    assert kernels(small, "cortex-m55") == ["conv2d_row_mve"] * 2
+    large = images.finish(images.layer(64, 64, 3), images.layer(3, 64, 3), images.image())
+    rows, pixels = "matmul_rows_mve", "conv2d_narrow_mve"
+    assert kernels(large, "cortex-m55") == [rows, pixels, pixels]
+    plan = make_plan(large, Target.parse("cortex-m55"), optimize=Optimize.SIZE)
+    assert "matmul" not in {step.calls[0].kernel.serves for step in plan.steps}
 
 
 def test_long_rows_of_sums_take_eights() -> None:
@@ -209,7 +225,7 @@ def test_outputs_that_are_left_are_filled_up_to_vectors() -> None:
     net = FloatNet()
     odd, even = net.image(5), net.image(8)
     wide, tiny = net.image(5, 64), net.image(5, sides=(3, 3))
-    pixels = [net.layer(26, *sides) for sides in ((24, 3), (25, 3), (64, 7), (8, 4))]
+    pixels = [net.layer(*each) for each in ((16, 24, 3), (16, 25, 3), (26, 64, 7), (26, 8, 4))]
     graph = net.finish(odd, even, wide, tiny, *pixels)
     filled = {}
     for optimize in (Optimize.BALANCED, Optimize.SIZE):
@@ -257,7 +273,10 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         (2, 29, 31, 2),
         (1, 75, 5, 3),
     )
-    outs = [net.layer(*each) for each in rows] + [net.product(*each) for each in matrices]
+    lanes = ((16, 64, 3), (19, 32, 2), (9, 65, 7), (5, 31, 5), (13, 41, 1))
+    outs = [net.layer(*each) for each in (*rows, *lanes)] + [
+        net.product(*each) for each in matrices
+    ]
     outs += [net.image(out_c, sides=(5, 7)) for out_c in (2, 3, 7, 13)]
     outs += [net.image(9, 1, (9, 11), kernel) for kernel in ((5, 5), (1, 4), (10, 2))]
     outs += [net.image(5, 5, (6, 11), groups=5)]

@@ -41,6 +41,8 @@
  */
 #undef A4
 #undef A8
+#undef ABOVE2
+#undef ABOVE3
 #undef ADD
 #undef ADD_BIAS
 #undef ADD_CODES
@@ -79,6 +81,8 @@
 #undef ANY_TERMS
 #undef APART
 #undef AT
+#undef APART2
+#undef APART3
 #undef AT_ONCE
 #undef B4
 #undef B8
@@ -92,6 +96,8 @@
 #undef BEGIN_TAP
 #undef BEGIN_s16
 #undef BEGIN_s8
+#undef BELOW2
+#undef BELOW3
 #undef BESIDE
 #undef BEST
 #undef BETTER
@@ -208,6 +214,7 @@
 #undef FIRST_LANES
 #undef FIRST_LEFT
 #undef FIRST_OF
+#undef FIRST_OF_TWO
 #undef FIRST_ROUND
 #undef FOLD
 #undef FOR_ELEMENTS
@@ -322,6 +329,11 @@
 #undef LINEAR_WORDS_v7m
 #undef LITERALS
 #undef LOAD
+#undef LOAD2
+#undef LOAD3
+#undef LOADED_TERM
+#undef LOAD_ALL2
+#undef LOAD_ALL3
 #undef LOAD_EIGHT
 #undef LOAD_FIRST
 #undef LOAD_FOUR
@@ -397,8 +409,10 @@
 #undef NEXT_CHANNEL
 #undef NEXT_COLUMN
 #undef NEXT_EIGHT
+#undef NEXT_ROW
 #undef NEXT_ROWS
 #undef NEXT_SHIFT
+#undef NEXT_TERM
 #undef NINES
 #undef NN_s8
 #undef NN_s8w4
@@ -567,6 +581,7 @@
 #undef ROW_BYTES
 #undef ROW_OF_CHANNELS
 #undef ROW_OF_FEW
+#undef ROW_OF_ONE
 #undef ROW_STRIDE
 #undef RUN
 #undef RUN_BYTES
@@ -689,6 +704,7 @@
 #undef TERM
 #undef TERM16
 #undef TERM4
+#undef TERMS_APART
 #undef TERMS_BESIDE
 #undef TERMS_OF_EIGHT
 #undef TERMS_OF_FOUR

@@ -7,14 +7,16 @@ import math
 from collections.abc import Callable
 
 from ...target import CORES
-from . import cmsis_nn, gathered, planes, widened
+from . import cmsis_nn, float_rows, gathered, planes, widened
 from .facts import Facts, is_pointwise, pooled_row, shares_columns, tile_row
 
 _MANY_CODES = 250_000  # products
 _MANY_VALUES = 128  # of floats, of which a function of one saves some four instructions each
 _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
 _MANY_OF_THREE = 576  # sums of three floats, eight of which save some twelve instructions
-_MANY_IN_ROWS = 1024  # products of floats, which vectors of rows save five instructions each
+_WORTH_ROWS = (
+    2300  # instructions that products of floats with rows in lanes save, of some 1,150 bytes
+)
 _MANY_PRODUCTS = (
     4096  # of floats: blocks of rows save about one instruction each, single rows three
 )
@@ -111,6 +113,7 @@ def _vector_columns(facts: Facts) -> bool:
     the rows do; a bias has a number for each column."""
     return bool(
         facts["cols"] >= 4
+        and not facts.get("rows_in_lanes", False)
         and facts["a_inner_stride"] == 1
         and 1 in (facts["b_inner_stride"], facts["b_col_stride"])
         and facts["bias_row_stride"] == 0
@@ -118,10 +121,12 @@ def _vector_columns(facts: Facts) -> bool:
 
 
 def _vector_rows(facts: Facts) -> bool:
-    """A product of at least three rows, and so many products that lanes of rows save more than their code
-    takes."""
-    products = math.prod(facts[name] for name in ("batches", "rows", "cols", "inner"))
-    return bool(facts["rows"] >= 3 and products >= _MANY_IN_ROWS)
+    """A product of which blocks of eight rows save more instructions beside those of single sums than two for
+    each byte of their code; or a layer that is to have them."""
+    rows, cols, inner = (facts[name] for name in ("rows", "cols", "inner"))
+    alone = 25 * rows * cols + 6 * rows * cols * inner
+    saved = facts["batches"] * (alone - float_rows.of_rows(rows, inner, cols))
+    return bool(facts.get("rows_in_lanes", False) or saved >= _WORTH_ROWS)
 
 
 def _several_groups(facts: Facts) -> bool:

@@ -232,6 +232,16 @@ class Selector:
         avoided = frozenset(name for name in (*gathered.SYMBOLS, NEIGHBOURS) if self.avoids(name))
         return kernel.symbol in self._lowerings.convolving(avoided)
 
+    @property
+    def convolves_floats(self) -> bool:
+        """Whether the model has convolutions of floats."""
+        return not self._lowerings.rows_alone
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether linear layers of floats may take conv2d_row with MVE, smaller than convolutions."""
+        return self._lowerings.few_rows_alone
+
     def is_joined(self, index: int) -> bool:
         """Whether a tensor is an operand of a concatenation, in whose result it may be made."""
         return index in self._lowerings.joined

@@ -13,10 +13,11 @@ from ...errors import CortexMError
 from ...ir import DType, Op, Tensor, ops
 from ...ir.geometry import Window
 from ...target import Isa
+from ..kernels import float_rows
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import rescale_fields, wide_fields, zero_point_fields
-from ..kernels.table import KernelChoice
+from ..kernels.table import KernelChoice, code_sizes
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
@@ -244,6 +245,8 @@ def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call
     cols, inner = weight.shape
     rows = x.numel // inner
     has_bias = len(op.inputs) > 2
+    if select.target.isa is Isa.MVE and _are_lanes_rows(select, op):
+        return _lanes_of_rows(select, op, has_bias)
     if select.target.isa in (Isa.DSP, Isa.MVE) and weight.data is not None:
         pixels = _float_pixels(rows, inner, cols, has_bias)
         return [float_call(select, op, "conv2d", pixels, rows * cols * inner)]
@@ -259,6 +262,71 @@ def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call
         "bias_col_stride": int(has_bias),
     }
     return _matmul_call(select, op, fields, has_bias, rows * cols * inner)
+
+
+ROWS_IN_LANES = "float_rows"
+"""The name of linear layers of floats as products with rows in lanes among what a plan may do without."""
+
+_WORTH = 2  # instructions saved for a byte of a kernel
+
+
+def _saved(select: Selector, op: Op) -> int:
+    """What rows in lanes save of a linear layer of floats, in instructions."""
+    x, weight = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
+    cols, inner = weight.shape
+    rows = x.numel // inner
+    if weight.data is None or rows < 4 or cols % 4 == 0:
+        return 0
+    return float_rows.saved(rows, inner, cols, few_rows=select.has_few_rows)
+
+
+def _are_lanes_rows(select: Selector, op: Op) -> bool:
+    """Whether a linear layer of floats is a product whose lanes are rows: where that saves instructions, and
+    the kernel either pays for itself in the model or is the only one for its layers."""
+    if _saved(select, op) <= 0:
+        return False
+    layers = select.all(ops.FloatLinear)
+    symbol = float_rows.kernel_of(select.tensor(op.inputs[1]).shape[0])
+    alike = [
+        _saved(select, each)
+        for each in layers
+        if float_rows.kernel_of(select.tensor(each.inputs[1]).shape[0]) == symbol
+    ]
+    if not select.convolves_floats and len(alike) == len(layers) and min(alike) > 0:
+        return True
+    total = sum(max(each, 0) for each in alike)
+    return total >= _WORTH * code_sizes().get(symbol, 0) and not select.avoids(ROWS_IN_LANES)
+
+
+def _lanes_of_rows(select: Selector, op: Op, has_bias: bool) -> list[Call]:
+    """A linear layer of floats as a product with its weights, an output's in each column; with a single
+    output as one of that row with the rows of x as columns."""
+    x, weight = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
+    cols, inner = weight.shape
+    rows = x.numel // inner
+    fields: dict[str, Field] = {
+        "batches": 1,
+        "rows": rows,
+        "cols": cols,
+        "inner": inner,
+        "a_row_stride": inner,
+        "a_inner_stride": 1,
+        "b_inner_stride": cols,
+        "b_col_stride": 1,
+        "bias_row_stride": 0,
+        "bias_col_stride": int(has_bias and cols > 1),
+    }
+    macs = rows * cols * inner
+    if cols == 1:
+        turned = _turned({**fields, "a_batch_stride": 0, "b_batch_stride": 0})
+        return _matmul_call(select, op, turned, has_bias, macs, turned=True)
+    assert weight.data is not None
+    packed = select.constant(
+        "w_" + (op.layer.path or op.kind),
+        np.ascontiguousarray(weight.data.T),
+        f"{inner}x{cols}",
+    )
+    return _matmul_call(select, op, fields, has_bias, macs, columns=packed)
 
 
 @lowers(ops.FloatMatmul)
@@ -315,13 +383,15 @@ def _matmul_call(
     macs: int,
     *,
     turned: bool = False,
+    columns: Arg | None = None,
 ) -> list[Call]:
+    """The call of the kernel for a product; `columns` in place of the second operand."""
     a, b = reversed(op.inputs[:2]) if turned else op.inputs[:2]
     args: list[Arg] = [
         select.operand(a),
-        select.operand(b),
+        columns or select.operand(b),
         select.operand(op.inputs[2]) if has_bias else zero_bias(select),
         TensorArg(op.outputs[0]),
     ]
-    facts = {"bias_row_stride": 0, **fields}
+    facts = {"bias_row_stride": 0, **fields, "rows_in_lanes": columns is not None}
     return [select.call(select.kernel("matmul", "f32", op, facts), fields, args, macs)]

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear layers of floats with MVE: whether the lanes of vectors are rows, as in products of matrices with
+few columns, or outputs, as in convolutions. Estimates count the instructions of inner loops, and those
+around them."""
+
+from __future__ import annotations
+
+ROWS = "cortexm_matmul_rows_f32_mve"
+COLUMN = "cortexm_matmul_f32_mve"  # a single output's weights, as a row, times the rows, as columns
+
+
+def kernel_of(outputs: int) -> str:
+    """The symbol of the kernel whose lanes would be rows."""
+    return COLUMN if outputs == 1 else ROWS
+
+
+def saved(rows: int, inputs: int, outputs: int, few_rows: bool) -> int:
+    """Instructions that lanes of rows save; less than 0 where they take more.
+
+    Args:
+        few_rows: the kernel whose lanes are outputs is conv2d_row; that of all convolutions computes
+            several outputs that are left behind fours together.
+    """
+    now = _of_outputs(rows, inputs, outputs, few_rows)
+    if outputs == 1:
+        return now - (110 + -(-rows // 8) * (5 * inputs + 40))
+    return now - of_rows(rows, inputs, outputs)
+
+
+def of_rows(rows: int, inputs: int, outputs: int) -> int:
+    """Blocks of eight rows of three outputs or two, of which a single one takes as much."""
+    blocks = -(-rows // 8)
+    twos = 1 if outputs == 1 else (3 - outputs % 3) % 3
+    threes = max(0, outputs - 2 * twos) // 3
+    each = (10, 8) if outputs <= 3 else (11, 9)
+    terms = (threes * each[0] + twos * each[1]) * inputs
+    return 120 + (threes + twos) * (50 + 50 * blocks) + blocks * terms
+
+
+def _of_outputs(rows: int, inputs: int, outputs: int, few_rows: bool) -> int:
+    """Blocks of three rows of eight outputs or four, then of four rows of those that are left."""
+    left = outputs % 4
+    threes = -(-rows // 3) if rows >= 3 else rows
+    fours = -(-rows // 4) if rows >= 4 else rows
+    whole = threes * (outputs // 8 * (10 * inputs + 35) + outputs % 8 // 4 * (8 * inputs + 35))
+    if few_rows:
+        return 230 + whole + fours * left * (4 * inputs + 80)
+    together = fours * ((5 + 3 * left) * inputs // 2 + 100)
+    each = 10 if outputs % 8 > 4 else 8
+    eights = threes * (outputs // 8) * (10 * inputs + 35)
+    return 400 + min(whole + together, eights + threes * (each * inputs + 35))
