@@ -74,6 +74,7 @@ int conv_w4_case(conv_w4_fn variant, conv_fn ref, conv_kind_t kind);
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_channels_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_row_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref);

@@ -901,29 +901,46 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t any_kind, in
     return finish(&o);
 }
 
-/* As float_eights in plan/kernels/packing.py, float_beside, or float_filled. */
-static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, int is_beside)
+/* What a case is of. */
+typedef enum {
+    PLAIN,
+    TRANSPOSED,
+    BESIDE,
+    EIGHTS,
+    FEW_GROUPS,
+    CHANNELS,
+    ROWS,
+    ROWS_BESIDE,
+    THREE
+} conv_f32_kind_t;
+
+/* As float_eights in plan/kernels/packing.py, float_beside, float_channels, or float_filled. */
+static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, conv_f32_kind_t kind)
 {
+    const int is_beside = kind == BESIDE || kind == ROWS_BESIDE;
     const int32_t depth = p->in_c / p->groups * p->kernel_h * p->kernel_w;
     const int32_t group_out = p->out_c / p->groups;
-    const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1 &&
-                             (!is_beside || p->in_strides[1] == 1);
+    const int are_apart = p->in_strides[1] != 1 || p->out_strides[1] != 1;
+    const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1 && !is_beside &&
+                             !(kind == CHANNELS && are_apart);
     float *const packed = malloc((size_t)((p->out_c + 3 * p->groups) * depth) * sizeof *packed);
     float *to = packed;
 
     for (int32_t o = 0; o < p->out_c;) {
         const int32_t left = group_out - o % group_out;
+        const int is_one = kind == CHANNELS && p->out_c - o < 3; /* of few that are left */
         const int32_t of_left = left >= 4 ? 4 : is_beside ? left : 1;
         const int32_t of_filled = left > 4 ? 8 : 4;
-        const int32_t beside = are_channels ? 4 : left >= 8 ? 8 : p->filled ? of_filled : of_left;
-        const int32_t first = are_channels && o > p->out_c - 4 ? p->out_c - 4 : o;
+        const int are_four = are_channels && !is_one;
+        const int32_t beside = are_four ? 4 : left >= 8 ? 8 : p->filled ? of_filled : of_left;
+        const int32_t first = are_four && o > p->out_c - 4 ? p->out_c - 4 : o;
 
         for (int32_t i = 0; i < beside * depth; ++i) {
-            const int32_t at = are_channels || i % beside < left ? i % beside : left - 1;
+            const int32_t at = are_four || i % beside < left ? i % beside : left - 1;
 
             *to++ = weight[(first + at) * depth + i / beside];
         }
-        o += are_channels || beside < left ? beside : left;
+        o += are_four || beside < left ? beside : left;
     }
     return packed;
 }
@@ -938,9 +955,6 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
     strides[3] = -strides[3];
     return last;
 }
-
-/* What a case is of. */
-typedef enum { PLAIN, TRANSPOSED, BESIDE, EIGHTS, FEW_GROUPS, ROWS, ROWS_BESIDE, THREE } conv_f32_kind_t;
 
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
 {
@@ -986,7 +1000,12 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.kernel_h = p.kernel_w = 1;
         p.in_c = p.groups * between(1, 70);
     }
-    if (rows || (eights && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
+    if (kind == CHANNELS) { /* each a group; rows of fewer than four pixels and of more than eight */
+        p.groups = p.in_c = p.out_c = between(1, 12);
+        p.in_w += between(0, 1) * 14;
+        p.out_w += between(0, 1) * 12;
+    }
+    if (rows || (eights && kind != CHANNELS && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
         p.pad_top = p.pad_left = 0;
         p.in_c = between(1, 70);
@@ -1028,7 +1047,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    packed = eights ? packed_floats(&p, weight, kind == BESIDE || kind == ROWS_BESIDE) : NULL;
+    packed = eights ? packed_floats(&p, weight, kind) : NULL;
     variant(&p, in + in_first, eights ? packed : weight, bias, (float *)o.data[0] + out_first);
     ref(&p, in + in_first, weight, bias, (float *)o.data[1] + out_first);
     free(in);
@@ -1046,6 +1065,11 @@ int conv2d_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, EIGHTS);
+}
+
+int conv2d_channels_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS);
 }
 
 int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)

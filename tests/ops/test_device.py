@@ -28,7 +28,7 @@ from tests.support.graphs import GraphProgram, Net
 COUNT = 7 * len(STEPS)
 
 # Layers whose kernels take their sums in several ways.
-SUMS = ("convolution", "linear", "matmul")
+SUMS = ("convolution", "channels", "linear", "matmul")
 
 Case = tuple[Graph, list[list[Array]]]
 

@@ -91,6 +91,20 @@ def test_narrow_windows_alone_take_the_smaller_kernel(beside: dict[str, Any], op
     assert kernels(graph, "cortex-m55") == [f"{op}_mve"] * 3
 
 
+def test_channels_that_are_groups_have_a_kernel() -> None:
+    """Where there are enough of their outputs, also where two are a group each."""
+    net = FloatNet()
+    graph = net.finish(
+        net.image(8, 8, groups=8),
+        net.image(2, 2, (8, 8), groups=2),
+        net.image(7, 7, groups=7),
+        net.image(16, 8, groups=8),
+        net.image(8, 8, groups=4),
+    )
+    own, others = ["conv2d_channels_dsp"] * 2, ["conv2d_dsp"] * 3
+    assert kernels(graph, "cortex-m4") == [*own, *others]
+
+
 def test_pixels_of_three_inputs_have_a_kernel() -> None:
     """Where their outputs come in eights and lie beside each other, and there are enough of them."""
     net = FloatNet()
@@ -129,6 +143,7 @@ def test_pixels_of_three_inputs_are_checked(wrong: dict[str, Any]) -> None:
         (4, "cortex-m55", "conv2d_narrow", "has no channels that are groups"),
         (2, "cortex-m55", "conv2d_row", "computes a row of pixels only"),
         (2, "cortex-m4", "conv2d_row", "computes a row of pixels only"),
+        (2, "cortex-m4", "conv2d_channels", "takes channels that are groups only"),
     ],
 )
 def test_what_others_leave_out_needs_the_larger_kernel(

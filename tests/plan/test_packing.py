@@ -520,6 +520,20 @@ def test_floats_that_are_left_lie_side_by_side_where_the_kernel_wants_it() -> No
         assert FORMS[form].size(constants) == packed.size
 
 
+def test_channels_that_are_groups_lie_side_by_side() -> None:
+    """Four of each tap; of three that are left the last four, one or two as they are."""
+    expected = {
+        3: [0, 1, 2, 3, 4, 5],
+        6: [0, 2, 4, 6, 1, 3, 5, 7, 8, 9, 10, 11],
+        7: [0, 2, 4, 6, 1, 3, 5, 7, 6, 8, 10, 12, 7, 9, 11, 13],
+    }
+    for channels, values in expected.items():
+        weight = np.arange(2 * channels, dtype=np.float32).reshape(channels, 1, 1, 2)
+        constants = Constants(weight, np.zeros(0, np.float32), groups=channels)
+        assert FORMS["float_channels"].weights(constants).tolist() == values
+        assert FORMS["float_channels"].size(constants) == len(values)
+
+
 def test_floats_are_filled_up_with_the_last_output() -> None:
     """Six of each of two groups to eight, three to four."""
     weight = np.arange(24, dtype=np.float32).reshape(12, 2, 1, 1)

@@ -139,11 +139,23 @@ def convolution(seed: int) -> Graph:
     net = Net("convolution", seed)
     groups = pick(net, 1, 3)
     in_c, out_c = groups * pick(net, 1, 4), groups * pick(net, 1, 4)
+    return net.finish(_convolution(net, in_c, out_c, groups, 7))
+
+
+def channels(seed: int) -> Graph:
+    """Each is a group of one output."""
+    net = Net("channels", seed)
+    groups = pick(net, 2, 9)
+    return net.finish(_convolution(net, groups, groups, groups, 20))
+
+
+def _convolution(net: Net, in_c: int, out_c: int, groups: int, most: int) -> int:
+    """Of an image of up to so many rows and columns."""
     kernel = (pick(net, 1, 3), pick(net, 1, 4))
     stride, dilation = (pick(net, 1, 3), pick(net, 1, 2)), (pick(net, 1, 2), pick(net, 1, 3))
     padding = tuple(pick(net, 0, k * d) for k, d in zip(kernel * 2, dilation * 2, strict=True))
     size = [
-        max(pick(net, 1, 7), d * (k - 1) + 1 - before - after)
+        max(pick(net, 1, most), d * (k - 1) + 1 - before - after)
         for k, d, before, after in zip(kernel, dilation, padding[:2], padding[2:], strict=True)
     ]
     shape = (pick(net, 1, 2), in_c, *size)
@@ -156,8 +168,7 @@ def convolution(seed: int) -> Graph:
         for a in (0, 1)
     ]
     attrs = ops.FloatConv2d(Window(kernel, stride, padding, dilation), groups)  # type: ignore[arg-type]
-    result = net.add(attrs, operands, (shape[0], out_c, *out), F32, layout(net, 4))
-    return net.finish(result)
+    return net.add(attrs, operands, (shape[0], out_c, *out), F32, layout(net, 4))
 
 
 def transpose_convolution(seed: int) -> Graph:
@@ -289,6 +300,7 @@ def moves(seed: int) -> Graph:
 
 LAYERS: dict[str, Callable[[int], Graph]] = {
     "convolution": convolution,
+    "channels": channels,
     "transpose_convolution": transpose_convolution,
     "linear": linear,
     "matmul": matmul,

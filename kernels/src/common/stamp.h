@@ -77,7 +77,12 @@
 #undef ALL_LANES_avg_pool2d
 #undef ALL_LANES_avg_pool2d_eights
 #undef ALL_LANES_max_pool2d
+#undef ALL_ROWS
 #undef ALL_TERMS
+#undef ANOTHER
+#undef ANY
+#undef ANY_ROWS
+#undef ANY_STORES
 #undef ANY_TERMS
 #undef APART
 #undef AT
@@ -146,7 +151,9 @@
 #undef CODE_OF_HIGH
 #undef COLUMN
 #undef COLUMNS
+#undef COLUMNS_OF
 #undef COLUMNS_OF_FEW
+#undef COLUMNS_OR
 #undef CONSTANT
 #undef CONSTANTS
 #undef CONVERT
@@ -166,6 +173,7 @@
 #undef DISTANT
 #undef DIVIDE
 #undef EACH
+#undef EACH_APART
 #undef EACH_OF_FOUR
 #undef EACH_OF_FOUR_BIASES
 #undef EACH_TERM
@@ -173,10 +181,13 @@
 #undef EDGED_STRIDE1
 #undef EDGED_STRIDE2
 #undef EIGHTS
+#undef EIGHT_APART
+#undef EIGHT_BESIDE
 #undef EIGHT_BIASES
 #undef EIGHT_OF_ONE
 #undef EIGHT_OF_TWO
 #undef EIGHT_ROWS
+#undef EIGHT_TERMS
 #undef ELEMENT
 #undef ELEMENTS
 #undef ELEMENTS_s16
@@ -216,15 +227,16 @@
 #undef FIRST_OF
 #undef FIRST_OF_TWO
 #undef FIRST_ROUND
+#undef FIRST_TAP
 #undef FOLD
 #undef FOR_ELEMENTS
 #undef FOURS
 #undef FOURS_OF_ONE
 #undef FOURS_OF_TWO
 #undef FOURTH
+#undef FOUR_APART
 #undef FOUR_BIASES
 #undef FOUR_CHANNELS
-#undef FOUR_ENDS
 #undef FOUR_FROM
 #undef FOUR_MORE
 #undef FOUR_NEIGHBOURS
@@ -234,7 +246,6 @@
 #undef FOUR_OF_THREE
 #undef FOUR_OF_TWO
 #undef FOUR_PIXELS
-#undef FOUR_STARTS
 #undef FOUR_TERMS
 #undef FPU_REGISTERS
 #undef FRACTION
@@ -308,7 +319,9 @@
 #undef LANE_NUMBERS_max_pool2d
 #undef LARGER
 #undef LARGEST
+#undef LAST_OF_EIGHT
 #undef LAST_PRODUCTS
+#undef LAST_TAP
 #undef LATER_BYTES
 #undef LATER_QUADS
 #undef LEAST_PIECE
@@ -367,6 +380,7 @@
 #undef MACS_OF
 #undef MAX_SHIFT
 #undef MAX_SIZE
+#undef MORE_STARTS
 #undef MOST_OF_ONE
 #undef MOST_WORDS
 #undef MOST_avg_pool2d
@@ -418,6 +432,8 @@
 #undef NN_s8w4
 #undef NORMAL_SUM
 #undef NOT_BEFORE
+#undef NO_FIRST
+#undef NO_LAST
 #undef NO_SUM
 #undef NUMBER
 #undef OF
@@ -495,7 +511,6 @@
 #undef PIXEL
 #undef PIXELS
 #undef PIXELS_OF_ROW
-#undef PIXEL_AT
 #undef PIXEL_OF_ROW
 #undef PIXEL_f32
 #undef PIXEL_s16
@@ -562,7 +577,6 @@
 #undef REPEATED
 #undef REPEATED_COUNT
 #undef REPEAT_FOURS
-#undef REPEAT_TERMS
 #undef RESCALE
 #undef RESULT
 #undef RESULT_avg_pool2d
@@ -574,10 +588,9 @@
 #undef ROW3_STRIDE2
 #undef ROWS_APART
 #undef ROWS_OF
-#undef ROWS_OF_CHANNELS
+#undef ROWS_OF_BLOCKS
 #undef ROWS_OF_EIGHT
-#undef ROWS_OF_FOUR_PIXELS
-#undef ROWS_OF_PIXELS
+#undef ROWS_OF_TAPS
 #undef ROW_BYTES
 #undef ROW_OF_CHANNELS
 #undef ROW_OF_FEW
@@ -604,6 +617,7 @@
 #undef SEPARATE_BLOCK
 #undef SEVENTH
 #undef SHARE
+#undef SHARED
 #undef SHARED_ONE
 #undef SHARED_OUTPUT
 #undef SHARED_THREE
@@ -655,12 +669,14 @@
 #undef STORE8
 #undef STORES
 #undef STORE_BOTH
+#undef STORE_CHANNELS
 #undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR
 #undef STORE_SUMS
 #undef STORE_SUMS_s16
 #undef STORE_SUMS_s8
+#undef STORE_PIXELS
 #undef STORE_avg_pool2d
 #undef STORE_avg_pool2d_eights
 #undef STORE_max_pool2d
@@ -699,6 +715,8 @@
 #undef TAP1
 #undef TAP2
 #undef TAPS
+#undef TAPS_OF_EIGHT
+#undef TAPS_OF_FOUR
 #undef TAP_BYTES
 #undef TAP_ROW
 #undef TERM
@@ -732,6 +750,8 @@
 #undef TURN_dsp
 #undef TURN_scalar
 #undef TURN_v6m
+#undef TWICE_OF_EIGHT
+#undef TWICE_OF_FOUR
 #undef TWO
 #undef TWO_MACS
 #undef TWO_OF

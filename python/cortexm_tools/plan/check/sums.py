@@ -225,6 +225,11 @@ def check_fours(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} has no channels that are groups", where=str(step.op.layer)
             )
+        if op == "conv2d_channels" and not fields["groups"] == fields["in_c"] == fields["out_c"]:
+            raise CortexMError(
+                f"{call.kernel.symbol} takes channels that are groups only",
+                where=str(step.op.layer),
+            )
         if op == "conv2d_row" and not _is_row(call):
             raise CortexMError(
                 f"{call.kernel.symbol} computes a row of pixels only", where=str(step.op.layer)

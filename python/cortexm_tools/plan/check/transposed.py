@@ -344,10 +344,10 @@ def _are_weights(
             if row is not None and column is not None:
                 wanted[group * group_out + o, channel, i, k] = weight[c, o, row, column]
                 counts[group * group_out + o, channel, i, k] = 1
-    # Planes of channels that are groups have their weights as they are.
-    strides = dict(call.fields).get("in_strides")
-    is_plane = group_out == 1 and groups == in_c and isinstance(strides, tuple) and strides[1] != 1
-    is_plain = not call.kernel.pack or call.kernel.pack == "float_beside" and is_plane
+    # Channels that are groups have their weights as they are where not all of a pixel lie side by side.
+    strides = [dict(call.fields).get(f"{side}_strides") for side in ("in", "out")]
+    are_beside = all(isinstance(steps, tuple) and steps[1] == 1 for steps in strides)
+    is_plain = not call.kernel.pack or call.kernel.pack == "float_channels" and not are_beside
     pack = (lambda plain: plain.weight) if is_plain else FORMS[call.kernel.pack].weights
     values, some = (
         pack(Constants(each, np.zeros(0, np.float32), groups=groups)).reshape(-1)

@@ -14,9 +14,8 @@ _MANY_CODES = 250_000  # products
 _MANY_VALUES = 128  # of floats, of which a function of one saves some four instructions each
 _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
 _MANY_OF_THREE = 576  # sums of three floats, eight of which save some twelve instructions
-_WORTH_ROWS = (
-    2300  # instructions that products of floats with rows in lanes save, of some 1,150 bytes
-)
+_WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
+_MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _MANY_PRODUCTS = (
     4096  # of floats: blocks of rows save about one instruction each, single rows three
 )
@@ -106,6 +105,14 @@ def _narrow_windows(facts: Facts) -> bool:
     """No convolution of floats in the model has windows of four columns or more, or four channels or more
     that are groups."""
     return bool(facts.get("narrow_windows", False))
+
+
+def _float_channels(facts: Facts) -> bool:
+    """A convolution of floats whose channels are groups of one output, and so many outputs that the kernel
+    for them saves two instructions for a byte of its code: some forty for an output."""
+    are_channels = facts["groups"] == facts["in_c"] == facts["out_c"] >= 2
+    outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+    return bool(are_channels and outputs >= _MANY_OF_CHANNELS)
 
 
 def _vector_columns(facts: Facts) -> bool:
@@ -645,6 +652,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "rows_alone": _rows_alone,
     "three_terms": _three_terms,
     "narrow_windows": _narrow_windows,
+    "float_channels": _float_channels,
     "vector_columns": _vector_columns,
     "row_blocks": _row_blocks,
     "vector_rows": _vector_rows,

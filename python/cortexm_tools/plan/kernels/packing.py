@@ -683,7 +683,7 @@ def float_eights(constants: Constants, *, beside: bool = False) -> Array:
     may begin among those before them."""
     weight, groups = constants.weight, constants.groups
     rows = weight.reshape(groups, weight.shape[0] // groups, -1)
-    if are_float_channels(weight.shape, groups):
+    if not beside and are_float_channels(weight.shape, groups):
         firsts = [min(first, groups - 4) for first in range(0, groups, 4)]
         return np.concatenate([rows[first : first + 4, 0].T.reshape(-1) for first in firsts])
     eights, fours = rows.shape[1] // 8 * 8, rows.shape[1] // 4 * 4
@@ -696,8 +696,26 @@ def float_eights(constants: Constants, *, beside: bool = False) -> Array:
 
 
 def float_beside(constants: Constants) -> Array:
-    """The same with the outputs that are left side by side, too."""
+    """The same with the outputs that are left side by side, too, and no channels of their own."""
     return float_eights(constants, beside=True)
+
+
+def float_channels(constants: Constants) -> Array:
+    """float32, of groups of one channel and one output: four side by side for each tap; one or two that are
+    left as they are, of three the last four."""
+    rows = constants.weight.reshape(constants.groups, -1)
+    if constants.groups < 4:
+        return rows.reshape(-1)
+    fours = (constants.groups + 1) // 4 * 4
+    firsts = [min(first, constants.groups - 4) for first in range(0, fours, 4)]
+    parts = [rows[first : first + 4].T.reshape(-1) for first in firsts]
+    return np.concatenate([*parts, rows[fours:].reshape(-1)])
+
+
+def float_channels_size(constants: Constants) -> int:
+    """The weights of float_channels, by number."""
+    weight, groups = constants.weight, constants.groups
+    return weight.size + (groups > 3 and groups % 4 == 3) * (weight.size // groups)
 
 
 def float_filled(constants: Constants) -> Array:

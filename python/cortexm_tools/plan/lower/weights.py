@@ -147,7 +147,7 @@ def float_call(
     kernel = select.kernel(name, "f32", op, facts)
     label = "w_" + (op.layer.path or op.kind)
     weights: Arg
-    if data is not None and kernel.pack and not _are_planes(kernel, fields, data):
+    if data is not None and kernel.pack and not _are_planes(kernel, fields):
         groups = fields["groups"]
         assert isinstance(groups, int)
         constants = Constants(data, np.zeros(0, np.float32), groups=groups)
@@ -169,13 +169,12 @@ def float_call(
     return select.call(kernel, fields, args, macs)
 
 
-def _are_planes(kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
-    """Whether each channel is a group whose pixels lie by themselves: the kernel with DSP instructions
-    takes several of these at a time, with weights as they are."""
-    strides, groups = fields["in_strides"], fields["groups"]
-    assert isinstance(strides, tuple) and isinstance(groups, int)
-    are_channels = are_float_channels(weight.shape, groups)
-    return kernel.pack == "float_beside" and are_channels and strides[1] != 1
+def _are_planes(kernel: Kernel, fields: dict[str, Field]) -> bool:
+    """Whether channels that are groups are computed one after the other, with weights as they are: where not
+    all of a pixel lie side by side."""
+    channels = [dict(fields)[f"{side}_strides"] for side in ("in", "out")]
+    are_beside = all(isinstance(steps, tuple) and steps[1] == 1 for steps in channels)
+    return kernel.pack == "float_channels" and not are_beside
 
 
 def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
