@@ -309,8 +309,9 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     return finish(&o);
 }
 
-/* What a case is of: any product, what kernels for vectors, or blocks, of columns take, or vectors of rows. */
-typedef enum { ANY, COLUMNS, ROWS } matmul_kind_t;
+/* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, or few
+ * columns. */
+typedef enum { ANY, COLUMNS, ROWS, FEW } matmul_kind_t;
 
 static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_kind_t kind)
 {
@@ -337,7 +338,15 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
         p.a_row_stride = p.b_col_stride = 1;
     }
     p.bias_col_stride = between(0, 1);
-    p.bias_row_stride = vectors ? 0 : between(0, 1) * p.cols;
+    p.bias_row_stride = vectors || kind == FEW ? 0 : between(0, 1) * p.cols;
+    if (kind == FEW) { /* whose elements follow each other */
+        p.cols = between(1, 3);
+        p.b_inner_stride = p.cols;
+        p.b_col_stride = p.cols == 1 ? between(1, 9) : 1;
+        p.b_batch_stride = between(0, 1) * p.cols * p.inner;
+        p.a_inner_stride = 1;
+        p.a_row_stride = p.inner;
+    }
     a = some(p.batches * p.rows * p.inner);
     b = some(p.batches * p.cols * p.inner);
     bias = some(p.rows * p.cols);
@@ -353,6 +362,11 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
     return any_matmul_f32_case(variant, ref, ANY);
+}
+
+int matmul_few_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, FEW);
 }
 
 int matmul_rows_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)

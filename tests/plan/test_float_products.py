@@ -158,17 +158,33 @@ def test_what_others_leave_out_needs_the_larger_kernel(
         check_plan(replace(plan, steps=(smaller,)))
 
 
-def test_matrices_take_blocks_where_there_are_many_products() -> None:
-    """A single column is computed as a row."""
+def test_matrices_take_blocks_in_registers_where_there_is_an_fpu() -> None:
+    """Of four columns and more, or up to three whose elements follow each other."""
     net = FloatNet()
-    sizes = ((2, 16, 16, 8), (2, 16, 15, 8), (64, 2, 16, 16), (9, 16, 16, 3), (1, 3, 64, 64))
-    rows = ((1, 1, 35, 39), (1, 1, 34, 40), (1, 64, 64, 1), (1, 2, 64, 1))
-    graph = net.finish(*(net.product(*each) for each in (*sizes, *rows)))
-    expected = ["dsp", "scalar", "dsp", "scalar", "dsp", "dsp", "scalar", "dsp", "scalar"]
-    assert kernels(graph, "cortex-m4") == [f"matmul_{isa}" for isa in expected]
-    calls = [step.calls[0] for step in make_plan(graph, Target.parse("cortex-m4")).steps]
-    sides = [(dict(call.fields)["rows"], dict(call.fields)["cols"]) for call in calls]
-    assert {(1, 64), (1, 2)} <= set(sides) and not {(64, 1), (2, 1)} & set(sides)
+    sizes = (
+        (2, 16, 16, 8),
+        (1, 3, 5, 4),
+        (9, 16, 16, 3),
+        (1, 2, 4, 2),
+        (1, 64, 64, 1),
+        (1, 1, 9, 1),
+    )
+    products = [net.product(*each) for each in sizes]
+    apart = net.input((1, 16, 3), F32, (0, 2, 1))  # elements of a column lie side by side
+    a = net.input((1, 5, 16), F32)
+    products.append(net.add(ops.FloatMatmul(), [a, apart], (1, 5, 3), F32))
+    expected = ["matmul_dsp"] * 2 + ["matmul_few_dsp"] * 4 + ["matmul_scalar"]
+    assert kernels(net.finish(*products), "cortex-m4") == expected
+
+
+def test_a_single_column_is_computed_as_a_row() -> None:
+    """Where its kernel takes several columns together, and none takes several rows."""
+    net = FloatNet()
+    graph = net.finish(net.product(1, 64, 64, 1), net.product(1, 2, 64, 1))
+    for cpu, turned in (("cortex-m4", False), ("cortex-m0", True)):
+        calls = [step.calls[0] for step in make_plan(graph, Target.parse(cpu)).steps]
+        sides = {(dict(call.fields)["rows"], dict(call.fields)["cols"]) for call in calls}
+        assert sides == ({(1, 64), (1, 2)} if turned else {(64, 1), (2, 1)})
 
 
 def test_products_with_few_columns_have_rows_in_lanes() -> None:
@@ -183,8 +199,8 @@ def test_products_with_few_columns_have_rows_in_lanes() -> None:
         (2, 16, 16, 4),
     )
     graph = net.finish(*(net.product(*each) for each in sizes))
-    rows, scalar = "matmul_rows_mve", "matmul_scalar"
-    assert kernels(graph, "cortex-m55") == [rows, rows, scalar, rows, scalar, "matmul_mve"]
+    rows, few = "matmul_rows_mve", "matmul_few_dsp"
+    assert kernels(graph, "cortex-m55") == [rows, rows, few, rows, few, "matmul_mve"]
 
 
 def test_layers_with_few_outputs_have_rows_in_lanes() -> None:

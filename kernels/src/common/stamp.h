@@ -731,6 +731,7 @@
 #undef TERM_OF_ONE
 #undef TERM_OF_TWO
 #undef TEST_QUADS
+#undef THREE
 #undef THREES_BESIDE
 #undef THREES_OF_ONE
 #undef THREES_OF_TWO

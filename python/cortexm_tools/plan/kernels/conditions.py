@@ -16,9 +16,6 @@ _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
 _MANY_OF_THREE = 576  # sums of three floats, eight of which save some twelve instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
-_MANY_PRODUCTS = (
-    4096  # of floats: blocks of rows save about one instruction each, single rows three
-)
 
 
 def _shifts_right(facts: Facts) -> bool:
@@ -136,6 +133,18 @@ def _vector_rows(facts: Facts) -> bool:
     return bool(facts.get("rows_in_lanes", False) or saved >= _WORTH_ROWS)
 
 
+def _few_columns(facts: Facts) -> bool:
+    """A product of up to three columns, whose elements follow each other, as those of rows do; a bias has a
+    number for each column."""
+    return bool(
+        facts["cols"] <= 3
+        and facts["a_inner_stride"] == 1
+        and (facts["cols"] == 1 or facts["b_col_stride"] == 1)
+        and facts["b_inner_stride"] == facts["cols"]
+        and facts["bias_row_stride"] == 0
+    )
+
+
 def _several_groups(facts: Facts) -> bool:
     """A norm of floats of so many groups that four of them are computed faster than one after the other."""
     return bool(facts["batches"] * facts["groups"] >= 3)
@@ -149,12 +158,6 @@ def _alike_rows(facts: Facts) -> bool:
         and facts["factor_group_stride"] == 0
         and all(facts[name] == 1 for name in strides)
     )
-
-
-def _row_blocks(facts: Facts) -> bool:
-    """So many products that blocks of three rows, or one, save more than their code takes."""
-    products = math.prod(facts[name] for name in ("batches", "rows", "cols", "inner"))
-    return bool(products >= _MANY_PRODUCTS // (1 if facts["rows"] >= 3 else 3))
 
 
 def _undilated(facts: Facts) -> bool:
@@ -653,8 +656,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "three_terms": _three_terms,
     "narrow_windows": _narrow_windows,
     "float_channels": _float_channels,
+    "few_columns": _few_columns,
     "vector_columns": _vector_columns,
-    "row_blocks": _row_blocks,
     "vector_rows": _vector_rows,
     "moderate_divisor": _moderate_divisor,
     "several_groups": _several_groups,

@@ -356,7 +356,11 @@ def _float_matmul(select: Selector, attrs: ops.FloatMatmul, op: Op) -> list[Call
         fields |= {"bias_row_stride": step[-2], "bias_col_stride": step[-1]}
     macs = batches * rows * cols * inner
     if cols == 1:
-        return _matmul_call(select, op, _turned(fields), has_bias, macs, turned=True)
+        own, other = (
+            select.kernel("matmul", "f32", op, _facts(each)) for each in (fields, _turned(fields))
+        )
+        if other.isa is Isa.MVE or own.op != "matmul_few":
+            return _matmul_call(select, op, _turned(fields), has_bias, macs, turned=True)
     return _matmul_call(select, op, fields, has_bias, macs)
 
 
@@ -373,6 +377,11 @@ def _turned(fields: dict[str, Field]) -> dict[str, Field]:
     }
     sides |= {theirs: own for own, theirs in sides.items()}
     return {sides.get(name, name): value for name, value in fields.items()}
+
+
+def _facts(fields: dict[str, Field]) -> dict[str, Field]:
+    """What kernels can require of a product of matrices of floats."""
+    return {"bias_row_stride": 0, **fields}
 
 
 def _matmul_call(
@@ -393,5 +402,5 @@ def _matmul_call(
         select.operand(op.inputs[2]) if has_bias else zero_bias(select),
         TensorArg(op.outputs[0]),
     ]
-    facts = {"bias_row_stride": 0, **fields, "rows_in_lanes": columns is not None}
+    facts = {**_facts(fields), "rows_in_lanes": columns is not None}
     return [select.call(select.kernel("matmul", "f32", op, facts), fields, args, macs)]
