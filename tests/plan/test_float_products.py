@@ -75,6 +75,25 @@ def test_few_rows_alone_take_the_small_kernel() -> None:
     assert kernels(with_images, "cortex-m4") == ["conv2d_dsp"] * 2
 
 
+def test_many_rows_take_the_small_kernel_beside_images() -> None:
+    """Convolutions that are such rows, too, of 160 blocks of three pixels and eight outputs together."""
+
+    def taken(pixels: int, order: tuple[int, ...], *, alone: bool) -> list[str]:
+        net = FloatNet()
+        x = net.input((1, 3, 1, pixels), F32, order)
+        attrs = ops.FloatConv2d(Window((1, 1), (1, 1), (0, 0, 0, 0)), 1)
+        row = net.add(attrs, [x, net.some(16, 3, 1, 1)], (1, 16, 1, pixels), F32, order)
+        others = [] if alone else [net.image()]
+        return kernels(net.finish(net.layer(1, 64, 8), row, *others), "cortex-m4")
+
+    rows, images = ["conv2d_row_dsp"] * 2, ["conv2d_dsp"] * 3
+    beside, apart = channels_last(4), contiguous(4)
+    assert taken(240, beside, alone=False) == [*rows, "conv2d_dsp"]
+    assert taken(237, beside, alone=False) == taken(240, apart, alone=False) == images
+    assert taken(9, beside, alone=True) == rows
+    assert taken(9, apart, alone=True) == images[:2]
+
+
 @pytest.mark.parametrize(
     ("beside", "op"),
     [

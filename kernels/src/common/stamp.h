@@ -152,7 +152,6 @@
 #undef COLUMN
 #undef COLUMNS
 #undef COLUMNS_OF
-#undef COLUMNS_OF_FEW
 #undef COLUMNS_OR
 #undef CONSTANT
 #undef CONSTANTS
@@ -181,9 +180,11 @@
 #undef EDGED_STRIDE1
 #undef EDGED_STRIDE2
 #undef EIGHTS
+#undef EIGHTS_OF_COLUMNS
 #undef EIGHT_APART
 #undef EIGHT_BESIDE
 #undef EIGHT_BIASES
+#undef EIGHT_OF_COLUMNS
 #undef EIGHT_OF_ONE
 #undef EIGHT_OF_TWO
 #undef EIGHT_ROWS
@@ -228,9 +229,11 @@
 #undef FIRST_OF_TWO
 #undef FIRST_ROUND
 #undef FIRST_TAP
+#undef FIVE_COLUMNS
 #undef FOLD
 #undef FOR_ELEMENTS
 #undef FOURS
+#undef FOURS_OF_COLUMNS
 #undef FOURS_OF_ONE
 #undef FOURS_OF_TWO
 #undef FOURTH
@@ -240,6 +243,7 @@
 #undef FOUR_FROM
 #undef FOUR_MORE
 #undef FOUR_NEIGHBOURS
+#undef FOUR_OF_COLUMNS
 #undef FOUR_OF_EIGHT
 #undef FOUR_OF_FOUR
 #undef FOUR_OF_ONE
@@ -590,6 +594,7 @@
 #undef ROWS_OF
 #undef ROWS_OF_BLOCKS
 #undef ROWS_OF_EIGHT
+#undef ROWS_OF_FOUR
 #undef ROWS_OF_TAPS
 #undef ROW_BYTES
 #undef ROW_OF_CHANNELS
@@ -735,7 +740,6 @@
 #undef THREES_BESIDE
 #undef THREES_OF_ONE
 #undef THREES_OF_TWO
-#undef THREE_COLUMNS
 #undef THREE_MACS
 #undef THREE_NEIGHBOURS
 #undef THREE_OF

@@ -80,9 +80,16 @@ def _few_rows_alone(facts: Facts) -> bool:
     return bool(facts.get("few_rows_alone", False))
 
 
-def _rows_alone(facts: Facts) -> bool:
-    """The model has linear layers of floats, and no convolutions, whose kernel would do."""
-    return bool(facts.get("rows_alone", False))
+def _rows_pay(facts: Facts) -> bool:
+    """A linear layer of floats, or a convolution whose pixels are one row, with terms and outputs side by
+    side; and the model has no other convolutions, whose kernel would do, or so many blocks of rows that these
+    save more than the code of their own kernel takes."""
+    ones = ("batches", "out_h", "groups", "kernel_h", "kernel_w")
+    is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
+    is_inside = is_inside and (facts["out_w"] - 1) * facts["stride_w"] < facts["in_w"]
+    are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
+    is_row = are_beside and is_inside and all(facts[name] == 1 for name in ones)
+    return bool(facts.get("rows_pay", False) and is_row)
 
 
 def _three_terms(facts: Facts) -> bool:
@@ -652,7 +659,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "pooled_pixel": _pooled_pixel,
     "undilated": _undilated,
     "few_rows_alone": _few_rows_alone,
-    "rows_alone": _rows_alone,
+    "rows_pay": _rows_pay,
     "three_terms": _three_terms,
     "narrow_windows": _narrow_windows,
     "float_channels": _float_channels,

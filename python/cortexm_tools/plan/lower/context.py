@@ -12,7 +12,8 @@ import numpy as np
 
 from ...advice import advice_on
 from ...errors import CortexMError
-from ...ir import Array, Attrs, Graph, Op, Tensor, ops
+from ...ir import Array, Attrs, Graph, Op, Tensor, channels_last, ops
+from ...ir.geometry import Window
 from ...target import Target
 from ..kernels import gathered
 from ..kernels.cmsis_nn import compiled_isa
@@ -28,6 +29,10 @@ from .neighbours import NEIGHBOURS
 _Fact = TypeVar("_Fact")
 
 _FEW_ROWS = 25  # eight blocks of three and one more
+_MANY_BLOCKS = (
+    160  # for each of which the kernel for rows saves some twenty instructions, two for a byte
+)
+POINTWISE = Window((1, 1), (1, 1), (0, 0, 0, 0), (1, 1))
 _FLOAT_CONVOLUTIONS = (ops.FloatConv2d, ops.FloatTransposeConv2d)
 
 Lowering = Callable[["Selector", Any, Op], list[Call]]
@@ -86,6 +91,11 @@ class Lowerings:
         self.tiles = tiles
         self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
         self.rows_alone = not any(isinstance(op.attrs, _FLOAT_CONVOLUTIONS) for op in graph.ops)
+        blocks = [_blocks_of_rows(graph, op) for op in graph.ops]
+        self.rows_pay = sum(blocks) >= _MANY_BLOCKS or all(
+            count > 0 or not isinstance(op.attrs, _FLOAT_CONVOLUTIONS)
+            for op, count in zip(graph.ops, blocks, strict=True)
+        )
         self.few_rows_alone = self.rows_alone and all(_has_few_rows(graph, op) for op in graph.ops)
         self.pixels_alone = all(_is_pixel(graph, op) for op in graph.ops)
         self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
@@ -165,6 +175,21 @@ def _has_few_rows(graph: Graph, op: Op) -> bool:
     of a convolution."""
     x = graph.tensors[op.inputs[0]] if isinstance(op.attrs, ops.FloatLinear) else None
     return x is None or x.numel <= _FEW_ROWS * x.shape[-1]
+
+
+def _blocks_of_rows(graph: Graph, op: Op) -> int:
+    """The blocks of three pixels and up to eight outputs of a linear layer of floats, or of a convolution
+    that is one; 0 of others."""
+    if not isinstance(op.attrs, (ops.FloatLinear, ops.FloatConv2d)):
+        return 0
+    x, weight, out = (graph.tensors[i] for i in (op.inputs[0], op.inputs[1], op.outputs[0]))
+    if isinstance(op.attrs, ops.FloatConv2d):
+        orders = {x.dim_order, out.dim_order}
+        if op.attrs != ops.FloatConv2d(POINTWISE, 1) or orders != {channels_last(4)}:
+            return 0
+    outputs = weight.shape[0]
+    some = outputs // 8 + outputs % 8 // 4 + (outputs % 4 > 0)
+    return -(-(out.numel // outputs) // 3) * some if weight.data is not None else 0
 
 
 def _is_pixel(graph: Graph, op: Op) -> bool:
@@ -278,7 +303,7 @@ class Selector:
                 "isa": self._lowerings.isa,
                 "tiles": self._lowerings.tiles,
                 "few_rows_alone": self._lowerings.few_rows_alone,
-                "rows_alone": self._lowerings.rows_alone,
+                "rows_pay": self._lowerings.rows_pay,
                 "pixels_alone": self._lowerings.pixels_alone,
                 "no_eights": self._lowerings.no_eights,
                 "all_plain": self._lowerings.all_plain,

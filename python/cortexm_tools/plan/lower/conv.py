@@ -21,7 +21,7 @@ from ..kernels.table import Kernel, KernelChoice
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import strides
 from .constants import Weights
-from .context import Selector, lowers
+from .context import POINTWISE, Selector, lowers
 from .copies import copy_call, merge_dims
 from .groups import FEW_ZEROS, MANY_ZEROS, groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
@@ -552,9 +552,6 @@ def _ring(select: Selector, attrs: ops.DepthwiseRing, op: Op) -> list[Call]:
     return [select.call(kernel, fields, args, weight.size)]
 
 
-_POINTWISE = Window((1, 1), (1, 1), (0, 0, 0, 0), (1, 1))
-
-
 def _one_row(fields: dict[str, Field]) -> dict[str, Field]:
     """The same 1x1 convolution of an image of one row, if its rows follow each other: kernels take
     neighbours in a row together."""
@@ -586,7 +583,7 @@ def _float_convolution(
         "pad_left": attrs.window.padding[1],
         "bias_stride": int(has_bias),
     }
-    if attrs.window == _POINTWISE and not transposed:
+    if attrs.window == POINTWISE and not transposed:
         fields = _one_row(fields)
     taps = math.prod(weight.shape[1:])
     macs = (x.numel if transposed else out.numel) * taps
