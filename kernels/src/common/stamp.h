@@ -236,6 +236,7 @@
 #undef FOURS_OF_COLUMNS
 #undef FOURS_OF_ONE
 #undef FOURS_OF_TWO
+#undef FOURS_THEN
 #undef FOURTH
 #undef FOUR_APART
 #undef FOUR_BIASES
@@ -382,6 +383,7 @@
 #undef MACS4
 #undef MACS8
 #undef MACS_OF
+#undef MANY
 #undef MAX_SHIFT
 #undef MAX_SIZE
 #undef MORE_STARTS
