@@ -26,7 +26,7 @@ int activation_s8_case(activation_fn variant, activation_fn ref)
     return finish(&o) && equal;
 }
 
-int softmax_s8_case(softmax_fn variant, softmax_fn ref)
+static int softmax_codes(softmax_fn variant, softmax_fn ref, int32_t factor, int32_t size)
 {
     cortexm_softmax_s8_t p;
     int32_t count;
@@ -36,10 +36,13 @@ int softmax_s8_case(softmax_fn variant, softmax_fn ref)
 
     p.outer = between(1, 3);
     p.inner = one_in(2) ? 1 : between(2, 5);
-    p.size = one_in(16) ? between(300, 2000) : length();
-    p.multiplier = multiplier();
+    p.size = size;
+    p.multiplier = factor;
     p.shift = between(15, 24);
     p.diff_min = one_in(3) ? -255 : -between(0, 255);
+    if (p.diff_min < INT32_MIN >> p.shift) {
+        p.diff_min = INT32_MIN >> p.shift; /* what counts has 32 bits */
+    }
     count = p.outer * p.inner * p.size;
     in = random_bytes(count);
     if (one_in(4)) {
@@ -53,6 +56,18 @@ int softmax_s8_case(softmax_fn variant, softmax_fn ref)
     variant(&p, o.data[0], o.data[0]);
     free(in);
     return finish(&o) && equal;
+}
+
+int softmax_s8_case(softmax_fn variant, softmax_fn ref)
+{
+    const int32_t size = one_in(16) ? between(300, 2000) : length();
+
+    return softmax_codes(variant, ref, multiplier(), size);
+}
+
+int softmax_few_s8_case(softmax_fn variant, softmax_fn ref)
+{
+    return softmax_codes(variant, ref, between(1 << 30, INT32_MAX), between(1, 64));
 }
 
 static int softmax_by_table(softmax_table_fn variant, softmax_table_fn ref, cortexm_softmax_s8_t p)

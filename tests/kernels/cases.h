@@ -394,6 +394,7 @@ typedef CORTEXM_UNARY((*clamp_s64_fn), cortexm_clamp_t, int64_t);
 
 int activation_s8_case(activation_fn variant, activation_fn ref);
 int softmax_s8_case(softmax_fn variant, softmax_fn ref);
+int softmax_few_s8_case(softmax_fn variant, softmax_fn ref);
 int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_short_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_six_s8_case(softmax_table_fn variant, softmax_table_fn ref);

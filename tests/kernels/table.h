@@ -435,6 +435,7 @@
     K(softmax_six_s8, dsp, softmax_six_s8_case)                                                    \
     K(softmax_seven_s8, dsp, softmax_seven_s8_case)                                                \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
+    K(softmax_s8, dsp, softmax_few_s8_case)                                                        \
     K(softmax_of_two_s16, dsp, softmax_of_two_s16_case)                                            \
     K(softmax_of_three_s16, dsp, softmax_of_three_s16_case)                                        \
     K(softmax_of_four_s16, dsp, softmax_of_four_s16_case)                                          \
@@ -546,6 +547,7 @@
     K(softmax_two_s8, mve, softmax_two_s8_case)                                                    \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
+    K(softmax_s8, mve, softmax_few_s8_case)                                                        \
     K(activation_s16, mve, smooth_activation_s16_case)                                             \
     K(softmax_short_s16, mve, softmax_short_s16_case)                                              \
     K(softmax_columns_s16, mve, softmax_columns_s16_case)                                          \

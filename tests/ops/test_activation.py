@@ -16,7 +16,7 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Target
+from cortexm_tools.target import Optimize, Target
 
 from tests.support.float_graphs import INEXACT_UNARY, LAYERS, clamp, unary
 from tests.support.graphs import Net
@@ -66,10 +66,40 @@ def test_softmax_over_two_elements(
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"])
 def test_which_softmax_has_a_table_of_two(cpu: str) -> None:
-    """From 64 elements on."""
-    for shape, is_of_two in (((32, 2), True), ((31, 2), False), ((32, 3), False)):
+    for shape, is_of_two in (((32, 2), True), ((1, 2), True), ((32, 3), False)):
         (step,) = make_plan(softmax_of(shape, 1, SOFTMAX), Target.parse(cpu)).steps
         assert (step.calls[0].kernel.op == "softmax_two") is is_of_two
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3"])
+def test_which_softmax_has_a_table_of_exponentials(cpu: str) -> None:
+    """From 40 elements on, of all that share it; from the first with OPTIMIZE speed."""
+
+    def taken(*shapes: tuple[int, int], optimize: Optimize = Optimize.BALANCED) -> list[str]:
+        net = Net()
+        outs = []
+        for number, shape in enumerate(shapes):
+            attrs = replace(SOFTMAX, dim=1, diff_min=-100 if number == 2 else -248)
+            outs.append(net.add(attrs, [net.input(shape)], shape))
+        plan = make_plan(net.finish(*outs), Target.parse(cpu), optimize=optimize)
+        return [call.kernel.op for step in plan.steps for call in step.calls]
+
+    assert taken((1, 39)) == ["softmax"]
+    assert taken((1, 39), optimize=Optimize.SPEED) == ["softmax_table"]
+    assert taken((1, 40)) == ["softmax_table"]
+    assert taken((1, 20), (1, 20), (1, 39)) == ["softmax_table", "softmax_table", "softmax"]
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
+def test_which_softmax_has_no_kernel_of_few_elements(cpu: str) -> None:
+    """Long ones, and those whose differences of codes may have no exponent."""
+    few = "mve" if cpu == "cortex-m55" else "dsp"
+    small = replace(SOFTMAX, rescale=Rescale(1 << 30, 0))
+    for attrs, size, isa in ((SOFTMAX, 64, few), (SOFTMAX, 65, "scalar"), (small, 4, "scalar")):
+        graph = softmax_of((1, size), 1, attrs)
+        plan = make_plan(graph, Target.parse(cpu), optimize=Optimize.SIZE)
+        (call,) = (call for step in plan.steps for call in step.calls)
+        assert call.kernel.symbol == f"cortexm_softmax_s8_{isa}"
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3"])

@@ -524,6 +524,8 @@ CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_mve);
+CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_mve);
+CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_dsp);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_v6m);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_scalar);

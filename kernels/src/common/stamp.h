@@ -171,6 +171,7 @@
 #undef DISTANCES
 #undef DISTANT
 #undef DIVIDE
+#undef DOUBLED
 #undef EACH
 #undef EACH_APART
 #undef EACH_OF_FOUR
@@ -397,6 +398,7 @@
 #undef MOVE_IN_ASSEMBLY_v7m
 #undef MULTIPLIER
 #undef MULTIPLIER_LOG2
+#undef MULTIPLY
 #undef MULTIPLY_BLOCK
 #undef MULTIPLY_BOTH
 #undef MULTIPLY_BOTH_LAST

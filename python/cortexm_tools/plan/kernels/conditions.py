@@ -463,23 +463,17 @@ def _wide_windows(facts: Facts) -> bool:
     return bool(codes >= 8 and facts["kernel_h"] >= 4 and (facts["out_w"] == 1 or not are_beside))
 
 
-def _from_64_elements(facts: Facts) -> bool:
-    """A table of exponentials, which takes some 750 bytes more than the code that computes two of each
-    element, saves about 160 instructions for each of them: ten for each byte. Rows of int16 whose
-    exponentials are kept save 30 with 860 bytes more."""
-    return bool(facts["outer"] * facts["size"] * facts["inner"] >= 64)
+def _from_elements(count: int) -> Callable[[Facts], bool]:
+    """A softmax of so many elements, of all that would share what its kernel takes besides code.
 
-
-def _from_16_elements(facts: Facts) -> bool:
-    """Code for two elements of int16 is shorter than that for any number, and saves about 55 instructions for
-    each of them; but a model may have both."""
-    return bool(facts["outer"] * facts["size"] * facts["inner"] >= 16)
-
-
-def _from_24_elements(facts: Facts) -> bool:
-    """Few elements of int16 in registers save about 40 instructions for each of them with 610 to 900 bytes
-    more: from 24 on nearly as much for a byte as exponentials that are kept save from 64 on."""
-    return bool(facts["outer"] * facts["size"] * facts["inner"] >= 24)
+    A table of exponentials takes some 900 bytes more than the code that computes them, and saves some 45
+    instructions for each element with DSP instructions, 10 to 25 with MVE: from 40 on one or two for each
+    byte. Rows of int16 whose exponentials are kept save 30 with 860 bytes more, so from 64 on. Few elements
+    of int16 in registers save about 40 with 610 to 900 bytes more: from 24 on nearly as much for a byte. Code
+    for two elements of int16 is shorter than that for any number, and saves about 55; but a model may have
+    both.
+    """
+    return lambda facts: bool(facts["elements"] >= count)
 
 
 def _elements(count: int) -> Callable[[Facts], bool]:
@@ -500,8 +494,12 @@ def _two_to_four(facts: Facts) -> bool:
 
 
 def _few_elements(facts: Facts) -> bool:
-    """Columns of so few elements that kernels keep what they compute of four of them."""
-    return bool(facts["size"] <= 40) and _are_divided(facts)
+    """Columns of so few elements that a kernel keeps what it computes of four of them, and so many that four
+    at a time take fewer instructions than one after the other."""
+    columns, size = facts["outer"] * facts["inner"], facts["size"]
+    together = 40 + -(-columns // 4) * (65 + 34 * size)
+    are_faster = together < columns * (155 + 22 * -(-size // 4))
+    return bool(size <= 40 and are_faster) and _are_divided(facts)
 
 
 def _are_divided(facts: Facts) -> bool:
@@ -560,6 +558,18 @@ def _short_columns(facts: Facts) -> bool:
     return _are_divided(facts) and bool(facts["inner"] > 1 or together < rows * (240 + 4 * size))
 
 
+def _up_to_64(facts: Facts) -> bool:
+    """Columns of so few elements that a kernel keeps an exponential of each on the stack."""
+    return bool(facts["size"] <= 64)
+
+
+def _codes_apart(facts: Facts) -> bool:
+    """A softmax of int8 in which only a difference of 0 has the exponent 0, and whose multiplier is from 2^30
+    on."""
+    multiplier = facts["multiplier"]
+    return bool(multiplier >= 1 << 30 and multiplier << facts["shift"] > 1 << 30)
+
+
 def _normal_scale(facts: Facts) -> bool:
     """No result depends on subnormal floats, which MVE takes for zero.
 
@@ -605,9 +615,12 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "below_4_channels": _below_channels(4),
     "below_8_channels": _below_channels(8),
     "below_16_channels": _below_channels(16),
-    "from_64_elements": _from_64_elements,
-    "from_24_elements": _from_24_elements,
-    "from_16_elements": _from_16_elements,
+    "from_64_elements": _from_elements(64),
+    "from_40_elements": _from_elements(40),
+    "from_24_elements": _from_elements(24),
+    "from_16_elements": _from_elements(16),
+    "up_to_64": _up_to_64,
+    "codes_apart": _codes_apart,
     "short_columns": _short_columns,
     "in_registers": _in_registers,
     "two_to_four": _two_to_four,

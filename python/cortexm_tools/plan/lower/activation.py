@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from ...ir import DType, Op, Tensor, ops
 from ...ir.fixed_point import softmax_of_two, softmax_table
+from ..kernels.facts import Facts
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
 from .context import Selector, lowers
@@ -50,6 +53,16 @@ def _column_fields(select: Selector, op: Op, dim: int) -> dict[str, Field]:
     }
 
 
+FEW_ELEMENTS = "softmax_of_few_elements"
+"""Code for a softmax that is smaller and slower than what more elements take, to be done without."""
+
+
+def _softmax_facts(select: Selector, fields: Mapping[str, Field], elements: int) -> Facts:
+    """What its kernel is chosen by: besides its fields how many elements are worth the code and the constants
+    of a faster one, of all that would share them; none needs to be with OPTIMIZE speed."""
+    return {**fields, "elements": 1 << 31 if select.avoids(FEW_ELEMENTS) else elements}
+
+
 @lowers(ops.Softmax)
 def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     fields = _column_fields(select, op, attrs.dim) | {
@@ -57,7 +70,12 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
         "diff_min": attrs.diff_min,
     }
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    kernel = select.kernel("softmax", "s8", op, fields)
+    of_table = sum(
+        select.tensor(other.outputs[0]).numel
+        for other in select.all(ops.Softmax)
+        if isinstance(other.attrs, ops.Softmax) and replace(other.attrs, dim=attrs.dim) == attrs
+    )
+    kernel = select.kernel("softmax", "s8", op, _softmax_facts(select, fields, of_table))
     if kernel.op == "softmax_two":
         shares = softmax_of_two(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("shares", shares, "of differences of two codes", needed=0))
@@ -70,7 +88,12 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
 @lowers(ops.WideSoftmax)
 def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call]:
     fields = _column_fields(select, op, attrs.dim) | {"multiplier": attrs.multiplier}
-    kernel = select.kernel("softmax", "s16", op, fields)
+    of_size = 0
+    for other in select.all(ops.WideSoftmax):
+        x = select.tensor(other.outputs[0])
+        if isinstance(other.attrs, ops.WideSoftmax) and x.shape[other.attrs.dim] == fields["size"]:
+            of_size += x.numel
+    kernel = select.kernel("softmax", "s16", op, _softmax_facts(select, fields, of_size))
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     if kernel.scratch:
         args.append(select.scratch(kernel, fields))

@@ -9,6 +9,7 @@ from functools import cached_property
 from ...ir import Graph
 from ...target import Isa, Optimize, Target
 from ..kernels.table import KernelChoice
+from ..lower.activation import FEW_ELEMENTS
 from ..lower.context import Lowerings
 from ..lower.functions import fuse_functions
 from ..lower.gates import fuse_gates
@@ -119,6 +120,8 @@ class SearchSpace:
         avoid = self._avoid
         if optimize is Optimize.SIZE:
             avoid = self._larger_kernels(lowerings, number, graph, spare)
+        elif optimize is Optimize.SPEED:
+            avoid |= {FEW_ELEMENTS}
         key = lowerings, number, avoid, spare
         if key not in self._known:
             self._known[key] = Candidates(graph, lowerings, avoid, spare)
