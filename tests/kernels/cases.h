@@ -412,6 +412,7 @@ int softmax_of_five_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_of_six_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_of_seven_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_short_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_two_in_lanes_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_gentle_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);

@@ -549,6 +549,7 @@
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
     K(softmax_s8, mve, softmax_few_s8_case)                                                        \
     K(activation_s16, mve, smooth_activation_s16_case)                                             \
+    K(softmax_of_two_s16, mve, softmax_two_in_lanes_s16_case)                                      \
     K(softmax_short_s16, mve, softmax_short_s16_case)                                              \
     K(softmax_columns_s16, mve, softmax_columns_s16_case)                                          \
     K(softmax_rows_s16, mve, softmax_rows_s16_case)                                                \

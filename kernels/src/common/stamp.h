@@ -197,6 +197,7 @@
 #undef ENTER
 #undef ENTERED
 #undef EXPONENTIALS
+#undef EXPONENTIALS_OF
 #undef EXTREME
 #undef EXTREME_maximum
 #undef EXTREME_minimum
@@ -242,6 +243,8 @@
 #undef FOUR_APART
 #undef FOUR_BIASES
 #undef FOUR_CHANNELS
+#undef FOUR_COLUMNS
+#undef FOUR_ENDS
 #undef FOUR_FROM
 #undef FOUR_MORE
 #undef FOUR_NEIGHBOURS

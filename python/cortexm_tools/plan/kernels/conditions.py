@@ -486,7 +486,7 @@ def _in_registers(facts: Facts) -> bool:
     return bool(3 <= facts["size"] <= 5)
 
 
-def _two_to_four(facts: Facts) -> bool:
+def _few_in_lanes(facts: Facts) -> bool:
     """Columns of two to four elements of int16, which a kernel has in registers, with exponents whose whole
     part has 15 bits."""
     is_short = 2 <= facts["size"] <= 4 and facts["multiplier"] < 1 << 31
@@ -623,7 +623,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "codes_apart": _codes_apart,
     "short_columns": _short_columns,
     "in_registers": _in_registers,
-    "two_to_four": _two_to_four,
+    "few_in_lanes": _few_in_lanes,
     "few_elements": _few_elements,
     "two_elements": _elements(2),
     "three_elements": _elements(3),
