@@ -26,6 +26,7 @@ from .rings import keep_rings
 from .shuffles import shuffle_once
 from .states import keep_codes
 from .strides import move_operands_once
+from .taps import fit_windows
 
 __all__ = ["Simplified", "int8_io", "simplified", "simplify"]
 
@@ -75,7 +76,15 @@ def simplified(
     """
     rewrites = (
         *(remove_clones, fold_constants, keep_codes, quantize_choices, fuse_requantize, fold_pads),
-        *(make_linear, fold_bytes, remove_dead, read_memories, push_states, remove_dead),
+        *(
+            fit_windows,
+            make_linear,
+            fold_bytes,
+            remove_dead,
+            read_memories,
+            push_states,
+            remove_dead,
+        ),
     )
     check_graph(graph)
     while True:
