@@ -96,6 +96,7 @@
 #undef BEFORE
 #undef BEGIN
 #undef BEGIN_BOTH
+#undef BEGIN_CHANNELS
 #undef BEGIN_PAIR
 #undef BEGIN_PAIRS
 #undef BEGIN_TAP
@@ -129,6 +130,9 @@
 #undef BLOCK_WORDS
 #undef BOTH
 #undef BYTES
+#undef BYTES_OF_FOUR
+#undef BYTES_OF_FOUR_s16
+#undef BYTES_OF_FOUR_s8
 #undef BYTE_OF
 #undef C4
 #undef C8
@@ -270,6 +274,9 @@
 #undef GATHER_s16
 #undef GATHER_s8
 #undef GET_OUT
+#undef GIVE
+#undef GIVE_s16
+#undef GIVE_s8
 #undef GO_ON
 #undef HALF
 #undef HALF_s16
@@ -523,6 +530,7 @@
 #undef PITCH
 #undef PIXEL
 #undef PIXELS
+#undef PIXELS_OF_CHANNEL
 #undef PIXELS_OF_ROW
 #undef PIXEL_OF_ROW
 #undef PIXEL_f32
@@ -561,9 +569,6 @@
 #undef PUSH_MASK
 #undef PUT
 #undef PUT_CODES
-#undef PUT_FOUR
-#undef PUT_FOUR_s16
-#undef PUT_FOUR_s8
 #undef PUT_LARGE_SHARE
 #undef PUT_QUAD
 #undef PUT_QUADS
@@ -716,14 +721,13 @@
 #undef TAKE_EIGHT
 #undef TAKE_EIGHT_s16
 #undef TAKE_EIGHT_s8
-#undef TAKE_FOUR
-#undef TAKE_FOUR_s16
-#undef TAKE_FOUR_s8
 #undef TAKE_QUAD
 #undef TAKE_REST
 #undef TAKE_avg_pool2d
 #undef TAKE_avg_pool2d_eights
 #undef TAKE_max_pool2d
+#undef TAKE_s16
+#undef TAKE_s8
 #undef TAP
 #undef TAP0
 #undef TAP1
