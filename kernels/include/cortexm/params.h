@@ -481,7 +481,7 @@ typedef struct {
     uint32_t inverse;          /* floor(2^(30 + bits) / size) */
     uint32_t epsilon_high, epsilon_low; /* size^2 * epsilon / scale^2 * 2^(62 - 2 * bits - 16), or
                                   * - 30 for int16, up to 2^62: upper and lower half */
-    int32_t zero_point;        /* of the operand; has no part if centred */
+    int32_t zero_point;        /* of the operand, 0 of int16; has no part if centred */
     int32_t centred;           /* 0 or 1 */
     int32_t shift;             /* 0 ... 24 */
 } cortexm_group_norm_t;
