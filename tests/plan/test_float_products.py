@@ -328,6 +328,7 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         net.product(*each) for each in matrices
     ]
     outs += [net.image(out_c, sides=(5, 7)) for out_c in (2, 3, 7, 13)]
+    outs += [net.image(12, 4, (4, 17), groups=groups) for groups in (1, 2)]
     outs += [net.image(9, 1, (9, 11), kernel) for kernel in ((5, 5), (1, 4), (10, 2))]
     outs += [net.image(5, 5, (6, 11), groups=5)]
     outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 24))]

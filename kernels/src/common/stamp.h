@@ -157,6 +157,8 @@
 #undef COLUMNS
 #undef COLUMNS_OF
 #undef COLUMNS_OR
+#undef COLUMNS_OF_FEW
+#undef COLUMN_OF_SIX
 #undef CONSTANT
 #undef CONSTANTS
 #undef CONVERT
