@@ -230,6 +230,13 @@ def test_layers_with_few_outputs_have_rows_in_lanes() -> None:
     assert kernels(one.finish(one.layer(16, 64, 1)), "cortex-m55") == ["matmul_mve"]
     small = beside.finish(beside.layer(8, 16, 3), beside.layer(8, 64, 8))
     assert kernels(small, "cortex-m55") == ["conv2d_row_mve"] * 2
+    both = FloatNet()
+    outs = both.layer(8, 16, 1), both.layer(1, 16, 8), both.product(1, 4, 8, 8)
+    assert kernels(both.finish(*outs), "cortex-m55") == [
+        "matmul_mve",
+        "conv2d_row_mve",
+        "matmul_mve",
+    ]
     large = images.finish(images.layer(64, 64, 3), images.layer(3, 64, 3), images.image())
     rows, pixels = "matmul_rows_mve", "conv2d_narrow_mve"
     assert kernels(large, "cortex-m55") == [rows, pixels, pixels]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ import numpy as np
 
 from ...advice import advice_on
 from ...errors import CortexMError
-from ...ir import Array, Attrs, Graph, Op, Tensor, channels_last, ops
+from ...ir import Array, Attrs, DType, Graph, Op, Tensor, channels_last, ops
 from ...ir.geometry import Window
 from ...target import Target
 from ..kernels import gathered
@@ -117,6 +117,7 @@ class Lowerings:
         self._variants: dict[int, frozenset[str]] = {}
         self._facts: dict[int, Any] = {}
         self._convolving: dict[frozenset[str], frozenset[str]] = {}
+        self._multiplying: dict[frozenset[str], frozenset[str]] = {}
 
     def lower(self, op: Op, without: Set[str] = frozenset()) -> Lowered:
         """The kernel calls that compute `op`, with none of our kernels in `without`, given by symbol.
@@ -158,9 +159,19 @@ class Lowerings:
     def convolving(self, without: frozenset[str]) -> frozenset[str]:
         """The symbols of the kernels that the graph's convolutions take, with none of those in `without`."""
         if without not in self._convolving:
-            calls = (call for op in self._convolutions for call in self.lower(op, without).calls)
-            self._convolving[without] = frozenset(call.kernel.symbol for call in calls)
+            self._convolving[without] = self._kernels(self._convolutions, without)
         return self._convolving[without]
+
+    def multiplying(self, without: frozenset[str]) -> frozenset[str]:
+        """The same of the products of matrices of floats."""
+        if without not in self._multiplying:
+            products = [op for op in self.ops if isinstance(op.attrs, ops.FloatMatmul)]
+            self._multiplying[without] = self._kernels(products, without)
+        return self._multiplying[without]
+
+    def _kernels(self, some: Sequence[Op], without: frozenset[str]) -> frozenset[str]:
+        calls = (call for op in some for call in self.lower(op, without).calls)
+        return frozenset(call.kernel.symbol for call in calls)
 
     def once(self, op: Op, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives the first time that it is asked for an operator."""
@@ -256,6 +267,11 @@ class Selector:
         """Whether a convolution takes `kernel`, so that it is in the image anyway."""
         avoided = frozenset(name for name in (*gathered.SYMBOLS, NEIGHBOURS) if self.avoids(name))
         return kernel.symbol in self._lowerings.convolving(avoided)
+
+    def is_multiplying(self, symbol: str) -> bool:
+        """Whether a product of matrices of floats takes a kernel, so that it is in the image anyway."""
+        every = symbols("matmul", (DType.F32.value,))
+        return symbol in self._lowerings.multiplying(frozenset(filter(self.avoids, every)))
 
     @property
     def convolves_floats(self) -> bool:

@@ -282,7 +282,7 @@ def _saved(select: Selector, op: Op) -> int:
 
 def _are_lanes_rows(select: Selector, op: Op) -> bool:
     """Whether a linear layer of floats is a product whose lanes are rows: where that saves instructions, and
-    the kernel either pays for itself in the model or is the only one for its layers."""
+    the kernel pays for itself in the model or is there anyway, or no layer needs another one."""
     if _saved(select, op) <= 0:
         return False
     layers = select.all(ops.FloatLinear)
@@ -294,8 +294,10 @@ def _are_lanes_rows(select: Selector, op: Op) -> bool:
     ]
     if not select.convolves_floats and len(alike) == len(layers) and min(alike) > 0:
         return True
+    if select.avoids(ROWS_IN_LANES):
+        return False
     total = sum(max(each, 0) for each in alike)
-    return total >= _WORTH * code_sizes().get(symbol, 0) and not select.avoids(ROWS_IN_LANES)
+    return total >= _WORTH * code_sizes().get(symbol, 0) or select.is_multiplying(symbol)
 
 
 def _lanes_of_rows(select: Selector, op: Op, has_bias: bool) -> list[Call]:
