@@ -91,6 +91,7 @@
 #undef AT_ONCE
 #undef B4
 #undef B8
+#undef BACK
 #undef BAND
 #undef BASE
 #undef BEFORE
@@ -689,6 +690,7 @@
 #undef STORE4
 #undef STORE8
 #undef STORES
+#undef STORE_ALL
 #undef STORE_BOTH
 #undef STORE_CHANNELS
 #undef STORE_CODES
