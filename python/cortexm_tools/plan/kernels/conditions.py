@@ -495,8 +495,8 @@ def _few_elements(facts: Facts) -> bool:
     """Columns of so few elements that a kernel keeps what it computes of four of them, and so many that four
     at a time take fewer instructions than one after the other."""
     columns, size = facts["outer"] * facts["inner"], facts["size"]
-    together = 40 + -(-columns // 4) * (65 + 33 * size)
-    are_faster = together < columns * (155 + 22 * -(-size // 4))
+    together = 45 + -(-columns // 4) * (56 + 33 * size)
+    are_faster = together < 27 + columns * (147 + 27 * -(-size // 4))
     return bool(size <= 40 and are_faster) and _shifts_15_bits(facts) and _are_divided(facts)
 
 
