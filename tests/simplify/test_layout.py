@@ -134,7 +134,7 @@ def _shuffled(kind: str, batch: int, channels: int, factor: int, height: int, wi
     batch=st.integers(1, 2),
     channels=st.integers(1, 4),
     factor=st.integers(1, 3),
-    size=st.tuples(st.integers(1, 4), st.integers(1, 9)),
+    size=st.tuples(st.integers(1, 4), st.integers(2, 9)),
 )
 def test_shuffles_move_pixels_once(
     executor: PlanExecutor,
@@ -149,7 +149,7 @@ def test_shuffles_move_pixels_once(
     copies = [
         op
         for op in after.ops
-        if op.kind not in ("conv2d", "add") and not op.attrs.is_view(*_ends(after, op))
+        if op.kind not in ("conv2d", "linear", "add") and not op.attrs.is_view(*_ends(after, op))
     ]
     assert len(copies) <= 1
     row = random_inputs(before, channels)

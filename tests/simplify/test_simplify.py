@@ -111,7 +111,6 @@ def test_convolutions_of_the_whole_image_are_linear_in_a_call_of_a_stream(
 @pytest.mark.parametrize(
     "more",
     [
-        {"kernel": (3, 3), "padding": (1, 1, 1, 1)},
         {"kernel": (1, 1), "padding": (1, 0, 0, 0)},
         {"kernel": (1, 1), "padding": (0, 0, 0, 0), "groups": 2},
     ],
