@@ -85,9 +85,9 @@
 #undef ANY_STORES
 #undef ANY_TERMS
 #undef APART
-#undef AT
 #undef APART2
 #undef APART3
+#undef AT
 #undef AT_ONCE
 #undef B4
 #undef B8
@@ -158,7 +158,6 @@
 #undef COLUMNS
 #undef COLUMNS_OF
 #undef COLUMNS_OR
-#undef COLUMNS_OF_FEW
 #undef COLUMN_OF_SIX
 #undef CONSTANT
 #undef CONSTANTS
@@ -251,7 +250,6 @@
 #undef FOUR_BIASES
 #undef FOUR_CHANNELS
 #undef FOUR_COLUMNS
-#undef FOUR_ENDS
 #undef FOUR_FROM
 #undef FOUR_MORE
 #undef FOUR_NEIGHBOURS
@@ -473,7 +471,6 @@
 #undef OF_CHANNEL
 #undef OF_CHANNEL_dsp
 #undef OF_CHANNEL_v7m
-#undef OF_COLUMNS
 #undef OF_E
 #undef OF_EIGHT
 #undef OF_ELEMENT
@@ -696,10 +693,10 @@
 #undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR
+#undef STORE_PIXELS
 #undef STORE_SUMS
 #undef STORE_SUMS_s16
 #undef STORE_SUMS_s8
-#undef STORE_PIXELS
 #undef STORE_avg_pool2d
 #undef STORE_avg_pool2d_eights
 #undef STORE_max_pool2d

@@ -57,16 +57,28 @@ def _kept_taps(op: Op, graph: Graph) -> tuple[range, range] | None:
     image, result = (graph.tensors[index].shape[2:] for index in (op.inputs[0], op.outputs[0]))
     kept: list[range] = []
     for axis in (0, 1):
-        begins = np.arange(result[axis]) * window.stride[axis] - window.padding[axis]
-        places = np.arange(window.kernel[axis])[:, None] * window.dilation[axis] + begins
-        (met,) = np.nonzero(((places >= 0) & (places < image[axis])).any(1))
-        if not met.size:
+        taps = range(window.kernel[axis])
+        met = [
+            next((tap for tap in order if _meets(window, axis, tap, image, result)), None)
+            for order in (taps, reversed(taps))
+        ]
+        if met[0] is None or met[1] is None:
             return None
-        kept.append(range(int(met[0]), int(met[-1]) + 1))
+        kept.append(range(met[0], met[1] + 1))
     less = _padding(window, kept)
     if tuple(map(len, kept)) == window.kernel or min(less) < 0:
         return None
     return kept[0], kept[1]
+
+
+def _meets(
+    window: Window, axis: int, tap: int, image: tuple[int, ...], result: tuple[int, ...]
+) -> bool:
+    """Whether a row or column of taps has one of the image's in any window."""
+    step, place = window.stride[axis], tap * window.dilation[axis] - window.padding[axis]
+    last = place + (result[axis] - 1) * step
+    inside = place if place >= 0 else place % step
+    return inside < min(image[axis], last + 1)
 
 
 def _padding(window: Window, kept: list[range] | tuple[range, range]) -> tuple[int, int, int, int]:
