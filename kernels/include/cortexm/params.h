@@ -262,7 +262,9 @@ typedef struct {
 typedef struct {
     int32_t outer, size, inner;
     int32_t multiplier, shift; /* of code differences, to Q26 (5 integer bits) */
-    int32_t diff_min;          /* differences from the maximum below it count as exp() = 0 */
+    int32_t diff_min;          /* differences from the maximum below it count as exp() = 0; no lower than
+                                * those whose exponential counts (lowest_difference in ir/fixed_point.py)
+                                * for kernels of up to 64 elements with DSP instructions or MVE */
 } cortexm_softmax_s8_t;
 
 /* softmax of int16, of columns as above, up to 65,536 elements. Result: scale 2^-15, zero point 0. */

@@ -145,6 +145,17 @@ def softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32]:
     return np.where(counts, exponential, 0).astype(np.int32)
 
 
+def lowest_difference(rescale: Rescale) -> int:
+    """The lowest difference of codes, from the largest one, whose exponential counts in a softmax.
+
+    That of a lower one than 2^30 / x, with the x of one code rounded upwards, is 2^31 * exp(-16) at most,
+    which adds nothing to a sum and leaves nothing of a share: x of those that count has six bits of quarters.
+    """
+    if not 0 <= rescale.shift <= 31 or rescale.multiplier < 0:
+        return -255
+    return max(-255, -((2**30 - 1) // ((rescale.multiplier >> (31 - rescale.shift)) + 1)))
+
+
 def softmax_of_two(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int8]:
     """What `softmax_s8` makes of the first of two codes, which lies -255 … 255 above the other one."""
     above = np.arange(-255, 256, dtype=np.int64)

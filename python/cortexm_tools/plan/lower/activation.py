@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...ir import DType, Op, Tensor, ops
-from ...ir.fixed_point import softmax_of_two, softmax_table
+from ...ir.fixed_point import lowest_difference, softmax_of_two, softmax_table
 from ..kernels.facts import Facts
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
@@ -67,7 +67,7 @@ def _softmax_facts(select: Selector, fields: Mapping[str, Field], elements: int)
 def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     fields = _column_fields(select, op, attrs.dim) | {
         **rescale_fields(attrs.rescale),
-        "diff_min": attrs.diff_min,
+        "diff_min": max(attrs.diff_min, lowest_difference(attrs.rescale)),
     }
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     of_table = sum(
