@@ -17,7 +17,8 @@ from cortexm_tools.ir import DType, Graph, Rescale, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import KernelChoice, make_plan
 from cortexm_tools.plan.kernels import faster_library
-from cortexm_tools.plan.kernels.packing import Constants, nn_channels, nn_depthwise, nn_wide
+from cortexm_tools.plan.kernels.packing import Constants
+from cortexm_tools.plan.kernels.packing_cmsis_nn import nn_channels, nn_depthwise, nn_wide
 from cortexm_tools.plan.kernels.table import Kernel, kernels
 from cortexm_tools.plan.types import Call, ScratchArg
 from cortexm_tools.report import layer_table, summary

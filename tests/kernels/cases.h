@@ -28,7 +28,7 @@ typedef void (*kernel_fn)(void);
 
 /* conv */
 
-/* By the operator and the form in which the plan packs its constants, plan/kernels/packing.py. */
+/* By the operator and the form in which the plan packs its constants, plan/kernels/packing*.py. */
 typedef enum {
     CONV_FOURS,
     CONV_SIGNED_FOURS,

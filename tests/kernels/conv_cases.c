@@ -145,7 +145,7 @@ static int32_t widened_together(const cortexm_conv_s8_t *p, int32_t row)
     return rows;
 }
 
-/* Rows of a window that are filled up to sixteens as one, as in plan/kernels/packing.py. */
+/* Rows of a window that are filled up to sixteens as one, as in plan/kernels/packing_mve.py. */
 static int32_t rows_together(const cortexm_conv_s8_t *p, int32_t inputs)
 {
     const int32_t piece = p->kernel_w * inputs;
@@ -914,7 +914,7 @@ typedef enum {
     THREE
 } conv_f32_kind_t;
 
-/* As float_eights in plan/kernels/packing.py, float_beside, float_channels, or float_filled. */
+/* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, or float_filled. */
 static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, conv_f32_kind_t kind)
 {
     const int is_beside = kind == BESIDE || kind == ROWS_BESIDE;

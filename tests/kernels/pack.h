@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constants in the forms that kernels want, as python/cortexm_tools/plan/kernels/packing.py packs them. */
+/* Constants in the forms that kernels want, as python/cortexm_tools/plan/kernels/packing*.py pack them. */
 #ifndef CORTEXM_TESTS_PACK_H
 #define CORTEXM_TESTS_PACK_H
 
@@ -11,7 +11,7 @@ int8_t *pack_sixteens(const int8_t *weight, int32_t outputs, int32_t depth);
 /* As widened_pairs there. */
 int8_t *pack_widened_pairs(const cortexm_conv_s8_t *p, const int8_t *weight);
 
-/* As gemm4 in plan/kernels/packing.py, written the other way round: byte by byte. */
+/* As gemm4 in plan/kernels/packing_mve.py, written the other way round: byte by byte. */
 int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 
 /* The same in blocks of so many channels, as gemm8; in chunks of so many weights, as gemm4_wide. */
@@ -20,18 +20,18 @@ int8_t *pack_gemm_of(int32_t block, int32_t chunk_width, const int8_t *weight, i
 int8_t *pack_gemm4_in(int32_t chunk_width, const int8_t *weight, int32_t channels, int32_t groups,
                       int32_t depth);
 
-/* As tiles and tile_tables in plan/kernels/packing.py. They take over `weight` and `bias`. */
+/* As tiles and tile_tables in plan/kernels/packing_mve.py. They take over `weight` and `bias`. */
 int8_t *pack_tiles(const cortexm_conv_s8_t *p, int8_t *weight);
 int32_t *pack_tile_tables(const cortexm_conv_s8_t *p, int32_t *bias);
 
-/* As fours in plan/kernels/packing.py. */
+/* As fours in plan/kernels/packing_scalar.py. */
 int8_t *pack_fours(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 
-/* As raised and eights in plan/kernels/packing.py. */
+/* As raised and eights in plan/kernels/packing_scalar.py. */
 int8_t *pack_raised(const int8_t *weight, int32_t count);
 int8_t *pack_eights(const int8_t *weight, int32_t channels, int32_t depth);
 
-/* The next five as the functions of their names in plan/kernels/packing.py; bytes that need not be zeros are not. */
+/* The next five as the functions of their names in plan/kernels/packing_dsp.py; bytes that need not be zeros are not. */
 int8_t *pack_twos(const int8_t *weight, int32_t channels, int32_t depth);
 
 int8_t *pack_split_twos(const int8_t *weight, int32_t channels, int32_t depth);
@@ -85,9 +85,9 @@ int8_t right(int8_t shift, int32_t least);
 /* A copy of so many codes. */
 int8_t *copy_of(const int8_t *codes, int32_t count);
 
-/* As tap_pairs in plan/kernels/packing.py. */
+/* As tap_pairs in plan/kernels/packing_dsp.py. */
 int8_t *pack_tap_pairs(const int8_t *weight, int32_t channels, int32_t taps);
-/* As depthwise8 in plan/kernels/packing.py; takes over `weight`. */
+/* As depthwise8 in plan/kernels/packing_mve.py; takes over `weight`. */
 int8_t *pack_depthwise8(int8_t *weight, int32_t channels, int32_t taps);
 /* As depthwise16 there, the same. */
 int8_t *pack_depthwise16(int8_t *weight, int32_t channels, int32_t taps);

@@ -16,7 +16,7 @@
 /*
  * int8: four sums in three words.
  *
- * Weights are packed as "fours" (python/cortexm_tools/plan/kernels/packing.py): outputs in blocks of four, each
+ * Weights are packed as "fours" (python/cortexm_tools/plan/kernels/packing_scalar.py): outputs in blocks of four, each
  * block [k][4] bytes w + 128; up to three outputs that are left follow, [k] bytes each, for
  * cortexm_quads_rest. So four outputs' weights for one input are a word W, and an input times
  * W, W with its bytes reversed, and W with the bytes of each half swapped adds to four sums a, b, c, d
@@ -152,7 +152,7 @@ static inline int32_t cortexm_quads_rest(const int8_t *x, const uint8_t *w, int3
 /*
  * int16: four sums in four words.
  *
- * Weights are packed as "eights" (python/cortexm_tools/plan/kernels/packing.py), w + 128: outputs in
+ * Weights are packed as "eights" (python/cortexm_tools/plan/kernels/packing_scalar.py), w + 128: outputs in
  * blocks of eight, each block [k][8] bytes; up to seven outputs that are left follow, [k] bytes each. So
  * the weights of four outputs for one input are a word a + 2^8 b + 2^16 c + 2^24 d. An input times that
  * word, and times the word shifted to the right by 8, 16 and 24 bits, adds to four sums, which come to

@@ -2,7 +2,7 @@
 /*
  * Dot products of one or two vectors of `depth` codes with four output channels.
  *
- * The plan packs the weights (pack "gemm4", plan/kernels/packing.py): channels in blocks of four, each
+ * The plan packs the weights (pack "gemm4", plan/kernels/packing_mve.py): channels in blocks of four, each
  * block in chunks along the depth; a chunk holds its bytes of channel 0, 1, 2 and 3. The first chunk
  * has `first` = 1 … 16 bytes of each channel, the `chunks` that follow 16: the loop then needs no
  * remainder. One to three channels that are left follow as they are, one after another. The first

@@ -3,7 +3,7 @@
  * gemm_mve.h for int16 codes: dot products of one or two vectors of `depth` of them with four output
  * channels, weights of 8 or 4 bits, sums of 32 bits. The functions have the names of those there.
  *
- * The plan packs the weights (pack "gemm4_wide", plan/kernels/packing.py) as gemm4, but in chunks of 8: a
+ * The plan packs the weights (pack "gemm4_wide", plan/kernels/packing_mve.py) as gemm4, but in chunks of 8: a
  * load extends 8 weights to 16 bits. The first chunk, of `first` = 1 … 8 bytes of each channel, is read in
  * eights: behind the last block there are 8 bytes less `depth`, if that is any.
  *

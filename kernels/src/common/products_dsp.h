@@ -6,7 +6,7 @@
  *
  * 8 bits. The plan packs the weights of two channels a and b together: a word holds them at two
  * inputs k and k + 1 as two 16-bit values 256 * b + (a + 128). The form "twos"
- * (plan/kernels/packing.py) has one pair of channels after another, the last perhaps with zeros for b,
+ * (plan/kernels/packing_dsp.py) has one pair of channels after another, the last perhaps with zeros for b,
  * "pairs" blocks of two pairs with their words in turn; channels that are left of fours follow there,
  * weights w0, w2, w1, w3 in a word.
  *

@@ -7,7 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...ir import Array
-from . import nibbles, packing
+from . import (
+    nibbles,
+    packing,
+    packing_cmsis_nn,
+    packing_dsp,
+    packing_floats,
+    packing_mve,
+    packing_scalar,
+)
 from .packing import Constants, Tables
 
 
@@ -32,19 +40,21 @@ class Form:
 
 FORMS: dict[str, Form] = {
     "": Form(),
-    "column_twos": Form(packing.column_twos, packing.column_twos_size, packing.two_tables),
-    "depthwise16": Form(packing.depthwise16),
-    "depthwise8": Form(packing.depthwise8, packing.depthwise8_size),
-    "widened_pairs": Form(packing.widened_pairs, packing.widened_pairs_size),
-    "eights": Form(packing.eights),
-    "float_beside": Form(packing.float_beside, lambda c: c.weight.size),
-    "float_channels": Form(packing.float_channels, packing.float_channels_size),
-    "float_eights": Form(packing.float_eights, packing.float_eights_size),
-    "float_filled": Form(packing.float_filled, packing.float_filled_size),
-    "fours": Form(packing.fours),
-    "gemm4": Form(packing.gemm4, packing.gemm4_size),
-    "gemm4_wide": Form(packing.gemm4_wide, packing.gemm4_wide_size),
-    "gemm8": Form(packing.gemm8, packing.gemm8_size),
+    "column_twos": Form(
+        packing_dsp.column_twos, packing_dsp.column_twos_size, packing_dsp.two_tables
+    ),
+    "depthwise16": Form(packing_mve.depthwise16),
+    "depthwise8": Form(packing_mve.depthwise8, packing_mve.depthwise8_size),
+    "widened_pairs": Form(packing_dsp.widened_pairs, packing_dsp.widened_pairs_size),
+    "eights": Form(packing_scalar.eights),
+    "float_beside": Form(packing_floats.float_beside, lambda c: c.weight.size),
+    "float_channels": Form(packing_floats.float_channels, packing_floats.float_channels_size),
+    "float_eights": Form(packing_floats.float_eights, packing_floats.float_eights_size),
+    "float_filled": Form(packing_floats.float_filled, packing_floats.float_filled_size),
+    "fours": Form(packing_scalar.fours),
+    "gemm4": Form(packing_mve.gemm4, packing_mve.gemm4_size),
+    "gemm4_wide": Form(packing_mve.gemm4_wide, packing_mve.gemm4_wide_size),
+    "gemm8": Form(packing_mve.gemm8, packing_mve.gemm8_size),
     "nibble_channels": Form(
         nibbles.nibble_channels, nibbles.nibble_channels_size, packing.narrow_plain_bias
     ),
@@ -65,34 +75,42 @@ FORMS: dict[str, Form] = {
     "nibble_tap_fours": Form(nibbles.nibble_tap_fours, nibbles.half_size, packing.narrow),
     "nibble_twos": Form(nibbles.nibble_twos, nibbles.nibble_twos_size, packing.narrow),
     "nibbles": Form(nibbles.nibbles, nibbles.half_size),
-    "nn_channels": Form(tables=packing.nn_channels),
-    "nn_depthwise": Form(packing.nn_depthwise, lambda c: c.weight.size + 3, packing.nn_channels),
-    "nn_nibbles": Form(nibbles.nn_nibbles, nibbles.nn_nibbles_size, packing.nn_channels),
-    "nn_wide": Form(packing.nn_eight_more, lambda c: c.weight.size + 8, packing.nn_wide),
-    "pairs": Form(packing.pairs, packing.all_pairs_size),
-    "phases_gemm4": Form(packing.phases_gemm4, packing.phases_gemm4_size, packing.phase_biases),
+    "nn_channels": Form(tables=packing_cmsis_nn.nn_channels),
+    "nn_depthwise": Form(
+        packing_cmsis_nn.nn_depthwise, lambda c: c.weight.size + 3, packing_cmsis_nn.nn_channels
+    ),
+    "nn_nibbles": Form(nibbles.nn_nibbles, nibbles.nn_nibbles_size, packing_cmsis_nn.nn_channels),
+    "nn_wide": Form(
+        packing_cmsis_nn.nn_eight_more, lambda c: c.weight.size + 8, packing_cmsis_nn.nn_wide
+    ),
+    "pairs": Form(packing_dsp.pairs, packing_dsp.all_pairs_size),
+    "phases_gemm4": Form(
+        packing_mve.phases_gemm4, packing_mve.phases_gemm4_size, packing.phase_biases
+    ),
     "phases_nibble_gemm4": Form(
         nibbles.phases_nibble_gemm4, nibbles.phases_nibble_gemm4_size, packing.narrow_phases
     ),
     "phases_nibble_pairs": Form(
         nibbles.phases_nibble_pairs, nibbles.phases_nibble_pairs_size, packing.narrow_phases
     ),
-    "phases_pairs": Form(packing.phases_pairs, packing.phases_pairs_size, packing.phase_biases),
-    "plain_bias": Form(tables=packing.plain_bias),
-    "raised": Form(packing.raised),
-    "row_sixteens": Form(packing.row_sixteens, packing.row_sixteens_size),
-    "signed_fours": Form(packing.signed_fours),
-    "signed_split_fours": Form(
-        packing.signed_split_fours, packing.signed_split_twos_size, packing.four_tables
+    "phases_pairs": Form(
+        packing_dsp.phases_pairs, packing_dsp.phases_pairs_size, packing.phase_biases
     ),
-    "signed_split_twos": Form(packing.signed_split_twos, packing.signed_split_twos_size),
-    "tap_fours": Form(packing.tap_fours),
-    "tap_pairs": Form(packing.tap_pairs, packing.tap_pairs_size),
-    "sixteens": Form(packing.sixteens, packing.sixteens_size),
-    "split_twos": Form(packing.split_twos, packing.split_twos_size),
-    "tiles": Form(packing.tiles, packing.sixteens_size, packing.tile_tables),
-    "twos": Form(packing.twos, packing.twos_size),
-    "wide_phases_gemm4": Form(packing.wide_phases_gemm4, packing.wide_phases_gemm4_size),
-    "wide_phases_pairs": Form(packing.phases_pairs, packing.phases_pairs_size),
-    "window_rows": Form(packing.window_rows, lambda c: c.weight.size + 1),
+    "plain_bias": Form(tables=packing.plain_bias),
+    "raised": Form(packing_scalar.raised),
+    "row_sixteens": Form(packing_mve.row_sixteens, packing_mve.row_sixteens_size),
+    "signed_fours": Form(packing_scalar.signed_fours),
+    "signed_split_fours": Form(
+        packing_dsp.signed_split_fours, packing_dsp.signed_split_twos_size, packing_dsp.four_tables
+    ),
+    "signed_split_twos": Form(packing_dsp.signed_split_twos, packing_dsp.signed_split_twos_size),
+    "tap_fours": Form(packing_scalar.tap_fours),
+    "tap_pairs": Form(packing_dsp.tap_pairs, packing_dsp.tap_pairs_size),
+    "sixteens": Form(packing_mve.sixteens, packing_mve.sixteens_size),
+    "split_twos": Form(packing_dsp.split_twos, packing_dsp.split_twos_size),
+    "tiles": Form(packing_mve.tiles, packing_mve.sixteens_size, packing_mve.tile_tables),
+    "twos": Form(packing_dsp.twos, packing_dsp.twos_size),
+    "wide_phases_gemm4": Form(packing_mve.wide_phases_gemm4, packing_mve.wide_phases_gemm4_size),
+    "wide_phases_pairs": Form(packing_dsp.phases_pairs, packing_dsp.phases_pairs_size),
+    "window_rows": Form(packing_dsp.window_rows, lambda c: c.weight.size + 1),
 }

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from .facts import Facts
-from .packing import are_rows_apart
+from .packing_mve import are_rows_apart
 
 GATHERED = "cortexm_conv2d_gathered_s8_mve"
 FOLDED = "cortexm_conv2d_folded_s8_mve"

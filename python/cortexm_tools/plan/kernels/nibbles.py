@@ -7,23 +7,19 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import Array
-from .packing import (
-    Constants,
+from .packing import Constants, filled_up, in_blocks, phase_depths, phases_with_taps
+from .packing_dsp import ends_early
+from .packing_mve import (
     behind_gemm4,
     behind_phases_gemm4,
     columns_first,
     depthwise8,
     depthwise8_size,
-    ends_early,
-    filled_up,
-    in_blocks,
     in_chunks,
-    phase_depths,
-    phases_with_taps,
-    tap_fours,
     whole_chunks,
     whole_depth,
 )
+from .packing_scalar import tap_fours
 
 
 def halves(low: Array, high: Array) -> Array:

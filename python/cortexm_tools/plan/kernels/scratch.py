@@ -32,7 +32,7 @@ def _columns(facts: Facts, code: int = 1) -> int:
     column = code * facts["kernel_h"] * facts["in_c"] // facts["groups"]
     together = min(windows_together(facts, column), facts["out_w"]) // 2 * 2
     columns = max(2 * width, (together - 1) * stride + width)
-    # Behind the last window as many as its weights are filled up with (`whole_chunks`, packing.py).
+    # Behind the last window as many as its weights are filled up with (`whole_chunks`, packing_mve.py).
     depth = width * column
     is_filled = code == 1 and width * facts["kernel_h"] > 1
     return int(columns * column + (chunks_filled_up(depth) - depth if is_filled else 0))

@@ -18,7 +18,7 @@ from ...target import Target
 from ..kernels import gathered
 from ..kernels.cmsis_nn import compiled_isa
 from ..kernels.facts import Facts
-from ..kernels.packing import are_float_channels
+from ..kernels.packing_floats import are_float_channels
 from ..kernels.params import check_ranges
 from ..kernels.scratch import SCRATCH
 from ..kernels.table import Kernel, KernelChoice, find_kernel, symbols

@@ -11,7 +11,8 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Array, DType, Op
 from ...ir.fixed_point import wrap32
-from ..kernels.packing import Constants, Tables, are_float_channels, filled_outputs
+from ..kernels.packing import Constants, Tables
+from ..kernels.packing_floats import are_float_channels, filled_outputs
 from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .constants import Weights
