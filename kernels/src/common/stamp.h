@@ -434,8 +434,6 @@
 #undef MULTIPLY_WIDE
 #undef MULTIPLY_WIDE_STEP
 #undef NEAR_ONE_OVER
-#undef NEGATE_15_BITS
-#undef NEGATE_ANY
 #undef NEIGHBOURS
 #undef NEXT
 #undef NEXT4

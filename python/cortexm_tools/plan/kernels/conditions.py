@@ -488,21 +488,21 @@ def _in_registers(facts: Facts) -> bool:
 
 def _few_in_lanes(facts: Facts) -> bool:
     """Columns of two to four elements of int16, which a kernel has in registers."""
-    return bool(2 <= facts["size"] <= 4) and _shifts_15_bits(facts) and _are_divided(facts)
+    return bool(2 <= facts["size"] <= 4) and _shifts_14_bits(facts) and _are_divided(facts)
 
 
 def _few_elements(facts: Facts) -> bool:
     """Columns of so few elements that a kernel keeps what it computes of four of them, and so many that four
     at a time take fewer instructions than one after the other."""
     columns, size = facts["outer"] * facts["inner"], facts["size"]
-    together = 45 + -(-columns // 4) * (56 + 33 * size)
+    together = 39 + -(-columns // 4) * (50 + 31 * size)
     are_faster = together < 27 + columns * (147 + 27 * -(-size // 4))
-    return bool(size <= 40 and are_faster) and _shifts_15_bits(facts) and _are_divided(facts)
+    return bool(size <= 40 and are_faster) and _shifts_14_bits(facts) and _are_divided(facts)
 
 
-def _shifts_15_bits(facts: Facts) -> bool:
-    """A softmax of int16 with exponents whose whole part has 15 bits."""
-    return bool(facts["multiplier"] < 1 << 31)
+def _shifts_14_bits(facts: Facts) -> bool:
+    """A softmax of int16 with exponents whose whole part has 14 bits."""
+    return bool(facts["multiplier"] < 1 << 30)
 
 
 def _are_divided(facts: Facts) -> bool:
