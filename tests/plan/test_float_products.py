@@ -124,6 +124,33 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
     assert kernels(graph, "cortex-m4") == [*own, *others]
 
 
+@pytest.mark.parametrize(
+    ("channels", "size", "order", "window", "op"),
+    [
+        (8, 16, channels_last(4), {}, "conv2d_channels"),
+        (8, 8, channels_last(4), {}, "conv2d"),
+        (3, 16, channels_last(4), {}, "conv2d_channels"),
+        (8, 16, contiguous(4), {}, "conv2d_channels"),
+        (8, 16, contiguous(4), {"stride": 2}, "conv2d"),
+        (8, 16, contiguous(4), {"kernel": 5}, "conv2d"),
+        (72, 7, contiguous(4), {}, "conv2d"),
+        (3, 11, contiguous(4), {}, "conv2d_narrow"),
+    ],
+)
+def test_channels_that_are_groups_have_a_kernel_with_mve(
+    channels: int, size: int, order: tuple[int, ...], window: dict[str, int], op: str
+) -> None:
+    """Side by side, or planes in strips of eight columns; where it saves enough for its code."""
+    kernel, stride = window.get("kernel", 3), window.get("stride", 1)
+    net = FloatNet()
+    x = net.input((1, channels, size, size), F32, order)
+    attrs = ops.FloatConv2d(Window((kernel,) * 2, (stride,) * 2, (kernel // 2,) * 4), channels)
+    out = (size - 1) // stride + 1
+    weight = net.some(channels, 1, kernel, kernel)
+    graph = net.finish(net.add(attrs, [x, weight], (1, channels, out, out), F32, order))
+    assert kernels(graph, "cortex-m55") == [f"{op}_mve"]
+
+
 def test_pixels_of_three_inputs_have_a_kernel() -> None:
     """Where their outputs come in eights and lie beside each other, and there are enough of them."""
     net = FloatNet()
@@ -163,6 +190,7 @@ def test_pixels_of_three_inputs_are_checked(wrong: dict[str, Any]) -> None:
         (2, "cortex-m55", "conv2d_row", "computes a row of pixels only"),
         (2, "cortex-m4", "conv2d_row", "computes a row of pixels only"),
         (2, "cortex-m4", "conv2d_channels", "takes channels that are groups only"),
+        (2, "cortex-m55", "conv2d_channels", "takes channels that are groups only"),
     ],
 )
 def test_what_others_leave_out_needs_the_larger_kernel(

@@ -88,6 +88,7 @@
 #undef APART2
 #undef APART3
 #undef AT
+#undef AT_LAST
 #undef AT_ONCE
 #undef B4
 #undef B8
@@ -148,6 +149,7 @@
 #undef CHUNK_BYTES
 #undef CHUNK_SHIFT
 #undef CLAMP
+#undef CLOBBERED
 #undef CODE
 #undef CODES
 #undef CODE_BITS
@@ -226,6 +228,7 @@
 #undef FINISH_amin
 #undef FINISH_mean
 #undef FINISH_sum
+#undef FIRST
 #undef FIRST0
 #undef FIRST1
 #undef FIRST2
@@ -237,6 +240,7 @@
 #undef FIRST_OF_TWO
 #undef FIRST_ROUND
 #undef FIRST_TAP
+#undef FIRST_VECTOR
 #undef FIVE_COLUMNS
 #undef FOLD
 #undef FOR_ELEMENTS
@@ -260,6 +264,7 @@
 #undef FOUR_OF_THREE
 #undef FOUR_OF_TWO
 #undef FOUR_PIXELS
+#undef FOUR_STARTS
 #undef FOUR_TERMS
 #undef FPU_REGISTERS
 #undef FRACTION
@@ -267,6 +272,9 @@
 #undef FROM
 #undef FURTHER
 #undef GATHER
+#undef GATHERED1
+#undef GATHERED2
+#undef GATHERED4
 #undef GATHER_CODES
 #undef GATHER_TWO
 #undef GATHER_avg_pool2d
@@ -400,6 +408,7 @@
 #undef MAX_SIZE
 #undef MORE_STARTS
 #undef MOST_OF_ONE
+#undef MOST_PIXELS
 #undef MOST_WORDS
 #undef MOST_avg_pool2d
 #undef MOST_avg_pool2d_eights
@@ -446,7 +455,9 @@
 #undef NEXT_ROWS
 #undef NEXT_SHIFT
 #undef NEXT_TERM
+#undef NEXT_WEIGHT
 #undef NINES
+#undef NINE_COLUMNS
 #undef NN_s8
 #undef NN_s8w4
 #undef NORMAL_SUM
@@ -493,6 +504,7 @@
 #undef ONE
 #undef ONES
 #undef ONE_BESIDE
+#undef ONE_CHANNEL
 #undef ONE_OF
 #undef ONE_OF_EIGHT
 #undef ONE_OF_FOUR
@@ -608,6 +620,7 @@
 #undef ROWS_OF_EIGHT
 #undef ROWS_OF_FOUR
 #undef ROWS_OF_TAPS
+#undef ROWS_OF_THREE
 #undef ROW_BYTES
 #undef ROW_OF_CHANNELS
 #undef ROW_OF_FEW
@@ -620,7 +633,12 @@
 #undef SATURATE_s16
 #undef SATURATE_s8
 #undef SCALED
+#undef SCATTER
+#undef SCATTERED1
+#undef SCATTERED2
+#undef SCATTERED4
 #undef SCATTER_FOUR
+#undef SCATTER_LAST
 #undef SCATTER_avg_pool2d
 #undef SCATTER_avg_pool2d_eights
 #undef SCATTER_max_pool2d
@@ -630,6 +648,7 @@
 #undef SECOND2
 #undef SECOND3
 #undef SECOND_FOUR
+#undef SECOND_VECTOR
 #undef SEPARATE
 #undef SEPARATE_BLOCK
 #undef SEVENTH
@@ -692,6 +711,7 @@
 #undef STORE_EIGHT
 #undef STORE_FOUR
 #undef STORE_PIXELS
+#undef STORE_STRIP
 #undef STORE_SUMS
 #undef STORE_SUMS_s16
 #undef STORE_SUMS_s8
@@ -748,6 +768,7 @@
 #undef TERM_OF_ONE
 #undef TERM_OF_TWO
 #undef TEST_QUADS
+#undef THIRD
 #undef THREE
 #undef THREES_BESIDE
 #undef THREES_OF_ONE
@@ -778,6 +799,7 @@
 #undef TWO_OUTPUTS
 #undef TWO_PRODUCTS
 #undef TWO_ROWS
+#undef TWO_STARTS
 #undef TWO_TAPS
 #undef TWO_s16
 #undef TWO_s8

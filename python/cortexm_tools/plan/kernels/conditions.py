@@ -16,6 +16,7 @@ _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
 _MANY_OF_THREE = 576  # sums of three floats, eight of which save some twelve instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
+_WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,100 bytes
 
 
 def _shifts_right(facts: Facts) -> bool:
@@ -117,6 +118,35 @@ def _float_channels(facts: Facts) -> bool:
     are_channels = facts["groups"] == facts["in_c"] == facts["out_c"] >= 2
     outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
     return bool(are_channels and outputs >= _MANY_OF_CHANNELS)
+
+
+def _float_channels_mve(facts: Facts) -> bool:
+    """The same with MVE, for channels that lie side by side, or 3x3 windows a pixel apart, in planes, of at
+    least eight columns of results, no more than a row and a column of which is outside the image. Of four
+    channels and more side by side it saves three instructions for an output, or nine where windows are apart,
+    and more in narrow images, whose borders conv2d computes by themselves; of others 13 to 20."""
+    if not facts["groups"] == facts["in_c"] == facts["out_c"] >= 2:
+        return False
+    saved = max(2 + 50 // facts["out_w"], 9 if facts["stride_w"] > 1 else 0)
+    if facts["in_strides"][1] != 1 or facts["out_strides"][1] != 1:
+        if not _are_strips(facts):
+            return False
+        saved = 13
+    elif facts["groups"] < 4:
+        saved = 20
+    outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+    return bool(outputs * saved >= _WORTH_CHANNELS)
+
+
+def _are_strips(facts: Facts) -> bool:
+    """Whether conv2d_channels_mve computes planes in strips."""
+    is_near = planes.are_squares(facts) and facts["stride_h"] == facts["stride_w"] == 1
+    are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+    is_inside = all(
+        0 <= facts[before] <= 1 and facts[f"out_{side}"] - facts[before] < facts[f"in_{side}"]
+        for before, side in (("pad_top", "h"), ("pad_left", "w"))
+    )
+    return bool(is_near and are_beside and is_inside and facts["out_w"] >= 8)
 
 
 def _vector_columns(facts: Facts) -> bool:
@@ -680,6 +710,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "three_terms": _three_terms,
     "narrow_windows": _narrow_windows,
     "float_channels": _float_channels,
+    "float_channels_mve": _float_channels_mve,
     "few_columns": _few_columns,
     "vector_columns": _vector_columns,
     "vector_rows": _vector_rows,
