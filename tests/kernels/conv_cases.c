@@ -1004,6 +1004,16 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.groups = p.in_c = p.out_c = between(1, 12);
         p.in_w += between(0, 1) * 14;
         p.out_w += between(0, 1) * 12;
+        if (one_in(2)) { /* 3x3 windows a pixel apart, no more than a row and a column of which is outside */
+            p.kernel_h = p.kernel_w = 3;
+            p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
+            p.pad_top = between(0, 1);
+            p.pad_left = between(0, 1);
+            p.in_h += 2;
+            p.in_w += 2;
+            p.out_h = p.in_h + p.pad_top - 1 - between(0, 1);
+            p.out_w = p.in_w + p.pad_left - 1 - between(0, 1);
+        }
     }
     if (rows || (eights && kind != CHANNELS && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;

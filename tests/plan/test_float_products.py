@@ -133,7 +133,8 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
         (8, 16, contiguous(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {"stride": 2}, "conv2d"),
         (8, 16, contiguous(4), {"kernel": 5}, "conv2d"),
-        (72, 7, contiguous(4), {}, "conv2d"),
+        (16, 5, contiguous(4), {}, "conv2d_channels"),
+        (72, 4, contiguous(4), {}, "conv2d"),
         (3, 11, contiguous(4), {}, "conv2d_narrow"),
     ],
 )

@@ -453,6 +453,7 @@
 #undef NEXT_EIGHT
 #undef NEXT_ROW
 #undef NEXT_ROWS
+#undef NEXT_ROW_OF_TAIL
 #undef NEXT_SHIFT
 #undef NEXT_TERM
 #undef NEXT_WEIGHT
@@ -492,6 +493,7 @@
 #undef OF_ONE
 #undef OF_ONE_dsp
 #undef OF_ONE_v7m
+#undef OF_STRIP
 #undef OF_TWO
 #undef OF_TWO_dsp
 #undef OF_TWO_v7m
@@ -711,10 +713,10 @@
 #undef STORE_EIGHT
 #undef STORE_FOUR
 #undef STORE_PIXELS
-#undef STORE_STRIP
 #undef STORE_SUMS
 #undef STORE_SUMS_s16
 #undef STORE_SUMS_s8
+#undef STORE_TAIL
 #undef STORE_avg_pool2d
 #undef STORE_avg_pool2d_eights
 #undef STORE_max_pool2d
@@ -734,6 +736,7 @@
 #undef SUM_s16
 #undef SUM_s8
 #undef TABLE
+#undef TAIL
 #undef TAKE
 #undef TAKEN
 #undef TAKEN_TOGETHER
