@@ -905,6 +905,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t any_kind, in
 typedef enum {
     PLAIN,
     TRANSPOSED,
+    ONE,
     BESIDE,
     EIGHTS,
     FEW_GROUPS,
@@ -970,7 +971,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     float *weight;
     float *bias;
     float *packed;
-    float *(*const some)(int32_t) = eights ? reals : terms;
+    float *(*const some)(int32_t) = kind >= ONE ? reals : terms;
     outputs_t o;
 
     p.batches = between(1, 2);
@@ -1030,12 +1031,25 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_c = 8 * between(1, 3);
         p.in_w = ++p.out_w;
     }
+    if (kind == ONE) { /* three columns, of which the first one and the last one may lie outside the image */
+        p.groups = p.in_c = p.dilation_w = 1;
+        p.out_c = between(4, 13);
+        p.kernel_w = 3;
+        p.pad_left = between(0, 1);
+        p.out_w = between(4, 20);
+        p.in_w = (p.out_w - 1) * p.stride_w + 2 - p.pad_left + between(0, 3);
+    }
     p.bias_stride = between(0, 1);
     p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (rows) { /* the terms of a pixel lie side by side */
+    if (kind == ONE) { /* rows with a gap between them or none */
+        p.in_strides[3] = 1;
+        p.in_strides[2] = p.in_w + between(0, 2);
+        p.in_strides[0] = p.in_h * p.in_strides[2];
+        in_size = p.batches * p.in_strides[0];
+    } else if (rows) { /* the terms of a pixel lie side by side */
         p.in_strides[1] = 1;
         p.in_strides[3] = p.in_c;
         if (kind != ROWS) { /* and so do its outputs; of three inputs with a gap between pixels or none */
@@ -1095,6 +1109,11 @@ int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_row_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, ROWS_BESIDE);
+}
+
+int conv2d_one_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, ONE);
 }
 
 int conv2d_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -152,6 +152,35 @@ def test_channels_that_are_groups_have_a_kernel_with_mve(
     assert kernels(graph, "cortex-m55") == [f"{op}_mve"]
 
 
+def test_images_of_one_input_have_a_kernel() -> None:
+    """Where windows are three columns, for four outputs or more, and there are enough of them."""
+    net = FloatNet()
+    wide = {"kernel": (3, 5)}, {"kernel": (4, 3)}, {"in_c": 2}
+    graph = net.finish(
+        *(net.image(out_c, 1, sides) for out_c, sides in ((4, (16, 16)), (5, (1, 205)))),
+        *(net.image(out_c, 1, sides) for out_c, sides in ((3, (20, 20)), (4, (16, 15)))),
+        *(net.image(**{"out_c": 4, "in_c": 1, "sides": (16, 16)} | each) for each in wide),
+    )
+    own, others = ["conv2d_one_mve"] * 2, ["conv2d_mve"] * 5
+    assert kernels(graph, "cortex-m55") == [*own, *others]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_c": 3}, {"in_c": 2}, {"out_w": 3}, {"dilation_w": 2}, {"pad_left": 2}, {"filled": 1}]
+    + [{"kernel_w": 4}, {"kernel_h": 4}, {"in_w": 14}, {"in_strides": (512, 512, 32, 2)}],
+)
+def test_images_of_one_input_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    plan = make_plan(net.finish(net.image(8, 1, (16, 16))), Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes one input"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
 def test_pixels_of_three_inputs_have_a_kernel() -> None:
     """Where their outputs come in eights and lie beside each other, and there are enough of them."""
     net = FloatNet()
@@ -366,7 +395,11 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
     outs += [net.image(out_c, sides=(5, 7)) for out_c in (2, 3, 7, 13)]
     outs += [net.image(12, 4, (4, 17), groups=groups) for groups in (1, 2)]
     outs += [net.image(9, 1, (9, 11), kernel) for kernel in ((5, 5), (1, 4), (10, 2))]
-    outs += [net.image(5, 5, (6, 11), groups=5)]
+    outs += [
+        net.image(5, 5, (6, 11), groups=5),
+        net.image(9, 1, (11, 13)),
+        net.image(4, 1, (1, 300)),
+    ]
     outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 24))]
     graphs = [net.finish(*outs), alone.finish(*(alone.layer(*each) for each in rows))]
     random = np.random.default_rng(1)

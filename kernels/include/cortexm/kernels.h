@@ -369,6 +369,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_channels_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_row_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_dsp);
+CORTEXM_CONV_F32(cortexm_conv2d_one_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_three_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_row_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_narrow_f32_mve);

@@ -160,6 +160,7 @@
 #undef COLUMNS
 #undef COLUMNS_OF
 #undef COLUMNS_OR
+#undef COLUMN_OF_FOUR
 #undef COLUMN_OF_SIX
 #undef CONSTANT
 #undef CONSTANTS
@@ -186,8 +187,10 @@
 #undef EACH_OF_FOUR_BIASES
 #undef EACH_TERM
 #undef EDGED
+#undef EDGED_ROW_OF_FOUR
 #undef EDGED_STRIDE1
 #undef EDGED_STRIDE2
+#undef EDGE_OF_FOUR
 #undef EIGHTS
 #undef EIGHTS_OF_COLUMNS
 #undef EIGHT_APART
@@ -457,6 +460,7 @@
 #undef NEXT_SHIFT
 #undef NEXT_TERM
 #undef NEXT_WEIGHT
+#undef NEXT_WEIGHTS
 #undef NINES
 #undef NINE_COLUMNS
 #undef NN_s8
@@ -626,10 +630,12 @@
 #undef ROW_BYTES
 #undef ROW_OF_CHANNELS
 #undef ROW_OF_FEW
+#undef ROW_OF_FOUR
 #undef ROW_OF_ONE
 #undef ROW_STRIDE
 #undef RUN
 #undef RUN_BYTES
+#undef RUN_OF_FOUR
 #undef RUN_STEPS
 #undef SATURATE
 #undef SATURATE_s16

@@ -234,6 +234,11 @@ def check_fours(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} computes a row of pixels only", where=str(step.op.layer)
             )
+        if op == "conv2d_one" and not _is_one(call):
+            raise CortexMError(
+                f"{call.kernel.symbol} takes one input, and windows of three columns for four pixels or more",
+                where=str(step.op.layer),
+            )
         if op == "conv2d_three" and not _are_threes(call):
             raise CortexMError(
                 f"{call.kernel.symbol} takes a row of three inputs a pixel, and eights of outputs",
@@ -253,6 +258,19 @@ def _is_row(call: Call) -> bool:
         and (fields["out_w"] - 1) * fields["stride_w"] < fields["in_w"]
         and all(isinstance(strides, tuple) and strides[1] == 1 for strides in beside)
     )
+
+
+def _is_one(call: Call) -> bool:
+    """Whether a convolution of floats has one input, windows of three columns side by side and of three rows
+    at most, of which one column at either end may lie outside the image, with four pixels and outputs."""
+    fields, steps = call.int_fields, dict(call.fields)["in_strides"]
+    assert isinstance(steps, tuple)
+    are_ones = all(fields.get(name, 1) == 1 for name in ("in_c", "groups", "dilation_w"))
+    is_window = fields["kernel_w"] == 3 and fields["kernel_h"] <= 3
+    pad = fields.get("pad_left", 0)
+    beyond = (fields["out_w"] - 1) * fields["stride_w"] + 3 - pad - fields["in_w"]
+    are_fours = fields["out_w"] >= 4 and fields["out_c"] >= 4 and not fields.get("filled", 0)
+    return are_ones and steps[3] == 1 and is_window and pad in (0, 1) and beyond <= 1 and are_fours
 
 
 def _are_threes(call: Call) -> bool:

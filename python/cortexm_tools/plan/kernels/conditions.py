@@ -13,6 +13,9 @@ from .facts import Facts, is_pointwise, pooled_row, shares_columns, tile_row
 _MANY_CODES = 250_000  # products
 _MANY_VALUES = 128  # of floats, of which a function of one saves some four instructions each
 _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
+_MANY_OF_ONE = (
+    1024  # sums of windows of one float a pixel, eight of which save some sixteen instructions
+)
 _MANY_OF_THREE = 576  # sums of three floats, eight of which save some twelve instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
@@ -91,6 +94,25 @@ def _rows_pay(facts: Facts) -> bool:
     are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
     is_row = are_beside and is_inside and all(facts[name] == 1 for name in ones)
     return bool(facts.get("rows_pay", False) and is_row)
+
+
+def _one_input(facts: Facts) -> bool:
+    """A convolution of floats of one input whose windows are three columns, side by side, and three rows or
+    fewer, of which one column at most lies outside the image at either end; with four pixels or more in a row
+    and four outputs, and so many of these that the kernel for them saves two instructions for a byte."""
+    is_one = (
+        facts["in_c"]
+        == facts["groups"]
+        == facts.get("dilation_w", 1)
+        == facts["in_strides"][3]
+        == 1
+    )
+    pad = facts.get("pad_left", 0)
+    is_window = facts["kernel_w"] == 3 and facts["kernel_h"] <= 3 and 0 <= pad <= 1
+    beyond = (facts["out_w"] - 1) * facts["stride_w"] + 3 - pad - facts["in_w"]
+    are_fours = facts["out_w"] >= 4 and facts["out_c"] >= 4
+    outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["out_c"]
+    return bool(is_one and is_window and beyond <= 1 and are_fours and outputs >= _MANY_OF_ONE)
 
 
 def _three_terms(facts: Facts) -> bool:
@@ -707,6 +729,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "undilated": _undilated,
     "few_rows_alone": _few_rows_alone,
     "rows_pay": _rows_pay,
+    "one_input": _one_input,
     "three_terms": _three_terms,
     "narrow_windows": _narrow_windows,
     "float_channels": _float_channels,
