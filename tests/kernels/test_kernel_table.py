@@ -32,7 +32,9 @@ def test_table_lists_every_kernel_once_and_every_file() -> None:
 
 
 def test_a_reader_has_at_most_110_files() -> None:
-    assert sum(file.is_file() for file in KERNELS.rglob("*")) <= 110
+    """Beside the two that hold recorded numbers."""
+    recorded = {KERNELS / "code_sizes.json", KERNELS / "cmsis_nn.json"}
+    assert len({file for file in KERNELS.rglob("*") if file.is_file()} - recorded) <= 110
 
 
 def test_every_operator_is_of_one_of_the_families() -> None:
