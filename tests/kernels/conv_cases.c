@@ -910,12 +910,14 @@ typedef enum {
     EIGHTS,
     FEW_GROUPS,
     CHANNELS,
+    CHANNEL_FOURS,
     ROWS,
     ROWS_BESIDE,
     THREE
 } conv_f32_kind_t;
 
-/* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, or float_filled. */
+/* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, float_channel_fours, or
+ * float_filled. */
 static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, conv_f32_kind_t kind)
 {
     const int is_beside = kind == BESIDE || kind == ROWS_BESIDE;
@@ -923,7 +925,7 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, co
     const int32_t group_out = p->out_c / p->groups;
     const int are_apart = p->in_strides[1] != 1 || p->out_strides[1] != 1;
     const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1 && !is_beside &&
-                             !(kind == CHANNELS && are_apart);
+                             !((kind == CHANNELS || kind == CHANNEL_FOURS) && are_apart);
     float *const packed = malloc((size_t)((p->out_c + 3 * p->groups) * depth) * sizeof *packed);
     float *to = packed;
 
@@ -961,6 +963,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
 {
     const int transposed = kind == TRANSPOSED;
     const int eights = kind >= BESIDE;
+    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS;
     const int rows = kind >= ROWS;
     cortexm_conv_f32_t p;
     int32_t in_size;
@@ -1001,7 +1004,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.kernel_h = p.kernel_w = 1;
         p.in_c = p.groups * between(1, 70);
     }
-    if (kind == CHANNELS) { /* each a group; rows of fewer than four pixels and of more than eight */
+    if (are_channels) { /* each a group; rows of fewer than four pixels and of more than eight */
         p.groups = p.in_c = p.out_c = between(1, 12);
         p.in_w += between(0, 1) * 14;
         p.out_w += between(0, 1) * 12;
@@ -1016,7 +1019,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
             p.out_w = p.in_w + p.pad_left - 1 - between(0, 1);
         }
     }
-    if (rows || (eights && kind != CHANNELS && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
+    if (rows || (eights && !are_channels && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
         p.pad_top = p.pad_left = 0;
         p.in_c = between(1, 70);
@@ -1094,6 +1097,11 @@ int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS);
+}
+
+int conv2d_channel_fours_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNEL_FOURS);
 }
 
 int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -500,7 +500,7 @@
     K(depthwise_conv2d_s16, mve, depthwise8_s16_case)                                              \
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
-    K(conv2d_channels_f32, mve, conv2d_channels_f32_case)                                          \
+    K(conv2d_channels_f32, mve, conv2d_channel_fours_f32_case)                                     \
     K(conv2d_one_f32, mve, conv2d_one_f32_case)                                                    \
     K(conv2d_three_f32, mve, conv2d_three_f32_case)                                                \
     K(conv2d_row_f32, mve, conv2d_row_f32_case)                                                    \

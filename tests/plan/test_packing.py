@@ -532,6 +532,10 @@ def test_channels_that_are_groups_lie_side_by_side() -> None:
         constants = Constants(weight, np.zeros(0, np.float32), groups=channels)
         assert FORMS["float_channels"].weights(constants).tolist() == values
         assert FORMS["float_channels"].size(constants) == len(values)
+    weight = np.arange(6, dtype=np.float32).reshape(6, 1, 1, 1)
+    six = Constants(weight, np.zeros(0, np.float32), groups=6)
+    assert FORMS["float_channel_fours"].weights(six).tolist() == [0, 1, 2, 3, 2, 3, 4, 5]
+    assert FORMS["float_channel_fours"].size(six) == 8
 
 
 def test_floats_are_filled_up_with_the_last_output() -> None:

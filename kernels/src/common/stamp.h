@@ -352,6 +352,7 @@
 #undef LAST_TAP
 #undef LATER_BYTES
 #undef LATER_QUADS
+#undef LEAST_OF_FOUR
 #undef LEAST_PIECE
 #undef LEAST_PIECE_scalar
 #undef LEAST_PIECE_v7m

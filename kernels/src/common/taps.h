@@ -639,8 +639,9 @@ static inline void cortexm_row_f32(const cortexm_conv_f32_t *p, const float *in,
 
 /*
  * Convolutions of floats whose channels are groups of one output, for any memory layout. Channels that lie side by
- * side are computed four at a time, whose weights the plan puts side by side, too (pack "float_channels",
- * plan/kernels/packing.py); others, and one or two that are left, one after the other. A block of pixels goes down the
+ * side are computed four at a time, whose weights the plan puts side by side, too (packs "float_channels"
+ * and "float_channel_fours", plan/kernels/packing.py); others, and fewer than LEAST_OF_FOUR that are left, one after
+ * the other. A block of pixels goes down the
  * rows whose windows have the same taps inside the image. The file that includes this defines MOST_PIXELS of one
  * channel in a block, and the functions that are declared here.
  */
@@ -683,7 +684,7 @@ static void compute(block_t *block, int32_t channels, int32_t pixels, int32_t sh
  * beside the image. */
 static inline int32_t has_borders(const cortexm_conv_f32_t *p);
 
-/* Whether channels are computed four at a time, but for one or two that are left. */
+/* Whether channels are computed four at a time, but for few that are left. */
 static inline int32_t are_fours(const cortexm_conv_f32_t *p)
 {
     return p->in_strides[1] == 1 && p->out_strides[1] == 1 && p->groups >= 4;
@@ -740,7 +741,7 @@ static void channels_of(const cortexm_conv_f32_t *p, block_t *block, const run_t
         int32_t first = c;
 
         channels = 1;
-        if (are_fours(p) && left >= 3) {
+        if (are_fours(p) && left >= LEAST_OF_FOUR) {
             channels = 4;
             first = cortexm_min(c, p->groups - 4);
         }

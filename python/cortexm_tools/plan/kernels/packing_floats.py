@@ -50,6 +50,22 @@ def float_channels_size(constants: Constants) -> int:
     return weight.size + (groups > 3 and groups % 4 == 3) * (weight.size // groups)
 
 
+def float_channel_fours(constants: Constants) -> Array:
+    """float32, of groups of one channel and one output: four side by side for each tap, the last ones
+    may begin among those before them; up to three as they are."""
+    rows, groups = constants.weight.reshape(constants.groups, -1), constants.groups
+    if groups < 4:
+        return rows.reshape(-1)
+    firsts = [min(first, groups - 4) for first in range(0, groups, 4)]
+    return np.concatenate([rows[first : first + 4].T.reshape(-1) for first in firsts])
+
+
+def float_channel_fours_size(constants: Constants) -> int:
+    """The weights of float_channel_fours, by number."""
+    weight, groups = constants.weight, constants.groups
+    return int(weight.size + (groups > 3) * (-groups % 4) * (weight.size // groups))
+
+
 def float_filled(constants: Constants) -> Array:
     """float32: eight outputs of a group side by side for each input, then those that are left, up to four or
     eight, filled up with the last one."""

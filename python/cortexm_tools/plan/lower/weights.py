@@ -175,7 +175,7 @@ def _are_planes(kernel: Kernel, fields: dict[str, Field]) -> bool:
     all of a pixel lie side by side."""
     channels = [dict(fields)[f"{side}_strides"] for side in ("in", "out")]
     are_beside = all(isinstance(steps, tuple) and steps[1] == 1 for steps in channels)
-    return kernel.pack == "float_channels" and not are_beside
+    return kernel.pack in ("float_channels", "float_channel_fours") and not are_beside
 
 
 def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
