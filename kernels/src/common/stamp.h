@@ -531,8 +531,9 @@
 #undef OUTPUT
 #undef PADDING
 #undef PAIRS
+#undef PAIRS_APART
 #undef PAIRS_BESIDE
-#undef PAIRS_OF_BOTH
+#undef PAIRS_OF_ALL
 #undef PAIRS_OF_ROWS
 #undef PAIRS_STRIDE1
 #undef PAIRS_STRIDE2
