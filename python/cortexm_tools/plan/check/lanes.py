@@ -36,7 +36,10 @@ def _is_its_box(f: Mapping[str, Any], size: int) -> bool:
         outer.append((f["runs"], f["in_run"], f["out_run"]))
     if len(outer) - (f["runs"] != 1) != f["outer_rank"] or box[: len(outer)] != outer:
         return False
-    return _moves(f, size, box[len(outer) :])
+    inside = box[len(outer) :]
+    while len(inside) > 1 and inside[0][0] == 1:  # a single run, or row
+        inside = inside[1:]
+    return _moves(f, size, inside)
 
 
 def _moves(f: Mapping[str, Any], size: int, inside: list[tuple[int, int, int]]) -> bool:
