@@ -24,12 +24,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cortexm_tools.errors import CortexMError, did_you_mean
+from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Rescale, channels_last, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.norms import RealNorm
 
-from benchmarks.sweep import ALL_CPUS, counted
+from benchmarks.sweep import ALL_CPUS, counted, kinds_in
 from tests.support.graphs import Net
 
 # Instructions for a product or an element. A core without an FPU or MVE has the M4's.
@@ -218,11 +218,8 @@ def main(arguments: Sequence[str]) -> int:
     some = items()
     try:
         if args.kinds:
-            for word in args.kinds.split(","):
-                if word not in LIMITS:
-                    hint = did_you_mean(word, list(LIMITS))
-                    raise CortexMError(f"{word!r} is not a kind of operator", hint=hint)
-            some = [item for item in some if item.kind in args.kinds.split(",")]
+            wanted = kinds_in(args.kinds, list(LIMITS))
+            some = [item for item in some if item.kind in wanted]
         for cpu in args.cpus:
             table = list(zip(some, measure(some, cpu), strict=True))
             limits = {kind: pair[cpu != "cortex-m55"] for kind, pair in LIMITS.items()}

@@ -448,6 +448,20 @@ def rows(found: dict[Layer, Cost], some: Sequence[Layer]) -> list[tuple[str, flo
     return lines
 
 
+def kinds_in(words: str, kinds: Sequence[str]) -> list[str]:
+    """Those that `words` names, separated by commas.
+
+    Raises:
+        CortexMError: it names another one.
+    """
+    wanted = words.split(",")
+    for word in wanted:
+        if word not in kinds:
+            hint = did_you_mean(word, kinds)
+            raise CortexMError(f"{word!r} is not a kind of operator", hint=hint)
+    return wanted
+
+
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cpus", nargs="+", default=CPUS, choices=ALL_CPUS)
@@ -457,12 +471,8 @@ def main(arguments: Sequence[str]) -> int:
     some = layers()
     try:
         if args.kinds:
-            kinds = sorted({layer.kind for layer in some})
-            for word in args.kinds.split(","):
-                if word not in kinds:
-                    hint = did_you_mean(word, kinds)
-                    raise CortexMError(f"{word!r} is not a kind of layer", hint=hint)
-            some = [layer for layer in some if layer.kind in args.kinds.split(",")]
+            wanted = kinds_in(args.kinds, sorted({layer.kind for layer in some}))
+            some = [layer for layer in some if layer.kind in wanted]
         for cpu in args.cpus:
             table = rows(sweep_all(some, cpu), some)
             marked = [line for line, times in table if times > MOST]

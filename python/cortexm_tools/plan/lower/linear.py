@@ -251,17 +251,24 @@ def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call
         pixels = _float_pixels(rows, inner, cols, has_bias)
         return [float_call(select, op, "conv2d", pixels, rows * cols * inner)]
     fields: dict[str, Field] = {
+        **_rows_of(rows, inner, cols),
+        "b_inner_stride": strides(weight)[1],
+        "b_col_stride": strides(weight)[0],
+        "bias_col_stride": int(has_bias),
+    }
+    return _matmul_call(select, op, fields, has_bias, rows * cols * inner)
+
+
+def _rows_of(rows: int, inner: int, cols: int) -> dict[str, Field]:
+    """A linear layer as a product of matrices, but for where its weights and biases lie."""
+    return {
         "batches": 1,
         "rows": rows,
         "cols": cols,
         "inner": inner,
         "a_row_stride": inner,
         "a_inner_stride": 1,
-        "b_inner_stride": strides(weight)[1],
-        "b_col_stride": strides(weight)[0],
-        "bias_col_stride": int(has_bias),
     }
-    return _matmul_call(select, op, fields, has_bias, rows * cols * inner)
 
 
 ROWS_IN_LANES = "float_rows"
@@ -307,12 +314,7 @@ def _lanes_of_rows(select: Selector, op: Op, has_bias: bool) -> list[Call]:
     cols, inner = weight.shape
     rows = x.numel // inner
     fields: dict[str, Field] = {
-        "batches": 1,
-        "rows": rows,
-        "cols": cols,
-        "inner": inner,
-        "a_row_stride": inner,
-        "a_inner_stride": 1,
+        **_rows_of(rows, inner, cols),
         "b_inner_stride": cols,
         "b_col_stride": 1,
         "bias_row_stride": 0,
