@@ -15,16 +15,16 @@ HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 # Operators without a kernel
 
 What a model computes is first said in operators that have kernels ([kernels.md](kernels.md)).
-ExecuTorch divides PyTorch's operators into its core set, and `python/cortexm_tools/frontend/rewrites/`
-writes others in operators that stay in int8: variances and norms, distances, losses, paddings of
-every mode, `roll`, `diff`, `unfold`, `einsum`, `tensordot`, `one_hot`, `prod`, `logsumexp`, adaptive
-pools, linear and bicubic interpolation, convolutions, pools and batch normalization of volumes
-(`Conv3d`, as images whose channels are those of several planes), products with constant matrices on
-either side, convolutions whose kernels are computed (a template that is searched for, kernels that
-the input chooses), triangles and diagonals of matrices, bilinear and recurrent layers, layer, group,
-instance, RMS and local response norms, `grid_sample` at places that are constant (four pixels and
-their weights for each of the result). Where the places are computed, `grid_sample` and `affine_grid`
-are float32.
+ExecuTorch divides PyTorch's operators into its core set, and
+`python/cortexm_tools/frontend/rewrites/` writes others in operators that stay in int8: variances
+and norms, distances, losses, paddings of every mode, `roll`, `diff`, `unfold`, `einsum`,
+`tensordot`, `one_hot`, `prod`, `logsumexp`, `log_softmax`, adaptive pools, linear and bicubic
+interpolation, convolutions, pools and batch normalization of volumes (`Conv3d`, as images whose
+channels are those of several planes), products with constant matrices on either side, convolutions
+whose kernels are computed (a template that is searched for, kernels that the input chooses),
+triangles and diagonals of matrices, bilinear and recurrent layers, layer, group, instance, RMS and
+local response norms, `grid_sample` at places that are constant (four pixels and their weights for
+each of the result). Where the places are computed, `grid_sample` and `affine_grid` are float32.
 
 What is left ends the build with the line that calls it, the name of the call, and the advice below.
 The advice on operators that are not listed: {fallback}.

@@ -18,8 +18,8 @@ from torch import nn
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.lower.lower import Lowered, lower
 from cortexm_tools.frontend.quiet import import_executorch
-from cortexm_tools.frontend.rewrites.decompose import decompose, decompose_floats
-from cortexm_tools.frontend.rewrites.formulas import FLOAT_FORMULAS, FORMULAS
+from cortexm_tools.frontend.rewrites.decompose import decompose, decompose_coded, decompose_floats
+from cortexm_tools.frontend.rewrites.formulas import CODED_FORMULAS, FLOAT_FORMULAS, FORMULAS
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.ir.types import DType
 from cortexm_tools.ir.windows import runs_of
@@ -126,6 +126,9 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "kronecker": (lambda x: torch.kron(x[:2, :3], x[2:, :4]), MATRIX, 25),
     "chain": (lambda x: torch.linalg.multi_dot([x, WINDOWS.T, WINDOWS, x.T]), MATRIX, 20),
     "log_sum": (lambda x: torch.logsumexp(x, 1), MATRIX, 25),
+    "log_shares": (lambda x: F.log_softmax(x, 1), MATRIX, 28),
+    "log_shares_of_channels": (lambda x: F.log_softmax(x, dim=1), IMAGE, 25),
+    "log_of_shares": (lambda x: torch.log(torch.softmax(3.0 * x, -1)), MATRIX, 28),
     "log_add": (lambda x: torch.logaddexp(x, x.flip([1])), MATRIX, 25),
     "length": (lambda x: torch.hypot(x, x.flip([1])), MATRIX, 25),
     "triangles": (lambda x: x.tril(1) + torch.triu(x, -1), MATRIX, 28),
@@ -212,12 +215,14 @@ def test_same_values() -> None:
         check_guards=False
     )
     decompose(graph)
+    decompose_coded(graph, lambda call: "int8")
     decompose_floats(graph)
     # Zeros around an image, which LocalResponseNorm wants, have a kernel.
     zeros = {
         n for n in graph.graph.nodes if n.target is torch.ops.aten.pad.default and len(n.args) == 2
     }
-    left = {node.target for node in {*graph.graph.nodes} - zeros} & {*FORMULAS, *FLOAT_FORMULAS}
+    formulas = {*FORMULAS, *CODED_FORMULAS, *FLOAT_FORMULAS}
+    left = {node.target for node in {*graph.graph.nodes} - zeros} & formulas
     assert not left
     for sample in (loaded.calibration or ())[:2]:
         with torch.no_grad():

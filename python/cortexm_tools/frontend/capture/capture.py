@@ -25,6 +25,7 @@ from ..origin.layers import module_path
 from ..origin.places import first_line, where_of_error
 from ..rewrites import (
     decompose,
+    decompose_coded,
     decompose_unary,
     fold_constants,
     fold_into_convolutions,
@@ -137,6 +138,7 @@ def capture(
     check_real(graph.graph, loaded)
     decompose(graph)
     if rewritten:
+        decompose_coded(graph, precision_of_call)
         rewrite(graph, precision_of_call)
     spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)
     sample = (*loaded.example_inputs, *(state.initial for state in states))

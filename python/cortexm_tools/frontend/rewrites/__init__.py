@@ -30,7 +30,7 @@ from . import (
 from .builder import Builder, Table
 from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
-from .decompose import decompose, decompose_floats, decompose_unary
+from .decompose import decompose, decompose_coded, decompose_floats, decompose_unary
 from .masks import outside_place
 from .normalization import fold_into_convolutions
 from .signs import move_signs
@@ -40,6 +40,7 @@ from .written_norms import name_norms
 __all__ = [
     "REWRITES",
     "decompose",
+    "decompose_coded",
     "decompose_floats",
     "decompose_unary",
     "fold_constants",

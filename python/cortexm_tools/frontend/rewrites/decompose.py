@@ -21,8 +21,10 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from .algebra import COMPUTED_KERNELS
 from .builder import Builder
 from .constants import fold_constants
-from .formulas import DIVIDED, FLOAT_FORMULAS, FORMULAS, OF_INDICES, Formula
+from .formulas import CODED_FORMULAS, DIVIDED, FLOAT_FORMULAS, FORMULAS, OF_INDICES, Formula
 from .unary import STAND_IN, apply_steps
+
+_aten: Any = torch.ops.aten
 
 # A formula may have another one's operator.
 _MAX_ROUNDS = 4
@@ -49,6 +51,20 @@ def _of_an_input(value: Any) -> bool:
         behind += set(node.all_input_nodes) - seen
         seen.update(node.all_input_nodes)
     return False
+
+
+def decompose_coded(module: GraphModule, precision_of: Callable[[Node], object]) -> None:
+    """Replace the calls in CODED_FORMULAS that are not to compute in float, in place. The logarithm of a
+    softmax is one of them: codes of small shares tell little of their logarithms.
+
+    Args:
+        precision_of: of a call; None for float.
+    """
+    for log in module.graph.find_nodes(op="call_function", target=_aten.log.default):
+        shares: Any = log.args[0]
+        if shares.target is _aten.softmax.int:
+            log.target, log.args, log.kwargs = _aten.log_softmax.int, shares.args, shares.kwargs
+    _replace(module, CODED_FORMULAS, lambda call: precision_of(call) is not None)
 
 
 def decompose_floats(module: GraphModule) -> bool:

@@ -284,6 +284,15 @@ def _log_sum_exp(self: Tensor, dim: Any, keepdim: bool) -> Tensor:
     return torch.log(total) + (largest if keepdim else largest.reshape(total.shape))
 
 
+def _log_softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor | None:
+    """Each element less what all of its row have in common. The largest one's result is the logarithm of the
+    largest share, which has the finest codes of its row."""
+    if dtype not in (None, torch.float32) or self.dim() == 0:
+        return None
+    share = torch.amax(torch.softmax(self, dim), [dim], True)
+    return self + (torch.log(share) - torch.amax(self, [dim], True))
+
+
 def _log_add_exp(self: Tensor, other: Tensor) -> Tensor:
     below = torch.nn.functional.softplus(-torch.abs(self - other))
     return torch.maximum(self, other) + below
@@ -379,3 +388,6 @@ OF_INDICES = {_aten.one_hot.default}
 DIVIDED = algebra.DIVIDED
 
 FLOAT_FORMULAS = movement.FLOAT_FORMULAS
+
+CODED_FORMULAS: dict[Any, Formula] = {_aten.log_softmax.int: _log_softmax}
+"""Those of operators that have a kernel for floats and none for codes."""
