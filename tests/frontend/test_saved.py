@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
 
 from cortexm_tools.api import compile_model
 from cortexm_tools.errors import CortexMError
+from cortexm_tools.frontend.load.given import given_module
+from cortexm_tools.frontend.quantize.given import is_quantized, take_scales
 from cortexm_tools.frontend.quiet import import_executorch, quiet
 from cortexm_tools.options.precision import INT8, Quantization, parse_quantization
 from cortexm_tools.program import Program, load_program
@@ -100,6 +103,126 @@ def test_quantized_before(tmp_path: Path) -> None:
     assert float((torch.from_numpy(got) - want).abs().max()) < step
     with pytest.raises(CortexMError, match="quantized already: its precision cannot be chosen"):
         lowered(path, parse_quantization("a16w8", ""))
+
+
+class Images(nn.Module):
+    """Convolutions with batch norms, a sum, and functions that only this quantizer has codes for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem, self.norm = nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8)
+        self.depth, self.norm2 = nn.Conv2d(8, 8, 3, 1, 1, groups=8, bias=False), nn.BatchNorm2d(8)
+        self.last = nn.Linear(8, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = functional.relu6(self.norm(self.stem(x)))
+        x = x + functional.relu(self.norm2(self.depth(x)))
+        scores: torch.Tensor = self.last(functional.adaptive_avg_pool2d(x, 1).flatten(1))
+        return functional.silu(scores).softmax(1)
+
+
+def trained(images: torch.Tensor) -> nn.Module:
+    """As ExecuTorch's documentation trains with simulated codes, by its quantizer for another backend."""
+    import_executorch()
+    from executorch.backends.xnnpack.quantizer import xnnpack_quantizer as xnnpack
+    from torchao.quantization.pt2e import move_exported_model_to_eval
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_qat_pt2e
+
+    torch.manual_seed(0)
+    config = xnnpack.get_symmetric_quantization_config(is_per_channel=True, is_qat=True)
+    with quiet():
+        graph = torch.export.export(Images().train(), (images,)).module(check_guards=False)
+        graph = prepare_qat_pt2e(graph, xnnpack.XNNPACKQuantizer().set_global(config))
+        steps = torch.optim.SGD(graph.parameters(), 0.05)
+        for _ in range(4):
+            steps.zero_grad()
+            (graph(images + 0.1 * torch.randn(images.shape))[:, 0] - 1).square().mean().backward()
+            steps.step()
+        move_exported_model_to_eval(graph)
+        converted: nn.Module = convert_pt2e(graph)
+    return converted
+
+
+def test_quantized_for_another_backend(tmp_path: Path) -> None:
+    """Its scales and its weights' codes, in the operators of this one; what it left in float, in int8."""
+    images = torch.linspace(-2, 2, 4 * 3 * 12 * 12).mul(37).sin().reshape(4, 3, 12, 12)
+    module = trained(images)
+    with quiet():
+        program = lowered(save(torch.export.export(module, (images,)), tmp_path / "net.pt2"))
+    assert program.warnings == (
+        "net: values without a scale in the quantized model have one from ModelInputs alone: 1",
+    )
+    compiled = compile_model(program)
+    assert "against the quantized model, 1 example input" in compiled.summary()
+    assert "float" not in compiled.summary()
+    stored = {
+        tuple(sorted(set(w.flatten().tolist()))) for w in module.buffers() if w.dtype == torch.int8
+    }
+    constants = [x.data for x in program.graph().tensors if x.data is not None]
+    codes = {tuple(sorted(set(data.ravel().tolist()))) for data in constants}
+    assert len(stored) == 3 and stored <= codes
+    (got,) = compiled(images.numpy())
+    with torch.no_grad():
+        want = module(images)
+    assert float((torch.from_numpy(got) - want).abs().max()) < 1.5 / 256
+
+
+class ByHand(nn.Module):
+    """Codes of uint8, and weights that the program itself quantizes."""
+
+    def __init__(self, kind: str = "") -> None:
+        super().__init__()
+        self.kind, self.weight = kind, nn.Parameter(example()[0][:1].clone())
+
+    def forward(self, x: torch.Tensor) -> Any:
+        ops = torch.ops.quantized_decomposed
+        scale: Any = 0.02
+        if self.kind == "dynamic":
+            scale, _ = ops.choose_qparams(x, -128, 127, 1e-6, torch.int8)
+        if self.kind == "wide":
+            given = scale, 3, -32768, 32767, torch.int16
+        else:
+            given = (0.02, 100, 0, 255, torch.uint8)
+        codes = ops.quantize_per_tensor(x, *given)
+        if self.kind == "codes":
+            return codes
+        if self.kind == "between":
+            codes = codes.flip(0)
+        weight = ops.quantize_per_tensor(self.weight, 0.01, 0, -127, 127, torch.int8)
+        weight = ops.dequantize_per_tensor(weight, 0.01, 0, -127, 127, torch.int8)
+        return functional.linear(ops.dequantize_per_tensor(codes, *given), weight)
+
+
+def test_scales_are_taken_out() -> None:
+    import_executorch()
+    graph = exported(ByHand()).module(check_guards=False)
+    model, given = take_scales(given_module(graph, example(), None, None, "net"))
+    assert not is_quantized(model.module)
+    (x,) = given.sample
+    codes = given.values.find(x)
+    assert codes is not None and codes == (0.02, -28)
+    reached = x / codes.scale + codes.zero_point
+    assert -128 <= float(reached.min()) < -64 and 64 < float(reached.max()) <= 127
+    (weight,) = (w for w in model.module.buffers() if w.shape == (1, 8))
+    assert given.channels.find(weight[0]) == 0.01 and given.channels.find(weight[0] + 0.01) is None
+    assert torch.equal(weight, torch.round(example()[0][:1] / 0.01).clamp(-127, 127) * 0.01)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("dynamic", "it calls quantized_decomposed::choose_qparams"),
+        ("wide", "activations have codes from -32768 to 32767, torch.int16"),
+        ("codes", "codes are an output of it"),
+        ("between", "codes are computed with between quantize and dequantize"),
+    ],
+)
+def test_other_codes_are_refused(kind: str, message: str) -> None:
+    import_executorch()
+    graph = exported(ByHand(kind)).module(check_guards=False)
+    with pytest.raises(CortexMError, match=f"cannot be lowered: {message}") as refused:
+        take_scales(given_module(graph, example(), None, None, "net"))
+    assert refused.value.where == "net.py" and "statically to int8" in refused.value.hint
 
 
 def test_refused(tmp_path: Path) -> None:

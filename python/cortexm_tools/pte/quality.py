@@ -25,6 +25,9 @@ WARNING_SHARE = 0.9
 COSTLY_DB = 3.0
 """A layer whose result is so many dB worse than its operands may need codes of 16 bits."""
 
+FLOAT_MODEL = "float model"
+QUANTIZED_MODEL = "quantized model"
+
 NO_FLOAT_MODEL = "a .pte carries no float model"
 NOT_QUANTIZED = "the model was lowered as it is"
 
@@ -80,7 +83,8 @@ class Quality:
     """What was measured, on `inputs` of the `available` inputs of the kind `source`.
 
     `rounded` says what rounding the weights by the inputs gained, where that was done, and `wider`
-    which modules should have int16 codes, if that gains much.
+    which modules should have int16 codes, if that gains much. A model that came quantized is measured
+    against itself (`beside`), and by its outputs alone.
     """
 
     inputs: int
@@ -90,6 +94,7 @@ class Quality:
     layers: tuple[LayerQuality, ...]
     rounded: Rounded | None = None
     wider: Wider | None = None
+    beside: str = FLOAT_MODEL
 
     @property
     def worst(self) -> LayerQuality | None:
@@ -126,8 +131,9 @@ class Quality:
         data = self.data()
         listed = ", ".join(_output_text(data["outputs"][number], True) for number in poor)
         where = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
+        model = "the quantized model" if self.beside == FLOAT_MODEL else "the program"
         return [
-            f"{name}: the quantized model is far from the float model: {listed}{where}; "
+            f"{name}: {model} is far from the {self.beside}: {listed}{where}; "
             f"calibrate on typical inputs, {_wider(data, 'build with ', ', ')}keep values of very "
             "different size out of one tensor, or compute this layer outside the model"
         ]
@@ -139,6 +145,7 @@ class Quality:
             "inputs": self.inputs,
             "available": self.available,
             "source": self.source,
+            **({"beside": self.beside} if self.beside != FLOAT_MODEL else {}),
             "outputs": [_output(number, output) for number, output in enumerate(self.outputs)],
             "worst_layer": None if worst is None else _layer(worst),
             "layers": [_layer(layer) for layer in self.layers],
@@ -158,7 +165,7 @@ def quality_line(data: dict[str, Any]) -> str:
     worst = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
     plural = "s" if data["available"] != 1 else ""
     return (
-        f"{outputs} against the float model, {count}{of} {data['source']} input{plural}"
+        f"{outputs} against the {data.get('beside', FLOAT_MODEL)}, {count}{of} {data['source']} input{plural}"
         f"{worst}{_wider(data, '; better with ')}"
     )
 

@@ -11,6 +11,7 @@ from ..ir.edit import remove_dead
 from .bytes import fold_bytes
 from .channels import remove_channels
 from .choices import quantize_choices
+from .clamps import join_clamps
 from .clones import remove_clones
 from .constants import fold_constants
 from .embeddings import share_tables
@@ -75,17 +76,10 @@ def simplified(
             weights they may be others.
     """
     rewrites = (
-        *(remove_clones, fold_constants, keep_codes, quantize_choices, fuse_requantize, fold_pads),
-        *(
-            fit_windows,
-            make_linear,
-            fold_bytes,
-            remove_dead,
-            read_memories,
-            push_states,
-            remove_dead,
-        ),
-    )
+        remove_clones, fold_constants, keep_codes, quantize_choices, fuse_requantize, join_clamps,
+        fold_pads, fit_windows, make_linear, fold_bytes, remove_dead, read_memories, push_states,
+        remove_dead,
+    )  # fmt: skip
     check_graph(graph)
     while True:
         before = graph

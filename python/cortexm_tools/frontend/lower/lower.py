@@ -26,11 +26,11 @@ from ..capture.capture import Captured, capture
 from ..capture.runner import ModuleRunner
 from ..capture.state import State, Stateless
 from ..load.model_file import LoadedModel
-from ..nodes import operator_name
 from ..origin.blame import layer_of_error
 from ..origin.layers import kernel_layers, layers_of_graph
 from ..origin.places import first_line, root_cause
 from ..quantize.choice import check_patterns, choose, patterns_choose_all
+from ..quantize.given import GivenScales, by_another_quantizer, is_quantized, take_scales
 from ..quantize.measure import measure
 from ..quantize.quantize import Quantized, quantize, split_activations
 from ..quantize.simulate import one_thread
@@ -107,14 +107,18 @@ def lower(
     """
     import_executorch()
     warnings: list[str] = []
-    if quantization is not None and _is_quantized(loaded.module):
-        if quantization != INT8 or loaded.patterns:
+    given, module = None, loaded.module
+    if is_quantized(module):
+        if quantization not in (None, INT8) or loaded.patterns:
             raise CortexMError(
                 "the model is quantized already: its precision cannot be chosen",
                 where=loaded.path.name,
                 hint="leave it at int8",
             )
         quantization = None
+        if by_another_quantizer(module):
+            loaded, given = take_scales(loaded)
+            quantization = INT8
     if quantization is not None:
         quantization = replace(quantization, patterns=loaded.patterns)
     with quiet(), quick_passes(), torch.random.fork_rng(devices=[]), ExitStack() as stack:
@@ -138,23 +142,31 @@ def lower(
             if count >= _MANY_OPERATORS:
                 progress(f"{count:,} operators: {text} ({number} of {_STAGES})")
 
-        edge, quantized = _lower_safely(captured, loaded, target, quantization, name, stage)
-        if quantization is not None and loaded.calibration is None:
+        edge, quantized = _lower_safely(captured, loaded, target, quantization, name, stage, given)
+        if quantization is not None and loaded.calibration is None and given is None:
             warnings.append(
                 f"{name}: no CalibrationInputs: quantization ranges come from ModelInputs alone, "
                 "which can cost much accuracy on other inputs; give some ten to a few hundred "
                 "typical inputs"
             )
+        if quantized.measured:
+            source = "ModelInputs alone" if loaded.calibration is None else "CalibrationInputs"
+            warnings.append(
+                f"{name}: values without a scale in the quantized model have one from {source}: "
+                f"{quantized.measured}"
+            )
         which, states = captured.which, captured.states
         float_module = ModuleRunner(
-            Stateless(loaded.module, captured.given) if states else loaded.module,
+            Stateless(module, captured.given) if states else module,
             tuple(False for _ in which),
             captured.given,
         )
         stage("comparison with the float model", 5)
         quality = None
         if quantization is not None:
-            quality = measure(loaded, captured, quantized.graph, float_module)
+            quality = measure(
+                loaded, captured, quantized.graph, float_module, came_quantized=given is not None
+            )
             quality = replace(quality, rounded=quantized.rounded)
             warnings += quality.warnings(name)
         texts = {"exported": _code(captured.graph)}
@@ -215,16 +227,6 @@ def target_config(target: Target) -> Any:
     return CortexMTargetConfig(cpu=core, isa=getattr(cmsis_nn.Backend, target.isa.name))
 
 
-def _is_quantized(module: torch.nn.Module) -> bool:
-    """Whether convert_pt2e made it, or a part of it."""
-    graphs = (part.graph for part in module.modules() if isinstance(part, GraphModule))
-    return any(
-        operator_name(node).startswith("quantized_decomposed::")
-        for graph in graphs
-        for node in graph.nodes
-    )
-
-
 def _lower_safely(
     captured: Captured,
     loaded: LoadedModel,
@@ -232,6 +234,7 @@ def _lower_safely(
     quantization: Quantization | None,
     name: str,
     stage: Callable[[str, int], None],
+    given: GivenScales | None,
 ) -> tuple[Any, Quantized]:
     """The edge program and the quantized graph, with activations split off where ExecuTorch would
     otherwise compute on codes as if they were values.
@@ -241,7 +244,9 @@ def _lower_safely(
     """
     split: set[int] = set()
     for _ in range(_MAX_ROUNDS):
-        edge, quantized = _lower_once(captured, loaded, target, quantization, name, split, stage)
+        edge, quantized = _lower_once(
+            captured, loaded, target, quantization, name, split, stage, given
+        )
         wrong = unsafe_nodes(edge.exported_program().graph)
         if not wrong:
             return edge, quantized
@@ -260,6 +265,7 @@ def _lower_once(
     name: str,
     split: set[int],
     stage: Callable[[str, int], None],
+    given: GivenScales | None,
 ) -> tuple[Any, Quantized]:
     from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -280,6 +286,7 @@ def _lower_once(
             four_bits=four_bits(captured, choices),
             choices=choices,
             rounding=quantization.weights_rounded,
+            given=given,
         )
         to_codes(quantized.graph)
     try:

@@ -18,7 +18,7 @@ from torch.fx import Graph, GraphModule, Interpreter, Node
 
 from ...progress import track
 from ...pte.noise import Noise
-from ...pte.quality import LayerQuality, Quality
+from ...pte.quality import FLOAT_MODEL, QUANTIZED_MODEL, LayerQuality, Quality
 from ..capture.capture import Captured
 from ..capture.runner import ModuleRunner
 from ..load.model_file import LoadedModel
@@ -49,14 +49,23 @@ _MOVING = {
 
 
 def measure(
-    loaded: LoadedModel, captured: Captured, quantized: GraphModule, float_module: ModuleRunner
+    loaded: LoadedModel,
+    captured: Captured,
+    quantized: GraphModule,
+    float_module: ModuleRunner,
+    *,
+    came_quantized: bool = False,
 ) -> Quality:
-    """The quality of `quantized`, which was made from `captured`."""
+    """The quality of `quantized`, which was made from `captured`.
+
+    Args:
+        came_quantized: `float_module` is the user's quantized module; `captured` has only its weights.
+    """
     samples = loaded.calibration or (loaded.example_inputs,)
     chosen = _choose(samples, captured)
     inputs = captured.graph.graph.find_nodes(op="placeholder")[: len(loaded.example_inputs)]
     calls = [node for node in captured.graph.graph.nodes if node.op == "call_function"]
-    counterparts = _counterparts([*inputs, *calls], quantized.graph)
+    counterparts = {} if came_quantized else _counterparts([*inputs, *calls], quantized.graph)
     plain = _Recorder(captured.graph, set(counterparts))
     coded = _Recorder(quantized, set(counterparts.values()))
     runs = [ModuleRunner(one.run, captured.which, captured.states) for one in (plain, coded)]
@@ -79,7 +88,10 @@ def measure(
         source="calibration" if loaded.calibration else "example",
         outputs=tuple(output.quality() for output in outputs),
         layers=tuple(_layers(captured.graph.graph, inputs, totals, loaded.path.parent)),
+        beside=QUANTIZED_MODEL if came_quantized else FLOAT_MODEL,
     )
+    if came_quantized:
+        return quality
     wider = find_wider(quality, chosen, captured, quantized, float_module, loaded.path.parent)
     return replace(quality, wider=wider)
 

@@ -26,6 +26,7 @@ from ..rewrites.recurrent_operators import OPERATORS
 from .choice import Choices
 from .embeddings import round_tables
 from .finite import require_finite
+from .given import GivenScales, keep_scales
 from .quantizer import make_quantizer
 from .recurrent import note_codes
 from .recurrent_rounding import MOST
@@ -70,10 +71,16 @@ def split_activations(graph: GraphModule, numbers: Iterable[int]) -> None:
 
 @dataclass(frozen=True)
 class Quantized:
-    """A model with quantize-dequantize pairs; `rounded` if its weights were rounded by its inputs."""
+    """A model with quantize-dequantize pairs.
+
+    Attributes:
+        rounded: if its weights were rounded by its inputs.
+        measured: how many ranges are not in the scales that were given.
+    """
 
     graph: GraphModule
     rounded: Rounded | None = None
+    measured: int = 0
 
 
 def quantize(
@@ -86,6 +93,7 @@ def quantize(
     four_bits: Container[int] = (),
     choices: Choices | None = None,
     rounding: Rounding = Rounding.NEAREST,
+    given: GivenScales | None = None,
 ) -> Quantized:
     """`graph` with quantize-dequantize pairs, ranges measured on `samples`. Changes `graph`.
 
@@ -97,6 +105,7 @@ def quantize(
         four_bits: the tags of the layers with weights of 4 bits.
         choices: the precisions of calls by their tags; None for int8 everywhere.
         rounding: how weights become codes.
+        given: the scales that count before those which the samples give.
 
     Raises:
         CortexMError: the quantizer fails, as it does where a value is not finite.
@@ -119,6 +128,7 @@ def quantize(
                     node.meta[MOST] = largest(node)
             observe_silence(prepared, samples, which, states)
             lower_floors(prepared)
+            measured = 0 if given is None else keep_scales(prepared, given, which, states)
             rounded = None
             if rounding is Rounding.GPTQ:
                 rounded = round_by_inputs(prepared, samples, which, states, base)
@@ -139,4 +149,4 @@ def quantize(
             hint=advice_on(layer.call),
         ) from error
     assert isinstance(converted, GraphModule)
-    return Quantized(converted, rounded)
+    return Quantized(converted, rounded, measured)
