@@ -19,6 +19,15 @@ ModelUnderTest = torch.nn.Linear(3, 2)
 ModelInputs = (torch.ones(1, 3),)
 """
 
+QUANTIZED_IN_PLACE = """
+from torchao.quantization import Int8WeightOnlyConfig, quantize_
+quantize_(ModelUnderTest, Int8WeightOnlyConfig())
+"""
+QUANTIZED_BY_MODULES = """
+from torch.ao.quantization import quantize_dynamic
+ModelUnderTest = quantize_dynamic(torch.nn.Sequential(ModelUnderTest), dtype=torch.qint8)
+"""
+
 
 def load(tmp_path: Path, text: str | bytes, **options: object) -> LoadedModel:
     path = tmp_path / "model.py"
@@ -117,6 +126,17 @@ def test_chance_is_seeded(tmp_path: Path) -> None:
         (MODEL.replace("(3, 2)", "(3, 2).bfloat16()"), "is in bfloat16", "model.py:3"),
         (MODEL.replace("(3, 2)", "(3, 2).double()"), "is in float64", "model.py:3"),
         (MODEL.replace("Linear(3, 2)", "LazyLinear(2)"), "lazy layer", "model.py:3"),
+        (
+            MODEL.replace("torch.nn", "torch.jit.script(torch.nn").replace("2)", "2))"),
+            "TorchScript",
+            "model.py:3",
+        ),
+        (MODEL + QUANTIZED_IN_PLACE, "'weight' is a tensor of torchao", "model.py:3"),
+        (
+            MODEL + QUANTIZED_BY_MODULES,
+            "'0' is a quantized module of torch.ao (Linear)",
+            "model.py:7",
+        ),
         (MODEL + "CalibrationInputs = 3\n", "must be an iterable", "model.py:5"),
         (MODEL + "CalibrationInputs = []\n", "no samples", "model.py:5"),
         (MODEL + "CalibrationInputs = [(torch.ones(1, 4),)]\n", "is 1x4 float32", "model.py:5"),

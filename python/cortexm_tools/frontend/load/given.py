@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from ...errors import CortexMError
-from .model_file import LoadedModel
+from .model_file import LoadedModel, check_module
 from .samples import calibration_file, calibration_samples, evaluation_set, example_sample
 
 
@@ -36,6 +36,7 @@ def given_module(
             f"a {type(module).__name__} is not a model",
             hint="give an nn.Module, a Program, or the path of a .py, .pt2, .pt, .pte or .bpte file",
         )
+    check_module(module, name)
     if example_inputs is None:
         raise CortexMError(
             "a module comes without example inputs",

@@ -40,6 +40,13 @@ from .samples import (
 
 MODULE_NAME = "cortexm_model_file"
 SEED = 0
+_HINT_QUANTIZED = (
+    "give the model on floats, which the build quantizes, or what prepare_pt2e and convert_pt2e of "
+    "torchao make of it (docs/pipeline.md)"
+)
+
+_EAGER = ("torch.ao.nn.quantized", "torch.ao.nn.intrinsic.quantized")  # modules of packed weights
+
 _HINT_CONVENTION = (
     "a model file defines ModelUnderTest (an nn.Module) and ModelInputs (a tuple of tensors); "
     "see docs/pipeline.md"
@@ -265,7 +272,7 @@ def _model(module: types.ModuleType, path: Path) -> torch.nn.Module:
             where=_where(path, "ModelUnderTest"),
             hint=_HINT_CONVENTION,
         )
-    _check_types(model, _where(path, "ModelUnderTest"))
+    check_module(model, _where(path, "ModelUnderTest"))
     try:
         model = model.eval()
     except NotImplementedError:
@@ -275,19 +282,47 @@ def _model(module: types.ModuleType, path: Path) -> torch.nn.Module:
     return model
 
 
-def _check_types(model: torch.nn.Module, where: str) -> None:
-    """Raises if the parameters are of another floating-point type than float32, or have no shape yet."""
+def check_module(model: torch.nn.Module, where: str) -> None:
+    """Refuse what torch.export takes for something else than it is, or fails on without a reason.
+
+    Args:
+        where: the place of the model, for messages.
+
+    Raises:
+        CortexMError: the model is a script, or quantized in another way than PT2E; its parameters are of
+            another floating-point type than float32, or have no shape yet.
+    """
+    if isinstance(model, torch.jit.ScriptModule):
+        raise CortexMError(
+            "the model is TorchScript, which torch.export does not take",
+            where=where,
+            hint="give the nn.Module that was scripted or traced",
+        )
+    for name, part in model.named_modules():
+        if type(part).__module__.startswith(_EAGER):
+            raise CortexMError(
+                f"{repr(name) if name else 'the model'} is a quantized module of torch.ao "
+                f"({type(part).__name__})",
+                where=where,
+                hint=_HINT_QUANTIZED,
+            )
     for name, parameter in model.named_parameters():
         if torch.nn.parameter.is_lazy(parameter):
             raise CortexMError(
-                f"ModelUnderTest has a lazy layer that has seen no input yet (parameter {name!r})",
+                f"the model has a lazy layer that has seen no input yet (parameter {name!r})",
                 where=where,
                 hint="call the model once where it is made, before its weights are loaded",
             )
+        if type(parameter.data).__module__.startswith("torchao."):
+            raise CortexMError(
+                f"parameter {name!r} is a tensor of torchao ({type(parameter.data).__name__})",
+                where=where,
+                hint=_HINT_QUANTIZED,
+            )
         if is_other_float(parameter.dtype):
             raise CortexMError(
-                f"ModelUnderTest is in {type_text(parameter.dtype)} (parameter {name!r}); models "
-                "are quantized from float32",
+                f"the model is in {type_text(parameter.dtype)} (parameter {name!r}); models are "
+                "quantized from float32",
                 where=where,
                 hint="give the model and its inputs in float32, as .float() makes them",
             )

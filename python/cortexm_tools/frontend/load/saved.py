@@ -16,7 +16,7 @@ from ...errors import CortexMError
 from ..origin.places import first_line
 from ..quiet import import_executorch, quiet
 from .depend import tool_files
-from .model_file import LoadedModel
+from .model_file import LoadedModel, check_module
 from .samples import Sample, calibration_file, example_sample, shape_text
 
 
@@ -80,6 +80,7 @@ def _model(
     calibration: Path | None,
 ) -> LoadedModel:
     """A module that came from `path`, and its inputs from the other files."""
+    check_module(module, str(path))
     for parameter in module.parameters():
         parameter.requires_grad_(False)
     samples = calibration_file(calibration, example) if calibration is not None else None
