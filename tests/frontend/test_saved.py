@@ -14,6 +14,7 @@ from torch.nn import functional
 from cortexm_tools.api import compile_model
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.load.given import given_module
+from cortexm_tools.frontend.lower.lower import lower
 from cortexm_tools.frontend.quantize.given import is_quantized, take_scales
 from cortexm_tools.frontend.quiet import import_executorch, quiet
 from cortexm_tools.options.precision import INT8, Quantization, parse_quantization
@@ -167,6 +168,26 @@ def test_quantized_for_another_backend(tmp_path: Path) -> None:
     assert float((torch.from_numpy(got) - want).abs().max()) < 1.5 / 256
 
 
+def test_quantized_for_an_ethos_u() -> None:
+    """Its quantizer's marks are those of this backend's; where that does not do, scales are taken over."""
+    import_executorch()
+    from executorch.backends.arm.ethosu import EthosUCompileSpec
+    from executorch.backends.arm.quantizer import EthosUQuantizer, get_symmetric_quantization_config
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    images = torch.linspace(-2, 2, 4 * 3 * 12 * 12).mul(37).sin().reshape(4, 3, 12, 12)
+    torch.manual_seed(0)
+    with quiet():
+        graph = torch.export.export(Images().eval(), (images,)).module(check_guards=False)
+        quantizer = EthosUQuantizer(EthosUCompileSpec("ethos-u55-128"))
+        prepared = prepare_pt2e(graph, quantizer.set_global(get_symmetric_quantization_config()))
+        prepared(images)
+        module = convert_pt2e(prepared)
+        found = lower(given_module(module, images, None, None, "net"), target=TARGET, name="net")
+    assert found.quality is not None and found.quality.beside == "quantized model"
+    assert found.quality.level > 30 and not found.warnings
+
+
 class ByHand(nn.Module):
     """Codes of uint8, and weights that the program itself quantizes."""
 
@@ -196,14 +217,14 @@ class ByHand(nn.Module):
 def test_scales_are_taken_out() -> None:
     import_executorch()
     graph = exported(ByHand()).module(check_guards=False)
-    model, given = take_scales(given_module(graph, example(), None, None, "net"))
-    assert not is_quantized(model.module)
+    given = take_scales(given_module(graph, example(), None, None, "net"))
+    assert not is_quantized(given.module)
     (x,) = given.sample
     codes = given.values.find(x)
     assert codes is not None and codes == (0.02, -28)
     reached = x / codes.scale + codes.zero_point
     assert -128 <= float(reached.min()) < -64 and 64 < float(reached.max()) <= 127
-    (weight,) = (w for w in model.module.buffers() if w.shape == (1, 8))
+    (weight,) = (w for w in given.module.buffers() if w.shape == (1, 8))
     assert given.channels.find(weight[0]) == 0.01 and given.channels.find(weight[0] + 0.01) is None
     assert torch.equal(weight, torch.round(example()[0][:1] / 0.01).clamp(-127, 127) * 0.01)
 

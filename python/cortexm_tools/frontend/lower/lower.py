@@ -97,8 +97,8 @@ def lower(
     """Quantize and lower a model for `target`.
 
     Args:
-        quantization: None lowers the model as it is, and so is one that is quantized already; the
-            model's own patterns come before its precision.
+        quantization: None lowers the model as it is; the model's own patterns come before its
+            precision. One that is quantized already has its own scales with either.
         name: the model's name, for messages.
         progress: hears of every stage of a model that takes long.
 
@@ -106,21 +106,42 @@ def lower(
         CortexMError: the model cannot be captured, quantized or lowered correctly.
     """
     import_executorch()
+
+    def lowered(quantization: Quantization | None, given: GivenScales | None = None) -> Lowered:
+        return _lower(loaded, target, quantization, given, name, progress)
+
+    if not is_quantized(loaded.module):
+        if quantization is not None:
+            quantization = replace(quantization, patterns=loaded.patterns)
+        return lowered(quantization)
+    if quantization not in (None, INT8) or loaded.patterns:
+        raise CortexMError(
+            "the model is quantized already: its precision cannot be chosen",
+            where=loaded.path.name,
+            hint="leave it at int8",
+        )
+    if by_another_quantizer(loaded.module):
+        return lowered(INT8, take_scales(loaded))
+    try:
+        return lowered(None)
+    except CortexMError as error:  # quantizers for other processors of Arm leave the same marks
+        try:
+            return lowered(INT8, take_scales(loaded))
+        except CortexMError:
+            raise error from None
+
+
+def _lower(
+    whole: LoadedModel,
+    target: Target,
+    quantization: Quantization | None,
+    given: GivenScales | None,
+    name: str,
+    progress: Progress,
+) -> Lowered:
+    """`whole`, or the model on floats in `given`, lowered."""
     warnings: list[str] = []
-    given, module = None, loaded.module
-    if is_quantized(module):
-        if quantization not in (None, INT8) or loaded.patterns:
-            raise CortexMError(
-                "the model is quantized already: its precision cannot be chosen",
-                where=loaded.path.name,
-                hint="leave it at int8",
-            )
-        quantization = None
-        if by_another_quantizer(module):
-            loaded, given = take_scales(loaded)
-            quantization = INT8
-    if quantization is not None:
-        quantization = replace(quantization, patterns=loaded.patterns)
+    loaded = whole if given is None else replace(whole, module=given.module)
     with quiet(), quick_passes(), torch.random.fork_rng(devices=[]), ExitStack() as stack:
         torch.manual_seed(0)
         if any(isinstance(each, _RECURRENT) for each in loaded.module.modules()):
@@ -157,7 +178,7 @@ def lower(
             )
         which, states = captured.which, captured.states
         float_module = ModuleRunner(
-            Stateless(module, captured.given) if states else module,
+            Stateless(whole.module, captured.given) if states else whole.module,
             tuple(False for _ in which),
             captured.given,
         )

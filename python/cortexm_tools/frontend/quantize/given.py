@@ -12,7 +12,7 @@ two tensors that agree are those of one value. Weights are known in the same way
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -93,11 +93,13 @@ class GivenScales:
     """What a quantized model knows of its values.
 
     Attributes:
+        module: the model on floats.
         sample: the inputs that its values are of.
         values: the codes of its activations.
         channels: the scale of the weights of one channel.
     """
 
+    module: GraphModule
     sample: Sample
     values: _Known[Codes]
     channels: _Known[float]
@@ -119,7 +121,7 @@ def _nodes(module: torch.nn.Module) -> Iterator[Node]:
             yield from part.graph.nodes
 
 
-def take_scales(loaded: LoadedModel) -> tuple[LoadedModel, GivenScales]:
+def take_scales(loaded: LoadedModel) -> GivenScales:
     """The model on floats that a quantized one stands for, and its scales.
 
     Raises:
@@ -139,7 +141,7 @@ def take_scales(loaded: LoadedModel) -> tuple[LoadedModel, GivenScales]:
     values = _Known[Codes]()
     for node, codes in pairs.codes.items():
         values.add(recorder.values[node], codes)
-    return replace(loaded, module=graph), GivenScales(sample, values, pairs.channels)
+    return GivenScales(graph, sample, values, pairs.channels)
 
 
 def keep_scales(
