@@ -108,7 +108,7 @@ def _floats(net: Net, *shape: int) -> int:
 def softmax(outer: int, elements: int, inner: int, of: DType, multiplier: int = 1 << 22) -> Item:
     def add(net: Net) -> int:
         shape = (outer, elements, inner)
-        attrs = ops.Softmax(1, Rescale(1717986918, 22), -248)
+        attrs = ops.Softmax(1, Rescale(1717986918, 22), -496)  # 31 * 2^26 / 2^22: as quantizers do
         wide = ops.WideSoftmax(1, multiplier)
         return net.add(wide if of is S16 else attrs, [net.input(shape, of)], shape, of)
 

@@ -106,6 +106,27 @@ void cortexm_softmax_s8_ref(const cortexm_softmax_s8_t *p, const int8_t *in, int
     softmax_s8(p, in, NULL, computed, out);
 }
 
+/* The product of the factors of a difference, and its correction. */
+static int64_t multiplied(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
+{
+    const int n = 255 + diff;
+    const int8_t *const corrections = (const int8_t *)(table + 45);
+    const uint64_t product = (uint64_t)(uint32_t)table[n / 32] * (uint32_t)table[8 + n % 32];
+
+    (void)p;
+    return (int64_t)(product / (uint64_t)ref_power_of_two(32)) +
+           corrections[n > table[40] ? n - table[40] : 0];
+}
+
+#define BY_FACTORS(op)                                                                             \
+    CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_##op##_s8_ref)                                      \
+    {                                                                                              \
+        softmax_s8(params, in, factors, multiplied, out);                                          \
+    }
+
+BY_FACTORS(factors)
+BY_FACTORS(factor_columns)
+
 #define BY_TABLE(op)                                                                               \
     CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_##op##_s8_ref)                                        \
     {                                                                                              \

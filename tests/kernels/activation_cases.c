@@ -140,6 +140,67 @@ int softmax_seven_s8_case(softmax_table_fn variant, softmax_table_fn ref)
     return softmax_of_few(variant, ref, 7);
 }
 
+/* Factors of numbers that fall, as exponentials do, and that beside the largest one are none whose share the least sum
+ * changes. Codes lie together or anywhere. */
+static int softmax_by_factors(softmax_factors_fn variant, softmax_factors_fn ref, cortexm_softmax_s8_t p)
+{
+    static const int32_t constants[] = {-1010580540, 505290270, 1 << 30, 525315};
+    const int32_t limit = one_in(3) ? 255 : between(0, 255);
+    uint32_t factors[45 + 64];
+    int8_t *const corrections = (int8_t *)(factors + 45);
+    const int32_t count = p.outer * p.inner * p.size;
+    const int is_near = one_in(2);
+    const int spread = between(0, 4);
+    int8_t *in = random_bytes(count);
+    outputs_t o = outputs(count);
+    int equal;
+
+    for (int i = 7; i >= 0; --i) {
+        factors[i] = i == 7 ? UINT32_MAX : (uint32_t)between(0, INT32_MAX) >> between(0, 12);
+    }
+    factors[39] = UINT32_C(1) << 31;
+    for (int i = 38; i >= 8; --i) {
+        factors[i] = (uint32_t)between(1 << 27, INT32_MAX) >> (one_in(4) ? 0 : between(0, 3));
+    }
+    factors[40] = (uint32_t)limit;
+    memcpy(factors + 41, constants, sizeof constants);
+    corrections[0] = 0;
+    for (int32_t i = 1; i <= 255 - limit; ++i) {
+        /* The largest exponential and 0 have none. */
+        corrections[i] = (int8_t)(i + limit >= 224 ? 0 : between(0, 127));
+    }
+    for (int32_t i = 0; i < count && is_near; ++i) {
+        in[i] = (int8_t)between(-(1 << spread), 1 << spread);
+    }
+    variant(&p, in, (const int32_t *)factors, o.data[0]);
+    ref(&p, in, (const int32_t *)factors, o.data[1]);
+    equal = agree(&o);
+    memcpy(o.data[0], in, (size_t)count);
+    variant(&p, o.data[0], (const int32_t *)factors, o.data[0]);
+    free(in);
+    return finish(&o) && equal;
+}
+
+int softmax_factors_s8_case(softmax_factors_fn variant, softmax_factors_fn ref)
+{
+    cortexm_softmax_s8_t p = {0};
+
+    p.outer = between(1, 5);
+    p.inner = 1;
+    p.size = between(1, 64);
+    return softmax_by_factors(variant, ref, p);
+}
+
+int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_fn ref)
+{
+    cortexm_softmax_s8_t p = {0};
+
+    p.outer = between(1, 11);
+    p.inner = one_in(2) ? 1 : between(2, 11);
+    p.size = between(1, 16);
+    return softmax_by_factors(variant, ref, p);
+}
+
 int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref)
 {
     cortexm_softmax_s8_t p = {0};

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Rescale, ops
+from cortexm_tools.ir.fixed_point import softmax_factors, softmax_table
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
@@ -125,6 +126,60 @@ def test_check_finds_a_wrong_table_of_two() -> None:
     (table,) = plan.constants
     check_plan(plan)
     for place in (0, 255, 510):
+        data = table.data.copy()
+        data.reshape(-1)[place] ^= 1
+        with pytest.raises(CortexMError, match="other codes"):
+            check_plan(replace(plan, constants=(replace(table, data=data),)))
+
+
+def of_scale(scale: float) -> ops.Softmax:
+    """As quantizers have it."""
+    mantissa, shift = math.frexp(scale * 2**26)
+    return ops.Softmax(1, Rescale(round(mantissa * 2**31), shift), -(31 * 2**26 >> shift))
+
+
+@pytest.mark.parametrize(
+    "scale", [0.0345, 0.04, 0.05, 0.0625, 0.07, 0.1, 0.125, 0.1985, 0.33, 1.0, 3.0]
+)
+def test_factors_of_exponentials(scale: float) -> None:
+    """Their products are the exponentials, or others without a share that add as much to a sum."""
+    attrs = of_scale(scale)
+    factors = softmax_factors(attrs.rescale, attrs.diff_min)
+    assert factors is not None and factors.nbytes <= 400
+    exact = softmax_table(attrs.rescale, attrs.diff_min)
+    words, corrections = factors.view(np.uint32).tolist(), factors[45:].view(np.int8)
+    for number, e in enumerate(exact.tolist()):
+        product = words[number // 32] * words[8 + number % 32] >> 32
+        got = product + int(corrections[max(number - words[40], 0)])
+        is_small = max(e, got) < 2**22 and (e + 2048) >> 12 == (got + 2048) >> 12
+        assert got == e or is_small
+
+
+def test_what_has_no_factors() -> None:
+    """Exponentials that fall so slowly that corrections are more than bytes, and a border among those that
+    count."""
+    for attrs in (of_scale(0.03), replace(of_scale(0.1), diff_min=-60), SOFTMAX):
+        assert softmax_factors(attrs.rescale, attrs.diff_min) is None
+
+
+def test_which_softmax_has_factors() -> None:
+    """With MVE few elements, and rows of up to 64 of which a table would save little."""
+    rows, columns, table = "softmax_factors", "softmax_factor_columns", "softmax_table"
+    shapes = {(1, 10): rows, (1, 64): rows, (1, 65): table, (2, 10): rows, (4, 4): columns}
+    shapes |= {(3, 5): columns, (8, 12): "softmax_columns", (1, 2): "softmax_two", (64, 64): table}
+    for shape, kernel in shapes.items():
+        (step,) = make_plan(softmax_of(shape, 1, of_scale(0.1)), Target.parse("cortex-m55")).steps
+        assert step.calls[0].kernel.op == kernel
+    for attrs in (of_scale(0.03), SOFTMAX):
+        (step,) = make_plan(softmax_of((1, 10), 1, attrs), Target.parse("cortex-m55")).steps
+        assert step.calls[0].kernel.op == "softmax"
+
+
+def test_check_finds_wrong_factors() -> None:
+    plan = make_plan(softmax_of((1, 10), 1, of_scale(0.1)), Target.parse("cortex-m55"))
+    (table,) = plan.constants
+    check_plan(plan)
+    for place in (8, 39, 40, 41, -1):
         data = table.data.copy()
         data.reshape(-1)[place] ^= 1
         with pytest.raises(CortexMError, match="other codes"):

@@ -294,7 +294,9 @@ class Net:
         return self.add(ops.Concat(dim), operands, tuple(shape), order=order)
 
     def softmax(self, x: int, dim: int) -> int:
-        attrs: Attrs = ops.Softmax(dim, Rescale(1717986918, 22), -248)
+        # As quantizers have it, or a border that leaves out codes that would count.
+        diff_min = -496 if len(self.tensors) % 2 else -248
+        attrs: Attrs = ops.Softmax(dim, Rescale(1717986918, 22), diff_min)
         if self.is_wide(x):
             attrs = ops.WideSoftmax(dim, 1 << int(self.random.integers(18, 24)))
         return self.add(attrs, [x], self.shape(x), order=self.tensors[x].dim_order)

@@ -134,6 +134,14 @@ extern "C" {
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *table,          \
               int8_t *out)
 
+/* Exponentials as products: with n = 255 - d for a code that lies d below the largest, and j that from the limit on,
+ *   e = (factors[n / 32] * factors[8 + n % 32] >> 32) + correction[j],   j = max(n - limit, 0)
+ * where factors are unsigned, limit is factors[40], the next four words are what the kernel computes reciprocals with
+ * (softmax_factors in ir/fixed_point.py), and behind them are the corrections, signed bytes. */
+#define CORTEXM_SOFTMAX_FACTORS_S8(name)                                                           \
+    void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *factors,        \
+              int8_t *out)
+
 /* Over two elements: table[255 + i] is the result of a code that lies i above the other one. */
 #define CORTEXM_SOFTMAX_TWO_S8(name)                                                               \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int8_t *table,           \
@@ -524,8 +532,10 @@ CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_seven_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_scalar);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_dsp);
+CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_factors_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_mve);
+CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_factor_columns_s8_mve);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_mve);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_dsp);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);

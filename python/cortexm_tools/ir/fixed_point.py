@@ -145,6 +145,74 @@ def softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32]:
     return np.where(counts, exponential, 0).astype(np.int32)
 
 
+# Of softmax_factors: so many differences have a factor each; -32/17 in Q29, 48/17 less 32/17, and 1 in Q30,
+# with which kernels compute 1 / (1 + x), and the least sum with which the largest element has less than
+# 255.5 / 256 of it.
+_FACTORED = 32
+_FOR_KERNELS = (-1010580540, 505290270, 1 << 30, 525315)
+# Exponentials that have another share of their sum with the largest one than of the least sum.
+_BETWEEN = range(4202512, 4202520)
+
+
+def softmax_factors(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32] | None:
+    """`softmax_table` as products, laid out as kernels.h has it; None if there are none that serve.
+
+    The exponentials of the last 32 differences are factors that the others share, which one more for every 32
+    differences brings near theirs: up to the error of the polynomial in `exp_on_negative`, which corrections
+    of a byte make good. What is below 2**22 has no share in a result, and needs none as long as it adds as
+    much to a sum.
+    """
+    lowest = max(diff_min, lowest_difference(rescale))
+    wanted = softmax_table(rescale, lowest).astype(np.int64).reshape(-1, _FACTORED)
+    within = wanted[-1] + 1
+    across = np.full(len(wanted), 2**32 - 1, np.int64)
+    corrections = np.zeros_like(wanted)
+    for block, each in enumerate(wanted[:-1]):
+        counts = np.append(np.flatnonzero(each >= 2048), _FACTORED - 1)
+        ratios = (each[counts] << 32) // within[counts]
+        factors = np.linspace(ratios.min(), ratios.max(), 65).astype(np.int64)[:, None]
+        near = within * np.minimum(factors, 2**32 - 1) >> 32
+        off = np.where(_serves(near, each), 0, each - near)
+        # Of those whose corrections are bytes the fewest from the first one on, of these the smallest.
+        count = np.where(off.any(axis=1), _FACTORED - np.argmax(off != 0, axis=1), 0)
+        most = np.abs(off).max(axis=1)
+        best = np.lexsort((most, count, most > 127))[0]
+        across[block], corrections[block] = factors[best, 0], off[best]
+    flat = corrections.reshape(-1)
+    if flat.min() < -128 or flat.max() > 127 or flat[0] != 0:
+        return None
+    limit = int(np.argmax(flat != 0)) - 1 if flat.any() else 255
+    tail = np.zeros((255 - limit) // 4 * 4 + 4, np.int8)
+    tail[1 : 256 - limit] = flat[limit + 1 :]
+    constants = np.concatenate([across, within, [limit, *_FOR_KERNELS]]).astype(np.uint32)
+    result = np.concatenate([constants.view(np.int32), tail.view(np.int32)])
+    return result if are_factors(result, rescale, diff_min) else None
+
+
+def _serves(one: I64, other: I64) -> npt.NDArray[np.bool_]:
+    """Whether exponentials may be others: equal ones, or those without a share that add as much to a sum."""
+    is_small = np.maximum(one, other) < 1 << 22
+    return (one == other) | (is_small & ((one + 2048) >> 12 == (other + 2048) >> 12))
+
+
+def are_factors(factors: npt.NDArray[np.int32], rescale: Rescale, diff_min: int) -> bool:
+    """Whether kernels of `softmax_factors` give with these what `softmax_s8` does."""
+    words = factors.view(np.uint32).astype(np.int64)
+    first = 256 // _FACTORED
+    limit, *constants = factors[first + _FACTORED :][: 1 + len(_FOR_KERNELS)].tolist()
+    corrections = (
+        factors[first + _FACTORED + 1 + len(_FOR_KERNELS) :].view(np.int8).astype(np.int64)
+    )
+    number = np.arange(256)
+    place = np.maximum(number - limit, 0)
+    if constants != list(_FOR_KERNELS) or not 0 <= place.max() < len(corrections):
+        return False
+    products = words[number // _FACTORED] * words[first + number % _FACTORED] >> 32
+    got = products + corrections[place]
+    serves = _serves(got, softmax_table(rescale, diff_min).astype(np.int64))
+    return bool(serves.all() and got.min() >= 0 and not np.isin(got, _BETWEEN).any())
+
+
 def lowest_difference(rescale: Rescale) -> int:
     """The lowest difference of codes, from the largest one, whose exponential counts in a softmax.
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads every row of an embedding's table as its kernel does: the plan may have it in the order in which a
-layer with the same weights reads them. And all pairs of codes through the table of a softmax over two."""
+layer with the same weights reads them. All pairs of codes through the table of a softmax over two, and the
+exponentials that factors are for."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import ops
+from ...ir.fixed_point import are_factors
 from ..types import Call, ConstantArg, Plan, Step
 
 
@@ -19,6 +21,8 @@ def check_tables(plan: Plan, step: Step) -> None:
     for call in step.calls:
         if call.kernel.op == "softmax_two":
             _check_softmax_of_two(plan, step, call)
+        if call.kernel.op.startswith("softmax_factor"):
+            _check_factors(plan, step, call)
         if call.kernel.op != "embedding":
             continue
         names = {constant.name: constant.data for constant in plan.constants}
@@ -57,6 +61,17 @@ def _check_softmax_of_two(plan: Plan, step: Step, call: Call) -> None:
     good = shares.size == 511 and call.int_fields["size"] == 2
     good = good and np.array_equal(np.stack([shares[255 + above], shares[255 - above]], -1), wanted)
     if not good:
+        raise CortexMError(
+            f"{call.kernel.symbol} would give other codes than the model's", where=str(op.layer)
+        )
+
+
+def _check_factors(plan: Plan, step: Step, call: Call) -> None:
+    (op,) = (op for op in step.ops if isinstance(op.attrs, ops.Softmax))
+    names = {constant.name: constant.data for constant in plan.constants}
+    table = call.args[1]
+    assert isinstance(table, ConstantArg) and isinstance(op.attrs, ops.Softmax)
+    if not are_factors(names[table.name].reshape(-1), op.attrs.rescale, op.attrs.diff_min):
         raise CortexMError(
             f"{call.kernel.symbol} would give other codes than the model's", where=str(op.layer)
         )

@@ -10,6 +10,9 @@ from ...target import CORES
 from . import cmsis_nn, float_rows, gathered, planes, widened
 from .facts import Facts, is_pointwise, pooled_row, shares_columns, tile_row
 
+ALL_ELEMENTS = 1 << 31
+"""As many elements of softmaxes as are worth any code and constants."""
+
 _MANY_CODES = 250_000  # products
 _MANY_VALUES = 128  # of floats, of which a function of one saves some four instructions each
 _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
@@ -613,6 +616,29 @@ def _short_columns(facts: Facts) -> bool:
     return _are_divided(facts) and bool(facts["inner"] > 1 or together < rows * (240 + 4 * size))
 
 
+def _has_factors(facts: Facts) -> bool:
+    """A softmax of int8 whose exponentials are products of factors, with corrections of a byte."""
+    return bool(facts["has_factors"])
+
+
+def _factored_rows(facts: Facts) -> bool:
+    """Rows of up to 64 elements, of which a kernel keeps an exponential each, which take fewer instructions
+    one after the other than four together in lanes. Where there are so many elements that a table of
+    exponentials would do, they take at most 100 more than with that, which is 800 bytes larger."""
+    rows, size = facts["outer"], facts["size"]
+    alone = rows * (57 + 20 * -(-size // 4) + 3 * -(-size // 16))
+    together = 21 + -(-rows // 4) * (50 + 26 * size)
+    if _from_elements(40)(facts):
+        by_table = min(-(-rows // 4) * (73 + 22 * size), rows * (130 + 7 * size // 2))
+        together = by_table + (100 if facts["elements"] < ALL_ELEMENTS else 0)
+    return bool(facts["inner"] == 1 and size <= 64 and alone <= together)
+
+
+def _factored_columns(facts: Facts) -> bool:
+    """Columns, or rows, of up to 16 elements, of which a kernel keeps an exponential each."""
+    return bool(facts["size"] <= 16) and _are_divided(facts)
+
+
 def _up_to_64(facts: Facts) -> bool:
     """Columns of so few elements that a kernel keeps an exponential of each on the stack."""
     return bool(facts["size"] <= 64)
@@ -679,6 +705,9 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "codes_apart": _codes_apart,
     "short_columns": _short_columns,
     "in_registers": _in_registers,
+    "has_factors": _has_factors,
+    "factored_rows": _factored_rows,
+    "factored_columns": _factored_columns,
     "few_in_lanes": _few_in_lanes,
     "few_elements": _few_elements,
     "two_elements": _elements(2),

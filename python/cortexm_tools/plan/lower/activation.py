@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...ir import DType, Op, Tensor, ops
-from ...ir.fixed_point import lowest_difference, softmax_of_two, softmax_table
+from ...ir.fixed_point import lowest_difference, softmax_factors, softmax_of_two, softmax_table
+from ..kernels.conditions import ALL_ELEMENTS
 from ..kernels.facts import Facts
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
@@ -60,7 +61,7 @@ FEW_ELEMENTS = "softmax_of_few_elements"
 def _softmax_facts(select: Selector, fields: Mapping[str, Field], elements: int) -> Facts:
     """What its kernel is chosen by: besides its fields how many elements are worth the code and the constants
     of a faster one, of all that would share them; none needs to be with OPTIMIZE speed."""
-    return {**fields, "elements": 1 << 31 if select.avoids(FEW_ELEMENTS) else elements}
+    return {**fields, "elements": ALL_ELEMENTS if select.avoids(FEW_ELEMENTS) else elements}
 
 
 @lowers(ops.Softmax)
@@ -75,8 +76,12 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
         for other in select.all(ops.Softmax)
         if isinstance(other.attrs, ops.Softmax) and replace(other.attrs, dim=attrs.dim) == attrs
     )
-    kernel = select.kernel("softmax", "s8", op, _softmax_facts(select, fields, of_table))
-    if kernel.op == "softmax_two":
+    factors = softmax_factors(attrs.rescale, attrs.diff_min)
+    facts = {**_softmax_facts(select, fields, of_table), "has_factors": factors is not None}
+    kernel = select.kernel("softmax", "s8", op, facts)
+    if factors is not None and kernel.op.startswith("softmax_factor"):
+        args.insert(1, select.constant("factors", factors, "of exponentials", needed=0))
+    elif kernel.op == "softmax_two":
         shares = softmax_of_two(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("shares", shares, "of differences of two codes", needed=0))
     elif kernel.op != "softmax":
