@@ -150,6 +150,11 @@ CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_ref)
     }
 }
 
+CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_pair_s8_ref)
+{
+    cortexm_softmax_two_s8_ref(params, in, table, out);
+}
+
 void cortexm_activation_s16_ref(const cortexm_activation_s16_t *p, const int16_t *in,
                                 const int16_t *table, int16_t *out)
 {
@@ -232,6 +237,7 @@ COLUMNS(of_five)
 COLUMNS(of_six)
 COLUMNS(of_seven)
 COLUMNS(short)
+COLUMNS(kept_rows)
 COLUMNS(columns)
 
 #define KEPT(op)                                                                                   \

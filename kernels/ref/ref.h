@@ -124,6 +124,7 @@ CORTEXM_POOL_F32(cortexm_max_pool2d_f32_ref);
 /* activation */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_ref);
 CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_ref);
+CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_pair_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_six_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_seven_s8_ref);
@@ -159,6 +160,7 @@ CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_rows_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_pairs_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_odd_pairs_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_pairs_s16_ref);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_rows_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_short_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_columns_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_long_columns_s16_ref);

@@ -201,18 +201,15 @@ int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_f
     return softmax_by_factors(variant, ref, p);
 }
 
-int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref)
+static int softmax_of_pairs(softmax_two_fn variant, softmax_two_fn ref, int32_t outer, int32_t inner)
 {
-    cortexm_softmax_s8_t p = {0};
+    const cortexm_softmax_s8_t p = {.outer = outer, .size = 2, .inner = inner};
     int8_t *table = random_bytes(511);
     int32_t count;
     int8_t *in;
     outputs_t o;
     int equal;
 
-    p.outer = one_in(2) ? length() : between(1, 3);
-    p.inner = one_in(2) ? 1 : length();
-    p.size = 2;
     count = p.outer * p.inner * p.size;
     in = random_bytes(count);
     if (one_in(4)) { /* the largest differences */
@@ -229,6 +226,18 @@ int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref)
     free(in);
     free(table);
     return finish(&o) && equal;
+}
+
+int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref)
+{
+    const int32_t outer = one_in(2) ? length() : between(1, 3);
+
+    return softmax_of_pairs(variant, ref, outer, one_in(2) ? 1 : length());
+}
+
+int softmax_pair_s8_case(softmax_two_fn variant, softmax_two_fn ref)
+{
+    return softmax_of_pairs(variant, ref, 1, 1);
 }
 
 /* A table of int16 codes; a smooth one has no steps of more than 2^15 - 1, often of as much. */
@@ -370,6 +379,12 @@ int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
     return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 40, 30, 11, 0, 0});
+}
+
+int softmax_kept_rows_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 64, 30, 1, 0, 0});
 }
 
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)

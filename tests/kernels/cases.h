@@ -405,6 +405,7 @@ int softmax_seven_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_factors_s8_case(softmax_factors_fn variant, softmax_factors_fn ref);
 int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_fn ref);
 int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref);
+int softmax_pair_s8_case(softmax_two_fn variant, softmax_two_fn ref);
 int16_t *table_s16(int32_t bits, int is_smooth);
 int any_activation_s16_case(activation_s16_fn variant, activation_s16_fn ref, int is_smooth);
 #define activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 0)
@@ -419,6 +420,7 @@ int softmax_of_seven_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_short_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_two_in_lanes_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_kept_rows_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_gentle_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);

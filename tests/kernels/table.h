@@ -546,6 +546,7 @@
     K(avg_pool2d_f32, mve, pool_f32_case)                                                          \
     K(max_pool2d_f32, mve, pool_f32_case)                                                          \
     K(activation_s8, mve, activation_s8_case)                                                      \
+    K(softmax_pair_s8, mve, softmax_pair_s8_case)                                                  \
     K(softmax_two_s8, mve, softmax_two_s8_case)                                                    \
     K(softmax_factors_s8, mve, softmax_factors_s8_case)                                            \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
@@ -553,6 +554,7 @@
     K(softmax_factor_columns_s8, mve, softmax_factor_columns_s8_case)                              \
     K(softmax_s8, mve, softmax_few_s8_case)                                                        \
     K(activation_s16, mve, smooth_activation_s16_case)                                             \
+    K(softmax_kept_rows_s16, mve, softmax_kept_rows_s16_case)                                      \
     K(softmax_of_two_s16, mve, softmax_two_in_lanes_s16_case)                                      \
     K(softmax_short_s16, mve, softmax_short_s16_case)                                              \
     K(softmax_columns_s16, mve, softmax_columns_s16_case)                                          \

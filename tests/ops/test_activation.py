@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +21,9 @@ from cortexm_tools.plan.check import check_plan
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
+from tests.support.batches import Job, run_jobs
 from tests.support.float_graphs import INEXACT_UNARY, LAYERS, clamp, unary
-from tests.support.graphs import Net
+from tests.support.graphs import GraphProgram, Net
 from tests.support.plan_executor import PlanExecutor
 from tests.support.single_operator import compare_with_kernels, run, seeds
 
@@ -67,9 +70,11 @@ def test_softmax_over_two_elements(
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"])
 def test_which_softmax_has_a_table_of_two(cpu: str) -> None:
-    for shape, is_of_two in (((32, 2), True), ((1, 2), True), ((32, 3), False)):
+    pair = "softmax_pair" if cpu == "cortex-m55" else "softmax_two"
+    for shape, kernel in (((32, 2), "softmax_two"), ((1, 2), pair), ((32, 3), "")):
         (step,) = make_plan(softmax_of(shape, 1, SOFTMAX), Target.parse(cpu)).steps
-        assert (step.calls[0].kernel.op == "softmax_two") is is_of_two
+        taken = step.calls[0].kernel.op
+        assert taken == kernel or (not kernel and taken not in ("softmax_pair", "softmax_two"))
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3"])
@@ -166,13 +171,42 @@ def test_which_softmax_has_factors() -> None:
     """With MVE few elements, and rows of up to 64 of which a table would save little."""
     rows, columns, table = "softmax_factors", "softmax_factor_columns", "softmax_table"
     shapes = {(1, 10): rows, (1, 64): rows, (1, 65): table, (2, 10): rows, (4, 4): columns}
-    shapes |= {(3, 5): columns, (8, 12): "softmax_columns", (1, 2): "softmax_two", (64, 64): table}
+    shapes |= {(3, 5): columns, (8, 12): "softmax_columns", (1, 2): "softmax_pair", (64, 64): table}
     for shape, kernel in shapes.items():
         (step,) = make_plan(softmax_of(shape, 1, of_scale(0.1)), Target.parse("cortex-m55")).steps
         assert step.calls[0].kernel.op == kernel
     for attrs in (of_scale(0.03), SOFTMAX):
         (step,) = make_plan(softmax_of((1, 10), 1, attrs), Target.parse("cortex-m55")).steps
         assert step.calls[0].kernel.op == "softmax"
+
+
+def test_factors_give_the_same_bytes(tmp_path: Path) -> None:
+    """On an emulated core: of any codes, of equal ones, and of one that lies above the others."""
+    random = np.random.default_rng(3)
+    jobs, expected = [], []
+    shapes = (
+        (1, 1, 1),
+        (1, 10, 1),
+        (3, 16, 1),
+        (1, 64, 1),
+        (4, 4, 1),
+        (3, 5, 1),
+        (2, 3, 4),
+        (2, 16, 1),
+    )
+    for number, (shape, scale) in enumerate(product(shapes, (0.0345, 0.05, 0.1, 0.1985, 2.0))):
+        net = Net()
+        graph = net.finish(net.add(of_scale(scale), [net.input(shape)], shape))
+        alone = random.integers(-128, -100, shape).astype(np.int8)
+        alone[:, :1] = random.integers(-128, 128, (shape[0], 1, shape[2]))
+        codes = random.integers(-128, 128, (3, *shape)).astype(np.int8)
+        rows = [[each] for each in (*codes, np.full(shape, 7, np.int8), alone)]
+        jobs.append(Job(GraphProgram("net", str(number).encode(), made=graph), rows))
+        expected.append([run_graph(graph, row) for row in rows])
+    for got, wanted in zip(
+        run_jobs(jobs, Target.parse("cortex-m55"), tmp_path), expected, strict=True
+    ):
+        np.testing.assert_array_equal(got, wanted)
 
 
 def test_check_finds_wrong_factors() -> None:

@@ -53,12 +53,16 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m4", (1, 2, 32), STEEP, "softmax_of_two"),
         ("cortex-m4", (8, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m4", (7, 2, 1), GENTLE, "softmax"),
-        ("cortex-m55", (1, 2, 1), GENTLE, "softmax_of_two"),
+        ("cortex-m55", (1, 2, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m55", (2, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m0", (8, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m4", (8, 3, 1), GENTLE, "softmax_of_three"),
-        ("cortex-m55", (1, 9, 1), GENTLE, "softmax"),
-        ("cortex-m55", (3, 16, 1), GENTLE, "softmax_columns"),
-        ("cortex-m55", (3, 40, 1), GENTLE, "softmax"),
+        ("cortex-m55", (1, 9, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m55", (1, 9, 1), 1 << 30, "softmax"),
+        ("cortex-m55", (3, 9, 1), GENTLE, "softmax_columns"),
+        ("cortex-m55", (3, 16, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m55", (3, 64, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m55", (3, 65, 1), GENTLE, "softmax_rows"),
         ("cortex-m7", (1, 4, 16), STEEP, "softmax_of_four"),
         ("cortex-m33", (3, 5, 5), GENTLE, "softmax_of_five"),
         ("cortex-m4", (11, 6, 1), STEEP, "softmax_of_six"),
@@ -84,6 +88,7 @@ def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
             *((2, 2047, 1), (1, 2047, 4), (1, 2046, 5)),
             *((33, 2, 1), (1, 2, 35), (11, 3, 2), (2, 3, 13), (17, 4, 1), (3, 4, 6)),
             *((13, 5, 1), (4, 5, 5), (1, 6, 11), (12, 6, 2), (10, 7, 1), (2, 7, 5)),
+            *((1, 2, 1), (1, 10, 1), (3, 64, 1)),
         )
         for multiplier in (GENTLE, STEEP, 5000)
     ]

@@ -192,7 +192,10 @@ def softmax_factors(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32] | 
 def _serves(one: I64, other: I64) -> npt.NDArray[np.bool_]:
     """Whether exponentials may be others: equal ones, or those without a share that add as much to a sum."""
     is_small = np.maximum(one, other) < 1 << 22
-    return (one == other) | (is_small & ((one + 2048) >> 12 == (other + 2048) >> 12))
+    result: npt.NDArray[np.bool_] = (one == other) | (
+        is_small & ((one + 2048) >> 12 == (other + 2048) >> 12)
+    )
+    return result
 
 
 def are_factors(factors: npt.NDArray[np.int32], rescale: Rescale, diff_min: int) -> bool:

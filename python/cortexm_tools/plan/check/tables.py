@@ -19,7 +19,7 @@ def check_tables(plan: Plan, step: Step) -> None:
     """Raises a CortexMError if a call of a step would find another code than the graph's table has. It is a
     bug in the planner."""
     for call in step.calls:
-        if call.kernel.op == "softmax_two":
+        if call.kernel.op in ("softmax_pair", "softmax_two"):
             _check_softmax_of_two(plan, step, call)
         if call.kernel.op.startswith("softmax_factor"):
             _check_factors(plan, step, call)
@@ -71,7 +71,8 @@ def _check_factors(plan: Plan, step: Step, call: Call) -> None:
     names = {constant.name: constant.data for constant in plan.constants}
     table = call.args[1]
     assert isinstance(table, ConstantArg) and isinstance(op.attrs, ops.Softmax)
-    if not are_factors(names[table.name].reshape(-1), op.attrs.rescale, op.attrs.diff_min):
+    factors = names[table.name].reshape(-1).astype(np.int32)
+    if not are_factors(factors, op.attrs.rescale, op.attrs.diff_min):
         raise CortexMError(
             f"{call.kernel.symbol} would give other codes than the model's", where=str(op.layer)
         )

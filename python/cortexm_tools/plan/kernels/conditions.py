@@ -536,6 +536,11 @@ def _elements(count: int) -> Callable[[Facts], bool]:
     return lambda facts: bool(facts["size"] == count)
 
 
+def _one_pair(facts: Facts) -> bool:
+    """A single column."""
+    return bool(facts["outer"] * facts["inner"] == 1)
+
+
 def _in_registers(facts: Facts) -> bool:
     """Columns of so few elements that a kernel has them in registers."""
     return bool(3 <= facts["size"] <= 5)
@@ -553,6 +558,17 @@ def _few_elements(facts: Facts) -> bool:
     together = 39 + -(-columns // 4) * (50 + 31 * size)
     are_faster = together < 27 + columns * (147 + 27 * -(-size // 4))
     return bool(size <= 40 and are_faster) and _shifts_14_bits(facts) and _are_divided(facts)
+
+
+def _kept_rows(facts: Facts) -> bool:
+    """Rows of up to 64 elements of int16, of which a kernel keeps an exponential each, which take fewer
+    instructions one after the other than four at a time: of up to four elements, with which four rows stay
+    in registers, a single row."""
+    rows, size = facts["outer"], facts["size"]
+    alone = 20 + rows * (50 + 23 * -(-size // 4) + 3 * -(-size // 8))
+    together = 39 + -(-rows // 4) * (50 + 31 * size)
+    are_faster = (alone <= together or size > 40) if size > 4 else rows == 1
+    return bool(facts["inner"] == 1 and size <= 64 and are_faster) and _shifts_14_bits(facts)
 
 
 def _shifts_14_bits(facts: Facts) -> bool:
@@ -710,6 +726,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "factored_columns": _factored_columns,
     "few_in_lanes": _few_in_lanes,
     "few_elements": _few_elements,
+    "kept_rows": _kept_rows,
+    "one_pair": _one_pair,
     "two_elements": _elements(2),
     "three_elements": _elements(3),
     "four_elements": _elements(4),

@@ -81,7 +81,7 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     kernel = select.kernel("softmax", "s8", op, facts)
     if factors is not None and kernel.op.startswith("softmax_factor"):
         args.insert(1, select.constant("factors", factors, "of exponentials", needed=0))
-    elif kernel.op == "softmax_two":
+    elif kernel.op in ("softmax_pair", "softmax_two"):
         shares = softmax_of_two(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("shares", shares, "of differences of two codes", needed=0))
     elif kernel.op != "softmax":
