@@ -378,7 +378,22 @@ CORTEXM_CONV_F32(cortexm_conv2d_one_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_single_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_two_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_three_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_four_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }

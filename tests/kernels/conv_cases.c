@@ -913,7 +913,10 @@ typedef enum {
     CHANNEL_FOURS,
     ROWS,
     ROWS_BESIDE,
-    THREE
+    SINGLE, /* pixels of so many inputs */
+    TWO,
+    THREE,
+    FOUR
 } conv_f32_kind_t;
 
 /* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, float_channel_fours, or
@@ -1028,11 +1031,11 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_w = p.out_w * p.stride_w - between(0, 2);
         p.in_w += 3 * (p.in_w <= 0 || rows);
     }
-    if (kind == THREE) { /* no gaps, outputs in eights */
+    if (kind >= SINGLE) { /* no gaps */
         p.stride_w = 1;
-        p.in_c = 3;
-        p.out_c = 8 * between(1, 3);
-        p.in_w = ++p.out_w;
+        p.in_c = 1 + (int32_t)kind - (int32_t)SINGLE;
+        p.out_c = between(kind == FOUR ? 4 : 8, 30);
+        p.in_w = p.out_w += 3;
     }
     if (kind == ONE) { /* three columns, of which the first one and the last one may lie outside the image */
         p.groups = p.in_c = p.dilation_w = 1;
@@ -1055,9 +1058,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     } else if (rows) { /* the terms of a pixel lie side by side */
         p.in_strides[1] = 1;
         p.in_strides[3] = p.in_c;
-        if (kind != ROWS) { /* and so do its outputs; of three inputs with a gap between pixels or none */
+        if (kind != ROWS) { /* and so do its outputs; of few inputs with a gap between pixels or none */
             p.out_strides[1] = 1;
-            p.out_strides[3] = p.out_c + (kind == THREE ? between(0, 3) : 0);
+            p.out_strides[3] = p.out_c + (kind >= SINGLE ? between(0, 3) : 0);
             out_size = p.out_w * p.out_strides[3];
         }
     } else if (!transposed && one_in(4)) {
@@ -1074,8 +1077,8 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    packed = eights ? packed_floats(&p, weight, kind) : NULL;
-    variant(&p, in + in_first, eights ? packed : weight, bias, (float *)o.data[0] + out_first);
+    packed = eights && kind < SINGLE ? packed_floats(&p, weight, kind) : NULL;
+    variant(&p, in + in_first, packed != NULL ? packed : weight, bias, (float *)o.data[0] + out_first);
     ref(&p, in + in_first, weight, bias, (float *)o.data[1] + out_first);
     free(in);
     free(weight);
@@ -1124,9 +1127,24 @@ int conv2d_one_f32_case(conv_f32_fn variant, conv_f32_fn ref)
     return any_conv_f32_case(variant, ref, ONE);
 }
 
+int conv2d_single_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, SINGLE);
+}
+
+int conv2d_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, TWO);
+}
+
 int conv2d_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, THREE);
+}
+
+int conv2d_four_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, FOUR);
 }
 
 int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)

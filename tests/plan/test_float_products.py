@@ -181,13 +181,16 @@ def test_images_of_one_input_are_checked(wrong: dict[str, Any]) -> None:
         check_plan(replace(plan, steps=(changed,)))
 
 
-def test_pixels_of_three_inputs_have_a_kernel() -> None:
-    """Where their outputs come in eights and lie beside each other, and there are enough of them."""
+def test_pixels_of_few_inputs_have_kernels() -> None:
+    """Where their outputs lie beside each other: eight, or four of four inputs, and there are enough."""
     net = FloatNet()
-    rows = ((36, 3, 16), (35, 3, 16), (36, 3, 20), (36, 4, 16), (72, 3, 8), (2, 3, 288))
-    graph = net.finish(net.image(), *(net.layer(*each) for each in rows))
+    rows = ((36, 3, 16), (35, 3, 16), (36, 3, 20), (72, 3, 8), (144, 3, 4), (3, 3, 288))
+    few = ((36, 1, 16), (36, 2, 17), (36, 4, 16), (144, 4, 4), (48, 5, 12))
+    graph = net.finish(net.image(), *(net.layer(*each) for each in (*rows, *few)))
     three, others = "conv2d_three_mve", "conv2d_narrow_mve"
-    assert kernels(graph, "cortex-m55") == [others, three, others, others, others, three, three]
+    expected = [others, three, others, three, three, others, others]
+    expected += ["conv2d_single_mve", "conv2d_two_mve", *["conv2d_four_mve"] * 2, others]
+    assert kernels(graph, "cortex-m55") == expected
     last = FloatNet()
     for order, op in ((contiguous(4), others), (channels_last(4), three)):
         x = last.input((1, 3, 9, 8), F32, order)
@@ -199,17 +202,17 @@ def test_pixels_of_three_inputs_have_a_kernel() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"out_c": 12}, {"in_c": 2}, {"in_w": 35}, {"stride_w": 2}, {"pad_left": 1}, {"filled": 1}]
-    + [{"out_strides": (576, 36, 576, 1)}, {"in_strides": (144, 1, 144, 4)}],
+    [{"out_c": 7}, {"in_c": 2}, {"in_w": 35}, {"out_w": 3}, {"stride_w": 2}, {"pad_left": 1}]
+    + [{"filled": 1}, {"out_strides": (576, 36, 576, 1)}, {"in_strides": (144, 1, 144, 4)}],
 )
-def test_pixels_of_three_inputs_are_checked(wrong: dict[str, Any]) -> None:
+def test_pixels_of_few_inputs_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     plan = make_plan(net.finish(net.layer(36, 3, 16)), Target.parse("cortex-m55"))
     (step,) = plan.steps
     check_plan(plan)
     fields = tuple((dict(step.calls[0].fields) | wrong).items())
     changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
-    with pytest.raises(CortexMError, match="a row of three inputs a pixel"):
+    with pytest.raises(CortexMError, match="takes a row of pixels of other inputs or outputs"):
         check_plan(replace(plan, steps=(changed,)))
 
 
@@ -400,7 +403,8 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         net.image(9, 1, (11, 13)),
         net.image(4, 1, (1, 300)),
     ]
-    outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 24))]
+    outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 29))]
+    outs += [net.layer(*each) for each in ((37, 1, 20), (39, 2, 21), (45, 4, 13))]
     graphs = [net.finish(*outs), alone.finish(*(alone.layer(*each) for each in rows))]
     random = np.random.default_rng(1)
     inputs = [

@@ -73,12 +73,14 @@
 #undef AFTER_ROWS
 #undef AGAIN
 #undef ALL_CHANNELS
+#undef ALL_INPUTS
 #undef ALL_LANES
 #undef ALL_LANES_avg_pool2d
 #undef ALL_LANES_avg_pool2d_eights
 #undef ALL_LANES_max_pool2d
 #undef ALL_ROWS
 #undef ALL_TERMS
+#undef ALL_WEIGHTS
 #undef ANOTHER
 #undef ANY
 #undef ANY_ROWS
@@ -118,7 +120,6 @@
 #undef BIASES
 #undef BIASES4
 #undef BIASES8
-#undef BIASES_OF_ONE
 #undef BIAS_OF_ALL
 #undef BIAS_OF_THREE
 #undef BIAS_conv2d
@@ -298,9 +299,12 @@
 #undef HAS_COLUMNS_dsp
 #undef HAS_EIGHTS
 #undef HAS_STEPS
+#undef HELD
 #undef HIGH
 #undef HIGH_HALF
+#undef HOLD
 #undef INPUT
+#undef INPUTS
 #undef INSTRUCTION
 #undef INSTRUCTION_amax
 #undef INSTRUCTION_amin
@@ -529,6 +533,7 @@
 #undef OP
 #undef OTHERS
 #undef OUTPUT
+#undef OUTPUTS
 #undef PADDING
 #undef PAIRS
 #undef PAIRS_APART

@@ -194,6 +194,7 @@ def check_columns(plan: Plan, step: Step) -> None:
             )
 
 
+_INPUTS = {"conv2d_single": 1, "conv2d_two": 2, "conv2d_three": 3, "conv2d_four": 4}
 _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
 
 
@@ -201,7 +202,7 @@ def check_fours(plan: Plan, step: Step) -> None:
     """Every call that reads rows of any length as words has rows of one word at least, and every one that
     makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others,
     that of narrow windows of floats no channels that are groups; that of rows of pixels has nothing else, and
-    that of three inputs no gaps between the pixels.
+    those of few inputs no gaps between the pixels.
 
     Raises:
         CortexMError: names the layer.
@@ -239,9 +240,9 @@ def check_fours(plan: Plan, step: Step) -> None:
                 f"{call.kernel.symbol} takes one input, and windows of three columns for four pixels or more",
                 where=str(step.op.layer),
             )
-        if op == "conv2d_three" and not _are_threes(call):
+        if op in _INPUTS and not _are_few(call):
             raise CortexMError(
-                f"{call.kernel.symbol} takes a row of three inputs a pixel, and eights of outputs",
+                f"{call.kernel.symbol} takes a row of pixels of other inputs or outputs",
                 where=str(step.op.layer),
             )
 
@@ -273,18 +274,21 @@ def _is_one(call: Call) -> bool:
     return are_ones and steps[3] == 1 and is_window and pad in (0, 1) and beyond <= 1 and are_fours
 
 
-def _are_threes(call: Call) -> bool:
-    """Whether the windows of a convolution of floats are pixels of one row, two or more, each in the image,
-    of three inputs that follow each other, and the outputs of each eights that lie side by side."""
-    fields = call.int_fields
+def _are_few(call: Call) -> bool:
+    """Whether the windows of a convolution of floats are pixels of one row, four or more, each in the image,
+    of as many inputs as the kernel has, which follow each other, and the outputs eight or more, or of four
+    inputs four, that lie side by side."""
+    fields, inputs = call.int_fields, _INPUTS[call.kernel.op]
     ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
     alone = ("batches", "out_h", "groups", "kernel_h", "kernel_w", "stride_w")
     are_pixels = all(fields[name] == 1 for name in alone)
     are_inside = not any(fields.get(name, 0) for name in ("pad_top", "pad_left", "filled"))
-    are_beside = (ins[1], ins[3], outs[1]) == (1, 3, 1) and 2 <= fields["out_w"] <= fields["in_w"]
-    are_eights = fields["out_c"] % 8 == 0 and fields["in_c"] == 3
-    return are_pixels and are_inside and are_beside and are_eights
+    are_beside = (ins[1], ins[3], outs[1]) == (1, inputs, 1) and 4 <= fields["out_w"] <= fields[
+        "in_w"
+    ]
+    are_enough = fields["out_c"] >= (4 if inputs == 4 else 8) and fields["in_c"] == inputs
+    return are_pixels and are_inside and are_beside and are_enough
 
 
 def _are_pixels(fields: Mapping[str, int]) -> bool:

@@ -19,7 +19,7 @@ _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
 _MANY_OF_ONE = (
     1024  # sums of windows of one float a pixel, eight of which save some sixteen instructions
 )
-_MANY_OF_THREE = 576  # sums of three floats, eight of which save some twelve instructions
+_MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,400 bytes
@@ -118,17 +118,33 @@ def _one_input(facts: Facts) -> bool:
     return bool(is_one and is_window and beyond <= 1 and are_fours and outputs >= _MANY_OF_ONE)
 
 
-def _three_terms(facts: Facts) -> bool:
-    """A 1x1 convolution of floats of three inputs, or a linear layer, whose pixels are a row without gaps,
-    with outputs in eights, side by side, and so many of these that the kernel for them saves three
-    instructions for a byte of its code: twelve for eight outputs of a pixel."""
-    is_pixel = facts["kernel_h"] == facts["kernel_w"] == facts["stride_w"] == facts["groups"] == 1
-    is_row = facts["batches"] * facts["out_h"] == 1 and facts["out_w"] == facts["in_w"] >= 2
-    is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
-    are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
-    are_threes = facts["in_c"] == facts["in_strides"][3] == 3 and facts["out_c"] % 8 == 0
-    is_large = facts["out_w"] * facts["out_c"] >= _MANY_OF_THREE
-    return bool(is_pixel and is_row and is_inside and are_beside and are_threes and is_large)
+def _pixels_of(inputs: int) -> Callable[[Facts], bool]:
+    """A 1x1 convolution of floats of so many inputs, or a linear layer, whose pixels are a row without gaps
+    for a block of them, with outputs in eights, or fours of four inputs, side by side, of which the last ones
+    may begin among others; and so many of these that the kernel for them saves two instructions for a byte of
+    its code: nine for eight outputs of a pixel."""
+
+    def pays(facts: Facts) -> bool:
+        is_pixel = (
+            facts["kernel_h"] == facts["kernel_w"] == facts["stride_w"] == facts["groups"] == 1
+        )
+        is_row = facts["batches"] * facts["out_h"] == 1 and 4 <= facts["out_w"] == facts["in_w"]
+        is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
+        are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
+        has_inputs = facts["in_c"] == facts["in_strides"][3] == inputs
+        are_eights = facts["out_c"] >= (4 if inputs == 4 else 8)
+        is_large = facts["out_w"] * facts["out_c"] >= _MANY_OF_FEW
+        return bool(
+            is_pixel
+            and is_row
+            and is_inside
+            and are_beside
+            and has_inputs
+            and are_eights
+            and is_large
+        )
+
+    return pays
 
 
 def _narrow_windows(facts: Facts) -> bool:
@@ -777,7 +793,10 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_rows_alone": _few_rows_alone,
     "rows_pay": _rows_pay,
     "one_input": _one_input,
-    "three_terms": _three_terms,
+    "pixels_of_one_input": _pixels_of(1),
+    "pixels_of_two_inputs": _pixels_of(2),
+    "pixels_of_three_inputs": _pixels_of(3),
+    "pixels_of_four_inputs": _pixels_of(4),
     "narrow_windows": _narrow_windows,
     "float_channels": _float_channels,
     "float_channels_mve": _float_channels_mve,
