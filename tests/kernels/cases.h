@@ -80,6 +80,8 @@ int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_row_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_one_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_one_four_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_one_five_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_single_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_three_f32_case(conv_f32_fn variant, conv_f32_fn ref);

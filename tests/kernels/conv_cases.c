@@ -905,7 +905,9 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t any_kind, in
 typedef enum {
     PLAIN,
     TRANSPOSED,
-    ONE,
+    ONE, /* an input, and windows of three columns or more */
+    ONE_FOUR,
+    ONE_FIVE,
     BESIDE,
     EIGHTS,
     FEW_GROUPS,
@@ -919,8 +921,8 @@ typedef enum {
     FOUR
 } conv_f32_kind_t;
 
-/* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, float_channel_fours, or
- * float_filled. */
+/* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, float_channel_fours,
+ * float_fours, or float_filled. */
 static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, conv_f32_kind_t kind)
 {
     const int is_beside = kind == BESIDE || kind == ROWS_BESIDE;
@@ -937,7 +939,7 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, co
         const int is_one = kind == CHANNELS && p->out_c - o < 3; /* of few that are left */
         const int32_t of_left = left >= 4 ? 4 : is_beside ? left : 1;
         const int32_t of_filled = left > 4 ? 8 : 4;
-        const int are_four = are_channels && !is_one;
+        const int are_four = (are_channels && !is_one) || kind == ONE_FOUR || kind == ONE_FIVE;
         const int32_t beside = are_four ? 4 : left >= 8 ? 8 : p->filled ? of_filled : of_left;
         const int32_t first = are_four && o > p->out_c - 4 ? p->out_c - 4 : o;
 
@@ -965,6 +967,7 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
 {
     const int transposed = kind == TRANSPOSED;
+    const int is_one = kind >= ONE && kind <= ONE_FIVE;
     const int eights = kind >= BESIDE;
     const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS;
     const int rows = kind >= ROWS;
@@ -1037,20 +1040,29 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_c = between(kind == FOUR ? 4 : 8, 30);
         p.in_w = p.out_w += 3;
     }
-    if (kind == ONE) { /* three columns, of which the first one and the last one may lie outside the image */
+    if (is_one) { /* columns of which the first ones and the last ones may lie outside the image */
+        const int32_t outside = kind == ONE ? 1 : 2;
+
         p.groups = p.in_c = p.dilation_w = 1;
         p.out_c = between(4, 13);
-        p.kernel_w = 3;
-        p.pad_left = between(0, 1);
-        p.out_w = between(4, 20);
-        p.in_w = (p.out_w - 1) * p.stride_w + 2 - p.pad_left + between(0, 3);
+        p.kernel_w = 3 + (int32_t)kind - (int32_t)ONE;
+        p.pad_left = between(0, outside);
+        p.out_w = between(kind == ONE ? 4 : 1, 20);
+        p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - outside - p.pad_left + between(0, 3);
+        p.in_w += p.in_w < 1;
+        if (kind != ONE) { /* four rows of pixels or more */
+            p.kernel_h = between(1, 6);
+            p.pad_top = between(0, 4);
+            p.out_h = between(4, 11);
+            p.in_h = between(1, 15);
+        }
     }
     p.bias_stride = between(0, 1);
     p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (kind == ONE) { /* rows with a gap between them or none */
+    if (is_one) { /* rows with a gap between them or none */
         p.in_strides[3] = 1;
         p.in_strides[2] = p.in_w + between(0, 2);
         p.in_strides[0] = p.in_h * p.in_strides[2];
@@ -1077,7 +1089,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    packed = eights && kind < SINGLE ? packed_floats(&p, weight, kind) : NULL;
+    packed = (eights && kind < SINGLE) || kind == ONE_FOUR || kind == ONE_FIVE
+                 ? packed_floats(&p, weight, kind)
+                 : NULL;
     variant(&p, in + in_first, packed != NULL ? packed : weight, bias, (float *)o.data[0] + out_first);
     ref(&p, in + in_first, weight, bias, (float *)o.data[1] + out_first);
     free(in);
@@ -1125,6 +1139,16 @@ int conv2d_row_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_one_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, ONE);
+}
+
+int conv2d_one_four_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, ONE_FOUR);
+}
+
+int conv2d_one_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, ONE_FIVE);
 }
 
 int conv2d_single_f32_case(conv_f32_fn variant, conv_f32_fn ref)

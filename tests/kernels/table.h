@@ -502,6 +502,8 @@
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
     K(conv2d_channels_f32, mve, conv2d_channel_fours_f32_case)                                     \
     K(conv2d_one_f32, mve, conv2d_one_f32_case)                                                    \
+    K(conv2d_one_four_f32, mve, conv2d_one_four_f32_case)                                          \
+    K(conv2d_one_five_f32, mve, conv2d_one_five_f32_case)                                          \
     K(conv2d_single_f32, mve, conv2d_single_f32_case)                                              \
     K(conv2d_two_f32, mve, conv2d_two_f32_case)                                                    \
     K(conv2d_three_f32, mve, conv2d_three_f32_case)                                                \

@@ -165,6 +165,37 @@ def test_images_of_one_input_have_a_kernel() -> None:
     assert kernels(graph, "cortex-m55") == [*own, *others]
 
 
+def test_wider_windows_of_one_input_have_kernels() -> None:
+    """Of four or five columns, where there are four rows of pixels and four outputs, and products enough."""
+    net = FloatNet()
+    own = ((8, (10, 4), (25, 5)), (4, (10, 4), (10, 10)), (6, (5, 5), (11, 10)))
+    others = (
+        (4, (10, 4), (9, 11)),
+        (3, (5, 5), (20, 20)),
+        (8, (1, 5), (3, 200)),
+        (4, (6, 6), (20, 20)),
+    )
+    images = [net.image(out_c, 1, sides, kernel) for out_c, kernel, sides in (*own, *others)]
+    expected = ["conv2d_one_four_mve"] * 2 + ["conv2d_one_five_mve"] + ["conv2d_mve"] * 4
+    assert kernels(net.finish(*images), "cortex-m55") == expected
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_c": 3}, {"in_c": 2}, {"out_h": 3}, {"dilation_w": 2}, {"pad_left": 3}, {"filled": 1}]
+    + [{"kernel_w": 5}, {"in_w": 3}, {"in_strides": (800, 800, 20, 2)}],
+)
+def test_wider_windows_of_one_input_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    plan = make_plan(net.finish(net.image(8, 1, (40, 10), (10, 4))), Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes one input, and windows of other columns"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"out_c": 3}, {"in_c": 2}, {"out_w": 3}, {"dilation_w": 2}, {"pad_left": 2}, {"filled": 1}]
@@ -402,6 +433,7 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         net.image(5, 5, (6, 11), groups=5),
         net.image(9, 1, (11, 13)),
         net.image(4, 1, (1, 300)),
+        net.image(6, 1, (21, 9), (10, 4)),
     ]
     outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 29))]
     outs += [net.layer(*each) for each in ((37, 1, 20), (39, 2, 21), (45, 4, 13))]

@@ -378,6 +378,8 @@ CORTEXM_CONV_F32(cortexm_conv2d_channels_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_row_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_one_f32_mve);
+CORTEXM_CONV_F32(cortexm_conv2d_one_four_f32_mve);
+CORTEXM_CONV_F32(cortexm_conv2d_one_five_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_single_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_two_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_three_f32_mve);

@@ -188,6 +188,7 @@
 #undef EACH_OF_FOUR_BIASES
 #undef EACH_TERM
 #undef EDGED
+#undef EDGED_ROW
 #undef EDGED_ROW_OF_FOUR
 #undef EDGED_STRIDE1
 #undef EDGED_STRIDE2
@@ -202,6 +203,7 @@
 #undef EIGHT_OF_TWO
 #undef EIGHT_ROWS
 #undef EIGHT_TERMS
+#undef EIGHT_WEIGHTS
 #undef ELEMENT
 #undef ELEMENTS
 #undef ELEMENTS_s16
@@ -624,6 +626,7 @@
 #undef RESULT_max_pool2d
 #undef RETURN_START
 #undef ROUND
+#undef ROW
 #undef ROW3
 #undef ROW3_STRIDE1
 #undef ROW3_STRIDE2
@@ -695,6 +698,7 @@
 #undef SMALL_PRODUCT_scalar
 #undef SMALL_PRODUCT_v6m
 #undef SOFTMAX_COLUMNS
+#undef SOME_OF_FOUR
 #undef SQUARE
 #undef SQUARES
 #undef SQUARES_s16
@@ -807,6 +811,7 @@
 #undef TWICE_OF_EIGHT
 #undef TWICE_OF_FOUR
 #undef TWO
+#undef TWO_COLUMNS
 #undef TWO_MACS
 #undef TWO_OF
 #undef TWO_OF_EIGHT

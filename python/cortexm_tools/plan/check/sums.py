@@ -195,6 +195,7 @@ def check_columns(plan: Plan, step: Step) -> None:
 
 
 _INPUTS = {"conv2d_single": 1, "conv2d_two": 2, "conv2d_three": 3, "conv2d_four": 4}
+_COLUMNS = {"conv2d_one_four": 4, "conv2d_one_five": 5}
 _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
 
 
@@ -240,6 +241,11 @@ def check_fours(plan: Plan, step: Step) -> None:
                 f"{call.kernel.symbol} takes one input, and windows of three columns for four pixels or more",
                 where=str(step.op.layer),
             )
+        if op in _COLUMNS and not _is_one_wide(call):
+            raise CortexMError(
+                f"{call.kernel.symbol} takes one input, and windows of other columns, for four rows or more",
+                where=str(step.op.layer),
+            )
         if op in _INPUTS and not _are_few(call):
             raise CortexMError(
                 f"{call.kernel.symbol} takes a row of pixels of other inputs or outputs",
@@ -272,6 +278,20 @@ def _is_one(call: Call) -> bool:
     beyond = (fields["out_w"] - 1) * fields["stride_w"] + 3 - pad - fields["in_w"]
     are_fours = fields["out_w"] >= 4 and fields["out_c"] >= 4 and not fields.get("filled", 0)
     return are_ones and steps[3] == 1 and is_window and pad in (0, 1) and beyond <= 1 and are_fours
+
+
+def _is_one_wide(call: Call) -> bool:
+    """Whether a convolution of floats has one input, windows of as many columns as the kernel has, side by
+    side, of which two at either end may lie outside the image, and four rows of pixels and four outputs."""
+    fields, steps = call.int_fields, dict(call.fields)["in_strides"]
+    assert isinstance(steps, tuple)
+    columns = _COLUMNS[call.kernel.op]
+    are_ones = all(fields.get(name, 1) == 1 for name in ("in_c", "groups", "dilation_w"))
+    pad = fields.get("pad_left", 0)
+    beyond = (fields["out_w"] - 1) * fields["stride_w"] + columns - pad - fields["in_w"]
+    is_window = fields["kernel_w"] == columns and 0 <= pad <= 2 and beyond <= 2
+    are_fours = fields["out_h"] >= 4 and fields["out_c"] >= 4 and not fields.get("filled", 0)
+    return are_ones and steps[3] == 1 and is_window and are_fours
 
 
 def _are_few(call: Call) -> bool:

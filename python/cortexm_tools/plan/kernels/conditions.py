@@ -19,6 +19,7 @@ _MANY_SUMS = 512  # of floats, of which eights save about six instructions each
 _MANY_OF_ONE = (
     1024  # sums of windows of one float a pixel, eight of which save some sixteen instructions
 )
+_MANY_PRODUCTS_OF_ONE = 16000  # of wider windows, eight of which save an instruction or more
 _MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
@@ -116,6 +117,26 @@ def _one_input(facts: Facts) -> bool:
     are_fours = facts["out_w"] >= 4 and facts["out_c"] >= 4
     outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["out_c"]
     return bool(is_one and is_window and beyond <= 1 and are_fours and outputs >= _MANY_OF_ONE)
+
+
+def _one_input_columns(columns: int) -> Callable[[Facts], bool]:
+    """A convolution of floats of one input whose windows are so many columns, side by side, of which two at
+    most lie outside the image at either end, with four rows of pixels or more and four outputs; and so many
+    products that the kernel for them saves two instructions for a byte: one for eight products."""
+
+    def pays(facts: Facts) -> bool:
+        ones = facts["in_c"], facts["groups"], facts.get("dilation_w", 1), facts["in_strides"][3]
+        pad = facts.get("pad_left", 0)
+        beyond = (facts["out_w"] - 1) * facts["stride_w"] + columns - pad - facts["in_w"]
+        is_window = facts["kernel_w"] == columns and 0 <= pad <= 2 and beyond <= 2
+        are_fours = facts["out_h"] >= 4 and facts["out_c"] >= 4
+        outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["out_c"]
+        products = outputs * facts["kernel_h"] * columns
+        return bool(
+            ones == (1, 1, 1, 1) and is_window and are_fours and products >= _MANY_PRODUCTS_OF_ONE
+        )
+
+    return pays
 
 
 def _pixels_of(inputs: int) -> Callable[[Facts], bool]:
@@ -793,6 +814,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_rows_alone": _few_rows_alone,
     "rows_pay": _rows_pay,
     "one_input": _one_input,
+    "one_input_four_columns": _one_input_columns(4),
+    "one_input_five_columns": _one_input_columns(5),
     "pixels_of_one_input": _pixels_of(1),
     "pixels_of_two_inputs": _pixels_of(2),
     "pixels_of_three_inputs": _pixels_of(3),

@@ -49,10 +49,9 @@ FORMS: dict[str, Form] = {
     "eights": Form(packing_scalar.eights),
     "float_beside": Form(packing_floats.float_beside, lambda c: c.weight.size),
     "float_channels": Form(packing_floats.float_channels, packing_floats.float_channels_size),
-    "float_channel_fours": Form(
-        packing_floats.float_channel_fours, packing_floats.float_channel_fours_size
-    ),
+    "float_channel_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
     "float_eights": Form(packing_floats.float_eights, packing_floats.float_eights_size),
+    "float_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
     "float_filled": Form(packing_floats.float_filled, packing_floats.float_filled_size),
     "fours": Form(packing_scalar.fours),
     "gemm4": Form(packing_mve.gemm4, packing_mve.gemm4_size),

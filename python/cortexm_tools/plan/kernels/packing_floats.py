@@ -50,20 +50,20 @@ def float_channels_size(constants: Constants) -> int:
     return weight.size + (groups > 3 and groups % 4 == 3) * (weight.size // groups)
 
 
-def float_channel_fours(constants: Constants) -> Array:
-    """float32, of groups of one channel and one output: four side by side for each tap, the last ones
-    may begin among those before them; up to three as they are."""
-    rows, groups = constants.weight.reshape(constants.groups, -1), constants.groups
-    if groups < 4:
+def float_fours(constants: Constants) -> Array:
+    """float32: four outputs side by side for each term, the last ones may begin among those before them; up
+    to three as they are. As "float_channel_fours" of groups of one channel and one output."""
+    rows = constants.weight.reshape(constants.weight.shape[0], -1)
+    if len(rows) < 4:
         return rows.reshape(-1)
-    firsts = [min(first, groups - 4) for first in range(0, groups, 4)]
+    firsts = [min(first, len(rows) - 4) for first in range(0, len(rows), 4)]
     return np.concatenate([rows[first : first + 4].T.reshape(-1) for first in firsts])
 
 
-def float_channel_fours_size(constants: Constants) -> int:
-    """The weights of float_channel_fours, by number."""
-    weight, groups = constants.weight, constants.groups
-    return int(weight.size + (groups > 3) * (-groups % 4) * (weight.size // groups))
+def float_fours_size(constants: Constants) -> int:
+    """The weights of float_fours, by number."""
+    outputs, size = constants.weight.shape[0], constants.weight.size
+    return int(size + (outputs > 3) * (-outputs % 4) * (size // outputs))
 
 
 def float_filled(constants: Constants) -> Array:
