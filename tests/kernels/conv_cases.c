@@ -939,7 +939,7 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, co
         const int is_one = kind == CHANNELS && p->out_c - o < 3; /* of few that are left */
         const int32_t of_left = left >= 4 ? 4 : is_beside ? left : 1;
         const int32_t of_filled = left > 4 ? 8 : 4;
-        const int are_four = (are_channels && !is_one) || kind == ONE_FOUR || kind == ONE_FIVE;
+        const int are_four = (are_channels && !is_one) || (kind >= ONE && kind <= ONE_FIVE);
         const int32_t beside = are_four ? 4 : left >= 8 ? 8 : p->filled ? of_filled : of_left;
         const int32_t first = are_four && o > p->out_c - 4 ? p->out_c - 4 : o;
 
@@ -1047,7 +1047,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_c = between(4, 13);
         p.kernel_w = 3 + (int32_t)kind - (int32_t)ONE;
         p.pad_left = between(0, outside);
-        p.out_w = between(kind == ONE ? 4 : 1, 20);
+        p.out_w = between(kind == ONE ? 5 : 1, 20);
         p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - outside - p.pad_left + between(0, 3);
         p.in_w += p.in_w < 1;
         if (kind != ONE) { /* four rows of pixels or more */
@@ -1089,7 +1089,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    packed = (eights && kind < SINGLE) || kind == ONE_FOUR || kind == ONE_FIVE
+    packed = (eights && kind < SINGLE) || is_one
                  ? packed_floats(&p, weight, kind)
                  : NULL;
     variant(&p, in + in_first, packed != NULL ? packed : weight, bias, (float *)o.data[0] + out_first);

@@ -198,7 +198,7 @@ def test_wider_windows_of_one_input_are_checked(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"out_c": 3}, {"in_c": 2}, {"out_w": 3}, {"dilation_w": 2}, {"pad_left": 2}, {"filled": 1}]
+    [{"out_c": 3}, {"in_c": 2}, {"out_w": 4}, {"dilation_w": 2}, {"pad_left": 2}, {"filled": 1}]
     + [{"kernel_w": 4}, {"kernel_h": 4}, {"in_w": 14}, {"in_strides": (512, 512, 32, 2)}],
 )
 def test_images_of_one_input_are_checked(wrong: dict[str, Any]) -> None:

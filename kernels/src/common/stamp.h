@@ -189,7 +189,6 @@
 #undef EACH_TERM
 #undef EDGED
 #undef EDGED_ROW
-#undef EDGED_ROW_OF_FOUR
 #undef EDGED_STRIDE1
 #undef EDGED_STRIDE2
 #undef EDGE_OF_FOUR

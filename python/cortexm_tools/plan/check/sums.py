@@ -238,7 +238,7 @@ def check_fours(plan: Plan, step: Step) -> None:
             )
         if op == "conv2d_one" and not _is_one(call):
             raise CortexMError(
-                f"{call.kernel.symbol} takes one input, and windows of three columns for four pixels or more",
+                f"{call.kernel.symbol} takes one input, and windows of three columns for five pixels or more",
                 where=str(step.op.layer),
             )
         if op in _COLUMNS and not _is_one_wide(call):
@@ -269,14 +269,14 @@ def _is_row(call: Call) -> bool:
 
 def _is_one(call: Call) -> bool:
     """Whether a convolution of floats has one input, windows of three columns side by side and of three rows
-    at most, of which one column at either end may lie outside the image, with four pixels and outputs."""
+    at most, of which one column at either end may lie outside the image, of five pixels and four outputs."""
     fields, steps = call.int_fields, dict(call.fields)["in_strides"]
     assert isinstance(steps, tuple)
     are_ones = all(fields.get(name, 1) == 1 for name in ("in_c", "groups", "dilation_w"))
     is_window = fields["kernel_w"] == 3 and fields["kernel_h"] <= 3
     pad = fields.get("pad_left", 0)
     beyond = (fields["out_w"] - 1) * fields["stride_w"] + 3 - pad - fields["in_w"]
-    are_fours = fields["out_w"] >= 4 and fields["out_c"] >= 4 and not fields.get("filled", 0)
+    are_fours = fields["out_w"] >= 5 and fields["out_c"] >= 4 and not fields.get("filled", 0)
     return are_ones and steps[3] == 1 and is_window and pad in (0, 1) and beyond <= 1 and are_fours
 
 

@@ -102,7 +102,7 @@ def _rows_pay(facts: Facts) -> bool:
 
 def _one_input(facts: Facts) -> bool:
     """A convolution of floats of one input whose windows are three columns, side by side, and three rows or
-    fewer, of which one column at most lies outside the image at either end; with four pixels or more in a row
+    fewer, of which one column at most lies outside the image at either end; with five pixels or more in a row
     and four outputs, and so many of these that the kernel for them saves two instructions for a byte."""
     is_one = (
         facts["in_c"]
@@ -114,7 +114,7 @@ def _one_input(facts: Facts) -> bool:
     pad = facts.get("pad_left", 0)
     is_window = facts["kernel_w"] == 3 and facts["kernel_h"] <= 3 and 0 <= pad <= 1
     beyond = (facts["out_w"] - 1) * facts["stride_w"] + 3 - pad - facts["in_w"]
-    are_fours = facts["out_w"] >= 4 and facts["out_c"] >= 4
+    are_fours = facts["out_w"] >= 5 and facts["out_c"] >= 4
     outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["out_c"]
     return bool(is_one and is_window and beyond <= 1 and are_fours and outputs >= _MANY_OF_ONE)
 
