@@ -177,6 +177,7 @@
 #undef CONV_transpose_conv2d
 #undef CORRECT_SIGNS
 #undef COUNT_CARRY
+#undef DENSE_PIXELS
 #undef DENSE_TERMS
 #undef DISTANCES
 #undef DISTANT
@@ -238,6 +239,8 @@
 #undef FIRST1
 #undef FIRST2
 #undef FIRST3
+#undef FIRST4
+#undef FIRST8
 #undef FIRST_AGAIN
 #undef FIRST_LANES
 #undef FIRST_LEFT
@@ -477,6 +480,7 @@
 #undef NO_LAST
 #undef NO_SUM
 #undef NUMBER
+#undef ODD_TERM
 #undef OF
 #undef OFFSET
 #undef OFFSETS
@@ -561,6 +565,8 @@
 #undef PIXEL_s16
 #undef PIXEL_s8
 #undef PLACES
+#undef PLACES4
+#undef PLACES8
 #undef POOL
 #undef POOL_ADD
 #undef POOL_GATHER
@@ -783,6 +789,7 @@
 #undef TERMS_OF_EIGHT
 #undef TERMS_OF_FOUR
 #undef TERMS_OF_ONE
+#undef TERMS_OF_ROW
 #undef TERM_APART
 #undef TERM_OF_ONE
 #undef TERM_OF_TWO
