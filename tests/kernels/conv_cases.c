@@ -992,7 +992,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     p.out_h = between(1, 5);
     p.out_w = between(1, 10);
     p.kernel_h = between(1, 3);
-    p.kernel_w = between(1, 4);
+    p.kernel_w = between(1, 5);
     p.stride_h = between(1, 3);
     p.stride_w = between(1, 3);
     p.dilation_h = between(1, 2);

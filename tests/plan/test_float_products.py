@@ -434,6 +434,7 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         net.image(9, 1, (11, 13)),
         net.image(4, 1, (1, 300)),
         net.image(6, 1, (21, 9), (10, 4)),
+        net.image(9, 3, (9, 13), (5, 5)),
     ]
     outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 29))]
     outs += [net.layer(*each) for each in ((37, 1, 20), (39, 2, 21), (45, 4, 13))]

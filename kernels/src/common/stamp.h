@@ -345,6 +345,7 @@
 #undef KERNEL
 #undef KIND
 #undef KINDS_OF_PAIRS
+#undef KIND_OF_FIVES
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_avg_pool2d_eights
@@ -639,6 +640,7 @@
 #undef ROWS_OF
 #undef ROWS_OF_BLOCKS
 #undef ROWS_OF_EIGHT
+#undef ROWS_OF_FIVE
 #undef ROWS_OF_FOUR
 #undef ROWS_OF_TAPS
 #undef ROWS_OF_THREE
