@@ -908,6 +908,9 @@ typedef enum {
     ONE, /* an input, and windows of three columns or more */
     ONE_FOUR,
     ONE_FIVE,
+    PLANES_BY_TWO, /* each a group, windows of three columns two apart, or five */
+    PLANES_FIVE,
+    PLANES_FIVE_BY_TWO,
     BESIDE,
     EIGHTS,
     FEW_GROUPS,
@@ -968,6 +971,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
 {
     const int transposed = kind == TRANSPOSED;
     const int is_one = kind >= ONE && kind <= ONE_FIVE;
+    const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_FIVE_BY_TWO;
     const int eights = kind >= BESIDE;
     const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS;
     const int rows = kind >= ROWS;
@@ -1057,12 +1061,37 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
             p.in_h = between(1, 15);
         }
     }
+    if (are_planes) { /* of which one column may lie outside the image, or two */
+        const int32_t outside = kind == PLANES_BY_TWO ? 1 : 2;
+
+        p.groups = p.in_c = p.out_c = between(1, 3);
+        p.dilation_w = 1;
+        p.kernel_w = 1 + 2 * outside;
+        p.kernel_h = between(1, 5);
+        p.stride_w = kind == PLANES_FIVE ? 1 : 2;
+        p.pad_left = between(0, outside);
+        p.pad_top = between(0, 4);
+        p.out_h = between(4, 11);
+        p.in_h = between(1, 15);
+        p.out_w = between(4, 20);
+        p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - outside - p.pad_left + between(0, 3);
+    }
     p.bias_stride = between(0, 1);
     p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (is_one) { /* rows with a gap between them or none */
+    if (are_planes) { /* rows and planes with a gap between them or none */
+        p.in_strides[3] = p.out_strides[3] = 1;
+        p.in_strides[2] = p.in_w + between(0, 2);
+        p.in_strides[1] = p.in_h * p.in_strides[2] + between(0, 2);
+        p.in_strides[0] = p.in_c * p.in_strides[1];
+        in_size = p.batches * p.in_strides[0];
+        p.out_strides[2] = p.out_w;
+        p.out_strides[1] = p.out_h * p.out_w;
+        p.out_strides[0] = p.out_c * p.out_strides[1];
+        out_size = p.batches * p.out_strides[0];
+    } else if (is_one) { /* rows with a gap between them or none */
         p.in_strides[3] = 1;
         p.in_strides[2] = p.in_w + between(0, 2);
         p.in_strides[0] = p.in_h * p.in_strides[2];
@@ -1149,6 +1178,21 @@ int conv2d_one_four_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_one_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, ONE_FIVE);
+}
+
+int conv2d_planes_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_BY_TWO);
+}
+
+int conv2d_planes_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_FIVE);
+}
+
+int conv2d_planes_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_FIVE_BY_TWO);
 }
 
 int conv2d_single_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -504,6 +504,9 @@
     K(conv2d_one_f32, mve, conv2d_one_f32_case)                                                    \
     K(conv2d_one_four_f32, mve, conv2d_one_four_f32_case)                                          \
     K(conv2d_one_five_f32, mve, conv2d_one_five_f32_case)                                          \
+    K(conv2d_planes_by_two_f32, mve, conv2d_planes_by_two_f32_case)                                \
+    K(conv2d_planes_five_f32, mve, conv2d_planes_five_f32_case)                                    \
+    K(conv2d_planes_five_by_two_f32, mve, conv2d_planes_five_by_two_f32_case)                      \
     K(conv2d_single_f32, mve, conv2d_single_f32_case)                                              \
     K(conv2d_two_f32, mve, conv2d_two_f32_case)                                                    \
     K(conv2d_three_f32, mve, conv2d_three_f32_case)                                                \

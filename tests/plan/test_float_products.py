@@ -131,8 +131,8 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
         (8, 8, channels_last(4), {}, "conv2d"),
         (3, 16, channels_last(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {}, "conv2d_channels"),
-        (8, 16, contiguous(4), {"stride": 2}, "conv2d"),
-        (8, 16, contiguous(4), {"kernel": 5}, "conv2d"),
+        (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
+        (8, 16, contiguous(4), {"kernel": 5}, "conv2d_planes_five"),
         (16, 5, contiguous(4), {}, "conv2d_channels"),
         (72, 4, contiguous(4), {}, "conv2d"),
         (3, 11, contiguous(4), {}, "conv2d_narrow"),
@@ -163,6 +163,48 @@ def test_images_of_one_input_have_a_kernel() -> None:
     )
     own, others = ["conv2d_one_mve"] * 2, ["conv2d_mve"] * 5
     assert kernels(graph, "cortex-m55") == [*own, *others]
+
+
+def _planes(
+    net: FloatNet, channels: int, size: int, kernel: int, stride: int, order: tuple[int, ...]
+) -> int:
+    x = net.input((1, channels, size, size), F32, order)
+    attrs = ops.FloatConv2d(Window((kernel,) * 2, (stride,) * 2, (kernel // 2,) * 4), channels)
+    out = (size - 1) // stride + 1
+    weight = net.some(channels, 1, kernel, kernel)
+    return net.add(attrs, [x, weight], (1, channels, out, out), F32, order)
+
+
+def test_planes_of_apart_or_wide_windows_have_kernels() -> None:
+    """Of four rows and columns of results, where there are products enough."""
+    net = FloatNet()
+    own = ((8, 16, 3, 2), (3, 22, 5, 1), (4, 16, 5, 2))
+    others = ((4, 16, 3, 2), (64, 6, 3, 2), (8, 16, 7, 1), (2, 6, 5, 1))
+    outs = [_planes(net, *each, contiguous(4)) for each in (*own, *others)]
+    outs.append(_planes(net, 8, 16, 5, 1, channels_last(4)))
+    ops_of = [f"conv2d_planes_{each}_mve" for each in ("by_two", "five", "five_by_two")]
+    assert kernels(net.finish(*outs), "cortex-m55") == [
+        *ops_of,
+        *["conv2d_mve"] * 4,
+        "conv2d_channels_mve",
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_h": 3}, {"out_w": 3}, {"dilation_w": 2}, {"pad_left": 2}, {"filled": 1}, {"groups": 4}]
+    + [{"kernel_w": 5}, {"stride_w": 1}, {"in_w": 14}, {"in_strides": (2048, 256, 32, 2)}],
+)
+def test_planes_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    graph = net.finish(_planes(net, 8, 16, 3, 2, contiguous(4)))
+    plan = make_plan(graph, Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes planes, and other windows"):
+        check_plan(replace(plan, steps=(changed,)))
 
 
 def test_wider_windows_of_one_input_have_kernels() -> None:
@@ -436,6 +478,8 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         net.image(6, 1, (21, 9), (10, 4)),
         net.image(9, 3, (9, 13), (5, 5)),
     ]
+    shapes = ((5, 19, 3, 2), (3, 17, 5, 1), (4, 23, 5, 2))
+    outs += [_planes(net, *each, contiguous(4)) for each in shapes]
     outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 29))]
     outs += [net.layer(*each) for each in ((37, 1, 20), (39, 2, 21), (45, 4, 13))]
     graphs = [net.finish(*outs), alone.finish(*(alone.layer(*each) for each in rows))]

@@ -72,6 +72,7 @@
 #undef ADD_max_pool2d
 #undef AFTER_ROWS
 #undef AGAIN
+#undef ALL
 #undef ALL_CHANNELS
 #undef ALL_INPUTS
 #undef ALL_LANES
@@ -251,6 +252,10 @@
 #undef FIRST_VECTOR
 #undef FIVE_COLUMNS
 #undef FOLD
+#undef FOR1
+#undef FOR2
+#undef FOR3
+#undef FOR4
 #undef FOR_ELEMENTS
 #undef FOURS
 #undef FOURS_OF_COLUMNS
@@ -382,6 +387,7 @@
 #undef LOAD
 #undef LOAD2
 #undef LOAD3
+#undef LOADED
 #undef LOADED_TERM
 #undef LOAD_ALL2
 #undef LOAD_ALL3
@@ -421,6 +427,7 @@
 #undef MAX_SIZE
 #undef MORE_STARTS
 #undef MOST_OF_ONE
+#undef MOST_OUTSIDE
 #undef MOST_PIXELS
 #undef MOST_WORDS
 #undef MOST_avg_pool2d
@@ -705,6 +712,7 @@
 #undef SMALL_PRODUCT_scalar
 #undef SMALL_PRODUCT_v6m
 #undef SOFTMAX_COLUMNS
+#undef SOME
 #undef SOME_OF_FOUR
 #undef SQUARE
 #undef SQUARES
@@ -748,6 +756,7 @@
 #undef STORE_s8
 #undef STORE_scatter
 #undef STORE_scatter_add
+#undef STRIDE
 #undef STRIP
 #undef SUBTRACT
 #undef SUM
@@ -833,6 +842,7 @@
 #undef TWO_s16
 #undef TWO_s8
 #undef TYPES
+#undef UNLESS
 #undef UPPER
 #undef UPPER_BITS
 #undef UPPER_BITS_s16

@@ -196,6 +196,11 @@ def check_columns(plan: Plan, step: Step) -> None:
 
 _INPUTS = {"conv2d_single": 1, "conv2d_two": 2, "conv2d_three": 3, "conv2d_four": 4}
 _COLUMNS = {"conv2d_one_four": 4, "conv2d_one_five": 5}
+_PLANES = {
+    "conv2d_planes_by_two": (3, 2),
+    "conv2d_planes_five": (5, 1),
+    "conv2d_planes_five_by_two": (5, 2),
+}
 _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
 
 
@@ -246,6 +251,11 @@ def check_fours(plan: Plan, step: Step) -> None:
                 f"{call.kernel.symbol} takes one input, and windows of other columns, for four rows or more",
                 where=str(step.op.layer),
             )
+        if op in _PLANES and not _are_planes(call):
+            raise CortexMError(
+                f"{call.kernel.symbol} takes planes, and other windows, for four rows and columns or more",
+                where=str(step.op.layer),
+            )
         if op in _INPUTS and not _are_few(call):
             raise CortexMError(
                 f"{call.kernel.symbol} takes a row of pixels of other inputs or outputs",
@@ -292,6 +302,23 @@ def _is_one_wide(call: Call) -> bool:
     is_window = fields["kernel_w"] == columns and 0 <= pad <= 2 and beyond <= 2
     are_fours = fields["out_h"] >= 4 and fields["out_c"] >= 4 and not fields.get("filled", 0)
     return are_ones and steps[3] == 1 and is_window and are_fours
+
+
+def _are_planes(call: Call) -> bool:
+    """Whether a convolution of floats has channels that are groups of one output, in planes, and windows of
+    as many columns as the kernel has, as far apart, of which one of three or two of five at either end may
+    lie outside the image, and four rows and columns of pixels."""
+    fields = call.int_fields
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    columns, stride = _PLANES[call.kernel.op]
+    pad, windows = fields.get("pad_left", 0), (fields["kernel_w"], fields["stride_w"])
+    beyond = (fields["out_w"] - 1) * stride + columns - pad - fields["in_w"]
+    is_window = windows == (columns, stride) and fields.get("dilation_w", 1) == 1
+    is_inside = 0 <= pad <= columns // 2 and beyond <= columns // 2
+    are_groups = fields["groups"] == fields["in_c"] == fields["out_c"]
+    are_fours = fields["out_h"] >= 4 and fields["out_w"] >= 4 and not fields.get("filled", 0)
+    return ins[3] == outs[3] == 1 and is_window and is_inside and are_groups and are_fours
 
 
 def _are_few(call: Call) -> bool:

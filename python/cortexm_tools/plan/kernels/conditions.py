@@ -20,6 +20,7 @@ _MANY_OF_ONE = (
     1024  # sums of windows of one float a pixel, eight of which save some sixteen instructions
 )
 _MANY_PRODUCTS_OF_ONE = 16000  # of wider windows, eight of which save an instruction or more
+_MANY_PRODUCTS_OF_PLANES = 3000  # three of which save two instructions or more
 _MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
@@ -135,6 +136,27 @@ def _one_input_columns(columns: int) -> Callable[[Facts], bool]:
         return bool(
             ones == (1, 1, 1, 1) and is_window and are_fours and products >= _MANY_PRODUCTS_OF_ONE
         )
+
+    return pays
+
+
+def _planes_of(columns: int, stride: int) -> Callable[[Facts], bool]:
+    """A convolution of floats whose channels are groups of one output, in planes, of windows of so many
+    columns that are so far apart, of which one of three or two of five may lie outside the image at either
+    end; with four rows and columns of pixels, and so many products that the kernel for them saves two
+    instructions for a byte: two for three products."""
+
+    def pays(facts: Facts) -> bool:
+        pad, most = facts.get("pad_left", 0), columns // 2
+        beyond = (facts["out_w"] - 1) * stride + columns - pad - facts["in_w"]
+        windows = facts["kernel_w"], facts["stride_w"], facts.get("dilation_w", 1)
+        is_window = windows == (columns, stride, 1) and 0 <= pad <= most and beyond <= most
+        are_planes = facts["groups"] == facts["in_c"] == facts["out_c"]
+        are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+        outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+        is_large = outputs * facts["kernel_h"] * columns >= _MANY_PRODUCTS_OF_PLANES
+        are_fours = facts["out_h"] >= 4 and facts["out_w"] >= 4
+        return bool(is_window and are_planes and are_beside and are_fours and is_large)
 
     return pays
 
@@ -816,6 +838,9 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_input": _one_input,
     "one_input_four_columns": _one_input_columns(4),
     "one_input_five_columns": _one_input_columns(5),
+    "planes_by_two": _planes_of(3, 2),
+    "planes_five": _planes_of(5, 1),
+    "planes_five_by_two": _planes_of(5, 2),
     "pixels_of_one_input": _pixels_of(1),
     "pixels_of_two_inputs": _pixels_of(2),
     "pixels_of_three_inputs": _pixels_of(3),
