@@ -309,9 +309,22 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     return finish(&o);
 }
 
-/* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, or few
- * columns. */
-typedef enum { ANY, COLUMNS, ROWS, FEW } matmul_kind_t;
+/* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, few
+ * columns, or panels of these. */
+typedef enum { ANY, COLUMNS, ROWS, FEW, PANELS } matmul_kind_t;
+
+/* Rows of so many columns as panels of three or two, one behind the other. */
+static void pack_panels(const float *from, int32_t inner, int32_t cols, float *to)
+{
+    for (int32_t c = 0, columns; c < cols; c += columns) {
+        columns = cols - c == 4 || cols - c == 2 ? 2 : cols - c == 1 ? 1 : 3;
+        for (int32_t k = 0; k < inner; ++k) {
+            for (int32_t i = 0; i < columns; ++i) {
+                *to++ = from[k * cols + c + i];
+            }
+        }
+    }
+}
 
 static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_kind_t kind)
 {
@@ -321,11 +334,12 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     float *a;
     float *b;
     float *bias;
+    float *packed;
     outputs_t o;
 
     memset(&p, 0, sizeof p);
     p.batches = between(1, 3);
-    p.rows = between(1, kind == ROWS ? 30 : vectors ? 10 : 5);
+    p.rows = kind == PANELS ? between(4, 40) : between(1, kind == ROWS ? 30 : vectors ? 10 : 5);
     p.cols = between(vectors ? 4 : 1, vectors ? 20 : 10);
     p.inner = between(1, 20);
     p.a_batch_stride = p.rows * p.inner;
@@ -338,9 +352,9 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
         p.a_row_stride = p.b_col_stride = 1;
     }
     p.bias_col_stride = between(0, 1);
-    p.bias_row_stride = vectors || kind == FEW ? 0 : between(0, 1) * p.cols;
-    if (kind == FEW) { /* whose elements follow each other */
-        p.cols = between(1, 3);
+    p.bias_row_stride = vectors || kind >= FEW ? 0 : between(0, 1) * p.cols;
+    if (kind >= FEW) { /* whose elements follow each other */
+        p.cols = between(1, kind == FEW ? 3 : 10);
         p.b_inner_stride = p.cols;
         p.b_col_stride = p.cols == 1 ? between(1, 9) : 1;
         p.b_batch_stride = between(0, 1) * p.cols * p.inner;
@@ -351,8 +365,20 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     b = some(p.batches * p.cols * p.inner);
     bias = some(p.rows * p.cols);
     o = float_outputs(p.batches * p.rows * p.cols);
-    variant(&p, a, b, bias, o.data[0]);
+    packed = b;
+    if (kind == PANELS) {
+        packed = allocate(4 * p.batches * p.cols * p.inner);
+        for (int32_t i = 0; i < p.batches; ++i) {
+            const int32_t first = i * p.cols * p.inner;
+
+            pack_panels(b + first, p.inner, p.cols, packed + first);
+        }
+    }
+    variant(&p, a, packed, bias, o.data[0]);
     ref(&p, a, b, bias, o.data[1]);
+    if (kind == PANELS) {
+        free(packed);
+    }
     free(a);
     free(b);
     free(bias);
@@ -367,6 +393,11 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 int matmul_few_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
     return any_matmul_f32_case(variant, ref, FEW);
+}
+
+int matmul_panels_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, PANELS);
 }
 
 int matmul_rows_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)

@@ -341,7 +341,8 @@ def test_a_single_column_is_computed_as_a_row() -> None:
 
 
 def test_products_with_few_columns_have_rows_in_lanes() -> None:
-    """Where they save enough for the code, be there only two rows."""
+    """Four of them or more of elements that follow each other; others where they save enough for the code, be
+    there only two rows."""
     net = FloatNet()
     sizes = (
         (2, 16, 16, 3),
@@ -352,30 +353,45 @@ def test_products_with_few_columns_have_rows_in_lanes() -> None:
         (2, 16, 16, 4),
     )
     graph = net.finish(*(net.product(*each) for each in sizes))
-    rows, few = "matmul_rows_mve", "matmul_few_dsp"
-    assert kernels(graph, "cortex-m55") == [rows, rows, few, rows, few, "matmul_mve"]
+    rows, few, pairs = "matmul_rows_mve", "matmul_few_mve", "matmul_few_dsp"
+    assert kernels(graph, "cortex-m55") == [few, few, few, rows, pairs, "matmul_mve"]
 
 
 def test_layers_with_few_outputs_have_rows_in_lanes() -> None:
-    """Where no layer needs another kernel, or they save enough for the code; a single output is a row."""
+    """Where no layer needs another kernel, or they save enough for the code."""
     few, one, beside, images = FloatNet(), FloatNet(), FloatNet(), FloatNet()
     alone = few.finish(few.layer(8, 16, 3), few.layer(16, 64, 2), few.layer(16, 13, 7))
-    assert kernels(alone, "cortex-m55") == ["matmul_rows_mve"] * 3
-    assert kernels(one.finish(one.layer(16, 64, 1)), "cortex-m55") == ["matmul_mve"]
+    assert kernels(alone, "cortex-m55") == ["matmul_few_mve"] * 3
+    assert kernels(one.finish(one.layer(16, 64, 1)), "cortex-m55") == ["matmul_few_mve"]
     small = beside.finish(beside.layer(8, 16, 3), beside.layer(8, 64, 8))
     assert kernels(small, "cortex-m55") == ["conv2d_row_mve"] * 2
     both = FloatNet()
-    outs = both.layer(8, 16, 1), both.layer(1, 16, 8), both.product(1, 4, 8, 8)
+    outs = both.layer(8, 16, 1), both.layer(1, 16, 8), both.product(1, 8, 8, 2)
     assert kernels(both.finish(*outs), "cortex-m55") == [
-        "matmul_mve",
+        "matmul_few_mve",
         "conv2d_row_mve",
-        "matmul_mve",
+        "matmul_few_mve",
     ]
     large = images.finish(images.layer(64, 64, 3), images.layer(3, 64, 3), images.image())
-    rows, pixels = "matmul_rows_mve", "conv2d_narrow_mve"
+    rows, pixels = "matmul_few_mve", "conv2d_narrow_mve"
     assert kernels(large, "cortex-m55") == [rows, pixels, pixels]
     plan = make_plan(large, Target.parse("cortex-m55"), optimize=Optimize.SIZE)
     assert "matmul" not in {step.calls[0].kernel.serves for step in plan.steps}
+
+
+def test_pixels_of_few_outputs_are_such_layers() -> None:
+    """Of a 1x1 convolution whose channels lie side by side, among others with which they pay for the code."""
+    expected = {contiguous(4): "conv2d_narrow_mve", channels_last(4): "matmul_few_mve"}
+    for order, op in expected.items():
+        net = FloatNet()
+        x = net.input((1, 16, 16, 16), F32, order)
+        outs = [net.image()]
+        for channels in (3, 1, 4):
+            shape = (1, channels, 16, 16)
+            attrs = ops.FloatConv2d(Window((1, 1), (1, 1), (0, 0, 0, 0)), 1)
+            outs.append(net.add(attrs, [x, net.some(channels, 16, 1, 1)], shape, F32, order))
+        other = "conv2d_narrow_mve"
+        assert kernels(net.finish(*outs), "cortex-m55") == [other, op, op, other]
 
 
 def test_long_rows_of_sums_take_eights() -> None:
@@ -480,8 +496,13 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
     ]
     shapes = ((5, 19, 3, 2), (3, 17, 5, 1), (4, 23, 5, 2))
     outs += [_planes(net, *each, contiguous(4)) for each in shapes]
-    outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 29))]
     outs += [net.layer(*each) for each in ((37, 1, 20), (39, 2, 21), (45, 4, 13))]
+    outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 24))]
+    pixel = net.input((2, 16, 5, 7), F32, channels_last(4))
+    for channels in (1, 3, 7):
+        attrs = ops.FloatConv2d(Window((1, 1), (1, 1), (0, 0, 0, 0)), 1)
+        shape, weight = (2, channels, 5, 7), net.some(channels, 16, 1, 1)
+        outs.append(net.add(attrs, [pixel, weight], shape, F32, channels_last(4)))
     graphs = [net.finish(*outs), alone.finish(*(alone.layer(*each) for each in rows))]
     random = np.random.default_rng(1)
     inputs = [

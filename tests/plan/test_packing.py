@@ -520,6 +520,22 @@ def test_floats_that_are_left_lie_side_by_side_where_the_kernel_wants_it() -> No
         assert FORMS[form].size(constants) == packed.size
 
 
+def test_floats_lie_in_panels() -> None:
+    """Of three outputs, and of the last four two; fewer are one panel."""
+    expected = {
+        1: [0, 1],
+        2: [0, 2, 1, 3],
+        3: [0, 2, 4, 1, 3, 5],
+        5: [0, 2, 4, 1, 3, 5, 6, 8, 7, 9],
+        7: [0, 2, 4, 1, 3, 5, 6, 8, 7, 9, 10, 12, 11, 13],
+    }
+    for outputs, values in expected.items():
+        weight = np.arange(2 * outputs, dtype=np.float32).reshape(outputs, 2)
+        constants = Constants(weight, np.zeros(0, np.float32))
+        assert FORMS["float_panels"].weights(constants).tolist() == values
+        assert FORMS["float_panels"].size(constants) == len(values)
+
+
 def test_channels_that_are_groups_lie_side_by_side() -> None:
     """Four of each tap; of three that are left the last four, one or two as they are."""
     expected = {

@@ -176,6 +176,7 @@
 #undef CONV_conv2d
 #undef CONV_depthwise_conv2d
 #undef CONV_transpose_conv2d
+#undef CORE_REGISTERS
 #undef CORRECT_SIGNS
 #undef COUNT_CARRY
 #undef DENSE_PIXELS
@@ -276,6 +277,7 @@
 #undef FOUR_OF_ONE
 #undef FOUR_OF_THREE
 #undef FOUR_OF_TWO
+#undef FOUR_ON
 #undef FOUR_PIXELS
 #undef FOUR_STARTS
 #undef FOUR_TERMS
@@ -749,6 +751,8 @@
 #undef STORE_SUMS_s16
 #undef STORE_SUMS_s8
 #undef STORE_TAIL
+#undef STORE_THREE
+#undef STORE_TWO
 #undef STORE_avg_pool2d
 #undef STORE_avg_pool2d_eights
 #undef STORE_max_pool2d
@@ -810,11 +814,13 @@
 #undef THREES_BESIDE
 #undef THREES_OF_ONE
 #undef THREES_OF_TWO
+#undef THREE_BIASES
 #undef THREE_MACS
 #undef THREE_NEIGHBOURS
 #undef THREE_OF
 #undef THREE_OUTPUTS
 #undef THREE_PIXELS
+#undef THREE_SUMS
 #undef THREE_TAPS
 #undef TO
 #undef TO_FIRST
@@ -829,6 +835,7 @@
 #undef TWICE_OF_FOUR
 #undef TWO
 #undef TWO_COLUMNS
+#undef TWO_BIASES
 #undef TWO_MACS
 #undef TWO_OF
 #undef TWO_OF_EIGHT
@@ -838,6 +845,7 @@
 #undef TWO_PRODUCTS
 #undef TWO_ROWS
 #undef TWO_STARTS
+#undef TWO_SUMS
 #undef TWO_TAPS
 #undef TWO_s16
 #undef TWO_s8

@@ -266,6 +266,12 @@ def _few_columns(facts: Facts) -> bool:
     )
 
 
+def _panels(facts: Facts) -> bool:
+    """Such a product, or one whose columns the plan has put in panels, of four rows or more."""
+    are_few = _few_columns(facts) or facts.get("rows_in_lanes", False)
+    return bool(are_few and facts["rows"] >= 4)
+
+
 def _several_groups(facts: Facts) -> bool:
     """A norm of floats of so many groups that four of them are computed faster than one after the other."""
     return bool(facts["batches"] * facts["groups"] >= 3)
@@ -851,6 +857,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_columns": _few_columns,
     "vector_columns": _vector_columns,
     "vector_rows": _vector_rows,
+    "panels": _panels,
     "moderate_divisor": _moderate_divisor,
     "several_groups": _several_groups,
     "alike_rows": _alike_rows,

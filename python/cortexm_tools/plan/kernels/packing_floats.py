@@ -32,6 +32,25 @@ def float_beside(constants: Constants) -> Array:
     return float_eights(constants, beside=True)
 
 
+def float_panels(constants: Constants) -> Array:
+    """float32: three outputs side by side for each input, one panel behind the other; of the last four two,
+    of fewer all."""
+    rows = constants.weight.reshape(constants.weight.shape[0], -1)
+    parts = []
+    first = 0
+    for columns in panels(len(rows)):
+        parts.append(rows[first : first + columns].T.reshape(-1))
+        first += columns
+    return np.concatenate(parts)
+
+
+def panels(outputs: int) -> list[int]:
+    """How many outputs each panel of float_panels has."""
+    threes = outputs // 3 - (outputs % 3 == 1 and outputs > 1)
+    left = outputs - 3 * threes
+    return [3] * threes + ([2, 2] if left == 4 else [left] * (left > 0))
+
+
 def float_channels(constants: Constants) -> Array:
     """float32, of groups of one channel and one output: four side by side for each tap; one or two that are
     left as they are, of three the last four."""

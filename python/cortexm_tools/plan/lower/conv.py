@@ -25,6 +25,7 @@ from .context import POINTWISE, Selector, lowers
 from .copies import copy_call, merge_dims
 from .groups import FEW_ZEROS, MANY_ZEROS, groups_to_join, with_zeros
 from .images import image_calls, image_fields, strided_image_fields, window_fields
+from .linear import lanes_of_rows, takes_rows
 from .neighbours import (
     NEIGHBOURS,
     SQUARES,
@@ -571,6 +572,8 @@ def _float_convolution(
     select: Selector, attrs: ops.FloatConv2d | ops.FloatTransposeConv2d, op: Op
 ) -> list[Call]:
     x, weight, out = (select.tensor(i) for i in (op.inputs[0], op.inputs[1], op.outputs[0]))
+    if takes_rows(select, op):
+        return lanes_of_rows(select, op)
     transposed = isinstance(attrs, ops.FloatTransposeConv2d)
     has_bias = len(op.inputs) > 2
     fields = strided_image_fields(x, out) | {

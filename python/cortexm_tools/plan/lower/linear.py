@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import DType, Op, Tensor, ops
+from ...ir import DType, Op, Tensor, channels_last, ops
 from ...ir.geometry import Window
 from ...target import Isa
 from ..kernels import float_rows
@@ -22,7 +22,7 @@ from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .boxes import strides
 from .broadcast import broadcast_strides
 from .constants import Weights
-from .context import Selector, lowers
+from .context import POINTWISE, Selector, lowers
 from .images import window_fields
 from .weights import (
     constant_data,
@@ -245,8 +245,8 @@ def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call
     cols, inner = weight.shape
     rows = x.numel // inner
     has_bias = len(op.inputs) > 2
-    if select.target.isa is Isa.MVE and _are_lanes_rows(select, op):
-        return _lanes_of_rows(select, op, has_bias)
+    if takes_rows(select, op):
+        return lanes_of_rows(select, op)
     if select.target.isa in (Isa.DSP, Isa.MVE) and weight.data is not None:
         pixels = _float_pixels(rows, inner, cols, has_bias)
         return [float_call(select, op, "conv2d", pixels, rows * cols * inner)]
@@ -275,62 +275,61 @@ ROWS_IN_LANES = "float_rows"
 """The name of linear layers of floats as products with rows in lanes among what a plan may do without."""
 
 _WORTH = 2  # instructions saved for a byte of a kernel
+_LAYERS = (ops.FloatLinear, ops.FloatConv2d, ops.FloatTransposeConv2d)
+
+
+def _sides(select: Selector, op: Op) -> tuple[int, int, int] | None:
+    """The rows, inputs and outputs of a linear layer of floats with constant weights, or of a convolution of
+    single pixels that is one, as their channels lie side by side; None of others."""
+    x, weight, out = (select.tensor(i) for i in (op.inputs[0], op.inputs[1], op.outputs[0]))
+    is_pixel = op.attrs == ops.FloatConv2d(POINTWISE, 1) and _are_rows(x) and _are_rows(out)
+    if weight.data is None or not (is_pixel or isinstance(op.attrs, ops.FloatLinear)):
+        return None
+    return out.numel // weight.shape[0], weight.shape[1], weight.shape[0]
+
+
+def _are_rows(image: Tensor) -> bool:
+    """Whether the channels of each pixel lie side by side."""
+    order = [axis for axis in image.dim_order if image.shape[axis] > 1]
+    return order == [axis for axis in channels_last(4) if image.shape[axis] > 1]
 
 
 def _saved(select: Selector, op: Op) -> int:
-    """What rows in lanes save of a linear layer of floats, in instructions."""
-    x, weight = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
-    cols, inner = weight.shape
-    rows = x.numel // inner
-    if weight.data is None or rows < 4 or cols % 4 == 0:
+    """What rows in lanes save of a layer of floats, in instructions."""
+    sides = _sides(select, op)
+    if sides is None or sides[0] < 4 or sides[2] % 4 == 0:
         return 0
-    return float_rows.saved(rows, inner, cols, few_rows=select.has_few_rows)
+    return float_rows.saved(*sides, few_rows=select.has_few_rows)
 
 
-def _are_lanes_rows(select: Selector, op: Op) -> bool:
-    """Whether a linear layer of floats is a product whose lanes are rows: where that saves instructions, and
-    the kernel pays for itself in the model or is there anyway, or no layer needs another one."""
-    if _saved(select, op) <= 0:
+def takes_rows(select: Selector, op: Op) -> bool:
+    """Whether a layer of floats is a product whose lanes are rows: where that saves instructions, and the
+    kernel pays for itself in the model or is there anyway, or no layer needs another one."""
+    if select.target.isa is not Isa.MVE or _saved(select, op) <= 0:
         return False
-    layers = select.all(ops.FloatLinear)
-    symbol = float_rows.kernel_of(select.tensor(op.inputs[1]).shape[0])
-    alike = [
-        _saved(select, each)
-        for each in layers
-        if float_rows.kernel_of(select.tensor(each.inputs[1]).shape[0]) == symbol
-    ]
-    if not select.convolves_floats and len(alike) == len(layers) and min(alike) > 0:
+    every = [_saved(select, each) for kind in _LAYERS for each in select.all(kind)]
+    if min(every) > 0:
         return True
     if select.avoids(ROWS_IN_LANES):
         return False
-    total = sum(max(each, 0) for each in alike)
-    return total >= _WORTH * code_sizes().get(symbol, 0) or select.is_multiplying(symbol)
+    worth = _WORTH * code_sizes().get(float_rows.ROWS, 0)
+    return sum(max(each, 0) for each in every) >= worth or select.is_multiplying(float_rows.ROWS)
 
 
-def _lanes_of_rows(select: Selector, op: Op, has_bias: bool) -> list[Call]:
-    """A linear layer of floats as a product with its weights, an output's in each column; with a single
-    output as one of that row with the rows of x as columns."""
-    x, weight = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
-    cols, inner = weight.shape
-    rows = x.numel // inner
+def lanes_of_rows(select: Selector, op: Op) -> list[Call]:
+    """A layer of floats as a product with its weights, an output's in each column."""
+    sides = _sides(select, op)
+    assert sides is not None
+    rows, inner, cols = sides
+    has_bias = len(op.inputs) > 2
     fields: dict[str, Field] = {
         **_rows_of(rows, inner, cols),
         "b_inner_stride": cols,
         "b_col_stride": 1,
         "bias_row_stride": 0,
-        "bias_col_stride": int(has_bias and cols > 1),
+        "bias_col_stride": int(has_bias),
     }
-    macs = rows * cols * inner
-    if cols == 1:
-        turned = _turned({**fields, "a_batch_stride": 0, "b_batch_stride": 0})
-        return _matmul_call(select, op, turned, has_bias, macs, turned=True)
-    assert weight.data is not None
-    packed = select.constant(
-        "w_" + (op.layer.path or op.kind),
-        np.ascontiguousarray(weight.data.T),
-        f"{inner}x{cols}",
-    )
-    return _matmul_call(select, op, fields, has_bias, macs, columns=packed)
+    return _matmul_call(select, op, fields, has_bias, rows * cols * inner, of_layer=True)
 
 
 @lowers(ops.FloatMatmul)
@@ -363,7 +362,7 @@ def _float_matmul(select: Selector, attrs: ops.FloatMatmul, op: Op) -> list[Call
         own, other = (
             select.kernel("matmul", "f32", op, _facts(each)) for each in (fields, _turned(fields))
         )
-        if other.isa is Isa.MVE or own.op != "matmul_few":
+        if own.op != "matmul_few" or own.isa is not Isa.MVE is other.isa:
             return _matmul_call(select, op, _turned(fields), has_bias, macs, turned=True)
     return _matmul_call(select, op, fields, has_bias, macs)
 
@@ -396,15 +395,32 @@ def _matmul_call(
     macs: int,
     *,
     turned: bool = False,
-    columns: Arg | None = None,
+    of_layer: bool = False,
 ) -> list[Call]:
-    """The call of the kernel for a product; `columns` in place of the second operand."""
+    """The call of the kernel for a product.
+
+    Args:
+        turned: with the operands in each other's place.
+        of_layer: the second operand is the weights of a layer, an output's in each row.
+    """
+    kernel = select.kernel("matmul", "f32", op, {**_facts(fields), "rows_in_lanes": of_layer})
     a, b = reversed(op.inputs[:2]) if turned else op.inputs[:2]
+    weight = select.tensor(b)
+    other = select.operand(b) if not of_layer else None
+    if other is None:
+        assert weight.data is not None
+        by_output = weight.data.reshape(weight.shape[0], -1)
+        other = select.constant(
+            "w_" + (op.layer.path or op.kind),
+            Weights(kernel.pack, Constants(by_output, np.zeros(0, np.float32)))
+            if kernel.pack
+            else np.ascontiguousarray(by_output.T),
+            "x".join(map(str, by_output.shape)),
+        )
     args: list[Arg] = [
         select.operand(a),
-        columns or select.operand(b),
+        other,
         select.operand(op.inputs[2]) if has_bias else zero_bias(select),
         TensorArg(op.outputs[0]),
     ]
-    facts = {**_facts(fields), "rows_in_lanes": columns is not None}
-    return [select.call(select.kernel("matmul", "f32", op, facts), fields, args, macs)]
+    return [select.call(kernel, fields, args, macs)]
