@@ -93,6 +93,7 @@ CORTEXM_LINEAR_S16(cortexm_linear_wide_s16_ref, int64_t);
 CORTEXM_LINEAR_S16(cortexm_linear_s16w4_ref, int32_t);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref);
+CORTEXM_MATMUL_F32(cortexm_matmul_one_f32_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_few_f32_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_rows_f32_ref);
 

@@ -309,9 +309,9 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     return finish(&o);
 }
 
-/* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, few
- * columns, or panels of these. */
-typedef enum { ANY, COLUMNS, ROWS, FEW, PANELS } matmul_kind_t;
+/* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, a
+ * single sum, few columns, or panels of these. */
+typedef enum { ANY, COLUMNS, ROWS, ONE, FEW, PANELS } matmul_kind_t;
 
 /* Rows of so many columns as panels of three or two, one behind the other. */
 static void pack_panels(const float *from, int32_t inner, int32_t cols, float *to)
@@ -353,6 +353,11 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     }
     p.bias_col_stride = between(0, 1);
     p.bias_row_stride = vectors || kind >= FEW ? 0 : between(0, 1) * p.cols;
+    if (kind == ONE) {
+        p.batches = p.rows = p.cols = 1;
+        p.inner = between(1, 40);
+        p.a_inner_stride = p.b_inner_stride = 1;
+    }
     if (kind >= FEW) { /* whose elements follow each other */
         p.cols = between(1, kind == FEW ? 3 : 10);
         p.b_inner_stride = p.cols;
@@ -393,6 +398,11 @@ int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 int matmul_few_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
     return any_matmul_f32_case(variant, ref, FEW);
+}
+
+int matmul_one_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, ONE);
 }
 
 int matmul_panels_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)

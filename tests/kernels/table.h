@@ -413,6 +413,7 @@
     K(linear_s16, dsp, linear_pairs_s16_case)                                                      \
     K(linear_s16w4, dsp, linear_pairs_s16w4_case)                                                  \
     K(batch_matmul_s16, dsp, batch_matmul_s16_case)                                                \
+    K(matmul_one_f32, dsp, matmul_one_f32_case)                                                    \
     K(matmul_few_f32, dsp, matmul_few_f32_case)                                                    \
     K(matmul_f32, dsp, matmul_vectors_f32_case)                                                    \
     K(lstm_s8, dsp, lstm_pairs_s8_case)                                                            \

@@ -428,6 +428,7 @@ CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_scalar);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_dsp);
 CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_scalar);
+CORTEXM_MATMUL_F32(cortexm_matmul_one_f32_dsp);
 CORTEXM_MATMUL_F32(cortexm_matmul_few_f32_dsp);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_dsp);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_mve);

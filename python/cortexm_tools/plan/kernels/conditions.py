@@ -266,6 +266,12 @@ def _few_columns(facts: Facts) -> bool:
     )
 
 
+def _one_sum(facts: Facts) -> bool:
+    """A product of one row with one column, whose elements lie side by side."""
+    is_one = facts["batches"] == facts["rows"] == facts["cols"] == 1
+    return bool(is_one and facts["a_inner_stride"] == facts["b_inner_stride"] == 1)
+
+
 def _panels(facts: Facts) -> bool:
     """Such a product, or one whose columns the plan has put in panels, of four rows or more."""
     are_few = _few_columns(facts) or facts.get("rows_in_lanes", False)
@@ -858,6 +864,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "vector_columns": _vector_columns,
     "vector_rows": _vector_rows,
     "panels": _panels,
+    "one_sum": _one_sum,
     "moderate_divisor": _moderate_divisor,
     "several_groups": _several_groups,
     "alike_rows": _alike_rows,

@@ -238,6 +238,17 @@ def _float_pixels(rows: int, inner: int, cols: int, has_bias: bool) -> dict[str,
     }
 
 
+def _product_fields(rows: int, inner: int, cols: int, has_bias: bool) -> dict[str, Field]:
+    """The fields of a linear layer as a product with its weights, an output's in each column."""
+    return {
+        **_rows_of(rows, inner, cols),
+        "b_inner_stride": cols,
+        "b_col_stride": 1,
+        "bias_row_stride": 0,
+        "bias_col_stride": int(has_bias),
+    }
+
+
 @lowers(ops.FloatLinear)
 def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call]:
     """Rows of x times the rows of the weights."""
@@ -247,6 +258,9 @@ def _float_linear(select: Selector, attrs: ops.FloatLinear, op: Op) -> list[Call
     has_bias = len(op.inputs) > 2
     if takes_rows(select, op):
         return lanes_of_rows(select, op)
+    if _is_one_sum(select, op) and select.target.isa in (Isa.DSP, Isa.MVE):
+        one = _product_fields(rows, inner, cols, has_bias)
+        return _matmul_call(select, op, one, has_bias, inner)
     if select.target.isa in (Isa.DSP, Isa.MVE) and weight.data is not None:
         pixels = _float_pixels(rows, inner, cols, has_bias)
         return [float_call(select, op, "conv2d", pixels, rows * cols * inner)]
@@ -294,6 +308,11 @@ def _are_rows(image: Tensor) -> bool:
     return order == [axis for axis in channels_last(4) if image.shape[axis] > 1]
 
 
+def _is_one_sum(select: Selector, op: Op) -> bool:
+    """Whether an operator is a linear layer of floats with a single output, which has a kernel of its own."""
+    return isinstance(op.attrs, ops.FloatLinear) and select.tensor(op.outputs[0]).numel == 1
+
+
 def _saved(select: Selector, op: Op) -> int:
     """What rows in lanes save of a layer of floats, in instructions."""
     sides = _sides(select, op)
@@ -307,7 +326,8 @@ def takes_rows(select: Selector, op: Op) -> bool:
     kernel pays for itself in the model or is there anyway, or no layer needs another one."""
     if select.target.isa is not Isa.MVE or _saved(select, op) <= 0:
         return False
-    every = [_saved(select, each) for kind in _LAYERS for each in select.all(kind)]
+    layers = [each for kind in _LAYERS for each in select.all(kind)]
+    every = [_saved(select, each) for each in layers if not _is_one_sum(select, each)]
     if min(every) > 0:
         return True
     if select.avoids(ROWS_IN_LANES):
@@ -322,13 +342,7 @@ def lanes_of_rows(select: Selector, op: Op) -> list[Call]:
     assert sides is not None
     rows, inner, cols = sides
     has_bias = len(op.inputs) > 2
-    fields: dict[str, Field] = {
-        **_rows_of(rows, inner, cols),
-        "b_inner_stride": cols,
-        "b_col_stride": 1,
-        "bias_row_stride": 0,
-        "bias_col_stride": int(has_bias),
-    }
+    fields = _product_fields(rows, inner, cols, has_bias)
     return _matmul_call(select, op, fields, has_bias, rows * cols * inner, of_layer=True)
 
 
@@ -362,7 +376,8 @@ def _float_matmul(select: Selector, attrs: ops.FloatMatmul, op: Op) -> list[Call
         own, other = (
             select.kernel("matmul", "f32", op, _facts(each)) for each in (fields, _turned(fields))
         )
-        if own.op != "matmul_few" or own.isa is not Isa.MVE is other.isa:
+        is_few = own.op in ("matmul_one", "matmul_few")
+        if not is_few or own.op == "matmul_few" and own.isa is not Isa.MVE is other.isa:
             return _matmul_call(select, op, _turned(fields), has_bias, macs, turned=True)
     return _matmul_call(select, op, fields, has_bias, macs)
 
