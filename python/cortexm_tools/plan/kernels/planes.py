@@ -259,7 +259,7 @@ def scratch_band(facts: Facts) -> int:
 
 
 def is_turned(facts: Facts) -> bool:
-    """As image_of in kernels/src/conv/depthwise_conv2d_dsp.inc."""
+    """As set_image in kernels/src/conv/depthwise_conv2d_dsp.inc."""
     return bool(
         (facts["out_w"] - 1) * facts["stride_w"] + 3 <= 9
         and facts["stride_h"] <= facts["stride_w"]
