@@ -471,8 +471,8 @@ typedef struct {
 /* group_norm of codes. Each of batches * groups rows of outer * inner codes gets mean 0 and variance 1, or
  * mean square 1 if not `centred`, then the factor and offset of its element: those of an element lie
  * group * factor_group_stride + i * factor_outer_stride + k * factor_inner_stride behind the first ones.
- * Strides are in elements; factor_inner_stride is 0 or 1, in_inner_stride at most 8192. See kernels/README.md
- * for the formula. */
+ * Strides are in elements; in_inner_stride is at most 8192. factor_inner_stride is 1, and factor_outer_stride 0, or
+ * 0, and a group begins where the one before it ends. See kernels/README.md for the formula. */
 typedef struct {
     int32_t batches, groups, outer, inner;
     int32_t in_batch_stride, in_group_stride, in_outer_stride, in_inner_stride;

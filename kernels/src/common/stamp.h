@@ -101,7 +101,7 @@
 #undef BEFORE
 #undef BEGIN
 #undef BEGIN_BOTH
-#undef BEGIN_CHANNELS
+#undef BEGIN_GROUPS
 #undef BEGIN_PAIR
 #undef BEGIN_PAIRS
 #undef BEGIN_TAP
@@ -473,6 +473,7 @@
 #undef NEXT_CHANNEL
 #undef NEXT_COLUMN
 #undef NEXT_EIGHT
+#undef NEXT_GROUP
 #undef NEXT_ROW
 #undef NEXT_ROWS
 #undef NEXT_ROW_OF_TAIL
@@ -851,6 +852,7 @@
 #undef TWO_s8
 #undef TYPES
 #undef UNLESS
+#undef UNTIL_LAST_CHANNEL
 #undef UPPER
 #undef UPPER_BITS
 #undef UPPER_BITS_s16
