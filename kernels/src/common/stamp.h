@@ -104,7 +104,9 @@
 #undef BEGIN_GROUPS
 #undef BEGIN_PAIR
 #undef BEGIN_PAIRS
+#undef BEGIN_SUMS
 #undef BEGIN_TAP
+#undef BEGIN_TWO_ROWS
 #undef BEGIN_s16
 #undef BEGIN_s8
 #undef BELOW2
@@ -285,6 +287,9 @@
 #undef FRACTION
 #undef FRACTION_FROM
 #undef FROM
+#undef FROM_PLACE
+#undef FROM_PLACE_s16
+#undef FROM_PLACE_s8
 #undef FURTHER
 #undef GATHER
 #undef GATHERED1
@@ -342,6 +347,9 @@
 #undef IS_SUM
 #undef IS_SYMMETRIC
 #undef ITERATE
+#undef ITS_SQUARES
+#undef ITS_SQUARES_s16
+#undef ITS_SQUARES_s8
 #undef KEEP
 #undef KEEP_START
 #undef KEEP_TWO
@@ -684,6 +692,8 @@
 #undef SECOND3
 #undef SECOND_FOUR
 #undef SECOND_VECTOR
+#undef SECOND_s16
+#undef SECOND_s8
 #undef SEPARATE
 #undef SEPARATE_BLOCK
 #undef SEVENTH

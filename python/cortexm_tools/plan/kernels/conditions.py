@@ -288,6 +288,7 @@ def _alike_rows(facts: Facts) -> bool:
     strides = ("in_inner_stride", "out_inner_stride", "factor_inner_stride")
     return bool(
         facts["batches"] == facts["outer"] == 1
+        and facts["in_group_stride"] == facts["out_group_stride"] == facts["inner"]
         and facts["factor_group_stride"] == 0
         and all(facts[name] == 1 for name in strides)
     )
