@@ -54,19 +54,39 @@ static int64_t reciprocal_q31(int64_t x)
     return ref_clamp(y * 2, INT32_MIN, INT32_MAX);
 }
 
-/* By the exponential of every difference: exponential(p, table, diff). */
+/* By the exponential of every difference in Q32: exponential(p, table, diff). */
 static int64_t computed(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
 {
     (void)table;
     return diff < p->diff_min
                ? 0
-               : exp_q31(ref_high_mul(ref_wrap32(diff * ref_power_of_two(p->shift)), p->multiplier));
+               : 2 * exp_q31(ref_high_mul(ref_wrap32(diff * ref_power_of_two(p->shift)),
+                                          p->multiplier));
 }
 
 static int64_t looked_up(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
 {
     (void)p;
-    return table[255 + diff];
+    return 2 * (int64_t)table[255 + diff];
+}
+
+/* Those of lower differences than the table has are as many higher ones times a factor in Q31. */
+static int64_t folded(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
+{
+    const int64_t factor = table[0] / 2;
+    const int count = table[2];
+    const int32_t *const entries = table + 4;
+
+    (void)p;
+    if (-diff >= 2 * count) {
+        return 0;
+    }
+    if (-diff < count) {
+        return entries[count + diff] + ref_power_of_two(31);
+    }
+    return ref_floor_div(
+        (entries[2 * count + diff] + ref_power_of_two(31)) * factor + ref_power_of_two(30),
+        ref_power_of_two(31));
 }
 
 static void softmax_s8(const cortexm_softmax_s8_t *p, const int8_t *in, const int32_t *table,
@@ -85,7 +105,7 @@ static void softmax_s8(const cortexm_softmax_s8_t *p, const int8_t *in, const in
             largest = in[first + k * p->inner] > largest ? in[first + k * p->inner] : largest;
         }
         for (int k = 0; k < p->size; ++k) {
-            sum += ref_round_div(exponential(p, table, in[first + k * p->inner] - largest), 4096);
+            sum += ref_round_div(exponential(p, table, in[first + k * p->inner] - largest), 8192);
         }
         while (sum * ref_power_of_two(leading_zeros) < ref_power_of_two(31)) {
             ++leading_zeros;
@@ -93,8 +113,9 @@ static void softmax_s8(const cortexm_softmax_s8_t *p, const int8_t *in, const in
         reciprocal = reciprocal_q31(sum * ref_power_of_two(leading_zeros) - ref_power_of_two(31));
         for (int k = 0; k < p->size; ++k) {
             const int64_t e = exponential(p, table, in[first + k * p->inner] - largest);
-            const int64_t share =
-                ref_round_div(ref_high_mul(reciprocal, e), ref_power_of_two(35 - leading_zeros));
+            const int64_t product =
+                ref_floor_div(reciprocal * e + ref_power_of_two(31), ref_power_of_two(32));
+            const int64_t share = ref_round_div(product, ref_power_of_two(35 - leading_zeros));
 
             out[first + k * p->inner] = (int8_t)ref_clamp(share - 128, -128, 127);
         }
@@ -138,6 +159,11 @@ BY_TABLE(short)
 BY_TABLE(six)
 BY_TABLE(seven)
 BY_TABLE(columns)
+
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_ref)
+{
+    softmax_s8(params, in, table, folded, out);
+}
 
 CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_ref)
 {

@@ -137,6 +137,7 @@ CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_pair_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_six_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_seven_s8_ref);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_ref);
 CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_factors_s8_ref);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_ref);

@@ -73,20 +73,14 @@ int softmax_few_s8_case(softmax_fn variant, softmax_fn ref)
     return softmax_codes(variant, ref, between(1 << 30, INT32_MAX), between(1, 64), 1);
 }
 
-static int softmax_by_table(softmax_table_fn variant, softmax_table_fn ref, cortexm_softmax_s8_t p)
+static int softmax_with(softmax_table_fn variant, softmax_table_fn ref, cortexm_softmax_s8_t p,
+                        const int32_t *table)
 {
-    int32_t table[256];
-    int32_t count;
+    const int32_t count = p.outer * p.inner * p.size;
     int8_t *in;
     outputs_t o;
     int equal;
 
-    count = p.outer * p.inner * p.size;
-    /* Exponentials fall with the distance; a few are equal, and some are 0. */
-    table[255] = INT32_MAX;
-    for (int i = 254; i >= 0; --i) {
-        table[i] = one_in(8) ? table[i + 1] : between(0, table[i + 1]);
-    }
     in = random_bytes(count);
     if (one_in(3)) {
         for (int32_t i = 0; i < count; ++i) {
@@ -103,6 +97,40 @@ static int softmax_by_table(softmax_table_fn variant, softmax_table_fn ref, cort
     variant(&p, o.data[0], table, o.data[0]);
     free(in);
     return finish(&o) && equal;
+}
+
+/* Exponentials fall with the distance; a few are equal, and some are 0. */
+static int softmax_by_table(softmax_table_fn variant, softmax_table_fn ref, cortexm_softmax_s8_t p)
+{
+    int32_t table[256];
+
+    table[255] = INT32_MAX;
+    for (int i = 254; i >= 0; --i) {
+        table[i] = one_in(8) ? table[i + 1] : between(0, table[i + 1]);
+    }
+    return softmax_with(variant, ref, p, table);
+}
+
+int softmax_rows_s8_case(softmax_table_fn variant, softmax_table_fn ref)
+{
+    const int32_t count = one_in(3) ? between(1, 256) : between(20, 128);
+    cortexm_softmax_s8_t p = {0};
+    int32_t table[261];
+    int32_t e = INT32_MAX;
+
+    p.outer = one_in(3) ? 1 : length();
+    p.inner = 1;
+    p.size = between(4, 64);
+    table[0] = 2 * between(0, (1 << 22) - 3); /* what it makes of 2^31 is no share */
+    table[1] = INT32_MIN + table[0] / 2;
+    table[2] = count;
+    table[3] = 1 << 19;
+    table[4] = INT32_MIN;
+    for (int i = count; i > 0; --i) {
+        table[4 + i] = (e - (1 << 30)) * 2;
+        e = one_in(8) ? e : between(e - e / 8, e);
+    }
+    return softmax_with(variant, ref, p, table);
 }
 
 int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref)

@@ -409,6 +409,7 @@ int activation_s8_case(activation_fn variant, activation_fn ref);
 int softmax_s8_case(softmax_fn variant, softmax_fn ref);
 int softmax_few_s8_case(softmax_fn variant, softmax_fn ref);
 int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref);
+int softmax_rows_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_short_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_six_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_seven_s8_case(softmax_table_fn variant, softmax_table_fn ref);

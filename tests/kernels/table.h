@@ -435,6 +435,7 @@
     K(softmax_short_s8, dsp, softmax_short_s8_case)                                                \
     K(softmax_six_s8, dsp, softmax_six_s8_case)                                                    \
     K(softmax_seven_s8, dsp, softmax_seven_s8_case)                                                \
+    K(softmax_rows_s8, dsp, softmax_rows_s8_case)                                                  \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_s8, dsp, softmax_few_s8_case)                                                        \
     K(softmax_of_two_s16, dsp, softmax_of_two_s16_case)                                            \

@@ -14,7 +14,14 @@ from hypothesis import given, settings
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Rescale, ops
-from cortexm_tools.ir.fixed_point import softmax_factors, softmax_table
+from cortexm_tools.ir.fixed_point import (
+    count_leading_zeros,
+    folded_softmax_table,
+    one_over_one_plus,
+    rounding_shift,
+    softmax_factors,
+    softmax_table,
+)
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
@@ -80,22 +87,74 @@ def test_which_softmax_has_a_table_of_two(cpu: str) -> None:
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3"])
 def test_which_softmax_has_a_table_of_exponentials(cpu: str) -> None:
     """From 40 elements on, or 20 in portable C, of all that share it; from the first with OPTIMIZE speed."""
-    most = 19 if cpu == "cortex-m3" else 39
+    columns = 3 if cpu == "cortex-m4" else 1  # where rows have another table
+    most = (19 if cpu == "cortex-m3" else 39) // columns
 
-    def taken(*shapes: tuple[int, int], optimize: Optimize = Optimize.BALANCED) -> list[str]:
+    def taken(*sizes: int, optimize: Optimize = Optimize.BALANCED) -> list[str]:
         net = Net()
         outs = []
-        for number, shape in enumerate(shapes):
-            attrs = replace(SOFTMAX, dim=1, diff_min=-100 if number == 2 else -248)
+        for number, size in enumerate(sizes):
+            shape = (size, columns)
+            attrs = replace(SOFTMAX, dim=0, diff_min=-100 if number == 2 else -248)
             outs.append(net.add(attrs, [net.input(shape)], shape))
         plan = make_plan(net.finish(*outs), Target.parse(cpu), optimize=optimize)
         return [call.kernel.op for step in plan.steps for call in step.calls]
 
-    assert taken((1, most)) == ["softmax"]
-    assert taken((1, most), optimize=Optimize.SPEED) == ["softmax_table"]
-    assert taken((1, most + 1)) == ["softmax_table"]
-    shared = taken((1, most // 2), (1, most // 2 + 2), (1, most))
+    assert taken(most) == ["softmax"]
+    assert taken(most, optimize=Optimize.SPEED) == ["softmax_table"]
+    assert taken(most + 1) == ["softmax_table"]
+    shared = taken(most // 2 + 2, most // 2 + 2, most)
     assert shared == ["softmax_table", "softmax_table", "softmax"]
+
+
+def test_which_rows_have_a_folded_table() -> None:
+    """With DSP instructions, short ones that are worth its bytes: the fewer, the larger the scale is."""
+
+    def taken(shape: tuple[int, int], shift: int = 22, **how: Optimize) -> str:
+        rescale, diff_min = Rescale(1717986918, shift), -min(255, (1 << 31 - shift) - 1)
+        attrs = replace(SOFTMAX, rescale=rescale, diff_min=diff_min)
+        (step,) = make_plan(softmax_of(shape, 1, attrs), Target.parse("cortex-m4"), **how).steps
+        return step.calls[0].kernel.op
+
+    assert [taken((1, size)) for size in (4, 7, 8, 64, 65)] == [
+        *("softmax", "softmax", "softmax_rows", "softmax_rows", "softmax_table"),
+    ]
+    assert [taken((1, size), 24) for size in (3, 4)] == ["softmax", "softmax_rows"]
+    assert [taken((99, size)) for size in (7, 8, 24, 25)] == [
+        *("softmax_seven", "softmax_rows", "softmax_rows", "softmax_table"),
+    ]
+    assert taken((1, 7), optimize=Optimize.SPEED) == "softmax_seven"
+    assert taken((1, 10), optimize=Optimize.SPEED) == "softmax_rows"
+
+
+@pytest.mark.parametrize("scale", np.geomspace(0.003, 30, 25))
+def test_a_folded_table_gives_the_same_results(scale: float) -> None:
+    mantissa, exponent = math.frexp(scale * 2**26)
+    rescale = Rescale(round(mantissa * 2**31), exponent)
+    random = np.random.default_rng(round(1000 * scale))
+    for size in (4, 10, 31, 64):
+        attrs = ops.Softmax(1, rescale, -((1 << 31 - exponent) - 1))
+        graph = softmax_of((200, size), 1, attrs)
+        x = random.integers(-128, 128, (200, size))
+        x[::3] = np.clip(x[::3] // 8 + random.integers(0, 3, x[::3].shape) * 60, -128, 127)
+        table = folded_softmax_table(rescale, attrs.diff_min)
+        (expected,) = run_graph(graph, [x.astype(np.int8)])
+        np.testing.assert_array_equal(by_folded_table(x, table), expected)
+
+
+def by_folded_table(x: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """What `put_rows` of kernels/src/activation/softmax.inc makes of rows."""
+    factor, _, count, _ = table[:4].tolist()
+    place = count + x - x.max(-1, keepdims=True)
+    are_lower = place <= 0
+    entries = table[4:].astype(np.int64) + 2**31
+    twice = entries[np.where(are_lower, np.maximum(place + count, 0), place)]
+    twice = np.where(are_lower, (twice * factor + 2**31) >> 32, twice)
+    total = ((twice + 2**12) >> 13).sum(-1, keepdims=True)
+    zeros = count_leading_zeros(total)
+    reciprocal = one_over_one_plus((total << zeros) - 2**31)
+    product = (twice * reciprocal + 2**31) >> 32
+    return np.minimum(rounding_shift(product, 35 - zeros), 255) - 128
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
@@ -115,7 +174,7 @@ def test_which_softmax_has_its_elements_in_registers(cpu: str) -> None:
     """Of three to seven, wherever they lie."""
     short, six, seven = "softmax_short", "softmax_six", "softmax_seven"
     shapes = {(32, 2): "softmax_two", (32, 3): short, (5, 16): short, (32, 5): short}
-    shapes |= {(11, 6): six, (6, 16): six, (7, 16): seven, (16, 7): seven, (32, 8): "softmax_table"}
+    shapes |= {(11, 6): six, (6, 16): six, (7, 16): seven, (16, 7): seven, (8, 32): "softmax_table"}
     for shape, kernel in shapes.items():
         dim = int(shape[0] > shape[1])
         (step,) = make_plan(softmax_of(shape, dim, SOFTMAX), Target.parse(cpu)).steps

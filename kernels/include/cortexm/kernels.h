@@ -129,7 +129,8 @@ extern "C" {
 #define CORTEXM_SOFTMAX_S8(name)                                                                   \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, int8_t *out)
 
-/* table[i] is the exponential in Q31 of a code that lies 255 - i below the largest, 0 below diff_min. */
+/* table[i] is the exponential in Q31 of a code that lies 255 - i below the largest, 0 below diff_min; softmax_rows has
+ * another one (folded_softmax_table in ir/fixed_point.py). */
 #define CORTEXM_SOFTMAX_TABLE_S8(name)                                                             \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *table,          \
               int8_t *out)
@@ -540,6 +541,7 @@ CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_six_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_seven_s8_dsp);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_scalar);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_dsp);

@@ -308,6 +308,7 @@
 #undef GIVE_s8
 #undef GO_ON
 #undef HALF
+#undef HALF_FRACTION
 #undef HALF_s16
 #undef HALF_s8
 #undef HAS_CHANNELS

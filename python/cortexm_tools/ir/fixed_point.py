@@ -216,6 +216,44 @@ def are_factors(factors: npt.NDArray[np.int32], rescale: Rescale, diff_min: int)
     return bool(serves.all() and got.min() >= 0 and not np.isin(got, _BETWEEN).any())
 
 
+def folded_softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32]:
+    """The table that `softmax_rows` takes in place of `softmax_table`, with the same results.
+
+    An exponential below 2^22 leaves no share, as shares are rounded from 2^23 or more on: only the sum sees
+    it, in units of 2^12. So the table has the differences down to 1 - count, below which all are as small; in
+    the sum the next ones, as many, are these times a factor, and all others nothing. First stand the factor
+    in Q32, half of it less 2^31, `count`, and what entries times 2^-32 count in the sum; then 2 * e - 2^31
+    for e = 0 and for the differences 1 - count … 0.
+    """
+    exponentials = softmax_table(rescale, diff_min)[::-1].astype(np.int64)
+    # Where a sum is a power of two, `put_rows` of kernels/src/activation/softmax.inc may be one off.
+    assert not np.any((exponentials > 1 << 30) & (exponentials % (1 << 22) == 0))
+    for count in range(1, 256):
+        lower = exponentials[count:]
+        half = None
+        if lower[0] < 1 << 22 and not np.any(lower[count:] >= 1 << 11):
+            half = _folding_factor(exponentials[: lower.size], lower[:count])
+        if half is not None:
+            break
+    else:
+        count, half = 256, 0
+    entries = np.append(0, exponentials[:count][::-1])
+    start = [2 * half, half - 2**31, count, 1 << 19]
+    return np.append(start, 2 * entries - 2**31).astype(np.int32)
+
+
+def _folding_factor(upper: I64, lower: I64) -> int | None:
+    """Half of a factor in Q32 that makes lower exponentials of upper ones, as far as a sum sees them."""
+    nearest = round(float(lower[0]) / float(upper[0]) * 2**31)
+    for half in sorted(range(max(0, nearest - 16), nearest + 17), key=lambda x: abs(x - nearest)):
+        twice = (upper[: lower.size] * half + (1 << 29)) >> 30
+        if twice.max() < (1 << 23) - 2 and np.array_equal(
+            (twice + (1 << 12)) >> 13, (lower + (1 << 11)) >> 12
+        ):
+            return half
+    return None
+
+
 def lowest_difference(rescale: Rescale) -> int:
     """The lowest difference of codes, from the largest one, whose exponential counts in a softmax.
 

@@ -23,6 +23,7 @@ _MANY_PRODUCTS_OF_ONE = 16000  # of wider windows, eight of which save an instru
 _MANY_PRODUCTS_OF_PLANES = 3000  # three of which save two instructions or more
 _MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
+_CODE_OF_EXPONENTIALS = 160  # bytes that it takes beyond code for a folded table of them
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,400 bytes
 
@@ -618,6 +619,19 @@ def _in_registers(facts: Facts) -> bool:
     return bool(3 <= facts["size"] <= 5)
 
 
+def _short_rows(facts: Facts) -> bool:
+    """Rows in one piece, so short that a kernel keeps an exponential of each element on the stack, and no
+    more elements than are worth a whole table, with which rows of more than some 24 take a little less."""
+    size, are_rows = facts["size"], facts["inner"] == 1
+    return bool(are_rows and 4 <= size <= 64 and (size <= 24 or facts["elements"] < 1000))
+
+
+def _worth_folded_table(facts: Facts) -> bool:
+    """A softmax whose folded table of exponentials takes no more bytes beyond the code that computes them
+    than it saves instructions: some 48 for each of the elements that would share it."""
+    return bool(facts["folded_bytes"] - _CODE_OF_EXPONENTIALS <= 48 * facts["elements"])
+
+
 def _few_in_lanes(facts: Facts) -> bool:
     """Columns of two to four elements of int16, which a kernel has in registers."""
     return bool(2 <= facts["size"] <= 4) and _shifts_14_bits(facts) and _are_divided(facts)
@@ -796,6 +810,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "has_factors": _has_factors,
     "factored_rows": _factored_rows,
     "factored_columns": _factored_columns,
+    "short_rows": _short_rows,
+    "worth_folded_table": _worth_folded_table,
     "few_in_lanes": _few_in_lanes,
     "few_elements": _few_elements,
     "kept_rows": _kept_rows,

@@ -10,7 +10,13 @@ from dataclasses import replace
 import numpy as np
 
 from ...ir import DType, Op, Tensor, ops
-from ...ir.fixed_point import lowest_difference, softmax_factors, softmax_of_two, softmax_table
+from ...ir.fixed_point import (
+    folded_softmax_table,
+    lowest_difference,
+    softmax_factors,
+    softmax_of_two,
+    softmax_table,
+)
 from ..kernels.conditions import ALL_ELEMENTS
 from ..kernels.facts import Facts
 from ..kernels.params import rescale_fields
@@ -77,13 +83,18 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
         if isinstance(other.attrs, ops.Softmax) and replace(other.attrs, dim=attrs.dim) == attrs
     )
     factors = softmax_factors(attrs.rescale, attrs.diff_min)
-    facts = {**_softmax_facts(select, fields, of_table), "has_factors": factors is not None}
-    kernel = select.kernel("softmax", "s8", op, facts)
+    folded = folded_softmax_table(attrs.rescale, attrs.diff_min)
+    tables = {"has_factors": factors is not None, "folded_bytes": folded.nbytes}
+    kernel = select.kernel(
+        "softmax", "s8", op, {**_softmax_facts(select, fields, of_table), **tables}
+    )
     if factors is not None and kernel.op.startswith("softmax_factor"):
         args.insert(1, select.constant("factors", factors, "of exponentials", needed=0))
     elif kernel.op in ("softmax_pair", "softmax_two"):
         shares = softmax_of_two(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("shares", shares, "of differences of two codes", needed=0))
+    elif kernel.op == "softmax_rows":
+        args.insert(1, select.constant("exponentials", folded, "that are folded", needed=0))
     elif kernel.op != "softmax":
         table = softmax_table(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("exponentials", table, "of differences of codes", needed=0))
