@@ -364,6 +364,8 @@
     K(rnn_s16, v7m, rnn_eights_s16_case)                                                           \
     K(rnn_s8w4, v7m, rnn_fours_s8w4_case)                                                          \
     K(rnn_s16w4, v7m, rnn_eights_s16w4_case)                                                       \
+    K(group_norm_rows_s8, v7m, group_norm_rows_s8_case)                                            \
+    K(group_norm_rows_s16, v7m, group_norm_rows_s16_case)                                          \
     K(group_norm_s8, v7m, group_norm_s8_case)                                                      \
     K(group_norm_s16, v7m, group_norm_s16_case)                                                    \
     K(add_affine_fine_s8, v7m, add_affine_alike_s8_case)                                           \
@@ -454,6 +456,8 @@
     K(neg_f32, dsp, unary_f32_case)                                                                \
     K(relu_f32, dsp, unary_f32_case)                                                               \
     K(clamp_f32, dsp, clamp_f32_case)                                                              \
+    K(group_norm_rows_s8, dsp, group_norm_rows_s8_case)                                            \
+    K(group_norm_rows_s16, dsp, group_norm_rows_s16_case)                                          \
     K(group_norm_s8, dsp, group_norm_s8_case)                                                      \
     K(group_norm_s16, dsp, group_norm_s16_case)                                                    \
     K(add_affine_fine_s8, dsp, add_affine_alike_s8_case)                                           \

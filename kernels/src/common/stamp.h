@@ -59,6 +59,9 @@
 #undef ADD_ONE_s16
 #undef ADD_ONE_s8
 #undef ADD_PIXEL
+#undef ADD_POWER
+#undef ADD_POWER_s16
+#undef ADD_POWER_s8
 #undef ADD_PRODUCTS
 #undef ADD_ROW
 #undef ADD_TAP
@@ -153,9 +156,13 @@
 #undef CHUNK_BYTES
 #undef CHUNK_SHIFT
 #undef CLAMP
+#undef CLEAR_SUMS
+#undef CLEAR_SUMS_s16
+#undef CLEAR_SUMS_s8
 #undef CLOBBERED
 #undef CODE
 #undef CODES
+#undef CODES_OF_TWO
 #undef CODE_BITS
 #undef CODE_MAX
 #undef CODE_MIN
@@ -845,6 +852,9 @@
 #undef TURN_v6m
 #undef TWICE_OF_EIGHT
 #undef TWICE_OF_FOUR
+#undef TWICE_RAISE
+#undef TWICE_RAISE_s16
+#undef TWICE_RAISE_s8
 #undef TWO
 #undef TWO_COLUMNS
 #undef TWO_BIASES

@@ -295,6 +295,12 @@ def _alike_rows(facts: Facts) -> bool:
     )
 
 
+def _dense_rows(facts: Facts) -> bool:
+    """Rows with nothing between one and the next, neither of codes nor of results."""
+    strides = ("in_group_stride", "out_group_stride")
+    return all(facts[name] == facts["inner"] for name in strides)
+
+
 def _undilated(facts: Facts) -> bool:
     """The taps of a window lie side by side."""
     return bool(facts["dilation_h"] == facts["dilation_w"] == 1)
@@ -885,6 +891,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "moderate_divisor": _moderate_divisor,
     "several_groups": _several_groups,
     "alike_rows": _alike_rows,
+    "dense_rows": _dense_rows,
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,
     "affine_fine": _affine_fine,
