@@ -375,6 +375,12 @@ int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
     return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 700, 32, 5, 0, 0});
 }
 
+int softmax_few_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 64, 32, 5, 0, 0});
+}
+
 /* Of columns of so many elements. */
 #define SOFTMAX_OF(number, elements)                                                               \
     int softmax_of_##number##_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)                 \

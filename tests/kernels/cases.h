@@ -422,6 +422,7 @@ int any_activation_s16_case(activation_s16_fn variant, activation_s16_fn ref, in
 #define activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 0)
 #define smooth_activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 1)
 int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_few_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_of_two_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_of_three_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_of_four_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);

@@ -451,6 +451,7 @@
     K(softmax_pairs_s16, dsp, softmax_pairs_s16_case)                                              \
     K(softmax_odd_pairs_s16, dsp, softmax_odd_pairs_s16_case)                                      \
     K(softmax_steep_pairs_s16, dsp, softmax_long_columns_s16_case)                                 \
+    K(softmax_s16, dsp, softmax_few_s16_case)                                                      \
     K(abs_f32, dsp, unary_f32_case)                                                                \
     K(leaky_relu_f32, dsp, unary_f32_case)                                                         \
     K(neg_f32, dsp, unary_f32_case)                                                                \

@@ -52,7 +52,7 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m4", (32, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m4", (1, 2, 32), STEEP, "softmax_of_two"),
         ("cortex-m4", (8, 2, 1), GENTLE, "softmax_of_two"),
-        ("cortex-m4", (7, 2, 1), GENTLE, "softmax"),
+        ("cortex-m4", (1, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m55", (1, 2, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (2, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m0", (8, 2, 1), GENTLE, "softmax_of_two"),
@@ -78,6 +78,21 @@ def test_which_kernel_computes_it(
     assert call.kernel.op == kernel
 
 
+@pytest.mark.parametrize(("rows", "kernel"), [(7, "softmax"), (8, "softmax_of_two")])
+def test_two_elements_beside_others(rows: int, kernel: str) -> None:
+    """Code for two elements alone is shorter than that for any number; both take more."""
+    net = Net("softmax")
+    shapes = [(rows, 2), (1, 10)]
+    outs = [
+        net.add(ops.WideSoftmax(1, GENTLE), [net.input(shape, DType.S16)], shape)
+        for shape in shapes
+    ]
+    plan = make_plan(net.finish(*outs), Target.parse("cortex-m4"))
+    calls = [call for step in plan.steps for call in step.calls]
+    assert [call.kernel.op for call in calls] == [kernel, "softmax"]
+    assert calls[1].kernel.symbol == "cortexm_softmax_s16_dsp"
+
+
 @pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m55"])
 def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
     """Of equal codes, which have the largest sum, and of any."""
@@ -89,6 +104,7 @@ def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
             *((33, 2, 1), (1, 2, 35), (11, 3, 2), (2, 3, 13), (17, 4, 1), (3, 4, 6)),
             *((13, 5, 1), (4, 5, 5), (1, 6, 11), (12, 6, 2), (10, 7, 1), (2, 7, 5)),
             *((1, 2, 1), (1, 10, 1), (3, 64, 1)),
+            *((1, 63, 1), (3, 10, 2), (2, 3, 3)),
         )
         for multiplier in (GENTLE, STEEP, 5000)
     ]

@@ -583,6 +583,7 @@ CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_pairs_s16_dsp);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_odd_pairs_s16_dsp);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_pairs_s16_dsp);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_rows_s16_mve);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_dsp);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_of_two_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_short_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_columns_s16_mve);

@@ -602,12 +602,17 @@ def _from_elements(count: int) -> Callable[[Facts], bool]:
 
     A table of exponentials takes some 900 bytes more than the code that computes them, and saves some 45
     instructions for each element with DSP instructions, 10 to 25 with MVE: from 40 on one or two for each
-    byte. In portable C it saves 110, on Armv6-M 300: from 20 on as much. Rows of int16 whose exponentials
-    are kept save 30 with 860 bytes more, so from 64 on. Few elements of int16 in registers save about 40
-    with 610 to 900 bytes more: from 24 on nearly as much for a byte. Code for two elements of int16 is
-    shorter than that for any number, and saves about 55; but a model may have both.
+    byte. In portable C it saves 110, on Armv6-M 300: from 20 on as much. Rows of int16 save 11 with some
+    720 bytes more, longer than 64 twice as many: from 64 on about one for a byte. Few elements of int16 in
+    registers save 20 to 30 with 580 to 870 bytes more: from 24 on as much.
     """
     return lambda facts: bool(facts["elements"] >= count)
+
+
+def _worth_two(facts: Facts) -> bool:
+    """A softmax of int16 over two elements that is the model's only one, as its code is shorter than that for
+    any number; or of 16, which save about 30 instructions each where a model has both."""
+    return bool(facts["is_alone"] or facts["elements"] >= 16)
 
 
 def _elements(count: int) -> Callable[[Facts], bool]:
@@ -808,7 +813,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_40_elements": _from_elements(40),
     "from_20_elements": _from_elements(20),
     "from_24_elements": _from_elements(24),
-    "from_16_elements": _from_elements(16),
+    "worth_two": _worth_two,
     "up_to_64": _up_to_64,
     "codes_apart": _codes_apart,
     "short_columns": _short_columns,

@@ -105,11 +105,16 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
 def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call]:
     fields = _column_fields(select, op, attrs.dim) | {"multiplier": attrs.multiplier}
     of_size = 0
+    is_alone = True  # no softmax over another number of elements
     for other in select.all(ops.WideSoftmax):
         x = select.tensor(other.outputs[0])
-        if isinstance(other.attrs, ops.WideSoftmax) and x.shape[other.attrs.dim] == fields["size"]:
+        assert isinstance(other.attrs, ops.WideSoftmax)
+        if x.shape[other.attrs.dim] == fields["size"]:
             of_size += x.numel
-    kernel = select.kernel("softmax", "s16", op, _softmax_facts(select, fields, of_size))
+        else:
+            is_alone = False
+    facts = {**_softmax_facts(select, fields, of_size), "is_alone": is_alone}
+    kernel = select.kernel("softmax", "s16", op, facts)
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     if kernel.scratch:
         args.append(select.scratch(kernel, fields))
