@@ -55,6 +55,7 @@
     K(max_pool2d_f32, scalar, pool_f32_case)                                                       \
     K(activation_s8, scalar, activation_s8_case)                                                   \
     K(softmax_two_s8, scalar, softmax_two_s8_case)                                                 \
+    K(softmax_rows_s8, scalar, softmax_rows_s8_case)                                               \
     K(softmax_table_s8, scalar, softmax_table_s8_case)                                             \
     K(softmax_s8, scalar, softmax_s8_case)                                                         \
     K(activation_s16, scalar, activation_s16_case)                                                 \
@@ -315,6 +316,7 @@
     K(rnn_s8w4, v6m, rnn_fours_s8w4_case)                                                          \
     K(rnn_s16w4, v6m, rnn_eights_s16w4_case)                                                       \
     K(softmax_two_s8, v6m, softmax_two_s8_case)                                                    \
+    K(softmax_rows_s8, v6m, softmax_rows_s8_case)                                                  \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(group_norm_s8, v6m, group_norm_s8_case)                                                      \
@@ -680,6 +682,7 @@
     K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
     K(softmax_two_s8, v6m, softmax_two_s8_case)                                                    \
+    K(softmax_rows_s8, v6m, softmax_rows_s8_case)                                                  \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(group_norm_s8, v6m, group_norm_s8_case)                                                      \

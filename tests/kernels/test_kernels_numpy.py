@@ -399,6 +399,12 @@ def test_softmax(
         np.testing.assert_array_equal(got, expected)
         got = kernels(f"softmax_table_s8_{isa}", p, [x, table], np.zeros_like(x))
         np.testing.assert_array_equal(got, expected)
+        if inner == 1:
+            folded = fixed_point.folded_softmax_table(
+                fixed_point.Rescale(multiplier, shift), diff_min
+            )
+            got = kernels(f"softmax_rows_s8_{isa}", p, [x, folded], np.zeros_like(x))
+            np.testing.assert_array_equal(got, expected)
 
 
 def test_softmax_is_close_to_the_mathematical_one(kernels: KernelLibrary) -> None:

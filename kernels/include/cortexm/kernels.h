@@ -542,6 +542,8 @@ CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_six_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_seven_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_dsp);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_scalar);
+CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_scalar);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_dsp);

@@ -856,8 +856,8 @@
 #undef TWICE_RAISE_s16
 #undef TWICE_RAISE_s8
 #undef TWO
-#undef TWO_COLUMNS
 #undef TWO_BIASES
+#undef TWO_COLUMNS
 #undef TWO_MACS
 #undef TWO_OF
 #undef TWO_OF_EIGHT

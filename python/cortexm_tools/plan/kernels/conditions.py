@@ -23,7 +23,6 @@ _MANY_PRODUCTS_OF_ONE = 16000  # of wider windows, eight of which save an instru
 _MANY_PRODUCTS_OF_PLANES = 3000  # three of which save two instructions or more
 _MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
-_CODE_OF_EXPONENTIALS = 160  # bytes that it takes beyond code for a folded table of them
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,400 bytes
 
@@ -637,10 +636,20 @@ def _short_rows(facts: Facts) -> bool:
     return bool(are_rows and 4 <= size <= 64 and (size <= 24 or facts["elements"] < 1000))
 
 
-def _worth_folded_table(facts: Facts) -> bool:
+def _worth_folded_table(saved: int, code: int, most: int) -> Callable[[Facts], bool]:
     """A softmax whose folded table of exponentials takes no more bytes beyond the code that computes them
-    than it saves instructions: some 48 for each of the elements that would share it."""
-    return bool(facts["folded_bytes"] - _CODE_OF_EXPONENTIALS <= 48 * facts["elements"])
+    than it saves instructions, so many for each of the elements that would share it, and which has no more
+    elements than are worth a whole table.
+
+    Args:
+        code: bytes of code that computes exponentials, beyond that for the table.
+    """
+
+    def is_worth_it(facts: Facts) -> bool:
+        elements = facts["elements"]
+        return bool(facts["folded_bytes"] - code <= saved * elements and elements <= most)
+
+    return is_worth_it
 
 
 def _few_in_lanes(facts: Facts) -> bool:
@@ -822,7 +831,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "factored_rows": _factored_rows,
     "factored_columns": _factored_columns,
     "short_rows": _short_rows,
-    "worth_folded_table": _worth_folded_table,
+    "worth_folded_table": _worth_folded_table(48, 160, 1 << 31),
+    "worth_short_table": _worth_folded_table(110, 250, 40),
     "few_in_lanes": _few_in_lanes,
     "few_elements": _few_elements,
     "kept_rows": _kept_rows,
