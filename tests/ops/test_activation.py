@@ -145,8 +145,17 @@ def test_a_folded_table_gives_the_same_results(scale: float) -> None:
         x = random.integers(-128, 128, (200, size))
         x[::3] = np.clip(x[::3] // 8 + random.integers(0, 3, x[::3].shape) * 60, -128, 127)
         table = folded_softmax_table(rescale, attrs.diff_min)
+        assert table is not None
         (expected,) = run_graph(graph, [x.astype(np.int8)])
         np.testing.assert_array_equal(by_folded_table(x, table), expected)
+
+
+def test_an_exponential_that_no_folded_table_may_have() -> None:
+    """It is half of a share, for which sums that are powers of two would need another product."""
+    attrs = replace(SOFTMAX, rescale=Rescale(1887479040, 24), diff_min=-127)
+    assert folded_softmax_table(attrs.rescale, attrs.diff_min) is None
+    (step,) = make_plan(softmax_of((9, 10), 1, attrs), Target.parse("cortex-m4")).steps
+    assert step.calls[0].kernel.op == "softmax_table"
 
 
 def by_folded_table(x: np.ndarray, table: np.ndarray) -> np.ndarray:

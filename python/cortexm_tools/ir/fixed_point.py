@@ -216,8 +216,9 @@ def are_factors(factors: npt.NDArray[np.int32], rescale: Rescale, diff_min: int)
     return bool(serves.all() and got.min() >= 0 and not np.isin(got, _BETWEEN).any())
 
 
-def folded_softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32]:
-    """The table that `softmax_rows` takes in place of `softmax_table`, with the same results.
+def folded_softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32] | None:
+    """The table that `softmax_rows` takes in place of `softmax_table`, with the same results; None if one
+    exponential is such that they may differ, as hardly ever.
 
     An exponential below 2^22 leaves no share, as shares are rounded from 2^23 or more on: only the sum sees
     it, in units of 2^12. So the table has the differences down to 1 - count, below which all are as small; in
@@ -226,8 +227,10 @@ def folded_softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int3
     for e = 0 and for the differences 1 - count … 0.
     """
     exponentials = softmax_table(rescale, diff_min)[::-1].astype(np.int64)
-    # Where a sum is a power of two, `put_rows` of kernels/src/activation/softmax.inc may be one off.
-    assert not np.any((exponentials > 1 << 30) & (exponentials % (1 << 22) == 0))
+    # Where a sum is a power of two, `put_rows` of kernels/src/activation/softmax.inc has a product one too
+    # large, which only tells where it is half of a shift.
+    if np.any((exponentials > 1 << 30) & (exponentials % (1 << 22) == 0)):
+        return None
     for count in range(1, 256):
         lower = exponentials[count:]
         half = None

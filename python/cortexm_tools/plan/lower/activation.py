@@ -84,16 +84,19 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     )
     factors = softmax_factors(attrs.rescale, attrs.diff_min)
     folded = folded_softmax_table(attrs.rescale, attrs.diff_min)
-    tables = {"has_factors": factors is not None, "folded_bytes": folded.nbytes}
-    kernel = select.kernel(
-        "softmax", "s8", op, {**_softmax_facts(select, fields, of_table), **tables}
-    )
+    facts = {
+        **_softmax_facts(select, fields, of_table),
+        "has_factors": factors is not None,
+        "folded_bytes": math.inf if folded is None else folded.nbytes,
+    }
+    kernel = select.kernel("softmax", "s8", op, facts)
     if factors is not None and kernel.op.startswith("softmax_factor"):
         args.insert(1, select.constant("factors", factors, "of exponentials", needed=0))
     elif kernel.op in ("softmax_pair", "softmax_two"):
         shares = softmax_of_two(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("shares", shares, "of differences of two codes", needed=0))
     elif kernel.op == "softmax_rows":
+        assert folded is not None
         args.insert(1, select.constant("exponentials", folded, "that are folded", needed=0))
     elif kernel.op != "softmax":
         table = softmax_table(attrs.rescale, attrs.diff_min)
