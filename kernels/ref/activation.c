@@ -135,8 +135,8 @@ static int64_t multiplied(const cortexm_softmax_s8_t *p, const int32_t *table, i
     const uint64_t product = (uint64_t)(uint32_t)table[n / 32] * (uint32_t)table[8 + n % 32];
 
     (void)p;
-    return (int64_t)(product / (uint64_t)ref_power_of_two(32)) +
-           corrections[n > table[40] ? n - table[40] : 0];
+    return 2 * ((int64_t)(product / (uint64_t)ref_power_of_two(32)) +
+                corrections[n > table[40] ? n - table[40] : 0]);
 }
 
 #define BY_FACTORS(op)                                                                             \
