@@ -11,6 +11,7 @@ two tensors that agree are those of one value. Weights are known in the same way
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
@@ -38,9 +39,8 @@ _PAIRS = {
     f"{way}_per_{what}" for way in ("quantize", "dequantize") for what in ("tensor", "channel")
 }
 _RANGES = {(-128, 127), (-127, 127), (0, 255)}
-_ANNOTATED = (
-    "_arm_annotation_info"  # what ExecuTorch's quantizers for Arm leave in a call's meta["custom"]
-)
+# What ExecuTorch's quantizers for Arm leave in a call's meta["custom"].
+_ANNOTATED = "_arm_annotation_info"
 _TOLERANCE = 2e-5  # of statistics, which float32 rounds differently once operators are joined
 
 
@@ -55,13 +55,12 @@ class Codes(NamedTuple):
 
 
 class _Known(Generic[T]):
-    """What is known of tensors, by the statistics of their elements in whatever order they are."""
+    """What is known of tensors, by their size and the statistics of their elements in whatever order."""
 
     def __init__(self) -> None:
         self._entries: dict[int, list[tuple[Floats, T]]] = {}
-        self._tables: dict[
-            int, Floats
-        ] = {}  # the statistics of the entries, once they are asked for
+        # The statistics of the entries, once they are asked for.
+        self._tables: dict[int, Floats] = {}
 
     def add(self, x: torch.Tensor, known: T) -> None:
         self._entries.setdefault(x.numel(), []).append((_statistics(x), known))
@@ -135,12 +134,12 @@ def take_scales(loaded: LoadedModel) -> GivenScales:
     pairs = _Pairs(graph, loaded)
     pairs.take_out()
     sample = pairs.sample(loaded.example_inputs)
-    recorder = _Recorder(graph, set(pairs.codes))
+    recorder = _Recorder(copy.deepcopy(graph), {node.name for node in pairs.codes})
     with torch.no_grad():
         recorder.run(*(x.clone() for x in sample))
     values = _Known[Codes]()
     for node, codes in pairs.codes.items():
-        values.add(recorder.values[node], codes)
+        values.add(recorder.values[node.name], codes)
     return GivenScales(graph, sample, values, pairs.channels)
 
 
@@ -307,12 +306,12 @@ class _Pairs:
         constant.meta = dict(node.meta)
         scale = self._value(node.args[1])
         has_axis = "per_channel" in operator_name(node)
-        for along in (int(self._value(node.args[3])),) if has_axis else (0, 1):
-            if value.dim() > along:
-                slices = value.unbind(along)
-                scales = torch.as_tensor(scale, dtype=torch.float64).flatten().expand(len(slices))
-                for channel, one in zip(slices, scales.tolist(), strict=True):
-                    self.channels.add(channel, one)
+        axes = (int(self._value(node.args[3])),) if has_axis else (0, 1)
+        for along in axes if value.dim() > 1 else ():  # a bias has no scale of its own
+            slices = value.unbind(along)
+            scales = torch.as_tensor(scale, dtype=torch.float64).flatten().expand(len(slices))
+            for channel, one in zip(slices, scales.tolist(), strict=True):
+                self.channels.add(channel, one)
         node.replace_all_uses_with(constant)
         self.module.graph.erase_node(node)
 
@@ -327,15 +326,15 @@ def _refused(message: str, loaded: LoadedModel) -> CortexMError:
 
 
 class _Recorder(Interpreter):
-    """Runs a graph and keeps the values of some nodes."""
+    """Runs a graph, which may change its buffers, and keeps the values of some nodes by their names."""
 
-    def __init__(self, module: GraphModule, kept: set[Node]) -> None:
+    def __init__(self, module: GraphModule, kept: set[str]) -> None:
         super().__init__(module)
         self.kept = kept
-        self.values: dict[Node, torch.Tensor] = {}
+        self.values: dict[str, torch.Tensor] = {}
 
     def run_node(self, n: Node) -> Any:
         value = super().run_node(n)
-        if n in self.kept:
-            self.values[n] = value
+        if n.name in self.kept:
+            self.values[n.name] = value
         return value
