@@ -188,6 +188,44 @@ def test_quantized_for_an_ethos_u() -> None:
     assert found.quality.level > 30 and not found.warnings
 
 
+class Windows(nn.Module):
+    """Keeps the end of what it read for the next call."""
+
+    past: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.last = nn.Conv1d(8, 16, 3), nn.Linear(16, 4)
+        self.register_buffer("past", torch.zeros(1, 8, 2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        whole = torch.cat([self.past, x], 2)
+        self.past.copy_(whole[:, :, -2:])
+        scores: torch.Tensor = self.last(torch.relu(self.conv(whole)).mean(2))
+        return scores
+
+
+def test_state_of_a_quantized_model() -> None:
+    import_executorch()
+    from executorch.backends.xnnpack.quantizer import xnnpack_quantizer as xnnpack
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    torch.manual_seed(0)
+    samples = [torch.randn(1, 8, 4) for _ in range(6)]
+    config = xnnpack.get_symmetric_quantization_config(is_per_channel=True)
+    with quiet():
+        graph = torch.export.export(Windows().eval(), (samples[0],)).module(check_guards=False)
+        prepared = prepare_pt2e(graph, xnnpack.XNNPACKQuantizer().set_global(config))
+        for sample in samples:
+            prepared(sample)
+        module = convert_pt2e(prepared)
+        before = module.past.clone()
+        loaded = given_module(module, samples[:1], [(x,) for x in samples], None, "net")
+        found = lower(loaded, target=TARGET, name="net")
+    assert found.quality is not None and found.quality.level > 40 and not found.warnings
+    assert torch.equal(module.past, before)
+
+
 class ByHand(nn.Module):
     """Codes of uint8, and weights that the program itself quantizes."""
 

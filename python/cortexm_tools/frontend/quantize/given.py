@@ -28,7 +28,7 @@ from ..capture.runner import ModuleRunner
 from ..capture.state import State
 from ..load.model_file import LoadedModel
 from ..load.samples import Sample
-from ..nodes import operator_name
+from ..nodes import operator_name, writes
 from .simulate import is_observer
 
 Floats = npt.NDArray[np.float64]
@@ -129,8 +129,9 @@ def take_scales(loaded: LoadedModel) -> GivenScales:
     for name in map(operator_name, _nodes(loaded.module)):
         if name.startswith(_QUANTIZED) and name.removeprefix(_QUANTIZED) not in _PAIRS:
             raise _refused(f"it calls {name}", loaded)
-    graph = export(loaded.module, loaded.example_inputs, loaded).module(check_guards=False)
-    assert isinstance(graph, GraphModule)
+    graph: Any = copy.deepcopy(loaded.module)
+    if not isinstance(graph, GraphModule):
+        graph = export(graph, loaded.example_inputs, loaded).module(check_guards=False)
     pairs = _Pairs(graph, loaded)
     pairs.take_out()
     sample = pairs.sample(loaded.example_inputs)
@@ -218,6 +219,14 @@ class _Pairs:
         self.loaded = loaded
         self.codes: dict[Node, Codes] = {}
         self.channels = _Known[float]()
+        # Buffers that the model writes to are no constants.
+        self._written = {
+            source.target
+            for node in module.graph.nodes
+            if writes(node)
+            for source in node.all_input_nodes
+            if source.op == "get_attr"
+        }
 
     def take_out(self) -> None:
         graph = self.module.graph
@@ -279,7 +288,7 @@ class _Pairs:
 
     def _constant(self, node: Node) -> torch.Tensor | None:
         """What `node` is, if it depends on no input."""
-        if node.op == "get_attr":
+        if node.op == "get_attr" and node.target not in self._written:
             value = attrgetter(str(node.target))(self.module)
             return value if isinstance(value, torch.Tensor) else None
         if node.op != "call_function" or not operator_name(node).startswith(_QUANTIZED):
@@ -336,5 +345,5 @@ class _Recorder(Interpreter):
     def run_node(self, n: Node) -> Any:
         value = super().run_node(n)
         if n.name in self.kept:
-            self.values[n.name] = value
+            self.values[n.name] = value.clone()
         return value
