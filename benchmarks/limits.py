@@ -8,8 +8,8 @@
 Instructions of single operators for each of their products or elements, counted by the emulator as
 `benchmarks.sweep` does; `**` marks what exceeds the limit of its kind. Names give shapes: of convolutions
 the channels, window and image; of products rows x inner x columns; of the others outer x elements x inner,
-along the middle. Limits hold for layers that share an operator's start among many elements; the smallest
-here have some twenty.
+along the middle. `alone` says that nothing else is in the program, as a classifier's softmax is, with which
+it would share tables or code.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -47,12 +47,14 @@ class Item:
     Attributes:
         add: adds it to a net; its result.
         per: products or elements.
+        is_alone: whether its program has no other operator, with which it would share tables and code.
     """
 
     kind: str
     name: str
     add: Callable[[Net], int]
     per: int
+    is_alone: bool = False
 
 
 def conv(
@@ -177,11 +179,24 @@ def _softmax_items() -> Iterator[Item]:
     for elements in (2, 4, 6, 7, 8, 9, 16, 64):
         yield softmax(8, elements, 1, S16, 1 << 24)
         yield softmax(5, elements, 5, S16, 1 << 24)
+    for of in (S8, S16):
+        for rows, elements in ((1, 2), (1, 10), (1, 12), (2, 10), (4, 4), (3, 5)):
+            item = softmax(rows, elements, 1, of)
+            yield replace(item, name=f"{item.name} alone", is_alone=True)
 
 
 def _norm_items() -> Iterator[Item]:
     for of in (S8, S16):
-        for rows, elements in ((64, 64), (16, 96), (49, 33), (4, 128), (1, 64), (64, 16)):
+        for rows, elements in (
+            (64, 64),
+            (16, 96),
+            (49, 33),
+            (4, 128),
+            (1, 64),
+            (64, 16),
+            (16, 12),
+            (16, 8),
+        ):
             yield norm(rows, elements, 1, of)
             yield norm(rows, elements, 1, of, centred=False)
         for groups, channels, pixels in ((4, 4, 64), (8, 1, 49), (1, 16, 16)):
@@ -198,14 +213,16 @@ def measure(some: Sequence[Item], cpu: str) -> list[float]:
     Raises:
         CortexMError: a tool is missing, the build or the run fails.
     """
-    found: list[float] = []
+    shared = [place for place, item in enumerate(some) if not item.is_alone]
+    programs = [shared[first : first + _TOGETHER] for first in range(0, len(shared), _TOGETHER)]
+    programs += [[place] for place, item in enumerate(some) if item.is_alone]
+    found = [0.0] * len(some)
     with tempfile.TemporaryDirectory() as folder:
-        for first in range(0, len(some), _TOGETHER):
+        for places in programs:
             net = Net("limits", 1)
-            batch = some[first : first + _TOGETHER]
-            outs = {place: item.add(net) for place, item in enumerate(batch)}
-            count = counted(net, outs, (), cpu, Path(folder))
-            found += [count[place] / item.per for place, item in enumerate(batch)]
+            outs = {place: some[place].add(net) for place in places}
+            for place, count in counted(net, outs, (), cpu, Path(folder)).items():
+                found[place] = count / some[place].per
     return found
 
 
