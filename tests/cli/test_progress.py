@@ -94,12 +94,12 @@ def test_bars_on_a_terminal_and_lines_in_a_log() -> None:
 
 def test_a_run_shows_build_and_emulator(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    inputs = rng.random((400, 1, 1, 8, 8), np.float32)
-    np.savez(tmp_path / "set.npz", in_0=inputs, labels=np.zeros(400, np.int64))
+    inputs = rng.random((2000, 1, 1, 8, 8), np.float32)
+    np.savez(tmp_path / "set.npz", in_0=inputs, labels=np.zeros(2000, np.int64))
     words = (sys.executable, "-m", "cortexm_tools", "run", str(DIGITS))
     said = on_a_terminal(*words, "--dataset", str(tmp_path / "set.npz"), TERM="xterm")
     assert "[digits] building the image: " in said
-    assert "[digits] running on the emulated mps3-an547: " in said and "/400" in said
+    assert "[digits] running on the emulated mps3-an547: " in said and "/2000" in said
     assert "outputs equal the reference interpreter in every byte" in said
 
 
