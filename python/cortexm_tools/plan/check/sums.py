@@ -5,7 +5,7 @@ constants alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -228,39 +228,19 @@ def check_fours(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} has no pixels of 8 channels", where=str(step.op.layer)
             )
-        if op == "conv2d_narrow" and 4 <= fields["groups"] == fields["in_c"] == fields["out_c"]:
-            raise CortexMError(
-                f"{call.kernel.symbol} has no channels that are groups", where=str(step.op.layer)
-            )
-        if op == "conv2d_channels" and not fields["groups"] == fields["in_c"] == fields["out_c"]:
-            raise CortexMError(
-                f"{call.kernel.symbol} takes channels that are groups only",
-                where=str(step.op.layer),
-            )
-        if op == "conv2d_row" and not _is_row(call):
-            raise CortexMError(
-                f"{call.kernel.symbol} computes a row of pixels only", where=str(step.op.layer)
-            )
-        if op == "conv2d_one" and not _is_one(call):
-            raise CortexMError(
-                f"{call.kernel.symbol} takes one input, and windows of three columns for five pixels or more",
-                where=str(step.op.layer),
-            )
-        if op in _COLUMNS and not _is_one_wide(call):
-            raise CortexMError(
-                f"{call.kernel.symbol} takes one input, and windows of other columns, for four rows or more",
-                where=str(step.op.layer),
-            )
-        if op in _PLANES and not _are_planes(call):
-            raise CortexMError(
-                f"{call.kernel.symbol} takes planes, and other windows, for four rows and columns or more",
-                where=str(step.op.layer),
-            )
-        if op in _INPUTS and not _are_few(call):
-            raise CortexMError(
-                f"{call.kernel.symbol} takes a row of pixels of other inputs or outputs",
-                where=str(step.op.layer),
-            )
+        takes, what = _TAKES.get(op, (None, ""))
+        if takes is not None and not takes(call):
+            raise CortexMError(f"{call.kernel.symbol} {what}", where=str(step.op.layer))
+
+
+def _has_no_groups_of_one(call: Call) -> bool:
+    fields = call.int_fields
+    return not 4 <= fields["groups"] == fields["in_c"] == fields["out_c"]
+
+
+def _are_groups_of_one(call: Call) -> bool:
+    fields = call.int_fields
+    return fields["groups"] == fields["in_c"] == fields["out_c"]
 
 
 def _is_row(call: Call) -> bool:
@@ -346,3 +326,24 @@ def _are_pixels(fields: Mapping[str, int]) -> bool:
         first, count, stride, extent = (fields[name] for name in names)
         are_inside = are_inside and 0 <= first <= first + (count - 1) * stride < extent
     return fields["kernel_h"] == fields["kernel_w"] == 1 and are_inside
+
+
+# By a kernel's operator: what it takes, and how a message says so.
+_TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
+    "conv2d_narrow": (_has_no_groups_of_one, "has no channels that are groups"),
+    "conv2d_channels": (_are_groups_of_one, "takes channels that are groups only"),
+    "conv2d_row": (_is_row, "computes a row of pixels only"),
+    "conv2d_one": (
+        _is_one,
+        "takes one input, and windows of three columns for five pixels or more",
+    ),
+    **dict.fromkeys(
+        _COLUMNS,
+        (_is_one_wide, "takes one input, and windows of other columns, for four rows or more"),
+    ),
+    **dict.fromkeys(
+        _PLANES,
+        (_are_planes, "takes planes, and other windows, for four rows and columns or more"),
+    ),
+    **dict.fromkeys(_INPUTS, (_are_few, "takes a row of pixels of other inputs or outputs")),
+}
