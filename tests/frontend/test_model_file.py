@@ -107,6 +107,7 @@ def test_chance_is_seeded(tmp_path: Path) -> None:
         ("raise SystemExit(3)\n", "SystemExit", "model.py:1"),
         ("x = 1\n", "no ModelUnderTest", "model.py"),
         ("import torch\nModelUnderTest = torch.nn.Linear(3, 2)\n", "no ModelInputs", "model.py"),
+        ("ModuleUnderTest = 1\n", "no ModelUnderTest, but ModuleUnderTest", "model.py"),
         ("x = 1\nModelUnderTest = 'resnet'\n", "must be an nn.Module, not str", "model.py:2"),
         ("def ModelUnderTest(n):\n    return n\n", "needs arguments", "model.py:1"),
         (MODEL + "ModelInputs = torch\n", "tuple of tensors, not module", "model.py:5"),

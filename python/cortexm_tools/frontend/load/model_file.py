@@ -9,6 +9,7 @@ a value or a callable without arguments.
 from __future__ import annotations
 
 import ast
+import difflib
 import inspect
 import os
 import random
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...errors import CortexMError
+from ...errors import CortexMError, printable
 from ...options.precision import Pattern, parse_patterns
 from ..origin.places import first_line, is_user_file, shown_path, text_of, where_of_error
 from .depend import recording, tool_files
@@ -244,8 +245,10 @@ def _where(path: Path, name: str) -> str:
 def _value(module: types.ModuleType, name: str, path: Path) -> Any:
     """The named attribute of the model file, called if it is a callable."""
     if not hasattr(module, name):
+        close = difflib.get_close_matches(name, vars(module), n=1, cutoff=0.8)
+        other = f", but {printable(close[0])}" if close else ""
         raise CortexMError(
-            f"the model file defines no {name}", where=path.name, hint=_HINT_CONVENTION
+            f"the model file defines no {name}{other}", where=path.name, hint=_HINT_CONVENTION
         )
     value = getattr(module, name)
     if isinstance(value, (torch.nn.Module, torch.Tensor)) or not callable(value):
