@@ -129,6 +129,7 @@ def _instance(x: torch.Tensor) -> torch.Tensor:
         (_annotated, ["layer_norm"]),
         (_both, ["layer_norm"]),
         (_channels_first, ["layer_norm"]),
+        (lambda x: _both(_annotated(x).relu() + _annotated(_both(x))), ["layer_norm"] * 4),
         (lambda x: _centred(x, 0, 1, 2) * (1 / (x.std() + 1e-6)), ["layer_norm"]),
         (_instance, ["group_norm"]),
         # The mean of sizes, rows of others, without the mean, and a number that counts.

@@ -34,6 +34,7 @@ from cortexm_tools.target import Target
 
 IMAGE, SEQUENCE, VOLUME = (1, 8, 8, 8), (1, 8, 20), (1, 3, 6, 8, 8)
 BETWEEN = torch.tensor([[[0.8, -0.3, 0.1], [0.2, 0.9, -0.1]]])
+KERNEL = torch.linspace(-0.3, 0.4, 4 * 8 * 3).reshape(4, 8, 3, 1)
 PLACES = torch.tensor([[[1.2, 0.3, 0.1], [-0.2, 0.9, -0.05]]])
 
 
@@ -119,6 +120,8 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
         [IMAGE], 1e-4),
     "batch_norm": (lambda: Net(lambda b, c, x: c(F.relu(b(x))), nn.BatchNorm2d(8), conv()),
                    [IMAGE], 1e-4),
+    "batch_norm_constant": (lambda: Net(lambda b, x: b(F.conv2d(x, KERNEL)), nn.BatchNorm2d(4)),
+                            [IMAGE], 1e-4),
     "batch_norm_linear": (lambda: Net(lambda c, b, x: b(c(x)), nn.Linear(8, 6), nn.BatchNorm1d(6)),
                           [(2, 8)], 1e-4),
     "batch_norm_rows": (lambda: Net(

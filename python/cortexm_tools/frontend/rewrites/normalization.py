@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from ..nodes import operator_name
 from .builder import Builder, Table, numbers, shape_of
 
 _aten = torch.ops.aten
@@ -27,7 +28,22 @@ def fold_into_convolutions(module: GraphModule) -> None:
     """Batch normalization behind convolutions goes into their weights, in place."""
     from torchao.quantization.pt2e.utils import _fuse_conv_bn_
 
+    for node in module.graph.nodes:  # it makes parameters of weights, which buffers must not be
+        if operator_name(node).startswith("aten::conv"):
+            for constant in (each for each in node.args[1:3] if isinstance(each, Node)):
+                _as_parameter(module, constant)
     _fuse_conv_bn_(module)
+
+
+def _as_parameter(module: GraphModule, constant: Node) -> None:
+    if constant.op != "get_attr":
+        return
+    path, _, name = str(constant.target).rpartition(".")
+    owner = module.get_submodule(path)
+    if name in dict(owner.named_buffers(recurse=False)):
+        value = owner.get_buffer(name)
+        delattr(owner, name)
+        owner.register_parameter(name, torch.nn.Parameter(value, requires_grad=False))
 
 
 def _batch_norm(build: Builder) -> Node | None:

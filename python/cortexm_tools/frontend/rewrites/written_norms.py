@@ -83,8 +83,10 @@ def name_norms(module: GraphModule, precision_of: Callable[[Node], object]) -> N
         part = _part(module, node, parts)
         if part is not None:
             parts[node] = part
+    norms: dict[Node, Node] = {}  # by the node whose place it took, which the next one may read
     for node, above, below in found:
-        _replace(module, node, above, below)
+        last, norm = _replace(module, node, above, replace(below, x=norms.get(below.x, below.x)))
+        norms[last] = norm
     if found:
         module.graph.eliminate_dead_code()
         module.recompile()
@@ -313,7 +315,8 @@ def _quotient(
     return None
 
 
-def _replace(module: GraphModule, node: Node, above: _Part, below: _Part) -> None:
+def _replace(module: GraphModule, node: Node, above: _Part, below: _Part) -> tuple[Node, Node]:
+    """The last node of what is written out, and the norm that took its place."""
     build = Builder(module, node)
     x, dims, shape = below.x, below.dims, shape_of(below.x) or ()
     epsilon = (below.epsilon + below.added**2) / below.factor
@@ -353,6 +356,7 @@ def _replace(module: GraphModule, node: Node, above: _Part, below: _Part) -> Non
         result = build(_aten.mul.Tensor, result, above.weight)
         result.meta["val"] = node.meta["val"]
     last.replace_all_uses_with(result)
+    return last, result
 
 
 def _over_rows(
