@@ -516,6 +516,7 @@ def written(net: Any, x: torch.Tensor) -> torch.Tensor:
     net.c[..., -1:].copy_(x[:, :1])
     net.d.addcmul_(x, x, value=0.5)
     net.e[:, ::2] = x[:, ::2]
+    net.e[:, 1:-1:3] += x[:, :1]
     return net.a + net.b + net.c + net.d + net.e
 
 
@@ -533,6 +534,7 @@ def test_writes_through_views() -> None:
     assert [state.name for state in left] == list("bde")  # the others are written anew every time
     targets = {node.target for node in graph.graph.nodes if node.op == "call_function"}
     assert torch.ops.aten.select_scatter.default not in targets
+    assert torch.ops.aten.slice_scatter.default not in targets
     assert torch.ops.aten.copy.default not in targets
     say_writes(graph.graph)  # finds nothing more to do
     run = ModuleRunner(graph, (False,) * 4, left)

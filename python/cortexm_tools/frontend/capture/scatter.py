@@ -86,16 +86,40 @@ def _scatter(make: _Maker) -> Node | None:
         start = make.args["index"] % size
         end = start + 1
         part = make(_aten.unsqueeze.default, part, dim)
-    elif make.args["step"] == 1:
-        start, end, _ = slice(make.args["start"], make.args["end"]).indices(size)
     else:
-        return None
+        start, end, step = slice(make.args["start"], make.args["end"], make.args["step"]).indices(
+            size
+        )
+        if step > 1 and end > start + 1:
+            return _interleaved(make, start, step)
     parts = [part] if end > start else []
     if start > 0:
         parts.insert(0, make(_aten.slice.Tensor, whole, dim, 0, start))
     if max(start, end) < size:
         parts.append(make(_aten.slice.Tensor, whole, dim, max(start, end), size))
     return parts[0] if len(parts) == 1 else make(_aten.cat.default, parts, dim)
+
+
+def _interleaved(make: _Maker, start: int, step: int) -> Node:
+    """`src` at `start` and each `step` behind it: before its last value, periods of one value of it and
+    step - 1 of the whole's."""
+    whole, part, dim = make.args["self"], make.args["src"], make.args["dim"]
+    shape = list(whole.meta["val"].shape)
+    dim %= len(shape)
+    last = part.meta["val"].shape[dim] - 1
+    end = start + last * step
+
+    def cut(source: Node, low: int, high: int) -> list[Node]:
+        return [make(_aten.slice.Tensor, source, dim, low, high)] if low < high else []
+
+    new = make(_aten.unsqueeze.default, *cut(part, 0, last), dim + 1)
+    periods = [*shape[:dim], last, step, *shape[dim + 1 :]]
+    old = make(_aten.reshape.default, *cut(whole, start, end), periods)
+    old = make(_aten.slice.Tensor, old, dim + 1, 1, step)
+    both = make(_aten.cat.default, [new, old], dim + 1)
+    joined = make(_aten.reshape.default, both, [*shape[:dim], last * step, *shape[dim + 1 :]])
+    behind = cut(part, last, last + 1) + cut(whole, end + 1, shape[dim])
+    return make(_aten.cat.default, [*cut(whole, 0, start), joined, *behind], dim)
 
 
 def _is_own_part(node: Node, whole: Node, part: Node) -> bool:
