@@ -8,7 +8,7 @@ result of a float operator with the dequantized result of the operator that has 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,12 +39,14 @@ _MIN_INPUTS = 4
 _CALL = 20_000
 _BUDGET = 100_000_000
 
-# They only move values: a part of a tensor may be noisier than the whole, but they did not do it.
+# They only move values: a part of a tensor may be noisier than the whole, but they did not do it. Nor
+# did a mask, whose numbers for what is left out, as -1e9, no code need be near to.
 _MOVING = {
     "alias", "as_strided", "cat", "chunk", "clone", "contiguous", "detach", "expand", "flatten",
-    "getitem", "movedim", "narrow", "pad", "permute", "reshape", "roll", "select", "slice", "split",
-    "split_with_sizes", "squeeze", "squeeze_", "stack", "swapaxes", "t", "tensor_split", "to",
-    "transpose", "unbind", "unflatten", "unsqueeze", "unsqueeze_", "view",
+    "getitem", "masked_fill", "movedim", "narrow", "pad", "permute", "reshape", "roll", "select",
+    "slice", "split", "split_with_sizes", "squeeze", "squeeze_", "stack", "swapaxes", "t",
+    "tensor_split", "to", "transpose", "unbind", "unflatten", "unsqueeze", "unsqueeze_", "view",
+    "where",
 }  # fmt: skip
 
 
@@ -112,6 +114,10 @@ class _Recorder(Interpreter):
     def __init__(self, module: GraphModule, wanted: set[Node]) -> None:
         super().__init__(module)
         self._wanted = wanted
+        # Operators in place write over what they, or views of it, read.
+        self._keep: Callable[[torch.Tensor], torch.Tensor] = (
+            torch.clone if any(map(writes, module.graph.nodes)) else torch.Tensor.detach
+        )
         self.values: dict[Node, torch.Tensor] = {}
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
@@ -124,8 +130,7 @@ class _Recorder(Interpreter):
             scale, zero_point = n.meta[CODED][:2]
             self.values[n] = (value.float() - zero_point) * scale
         elif n in self._wanted and isinstance(value, torch.Tensor) and value.is_floating_point():
-            # Operators in place write over what they read.
-            self.values[n] = value.clone() if any(map(writes, n.users)) else value
+            self.values[n] = self._keep(value)
         return value
 
 
