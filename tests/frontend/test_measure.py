@@ -173,6 +173,44 @@ def test_small_values_have_codes() -> None:
     assert all(each.noise is not None and each.noise.decibels > 30 for each in quality.outputs)
 
 
+class GivenUp(Classifier):
+    """Outputs that training left their biases alone, of one layer with other outputs and of one without."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with torch.no_grad():
+            self.first.weight[::3] *= 1e-9
+            self.first.bias[::3] = torch.linspace(-30.0, 40.0, 6)
+            self.last.weight *= 1e-12
+
+    def forward(self, x: torch.Tensor) -> Any:
+        first = self.first(1e-2 * x)
+        return first, self.last(first)
+
+
+def test_outputs_of_little_but_a_bias() -> None:
+    quality = measured(GivenUp, plain, 20)[0]
+    assert all(each.noise is not None and each.noise.decibels > 45 for each in quality.outputs)
+
+
+class Overwritten(Classifier):
+    """A sum in place of what a mask left of a result."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        first = torch.relu(self.first(x))
+        rows = first.view(1, 4, 4)
+        rows.add_(x.view(1, 3, 4).mean(1, keepdim=True) + 1.0)
+        scores = (rows @ rows.mT).masked_fill(torch.ones(4, 4).triu(1).bool(), -1e9)
+        return torch.softmax(scores, -1) @ rows
+
+
+def test_layers_are_compared_as_they_were() -> None:
+    quality = measured(Overwritten, plain, 20)[0]
+    names = [layer.operator for layer in quality.layers]
+    assert names[:3] == ["input 0", "linear", "relu"] and "masked_fill" not in names
+    assert all(layer.noise.decibels > 25 for layer in quality.layers)
+
+
 def test_state_is_a_sequence_of_calls() -> None:
     quality, loaded, captured, *runs = measured(Running, plain, 12)
     assert captured.states

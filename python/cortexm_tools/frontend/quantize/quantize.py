@@ -32,7 +32,7 @@ from .recurrent import note_codes
 from .recurrent_rounding import MOST
 from .rounding import round_by_inputs
 from .scales import take_factors_in
-from .small import lower_floors
+from .small import let_biases_fit, lower_floors
 from .sound import observe_silence
 from .tags import tag_of
 
@@ -128,6 +128,7 @@ def quantize(
                     node.meta[MOST] = largest(node)
             observe_silence(prepared, samples, which, states)
             lower_floors(prepared)
+            let_biases_fit(prepared)
             measured = 0 if given is None else keep_scales(prepared, given, which, states)
             rounded = None
             if rounding is Rounding.GPTQ:

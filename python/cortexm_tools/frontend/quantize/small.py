@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges too small for the observers of PyTorch.
+"""Ranges too small for the observers of PyTorch, or for a bias.
 
-Their scales are at least 2^-23, lest zeros have a scale of zero. Values that are all smaller than 255
-times that (of 16 bits: 0.0078) would have fewer codes than their type, and far smaller ones none at all.
+The scales of observers are at least 2^-23, lest zeros have a scale of zero. Values that are all smaller
+than 255 times that (of 16 bits: 0.0078) would have fewer codes than their type, and far smaller ones none
+at all.
+
+A bias has the scale of its output's weights times that of the input. Where weights are far smaller than
+the bias, as those of an output that training gave up, its code would not fit its type.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ from typing import Any
 
 import torch
 from torch.fx import GraphModule
+
+from ..rewrites.builder import Builder
 
 _PRECISION = float(torch.finfo(torch.float32).eps)
 
@@ -27,6 +33,25 @@ def lower_floors(prepared: GraphModule) -> None:
             widest = _widest(module)
             if 0.0 < widest < float(eps.max()):
                 module.register_buffer("eps", torch.full_like(eps, widest * _PRECISION))
+
+
+def let_biases_fit(prepared: GraphModule) -> None:
+    """Let weights in `prepared`, as above, have scales with which the codes of biases leave half of
+    their type to the sum of products."""
+    modules = dict(prepared.named_modules())
+    for node in prepared.graph.nodes:
+        derived = modules.get(str(node.target)) if node.op == "call_module" else None
+        bias = Builder.value_in(prepared, node.args[0]) if node.args else None
+        sources = getattr(derived, "obs_or_fqs", [])
+        if derived is None or bias is None or len(sources) != 2:
+            continue
+        scale = derived.calculate_qparams()[0]  # type: ignore[operator]
+        most = float(torch.iinfo(derived.dtype).max) / 2  # type: ignore[arg-type]
+        excess = bias.abs() / most / scale
+        weights = sources[1]
+        if bool((excess > 1.0).any()):
+            floor = weights.calculate_qparams()[0] * excess
+            weights.register_buffer("eps", torch.maximum(weights.eps, floor))
 
 
 def _widest(observer: Any) -> float:
