@@ -45,8 +45,8 @@ def let_biases_fit(prepared: GraphModule) -> None:
         sources = getattr(derived, "obs_or_fqs", [])
         if derived is None or bias is None or len(sources) != 2:
             continue
-        scale = derived.calculate_qparams()[0]  # type: ignore[operator]
-        most = float(torch.iinfo(derived.dtype).max) / 2  # type: ignore[arg-type]
+        scale = derived.calculate_qparams()[0]
+        most = float(torch.iinfo(derived.dtype).max) / 2
         excess = bias.abs() / most / scale
         weights = sources[1]
         if bool((excess > 1.0).any()):
