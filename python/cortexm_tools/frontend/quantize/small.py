@@ -45,13 +45,13 @@ def let_biases_fit(prepared: GraphModule) -> None:
         sources = getattr(derived, "obs_or_fqs", [])
         if derived is None or bias is None or len(sources) != 2:
             continue
-        scale = derived.calculate_qparams()[0]
+        scale, own = derived.calculate_qparams()[0], sources[1].calculate_qparams()[0]
         most = float(torch.iinfo(derived.dtype).max) / 2
-        excess = bias.abs() / most / scale
-        weights = sources[1]
+        size = bias.abs() if bias.numel() == own.numel() else bias.abs().max()
+        excess = size / most / scale
         if bool((excess > 1.0).any()):
-            floor = weights.calculate_qparams()[0] * excess
-            weights.register_buffer("eps", torch.maximum(weights.eps, floor))
+            floor = torch.maximum(sources[1].eps, own * excess)
+            sources[1].register_buffer("eps", floor)
 
 
 def _widest(observer: Any) -> float:
