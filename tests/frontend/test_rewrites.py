@@ -144,6 +144,9 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
                      1e-4),
     "weighted_rows": (lambda: Net(lambda c, w, x: (c(x) * w.weight).sum(-1, keepdim=True),
                                   nn.Conv1d(8, 6, 3), nn.Linear(18, 6)), [SEQUENCE], 1e-4),
+    "softmax_of_one": (lambda: Net(
+        lambda c, x: (lambda q: torch.softmax(q @ q.mT, -1) @ q + torch.softmax(q, -2))(
+            c(x).view(1, 2, 1, 256)), conv()), [IMAGE], 1e-4),
     "softmax_channels": (lambda: Net(lambda c, x: torch.softmax(c(x), 1), conv()), [IMAGE], 1e-4),
     "matmul": (lambda: Net(lambda c, x: x @ c.weight, nn.Linear(4, 8)), [(3, 8)], 1e-4),
     "glu": (lambda: Net(lambda c, x: F.glu(c(x), 1), conv()), [IMAGE], 1e-4),

@@ -211,7 +211,7 @@ def _decibels(entry: dict[str, Any], prefix: str = "") -> str:
     value = entry[f"{prefix}sqnr_db"]
     if value is None:
         return "exact" if entry[f"{prefix}without"] == "noise" else "noise only"
-    return f"{value:.1f} dB"
+    return f"{round(value, 1) + 0.0:.1f} dB"  # + 0.0: no -0.0
 
 
 def _output_text(entry: dict[str, Any], named: bool) -> str:

@@ -65,13 +65,15 @@ def _reduce(build: Builder) -> Node | None:
 
 
 def _softmax(build: Builder) -> Node | None:
-    """Over the last dimension, where the dialect has it."""
+    """Over the last dimension, where the dialect has it; the only share is all."""
     args = build.arguments()
     shape = shape_of(args["self"])
     dtype = args.get("dtype")
     if not shape or dtype not in (None, torch.float32):
         return None
     dim = int(args["dim"]) % len(shape)
+    if shape[dim] == 1:
+        return build.constant(torch.ones(shape))
     if dim == len(shape) - 1:
         if not looks_like_an_image(shape):
             return None
