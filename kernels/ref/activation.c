@@ -256,6 +256,7 @@ void cortexm_softmax_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, 
         cortexm_softmax_s16_ref(params, in, out);                                                  \
     }
 
+COLUMNS(of_pair)
 COLUMNS(of_two)
 COLUMNS(of_three)
 COLUMNS(of_four)

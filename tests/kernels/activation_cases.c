@@ -311,6 +311,7 @@ typedef struct {
     int32_t inner;       /* columns beside each other, at most */
     int32_t kept;        /* bytes of scratch memory for each of a column's elements */
     int32_t even;        /* whether columns are in pairs */
+    int32_t outer;       /* of those columns, at most */
 } softmax_limits_t;
 
 /* With `rows`, a kernel that keeps exponentials, if that is not NULL. */
@@ -325,7 +326,7 @@ static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, softm
     outputs_t o;
     int equal;
 
-    p.outer = between(1, 6);
+    p.outer = between(1, limits.outer);
     p.inner = limits.kept != 8 && one_in(2) ? 1 : between(limits.inner > 1 ? 2 : 1, limits.inner);
     p.inner += limits.even ? p.inner % 2 : 0;
     p.size = one_in(16) ? between(300, 700) : length();
@@ -372,13 +373,13 @@ static int softmax_codes_s16(softmax_s16_fn columns, softmax_rows_fn rows, softm
 int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 700, 32, 5, 0, 0});
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 700, 32, 5, 0, 0, 6});
 }
 
 int softmax_few_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 64, 32, 5, 0, 0});
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 64, 32, 5, 0, 0, 6});
 }
 
 /* Of columns of so many elements. */
@@ -387,7 +388,7 @@ int softmax_few_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
     {                                                                                              \
         (void)ref;                                                                                 \
         return softmax_codes_s16(variant, NULL,                                                    \
-                                 (softmax_limits_t){elements, elements, 32, 11, 0, 0});            \
+                                 (softmax_limits_t){elements, elements, 32, 11, 0, 0, 6});            \
     }
 
 SOFTMAX_OF(two, 2)
@@ -397,58 +398,70 @@ SOFTMAX_OF(five, 5)
 SOFTMAX_OF(six, 6)
 SOFTMAX_OF(seven, 7)
 
+int softmax_of_pair_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 2, 32, 1, 0, 0, 1});
+}
+
 int softmax_short_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, (softmax_limits_t){3, 4, 30, 11, 0, 0});
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){3, 4, 30, 11, 0, 0, 6});
 }
 
 int softmax_two_in_lanes_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 2, 30, 11, 0, 0});
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 2, 30, 11, 0, 0, 6});
 }
 
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 40, 30, 11, 0, 0});
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 40, 30, 11, 0, 0, 6});
 }
 
 int softmax_kept_rows_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 64, 30, 1, 0, 0});
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 64, 30, 1, 0, 0, 6});
+}
+
+int softmax_kept_pairs_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 64, 24, 1, 0, 0, 6});
 }
 
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 32, 1, 4, 0});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 32, 1, 4, 0, 6});
 }
 
 int softmax_gentle_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 24, 1, 4, 0});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 24, 1, 4, 0, 6});
 }
 
 int softmax_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 24, 9, 8, 1});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 24, 9, 8, 1, 6});
 }
 
 int softmax_odd_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 24, 9, 8, 0});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 24, 9, 8, 0, 6});
 }
 
 int softmax_long_columns_s16_case(softmax_rows_fn variant, softmax_rows_fn ref)
 {
     (void)ref;
-    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 32, 9, 8, 0});
+    return softmax_codes_s16(NULL, variant, (softmax_limits_t){2, 2047, 32, 9, 8, 0, 6});
 }
 
 static int any_softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref, closeness_t closeness)

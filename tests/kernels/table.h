@@ -442,6 +442,7 @@
     K(softmax_rows_s8, dsp, softmax_rows_s8_case)                                                  \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_s8, dsp, softmax_few_s8_case)                                                        \
+    K(softmax_of_pair_s16, dsp, softmax_of_pair_s16_case)                                          \
     K(softmax_of_two_s16, dsp, softmax_of_two_s16_case)                                            \
     K(softmax_of_three_s16, dsp, softmax_of_three_s16_case)                                        \
     K(softmax_of_four_s16, dsp, softmax_of_four_s16_case)                                          \
@@ -453,6 +454,7 @@
     K(softmax_pairs_s16, dsp, softmax_pairs_s16_case)                                              \
     K(softmax_odd_pairs_s16, dsp, softmax_odd_pairs_s16_case)                                      \
     K(softmax_steep_pairs_s16, dsp, softmax_long_columns_s16_case)                                 \
+    K(softmax_kept_rows_s16, dsp, softmax_kept_pairs_s16_case)                                     \
     K(softmax_s16, dsp, softmax_few_s16_case)                                                      \
     K(abs_f32, dsp, unary_f32_case)                                                                \
     K(leaky_relu_f32, dsp, unary_f32_case)                                                         \

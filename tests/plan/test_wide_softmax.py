@@ -52,7 +52,9 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m4", (32, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m4", (1, 2, 32), STEEP, "softmax_of_two"),
         ("cortex-m4", (8, 2, 1), GENTLE, "softmax_of_two"),
-        ("cortex-m4", (1, 2, 1), GENTLE, "softmax_of_two"),
+        ("cortex-m4", (1, 2, 1), GENTLE, "softmax_of_pair"),
+        ("cortex-m33", (1, 2, 1), STEEP, "softmax_of_pair"),
+        ("cortex-m4", (2, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m55", (1, 2, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (2, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m0", (8, 2, 1), GENTLE, "softmax_of_two"),
@@ -67,7 +69,11 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m33", (3, 5, 5), GENTLE, "softmax_of_five"),
         ("cortex-m4", (11, 6, 1), STEEP, "softmax_of_six"),
         ("cortex-m4", (2, 7, 5), (1 << 32) - 1, "softmax_of_seven"),
-        ("cortex-m4", (3, 7, 1), GENTLE, "softmax"),
+        ("cortex-m4", (3, 7, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m4", (3, 7, 1), STEEP, "softmax"),
+        ("cortex-m4", (1, 7, 3), GENTLE, "softmax"),
+        ("cortex-m7", (1, 63, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m4", (1, 64, 1), GENTLE, "softmax_rows"),
     ],
 )
 def test_which_kernel_computes_it(
@@ -78,19 +84,35 @@ def test_which_kernel_computes_it(
     assert call.kernel.op == kernel
 
 
-@pytest.mark.parametrize(("rows", "kernel"), [(7, "softmax"), (8, "softmax_of_two")])
+@pytest.mark.parametrize(
+    ("rows", "kernel"), [(1, "softmax"), (7, "softmax"), (8, "softmax_of_two")]
+)
 def test_two_elements_beside_others(rows: int, kernel: str) -> None:
     """Code for two elements alone is shorter than that for any number; both take more."""
     net = Net("softmax")
     shapes = [(rows, 2), (1, 10)]
     outs = [
-        net.add(ops.WideSoftmax(1, GENTLE), [net.input(shape, DType.S16)], shape)
-        for shape in shapes
+        net.add(ops.WideSoftmax(1, STEEP), [net.input(shape, DType.S16)], shape) for shape in shapes
     ]
     plan = make_plan(net.finish(*outs), Target.parse("cortex-m4"))
     calls = [call for step in plan.steps for call in step.calls]
     assert [call.kernel.op for call in calls] == [kernel, "softmax"]
     assert calls[1].kernel.symbol == "cortexm_softmax_s16_dsp"
+
+
+@pytest.mark.parametrize(
+    ("others", "kernel"), [((3, 5, 1), "softmax_kept_rows"), ((1, 5, 3), "softmax")]
+)
+def test_rows_beside_others(others: tuple[int, int, int], kernel: str) -> None:
+    """Code for short rows takes the place of that for any columns, where these need it it would be more."""
+    net = Net("softmax")
+    outs = [
+        net.add(ops.WideSoftmax(1, GENTLE), [net.input(shape, DType.S16)], shape)
+        for shape in ((1, 10, 1), others)
+    ]
+    plan = make_plan(net.finish(*outs), Target.parse("cortex-m4"))
+    calls = [call for step in plan.steps for call in step.calls]
+    assert [call.kernel.op for call in calls] == [kernel, kernel]
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m55"])

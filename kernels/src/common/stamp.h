@@ -226,6 +226,7 @@
 #undef EXTREME
 #undef EXTREME_maximum
 #undef EXTREME_minimum
+#undef FACTOR
 #undef FEW
 #undef FEW_BIASES
 #undef FEW_STORES
@@ -566,6 +567,7 @@
 #undef OTHERS
 #undef OUTPUT
 #undef OUTPUTS
+#undef PACKED_POWER
 #undef PADDING
 #undef PAIRS
 #undef PAIRS_APART

@@ -624,6 +624,12 @@ def _one_pair(facts: Facts) -> bool:
     return bool(facts["outer"] * facts["inner"] == 1)
 
 
+def _pairs_alone(facts: Facts) -> bool:
+    """The model's softmaxes of int16 are over two elements each, whose code is much shorter than that for any
+    number of pairs."""
+    return bool(facts["all_pairs"] or facts["elements"] >= ALL_ELEMENTS)
+
+
 def _in_registers(facts: Facts) -> bool:
     """Columns of so few elements that a kernel has them in registers."""
     return bool(3 <= facts["size"] <= 5)
@@ -675,6 +681,13 @@ def _kept_rows(facts: Facts) -> bool:
     together = 39 + -(-rows // 4) * (50 + 31 * size)
     are_faster = (alone <= together or size > 40) if size > 4 else rows == 1
     return bool(facts["inner"] == 1 and size <= 64 and are_faster) and _shifts_14_bits(facts)
+
+
+def _kept_pairs(facts: Facts) -> bool:
+    """Rows of two to 64 elements of int16, of which a kernel keeps powers, and whose code is as long as that
+    for any columns, which the model needs for no other softmax."""
+    is_alone = facts["all_rows"] or facts["elements"] >= ALL_ELEMENTS
+    return bool(facts["inner"] == 1 and 2 <= facts["size"] <= 64 and is_alone)
 
 
 def _shifts_14_bits(facts: Facts) -> bool:
@@ -836,7 +849,9 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_in_lanes": _few_in_lanes,
     "few_elements": _few_elements,
     "kept_rows": _kept_rows,
+    "kept_pairs": _kept_pairs,
     "one_pair": _one_pair,
+    "pairs_alone": _pairs_alone,
     "two_elements": _elements(2),
     "three_elements": _elements(3),
     "four_elements": _elements(4),

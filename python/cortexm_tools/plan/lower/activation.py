@@ -109,14 +109,25 @@ def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call
     fields = _column_fields(select, op, attrs.dim) | {"multiplier": attrs.multiplier}
     of_size = 0
     is_alone = True  # no softmax over another number of elements
+    all_rows = True  # as softmax_kept_rows takes them with DSP instructions
+    all_pairs = True  # of one column
     for other in select.all(ops.WideSoftmax):
         x = select.tensor(other.outputs[0])
         assert isinstance(other.attrs, ops.WideSoftmax)
-        if x.shape[other.attrs.dim] == fields["size"]:
+        size = x.shape[other.attrs.dim]
+        if size == fields["size"]:
             of_size += x.numel
         else:
             is_alone = False
-    facts = {**_softmax_facts(select, fields, of_size), "is_alone": is_alone}
+        is_row = _column_fields(select, other, other.attrs.dim)["inner"] == 1
+        all_rows = all_rows and is_row and size <= 64 and other.attrs.multiplier < 1 << 24
+        all_pairs = all_pairs and x.numel == size == 2
+    facts = {
+        **_softmax_facts(select, fields, of_size),
+        "is_alone": is_alone,
+        "all_rows": all_rows,
+        "all_pairs": all_pairs,
+    }
     kernel = select.kernel("softmax", "s16", op, facts)
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     if kernel.scratch:
