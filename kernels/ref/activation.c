@@ -264,6 +264,7 @@ COLUMNS(of_five)
 COLUMNS(of_six)
 COLUMNS(of_seven)
 COLUMNS(short)
+COLUMNS(one_pair)
 COLUMNS(kept_rows)
 COLUMNS(columns)
 

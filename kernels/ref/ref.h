@@ -144,7 +144,7 @@ CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_ref);
 CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_factor_columns_s8_ref);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_ref);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_ref);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_of_pair_s16_ref);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_pair_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_of_two_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_of_three_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_of_four_s16_ref);

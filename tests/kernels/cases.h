@@ -429,7 +429,7 @@ int softmax_of_four_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_of_five_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_of_six_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_of_seven_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_of_pair_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_pair_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_short_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_two_in_lanes_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);

@@ -442,7 +442,7 @@
     K(softmax_rows_s8, dsp, softmax_rows_s8_case)                                                  \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_s8, dsp, softmax_few_s8_case)                                                        \
-    K(softmax_of_pair_s16, dsp, softmax_of_pair_s16_case)                                          \
+    K(softmax_pair_s16, dsp, softmax_pair_s16_case)                                                \
     K(softmax_of_two_s16, dsp, softmax_of_two_s16_case)                                            \
     K(softmax_of_three_s16, dsp, softmax_of_three_s16_case)                                        \
     K(softmax_of_four_s16, dsp, softmax_of_four_s16_case)                                          \
@@ -574,6 +574,7 @@
     K(softmax_factor_columns_s8, mve, softmax_factor_columns_s8_case)                              \
     K(softmax_s8, mve, softmax_few_s8_case)                                                        \
     K(activation_s16, mve, smooth_activation_s16_case)                                             \
+    K(softmax_pair_s16, mve, softmax_pair_s16_case)                                                \
     K(softmax_kept_rows_s16, mve, softmax_kept_rows_s16_case)                                      \
     K(softmax_of_two_s16, mve, softmax_two_in_lanes_s16_case)                                      \
     K(softmax_short_s16, mve, softmax_short_s16_case)                                              \

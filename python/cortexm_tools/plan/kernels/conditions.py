@@ -624,10 +624,11 @@ def _one_pair(facts: Facts) -> bool:
     return bool(facts["outer"] * facts["inner"] == 1)
 
 
-def _pairs_alone(facts: Facts) -> bool:
-    """The model's softmaxes of int16 are over two elements each, whose code is much shorter than that for any
-    number of pairs."""
-    return bool(facts["all_pairs"] or facts["elements"] >= ALL_ELEMENTS)
+def _only_pairs(facts: Facts) -> bool:
+    """A single column of a model whose softmaxes of int16 are all single columns of two elements: its code is
+    smaller than that for any number, and has the same table."""
+    is_worth_it = facts["are_pairs"] or facts["elements"] == ALL_ELEMENTS
+    return bool(is_worth_it and _one_pair(facts))
 
 
 def _in_registers(facts: Facts) -> bool:
@@ -660,26 +661,31 @@ def _worth_folded_table(saved: int, code: int, most: int) -> Callable[[Facts], b
 
 def _few_in_lanes(facts: Facts) -> bool:
     """Columns of two to four elements of int16, which a kernel has in registers."""
-    return bool(2 <= facts["size"] <= 4) and _shifts_14_bits(facts) and _are_divided(facts)
+    return bool(2 <= facts["size"] <= 4) and _shifts_14_bits(facts)
 
 
 def _few_elements(facts: Facts) -> bool:
     """Columns of so few elements that a kernel keeps what it computes of four of them, and so many that four
     at a time take fewer instructions than one after the other."""
     columns, size = facts["outer"] * facts["inner"], facts["size"]
-    together = 39 + -(-columns // 4) * (50 + 31 * size)
-    are_faster = together < 27 + columns * (147 + 27 * -(-size // 4))
-    return bool(size <= 40 and are_faster) and _shifts_14_bits(facts) and _are_divided(facts)
+    are_faster = _in_fours(columns, size) < 27 + columns * (147 + 27 * -(-size // 4))
+    return bool(size <= 40 and are_faster) and _shifts_14_bits(facts)
+
+
+def _in_fours(columns: int, size: int) -> int:
+    """Instructions of int16 columns four at a time, with as few elements as that in registers."""
+    start, four, element = {2: (33, 8, 25), 3: (39, 32, 25), 4: (39, 32, 25)}.get(
+        size, (26, 51, 30)
+    )
+    return start + -(-columns // 4) * (four + element * size)
 
 
 def _kept_rows(facts: Facts) -> bool:
     """Rows of up to 64 elements of int16, of which a kernel keeps an exponential each, which take fewer
-    instructions one after the other than four at a time: of up to four elements, with which four rows stay
-    in registers, a single row."""
+    instructions one after the other than four at a time."""
     rows, size = facts["outer"], facts["size"]
-    alone = 20 + rows * (50 + 23 * -(-size // 4) + 3 * -(-size // 8))
-    together = 39 + -(-rows // 4) * (50 + 31 * size)
-    are_faster = (alone <= together or size > 40) if size > 4 else rows == 1
+    alone = 17 + rows * (31 + 22 * -(-size // 4) + 3 * -(-size // 8))
+    are_faster = alone <= _in_fours(rows, size) or size > 40
     return bool(facts["inner"] == 1 and size <= 64 and are_faster) and _shifts_14_bits(facts)
 
 
@@ -759,19 +765,20 @@ def _has_factors(facts: Facts) -> bool:
 def _factored_rows(facts: Facts) -> bool:
     """Rows of up to 64 elements, of which a kernel keeps an exponential each, which take fewer instructions
     one after the other than four together in lanes. Where there are so many elements that a table of
-    exponentials would do, they take at most 100 more than with that, which is 800 bytes larger."""
+    exponentials would do, which is 800 bytes larger, a single row takes at most 100 more than with that, and
+    of two rows on all together 100 divided by their number."""
     rows, size = facts["outer"], facts["size"]
-    alone = rows * (57 + 20 * -(-size // 4) + 3 * -(-size // 16))
-    together = 21 + -(-rows // 4) * (50 + 26 * size)
+    alone = 16 + rows * (37 + 20 * -(-size // 4) + 3 * -(-size // 16))
+    together = 27 + -(-rows // 4) * (42 + 25 * size)
     if _from_elements(40)(facts):
-        by_table = min(-(-rows // 4) * (73 + 22 * size), rows * (130 + 7 * size // 2))
-        together = by_table + (100 if facts["elements"] < ALL_ELEMENTS else 0)
+        by_table = min(49 + -(-rows // 4) * (47 + 22 * size), rows * (130 + 7 * size // 2))
+        together = by_table + (100 // rows if facts["elements"] < ALL_ELEMENTS else 0)
     return bool(facts["inner"] == 1 and size <= 64 and alone <= together)
 
 
 def _factored_columns(facts: Facts) -> bool:
     """Columns, or rows, of up to 16 elements, of which a kernel keeps an exponential each."""
-    return bool(facts["size"] <= 16) and _are_divided(facts)
+    return bool(facts["size"] <= 16)
 
 
 def _up_to_64(facts: Facts) -> bool:
@@ -850,8 +857,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_elements": _few_elements,
     "kept_rows": _kept_rows,
     "kept_pairs": _kept_pairs,
+    "only_pairs": _only_pairs,
     "one_pair": _one_pair,
-    "pairs_alone": _pairs_alone,
     "two_elements": _elements(2),
     "three_elements": _elements(3),
     "four_elements": _elements(4),

@@ -110,7 +110,7 @@ def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call
     of_size = 0
     is_alone = True  # no softmax over another number of elements
     all_rows = True  # as softmax_kept_rows takes them with DSP instructions
-    all_pairs = True  # of one column
+    are_pairs = True  # of one column of two elements
     for other in select.all(ops.WideSoftmax):
         x = select.tensor(other.outputs[0])
         assert isinstance(other.attrs, ops.WideSoftmax)
@@ -121,12 +121,12 @@ def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call
             is_alone = False
         is_row = _column_fields(select, other, other.attrs.dim)["inner"] == 1
         all_rows = all_rows and is_row and size <= 64 and other.attrs.multiplier < 1 << 24
-        all_pairs = all_pairs and x.numel == size == 2
+        are_pairs = are_pairs and x.numel == size == 2
     facts = {
         **_softmax_facts(select, fields, of_size),
         "is_alone": is_alone,
         "all_rows": all_rows,
-        "all_pairs": all_pairs,
+        "are_pairs": are_pairs,
     }
     kernel = select.kernel("softmax", "s16", op, facts)
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
