@@ -769,9 +769,9 @@ def _factored_rows(facts: Facts) -> bool:
     of two rows on all together 100 divided by their number."""
     rows, size = facts["outer"], facts["size"]
     alone = 16 + rows * (37 + 20 * -(-size // 4) + 3 * -(-size // 16))
-    together = 27 + -(-rows // 4) * (42 + 25 * size)
+    together = 28 + -(-rows // 4) * (40 + 25 * size)
     if _from_elements(40)(facts):
-        by_table = min(50 + -(-rows // 4) * (47 + 21 * size), rows * (130 + 7 * size // 2))
+        by_table = min(49 + -(-rows // 4) * (41 + 20 * size), rows * (130 + 7 * size // 2))
         together = by_table + (100 // rows if facts["elements"] < ALL_ELEMENTS else 0)
     return bool(facts["inner"] == 1 and size <= 64 and alone <= together)
 
