@@ -40,17 +40,18 @@ int group_norm_f32_case(group_norm_f32_fn variant, group_norm_f32_fn ref)
     return finish(&o);
 }
 
-/* Rows of a random layout: whole ones, or groups of channels, which lie side by side or apart. */
-static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is_row)
+/* Rows of a random layout: whole ones, of so many codes or any number, or groups of channels, which lie side by side
+ * or apart. */
+static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is_row, int32_t codes)
 {
     cortexm_group_norm_t p = {0};
     const int nhwc = one_in(2);
     const int along_pixels = nhwc && !is_row && one_in(2);
 
     p.batches = is_row ? 1 : between(1, 3);
-    p.groups = between(1, is_row ? 9 : 6);
+    p.groups = codes > 0 ? between(4, 13) : between(1, is_row ? 9 : 6);
     p.outer = is_row ? 1 : between(1, 5);
-    p.inner = is_row && one_in(8) ? between(200, 900) : length();
+    p.inner = codes > 0 ? codes : is_row && one_in(8) ? between(200, 900) : length();
     p.size = p.outer * p.inner;
     *count = p.batches * p.groups * p.size;
     *factors = is_row ? p.inner : p.groups * (nhwc && !along_pixels ? p.inner : p.outer);
@@ -97,11 +98,12 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is
 }
 
 #define GROUP_NORM_CASE(types, type, codes, fewest)                                                \
-    static int of_##types(group_norm_##types##_fn variant, group_norm_##types##_fn ref, int is_row) \
+    static int of_##types(group_norm_##types##_fn variant, group_norm_##types##_fn ref, int is_row, \
+                          int32_t size)                                                            \
     {                                                                                              \
         int32_t count;                                                                             \
         int32_t factors;                                                                           \
-        cortexm_group_norm_t p = random_norm(&count, &factors, is_row);                            \
+        cortexm_group_norm_t p = random_norm(&count, &factors, is_row, size);                      \
         const int32_t about = between(-100, 100);                                                  \
         type *in = codes(count);                                                                   \
         int32_t *factor = malloc(4 * (size_t)factors);                                             \
@@ -127,11 +129,17 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is
     }                                                                                              \
     int group_norm_##types##_case(group_norm_##types##_fn variant, group_norm_##types##_fn ref)    \
     {                                                                                              \
-        return of_##types(variant, ref, one_in(2));                                                \
+        return of_##types(variant, ref, one_in(2), 0);                                             \
     }                                                                                              \
-    int group_norm_rows_##types##_case(group_norm_##types##_fn variant, group_norm_##types##_fn ref) \
+    ROWS_CASE(rows_##types, types, 0)                                                              \
+    ROWS_CASE(fours_##types, types, 4)                                                             \
+    ROWS_CASE(eights_##types, types, 8)                                                            \
+    ROWS_CASE(twelves_##types, types, 12)                                                          \
+    ROWS_CASE(sixteens_##types, types, 16)
+#define ROWS_CASE(name, types, size)                                                               \
+    int group_norm_##name##_case(group_norm_##types##_fn variant, group_norm_##types##_fn ref)     \
     {                                                                                              \
-        return of_##types(variant, ref, 1);                                                        \
+        return of_##types(variant, ref, 1, size);                                                  \
     }
 
 GROUP_NORM_CASE(s8, int8_t, random_bytes, 3)

@@ -112,6 +112,8 @@
 #undef BEGIN_TWO_ROWS
 #undef BEGIN_s16
 #undef BEGIN_s8
+#undef BEHIND_ROWS
+#undef BEHIND_START
 #undef BELOW2
 #undef BELOW3
 #undef BESIDE
@@ -142,6 +144,9 @@
 #undef BYTES_OF_FOUR
 #undef BYTES_OF_FOUR_s16
 #undef BYTES_OF_FOUR_s8
+#undef BYTES_OF_ROW
+#undef BYTES_OF_ROW_s16
+#undef BYTES_OF_ROW_s8
 #undef BYTE_OF
 #undef C4
 #undef C8
@@ -194,6 +199,7 @@
 #undef DISTANT
 #undef DIVIDE
 #undef DOUBLED
+#undef DUP_POINT
 #undef EACH
 #undef EACH_APART
 #undef EACH_OF_FOUR
@@ -215,6 +221,8 @@
 #undef EIGHT_ROWS
 #undef EIGHT_TERMS
 #undef EIGHT_WEIGHTS
+#undef EIGHT_s16
+#undef EIGHT_s8
 #undef ELEMENT
 #undef ELEMENTS
 #undef ELEMENTS_s16
@@ -227,6 +235,8 @@
 #undef EXTREME_maximum
 #undef EXTREME_minimum
 #undef FACTOR
+#undef FACTOR_s16
+#undef FACTOR_s8
 #undef FEW
 #undef FEW_BIASES
 #undef FEW_STORES
@@ -235,6 +245,9 @@
 #undef FILTER_depthwise_conv2d
 #undef FILTER_transpose_conv2d
 #undef FIND_LARGEST
+#undef FIND_POWER
+#undef FIND_ROOT
+#undef FIND_START
 #undef FINISH
 #undef FINISH_ALL
 #undef FINISH_BLOCK
@@ -291,6 +304,8 @@
 #undef FOUR_PIXELS
 #undef FOUR_STARTS
 #undef FOUR_TERMS
+#undef FOUR_s16
+#undef FOUR_s8
 #undef FPU_REGISTERS
 #undef FRACTION
 #undef FRACTION_FROM
@@ -356,6 +371,7 @@
 #undef IS_SUM
 #undef IS_SYMMETRIC
 #undef ITERATE
+#undef ITS_LANES
 #undef ITS_SQUARES
 #undef ITS_SQUARES_s16
 #undef ITS_SQUARES_s8
@@ -411,11 +427,14 @@
 #undef LOAD_ALL2
 #undef LOAD_ALL3
 #undef LOAD_EIGHT
+#undef LOAD_FACTOR
+#undef LOAD_FACTORS
 #undef LOAD_FIRST
 #undef LOAD_FOUR
 #undef LOAD_LANES
 #undef LOAD_MULTIPLIER
 #undef LOAD_MULTIPLIERS
+#undef LOAD_OFFSET
 #undef LOAD_ROWS
 #undef LOAD_SECOND
 #undef LOAD_START
@@ -428,6 +447,7 @@
 #undef LOAD_s16
 #undef LOAD_s8
 #undef LOG
+#undef LOG_SIZE
 #undef LOG_log_softmax
 #undef LOG_softmax
 #undef LOOK_UP
@@ -435,6 +455,8 @@
 #undef LOWER
 #undef LOWER_BYTES
 #undef LOWER_POWER
+#undef LOWER_s16
+#undef LOWER_s8
 #undef LOWEST
 #undef MAC
 #undef MACS
@@ -502,6 +524,7 @@
 #undef NINE_COLUMNS
 #undef NN_s8
 #undef NN_s8w4
+#undef NORMALIZE
 #undef NORMAL_SUM
 #undef NOT_BEFORE
 #undef NO_FIRST
@@ -535,6 +558,7 @@
 #undef OF_ONE
 #undef OF_ONE_dsp
 #undef OF_ONE_v7m
+#undef OF_SECOND
 #undef OF_STRIP
 #undef OF_TWO
 #undef OF_TWO_dsp
@@ -596,6 +620,7 @@
 #undef PLACES
 #undef PLACES4
 #undef PLACES8
+#undef POINT_OF_ROW
 #undef POOL
 #undef POOL_ADD
 #undef POOL_GATHER
@@ -620,6 +645,8 @@
 #undef POWER_ALONE
 #undef POWER_OF
 #undef POWER_OF_LARGEST
+#undef POWER_s16
+#undef POWER_s8
 #undef PRODUCT
 #undef PRODUCTS
 #undef PRODUCT_mve
@@ -628,9 +655,11 @@
 #undef PUSH_MASK
 #undef PUT
 #undef PUT_CODES
+#undef PUT_FOUR
 #undef PUT_LARGE_SHARE
 #undef PUT_QUAD
 #undef PUT_QUADS
+#undef PUT_ROW
 #undef PUT_ROWS
 #undef PUT_SHARE
 #undef PUT_SUMS
@@ -655,6 +684,7 @@
 #undef REPEATED_COUNT
 #undef REPEAT_FOURS
 #undef RESCALE
+#undef REST_s16
 #undef RESULT
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
@@ -686,6 +716,7 @@
 #undef SATURATE_s16
 #undef SATURATE_s8
 #undef SCALED
+#undef SCALE_s16
 #undef SCATTER
 #undef SCATTERED1
 #undef SCATTERED2
@@ -718,6 +749,7 @@
 #undef SHIFTED
 #undef SHIFT_AND_CLAMP
 #undef SIGN
+#undef SIXTEEN_s8
 #undef SIXTH
 #undef SIX_COLUMNS
 #undef SIZE
@@ -739,6 +771,7 @@
 #undef SOME_OF_FOUR
 #undef SQUARE
 #undef SQUARES
+#undef SQUARES_OF
 #undef SQUARES_s16
 #undef SQUARES_s8
 #undef START
@@ -749,6 +782,8 @@
 #undef START_avg_pool2d
 #undef START_max_pool2d
 #undef START_mean
+#undef START_s16
+#undef START_s8
 #undef START_sum
 #undef STEP
 #undef STEPS
@@ -787,9 +822,11 @@
 #undef SUM
 #undef SUMS
 #undef SUM_COLUMN
+#undef SUM_FOUR_ROWS
 #undef SUM_OF
 #undef SUM_ROW
 #undef SUM_ROWS
+#undef SUM_TWO_ROWS
 #undef SUM_f32
 #undef SUM_s16
 #undef SUM_s8
@@ -843,6 +880,7 @@
 #undef THREE_PIXELS
 #undef THREE_SUMS
 #undef THREE_TAPS
+#undef TIMES_SIZE
 #undef TO
 #undef TO_FIRST
 #undef TO_SECOND
@@ -874,6 +912,9 @@
 #undef TWO_s16
 #undef TWO_s8
 #undef TYPES
+#undef UNIT
+#undef UNIT_s16
+#undef UNIT_s8
 #undef UNLESS
 #undef UNTIL_LAST_CHANNEL
 #undef UPPER
@@ -881,6 +922,8 @@
 #undef UPPER_BITS_s16
 #undef UPPER_BITS_s8
 #undef UPPER_POWER
+#undef UPPER_s16
+#undef UPPER_s8
 #undef UP_TO_6
 #undef UP_TO_HIGH
 #undef VECTOR

@@ -22,6 +22,7 @@ _MANY_OF_ONE = (
 _MANY_PRODUCTS_OF_ONE = 16000  # of wider windows, eight of which save an instruction or more
 _MANY_PRODUCTS_OF_PLANES = 1600  # of which each saves some 1.3 instructions
 _MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
+_MANY_SHORT_ROWS = 32  # of codes
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,400 bytes
@@ -292,6 +293,17 @@ def _alike_rows(facts: Facts) -> bool:
         and facts["factor_group_stride"] == 0
         and all(facts[name] == 1 for name in strides)
     )
+
+
+def _short_alike_rows(size: int) -> Callable[[Facts], bool]:
+    """Such rows of `size` codes, four or more: where the network has rows of no other size, so that no other
+    code is in its image; or so many that they save 20 instructions each for some 550 bytes."""
+
+    def is_worth_it(facts: Facts) -> bool:
+        is_one = facts["inner"] == size and facts["groups"] >= 4
+        return bool(is_one and (facts["is_alone"] or facts["rows"] >= _MANY_SHORT_ROWS))
+
+    return is_worth_it
 
 
 def _dense_rows(facts: Facts) -> bool:
@@ -928,6 +940,10 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "moderate_divisor": _moderate_divisor,
     "several_groups": _several_groups,
     "alike_rows": _alike_rows,
+    "rows_of_four": _short_alike_rows(4),
+    "rows_of_eight": _short_alike_rows(8),
+    "rows_of_twelve": _short_alike_rows(12),
+    "rows_of_sixteen": _short_alike_rows(16),
     "dense_rows": _dense_rows,
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,

@@ -8,6 +8,7 @@ import math
 from ...ir import Op, Tensor, ops
 from ...ir.norms import Size
 from ...target import Isa
+from ..kernels.facts import Facts
 from ..types import Call, Field, TensorArg
 from .boxes import strides
 from .context import Selector, lowers
@@ -33,7 +34,25 @@ def _layer_norm_of_codes(select: Selector, attrs: ops.LayerNorm, op: Op) -> list
             f"{name}_outer_stride": 0,
             f"{name}_inner_stride": 1,
         }
-    return _codes_call(select, op, fields, attrs.size, attrs.epsilon, attrs.shift)
+    facts = _rows_of_network(select, attrs.size, op)
+    return _codes_call(select, op, fields, attrs.size, attrs.epsilon, attrs.shift, facts)
+
+
+def _rows_of_network(select: Selector, size: int, op: Op) -> Facts:
+    """`rows`: of as many codes of this type in all layers; `is_alone`: there are no others, nor fewer than
+    four together."""
+    rows, is_alone = 0, True
+    for other in select.all(ops.LayerNorm):
+        x = select.tensor(other.inputs[0])
+        assert isinstance(other.attrs, ops.LayerNorm)
+        if x.dtype is not select.tensor(op.inputs[0]).dtype:
+            continue
+        count = x.numel // other.attrs.size
+        if other.attrs.size == size and count >= 4:
+            rows += count
+        else:
+            is_alone = False
+    return {"rows": rows, "is_alone": is_alone}
 
 
 @lowers(ops.GroupNorm)
@@ -76,7 +95,13 @@ def _group_norm_of_codes(select: Selector, attrs: ops.GroupNorm, op: Op) -> list
 
 
 def _codes_call(
-    select: Selector, op: Op, fields: dict[str, Field], size: int, epsilon: int, shift: int
+    select: Selector,
+    op: Op,
+    fields: dict[str, Field],
+    size: int,
+    epsilon: int,
+    shift: int,
+    facts: Facts | None = None,
 ) -> list[Call]:
     known = Size(size)
     fields |= {
@@ -89,7 +114,8 @@ def _codes_call(
         "shift": shift,
     }
     args = [select.operand(i) for i in op.inputs]
-    kernel = select.kernel("group_norm", select.tensor(op.inputs[0]).dtype.value, op, fields)
+    dtype = select.tensor(op.inputs[0]).dtype
+    kernel = select.kernel("group_norm", dtype.value, op, {**fields, **(facts or {})})
     return [select.call(kernel, fields, [*args, TensorArg(op.outputs[0])])]
 
 
