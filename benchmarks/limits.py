@@ -119,9 +119,12 @@ def softmax(outer: int, elements: int, inner: int, of: DType, multiplier: int = 
     return Item("softmax", name + steep, add, outer * elements * inner)
 
 
-def norm(outer: int, elements: int, inner: int, of: DType, centred: bool = True) -> Item:
-    """Of rows of `elements`, or of groups of as many channels."""
+def norm(
+    outer: int, elements: int, inner: int, of: DType, centred: bool = True, are_beside: bool = False
+) -> Item:
+    """Of rows of `elements`, or of groups of as many channels, which may lie side by side."""
     channels = elements if inner == 1 else outer * elements
+    order = channels_last(3) if are_beside else None
 
     def add(net: Net) -> int:
         gains = net.random.uniform(0.5, 2, channels), net.random.normal(0, 1, channels)
@@ -136,10 +139,11 @@ def norm(outer: int, elements: int, inner: int, of: DType, centred: bool = True)
             if inner == 1
             else ops.GroupNorm(outer, epsilon, shift)
         )
-        return net.add(attrs, [net.input(shape, of), *constants], shape, of)
+        x = net.input(shape, of, order)
+        return net.add(attrs, [x, *constants], shape, of, order)
 
     kind = "group norm" if inner > 1 else "layer norm" if centred else "rms norm"
-    name = f"{kind} {outer}x{elements}x{inner} {of.value}"
+    name = f"{kind} {outer}x{elements}x{inner} {of.value}" + " beside" * are_beside
     return Item("norm", name, add, outer * elements * inner)
 
 
@@ -194,6 +198,8 @@ def _norm_items() -> Iterator[Item]:
             (4, 128),
             (1, 64),
             (64, 16),
+            (16, 24),
+            (16, 16),
             (16, 12),
             (16, 8),
         ):
@@ -201,6 +207,10 @@ def _norm_items() -> Iterator[Item]:
             yield norm(rows, elements, 1, of, centred=False)
         for groups, channels, pixels in ((4, 4, 64), (8, 1, 49), (1, 16, 16)):
             yield norm(groups, channels, pixels, of)
+        yield norm(4, 4, 64, of, are_beside=True)
+    for of, pixels in ((S8, 25), (S8, 49), (S16, 49)):
+        item = norm(8, 1, pixels, of, are_beside=True)
+        yield replace(item, name=f"{item.name} alone", is_alone=True)
 
 
 def items() -> list[Item]:

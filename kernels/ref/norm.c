@@ -113,6 +113,7 @@ static int64_t normalized(const cortexm_group_norm_t *p, int64_t x, int64_t sum,
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \
+    OF_ROWS(channels_##types, types, type)                                                         \
     OF_ROWS(rows_##types, types, type)                                                             \
     OF_ROWS(fours_##types, types, type)                                                            \
     OF_ROWS(eights_##types, types, type)                                                           \

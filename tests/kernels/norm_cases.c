@@ -40,17 +40,21 @@ int group_norm_f32_case(group_norm_f32_fn variant, group_norm_f32_fn ref)
     return finish(&o);
 }
 
+enum { ANY = 0, CHANNELS = -1 };
+
 /* Rows of a random layout: whole ones, of so many codes or any number, or groups of channels, which lie side by side
- * or apart. */
+ * or apart, or of one channel each. */
 static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is_row, int32_t codes)
 {
     cortexm_group_norm_t p = {0};
-    const int nhwc = one_in(2);
-    const int along_pixels = nhwc && !is_row && one_in(2);
+    const int are_channels = codes == CHANNELS;
+    const int nhwc = are_channels || one_in(2);
+    const int along_pixels = are_channels || (nhwc && !is_row && one_in(2));
 
     p.batches = is_row ? 1 : between(1, 3);
     p.groups = codes > 0 ? between(4, 13) : between(1, is_row ? 9 : 6);
-    p.outer = is_row ? 1 : between(1, 5);
+    p.groups = are_channels ? 4 * between(1, 3) : p.groups;
+    p.outer = is_row || are_channels ? 1 : between(1, 5);
     p.inner = codes > 0 ? codes : is_row && one_in(8) ? between(200, 900) : length();
     p.size = p.outer * p.inner;
     *count = p.batches * p.groups * p.size;
@@ -92,7 +96,7 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is
     p.inverse = (uint32_t)((UINT64_C(1) << (30 + p.bits)) / (uint32_t)p.size);
     p.epsilon_low = one_in(2) ? (uint32_t)between(1, 1000) : random32() | 1u;
     p.epsilon_high = one_in(2) ? random32() >> between(2, 31) : 0;
-    p.centred = between(0, 1);
+    p.centred = are_channels ? 1 : between(0, 1);
     p.shift = between(4, 24);
     return p;
 }
@@ -129,9 +133,9 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is
     }                                                                                              \
     int group_norm_##types##_case(group_norm_##types##_fn variant, group_norm_##types##_fn ref)    \
     {                                                                                              \
-        return of_##types(variant, ref, one_in(2), 0);                                             \
+        return of_##types(variant, ref, one_in(2), ANY);                                           \
     }                                                                                              \
-    ROWS_CASE(rows_##types, types, 0)                                                              \
+    ROWS_CASE(rows_##types, types, ANY)                                                            \
     ROWS_CASE(fours_##types, types, 4)                                                             \
     ROWS_CASE(eights_##types, types, 8)                                                            \
     ROWS_CASE(twelves_##types, types, 12)                                                          \
@@ -144,3 +148,8 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is
 
 GROUP_NORM_CASE(s8, int8_t, random_bytes, 3)
 GROUP_NORM_CASE(s16, int16_t, random_codes_s16, 40)
+
+int group_norm_channels_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref)
+{
+    return of_s8(variant, ref, 0, CHANNELS);
+}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Norms of codes: which kernels compute the rows of a network, by how many there are of each size."""
+"""Norms of codes: which kernels compute the rows of a network, by how many there are of each size, and groups
+of single channels."""
 
 from __future__ import annotations
 
@@ -43,3 +44,26 @@ def test_rows_of_few_codes_have_kernels_that_are_worth_it(
     plan = make_plan(graph_of(*layers), Target.parse(cpu))
     symbols = [call.kernel.symbol for step in plan.steps for call in step.calls]
     assert symbols == [f"cortexm_group_norm_{name}" for name in kernels]
+
+
+@pytest.mark.parametrize(
+    ("groups", "kernels"),
+    [
+        ([(8, 1, True)], ["channels"]),
+        ([(8, 1, True), (4, 1, True)], ["channels"] * 2),
+        ([(6, 1, True)], ["group"]),  # not in fours
+        ([(8, 1, False)], ["group"]),  # planes
+        ([(4, 2, True)], ["group"]),
+        ([(8, 1, True), (4, 2, True)], ["group"] * 2),  # which needs the other kernel anyway
+    ],
+)
+def test_groups_of_single_channels(groups: list[tuple[int, int, bool]], kernels: list[str]) -> None:
+    net = Net("norms")
+    outs = [
+        norm(count, channels, 9, DType.S8, are_beside=beside).add(net)
+        for count, channels, beside in groups
+    ]
+    plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
+    symbols = [call.kernel.symbol for step in plan.steps for call in step.calls]
+    names = {"channels": "group_norm_channels_s8_mve", "group": "group_norm_s8_mve"}
+    assert symbols == [f"cortexm_{names[kernel]}" for kernel in kernels]

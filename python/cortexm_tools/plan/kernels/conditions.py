@@ -306,6 +306,14 @@ def _short_alike_rows(size: int) -> Callable[[Facts], bool]:
     return is_worth_it
 
 
+def _channels_in_lanes(facts: Facts) -> bool:
+    """A norm whose groups are single channels, in fours side by side, and the network has no other groups."""
+    strides = ("in_group_stride", "out_group_stride", "factor_group_stride", "outer")
+    return bool(
+        facts["is_alone"] and facts["groups"] % 4 == 0 and all(facts[name] == 1 for name in strides)
+    )
+
+
 def _dense_rows(facts: Facts) -> bool:
     """Rows with nothing between one and the next, neither of codes nor of results."""
     strides = ("in_group_stride", "out_group_stride")
@@ -944,6 +952,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "rows_of_eight": _short_alike_rows(8),
     "rows_of_twelve": _short_alike_rows(12),
     "rows_of_sixteen": _short_alike_rows(16),
+    "channels_in_lanes": _channels_in_lanes,
     "dense_rows": _dense_rows,
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from ...ir import Op, Tensor, ops
+from ...ir import DType, Op, Tensor, ops
 from ...ir.norms import Size
 from ...target import Isa
 from ..kernels.facts import Facts
@@ -91,7 +91,20 @@ def _group_norm_of_codes(select: Selector, attrs: ops.GroupNorm, op: Op) -> list
             f"{name}_outer_stride": across,
             f"{name}_inner_stride": along,
         }
-    return _codes_call(select, op, fields, channels * pixels, attrs.epsilon, attrs.shift)
+    facts = {"is_alone": _are_channels(select, x.dtype)}
+    return _codes_call(select, op, fields, channels * pixels, attrs.epsilon, attrs.shift, facts)
+
+
+def _are_channels(select: Selector, dtype: DType) -> bool:
+    """Whether all groups of this type are single channels, which lie side by side and go into fours."""
+    for op in select.all(ops.GroupNorm):
+        x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
+        assert isinstance(op.attrs, ops.GroupNorm)
+        if x.dtype is dtype:
+            are_beside = strides(x)[1] == strides(out)[1] == 1
+            if not (are_beside and op.attrs.groups == x.shape[1] and op.attrs.groups % 4 == 0):
+                return False
+    return True
 
 
 def _codes_call(
