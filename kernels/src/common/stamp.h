@@ -455,8 +455,6 @@
 #undef LOWER
 #undef LOWER_BYTES
 #undef LOWER_POWER
-#undef LOWER_s16
-#undef LOWER_s8
 #undef LOWEST
 #undef MAC
 #undef MACS
@@ -922,8 +920,6 @@
 #undef UPPER_BITS_s16
 #undef UPPER_BITS_s8
 #undef UPPER_POWER
-#undef UPPER_s16
-#undef UPPER_s8
 #undef UP_TO_6
 #undef UP_TO_HIGH
 #undef VECTOR
