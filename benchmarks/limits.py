@@ -161,7 +161,14 @@ def _float_items() -> Iterator[Item]:
         yield conv(channels, channels, groups=channels, rows_first=True)
     yield conv(8, 16, (1, 5), (1, 64))
     yield conv(8, 8, groups=2)
-    for rows, inner, columns in ((1, 64, 64), (1, 256, 10), (8, 64, 64), (8, 64, 10), (16, 13, 7)):
+    for rows, inner, columns in (
+        (1, 64, 64),
+        (1, 256, 10),
+        (1, 100, 20),
+        (8, 64, 64),
+        (8, 64, 10),
+        (16, 13, 7),
+    ):
         yield linear(rows, inner, columns)
     for columns in (1, 2, 3):
         yield linear(1, 64, columns)

@@ -310,14 +310,27 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
 }
 
 /* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, a
- * single sum, few columns, or panels of these. */
-typedef enum { ANY, COLUMNS, ROWS, ONE, FEW, PANELS } matmul_kind_t;
+ * single sum, few columns, panels of these, or of sixteen columns and fewer. */
+typedef enum { ANY, COLUMNS, ROWS, ONE, FEW, PANELS, ROW } matmul_kind_t;
 
-/* Rows of so many columns as panels of three or two, one behind the other. */
-static void pack_panels(const float *from, int32_t inner, int32_t cols, float *to)
+/* The columns of the next panel, of three or two, or (ROW) of sixteen, eight, four or those that are left. */
+static int32_t panel_of(int32_t left, matmul_kind_t kind)
+{
+    if (kind == ROW) {
+        return left >= 16 ? 16 : left >= 8 ? 8 : left >= 4 ? 4 : left;
+    }
+    return left == 4 || left == 2 ? 2 : left == 1 ? 1 : 3;
+}
+
+/* Rows of so many columns as panels, one behind the other; of ROW each behind its biases. */
+static void pack_panels(const float *from, int32_t inner, int32_t cols, matmul_kind_t kind, const float *bias,
+                        int32_t bias_step, float *to)
 {
     for (int32_t c = 0, columns; c < cols; c += columns) {
-        columns = cols - c == 4 || cols - c == 2 ? 2 : cols - c == 1 ? 1 : 3;
+        columns = panel_of(cols - c, kind);
+        for (int32_t i = 0; kind == ROW && i < columns; ++i) {
+            *to++ = bias[(c + i) * bias_step];
+        }
         for (int32_t k = 0; k < inner; ++k) {
             for (int32_t i = 0; i < columns; ++i) {
                 *to++ = from[k * cols + c + i];
@@ -338,8 +351,8 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     outputs_t o;
 
     memset(&p, 0, sizeof p);
-    p.batches = between(1, 3);
-    p.rows = kind == PANELS ? between(4, 40) : between(1, kind == ROWS ? 30 : vectors ? 10 : 5);
+    p.batches = kind == ROW ? 1 : between(1, 3);
+    p.rows = kind == PANELS ? between(4, 40) : between(1, kind == ROWS ? 30 : kind == ROW ? 2 : vectors ? 10 : 5);
     p.cols = between(vectors ? 4 : 1, vectors ? 20 : 10);
     p.inner = between(1, 20);
     p.a_batch_stride = p.rows * p.inner;
@@ -359,7 +372,7 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
         p.a_inner_stride = p.b_inner_stride = 1;
     }
     if (kind >= FEW) { /* whose elements follow each other */
-        p.cols = between(1, kind == FEW ? 3 : 10);
+        p.cols = between(1, kind == FEW ? 3 : kind == ROW ? 50 : 10);
         p.b_inner_stride = p.cols;
         p.b_col_stride = p.cols == 1 ? between(1, 9) : 1;
         p.b_batch_stride = between(0, 1) * p.cols * p.inner;
@@ -371,17 +384,17 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     bias = some(p.rows * p.cols);
     o = float_outputs(p.batches * p.rows * p.cols);
     packed = b;
-    if (kind == PANELS) {
-        packed = allocate(4 * p.batches * p.cols * p.inner);
+    if (kind >= PANELS) {
+        packed = allocate(4 * (p.batches * p.cols * (p.inner + (kind == ROW)) + 3));
         for (int32_t i = 0; i < p.batches; ++i) {
             const int32_t first = i * p.cols * p.inner;
 
-            pack_panels(b + first, p.inner, p.cols, packed + first);
+            pack_panels(b + first, p.inner, p.cols, kind, bias, p.bias_col_stride, packed + first);
         }
     }
     variant(&p, a, packed, bias, o.data[0]);
     ref(&p, a, b, bias, o.data[1]);
-    if (kind == PANELS) {
+    if (packed != b) {
         free(packed);
     }
     free(a);
@@ -408,6 +421,11 @@ int matmul_one_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 int matmul_panels_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
     return any_matmul_f32_case(variant, ref, PANELS);
+}
+
+int matmul_row_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, ROW);
 }
 
 int matmul_rows_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)

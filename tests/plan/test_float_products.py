@@ -65,8 +65,8 @@ def kernels(graph: Graph, cpu: str) -> list[str]:
 def test_few_rows_alone_take_the_small_kernel() -> None:
     """But not beside what the large one must compute anyway, or computes faster."""
     few, many, beside = FloatNet(), FloatNet(), FloatNet()
-    alone = few.finish(few.layer(1, 64, 10), few.layer(25, 9, 30))
-    long = many.finish(many.layer(1, 64, 10), many.layer(26, 9, 30))
+    alone = few.finish(few.layer(3, 64, 10), few.layer(25, 9, 32))
+    long = many.finish(many.layer(3, 64, 10), many.layer(26, 9, 32))
     with_images = beside.finish(beside.layer(1, 64, 10), beside.image())
     assert kernels(alone, "cortex-m55") == ["conv2d_row_mve"] * 2
     assert kernels(long, "cortex-m55") == ["conv2d_narrow_mve"] * 2
@@ -370,7 +370,7 @@ def test_layers_with_few_outputs_have_rows_in_lanes() -> None:
     outs = both.layer(8, 16, 1), both.layer(1, 16, 8), both.product(1, 8, 8, 2)
     assert kernels(both.finish(*outs), "cortex-m55") == [
         "matmul_few_mve",
-        "conv2d_row_mve",
+        "matmul_row_mve",
         "matmul_few_mve",
     ]
     large = images.finish(images.layer(64, 64, 3), images.layer(3, 64, 3), images.image())
@@ -378,6 +378,32 @@ def test_layers_with_few_outputs_have_rows_in_lanes() -> None:
     assert kernels(large, "cortex-m55") == [rows, pixels, pixels]
     plan = make_plan(large, Target.parse("cortex-m55"), optimize=Optimize.SIZE)
     assert "matmul" not in {step.calls[0].kernel.serves for step in plan.steps}
+
+
+def test_one_row_or_two_have_outputs_in_lanes() -> None:
+    """Where no layer needs another kernel, or they save enough for the code; a single sum has its own."""
+    alone, beside, images, large = FloatNet(), FloatNet(), FloatNet(), FloatNet()
+    rows = alone.finish(alone.layer(1, 64, 10), alone.layer(2, 9, 3), alone.layer(1, 9, 1))
+    assert kernels(rows, "cortex-m55") == ["matmul_row_mve"] * 2 + ["matmul_one_dsp"]
+    mixed = beside.finish(beside.layer(1, 64, 10), beside.layer(3, 64, 10))
+    assert kernels(mixed, "cortex-m55") == ["conv2d_row_mve"] * 2
+    small = images.finish(images.layer(1, 64, 10), images.image())
+    assert kernels(small, "cortex-m55") == ["conv2d_narrow_mve"] * 2
+    outs = [large.layer(2, 64, 256) for _ in range(3)]
+    many = kernels(large.finish(*outs, large.image()), "cortex-m55")
+    assert many == ["matmul_row_mve"] * 3 + ["conv2d_narrow_mve"]
+
+
+def test_weights_of_one_row_lie_behind_biases() -> None:
+    """Of a layer without biases behind zeros; layers that differ in biases only have their own constants."""
+    net = FloatNet()
+    x, weight = net.input((1, 2), F32), net.some(5, 2)
+    outs = [
+        net.add(ops.FloatLinear(), [x, weight, *bias], (1, 5), F32)
+        for bias in ((), (net.some(5),), (net.some(5),))
+    ]
+    plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
+    assert sorted(constant.nbytes for constant in plan.constants) == [4, *[4 * (5 * 3 + 3)] * 3]
 
 
 def test_pixels_of_few_outputs_are_such_layers() -> None:

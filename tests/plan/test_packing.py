@@ -536,6 +536,18 @@ def test_floats_lie_in_panels() -> None:
         assert FORMS["float_panels"].size(constants) == len(values)
 
 
+def test_floats_of_one_row_lie_in_panels() -> None:
+    """Of four outputs here, and of those that are left, with as many zeros behind them as vectors reach."""
+    weight = np.arange(12, dtype=np.float32).reshape(6, 2)
+    constants = Constants(weight, np.zeros(0, np.float32))
+    packed = FORMS["float_row"].weights(constants)
+    assert packed.tolist() == [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 9, 11, 0, 0]
+    assert FORMS["float_row"].size(constants) == packed.size
+    wide = Constants(np.arange(58, dtype=np.float32).reshape(29, 2), np.zeros(0, np.float32))
+    starts = [0, 16, 32, 40, 48, 52, 56, 57]
+    assert FORMS["float_row"].weights(wide)[starts].tolist() == [0, 1, 32, 33, 48, 49, 56, 57]
+
+
 def test_channels_that_are_groups_lie_side_by_side() -> None:
     """Four of each tap; of three that are left the last four, one or two as they are."""
     expected = {

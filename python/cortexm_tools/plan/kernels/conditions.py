@@ -273,6 +273,11 @@ def _one_sum(facts: Facts) -> bool:
     return bool(is_one and facts["a_inner_stride"] == facts["b_inner_stride"] == 1)
 
 
+def _row_of_layer(facts: Facts) -> bool:
+    """A layer of floats that is to have its outputs in lanes."""
+    return bool(facts.get("outputs_in_lanes", False))
+
+
 def _panels(facts: Facts) -> bool:
     """Such a product, or one whose columns the plan has put in panels, of four rows or more."""
     are_few = _few_columns(facts) or facts.get("rows_in_lanes", False)
@@ -945,6 +950,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "vector_rows": _vector_rows,
     "panels": _panels,
     "one_sum": _one_sum,
+    "row_of_layer": _row_of_layer,
     "moderate_divisor": _moderate_divisor,
     "several_groups": _several_groups,
     "alike_rows": _alike_rows,

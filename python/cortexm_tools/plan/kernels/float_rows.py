@@ -8,16 +8,42 @@ from __future__ import annotations
 from .packing_floats import panels
 
 ROWS = "cortexm_matmul_few_f32_mve"
+ROW = "cortexm_matmul_row_f32_mve"
+PIXELS = "cortexm_conv2d_narrow_f32_mve"
+PIXELS_OF_FEW_ROWS = "cortexm_conv2d_row_f32_mve"
+
+
+def kernel_of(rows: int) -> str | None:
+    """The kernel for a layer of so many rows as a product; None for three, a block of convolutions."""
+    return ROWS if rows >= 4 else ROW if rows <= 2 else None
 
 
 def saved(rows: int, inputs: int, outputs: int, few_rows: bool) -> int:
-    """Instructions that lanes of rows save of a linear layer; less than 0 where they take more.
+    """Instructions that lanes of rows save of a linear layer, or `ROW` of one or two rows; less than 0 where
+    they take more.
 
     Args:
         few_rows: the kernel whose lanes are outputs is conv2d_row; that of all convolutions computes
             several outputs that are left behind fours together.
     """
+    if rows <= 2:
+        return rows * (_of_pixel(inputs, outputs) - _of_row(inputs, outputs))
     return _of_outputs(rows, inputs, outputs, few_rows) - _of_panels(rows, inputs, outputs)
+
+
+def _of_pixel(inputs: int, outputs: int) -> int:
+    """One row as a pixel of a convolution: eight outputs, four, and those that are left."""
+    eights = outputs // 8 * (17 * inputs // 4 + 25)
+    fours = outputs % 8 // 4 * (9 * inputs // 4 + 25)
+    return 55 + eights + fours + (outputs % 4 > 0) * (9 * inputs // 4 + 50)
+
+
+def _of_row(inputs: int, outputs: int) -> int:
+    """Panels of sixteen outputs, of eight, of four and of those that are left."""
+    sixteens = outputs // 16 * (17 * inputs // 2 + 15)
+    eights = outputs % 16 // 8 * (17 * inputs // 4 + 15)
+    fours = outputs % 8 // 4 * (9 * inputs // 4 + 10)
+    return 35 + sixteens + eights + fours + (outputs % 4 > 0) * (9 * inputs // 4 + 20)
 
 
 def _of_panels(rows: int, inputs: int, outputs: int) -> int:

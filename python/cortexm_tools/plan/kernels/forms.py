@@ -54,6 +54,7 @@ FORMS: dict[str, Form] = {
     "float_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
     "float_filled": Form(packing_floats.float_filled, packing_floats.float_filled_size),
     "float_panels": Form(packing_floats.float_panels),
+    "float_row": Form(packing_floats.float_row, packing_floats.float_row_size),
     "fours": Form(packing_scalar.fours),
     "gemm4": Form(packing_mve.gemm4, packing_mve.gemm4_size),
     "gemm4_wide": Form(packing_mve.gemm4_wide, packing_mve.gemm4_wide_size),

@@ -51,6 +51,24 @@ def panels(outputs: int) -> list[int]:
     return [3] * threes + ([2, 2] if left == 4 else [left] * (left > 0))
 
 
+def float_row(constants: Constants) -> Array:
+    """float32, of which the first one of an output is its bias: sixteen outputs side by side for each input,
+    then eight, four and those that are left, whose vectors reach behind the last one."""
+    rows = constants.weight.reshape(constants.weight.shape[0], -1)
+    parts = []
+    first = 0
+    while first < len(rows):
+        columns = next(each for each in (16, 8, 4, 3, 2, 1) if each <= len(rows) - first)
+        parts.append(rows[first : first + columns].T.reshape(-1))
+        first += columns
+    return np.concatenate([*parts, np.zeros(-len(rows) % 4, rows.dtype)])
+
+
+def float_row_size(constants: Constants) -> int:
+    """The weights of float_row, by number."""
+    return int(constants.weight.size + -constants.weight.shape[0] % 4)
+
+
 def float_channels(constants: Constants) -> Array:
     """float32, of groups of one channel and one output: four side by side for each tap; one or two that are
     left as they are, of three the last four."""

@@ -313,27 +313,39 @@ def _is_one_sum(select: Selector, op: Op) -> bool:
     return isinstance(op.attrs, ops.FloatLinear) and select.tensor(op.outputs[0]).numel == 1
 
 
-def _saved(select: Selector, op: Op) -> int:
-    """What rows in lanes save of a layer of floats, in instructions."""
+def _saved(select: Selector, op: Op) -> tuple[str | None, int]:
+    """The kernel of a layer of floats as a product, and what it saves, in instructions."""
     sides = _sides(select, op)
-    if sides is None or sides[0] < 4 or sides[2] % 4 == 0:
-        return 0
-    return float_rows.saved(*sides, few_rows=select.has_few_rows)
+    kernel = None if sides is None else float_rows.kernel_of(sides[0])
+    if sides is None or kernel is None or _is_one_sum(select, op):
+        return None, 0
+    if kernel == float_rows.ROWS and sides[2] % 4 == 0:
+        return None, 0
+    return kernel, float_rows.saved(*sides, few_rows=select.has_few_rows)
 
 
 def takes_rows(select: Selector, op: Op) -> bool:
-    """Whether a layer of floats is a product whose lanes are rows: where that saves instructions, and the
-    kernel pays for itself in the model or is there anyway, or no layer needs another one."""
-    if select.target.isa is not Isa.MVE or _saved(select, op) <= 0:
+    """Whether a layer of floats is a product, whose lanes are rows, or outputs of one or two rows: where that
+    saves instructions, and the kernel pays for itself in the model or is there anyway, or such kernels pay
+    for what they are larger than that of convolutions, which no layer needs then."""
+    if select.target.isa is not Isa.MVE:
+        return False
+    kernel, saved = _saved(select, op)
+    if kernel is None or saved <= 0:
         return False
     layers = [each for kind in _LAYERS for each in select.all(kind)]
     every = [_saved(select, each) for each in layers if not _is_one_sum(select, each)]
-    if min(every) > 0:
-        return True
+    sizes = code_sizes()
+    if min(each for _, each in every) > 0:
+        others = {own for own, _ in every if own is not None and not select.is_multiplying(own)}
+        of_pixels = float_rows.PIXELS_OF_FEW_ROWS if select.has_few_rows else float_rows.PIXELS
+        more = sum(sizes.get(own, 0) for own in others) - sizes.get(of_pixels, 0)
+        if sum(each for _, each in every) >= _WORTH * more:
+            return True
     if select.avoids(ROWS_IN_LANES):
         return False
-    worth = _WORTH * code_sizes().get(float_rows.ROWS, 0)
-    return sum(max(each, 0) for each in every) >= worth or select.is_multiplying(float_rows.ROWS)
+    total = sum(max(each, 0) for own, each in every if own == kernel)
+    return total >= _WORTH * sizes.get(kernel, 0) or select.is_multiplying(kernel)
 
 
 def lanes_of_rows(select: Selector, op: Op) -> list[Call]:
@@ -418,13 +430,19 @@ def _matmul_call(
         turned: with the operands in each other's place.
         of_layer: the second operand is the weights of a layer, an output's in each row.
     """
-    kernel = select.kernel("matmul", "f32", op, {**_facts(fields), "rows_in_lanes": of_layer})
+    of_rows = of_layer and fields["rows"] not in (1, 2)
+    lanes = {"rows_in_lanes": of_rows, "outputs_in_lanes": of_layer and not of_rows}
+    kernel = select.kernel("matmul", "f32", op, {**_facts(fields), **lanes})
     a, b = reversed(op.inputs[:2]) if turned else op.inputs[:2]
     weight = select.tensor(b)
     other = select.operand(b) if not of_layer else None
     if other is None:
         assert weight.data is not None
         by_output = weight.data.reshape(weight.shape[0], -1)
+        if kernel.pack == "float_row":
+            bias = select.tensor(op.inputs[2]).data if has_bias else None
+            first = np.zeros(len(by_output), np.float32) if bias is None else bias.reshape(-1)
+            by_output = np.column_stack([first, by_output])
         other = select.constant(
             "w_" + (op.layer.path or op.kind),
             Weights(kernel.pack, Constants(by_output, np.zeros(0, np.float32)))
@@ -432,10 +450,11 @@ def _matmul_call(
             else np.ascontiguousarray(by_output.T),
             "x".join(map(str, by_output.shape)),
         )
+    has_own = has_bias and kernel.pack != "float_row"
     args: list[Arg] = [
         select.operand(a),
         other,
-        select.operand(op.inputs[2]) if has_bias else zero_bias(select),
+        select.operand(op.inputs[2]) if has_own else zero_bias(select),
         TensorArg(op.outputs[0]),
     ]
     return [select.call(kernel, fields, args, macs)]
