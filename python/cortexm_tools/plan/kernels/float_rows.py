@@ -43,7 +43,7 @@ def _of_row(inputs: int, outputs: int) -> int:
     sixteens = outputs // 16 * (17 * inputs // 2 + 15)
     eights = outputs % 16 // 8 * (17 * inputs // 4 + 15)
     fours = outputs % 8 // 4 * (9 * inputs // 4 + 10)
-    return 35 + sixteens + eights + fours + (outputs % 4 > 0) * (9 * inputs // 4 + 20)
+    return 30 + sixteens + eights + fours + (outputs % 4 > 0) * (9 * inputs // 4 + 15)
 
 
 def _of_panels(rows: int, inputs: int, outputs: int) -> int:
