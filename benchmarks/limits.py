@@ -8,8 +8,8 @@
 Instructions of single operators for each of their products or elements, counted by the emulator as
 `benchmarks.sweep` does; `**` marks what exceeds the limit of its kind. Names give shapes: of convolutions
 the channels, window and image; of products rows x inner x columns; of the others outer x elements x inner,
-along the middle. `alone` says that nothing else is in the program, as a classifier's softmax is, with which
-it would share tables or code.
+along the middle. `alone` says that nothing else is in the program, as a classifier's softmax or layers of one
+row without convolutions are, with which it would share tables or code.
 """
 
 from __future__ import annotations
@@ -161,14 +161,7 @@ def _float_items() -> Iterator[Item]:
         yield conv(channels, channels, groups=channels, rows_first=True)
     yield conv(8, 16, (1, 5), (1, 64))
     yield conv(8, 8, groups=2)
-    for rows, inner, columns in (
-        (1, 64, 64),
-        (1, 256, 10),
-        (1, 100, 20),
-        (8, 64, 64),
-        (8, 64, 10),
-        (16, 13, 7),
-    ):
+    for rows, inner, columns in ((1, 64, 64), (1, 256, 10), (8, 64, 64), (8, 64, 10), (16, 13, 7)):
         yield linear(rows, inner, columns)
     for columns in (1, 2, 3):
         yield linear(1, 64, columns)
@@ -176,6 +169,12 @@ def _float_items() -> Iterator[Item]:
         yield matmul(16, 32, columns)
     for rows, inner, columns in ((16, 16, 16), (1, 64, 64), (64, 16, 64), (9, 17, 7)):
         yield matmul(rows, inner, columns)
+    for inner, columns in ((64, 64), (100, 20), (256, 10), (64, 3)):
+        yield _alone(linear(1, inner, columns))
+
+
+def _alone(item: Item) -> Item:
+    return replace(item, name=f"{item.name} alone", is_alone=True)
 
 
 def _softmax_items() -> Iterator[Item]:
@@ -192,8 +191,7 @@ def _softmax_items() -> Iterator[Item]:
         yield softmax(5, elements, 5, S16, 1 << 24)
     for of in (S8, S16):
         for rows, elements in ((1, 2), (1, 10), (1, 12), (2, 10), (4, 4), (3, 5)):
-            item = softmax(rows, elements, 1, of)
-            yield replace(item, name=f"{item.name} alone", is_alone=True)
+            yield _alone(softmax(rows, elements, 1, of))
 
 
 def _norm_items() -> Iterator[Item]:

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from cortexm_tools.ir import Array, DType, Graph, ops
+from cortexm_tools.ir import Array, DType, Graph, channels_last, ops
 from cortexm_tools.ir.exactness import differing, tolerances
+from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.plan import make_plan
 from cortexm_tools.simplify.input_layout import with_input_layout
 from cortexm_tools.target import Core, Target
 
@@ -55,6 +57,26 @@ def float_cases() -> list[Case]:
     ]
 
 
+def row_cases() -> list[Case]:
+    """Layers of floats with one row or two and no others, and convolutions of single pixels."""
+    net = Net("rows")
+    for number, (inner, outputs) in enumerate(((1, 2), (7, 5), (9, 11), (16, 29), (21, 40))):
+        constants = [net.constant(net.random.normal(0, 1, (outputs, inner)), DType.F32)]
+        constants += [net.constant(net.random.normal(0, 1, outputs), DType.F32)] * (number % 3 > 0)
+        for rows in (1, 2):
+            operands = [net.input((rows, inner), DType.F32), *constants]
+            net.add(ops.FloatLinear(), operands, (rows, outputs), DType.F32)
+        image = net.input((1, inner, 1, 1), DType.F32, channels_last(4))
+        weight = net.constant(net.random.normal(0, 1, (outputs, inner, 1, 1)), DType.F32)
+        attrs = ops.FloatConv2d(Window((1, 1), (1, 1), (0, 0, 0, 0)), 1)
+        operands = [image, weight, *constants[1:]]
+        net.add(attrs, operands, (1, outputs, 1, 1), DType.F32, channels_last(4))
+    graph = net.finish(*(op.outputs[0] for op in net.ops))
+    used = {step.calls[0].kernel.op for step in make_plan(graph, Target.parse("cortex-m55")).steps}
+    assert used == {"matmul_row"}
+    return [(graph, [values(graph, 1), values(graph, 2, special=True)])]
+
+
 def byte_cases() -> list[Case]:
     """Tables of bytes, some with one run of a channel after the other."""
     graphs = [random_chain(seed) for seed in range(12)]
@@ -79,7 +101,7 @@ CASES = {
     "cortex-m0": lambda: [*float_cases(), *byte_cases()],
     "cortex-m3": lambda: [*data_cases(4), *turn_cases()],
     "cortex-m33": float_cases,
-    "cortex-m55": lambda: [*data_cases(4), *float_cases(), *byte_cases()],
+    "cortex-m55": lambda: [*data_cases(4), *float_cases(), *byte_cases(), *row_cases()],
 }
 
 
