@@ -384,7 +384,7 @@ def test_one_row_or_two_have_outputs_in_lanes() -> None:
     """Where no layer needs another kernel, or they save enough for the code; a single sum has its own."""
     alone, beside, images, large = FloatNet(), FloatNet(), FloatNet(), FloatNet()
     rows = alone.finish(alone.layer(1, 64, 10), alone.layer(2, 9, 3), alone.layer(1, 9, 1))
-    assert kernels(rows, "cortex-m55") == ["matmul_row_mve"] * 2 + ["matmul_one_dsp"]
+    assert kernels(rows, "cortex-m55") == ["matmul_row_mve"] * 2 + ["matmul_one_mve"]
     mixed = beside.finish(beside.layer(1, 64, 10), beside.layer(3, 64, 10))
     assert kernels(mixed, "cortex-m55") == ["conv2d_row_mve"] * 2
     small = images.finish(images.layer(1, 64, 10), images.image())
