@@ -394,6 +394,19 @@ def test_one_row_or_two_have_outputs_in_lanes() -> None:
     assert many == ["matmul_row_mve"] * 3 + ["conv2d_narrow_mve"]
 
 
+def test_one_row_in_the_least_flash_is_portable_c() -> None:
+    """As a product alone, as a convolution beside more rows."""
+    alone, both = FloatNet(), FloatNet()
+    graphs = [
+        alone.finish(alone.layer(1, 64, 10), alone.layer(2, 64, 3)),
+        both.finish(both.layer(1, 64, 10), both.layer(24, 64, 3)),
+    ]
+    target = Target.parse("cortex-m55")
+    plans = [make_plan(graph, target, optimize=Optimize.SIZE) for graph in graphs]
+    used = [{step.calls[0].kernel.op for step in plan.steps} for plan in plans]
+    assert used == [{"matmul"}, {"conv2d"}]
+
+
 def test_weights_of_one_row_lie_behind_biases() -> None:
     """Of a layer without biases behind zeros; layers that differ in biases only have their own constants."""
     net = FloatNet()

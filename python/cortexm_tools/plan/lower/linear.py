@@ -340,7 +340,8 @@ def takes_rows(select: Selector, op: Op) -> bool:
         others = {own for own, _ in every if own is not None and not select.is_multiplying(own)}
         of_pixels = float_rows.PIXELS_OF_FEW_ROWS if select.has_few_rows else float_rows.PIXELS
         more = sum(sizes.get(own, 0) for own in others) - sizes.get(of_pixels, 0)
-        if sum(each for _, each in every) >= _WORTH * more:
+        pays = sum(each for _, each in every) >= _WORTH * more
+        if more <= 0 or pays and not select.avoids(ROWS_IN_LANES):
             return True
     if select.avoids(ROWS_IN_LANES):
         return False
