@@ -313,13 +313,13 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
  * single sum, few columns, panels of these, or of sixteen columns and fewer. */
 typedef enum { ANY, COLUMNS, ROWS, ONE, FEW, PANELS, ROW } matmul_kind_t;
 
-/* The columns of the next panel, of three or two, or (ROW) of sixteen, eight, four or those that are left. */
+/* The columns of the next panel, of four, three or two, or (ROW) of sixteen, eight, four or those that are left. */
 static int32_t panel_of(int32_t left, matmul_kind_t kind)
 {
     if (kind == ROW) {
         return left >= 16 ? 16 : left >= 8 ? 8 : left >= 4 ? 4 : left;
     }
-    return left == 4 || left == 2 ? 2 : left == 1 ? 1 : 3;
+    return left <= 2 ? left : left % 3 != 0 && left != 5 ? 4 : 3;
 }
 
 /* Rows of so many columns as panels, one behind the other; of ROW each behind its biases. */

@@ -47,12 +47,17 @@ def _of_row(inputs: int, outputs: int) -> int:
 
 
 def _of_panels(rows: int, inputs: int, outputs: int) -> int:
-    """Blocks of sixteen rows of a single output and of eight that are left, or of eight of three or two."""
+    """Blocks of sixteen rows of a single output and of eight that are left, of eight of three or two, or of
+    four of four."""
     if outputs == 1:
         sixteens = rows // 16 * (inputs // 8 * 66 + inputs % 8 * 10 + 16)
         return 60 + sixteens + -(-(rows % 16) // 8) * (9 * inputs // 2 + 35)
     every = panels(outputs)
-    return 75 + sum(45 + -(-rows // 8) * ((2 * each + 3) * inputs + 26) for each in every)
+    eights, fours = -(-rows // 8), -(-rows // 4)
+    return 75 + sum(
+        45 + (fours * (6 * inputs + 20) if each == 4 else eights * ((2 * each + 3) * inputs + 26))
+        for each in every
+    )
 
 
 def of_rows(rows: int, inputs: int, outputs: int) -> int:

@@ -33,8 +33,8 @@ def float_beside(constants: Constants) -> Array:
 
 
 def float_panels(constants: Constants) -> Array:
-    """float32: three outputs side by side for each input, one panel behind the other; of the last four two,
-    of fewer all."""
+    """float32: three outputs side by side for each input, one panel behind the other, or four of the first
+    ones so that none is left; two of two or five."""
     rows = constants.weight.reshape(constants.weight.shape[0], -1)
     parts = []
     first = 0
@@ -46,9 +46,10 @@ def float_panels(constants: Constants) -> Array:
 
 def panels(outputs: int) -> list[int]:
     """How many outputs each panel of float_panels has."""
-    threes = outputs // 3 - (outputs % 3 == 1 and outputs > 1)
-    left = outputs - 3 * threes
-    return [3] * threes + ([2, 2] if left == 4 else [left] * (left > 0))
+    if outputs in (1, 2, 5):
+        return {1: [1], 2: [2], 5: [3, 2]}[outputs]
+    fours = outputs % 3
+    return [4] * fours + [3] * ((outputs - 4 * fours) // 3)
 
 
 def float_row(constants: Constants) -> Array:
