@@ -408,7 +408,8 @@ def test_one_row_in_the_least_flash_is_portable_c() -> None:
 
 
 def test_weights_of_one_row_lie_behind_biases() -> None:
-    """Of a layer without biases behind zeros; layers that differ in biases only have their own constants."""
+    """Of a layer without biases behind zeros; layers that differ in biases only have their own constants.
+    Biases that are computed are no constants."""
     net = FloatNet()
     x, weight = net.input((1, 2), F32), net.some(5, 2)
     outs = [
@@ -417,6 +418,9 @@ def test_weights_of_one_row_lie_behind_biases() -> None:
     ]
     plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
     assert sorted(constant.nbytes for constant in plan.constants) == [4, *[4 * (5 * 3 + 3)] * 3]
+    computed = net.input((5,), F32)
+    other = net.add(ops.FloatLinear(), [x, weight, computed], (1, 5), F32)
+    assert kernels(net.finish(other), "cortex-m55") == ["conv2d_row_mve"]
 
 
 def test_pixels_of_few_outputs_are_such_layers() -> None:

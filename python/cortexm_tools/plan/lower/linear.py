@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ...errors import CortexMError
-from ...ir import DType, Op, Tensor, channels_last, ops
+from ...ir import Array, DType, Op, Tensor, channels_last, ops
 from ...ir.geometry import Window
 from ...target import Isa
 from ..kernels import float_rows
@@ -321,6 +321,8 @@ def _saved(select: Selector, op: Op) -> tuple[str | None, int]:
         return None, 0
     if kernel == float_rows.ROWS and sides[2] % 4 == 0:
         return None, 0
+    if kernel == float_rows.ROW and any(select.tensor(i).data is None for i in op.inputs[2:]):
+        return None, 0  # biases lie among the weights
     return kernel, float_rows.saved(*sides, few_rows=select.has_few_rows)
 
 
@@ -441,9 +443,10 @@ def _matmul_call(
         assert weight.data is not None
         by_output = weight.data.reshape(weight.shape[0], -1)
         if kernel.pack == "float_row":
-            bias = select.tensor(op.inputs[2]).data if has_bias else None
-            first = np.zeros(len(by_output), np.float32) if bias is None else bias.reshape(-1)
-            by_output = np.column_stack([first, by_output])
+            bias: Array = np.zeros(len(by_output), np.float32)
+            if has_bias:
+                bias = constant_data(select, op.inputs[2], op, "biases")
+            by_output = np.column_stack([bias, by_output])
         other = select.constant(
             "w_" + (op.layer.path or op.kind),
             Weights(kernel.pack, Constants(by_output, np.zeros(0, np.float32)))
