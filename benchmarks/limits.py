@@ -159,6 +159,16 @@ def _float_items() -> Iterator[Item]:
     for channels in (8, 16, 5):
         yield conv(channels, channels, groups=channels)
         yield conv(channels, channels, groups=channels, rows_first=True)
+    for rows_first in (False, True):
+        for window, size in (
+            ((5, 5), (16, 16)),
+            ((7, 7), (16, 16)),
+            ((1, 5), (1, 64)),
+            ((1, 9), (1, 64)),
+        ):
+            yield conv(16, 16, window, size, groups=16, rows_first=rows_first)
+        for window in ((3, 3), (5, 5)):
+            yield conv(16, 16, window, groups=16, stride=2, rows_first=rows_first)
     yield conv(8, 16, (1, 5), (1, 64))
     yield conv(8, 8, groups=2)
     for rows, inner, columns in ((1, 64, 64), (1, 256, 10), (8, 64, 64), (8, 64, 10), (16, 13, 7)):

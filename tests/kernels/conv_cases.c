@@ -916,6 +916,8 @@ typedef enum {
     FEW_GROUPS,
     CHANNELS,
     CHANNEL_FOURS,
+    CHANNELS_3X3, /* side by side, windows one or two columns apart */
+    CHANNELS_3X3_BY_TWO,
     ROWS,
     ROWS_BESIDE,
     SINGLE, /* pixels of so many inputs */
@@ -973,7 +975,8 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int is_one = kind >= ONE && kind <= ONE_FIVE;
     const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_FIVE_BY_TWO;
     const int eights = kind >= BESIDE;
-    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS;
+    const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_BY_TWO;
+    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3;
     const int rows = kind >= ROWS;
     cortexm_conv_f32_t p;
     int32_t in_size;
@@ -1029,6 +1032,19 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
             p.out_w = p.in_w + p.pad_left - 1 - between(0, 1);
         }
     }
+    if (are_3x3) { /* no more than a row and a column outside, at either end */
+        p.groups = p.in_c = p.out_c = between(4, 21);
+        p.kernel_h = p.kernel_w = 3;
+        p.dilation_h = p.dilation_w = 1;
+        p.stride_h = between(1, 3);
+        p.stride_w = kind == CHANNELS_3X3 ? 1 : 2;
+        p.pad_top = between(0, 1);
+        p.pad_left = between(0, 1);
+        p.out_h = between(1, 6);
+        p.out_w = between(4, 13);
+        p.in_h = (p.out_h - 1) * p.stride_h + 2 - p.pad_top + between(0, 3);
+        p.in_w = (p.out_w - 1) * p.stride_w + 2 - p.pad_left + between(0, 3);
+    }
     if (rows || (eights && !are_channels && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
         p.pad_top = p.pad_left = 0;
@@ -1081,7 +1097,18 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (are_planes) { /* rows and planes with a gap between them or none */
+    if (are_3x3) { /* pixels and rows with a gap between them or none */
+        const int32_t gap = between(0, 3);
+
+        p.in_strides[1] = p.out_strides[1] = 1;
+        p.in_strides[3] = p.out_strides[3] = p.in_c + gap;
+        p.in_strides[2] = p.in_w * p.in_strides[3] + between(0, 2);
+        p.in_strides[0] = p.in_h * p.in_strides[2];
+        in_size = p.batches * p.in_strides[0];
+        p.out_strides[2] = p.out_w * p.out_strides[3];
+        p.out_strides[0] = p.out_h * p.out_strides[2];
+        out_size = p.batches * p.out_strides[0];
+    } else if (are_planes) { /* rows and planes with a gap between them or none */
         p.in_strides[3] = p.out_strides[3] = 1;
         p.in_strides[2] = p.in_w + between(0, 2);
         p.in_strides[1] = p.in_h * p.in_strides[2] + between(0, 2);
@@ -1148,6 +1175,16 @@ int conv2d_channels_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channel_fours_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNEL_FOURS);
+}
+
+int conv2d_channels_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_3X3);
+}
+
+int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_3X3_BY_TWO);
 }
 
 int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)

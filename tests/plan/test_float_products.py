@@ -127,8 +127,12 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
 @pytest.mark.parametrize(
     ("channels", "size", "order", "window", "op"),
     [
-        (8, 16, channels_last(4), {}, "conv2d_channels"),
-        (8, 8, channels_last(4), {}, "conv2d"),
+        (8, 16, channels_last(4), {}, "conv2d_channels_3x3"),
+        (8, 16, channels_last(4), {"stride": 2}, "conv2d_channels_3x3_by_two"),
+        (8, 6, channels_last(4), {}, "conv2d_channels_3x3"),
+        (6, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
+        (4, 4, channels_last(4), {}, "conv2d"),
+        (64, 3, channels_last(4), {}, "conv2d_channels"),
         (3, 16, channels_last(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
@@ -152,6 +156,24 @@ def test_channels_that_are_groups_have_a_kernel_with_mve(
     assert kernels(graph, "cortex-m55") == [f"{op}_mve"]
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_w": 3}, {"dilation_w": 2}, {"pad_left": 2}, {"pad_top": 2}, {"filled": 1}, {"groups": 4}]
+    + [{"kernel_w": 5}, {"stride_w": 2}, {"in_w": 14}, {"in_h": 14}]
+    + [{"in_strides": (2048, 1, 128, 9)}, {"out_strides": (2048, 256, 16, 1)}],
+)
+def test_channels_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    graph = net.finish(_channels(net, 8, 16, 3, 1, channels_last(4)))
+    plan = make_plan(graph, Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes channels that are groups, of other 3x3 windows"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
 def test_images_of_one_input_have_a_kernel() -> None:
     """Where windows are three columns, for four outputs or more, and there are enough of them."""
     net = FloatNet()
@@ -165,7 +187,7 @@ def test_images_of_one_input_have_a_kernel() -> None:
     assert kernels(graph, "cortex-m55") == [*own, *others]
 
 
-def _planes(
+def _channels(
     net: FloatNet, channels: int, size: int, kernel: int, stride: int, order: tuple[int, ...]
 ) -> int:
     x = net.input((1, channels, size, size), F32, order)
@@ -180,8 +202,8 @@ def test_planes_of_apart_or_wide_windows_have_kernels() -> None:
     net = FloatNet()
     own = ((8, 16, 3, 2), (3, 22, 5, 1), (4, 16, 5, 2))
     others = ((2, 16, 3, 2), (64, 6, 3, 2), (8, 16, 7, 1), (2, 5, 5, 1))
-    outs = [_planes(net, *each, contiguous(4)) for each in (*own, *others)]
-    outs.append(_planes(net, 8, 16, 5, 1, channels_last(4)))
+    outs = [_channels(net, *each, contiguous(4)) for each in (*own, *others)]
+    outs.append(_channels(net, 8, 16, 5, 1, channels_last(4)))
     ops_of = [f"conv2d_planes_{each}_mve" for each in ("by_two", "five", "five_by_two")]
     assert kernels(net.finish(*outs), "cortex-m55") == [
         *ops_of,
@@ -197,7 +219,7 @@ def test_planes_of_apart_or_wide_windows_have_kernels() -> None:
 )
 def test_planes_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
-    graph = net.finish(_planes(net, 8, 16, 3, 2, contiguous(4)))
+    graph = net.finish(_channels(net, 8, 16, 3, 2, contiguous(4)))
     plan = make_plan(graph, Target.parse("cortex-m55"))
     (step,) = plan.steps
     check_plan(plan)
@@ -539,7 +561,7 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         net.image(9, 3, (9, 13), (5, 5)),
     ]
     shapes = ((5, 19, 3, 2), (3, 17, 5, 1), (4, 23, 5, 2))
-    outs += [_planes(net, *each, contiguous(4)) for each in shapes]
+    outs += [_channels(net, *each, contiguous(4)) for each in shapes]
     outs += [net.layer(*each) for each in ((37, 1, 20), (39, 2, 21), (45, 4, 13))]
     outs += [net.layer(*each) for each in ((72, 3, 8), (37, 3, 24))]
     pixel = net.input((2, 16, 5, 7), F32, channels_last(4))

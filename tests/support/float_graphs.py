@@ -149,6 +149,25 @@ def channels(seed: int) -> Graph:
     return net.finish(_convolution(net, groups, groups, groups, 20))
 
 
+def near_channels(seed: int) -> Graph:
+    """The same side by side, of windows that no more than half lie outside the image, and so many that their
+    kernels are worth it."""
+    net = Net("near_channels", seed)
+    order, outs = channels_last(4), []
+    for window in range(2):
+        groups, side = pick(net, 8, 21), 3
+        sizes = pick(net, 6, 9), pick(net, 9, 13)
+        stride = pick(net, 1, 2)
+        x = net.input((1, groups, *sizes), F32, order)
+        operands = [x, weights(net, groups, 1, side, side), weights(net, groups)]
+        out = [_extent(size, side, stride, 1, window, side // 2) for size in sizes]
+        attrs = ops.FloatConv2d(
+            Window((side, side), (stride, stride), (window,) * 2 + (1,) * 2), groups
+        )
+        outs.append(net.add(attrs, operands, (1, groups, *out), F32, order))
+    return net.finish(*outs)
+
+
 def _convolution(net: Net, in_c: int, out_c: int, groups: int, most: int) -> int:
     """Of an image of up to so many rows and columns."""
     kernel = (pick(net, 1, 3), pick(net, 1, 4))
@@ -301,6 +320,7 @@ def moves(seed: int) -> Graph:
 LAYERS: dict[str, Callable[[int], Graph]] = {
     "convolution": convolution,
     "channels": channels,
+    "near_channels": near_channels,
     "transpose_convolution": transpose_convolution,
     "linear": linear,
     "matmul": matmul,

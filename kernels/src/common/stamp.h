@@ -85,6 +85,7 @@
 #undef ALL_ROWS
 #undef ALL_TERMS
 #undef ALL_WEIGHTS
+#undef ALWAYS
 #undef ANOTHER
 #undef ANY
 #undef ANY_ROWS
@@ -114,6 +115,7 @@
 #undef BEGIN_s8
 #undef BEHIND_ROWS
 #undef BEHIND_START
+#undef BEHIND
 #undef BELOW2
 #undef BELOW3
 #undef BESIDE
@@ -137,6 +139,7 @@
 #undef BITS_s8
 #undef BLOCK
 #undef BLOCKS
+#undef BLOCKS_OF_FOUR
 #undef BLOCK_OPERANDS
 #undef BLOCK_WORDS
 #undef BOTH

@@ -201,6 +201,7 @@ _PLANES = {
     "conv2d_planes_five": (5, 1),
     "conv2d_planes_five_by_two": (5, 2),
 }
+_3X3 = {"conv2d_channels_3x3": 1, "conv2d_channels_3x3_by_two": 2}  # columns from one to the next
 _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
 
 
@@ -301,6 +302,28 @@ def _are_planes(call: Call) -> bool:
     return ins[3] == outs[3] == 1 and is_window and is_inside and are_groups and are_fours
 
 
+def _are_3x3(call: Call) -> bool:
+    """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
+    and 3x3 windows as many columns apart as the kernel has, of which one row and column at either end may lie
+    outside the image, and four columns of pixels, as far apart as those of the image."""
+    fields = call.int_fields
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    are_groups = 4 <= fields["groups"] == fields["in_c"] == fields["out_c"]
+    windows = (fields["kernel_h"], fields["kernel_w"], fields["stride_w"])
+    is_near = fields.get("dilation_h", 1) == fields.get("dilation_w", 1) == 1
+    is_window = windows == (3, 3, _3X3[call.kernel.op]) and is_near
+    pads = {"h": fields.get("pad_top", 0), "w": fields.get("pad_left", 0)}
+    are_inside = all(
+        0 <= pad <= 1
+        and (fields[f"out_{side}"] - 1) * fields[f"stride_{side}"] + 2 - pad <= fields[f"in_{side}"]
+        for side, pad in pads.items()
+    )
+    are_beside = ins[1] == outs[1] == 1 and ins[3] == outs[3]
+    are_fours = fields["out_w"] >= 4 and not fields.get("filled", 0)
+    return are_groups and is_window and are_inside and are_beside and are_fours
+
+
 def _are_few(call: Call) -> bool:
     """Whether the windows of a convolution of floats are pixels of one row, four or more, each in the image,
     of as many inputs as the kernel has, which follow each other, and the outputs eight or more, or of four
@@ -345,5 +368,6 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
         _PLANES,
         (_are_planes, "takes planes, and other windows, for four rows and columns or more"),
     ),
+    **dict.fromkeys(_3X3, (_are_3x3, "takes channels that are groups, of other 3x3 windows")),
     **dict.fromkeys(_INPUTS, (_are_few, "takes a row of pixels of other inputs or outputs")),
 }

@@ -26,6 +26,7 @@ _MANY_SHORT_ROWS = 32  # of codes
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,400 bytes
+_WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
 
 
 def _shifts_right(facts: Facts) -> bool:
@@ -221,6 +222,33 @@ def _float_channels_mve(facts: Facts) -> bool:
         saved = 20
     outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
     return bool(outputs * saved >= _WORTH_CHANNELS)
+
+
+def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
+    """Such channels side by side, four or more, of 3x3 windows so many columns apart, of which a row and a
+    column may lie outside the image at either end, with four columns of results, as far apart as those of the
+    image. Of an output it saves four instructions, or twelve where windows are apart, and more in narrow
+    images."""
+
+    def pays(facts: Facts) -> bool:
+        channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
+        if not 4 <= channels == facts["in_c"] == facts["out_c"]:
+            return False
+        is_window = planes.are_squares(facts) and facts["stride_w"] == stride
+        are_beside = ins[1] == outs[1] == 1 and ins[3] == outs[3]
+        is_inside = facts["out_w"] >= 4 and all(
+            0 <= facts.get(before, 0) <= 1
+            and (facts[f"out_{side}"] - 1) * facts[f"stride_{side}"] + 2 - facts.get(before, 0)
+            <= facts[f"in_{side}"]
+            for before, side in (("pad_top", "h"), ("pad_left", "w"))
+        )
+        saved = max(4 + 50 // facts["out_w"], 12 if stride > 1 else 0)
+        alone = facts["batches"] * facts["out_h"] * facts["out_w"] * channels * saved
+        # Those that are no four are computed with others once more.
+        is_large = alone * channels >= _WORTH_CHANNELS_3X3 * -(-channels // 4) * 4
+        return bool(is_window and are_beside and is_inside and is_large)
+
+    return pays
 
 
 def _are_strips(facts: Facts) -> bool:
@@ -945,6 +973,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "narrow_windows": _narrow_windows,
     "float_channels": _float_channels,
     "float_channels_mve": _float_channels_mve,
+    "float_channels_3x3": _float_channels_3x3(1),
+    "float_channels_3x3_by_two": _float_channels_3x3(2),
     "few_columns": _few_columns,
     "vector_columns": _vector_columns,
     "vector_rows": _vector_rows,
