@@ -918,6 +918,7 @@ typedef enum {
     CHANNEL_FOURS,
     CHANNELS_3X3, /* side by side, windows one or two columns apart */
     CHANNELS_3X3_BY_TWO,
+    CHANNELS_WIDE, /* side by side, windows of three columns or more */
     ROWS,
     ROWS_BESIDE,
     SINGLE, /* pixels of so many inputs */
@@ -969,6 +970,38 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
     return last;
 }
 
+/* As are_slid in plan/kernels/planes.py. */
+static int slides(const cortexm_conv_f32_t *p)
+{
+    const int is_turned = p->kernel_w == 1;
+    const int32_t in = is_turned ? p->in_h : p->in_w;
+    const int32_t out = is_turned ? p->out_h : p->out_w;
+    const int32_t kernel = is_turned ? p->kernel_h : p->kernel_w;
+    const int32_t stride = is_turned ? p->stride_h : p->stride_w;
+    const int32_t dilation = is_turned ? p->dilation_h : p->dilation_w;
+    const int32_t before = is_turned ? p->pad_top : p->pad_left;
+    const int32_t beyond = (out - 1) * stride + (kernel - 1) * dilation - before - in + 1;
+    const int32_t cut = (kernel - 3) * dilation;
+    const int32_t across = is_turned ? p->kernel_w : p->kernel_h;
+    int32_t behind = 0;
+
+    if (p->groups < 4 || p->in_c != p->groups || p->out_c != p->groups || kernel < 3 || dilation % stride != 0) {
+        return 0;
+    }
+    for (int32_t phase = 0; phase < dilation / stride && phase < out; ++phase) {
+        const int32_t last = (out - 1 - phase) * stride / dilation;
+        const int32_t first = phase * stride - before;
+        const int32_t inside = (in - 1 - first) / dilation + 1;
+
+        if (first >= in) {
+            return 0;
+        }
+        behind = (last > 3 ? last : 3) + kernel - inside > behind ? (last > 3 ? last : 3) + kernel - inside : behind;
+    }
+    return (before <= 3 * dilation && behind <= 3) ||
+           (before <= cut && beyond <= cut && in >= kernel * dilation && across == 1);
+}
+
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
 {
     const int transposed = kind == TRANSPOSED;
@@ -976,7 +1009,8 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_FIVE_BY_TWO;
     const int eights = kind >= BESIDE;
     const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_BY_TWO;
-    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3;
+    const int are_wide = kind == CHANNELS_WIDE;
+    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide;
     const int rows = kind >= ROWS;
     cortexm_conv_f32_t p;
     int32_t in_size;
@@ -1045,6 +1079,23 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_h = (p.out_h - 1) * p.stride_h + 2 - p.pad_top + between(0, 3);
         p.in_w = (p.out_w - 1) * p.stride_w + 2 - p.pad_left + between(0, 3);
     }
+    while (are_wide && !slides(&p)) { /* in rows, or down columns */
+        int32_t *const rows_of[] = {&p.in_h, &p.out_h, &p.kernel_h, &p.stride_h, &p.dilation_h, &p.pad_top};
+        int32_t *const columns_of[] = {&p.in_w, &p.out_w, &p.kernel_w, &p.stride_w, &p.dilation_w, &p.pad_left};
+        const int is_turned = one_in(4);
+        int32_t *const *const along = is_turned ? rows_of : columns_of;
+        int32_t *const *const across = is_turned ? columns_of : rows_of;
+
+        p.groups = p.in_c = p.out_c = between(4, 13);
+        *along[0] = between(1, 30);
+        *along[1] = between(1, 30);
+        *along[2] = between(3, 12);
+        *along[3] = between(1, 2);
+        *along[4] = *along[3] * between(1, 2);
+        *along[5] = between(0, 12);
+        *across[2] = is_turned ? 1 : between(1, 4);
+        *across[5] = between(0, 2);
+    }
     if (rows || (eights && !are_channels && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
         p.pad_top = p.pad_left = 0;
@@ -1097,11 +1148,12 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (are_3x3) { /* pixels and rows with a gap between them or none */
+    if (are_3x3 || are_wide) { /* pixels and rows with a gap between them or none */
         const int32_t gap = between(0, 3);
 
         p.in_strides[1] = p.out_strides[1] = 1;
         p.in_strides[3] = p.out_strides[3] = p.in_c + gap;
+        p.out_strides[3] += are_wide && one_in(2) ? 1 : 0;
         p.in_strides[2] = p.in_w * p.in_strides[3] + between(0, 2);
         p.in_strides[0] = p.in_h * p.in_strides[2];
         in_size = p.batches * p.in_strides[0];
@@ -1185,6 +1237,11 @@ int conv2d_channels_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_3X3_BY_TWO);
+}
+
+int conv2d_channels_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_WIDE);
 }
 
 int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -130,9 +130,11 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
         (8, 16, channels_last(4), {}, "conv2d_channels_3x3"),
         (8, 16, channels_last(4), {"stride": 2}, "conv2d_channels_3x3_by_two"),
         (8, 6, channels_last(4), {}, "conv2d_channels_3x3"),
-        (6, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
+        (6, 16, channels_last(4), {"kernel": 5}, "conv2d_channels_wide"),
+        (16, 16, channels_last(4), {"kernel": 5, "stride": 2}, "conv2d_channels"),
+        (16, 16, channels_last(4), {"kernel": 9}, "conv2d_channels"),
         (4, 4, channels_last(4), {}, "conv2d"),
-        (64, 3, channels_last(4), {}, "conv2d_channels"),
+        (64, 3, channels_last(4), {}, "conv2d_channels_wide"),
         (3, 16, channels_last(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
@@ -174,6 +176,30 @@ def test_channels_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
         check_plan(replace(plan, steps=(changed,)))
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"dilation_w": 0},
+        {"dilation_w": 3, "stride_w": 2},
+        {"stride_w": 2},
+        {"kernel_w": 2},
+        {"filled": 1},
+    ]
+    + [{"pad_left": 4}, {"pad_left": -1}, {"in_w": 14}, {"groups": 4}, {"in_w": 0}]
+    + [{"in_strides": (2048, 2, 128, 8)}, {"out_strides": (2048, 256, 16, 1)}],
+)
+def test_channels_that_share_columns_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    graph = net.finish(_channels(net, 8, 16, 5, 1, channels_last(4)))
+    plan = make_plan(graph, Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="of windows that share columns"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
 def test_images_of_one_input_have_a_kernel() -> None:
     """Where windows are three columns, for four outputs or more, and there are enough of them."""
     net = FloatNet()
@@ -208,7 +234,7 @@ def test_planes_of_apart_or_wide_windows_have_kernels() -> None:
     assert kernels(net.finish(*outs), "cortex-m55") == [
         *ops_of,
         *["conv2d_mve"] * 4,
-        "conv2d_channels_mve",
+        "conv2d_channels_wide_mve",
     ]
 
 

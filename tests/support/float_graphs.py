@@ -154,16 +154,21 @@ def near_channels(seed: int) -> Graph:
     kernels are worth it."""
     net = Net("near_channels", seed)
     order, outs = channels_last(4), []
-    for window in range(2):
-        groups, side = pick(net, 8, 21), 3
-        sizes = pick(net, 6, 9), pick(net, 9, 13)
-        stride = pick(net, 1, 2)
+    for kernel in ((3, 3), (3, 3), (pick(net, 1, 3), pick(net, 4, 7)), (pick(net, 4, 9), 1)):
+        groups, stride = pick(net, 8, 21), pick(net, 1, 2) if kernel == (3, 3) else 1
+        dilation = 1 if kernel == (3, 3) else pick(net, 1, 2)
+        sizes = pick(net, 8, 9) + kernel[0], pick(net, 9, 13) + kernel[1]
+        padding = tuple(pick(net, 0, side // 2) for side in kernel * 2)
         x = net.input((1, groups, *sizes), F32, order)
-        operands = [x, weights(net, groups, 1, side, side), weights(net, groups)]
-        out = [_extent(size, side, stride, 1, window, side // 2) for size in sizes]
-        attrs = ops.FloatConv2d(
-            Window((side, side), (stride, stride), (window,) * 2 + (1,) * 2), groups
-        )
+        operands = [x, weights(net, groups, 1, *kernel)]
+        if pick(net, 0, 3):
+            operands.append(weights(net, groups))
+        out = [
+            _extent(sizes[a], kernel[a], stride, dilation, padding[a], padding[2 + a])
+            for a in (0, 1)
+        ]
+        window = Window(kernel, (stride, stride), padding, (dilation, dilation))  # type: ignore[arg-type]
+        attrs = ops.FloatConv2d(window, groups)
         outs.append(net.add(attrs, operands, (1, groups, *out), F32, order))
     return net.finish(*outs)
 

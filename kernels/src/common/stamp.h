@@ -270,6 +270,7 @@
 #undef FIRST4
 #undef FIRST8
 #undef FIRST_AGAIN
+#undef FIRST_COLUMNS
 #undef FIRST_LANES
 #undef FIRST_LEFT
 #undef FIRST_OF
@@ -399,6 +400,7 @@
 #undef LANE_NUMBERS_max_pool2d
 #undef LARGER
 #undef LARGEST
+#undef LAST_COLUMN
 #undef LAST_OF_EIGHT
 #undef LAST_PRODUCTS
 #undef LAST_TAP
@@ -618,6 +620,7 @@
 #undef PIXEL_f32
 #undef PIXEL_s16
 #undef PIXEL_s8
+#undef PLACE
 #undef PLACES
 #undef PLACES4
 #undef PLACES8

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import DType, Graph, Op, ops
+from ..kernels import planes
 from ..types import Call, ConstantArg, Plan, Step
 
 SUMS_32 = 2**31 - 1
@@ -324,6 +325,17 @@ def _are_3x3(call: Call) -> bool:
     return are_groups and is_window and are_inside and are_beside and are_fours
 
 
+def _are_slid(call: Call) -> bool:
+    """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
+    and windows that share columns, of which few lie outside the image."""
+    fields = call.int_fields
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    are_groups = 4 <= fields["groups"] == fields["in_c"] == fields["out_c"]
+    is_plain = ins[1] == outs[1] == 1 and not fields.get("filled", 0)
+    return are_groups and is_plain and planes.are_slid(fields)
+
+
 def _are_few(call: Call) -> bool:
     """Whether the windows of a convolution of floats are pixels of one row, four or more, each in the image,
     of as many inputs as the kernel has, which follow each other, and the outputs eight or more, or of four
@@ -367,6 +379,10 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
     **dict.fromkeys(
         _PLANES,
         (_are_planes, "takes planes, and other windows, for four rows and columns or more"),
+    ),
+    "conv2d_channels_wide": (
+        _are_slid,
+        "takes channels that are groups, of windows that share columns",
     ),
     **dict.fromkeys(_3X3, (_are_3x3, "takes channels that are groups, of other 3x3 windows")),
     **dict.fromkeys(_INPUTS, (_are_few, "takes a row of pixels of other inputs or outputs")),

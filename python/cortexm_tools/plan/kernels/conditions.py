@@ -27,6 +27,7 @@ _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of so
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,400 bytes
 _WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
+_WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
 
 
 def _shifts_right(facts: Facts) -> bool:
@@ -249,6 +250,21 @@ def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
         return bool(is_window and are_beside and is_inside and is_large)
 
     return pays
+
+
+def _float_channels_wide(facts: Facts) -> bool:
+    """The same of windows of three columns or more, or of as many rows, whose pixels share columns. It saves
+    an instruction for two products where there are four columns or more, and one for each where windows have
+    one row, or images are narrow."""
+    channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
+    if not 4 <= channels == facts["in_c"] == facts["out_c"] or not ins[1] == outs[1] == 1:
+        return False
+    along, across = planes.slid_axes(facts)
+    is_narrow = facts[f"kernel_{across}"] == 1 or facts[f"out_{along}"] < 8
+    saved = 0.5 * (facts[f"kernel_{along}"] > 3) + is_narrow
+    outputs = facts["batches"] * channels * facts["out_h"] * facts["out_w"]
+    products = outputs * facts["kernel_h"] * facts["kernel_w"]
+    return bool(products * saved >= _WORTH_CHANNELS_WIDE and planes.are_slid(facts))
 
 
 def _are_strips(facts: Facts) -> bool:
@@ -973,6 +989,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "narrow_windows": _narrow_windows,
     "float_channels": _float_channels,
     "float_channels_mve": _float_channels_mve,
+    "float_channels_wide": _float_channels_wide,
     "float_channels_3x3": _float_channels_3x3(1),
     "float_channels_3x3_by_two": _float_channels_3x3(2),
     "few_columns": _few_columns,

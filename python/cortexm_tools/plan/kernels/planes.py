@@ -250,6 +250,41 @@ def are_squares(facts: Facts) -> bool:
     )
 
 
+def slid_axes(facts: Facts) -> tuple[str, str]:
+    """The axis along which pixels share columns of their windows, and the other one."""
+    return ("h", "w") if facts["kernel_w"] == 1 else ("w", "h")
+
+
+def are_slid(facts: Facts) -> bool:
+    """Windows of three columns or more, or of as many rows and one column, of which neighbouring pixels share
+    all but one. Of four neighbours no more than three columns lie outside the image at either end, or where
+    windows have one row no more than all but three, and the image has all of a window."""
+    along, across = slid_axes(facts)
+    before = facts.get("pad_top" if along == "h" else "pad_left", 0)
+    kernel, stride, dilation = (
+        facts[f"{name}_{along}"] for name in ("kernel", "stride", "dilation")
+    )
+    extent = facts[f"in_{along}"]
+    if kernel < 3 or dilation < 1 or dilation % stride or before < 0:
+        return False
+    # Pixels that share columns are `apart` from each other, and a row of results has as many rows of such.
+    apart = dilation // stride
+    behind = 0
+    last = facts[f"out_{along}"] - 1
+    for phase in range(min(apart, last + 1)):
+        count = (last - phase) // apart
+        first = phase * stride - before
+        if first >= extent:
+            return False
+        inside = (extent - 1 - first) // dilation + 1
+        behind = max(behind, max(count, 3) + kernel - inside)
+    if before <= 3 * dilation and behind <= 3:
+        return True
+    beyond = last * stride + (kernel - 1) * dilation - before - extent + 1
+    is_cut = max(before, beyond) <= (kernel - 3) * dilation and extent >= kernel * dilation
+    return bool(is_cut and facts[f"kernel_{across}"] == 1)
+
+
 def scratch_band(facts: Facts) -> int:
     """Nine rows of the image of four channels: pairs of 16-bit values, as many as a row needs."""
     along = "h" if is_turned(facts) else "w"
