@@ -76,6 +76,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_one_five_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_by_two_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_five_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_five_by_two_f32_ref);
+CORTEXM_CONV_F32(cortexm_conv2d_planes_row_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_single_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_two_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_three_f32_ref);

@@ -911,6 +911,7 @@ typedef enum {
     PLANES_BY_TWO, /* each a group, windows of three columns two apart, or five */
     PLANES_FIVE,
     PLANES_FIVE_BY_TWO,
+    PLANES_ROW, /* windows one column apart, of rows of 16 pixels or more */
     BESIDE,
     EIGHTS,
     FEW_GROUPS,
@@ -970,6 +971,17 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
     return last;
 }
 
+/* As _planes_row in plan/kernels/conditions.py. */
+static int are_rows(const cortexm_conv_f32_t *p)
+{
+    const int32_t apart = p->dilation_w;
+    const int32_t beyond = p->out_w - p->pad_left + (p->kernel_w - 1) * apart - p->in_w;
+    const int32_t last = beyond > 0 ? (beyond + apart - 1) / apart : 0;
+
+    return p->out_w >= 16 && p->stride_w == 1 && beyond <= 4 &&
+           (p->pad_left + apart - 1) / apart + last <= p->kernel_w;
+}
+
 /* As are_slid in plan/kernels/planes.py. */
 static int slides(const cortexm_conv_f32_t *p)
 {
@@ -1006,7 +1018,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
 {
     const int transposed = kind == TRANSPOSED;
     const int is_one = kind >= ONE && kind <= ONE_FIVE;
-    const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_FIVE_BY_TWO;
+    const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_ROW;
     const int eights = kind >= BESIDE;
     const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_BY_TWO;
     const int are_wide = kind == CHANNELS_WIDE;
@@ -1142,6 +1154,15 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_h = between(1, 15);
         p.out_w = between(4, 20);
         p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - outside - p.pad_left + between(0, 3);
+    }
+    while (kind == PLANES_ROW && (p.in_w < 1 || !are_rows(&p))) { /* four columns may */
+        p.kernel_w = between(1, 11);
+        p.stride_w = 1;
+        p.dilation_w = between(1, 3);
+        p.pad_left = between(0, 4);
+        p.out_h = between(1, 4);
+        p.out_w = between(16, 70);
+        p.in_w = p.out_w - p.pad_left + (p.kernel_w - 1) * p.dilation_w - between(-2, 4);
     }
     p.bias_stride = between(0, 1);
     p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
@@ -1287,6 +1308,11 @@ int conv2d_planes_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_planes_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, PLANES_FIVE_BY_TWO);
+}
+
+int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_ROW);
 }
 
 int conv2d_single_f32_case(conv_f32_fn variant, conv_f32_fn ref)

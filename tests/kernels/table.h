@@ -521,6 +521,7 @@
     K(conv2d_planes_by_two_f32, mve, conv2d_planes_by_two_f32_case)                                \
     K(conv2d_planes_five_f32, mve, conv2d_planes_five_f32_case)                                    \
     K(conv2d_planes_five_by_two_f32, mve, conv2d_planes_five_by_two_f32_case)                      \
+    K(conv2d_planes_row_f32, mve, conv2d_planes_row_f32_case)                                      \
     K(conv2d_single_f32, mve, conv2d_single_f32_case)                                              \
     K(conv2d_two_f32, mve, conv2d_two_f32_case)                                                    \
     K(conv2d_three_f32, mve, conv2d_three_f32_case)                                                \

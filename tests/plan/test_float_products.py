@@ -139,6 +139,8 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
         (8, 16, contiguous(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
         (8, 16, contiguous(4), {"kernel": 5}, "conv2d_planes_five"),
+        (8, 16, contiguous(4), {"kernel": 7}, "conv2d_planes_row"),
+        (8, 16, contiguous(4), {"kernel": 11}, "conv2d"),
         (16, 5, contiguous(4), {}, "conv2d_channels"),
         (72, 4, contiguous(4), {}, "conv2d"),
         (3, 11, contiguous(4), {}, "conv2d_narrow"),
@@ -200,6 +202,31 @@ def test_channels_that_share_columns_are_checked(wrong: dict[str, Any]) -> None:
         check_plan(replace(plan, steps=(changed,)))
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"dilation_w": 0},
+        {"stride_w": 2},
+        {"filled": 1},
+        {"pad_left": 5},
+        {"pad_left": -1},
+        {"in_w": 14},
+    ]
+    + [{"groups": 4}, {"kernel_w": 5, "dilation_w": 4}, {"out_w": 15}]
+    + [{"in_strides": (2048, 1, 128, 8)}, {"out_strides": (2048, 1, 16, 2)}],
+)
+def test_rows_of_planes_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    graph = net.finish(_channels(net, 8, 16, 7, 1, contiguous(4)))
+    plan = make_plan(graph, Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes planes of 16 columns or more"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
 def test_images_of_one_input_have_a_kernel() -> None:
     """Where windows are three columns, for four outputs or more, and there are enough of them."""
     net = FloatNet()
@@ -227,7 +254,7 @@ def test_planes_of_apart_or_wide_windows_have_kernels() -> None:
     """Of four rows and columns of results, where there are products enough."""
     net = FloatNet()
     own = ((8, 16, 3, 2), (3, 22, 5, 1), (4, 16, 5, 2))
-    others = ((2, 16, 3, 2), (64, 6, 3, 2), (8, 16, 7, 1), (2, 5, 5, 1))
+    others = ((2, 16, 3, 2), (64, 6, 3, 2), (8, 15, 7, 1), (2, 5, 5, 1))
     outs = [_channels(net, *each, contiguous(4)) for each in (*own, *others)]
     outs.append(_channels(net, 8, 16, 5, 1, channels_last(4)))
     ops_of = [f"conv2d_planes_{each}_mve" for each in ("by_two", "five", "five_by_two")]

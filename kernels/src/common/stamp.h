@@ -773,6 +773,7 @@
 #undef SOFTMAX_COLUMNS
 #undef SOME
 #undef SOME_OF_FOUR
+#undef SOME_PIXELS
 #undef SQUARE
 #undef SQUARES
 #undef SQUARES_OF

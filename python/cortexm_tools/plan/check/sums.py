@@ -336,6 +336,14 @@ def _are_slid(call: Call) -> bool:
     return are_groups and is_plain and planes.are_slid(fields)
 
 
+def _are_rows(call: Call) -> bool:
+    """Whether a convolution of floats has channels that are groups, in planes, of long rows."""
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    fields = call.int_fields
+    return ins[3] == outs[3] == 1 and not fields.get("filled", 0) and planes.are_rows(fields)
+
+
 def _are_few(call: Call) -> bool:
     """Whether the windows of a convolution of floats are pixels of one row, four or more, each in the image,
     of as many inputs as the kernel has, which follow each other, and the outputs eight or more, or of four
@@ -384,6 +392,7 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
         _are_slid,
         "takes channels that are groups, of windows that share columns",
     ),
+    "conv2d_planes_row": (_are_rows, "takes planes of 16 columns or more, of near windows"),
     **dict.fromkeys(_3X3, (_are_3x3, "takes channels that are groups, of other 3x3 windows")),
     **dict.fromkeys(_INPUTS, (_are_few, "takes a row of pixels of other inputs or outputs")),
 }

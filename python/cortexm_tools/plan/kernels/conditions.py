@@ -25,6 +25,7 @@ _MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine i
 _MANY_SHORT_ROWS = 32  # of codes
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
+_WORTH_PLANES_ROW = 1500  # instructions that rows of planes must save, of some 720 bytes
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,400 bytes
 _WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
 _WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
@@ -162,6 +163,18 @@ def _planes_of(columns: int, stride: int) -> Callable[[Facts], bool]:
         return bool(is_window and are_planes and are_beside and are_fours and is_large)
 
     return pays
+
+
+def _planes_row(facts: Facts) -> bool:
+    """Such planes of rows of 16 results or more, of any windows one column apart. It saves an instruction for
+    four products, or one for each where windows or images have few rows."""
+    are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+    if not facts["groups"] == facts["in_c"] == facts["out_c"] >= 2 or not are_beside:
+        return False
+    outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+    products = outputs * facts["kernel_h"] * facts["kernel_w"]
+    saved = 1 if facts["kernel_h"] == 1 or facts["out_h"] < 4 else 0.25
+    return bool(products * saved >= _WORTH_PLANES_ROW and planes.are_rows(facts))
 
 
 def _pixels_of(inputs: int) -> Callable[[Facts], bool]:
@@ -980,6 +993,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_input_four_columns": _one_input_columns(4),
     "one_input_five_columns": _one_input_columns(5),
     "planes_by_two": _planes_of(3, 2),
+    "planes_row": _planes_row,
     "planes_five": _planes_of(5, 1),
     "planes_five_by_two": _planes_of(5, 2),
     "pixels_of_one_input": _pixels_of(1),

@@ -250,6 +250,19 @@ def are_squares(facts: Facts) -> bool:
     )
 
 
+def are_rows(facts: Facts) -> bool:
+    """Planes of floats that are groups, of rows of 16 results or more, and of windows one column apart, of
+    which up to four columns lie outside the image at either end, of no pixel both."""
+    apart, kernel = facts["dilation_w"], facts["kernel_w"]
+    if apart < 1 or facts["stride_w"] != 1 or facts["out_w"] < 16:
+        return False
+    pad = facts.get("pad_left", 0)
+    beyond = max(facts["out_w"] - pad + (kernel - 1) * apart - facts["in_w"], 0)
+    are_planes = facts["groups"] == facts["in_c"] == facts["out_c"]
+    is_inside = 0 <= pad <= 4 and beyond <= 4 and -(-pad // apart) - (-beyond // apart) <= kernel
+    return bool(are_planes and is_inside)
+
+
 def slid_axes(facts: Facts) -> tuple[str, str]:
     """The axis along which pixels share columns of their windows, and the other one."""
     return ("h", "w") if facts["kernel_w"] == 1 else ("w", "h")
