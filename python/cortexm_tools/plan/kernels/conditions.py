@@ -167,13 +167,15 @@ def _planes_of(columns: int, stride: int) -> Callable[[Facts], bool]:
 
 def _planes_row(facts: Facts) -> bool:
     """Such planes of rows of 16 results or more, of any windows one column apart. It saves an instruction for
-    four products, or one for each where windows or images have few rows."""
+    four products, if blocks of 16 results fill the rows, or one for each where windows or images have few
+    rows."""
     are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
     if not facts["groups"] == facts["in_c"] == facts["out_c"] >= 2 or not are_beside:
         return False
     outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
     products = outputs * facts["kernel_h"] * facts["kernel_w"]
-    saved = 1 if facts["kernel_h"] == 1 or facts["out_h"] < 4 else 0.25
+    more = -facts["out_w"] % 16 / facts["out_w"]
+    saved = 1.0 if facts["kernel_h"] == 1 or facts["out_h"] < 4 else 0.25 if more < 0.35 else 0.0
     return bool(products * saved >= _WORTH_PLANES_ROW and planes.are_rows(facts))
 
 
@@ -267,14 +269,17 @@ def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
 
 def _float_channels_wide(facts: Facts) -> bool:
     """The same of windows of three columns or more, or of as many rows, whose pixels share columns. It saves
-    an instruction for two products where there are four columns or more, and one for each where windows have
-    one row, or images are narrow."""
+    up to an instruction for a product where there are four columns or more, or none beside each other, or
+    images are small, and one more where images have one row or up to three columns, or the kernel above is
+    not worth it."""
     channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
     if not 4 <= channels == facts["in_c"] == facts["out_c"] or not ins[1] == outs[1] == 1:
         return False
     along, across = planes.slid_axes(facts)
-    is_narrow = facts[f"kernel_{across}"] == 1 or facts[f"out_{along}"] < 8
-    saved = 0.5 * (facts[f"kernel_{along}"] > 3) + is_narrow
+    is_line = facts[f"out_{along}"] < 4 or facts[f"out_{across}"] == 1
+    saved = 0.5 * (facts[f"kernel_{along}"] > 3 or along == "h")
+    saved += 0.5 * (facts["out_h"] * facts["out_w"] < 64 or along == "h")
+    saved += is_line or not _float_channels_mve(facts)
     outputs = facts["batches"] * channels * facts["out_h"] * facts["out_w"]
     products = outputs * facts["kernel_h"] * facts["kernel_w"]
     return bool(products * saved >= _WORTH_CHANNELS_WIDE and planes.are_slid(facts))
