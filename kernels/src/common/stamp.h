@@ -518,7 +518,6 @@
 #undef NEXT_GROUP
 #undef NEXT_ROW
 #undef NEXT_ROWS
-#undef NEXT_ROW_OF_TAIL
 #undef NEXT_SHIFT
 #undef NEXT_TERM
 #undef NEXT_WEIGHT
@@ -704,13 +703,16 @@
 #undef ROWS_OF_EIGHT
 #undef ROWS_OF_FIVE
 #undef ROWS_OF_FOUR
+#undef ROWS_OF_TAIL
 #undef ROWS_OF_TAPS
 #undef ROWS_OF_THREE
 #undef ROW_BYTES
 #undef ROW_OF_CHANNELS
+#undef ROW_OF_EIGHT
 #undef ROW_OF_FEW
 #undef ROW_OF_FOUR
 #undef ROW_OF_ONE
+#undef ROW_OF_STRIP
 #undef ROW_STRIDE
 #undef RUN
 #undef RUN_BYTES
