@@ -11,7 +11,6 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import DType, Graph, Op, ops
-from ..kernels import planes
 from ..types import Call, ConstantArg, Plan, Step
 
 SUMS_32 = 2**31 - 1
@@ -327,21 +326,53 @@ def _are_3x3(call: Call) -> bool:
 
 def _are_slid(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
-    and windows that share columns, of which few lie outside the image."""
+    and windows of three columns or more, or of as many rows and one column, as far apart as columns are or
+    with windows between, of which four have at most three columns outside the image at either end; or windows
+    of one row have three columns in it."""
     fields = call.int_fields
     ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
-    are_groups = 4 <= fields["groups"] == fields["in_c"] == fields["out_c"]
-    is_plain = ins[1] == outs[1] == 1 and not fields.get("filled", 0)
-    return are_groups and is_plain and planes.are_slid(fields)
+    along, across, pad = (
+        ("h", "w", "pad_top") if fields["kernel_w"] == 1 else ("w", "h", "pad_left")
+    )
+    names = ("kernel", "stride", "dilation", "in", "out")
+    kernel, stride, dilation, extent, count = (fields[f"{name}_{along}"] for name in names)
+    if not 4 <= fields["groups"] == fields["in_c"] == fields["out_c"]:
+        return False
+    if fields.get("filled", 0) or kernel < 3 or min(stride, dilation) < 1 or dilation % stride:
+        return False
+
+    def outside(pixel: int) -> tuple[int, int]:
+        first = pixel * stride - fields.get(pad, 0)
+        taps = range(first, first + kernel * dilation, dilation)
+        return sum(tap < 0 for tap in taps), sum(tap >= extent for tap in taps)
+
+    apart = dilation // stride
+    pixels = [outside(pixel) for pixel in range(count)]
+    fourths = [outside(phase + 3 * apart) for phase in range(min(apart, count))]
+    are_whole = all(before <= 3 and behind <= 3 for before, behind in [*pixels, *fourths])
+    last_first = (min(apart, count) - 1) * stride - fields.get(pad, 0)
+    are_begun = last_first < extent and fields.get(pad, 0) >= 0
+    are_cut = all(kernel - before - behind >= 3 for before, behind in pixels)
+    are_cut = are_cut and fields[f"kernel_{across}"] == 1
+    return ins[1] == outs[1] == 1 and are_begun and (are_whole or are_cut)
 
 
 def _are_rows(call: Call) -> bool:
-    """Whether a convolution of floats has channels that are groups, in planes, of long rows."""
+    """Whether a convolution of floats has channels that are groups, in planes, and rows of 16 pixels or more,
+    whose windows are one column apart, of which up to four at either end have taps outside the image, no tap
+    at both."""
     ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
     fields = call.int_fields
-    return ins[3] == outs[3] == 1 and not fields.get("filled", 0) and planes.are_rows(fields)
+    kernel, apart, pad = fields["kernel_w"], fields.get("dilation_w", 1), fields.get("pad_left", 0)
+    if apart < 1 or fields["stride_w"] != 1 or fields["out_w"] < 16 or fields.get("filled", 0):
+        return False
+    beyond = max(fields["out_w"] - pad + (kernel - 1) * apart - fields["in_w"], 0)
+    first, last = (-(-most // apart) for most in (pad, beyond))
+    are_planes = fields["groups"] == fields["in_c"] == fields["out_c"]
+    are_inside = 0 <= pad <= 4 and beyond <= 4 and first + last <= kernel
+    return ins[3] == outs[3] == 1 and are_planes and are_inside
 
 
 def _are_few(call: Call) -> bool:
