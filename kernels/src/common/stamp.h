@@ -113,9 +113,9 @@
 #undef BEGIN_TWO_ROWS
 #undef BEGIN_s16
 #undef BEGIN_s8
+#undef BEHIND
 #undef BEHIND_ROWS
 #undef BEHIND_START
-#undef BEHIND
 #undef BELOW2
 #undef BELOW3
 #undef BESIDE
