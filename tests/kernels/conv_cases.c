@@ -971,7 +971,7 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
     return last;
 }
 
-/* As _planes_row in plan/kernels/conditions.py. */
+/* As _planes_row in plan/kernels/conditions/floats.py. */
 static int are_rows(const cortexm_conv_f32_t *p)
 {
     const int32_t apart = p->dilation_w;

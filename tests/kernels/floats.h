@@ -19,7 +19,7 @@ float *any_reals(int32_t count);
 float *terms(int32_t count);
 
 /* A positive float over many magnitudes; unless `normal`, at times infinite or subnormal, which the
- * case `normal_scale` of plan/kernels/conditions.py leaves out. */
+ * case `normal_scale` of plan/kernels/conditions/elements.py leaves out. */
 float scale(int normal);
 
 outputs_t float_outputs(int32_t count);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CMSIS-NN as the kernel library: where its results are ours, and what memory it needs.
 
-Conditions and formulas are functions of a layer's facts (see conditions.py), here with `isa`, the
+Conditions and formulas are functions of a layer's facts (see conditions/), here with `isa`, the
 instruction set that CMSIS-NN is compiled for (`compiled_isa`). They hold for its versions 18
 (Zephyr 4.x) and 19; every model that is built repeats the sizes against the library it finds
 (emit/cmsis_nn.py).

@@ -17,7 +17,7 @@ from ...ir.fixed_point import (
     softmax_of_two,
     softmax_table,
 )
-from ..kernels.conditions import ALL_ELEMENTS
+from ..kernels.conditions.softmax import ALL_ELEMENTS
 from ..kernels.facts import Facts
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg

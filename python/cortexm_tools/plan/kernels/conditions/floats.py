@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels of convolutions and products of floats can require, and what makes them worth their code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import float_rows, planes
+from ..facts import Facts
+
+_MANY_OF_ONE = 1024  # sums of windows of one float, of which eight save some 16 instructions
+_MANY_PRODUCTS_OF_ONE = 16000  # of wider windows, eight of which save an instruction or more
+_MANY_PRODUCTS_OF_PLANES = 1600  # of which each saves some 1.3 instructions
+_MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
+_WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
+_MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
+_WORTH_PLANES_ROW = 1500  # instructions that rows of planes must save, of some 720 bytes
+_WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
+_WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
+_WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
+
+
+def _few_rows_alone(facts: Facts) -> bool:
+    """The model has linear layers of floats with few rows, and no convolutions, whose kernel would do."""
+    return bool(facts.get("few_rows_alone", False))
+
+
+def _rows_pay(facts: Facts) -> bool:
+    """A linear layer of floats, or a convolution whose pixels are one row, with terms and outputs side by
+    side; and the model has no other convolutions, whose kernel would do, or so many blocks of rows that these
+    save more than the code of their own kernel takes."""
+    ones = ("batches", "out_h", "groups", "kernel_h", "kernel_w")
+    is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
+    is_inside = is_inside and (facts["out_w"] - 1) * facts["stride_w"] < facts["in_w"]
+    are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
+    is_row = are_beside and is_inside and all(facts[name] == 1 for name in ones)
+    return bool(facts.get("rows_pay", False) and is_row)
+
+
+def _one_input(facts: Facts) -> bool:
+    """A convolution of floats of one input whose windows are three columns, side by side, and three rows or
+    fewer, of which one column at most lies outside the image at either end; with five pixels or more in a row
+    and four outputs, and so many of these that the kernel for them saves two instructions for a byte."""
+    is_one = (
+        facts["in_c"]
+        == facts["groups"]
+        == facts.get("dilation_w", 1)
+        == facts["in_strides"][3]
+        == 1
+    )
+    pad = facts.get("pad_left", 0)
+    is_window = facts["kernel_w"] == 3 and facts["kernel_h"] <= 3 and 0 <= pad <= 1
+    beyond = (facts["out_w"] - 1) * facts["stride_w"] + 3 - pad - facts["in_w"]
+    are_fours = facts["out_w"] >= 5 and facts["out_c"] >= 4
+    outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["out_c"]
+    return bool(is_one and is_window and beyond <= 1 and are_fours and outputs >= _MANY_OF_ONE)
+
+
+def _one_input_columns(columns: int) -> Callable[[Facts], bool]:
+    """A convolution of floats of one input whose windows are so many columns, side by side, of which two at
+    most lie outside the image at either end, with four rows of pixels or more and four outputs; and so many
+    products that the kernel for them saves two instructions for a byte: one for eight products."""
+
+    def pays(facts: Facts) -> bool:
+        ones = facts["in_c"], facts["groups"], facts.get("dilation_w", 1), facts["in_strides"][3]
+        pad = facts.get("pad_left", 0)
+        beyond = (facts["out_w"] - 1) * facts["stride_w"] + columns - pad - facts["in_w"]
+        is_window = facts["kernel_w"] == columns and 0 <= pad <= 2 and beyond <= 2
+        are_fours = facts["out_h"] >= 4 and facts["out_c"] >= 4
+        outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["out_c"]
+        products = outputs * facts["kernel_h"] * columns
+        return bool(
+            ones == (1, 1, 1, 1) and is_window and are_fours and products >= _MANY_PRODUCTS_OF_ONE
+        )
+
+    return pays
+
+
+def _planes_of(columns: int, stride: int) -> Callable[[Facts], bool]:
+    """A convolution of floats whose channels are groups of one output, in planes, of windows of so many
+    columns that are so far apart, of which one of three or two of five may lie outside the image at either
+    end; with four rows and columns of pixels, and so many products that the kernel for them saves two
+    instructions for a byte: four for three products."""
+
+    def pays(facts: Facts) -> bool:
+        pad, most = facts.get("pad_left", 0), columns // 2
+        beyond = (facts["out_w"] - 1) * stride + columns - pad - facts["in_w"]
+        windows = facts["kernel_w"], facts["stride_w"], facts.get("dilation_w", 1)
+        is_window = windows == (columns, stride, 1) and 0 <= pad <= most and beyond <= most
+        are_planes = facts["groups"] == facts["in_c"] == facts["out_c"]
+        are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+        outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+        is_large = outputs * facts["kernel_h"] * columns >= _MANY_PRODUCTS_OF_PLANES
+        are_fours = facts["out_h"] >= 4 and facts["out_w"] >= 4
+        return bool(is_window and are_planes and are_beside and are_fours and is_large)
+
+    return pays
+
+
+def _planes_row(facts: Facts) -> bool:
+    """Such planes of rows of 16 results or more, of any windows one column apart. It saves an instruction for
+    four products, if blocks of 16 results fill the rows, or one for each where windows or images have few
+    rows."""
+    are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+    if not facts["groups"] == facts["in_c"] == facts["out_c"] >= 2 or not are_beside:
+        return False
+    outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+    products = outputs * facts["kernel_h"] * facts["kernel_w"]
+    more = -facts["out_w"] % 16 / facts["out_w"]
+    saved = 1.0 if facts["kernel_h"] == 1 or facts["out_h"] < 4 else 0.25 if more < 0.35 else 0.0
+    return bool(products * saved >= _WORTH_PLANES_ROW and planes.are_rows(facts))
+
+
+def _pixels_of(inputs: int) -> Callable[[Facts], bool]:
+    """A 1x1 convolution of floats of so many inputs, or a linear layer, whose pixels are a row without gaps
+    for a block of them, with outputs in eights, or fours of four inputs, side by side, of which the last ones
+    may begin among others; and so many of these that the kernel for them saves two instructions for a byte of
+    its code: nine for eight outputs of a pixel."""
+
+    def pays(facts: Facts) -> bool:
+        is_pixel = (
+            facts["kernel_h"] == facts["kernel_w"] == facts["stride_w"] == facts["groups"] == 1
+        )
+        is_row = facts["batches"] * facts["out_h"] == 1 and 4 <= facts["out_w"] == facts["in_w"]
+        is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
+        are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
+        has_inputs = facts["in_c"] == facts["in_strides"][3] == inputs
+        are_eights = facts["out_c"] >= (4 if inputs == 4 else 8)
+        is_large = facts["out_w"] * facts["out_c"] >= _MANY_OF_FEW
+        return bool(
+            is_pixel
+            and is_row
+            and is_inside
+            and are_beside
+            and has_inputs
+            and are_eights
+            and is_large
+        )
+
+    return pays
+
+
+def _narrow_windows(facts: Facts) -> bool:
+    """No convolution of floats in the model has windows of four columns or more, or four channels or more
+    that are groups."""
+    return bool(facts.get("narrow_windows", False))
+
+
+def _float_channels(facts: Facts) -> bool:
+    """A convolution of floats whose channels are groups of one output, and so many outputs that the kernel
+    for them saves two instructions for a byte of its code: some forty for an output."""
+    are_channels = facts["groups"] == facts["in_c"] == facts["out_c"] >= 2
+    outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+    return bool(are_channels and outputs >= _MANY_OF_CHANNELS)
+
+
+def _float_channels_mve(facts: Facts) -> bool:
+    """The same with MVE, for channels that lie side by side, or 3x3 windows a pixel apart, in planes, of at
+    least five columns of results, no more than a row and a column of which is outside the image. Of four
+    channels and more side by side it saves three instructions for an output, or nine where windows are apart,
+    and more in narrow images, whose borders conv2d computes by themselves; of others 13 to 20."""
+    if not facts["groups"] == facts["in_c"] == facts["out_c"] >= 2:
+        return False
+    saved = max(2 + 50 // facts["out_w"], 9 if facts["stride_w"] > 1 else 0)
+    if facts["in_strides"][1] != 1 or facts["out_strides"][1] != 1:
+        if not _are_strips(facts):
+            return False
+        saved = 13
+    elif facts["groups"] < 4:
+        saved = 20
+    outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+    return bool(outputs * saved >= _WORTH_CHANNELS)
+
+
+def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
+    """Such channels side by side, four or more, of 3x3 windows so many columns apart, of which a row and a
+    column may lie outside the image at either end, with four columns of results, as far apart as those of the
+    image. Of an output it saves four instructions, or twelve where windows are apart, and more in narrow
+    images."""
+
+    def pays(facts: Facts) -> bool:
+        channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
+        if not 4 <= channels == facts["in_c"] == facts["out_c"]:
+            return False
+        is_window = planes.are_squares(facts) and facts["stride_w"] == stride
+        are_beside = ins[1] == outs[1] == 1 and ins[3] == outs[3]
+        is_inside = facts["out_w"] >= 4 and all(
+            0 <= facts.get(before, 0) <= 1
+            and (facts[f"out_{side}"] - 1) * facts[f"stride_{side}"] + 2 - facts.get(before, 0)
+            <= facts[f"in_{side}"]
+            for before, side in (("pad_top", "h"), ("pad_left", "w"))
+        )
+        saved = max(4 + 50 // facts["out_w"], 12 if stride > 1 else 0)
+        alone = facts["batches"] * facts["out_h"] * facts["out_w"] * channels * saved
+        # Those that are no four are computed with others once more.
+        is_large = alone * channels >= _WORTH_CHANNELS_3X3 * -(-channels // 4) * 4
+        return bool(is_window and are_beside and is_inside and is_large)
+
+    return pays
+
+
+def _float_channels_wide(facts: Facts) -> bool:
+    """The same of windows of three columns or more, or of as many rows, whose pixels share columns. It saves
+    up to an instruction for a product where there are four columns or more, or none beside each other, or
+    images are small, and one more where images have one row or up to three columns, or the kernel above is
+    not worth it."""
+    channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
+    if not 4 <= channels == facts["in_c"] == facts["out_c"] or not ins[1] == outs[1] == 1:
+        return False
+    along, across = planes.slid_axes(facts)
+    is_line = facts[f"out_{along}"] < 4 or facts[f"out_{across}"] == 1
+    saved = 0.5 * (facts[f"kernel_{along}"] > 3 or along == "h")
+    saved += 0.5 * (facts["out_h"] * facts["out_w"] < 64 or along == "h")
+    saved += is_line or not _float_channels_mve(facts)
+    outputs = facts["batches"] * channels * facts["out_h"] * facts["out_w"]
+    products = outputs * facts["kernel_h"] * facts["kernel_w"]
+    return bool(products * saved >= _WORTH_CHANNELS_WIDE and planes.are_slid(facts))
+
+
+def _are_strips(facts: Facts) -> bool:
+    """Whether conv2d_channels_mve computes planes in strips."""
+    is_near = planes.are_squares(facts) and facts["stride_h"] == facts["stride_w"] == 1
+    are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+    is_inside = all(
+        0 <= facts[before] <= 1 and facts[f"out_{side}"] - facts[before] < facts[f"in_{side}"]
+        for before, side in (("pad_top", "h"), ("pad_left", "w"))
+    )
+    return bool(is_near and are_beside and is_inside and facts["out_w"] >= 5)
+
+
+def _vector_columns(facts: Facts) -> bool:
+    """A product of matrices of at least four columns that lie side by side, or whose elements do, as those of
+    the rows do; a bias has a number for each column."""
+    return bool(
+        facts["cols"] >= 4
+        and not facts.get("rows_in_lanes", False)
+        and facts["a_inner_stride"] == 1
+        and 1 in (facts["b_inner_stride"], facts["b_col_stride"])
+        and facts["bias_row_stride"] == 0
+    )
+
+
+def _vector_rows(facts: Facts) -> bool:
+    """A product of which blocks of eight rows save more instructions beside those of single sums than two for
+    each byte of their code; or a layer that is to have them."""
+    rows, cols, inner = (facts[name] for name in ("rows", "cols", "inner"))
+    alone = 25 * rows * cols + 6 * rows * cols * inner
+    saved = facts["batches"] * (alone - float_rows.of_rows(rows, inner, cols))
+    return bool(facts.get("rows_in_lanes", False) or saved >= _WORTH_ROWS)
+
+
+def _few_columns(facts: Facts) -> bool:
+    """A product of up to three columns, whose elements follow each other, as those of rows do; a bias has a
+    number for each column."""
+    return bool(
+        facts["cols"] <= 3
+        and facts["a_inner_stride"] == 1
+        and (facts["cols"] == 1 or facts["b_col_stride"] == 1)
+        and facts["b_inner_stride"] == facts["cols"]
+        and facts["bias_row_stride"] == 0
+    )
+
+
+def _one_sum(facts: Facts) -> bool:
+    """A product of one row with one column, whose elements lie side by side."""
+    is_one = facts["batches"] == facts["rows"] == facts["cols"] == 1
+    return bool(is_one and facts["a_inner_stride"] == facts["b_inner_stride"] == 1)
+
+
+def _row_of_layer(facts: Facts) -> bool:
+    """A layer of floats that is to have its outputs in lanes."""
+    return bool(facts.get("outputs_in_lanes", False))
+
+
+def _panels(facts: Facts) -> bool:
+    """Such a product, or one whose columns the plan has put in panels, of four rows or more."""
+    are_few = _few_columns(facts) or facts.get("rows_in_lanes", False)
+    return bool(are_few and facts["rows"] >= 4)
+
+
+CASES: dict[str, Callable[[Facts], bool]] = {
+    "few_rows_alone": _few_rows_alone,
+    "rows_pay": _rows_pay,
+    "one_input": _one_input,
+    "one_input_four_columns": _one_input_columns(4),
+    "one_input_five_columns": _one_input_columns(5),
+    "planes_by_two": _planes_of(3, 2),
+    "planes_row": _planes_row,
+    "planes_five": _planes_of(5, 1),
+    "planes_five_by_two": _planes_of(5, 2),
+    "pixels_of_one_input": _pixels_of(1),
+    "pixels_of_two_inputs": _pixels_of(2),
+    "pixels_of_three_inputs": _pixels_of(3),
+    "pixels_of_four_inputs": _pixels_of(4),
+    "narrow_windows": _narrow_windows,
+    "float_channels": _float_channels,
+    "float_channels_mve": _float_channels_mve,
+    "float_channels_wide": _float_channels_wide,
+    "float_channels_3x3": _float_channels_3x3(1),
+    "float_channels_3x3_by_two": _float_channels_3x3(2),
+    "few_columns": _few_columns,
+    "vector_columns": _vector_columns,
+    "vector_rows": _vector_rows,
+    "panels": _panels,
+    "one_sum": _one_sum,
+    "row_of_layer": _row_of_layer,
+}

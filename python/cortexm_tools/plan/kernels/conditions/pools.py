@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels of pools can require."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..facts import Facts, pooled_row
+
+
+def _from_channels(least: int) -> Callable[[Facts], bool]:
+    """At least so many input channels."""
+    return lambda facts: bool(facts.get("channels", facts.get("in_c", 0)) >= least)
+
+
+def _below_channels(limit: int) -> Callable[[Facts], bool]:
+    """Fewer channels than that."""
+    return lambda facts: bool(facts["channels"] < limit)
+
+
+def _below_pixels(limit: int) -> Callable[[Facts], bool]:
+    """Windows of so few pixels that sums are divided exactly by a product: see pool_codes_mve.inc."""
+    return lambda facts: bool(facts["kernel_h"] * facts["kernel_w"] < limit)
+
+
+def _windows_inside(facts: Facts) -> bool:
+    """Windows of more than one pixel inside the image, without dilation, that leave out no column of it."""
+    rows = ("in_y0", "out_h", "stride_h", "kernel_h", "in_h")
+    columns = ("in_x0", "out_w", "stride_w", "kernel_w", "in_w")
+    are_inside = all(
+        0 <= first <= size - side - (count - 1) * step
+        for first, count, step, side, size in (
+            [facts[name] for name in axis] for axis in (rows, columns)
+        )
+    )
+    is_dense = facts["dilation_h"] == facts["dilation_w"] == 1
+    is_dense = is_dense and facts["stride_w"] <= facts["kernel_w"]
+    return bool(are_inside and is_dense and facts["kernel_h"] * facts["kernel_w"] > 1)
+
+
+def _moderate_divisor(facts: Facts) -> bool:
+    """Averages of floats that divide by less than CORTEXM_QUOTIENT_LIMIT in common/mve.h."""
+    return bool(max(facts["divisor"], facts["kernel_h"] * facts["kernel_w"]) < 1 << 22)
+
+
+_LEAST_SAVED = 100  # instructions, by windows one by one, whose kernel has some 160 bytes
+
+
+def _few_windows(lanes: int) -> Callable[[Facts], bool]:
+    """Windows of 2, 4, 8 or 16 columns, so that a vector has whole rows of one, within 256 bytes, and so
+    few that each by itself takes less than blocks of so many `lanes`, which windows fill, and the row that
+    these are made from. A code that is gathered counts half an instruction more."""
+
+    def are_better(facts: Facts) -> bool:
+        height, width, count = facts["kernel_h"], facts["kernel_w"], facts["out_w"]
+        if width < 2 or 16 % width or (16 // width - 1) * facts["in_row_stride"] + width > 256:
+            return False
+        alone = 9 + count * (16 + (4 + 8) * -(-height * width // 16))
+        joined = 20 + -(-pooled_row(facts) // lanes) * (10 + 5 * height)
+        joined += -(-count // lanes) * (20 + (4 + lanes // 2) * width)
+        return bool(45 + facts["out_h"] * (joined - alone) >= _LEAST_SAVED)
+
+    return are_better
+
+
+def _wide_windows(facts: Facts) -> bool:
+    """Windows of eight codes side by side or more in each of four rows or more, and none that others compute
+    together with those beside them."""
+    are_beside = facts["stride_w"] == 1 or (facts["channels"] == 1 and facts["out_w"] >= 4)
+    codes = facts["kernel_w"] * facts["channels"] if facts["dilation_w"] == 1 else 0
+    return bool(codes >= 8 and facts["kernel_h"] >= 4 and (facts["out_w"] == 1 or not are_beside))
+
+
+CASES: dict[str, Callable[[Facts], bool]] = {
+    "below_256_pixels": _below_pixels(256),
+    "below_4080_pixels": _below_pixels(4080),
+    "from_4_channels": _from_channels(4),
+    "from_8_channels": _from_channels(8),
+    "from_16_channels": _from_channels(16),
+    "windows_inside": _windows_inside,
+    "wide_windows": _wide_windows,
+    "few_windows_of_8": _few_windows(8),
+    "few_windows_of_16": _few_windows(16),
+    "one_channel": _below_channels(2),
+    "below_4_channels": _below_channels(4),
+    "below_8_channels": _below_channels(8),
+    "below_16_channels": _below_channels(16),
+    "moderate_divisor": _moderate_divisor,
+}
