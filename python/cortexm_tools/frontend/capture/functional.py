@@ -23,7 +23,7 @@ from ...errors import CortexMError
 from ..nodes import operator_name, schema_of, writes
 from ..origin.places import frame_in_text
 from .scatter import say_writes
-from .state import State
+from .state import State, shape_error
 
 _aten = torch.ops.aten
 
@@ -45,7 +45,7 @@ def functional(
         base: the folder of the model file, for messages.
 
     Raises:
-        CortexMError: the value that a state begins with is not known.
+        CortexMError: the value that a state begins with is not known, or the state does not keep its shape.
     """
     states = _with_lines(program.graph, states)
     decomposed = program.run_decompositions({}).module(check_guards=False)
@@ -61,6 +61,8 @@ def functional(
     say_writes(graph)
     used = _drop_unused(graph, states)
     for state in used:
+        if state.changed:
+            raise shape_error(state, base)
         if state.late:
             raise CortexMError(
                 f"the model makes its state {state.name!r} when it is first called",

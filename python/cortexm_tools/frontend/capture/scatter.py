@@ -76,6 +76,13 @@ def _fill(make: _Maker) -> Node:
     return make(_aten.full.default, list(wanted.shape), value, dtype=wanted.dtype)
 
 
+def _like(make: _Maker) -> Node:
+    """What depends on a tensor's shape alone does not depend on the tensor."""
+    wanted = make.node.meta["val"]
+    number = make.args.get("fill_value", int(make.node.target is _aten.ones_like.default))
+    return make(_aten.full.default, list(wanted.shape), number, dtype=wanted.dtype)
+
+
 def _scatter(make: _Maker) -> Node | None:
     whole, part, dim = make.args["self"], make.args["src"], make.args["dim"]
     size = whole.meta["val"].shape[dim]
@@ -172,6 +179,9 @@ _TABLE: dict[Any, Callable[[_Maker], Node | None]] = {
     _aten.fill.Scalar: _fill,
     _aten.fill.Tensor: _fill,
     _aten.zero.default: _fill,
+    _aten.zeros_like.default: _like,
+    _aten.ones_like.default: _like,
+    _aten.full_like.default: _like,
     _aten.slice_scatter.default: _scatter,
     _aten.select_scatter.default: _scatter,
     _aten.roll.default: _roll,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -40,12 +40,15 @@ class State:
         places: all its names.
         initial: its value before the first call.
         late: the model made it when it was first called.
+        changed: what the first call made of its shape or type, "" as it should be nothing; `initial` is
+            then its value behind that call.
         line: (file, line) that assigned it; None where it is changed in place, or in ways unseen.
     """
 
     places: tuple[Place, ...]
     initial: torch.Tensor = field(repr=False)
     late: bool = False
+    changed: str = ""
     line: tuple[str, int] | None = None
 
     @property
@@ -155,7 +158,7 @@ def find_states(
         base: the folder of the model file, for messages.
 
     Raises:
-        CortexMError: a state changes its shape or type, or is a view of another tensor.
+        CortexMError: a state becomes something else than a tensor, or is a view of another tensor.
         Exception: what the model raises.
     """
     at_first = _tensors(module)
@@ -196,9 +199,8 @@ def _changed(
                 ):
                     continue
                 line = next((lines[place] for place in names if place in lines), None)
-                state = State(tuple(names), copies[key], not late.isdisjoint(names), line)
-                _check_shape(state, after, base)
-                states.append(state)
+                state = State(tuple(names), copies[key], not late.isdisjoint(names), line=line)
+                states.append(_with_shape(state, after, base))
     finally:
         with torch.no_grad():
             for value in before.values():
@@ -227,24 +229,31 @@ def _same(value: torch.Tensor, copy: torch.Tensor) -> bool:
     return torch.equal(value, copy) or torch.allclose(value, copy, 0, 0, equal_nan=True)
 
 
-def _check_shape(state: State, after: list[Any], base: Path) -> None:
+def _with_shape(state: State, after: list[Any], base: Path) -> State:
+    """`state`, with the shape and type that a call has given it."""
     old = state.initial
     for value in after:
         if not isinstance(value, torch.Tensor):
-            text = f"becomes {value!r}"
-        elif value.shape != old.shape:
+            raise shape_error(replace(state, changed=f"becomes {value!r}"), base)
+        if value.shape != old.shape:
             text = f"changes its shape from {shape_text(old.shape)} to {shape_text(value.shape)}"
         elif value.dtype != old.dtype:
             text = f"changes its type from {old.dtype} to {value.dtype}"
         else:
             continue
-        raise CortexMError(
-            f"state {state.name!r} {text} while the model runs",
-            where=state.where(base),
-            hint="give it the shape and type in the beginning that it keeps: the last values, for "
-            "example, are a slice of torch.cat([state, x]); what depends on the input's shape alone is "
-            "there once the model was called where it is made",
-        )
+        state = replace(state, initial=value.detach().clone(), changed=text)
+    return state
+
+
+def shape_error(state: State, base: Path) -> CortexMError:
+    """For a state whose value counts, and that does not keep its shape or type."""
+    return CortexMError(
+        f"state {state.name!r} {state.changed} while the model runs",
+        where=state.where(base),
+        hint="give it the shape and type in the beginning that it keeps: the last values, for "
+        "example, are a slice of torch.cat([state, x]); what depends on the input's shape alone is "
+        "there once the model was called where it is made",
+    )
 
 
 def _check_views(states: list[State], tensors: dict[Place, torch.Tensor], base: Path) -> None:
