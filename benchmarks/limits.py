@@ -56,6 +56,12 @@ class Item:
     per: int
     is_alone: bool = False
 
+    @property
+    def company(self) -> tuple[str, bool]:
+        """Items of one company share programs: convolutions and products of floats are apart, as products
+        take the code of convolutions where there are some."""
+        return self.kind, self.name.startswith("conv ")
+
 
 def conv(
     in_c: int,
@@ -238,9 +244,15 @@ def measure(some: Sequence[Item], cpu: str) -> list[float]:
     Raises:
         CortexMError: a tool is missing, the build or the run fails.
     """
-    shared = [place for place, item in enumerate(some) if not item.is_alone]
-    programs = [shared[first : first + _TOGETHER] for first in range(0, len(shared), _TOGETHER)]
-    programs += [[place] for place, item in enumerate(some) if item.is_alone]
+    companies: dict[tuple[str, bool], list[int]] = {}
+    for place, item in enumerate(some):
+        if not item.is_alone:
+            companies.setdefault(item.company, []).append(place)
+    programs = [[place] for place, item in enumerate(some) if item.is_alone]
+    for shared in companies.values():
+        programs += [
+            shared[first : first + _TOGETHER] for first in range(0, len(shared), _TOGETHER)
+        ]
     found = [0.0] * len(some)
     with tempfile.TemporaryDirectory() as folder:
         for places in programs:

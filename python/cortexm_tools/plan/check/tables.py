@@ -19,7 +19,7 @@ def check_tables(plan: Plan, step: Step) -> None:
     """Raises a CortexMError if a call of a step would find another code than the graph's table has. It is a
     bug in the planner."""
     for call in step.calls:
-        if call.kernel.op in ("softmax_pair", "softmax_two"):
+        if call.kernel.types == "s8" and call.kernel.op in ("softmax_pair", "softmax_two"):
             _check_softmax_of_two(plan, step, call)
         if call.kernel.op.startswith("softmax_factor"):
             _check_factors(plan, step, call)
