@@ -19,6 +19,7 @@ from .int8_io import int8_io
 from .layout import assign_layouts
 from .linear import make_linear
 from .memories import read_memories
+from .multiples import split_multiples
 from .outputs import own_outputs
 from .pads import fold_pads
 from .push import push_states
@@ -98,6 +99,7 @@ def simplified(
     if io_uint8:
         graph = check_graph(remove_dead(fold_bytes(int8_io(graph, None, as_bytes=True))))
     graph = check_graph(remove_dead(keep_rings(graph)))
+    graph = check_graph(remove_dead(split_multiples(graph)))
     graph = check_graph(remove_dead(move_operands_once(graph)))
     graph = check_graph(remove_dead(shuffle_once(graph)))
     graph = check_graph(remove_dead(assign_layouts(own_outputs(graph))))
