@@ -31,7 +31,8 @@ from ..ir.attrs import Channels
 from ..ir.edit import GraphBuilder, consumers
 from .channel_bounds import split_of
 
-# Kernels for one output want so many channels, and where the order costs a copy, so many taps.
+# Kernels for one output compute four channels at once; of two, those of Armv6-M would take longer than one
+# for several outputs. Where the order costs a copy, so many taps save more.
 _CHANNELS, _TAPS = 4, 4
 
 
