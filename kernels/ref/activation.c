@@ -256,7 +256,6 @@ void cortexm_softmax_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, 
         cortexm_softmax_s16_ref(params, in, out);                                                  \
     }
 
-COLUMNS(of_pair)
 COLUMNS(of_two)
 COLUMNS(of_three)
 COLUMNS(of_four)
@@ -264,7 +263,7 @@ COLUMNS(of_five)
 COLUMNS(of_six)
 COLUMNS(of_seven)
 COLUMNS(short)
-COLUMNS(one_pair)
+COLUMNS(pair)
 COLUMNS(kept_rows)
 COLUMNS(columns)
 
