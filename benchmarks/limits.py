@@ -8,8 +8,9 @@
 Instructions of single operators for each of their products or elements, counted by the emulator as
 `benchmarks.sweep` does; `**` marks what exceeds the limit of its kind. Names give shapes: of convolutions
 the channels, window and image; of products rows x inner x columns; of the others outer x elements x inner,
-along the middle. `alone` says that nothing else is in the program, as a classifier's softmax or layers of one
-row without convolutions are, with which it would share tables or code.
+along the middle, and scales of int8 softmaxes other than 0.05. `alone` says that nothing else is in the
+program, as a classifier's softmax or layers of one row without convolutions are, with which it would share
+tables or code.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from tests.support.graphs import Net
 LIMITS = {"floats": (0.6, 2.0), "softmax": (12.0, 25.0), "norm": (6.0, 25.0)}
 CPUS = ("cortex-m55", "cortex-m4")
 _TOGETHER = 40  # operators of a program
+_SCALE = 0.05  # of the int8 codes of a softmax
 
 F32, S8, S16 = DType.F32, DType.S8, DType.S16
 
@@ -113,16 +115,27 @@ def _floats(net: Net, *shape: int) -> int:
     return net.constant(net.random.normal(0, 1, shape), F32)
 
 
-def softmax(outer: int, elements: int, inner: int, of: DType, multiplier: int = 1 << 22) -> Item:
+def softmax(
+    outer: int,
+    elements: int,
+    inner: int,
+    of: DType,
+    multiplier: int = 1 << 22,
+    scale: float = _SCALE,
+) -> Item:
+    """Of int8 codes with a scale, of int16 ones with a multiplier."""
+
     def add(net: Net) -> int:
         shape = (outer, elements, inner)
-        attrs = ops.Softmax(1, Rescale(1717986918, 22), -496)  # 31 * 2^26 / 2^22: as quantizers do
+        mantissa, exponent = math.frexp(scale * 2**26)  # as quantizers say it
+        lowest = -31 * 2**26 // 2**exponent
+        attrs = ops.Softmax(1, Rescale(int(mantissa * 2**31), exponent), lowest)
         wide = ops.WideSoftmax(1, multiplier)
         return net.add(wide if of is S16 else attrs, [net.input(shape, of)], shape, of)
 
     name = f"softmax {outer}x{elements}x{inner} {of.value}"
-    steep = " steep" * (multiplier >= 1 << 24)
-    return Item("softmax", name + steep, add, outer * elements * inner)
+    name += " steep" * (multiplier >= 1 << 24) + f" {scale}" * (scale != _SCALE)
+    return Item("softmax", name, add, outer * elements * inner)
 
 
 def norm(
@@ -208,6 +221,9 @@ def _softmax_items() -> Iterator[Item]:
     for of in (S8, S16):
         for rows, elements in ((1, 2), (1, 10), (1, 12), (2, 10), (4, 4), (3, 5)):
             yield _alone(softmax(rows, elements, 1, of))
+    for scale in (0.02, 0.04, 0.1):
+        for rows, elements in ((1, 5), (1, 10), (4, 4)):
+            yield _alone(softmax(rows, elements, 1, S8, scale=scale))
 
 
 def _norm_items() -> Iterator[Item]:
