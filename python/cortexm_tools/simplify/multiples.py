@@ -31,9 +31,10 @@ from ..ir.attrs import Channels
 from ..ir.edit import GraphBuilder, consumers
 from .channel_bounds import split_of
 
-# Kernels for one output compute four channels at once; of two, those of Armv6-M would take longer than one
-# for several outputs. Where the order costs a copy, so many taps save more.
-_CHANNELS, _TAPS = 4, 4
+# Kernels for one output compute four or eight channels at once, of fewer than eight with MVE from a copy of
+# the image: of two, those of Armv6-M would take longer than one for several outputs, and of four the arena
+# might have to grow. Where the order costs a copy, so many taps save more.
+_CHANNELS, _TAPS = 8, 4
 
 
 def split_multiples(graph: Graph) -> Graph:
