@@ -59,6 +59,16 @@ def test_bad_regions(texts: list[str], message: str) -> None:
         parse_regions(texts)
 
 
+def test_distances_of_any_number_are_kept_in_each_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 20 bytes, in a region that begins at no multiple of them: parts of pixels of a concatenation."""
+    monkeypatch.setattr("cortexm_tools.simplify.multiples._CHANNELS", 4)
+    plan = plan_of(25, "sram=1M", "dtcm=512:fast")
+    odd = [buffer for buffer in plan.buffers if buffer.align & (buffer.align - 1)]
+    assert any(
+        (b.offset - plan.arenas[b.region].base) % b.align == 0 < b.offset % b.align for b in odd
+    )
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_fast_memory_is_used_and_never_overfilled(seed: int) -> None:
     whole = plan_of(seed)

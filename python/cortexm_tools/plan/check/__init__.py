@@ -6,6 +6,8 @@ Lifetimes are recomputed here from the calls alone, not taken from the planner.
 
 from __future__ import annotations
 
+from math import gcd
+
 from ...errors import CortexMError
 from ..types import ConstantArg, Plan, ScratchArg, Step, TensorArg
 from .affine import check_affine
@@ -67,7 +69,8 @@ def check_plan(plan: Plan) -> Plan:
         arena = plan.arenas[buffer.region]
         if not arena.base <= buffer.offset <= arena.base + arena.size - buffer.nbytes:
             raise CortexMError("lies outside the arena", where=buffer.name)
-        if buffer.offset % buffer.align:
+        # Of a region's memory; a distance that it has to keep to others there may be of any number.
+        if (buffer.offset - arena.base) % buffer.align or buffer.offset % gcd(buffer.align, 16):
             raise CortexMError(f"is not aligned to {buffer.align} bytes", where=buffer.name)
     for index in (*plan.graph.inputs, *plan.graph.outputs):
         if index in plan.buffer_of and plan.buffers[plan.buffer_of[index]].region != 0:
