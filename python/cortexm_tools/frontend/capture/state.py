@@ -40,8 +40,8 @@ class State:
         places: all its names.
         initial: its value before the first call.
         late: the model made it when it was first called.
-        changed: what the first call made of its shape or type, "" as it should be nothing; `initial` is
-            then its value behind that call.
+        changed: says how the first call changed its shape or type, and `initial` is then its value behind
+            that call; "" if it kept both.
         line: (file, line) that assigned it; None where it is changed in place, or in ways unseen.
     """
 
