@@ -41,7 +41,7 @@ static int32_t blocks_row(const cortexm_conv_s8_t *p)
 {
     int32_t most = 0;
 
-    for (int32_t left = p->in_c, size = 16; size > 0; left = left % size, size /= 2) {
+    for (int32_t left = p->out_c, size = p->in_c == p->out_c ? 16 : 8; size > 0; left = left % size, size /= 2) {
         const int32_t pixels = 16 / size;
         const int32_t outputs = (p->out_w + pixels - 1) / pixels * pixels;
         const int32_t columns = (outputs - 1) * p->stride_w + (p->kernel_w - 1) * p->dilation_w + 1;
@@ -270,7 +270,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
-    const int32_t multiple = kind == DEPTHWISE_TAP_FOURS ? between(1, 3) : 1;
+    const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
+    const int32_t multiple = has_multiple ? between(1, one_in(8) ? 20 : 4) : 1;
     int32_t in_size;
     int32_t weight_size;
     int32_t *multipliers;
@@ -806,7 +807,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t any_kind, in
 {
     const conv_kind_t kind = any_kind == DEPTHWISE_LEFT ? DEPTHWISE_WINDOW_ROWS : any_kind;
     const int is_rows = kind == DEPTHWISE_WINDOW_ROWS;
-    const int has_multiple = kind == DEPTHWISE || kind == DEPTHWISE_TAP_FOURS;
+    const int has_multiple = kind == DEPTHWISE || kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES;
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(4) ? length() : between(1, 9), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
     const int32_t group_in = kind == CONV_PLANES                  ? 1

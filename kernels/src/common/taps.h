@@ -282,7 +282,7 @@ void KERNEL(const PARAMS *params, const ELEMENT *in, const int8_t *weight, const
         CELL *begin = planes.ring; /* where the first row of a window is … */
         int32_t first = p->in_y0;  /* … which is this one */
 
-        cortexm_fill_tables(&planes, weight + c);
+        cortexm_fill_tables(&planes, weight + c * planes.outputs);
         for (int32_t i = 0; i < planes.outputs; ++i) {
             const int32_t o = c * planes.outputs + i;
 

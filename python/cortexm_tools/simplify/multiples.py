@@ -5,7 +5,7 @@ The output o of a depthwise convolution with m outputs for each of C channels is
 alone, with weights, a bias and a rescale of its own: o = g * m + j is the channel g of a depthwise
 convolution with the weights, biases and rescales j, m + j, 2 * m + j, ... So m convolutions of one output for
 each channel make the same codes, of the same sums in the same order. Kernels for one output read and write
-channels side by side; of several outputs each has to gather its operand.
+channels side by side; of several outputs some have to gather their operand.
 
 The results joined one behind the other have the output g * m + j in the place j * C + g. An operator that
 computes each channel alone, and all alike, computes with that order what it had, in that order. A depthwise
@@ -31,9 +31,9 @@ from ..ir.attrs import Channels
 from ..ir.edit import GraphBuilder, consumers
 from .channel_bounds import split_of
 
-# Kernels for one output compute four or eight channels at once, of fewer than eight with MVE from a copy of
-# the image: of two, those of Armv6-M would take longer than one for several outputs, and of four the arena
-# might have to grow. Where the order costs a copy, so many taps save more.
+# Kernels for one output compute four or eight channels at once. For fewer, kernels for several outputs that
+# copy the image take less with MVE, and mostly with DSP; without either, windows of two or three channels
+# would be gathered too often. Where the order costs a copy, so many taps save more.
 _CHANNELS, _TAPS = 8, 4
 
 

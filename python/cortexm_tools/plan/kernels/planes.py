@@ -67,9 +67,13 @@ def scratch_mve(facts: Facts) -> int:
     return _scratch(facts, 8, 1, 1, 24)
 
 
-def _block_sizes(channels: int) -> list[int]:
-    """The channels of each block: sixteens, and then powers of two."""
-    return [16] * (channels // 16) + [size for size in (8, 4, 2, 1) if channels & size]
+def _block_sizes(facts: Facts) -> list[int]:
+    """The outputs of each block: sixteens, or eights where an input channel has several, and then powers of
+    two."""
+    channels = facts["out_c"]
+    most = 16 if facts["in_c"] == channels else 8
+    left = [size for size in (8, 4, 2, 1) if channels % most & size]
+    return [most] * (channels // most) + left
 
 
 def scratch_blocks(facts: Facts) -> int:
@@ -77,7 +81,7 @@ def scratch_blocks(facts: Facts) -> int:
     channels in a ring: `divide` in depthwise_conv2d_mve.inc."""
     pairs = (facts["kernel_h"] * facts["kernel_w"] + 1) // 2
     rows = 0
-    for size in set(_block_sizes(facts["in_c"])):
+    for size in set(_block_sizes(facts)):
         outputs = -(-facts["out_w"] * size // _LANES) * _LANES // size
         columns = (
             (outputs - 1) * facts["stride_w"] + (facts["kernel_w"] - 1) * facts["dilation_w"] + 1
@@ -110,7 +114,7 @@ def pay(isa: Isa, facts: Facts) -> bool:
 
 
 def instructions(isa: Isa, facts: Facts) -> float:
-    """Of a layer of one input channel that is computed so; on DSP of int8 codes."""
+    """Of a layer of one input channel that is computed so, or of several outputs each; on DSP of int8."""
     if isa is Isa.MVE:
         return rows_mve(facts)
     groups, steps = -(-facts["out_w"] // 4), -(-facts["kernel_w"] // 2)
@@ -149,10 +153,12 @@ def rows_mve(facts: Facts) -> float:
 def pay_dsp(facts: Facts) -> bool:
     """Whether one channel at a time is best on DSP: mostly windows of many taps, and few channels."""
     taps, columns = facts["kernel_h"] * facts["kernel_w"], facts["out_w"]
-    mine = _mine_dsp(facts)
     in_c, out_c = facts["in_c"], facts["out_c"]
+    mine = instructions(Isa.DSP, facts) if 1 < in_c < out_c else _mine_dsp(facts)
     if in_c == 1:
         pixel = taps * (15 + 2 * out_c) + 50 * out_c
+    elif in_c < out_c:
+        pixel = _pixel_of_several(facts)
     else:
         pixel = in_c // 4 * 4 * (5.7 * taps + 40) + in_c % 4 * (12.3 * taps + 25)
     others = pixel * facts["out_h"] * columns
@@ -166,6 +172,18 @@ def pay_mve(facts: Facts) -> bool:
     return _fits(facts, scratch_mve(facts)) and mine < _SHARE_MVE * others
 
 
+def _pixel_of_several(facts: Facts) -> float:
+    """Instructions of the kernel in portable C for a pixel, where input channels have several outputs: those
+    inside of the image share the table of their taps."""
+    taps, inside = facts["kernel_h"] * facts["kernel_w"], 1.0
+    for along, first in (("h", "in_y0"), ("w", "in_x0")):
+        count, stride = facts[f"out_{along}"], facts[f"stride_{along}"]
+        reach = (facts[f"kernel_{along}"] - 1) * facts[f"dilation_{along}"]
+        end = (facts[f"in_{along}"] - 1 - reach - facts[first]) // stride + 1
+        inside *= max(0, min(end, count) - max(0, -(facts[first] // stride))) / count
+    return float(70 + (1 - inside) * (24 + 26 * taps) + facts["out_c"] * (35 + 4.6 * taps))
+
+
 def _pixel_mve(facts: Facts) -> float:
     """Instructions of other kernels for a pixel, with MVE."""
     taps = facts["kernel_h"] * facts["kernel_w"]
@@ -174,6 +192,8 @@ def _pixel_mve(facts: Facts) -> float:
         # Windows of one row need not be gathered.
         tap = 12.0 if facts["dilation_w"] > 1 else 1.0 if facts["kernel_h"] == 1 else 3.2
         pixel = 90 + 12 * out_c + tap * taps
+    elif in_c < out_c:
+        pixel = _pixel_of_several(facts)
     elif in_c >= 8:
         chunks = -(-in_c // 8) * (14 * taps + 45) + (4 * taps + 15 if in_c % 8 else 0)
         pixel = (chunks + 5 * taps + 70) / 2
@@ -203,7 +223,7 @@ def _blocks(facts: Facts) -> float:
         return math.inf
     filled = min(facts["stride_h"], _reach(facts)) * facts["out_h"] + _reach(facts)
     total = 0.0
-    for size in _block_sizes(facts["in_c"]):
+    for size in _block_sizes(facts):
         chunks = -(-columns * size // _LANES)
         row = 45 + height * (14 + 4 * -(-width // 4)) + chunks * (75 + 19 * -(-taps // 2))
         fill = 20 + 35 * stride + facts["in_w"] * (4 if size == _LANES else size / 2)

@@ -160,6 +160,8 @@ def _within(graph: Graph, call: Call, arg: TensorArg, target: TensorArg) -> Dist
             return None
         # Operand and result have one type.
         size, planes = graph.tensors[target.index].dtype.size, order == "planes"
+        if planes and fields["in_c"] != _made(fields):
+            return None  # the outputs of a channel lie where others have their inputs
         rows = _order(call.kernel.order)[2]
         found = _image_distance(call.fields, 1 if planes else ahead, planes, rows)
         return Distance(found.nbytes * size, found.modulus * size if planes else 1)

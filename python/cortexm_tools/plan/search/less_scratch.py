@@ -6,8 +6,9 @@ needs more than the limit give up the variant that they have, as long as there i
 limit is met. Operators below the limit keep their kernels.
 
 Without leave to use more, a kernel that copies an image or makes rows in scratch for speed alone is given up
-where the arena grows by it, and conv2d_gathered, conv2d_folded and conv2d_direct where too few are left to be
-worth their code. Neighbouring pixels are computed apart then where a byte of scratch saves little by them.
+where the arena grows by it (of depthwise convolutions, where a channel has several outputs), and
+conv2d_gathered, conv2d_folded and conv2d_direct where too few are left to be worth their code. Neighbouring
+pixels are computed apart then where a byte of scratch saves little by them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,12 @@ Choice = tuple[Candidates, tuple[Chain, ...]]
 _POOLING = "cortexm_avg_pool2d_rows_s8_mve", "cortexm_max_pool2d_rows_s8_mve"
 _REWRITES = frozenset({NEIGHBOURS, ROW_PHASES, SQUARES})
 _WITH_ROWS = _REWRITES.union(_POOLING)
+# What computes depthwise convolutions from a copy of the image. Of one output a channel others have scratch,
+# too.
+_SEVERAL = frozenset(
+    f"cortexm_depthwise_conv2d_{name}"
+    for name in ("blocks_s8_mve", "planes_s8_dsp", "planes_s16_dsp", "planes_s16_mve")
+)
 _PER_BYTE = 8  # instructions that neighbours computed as one must save for one of scratch
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
 
@@ -68,6 +75,7 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice], ram_limit: in
     copies = copying(choice[0].whole)
     some = copies | {pair for pair in _with_scratch(*choice, 0) if pair[1] in _WITH_ROWS}
     some -= _worth_room(choice[0].whole)
+    some |= _of_several(choice[0].whole)
     if not some:
         return choice
     least = choose(some, ram_limit)
@@ -82,6 +90,17 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice], ram_limit: in
     if not all(is_worth_its_code(whole, symbol) for symbol in gathered.SYMBOLS):
         choice = choose(spare | copies, ram_limit)
     return choice if _is_within(choice, size) else least
+
+
+def _of_several(whole: WholeCalls) -> Spare:
+    """What copies the image for several outputs a channel, and what would do instead."""
+    return frozenset(
+        (op.outputs[0], symbol)
+        for op in whole.graph.ops
+        for call in whole.lowered(op).calls
+        if call.kernel.symbol in _SEVERAL and call.int_fields["in_c"] < call.int_fields["out_c"]
+        for symbol in _SEVERAL
+    )
 
 
 def _worth_room(whole: WholeCalls) -> Spare:
