@@ -52,6 +52,7 @@ CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_relu_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_planes_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_blocks_s8_ref);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_several_s8_ref);
 CORTEXM_CONV_S8(cortexm_transpose_conv2d_s8_ref);
 CORTEXM_CONV_S16(cortexm_conv2d_s16_ref, int32_t);
 CORTEXM_CONV_S16(cortexm_conv2d_wide_s16_ref, int64_t);

@@ -53,6 +53,7 @@ typedef enum {
     DEPTHWISE_LEFT,
     DEPTHWISE_PLANES,
     DEPTHWISE_BLOCKS,
+    DEPTHWISE_SEVERAL,
     DEPTHWISE8,
     DEPTHWISE16,
     DEPTHWISE16_RELU,
@@ -113,6 +114,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise_window_rows_s8w4_case(variant, ref)                                              \
     conv_w4_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define depthwise_blocks_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_BLOCKS)
+#define depthwise_several_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_SEVERAL)
 #define depthwise_left_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_LEFT)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
 #define conv_plain_s8_case(variant, ref) conv_case(variant, ref, CONV_PLAIN)

@@ -251,6 +251,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int is_from_16 = any_kind == CONV_FEW_FROM_16 || any_kind == DEPTHWISE16_RELU_FROM_16;
     const conv_kind_t kind = any_kind == DEPTHWISE16_RELU || any_kind == DEPTHWISE16_RELU_FROM_16 ? DEPTHWISE16
                              : any_kind == DEPTHWISE_LEFT                                         ? DEPTHWISE_WINDOW_ROWS
+                             : any_kind == DEPTHWISE_SEVERAL                                      ? DEPTHWISE_BLOCKS
                              : any_kind == CONV_FOLDED                                            ? CONV_GATHERED
                              : any_kind == CONV_PLAIN                                             ? CONV_GEMM4
                              : any_kind == CONV_FEW_FROM_16                                       ? CONV_FEW
@@ -270,8 +271,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
-    const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
-    const int32_t multiple = has_multiple ? between(1, one_in(8) ? 20 : 4) : 1;
+    const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || any_kind == DEPTHWISE_SEVERAL;
+    const int32_t multiple = has_multiple ? between(any_kind == DEPTHWISE_SEVERAL ? 2 : 1, one_in(8) ? 20 : 4) : 1;
     int32_t in_size;
     int32_t weight_size;
     int32_t *multipliers;

@@ -49,7 +49,7 @@ def taken(plan: Plan) -> list[str]:
 @pytest.mark.parametrize(
     ("cpu", "of", "op"),
     [
-        ("cortex-m55", DType.S8, "depthwise_conv2d_blocks"),
+        ("cortex-m55", DType.S8, "depthwise_conv2d_several"),
         ("cortex-m55", DType.S16, "depthwise_conv2d_planes"),
         ("cortex-m4", DType.S8, "depthwise_conv2d_planes"),
         ("cortex-m4", DType.S16, "depthwise_conv2d_planes"),

@@ -470,6 +470,7 @@
 #undef MAX_SHIFT
 #undef MAX_SIZE
 #undef MORE_STARTS
+#undef MOST_BITS
 #undef MOST_OF_ONE
 #undef MOST_OUTSIDE
 #undef MOST_PIXELS
@@ -480,6 +481,7 @@
 #undef MOVE_BLOCKS
 #undef MOVE_IN_ASSEMBLY_scalar
 #undef MOVE_IN_ASSEMBLY_v7m
+#undef MULTIPLE
 #undef MULTIPLIER
 #undef MULTIPLIER_LOG2
 #undef MULTIPLY

@@ -31,11 +31,10 @@ Choice = tuple[Candidates, tuple[Chain, ...]]
 _POOLING = "cortexm_avg_pool2d_rows_s8_mve", "cortexm_max_pool2d_rows_s8_mve"
 _REWRITES = frozenset({NEIGHBOURS, ROW_PHASES, SQUARES})
 _WITH_ROWS = _REWRITES.union(_POOLING)
-# What computes depthwise convolutions from a copy of the image. Of one output a channel others have scratch,
-# too.
+# What computes depthwise convolutions of several outputs a channel from a copy of the image.
 _SEVERAL = frozenset(
     f"cortexm_depthwise_conv2d_{name}"
-    for name in ("blocks_s8_mve", "planes_s8_dsp", "planes_s16_dsp", "planes_s16_mve")
+    for name in ("several_s8_mve", "planes_s8_dsp", "planes_s16_dsp", "planes_s16_mve")
 )
 _PER_BYTE = 8  # instructions that neighbours computed as one must save for one of scratch
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands

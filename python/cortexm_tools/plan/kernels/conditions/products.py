@@ -44,6 +44,11 @@ def _one_to_one(facts: Facts) -> bool:
     return bool(facts["in_c"] == facts["out_c"])
 
 
+def _several(facts: Facts) -> bool:
+    """Depthwise: several output channels for each input channel."""
+    return bool(facts["in_c"] < facts["out_c"])
+
+
 def _narrow_sums(facts: Facts) -> bool:
     """No accumulator reaches 2^30, whatever the input is."""
     return bool(facts["largest_sum"] < 1 << 30)
@@ -262,6 +267,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "narrow_multipliers": _narrow_multipliers,
     "shifts_right_2": _shifts_right_2,
     "one_to_one": _one_to_one,
+    "several": _several,
     "centered_weights": _centered_weights,
     "narrow_sums": _narrow_sums,
     "narrow_products": _narrow_products,
