@@ -292,6 +292,8 @@ class _Replay:
                         at = source.offset + place + low
                         self.check(source.index, read, at, high - low, begin + low)
 
+        multiple = out_c // in_c if planes else 1  # outputs of an input channel
+
         reads_first = planes and (
             kernel_h + (f["out_h"] - 1) * over.stride[0] <= band or (band > 0 and is_turned(f))
         )
@@ -306,7 +308,8 @@ class _Replay:
                     at = target.offset + q * pixel + low
                     self.write(target.index, made, at, high - low, done + q * out_c + low)
                 if q >= ahead - 1 and q - ahead + 1 < pixels and not reads_first:
-                    window(q - ahead + 1, low, high if planes else in_c)
+                    first = low // (multiple * together) * together if planes else low
+                    window(q - ahead + 1, first, first + high - low if planes else in_c)
         self.done[made] += math.prod((count, width, out_c))
 
     def elements(self, args: list[TensorArg], op: Op, count: int, ahead: int) -> None:

@@ -127,6 +127,8 @@ def random_few(seed: int) -> Graph:
         assert weight.data is not None
         net.tensors[net.ops[-1].inputs[1]] = replace(weight, data=weight.data.clip(-127))
         found += [net.conv(x, 16, (3, 3), groups=8), large]
+        # And one of each channel alone with several outputs, with room for such a copy, too.
+        found.append(net.conv(net.input((1, 3, 6, 7)), 9, (3, 3), depthwise=True))
         # And large windows of one channel.
         return net.finish(*found, net.pool(net.input((1, 1, 16, 16)), (8, 8), largest=False))
     groups = int(pick(2, 6))
