@@ -161,6 +161,12 @@ class Target:
         return cls(core, Isa(isa.lower()))
 
     @property
+    def kernels(self) -> Isa:
+        """The instruction set of most kernels: the extension, or else the architecture below."""
+        base = CORES[self.core].base
+        return base if self.isa is Isa.SCALAR and base is not None else self.isa
+
+    @property
     def runs(self) -> tuple[Isa, ...]:
         """The instruction sets of the kernels that it executes, best first."""
         base = CORES[self.core].base

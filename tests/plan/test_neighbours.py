@@ -201,11 +201,23 @@ def test_not_where_it_costs_more() -> None:
     assert join_neighbours(m55, few, fields_of(17, 1), wide=False) is None  # no whole pixels
     deep = np.ones((1, 1, 1, 2048), np.int8)
     assert join_neighbours(m55, deep, fields_of(16, 1), wide=False) is None  # too many zeros
-    assert join_neighbours(Target.parse("cortex-m3"), few, fields_of(16, 1), wide=False) is None
+    m3 = Target.parse("cortex-m3")
+    assert join_neighbours(m3, few, fields_of(16, 1), wide=False) is not None
+    assert join_neighbours(m3, few, fields_of(16, 1), wide=True) is None
+    assert join_neighbours(Target.parse("any"), few, fields_of(16, 1), wide=False) is None
 
 
-@pytest.mark.parametrize("of", [DType.S8, DType.S16])
-@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m33", "cortex-m4"])
+@pytest.mark.parametrize(
+    ("cpu", "of"),
+    [
+        *(
+            (cpu, of)
+            for cpu in ("cortex-m55", "cortex-m33", "cortex-m4")
+            for of in (DType.S8, DType.S16)
+        ),
+        *((cpu, DType.S8) for cpu in ("cortex-m3", "cortex-m0")),
+    ],
+)
 def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
     graph, target = graph_of(of), Target.parse(cpu)
     plan = make_plan(graph, target)

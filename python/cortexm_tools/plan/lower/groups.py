@@ -14,7 +14,7 @@ import numpy as np
 
 from ...ir import Array
 from ...target import Isa, Target
-from ..kernels import gemm
+from ..kernels import gemm, triples
 
 # Of int8 codes on DSP: instructions of a group at a pixel beside its products, and of a product; and of all
 # groups as one. Measured with `python -m benchmarks.sweep --kinds conv`.
@@ -38,14 +38,17 @@ def groups_to_join(
         fields: of the parameter block.
         most: bytes of weights that may be added.
     """
-    if target.isa not in (Isa.MVE, Isa.DSP):
+    isa = target.kernels
+    if isa not in (Isa.MVE, Isa.DSP, *triples.ISAS):
         return 1
     groups = fields["groups"]
     depth = weight[0].size
 
     def cost(joined: int) -> float:
         facts = {**fields, "groups": groups // joined}
-        if target.isa is Isa.MVE:
+        if isa in triples.ISAS:
+            found = triples.instructions(isa, facts)
+        elif isa is Isa.MVE:
             found = gemm.instructions(facts, wide=False)
         else:
             found = in_groups(facts)

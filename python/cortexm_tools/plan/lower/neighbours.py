@@ -28,7 +28,7 @@ from ...ir import Array
 from ...ir.fixed_point import I64
 from ...ir.geometry import Window
 from ...target import Isa, Target
-from ..kernels import gathered, gemm, planes
+from ..kernels import gathered, gemm, planes, triples
 from .groups import in_groups
 
 NEIGHBOURS = "neighbours"
@@ -75,7 +75,7 @@ _MOST_OF_PIXEL = 12  # the same where windows are pixels, which need not be gath
 _MOST_BYTES = 1024  # of weights that may be added
 _PER_CHANNEL = 9  # bytes of constants for its bias, multiplier and shift
 # Of the instructions at most, so that estimates that are wrong do no harm.
-_SHARE = {Isa.MVE: 0.93, Isa.DSP: 0.91}
+_SHARE = {Isa.MVE: 0.93, Isa.DSP: 0.91, Isa.V7M: 0.87, Isa.V6M: 0.87}
 _SHARE_COLUMNS = 0.9  # the same of windows one column wide
 _SHARE_DENSE = 0.8  # and of depthwise ones, of which another kernel is estimated
 _PER_BYTE = 1  # instructions that an added byte must save
@@ -112,20 +112,21 @@ def join_neighbours(
     """
     is_gathered = weight[0].size > weight.shape[3]
     most = _MOST_OUTPUTS if is_gathered else _MOST_OF_PIXEL
-    if target.isa not in _SHARE or weight.shape[0] > most:
+    isa = target.kernels
+    if isa not in _SHARE or weight.shape[0] > most or (wide and isa in triples.ISAS):
         return None
     is_dilated = fields["dilation_w"] > 1 and fields["kernel_w"] > 1
-    alone = instructions(target.isa, weight, fields, wide)
+    alone = instructions(isa, weight, fields, wide)
     ways = list(_ways(weight, fields, 1 if is_dilated else 2))
     if rows:
         ways += _whole_row(weight, fields)
     best, found = alone, None
     for joined in ways:
-        each = instructions(target.isa, joined.weight, {**fields, **joined.fields}, wide)
+        each = instructions(isa, joined.weight, {**fields, **joined.fields}, wide)
         added = joined.weight.size - weight.size
         tables = _PER_CHANNEL * (len(joined.weight) - len(weight))
         cost = each + _PER_BYTE * (added + tables)
-        if each < _SHARE[target.isa] * alone and added <= _MOST_BYTES and cost < best:
+        if each < _SHARE[isa] * alone and added <= _MOST_BYTES and cost < best:
             best, found = cost, joined
     if found is not None and rows and target.isa is Isa.DSP:
         found = replace(found, fields=found.fields | _in_one_row({**fields, **found.fields}))
@@ -181,6 +182,13 @@ def instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool)
     """Of one image, by conv2d."""
     outputs, _, _, in_c = weight.shape
     facts = {**fields, "groups": 1, "in_c": in_c, "out_c": outputs}
+    return instructions_of(isa, facts, wide)
+
+
+def instructions_of(isa: Isa, facts: Mapping[str, int], wide: bool) -> float:
+    """Of one image, by conv2d for this instruction set."""
+    if isa in triples.ISAS:
+        return triples.instructions(isa, facts)
     return instructions_mve(facts, wide) if isa is Isa.MVE else instructions_dsp(facts, wide)
 
 
@@ -202,17 +210,9 @@ def instructions_dsp(facts: Mapping[str, int], wide: bool) -> float:
     if (kernel_h, kernel_w) != (1, 1) or min(facts["in_y0"], facts["in_x0"]) < 0:
         total += costs.copied * depth
     if not wide:
-        total += _OUTSIDE * kernel_h * (1 - _inside(facts, "h") * _inside(facts, "w"))
+        total += _OUTSIDE * kernel_h * (1 - triples.inside(facts, "h") * triples.inside(facts, "w"))
     clamp = 0.0 if wide else planes.clamp_dsp(facts)
     return float(facts["out_h"] * facts["out_w"] * total + clamp)
-
-
-def _inside(facts: Mapping[str, int], along: str) -> float:
-    """The share of windows that are inside of the image along an axis."""
-    stride, first = facts[f"stride_{along}"], facts["in_y0" if along == "h" else "in_x0"]
-    reach = (facts[f"kernel_{along}"] - 1) * facts[f"dilation_{along}"] + 1
-    places = range(first, first + facts[f"out_{along}"] * stride, stride)
-    return sum(0 <= at <= facts[f"in_{along}"] - reach for at in places) / len(places)
 
 
 def instructions_mve(facts: Mapping[str, int], wide: bool) -> float:

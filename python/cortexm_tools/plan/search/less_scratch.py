@@ -16,9 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir import Op
-from ...target import Isa
 from ..kernels import gathered, planes
-from ..lower.neighbours import NEIGHBOURS, SQUARES, instructions_dsp, instructions_mve
+from ..lower.neighbours import NEIGHBOURS, SQUARES, instructions_of
 from ..lower.transposed import ROW_PHASES
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
@@ -125,8 +124,9 @@ def _instructions(call: Call) -> float:
         return call.turns * gathered.instructions(symbol, fields)
     if call.kernel.serves == "depthwise_conv2d":  # of which one of all channels is the other way
         return call.turns * planes.rows_mve(fields)
-    of = instructions_mve if call.kernel.isa is Isa.MVE else instructions_dsp
-    return call.turns * of(fields, call.kernel.types.startswith("s16"))
+    return call.turns * instructions_of(
+        call.kernel.isa, fields, call.kernel.types.startswith("s16")
+    )
 
 
 def _scratch(call: Call) -> int:
