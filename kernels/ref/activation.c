@@ -130,13 +130,16 @@ void cortexm_softmax_s8_ref(const cortexm_softmax_s8_t *p, const int8_t *in, int
 /* The product of the factors of a difference, and its correction. */
 static int64_t multiplied(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
 {
-    const int n = 255 + diff;
-    const int8_t *const corrections = (const int8_t *)(table + 45);
-    const uint64_t product = (uint64_t)(uint32_t)table[n / 32] * (uint32_t)table[8 + n % 32];
+    const int block = -table[1];
+    const int blocks = (255 + block) / block;
+    const int place = (block * blocks - 1 + diff); /* as many at the end of all blocks */
+    const int8_t *const corrections = (const int8_t *)(table + 8 + block + blocks);
+    const uint32_t across = (uint32_t)table[8 + block + place / block];
+    const uint64_t product = (uint64_t)across * (uint32_t)table[8 + place % block];
+    const int64_t n = (int64_t)diff - 1 - table[3];
 
     (void)p;
-    return 2 * ((int64_t)(product / (uint64_t)ref_power_of_two(32)) +
-                corrections[n > table[40] ? n - table[40] : 0]);
+    return 2 * ((int64_t)(product / (uint64_t)ref_power_of_two(32)) + corrections[n > 0 ? n : 0]);
 }
 
 #define BY_FACTORS(op)                                                                             \

@@ -173,9 +173,13 @@ int softmax_seven_s8_case(softmax_table_fn variant, softmax_table_fn ref)
 static int softmax_by_factors(softmax_factors_fn variant, softmax_factors_fn ref, cortexm_softmax_s8_t p)
 {
     static const int32_t constants[] = {-1010580540, 505290270, 1 << 30, 525315};
-    const int32_t limit = one_in(3) ? 255 : between(0, 255);
-    uint32_t factors[45 + 64];
-    int8_t *const corrections = (int8_t *)(factors + 45);
+    const int32_t limit = one_in(3) ? 255 : between(-1, 255); /* in numbers from 0 to 255 */
+    const int32_t block = one_in(3) ? 32 : between(8, 128);
+    const int32_t blocks = (255 + block) / block;
+    const int32_t start[] = {INT32_MAX / block, -block, 4 * (block + blocks), limit - 256};
+    uint32_t factors[8 + 136 + 65];
+    uint32_t *const across = factors + 8 + block;
+    int8_t *const corrections = (int8_t *)(across + blocks);
     const int32_t count = p.outer * p.inner * p.size;
     const int is_near = one_in(2);
     const int spread = between(0, 4);
@@ -183,19 +187,20 @@ static int softmax_by_factors(softmax_factors_fn variant, softmax_factors_fn ref
     outputs_t o = outputs(count);
     int equal;
 
-    for (int i = 7; i >= 0; --i) {
-        factors[i] = i == 7 ? UINT32_MAX : (uint32_t)between(0, INT32_MAX) >> between(0, 12);
+    for (int32_t i = 0; i < blocks; ++i) {
+        across[i] = i == blocks - 1 ? UINT32_MAX : (uint32_t)between(0, INT32_MAX) >> between(0, 12);
     }
-    factors[39] = UINT32_C(1) << 31;
-    for (int i = 38; i >= 8; --i) {
-        factors[i] = (uint32_t)between(1 << 27, INT32_MAX) >> (one_in(4) ? 0 : between(0, 3));
+    for (int32_t i = 0; i < block; ++i) {
+        factors[8 + i] = i == block - 1
+                             ? UINT32_C(1) << 31
+                             : (uint32_t)between(1 << 27, INT32_MAX) >> (one_in(4) ? 0 : between(0, 3));
     }
-    factors[40] = (uint32_t)limit;
-    memcpy(factors + 41, constants, sizeof constants);
+    memcpy(factors, start, sizeof start);
+    memcpy(factors + 4, constants, sizeof constants);
     corrections[0] = 0;
     for (int32_t i = 1; i <= 255 - limit; ++i) {
         /* The largest exponential and 0 have none. */
-        corrections[i] = (int8_t)(i + limit >= 224 ? 0 : between(0, 127));
+        corrections[i] = (int8_t)(i + limit >= 256 - block ? 0 : between(0, 127));
     }
     for (int32_t i = 0; i < count && is_near; ++i) {
         in[i] = (int8_t)between(-(1 << spread), 1 << spread);

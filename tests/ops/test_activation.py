@@ -52,7 +52,14 @@ def softmax_of(shape: tuple[int, ...], dim: int, attrs: ops.Softmax) -> Graph:
     return net.finish(net.add(replace(attrs, dim=dim), [net.input(shape)], shape))
 
 
+def of_scale(scale: float) -> ops.Softmax:
+    """As quantizers have it."""
+    mantissa, shift = math.frexp(scale * 2**26)
+    return ops.Softmax(1, Rescale(round(mantissa * 2**31), shift), -(31 * 2**26 >> shift))
+
+
 SOFTMAX = ops.Softmax(0, Rescale(1717986918, 22), -248)
+SLOW = of_scale(0.005)  # without factors
 
 
 @pytest.mark.parametrize(("scale", "shift", "diff_min"), [(1 << 30, 20, -255), (1717986918, 22, -248),
@@ -95,7 +102,8 @@ def test_which_softmax_has_a_table_of_exponentials(cpu: str) -> None:
         outs = []
         for number, size in enumerate(sizes):
             shape = (size, columns)
-            attrs = replace(SOFTMAX, dim=0, diff_min=-100 if number == 2 else -248)
+            attrs = SLOW if cpu == "cortex-m55" else SOFTMAX
+            attrs = replace(attrs, dim=0, diff_min=-200 if number == 2 else -248)
             outs.append(net.add(attrs, [net.input(shape)], shape))
         plan = make_plan(net.finish(*outs), Target.parse(cpu), optimize=optimize)
         return [call.kernel.op for step in plan.steps for call in step.calls]
@@ -178,7 +186,8 @@ def test_which_softmax_has_no_kernel_of_few_elements(cpu: str) -> None:
     """Long ones, and those whose differences of codes may have no exponent."""
     few = "mve" if cpu == "cortex-m55" else "dsp"
     small = replace(SOFTMAX, rescale=Rescale(1 << 30, 0))
-    for attrs, size, isa in ((SOFTMAX, 64, few), (SOFTMAX, 65, "scalar"), (small, 4, "scalar")):
+    medium = SLOW if cpu == "cortex-m55" else SOFTMAX
+    for attrs, size, isa in ((medium, 64, few), (SOFTMAX, 65, "scalar"), (small, 4, "scalar")):
         graph = softmax_of((1, size), 1, attrs)
         plan = make_plan(graph, Target.parse(cpu), optimize=Optimize.SIZE)
         (call,) = (call for step in plan.steps for call in step.calls)
@@ -212,34 +221,39 @@ def test_check_finds_a_wrong_table_of_two() -> None:
             check_plan(replace(plan, constants=(replace(table, data=data),)))
 
 
-def of_scale(scale: float) -> ops.Softmax:
-    """As quantizers have it."""
-    mantissa, shift = math.frexp(scale * 2**26)
-    return ops.Softmax(1, Rescale(round(mantissa * 2**31), shift), -(31 * 2**26 >> shift))
-
-
 @pytest.mark.parametrize(
-    "scale", [0.0345, 0.04, 0.05, 0.0625, 0.07, 0.1, 0.125, 0.1985, 0.33, 1.0, 3.0]
+    ("scale", "most"),
+    [(0.009, 760), (0.0125, 620), (0.02, 512), (0.03, 420), (0.0345, 400), (0.05, 284)]
+    + [(scale, 256) for scale in (0.07, 0.1, 0.125, 0.1985, 0.33, 1.0, 3.0)],
 )
-def test_factors_of_exponentials(scale: float) -> None:
+def test_factors_of_exponentials(scale: float, most: int) -> None:
     """Their products are the exponentials, or others without a share that add as much to a sum."""
     attrs = of_scale(scale)
     factors = softmax_factors(attrs.rescale, attrs.diff_min)
-    assert factors is not None and factors.nbytes <= 400
+    assert factors is not None and factors.nbytes <= most
     exact = softmax_table(attrs.rescale, attrs.diff_min)
-    words, corrections = factors.view(np.uint32).tolist(), factors[45:].view(np.int8)
-    for number, e in enumerate(exact.tolist()):
-        product = words[number // 32] * words[8 + number % 32] >> 32
-        got = product + int(corrections[max(number - words[40], 0)])
+    words, block, limit = factors.view(np.uint32).tolist(), -int(factors[1]), int(factors[3])
+    first, start = 8 + block, int(factors[2]) // 4 + 8
+    corrections = factors[start:].view(np.int8)
+    for number, e in enumerate(exact.tolist(), start=-256):
+        product = words[start + number // block] * words[8 + number % block] >> 32
+        got = product + int(corrections[max(number - limit, 0)])
         is_small = max(e, got) < 2**22 and (e + 2048) >> 12 == (got + 2048) >> 12
         assert got == e or is_small
+        assert first <= start + number // block < start
+        assert number // block == number * words[0] >> 31  # as the kernels divide
 
 
 def test_what_has_no_factors() -> None:
-    """Exponentials that fall so slowly that corrections are more than bytes, and a border among those that
-    count."""
-    for attrs in (of_scale(0.03), replace(of_scale(0.1), diff_min=-60), SOFTMAX):
-        assert softmax_factors(attrs.rescale, attrs.diff_min) is None
+    """Exponentials that fall so slowly that corrections are more than bytes."""
+    assert softmax_factors(SLOW.rescale, SLOW.diff_min) is None
+
+
+def test_a_border_has_factors() -> None:
+    """Those of blocks that end there, as those below have the factor 0."""
+    attrs = replace(of_scale(0.1), diff_min=-60)
+    factors = softmax_factors(attrs.rescale, attrs.diff_min)
+    assert factors is not None and factors[1] == -61
 
 
 def test_which_softmax_has_factors() -> None:
@@ -250,9 +264,14 @@ def test_which_softmax_has_factors() -> None:
     for shape, kernel in shapes.items():
         (step,) = make_plan(softmax_of(shape, 1, of_scale(0.1)), Target.parse("cortex-m55")).steps
         assert step.calls[0].kernel.op == kernel
-    for attrs in (of_scale(0.03), SOFTMAX):
-        (step,) = make_plan(softmax_of((1, 10), 1, attrs), Target.parse("cortex-m55")).steps
-        assert step.calls[0].kernel.op == "softmax"
+    for attrs, kernel in ((of_scale(0.02), rows), (of_scale(0.01), rows), (SLOW, "softmax")):
+        plan = make_plan(softmax_of((1, 10), 1, attrs), Target.parse("cortex-m55"))
+        assert plan.steps[0].calls[0].kernel.op == kernel
+    # Too many bytes for so few elements, but with OPTIMIZE speed.
+    few = softmax_of((1, 4), 1, of_scale(0.01))
+    for goal, kernel in ((Optimize.BALANCED, "softmax"), (Optimize.SPEED, rows)):
+        plan = make_plan(few, Target.parse("cortex-m55"), optimize=goal)
+        assert plan.steps[0].calls[0].kernel.op == kernel
 
 
 def test_factors_give_the_same_bytes(tmp_path: Path) -> None:
@@ -269,7 +288,7 @@ def test_factors_give_the_same_bytes(tmp_path: Path) -> None:
         (2, 3, 4),
         (2, 16, 1),
     )
-    for number, (shape, scale) in enumerate(product(shapes, (0.0345, 0.05, 0.1, 0.1985, 2.0))):
+    for number, (shape, scale) in enumerate(product(shapes, (0.01, 0.02, 0.05, 0.1, 0.1985, 2.0))):
         net = Net()
         graph = net.finish(net.add(of_scale(scale), [net.input(shape)], shape))
         alone = random.integers(-128, -100, shape).astype(np.int8)
@@ -288,7 +307,8 @@ def test_check_finds_wrong_factors() -> None:
     plan = make_plan(softmax_of((1, 10), 1, of_scale(0.1)), Target.parse("cortex-m55"))
     (table,) = plan.constants
     check_plan(plan)
-    for place in (8, 39, 40, 41, -1):
+    block = -int(table.data.reshape(-1)[1])
+    for place in (0, 1, 2, 3, 4, 8, 7 + block, -1):
         data = table.data.copy()
         data.reshape(-1)[place] ^= 1
         with pytest.raises(CortexMError, match="other codes"):

@@ -135,10 +135,11 @@ extern "C" {
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *table,          \
               int8_t *out)
 
-/* Exponentials as products: with n = 255 - d for a code that lies d below the largest, and j that from the limit on,
- *   e = (factors[n / 32] * factors[8 + n % 32] >> 32) + correction[j],   j = max(n - limit, 0)
- * where factors are unsigned, limit is factors[40], the next four words are what the kernel computes reciprocals with
- * (softmax_factors in ir/fixed_point.py), and behind them are the corrections, signed bytes. */
+/* Exponentials as products, in blocks of b differences of codes: with n = -1 - d for a code that lies d below the largest,
+ *   e = (across[floor(n / b)] * within[n mod b] >> 32) + correction[max(n - limit, 0)]
+ * First stand 2^31 / b, -b, the bytes from the first factor to the first correction, and the limit; then four words that
+ * the kernel computes reciprocals with, the b factors within a block, those across blocks up to the one of -1, and the
+ * corrections, signed bytes (softmax_factors in ir/fixed_point.py). Factors are unsigned. */
 #define CORTEXM_SOFTMAX_FACTORS_S8(name)                                                           \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *factors,        \
               int8_t *out)

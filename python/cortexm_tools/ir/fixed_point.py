@@ -7,6 +7,7 @@ these wrap too.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -145,48 +146,70 @@ def softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32]:
     return np.where(counts, exponential, 0).astype(np.int32)
 
 
-# Of softmax_factors: so many differences have a factor each; -32/17 in Q29, 48/17 less 32/17, and 1 in Q30,
-# with which kernels compute 1 / (1 + x), and the least sum with which the largest element has less than
-# 255.5 / 256 of it.
-_FACTORED = 32
+# Of softmax_factors: -32/17 in Q29, 48/17 less 32/17, and 1 in Q30, with which kernels compute 1 / (1 + x),
+# and the least sum with which the largest element has less than 255.5 / 256 of it; how many words there are
+# before the factors, and how many differences a block may have.
 _FOR_KERNELS = (-1010580540, 505290270, 1 << 30, 525315)
+_START = 4 + len(_FOR_KERNELS)
+_BLOCKS = range(8, 129)
 # Exponentials that have another share of their sum with the largest one than of the least sum.
 _BETWEEN = range(4202512, 4202520)
 
 
+@functools.cache
 def softmax_factors(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32] | None:
     """`softmax_table` as products, laid out as kernels.h has it; None if there are none that serve.
 
-    The exponentials of the last 32 differences are factors that the others share, which one more for every 32
-    differences brings near theirs: up to the error of the polynomial in `exp_on_negative`, which corrections
-    of a byte make good. What is below 2**22 has no share in a result, and needs none as long as it adds as
-    much to a sum.
+    The exponentials of the last block of differences are factors that other blocks share, which one more for
+    each of them brings near theirs: up to the error of the polynomial in `exp_on_negative`, which corrections
+    of a byte make good. That error depends on where in a quarter a difference lies, so that corrections are
+    smaller with some sizes of blocks than with others. What is below 2**22 has no share in a result, and
+    needs none as long as it adds as much to a sum.
     """
     lowest = max(diff_min, lowest_difference(rescale))
-    wanted = softmax_table(rescale, lowest).astype(np.int64).reshape(-1, _FACTORED)
-    within = wanted[-1] + 1
-    across = np.full(len(wanted), 2**32 - 1, np.int64)
-    corrections = np.zeros_like(wanted)
-    for block, each in enumerate(wanted[:-1]):
-        counts = np.append(np.flatnonzero(each >= 2048), _FACTORED - 1)
-        ratios = (each[counts] << 32) // within[counts]
-        factors = np.linspace(ratios.min(), ratios.max(), 65).astype(np.int64)[:, None]
-        near = within * np.minimum(factors, 2**32 - 1) >> 32
-        off = np.where(_serves(near, each), 0, each - near)
-        # Of those whose corrections are bytes the fewest from the first one on, of these the smallest.
-        count = np.where(off.any(axis=1), _FACTORED - np.argmax(off != 0, axis=1), 0)
-        most = np.abs(off).max(axis=1)
-        best = np.lexsort((most, count, most > 127))[0]
-        across[block], corrections[block] = factors[best, 0], off[best]
-    flat = corrections.reshape(-1)
-    if flat.min() < -128 or flat.max() > 127 or flat[0] != 0:
-        return None
-    limit = int(np.argmax(flat != 0)) - 1 if flat.any() else 255
-    tail = np.zeros((255 - limit) // 4 * 4 + 4, np.int8)
-    tail[1 : 256 - limit] = flat[limit + 1 :]
-    constants = np.concatenate([across, within, [limit, *_FOR_KERNELS]]).astype(np.uint32)
-    result = np.concatenate([constants.view(np.int32), tail.view(np.int32)])
-    return result if are_factors(result, rescale, diff_min) else None
+    wanted = softmax_table(rescale, lowest).astype(np.int64)
+    best = None
+    for block in _BLOCKS:
+        count = -(-256 // block)
+        if best is not None and 4 * (_START + block + count) >= best.nbytes:
+            continue
+        across, corrections = _near_factors(wanted, block)
+        if corrections.min() < -128 or corrections.max() > 127:
+            continue
+        limit = int(np.argmax(corrections != 0)) - 1 if corrections.any() else 255
+        tail = np.zeros((255 - limit) // 4 * 4 + 4, np.int8)
+        tail[1 : 256 - limit] = corrections[limit + 1 :]
+        start = [(1 << 31) // block, -block, 4 * (block + count), limit - 256, *_FOR_KERNELS]
+        constants = np.concatenate([start, wanted[-block:] + 1, across]).astype(np.uint32)
+        result = np.concatenate([constants.view(np.int32), tail.view(np.int32)])
+        is_less = best is None or result.nbytes < best.nbytes
+        if is_less and are_factors(result, rescale, diff_min):
+            best = result
+    if best is not None:
+        best.flags.writeable = False
+    return best
+
+
+def _near_factors(wanted: I64, block: int) -> tuple[I64, I64]:
+    """A factor for each block of differences, and what each of the 256 products lacks."""
+    before = -256 % block
+    each = np.append(np.zeros(before, np.int64), wanted).reshape(-1, block)
+    within = wanted[-block:] + 1
+    counts = (each >= 2048) | (np.arange(block) == block - 1)
+    ratios = (each << 32) // within
+    lowest = np.where(counts, ratios, 1 << 62).min(axis=1)
+    highest = np.where(counts, ratios, 0).max(axis=1)
+    # Of those whose corrections are bytes the fewest from the first one on, of these the smallest.
+    factors = np.linspace(lowest, highest, 65).astype(np.int64).clip(0, 2**32 - 1)[:, :-1]
+    near = within * factors[:, :, None] >> 32
+    off = np.where(_serves(near, each[:-1]), 0, each[:-1] - near)
+    off[:, 0, :before] = 0
+    count = np.where(off.any(axis=2), block - np.argmax(off != 0, axis=2), 0)
+    most = np.abs(off).max(axis=2)
+    best = np.lexsort((most, count, most > 127), axis=0)[0]
+    blocks = np.arange(len(each) - 1)
+    across = np.append(factors[best, blocks], 2**32 - 1)
+    return across, np.append(off[best, blocks].reshape(-1), np.zeros(block, np.int64))[before:]
 
 
 def _serves(one: I64, other: I64) -> npt.NDArray[np.bool_]:
@@ -200,18 +223,19 @@ def _serves(one: I64, other: I64) -> npt.NDArray[np.bool_]:
 
 def are_factors(factors: npt.NDArray[np.int32], rescale: Rescale, diff_min: int) -> bool:
     """Whether kernels of `softmax_factors` give with these what `softmax_s8` does."""
-    words = factors.view(np.uint32).astype(np.int64)
-    first = 256 // _FACTORED
-    limit, *constants = factors[first + _FACTORED :][: 1 + len(_FOR_KERNELS)].tolist()
-    corrections = (
-        factors[first + _FACTORED + 1 + len(_FOR_KERNELS) :].view(np.int8).astype(np.int64)
-    )
-    number = np.arange(256)
-    place = np.maximum(number - limit, 0)
-    if constants != list(_FOR_KERNELS) or not 0 <= place.max() < len(corrections):
+    part, less, offset, limit, *constants = factors[:_START].tolist()
+    block, number = -less, np.arange(256)
+    count = -(-256 // max(block, 1))
+    corrections = factors[_START + block + count :].view(np.int8).astype(np.int64)
+    place = np.maximum(number - limit - 256, 0)
+    good = block > 0 and part == (1 << 31) // block and offset == 4 * (block + count)
+    if not good or constants != list(_FOR_KERNELS) or not place.max() < len(corrections):
         return False
-    products = words[number // _FACTORED] * words[first + number % _FACTORED] >> 32
-    got = products + corrections[place]
+    within, across = np.split(
+        factors[_START : _START + block + count].view(np.uint32).astype(np.int64), [block]
+    )
+    at = (number - 256) // block
+    got = (across[count + at] * within[number - 256 - at * block] >> 32) + corrections[place]
     serves = _serves(got, softmax_table(rescale, diff_min).astype(np.int64))
     return bool(serves.all() and got.min() >= 0 and not np.isin(got, _BETWEEN).any())
 

@@ -86,7 +86,7 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     folded = folded_softmax_table(attrs.rescale, attrs.diff_min)
     facts = {
         **_softmax_facts(select, fields, of_table),
-        "has_factors": factors is not None,
+        "factor_bytes": math.inf if factors is None else factors.nbytes,
         "folded_bytes": math.inf if folded is None else folded.nbytes,
     }
     kernel = select.kernel("softmax", "s8", op, facts)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from ..facts import Facts
@@ -162,8 +163,11 @@ def _short_columns(facts: Facts) -> bool:
 
 
 def _has_factors(facts: Facts) -> bool:
-    """A softmax of int8 whose exponentials are products of factors, with corrections of a byte."""
-    return bool(facts["has_factors"])
+    """A softmax of int8 whose exponentials are products of factors, with corrections of a byte. If these are
+    more than some 300 bytes, that is more than the code which computes exponentials: at most two bytes for an
+    instruction, of which they save 15 to 25 for each of the elements that would share them."""
+    elements = facts["elements"]
+    return bool(facts["factor_bytes"] < math.inf and facts["factor_bytes"] - 300 <= 48 * elements)
 
 
 def _factored_rows(facts: Facts) -> bool:
@@ -172,8 +176,8 @@ def _factored_rows(facts: Facts) -> bool:
     exponentials would do, which is 800 bytes larger, a single row takes at most 100 more than with that, and
     of two rows on all together 100 divided by their number."""
     rows, size = facts["outer"], facts["size"]
-    alone = 16 + rows * (37 + 20 * -(-size // 4) + 3 * -(-size // 16))
-    together = 28 + -(-rows // 4) * (40 + 25 * size)
+    alone = 13 + rows * (37 + 20 * -(-size // 4) + 3 * -(-size // 16))
+    together = 26 + -(-rows // 4) * (40 + 25 * size)
     if _from_elements(40)(facts):
         by_table = min(49 + -(-rows // 4) * (41 + 20 * size), rows * (130 + 7 * size // 2))
         together = by_table + (100 // rows if facts["elements"] < ALL_ELEMENTS else 0)
