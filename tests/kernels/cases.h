@@ -469,6 +469,7 @@ int group_norm_f32_case(group_norm_f32_fn variant, group_norm_f32_fn ref);
 int group_norm_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
 int group_norm_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
 int group_norm_channels_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
+int group_norm_channels_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
 int group_norm_rows_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
 int group_norm_fours_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
 int group_norm_eights_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);

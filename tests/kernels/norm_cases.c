@@ -135,6 +135,11 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is
     {                                                                                              \
         return of_##types(variant, ref, one_in(2), ANY);                                           \
     }                                                                                              \
+    int group_norm_channels_##types##_case(group_norm_##types##_fn variant,                        \
+                                           group_norm_##types##_fn ref)                            \
+    {                                                                                              \
+        return of_##types(variant, ref, 0, CHANNELS);                                              \
+    }                                                                                              \
     ROWS_CASE(rows_##types, types, ANY)                                                            \
     ROWS_CASE(fours_##types, types, 4)                                                             \
     ROWS_CASE(eights_##types, types, 8)                                                            \
@@ -148,8 +153,3 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is
 
 GROUP_NORM_CASE(s8, int8_t, random_bytes, 3)
 GROUP_NORM_CASE(s16, int16_t, random_codes_s16, 40)
-
-int group_norm_channels_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref)
-{
-    return of_s8(variant, ref, 0, CHANNELS);
-}

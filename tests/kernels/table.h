@@ -633,6 +633,7 @@
     K(group_norm_rows_s8, mve, group_norm_rows_s8_case)                                            \
     K(group_norm_rows_s16, mve, group_norm_rows_s16_case)                                          \
     K(group_norm_channels_s8, mve, group_norm_channels_s8_case)                                    \
+    K(group_norm_channels_s16, mve, group_norm_channels_s16_case)                                  \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
     K(add_affine_fine_s8, mve, add_affine_alike_s8_case)                                           \

@@ -67,3 +67,22 @@ def test_groups_of_single_channels(groups: list[tuple[int, int, bool]], kernels:
     symbols = [call.kernel.symbol for step in plan.steps for call in step.calls]
     names = {"channels": "group_norm_channels_s8_mve", "group": "group_norm_s8_mve"}
     assert symbols == [f"cortexm_{names[kernel]}" for kernel in kernels]
+
+
+@pytest.mark.parametrize(
+    ("pixels", "kernels"),
+    [
+        ([9], ["channels"]),
+        ([49, 60], ["channels"] * 2),
+        ([56], ["group"]),
+        ([49, 64], ["group"] * 2),
+    ],
+)
+def test_int16_groups_of_single_channels(pixels: list[int], kernels: list[str]) -> None:
+    """Of small images, all together."""
+    net = Net("norms")
+    outs = [norm(8, 1, count, DType.S16, are_beside=True).add(net) for count in pixels]
+    plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
+    symbols = [call.kernel.symbol for step in plan.steps for call in step.calls]
+    names = {"channels": "group_norm_channels_s16_mve", "group": "group_norm_s16_mve"}
+    assert symbols == [f"cortexm_{names[kernel]}" for kernel in kernels]

@@ -699,6 +699,7 @@ CORTEXM_GROUP_NORM(cortexm_group_norm_sixteens_s16_mve, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s8_mve, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s16_mve, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_channels_s8_mve, int8_t);
+CORTEXM_GROUP_NORM(cortexm_group_norm_channels_s16_mve, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_mve, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_mve, int16_t);
 

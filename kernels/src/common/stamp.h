@@ -294,6 +294,9 @@
 #undef FOUR_APART
 #undef FOUR_BIASES
 #undef FOUR_CHANNELS
+#undef FOUR_CODES
+#undef FOUR_CODES_s16
+#undef FOUR_CODES_s8
 #undef FOUR_COLUMNS
 #undef FOUR_FROM
 #undef FOUR_MORE
@@ -440,6 +443,9 @@
 #undef LOAD_MULTIPLIER
 #undef LOAD_MULTIPLIERS
 #undef LOAD_OFFSET
+#undef LOAD_PIXEL
+#undef LOAD_PIXEL_s16
+#undef LOAD_PIXEL_s8
 #undef LOAD_ROWS
 #undef LOAD_SECOND
 #undef LOAD_START
@@ -811,7 +817,10 @@
 #undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR
+#undef STORE_PIXEL
 #undef STORE_PIXELS
+#undef STORE_PIXEL_s16
+#undef STORE_PIXEL_s8
 #undef STORE_SUMS
 #undef STORE_SUMS_s16
 #undef STORE_SUMS_s8

@@ -38,7 +38,8 @@ def _short_alike_rows(size: int) -> Callable[[Facts], bool]:
 
 
 def _channels_in_lanes(facts: Facts) -> bool:
-    """A norm whose groups are single channels, in fours side by side, and the network has no other groups."""
+    """A norm whose groups are single channels, in fours side by side, in a network without other groups, nor
+    large images of int16."""
     strides = ("in_group_stride", "out_group_stride", "factor_group_stride", "outer")
     return bool(
         facts["is_alone"] and facts["groups"] % 4 == 0 and all(facts[name] == 1 for name in strides)
