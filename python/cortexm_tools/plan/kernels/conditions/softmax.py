@@ -99,7 +99,7 @@ def _kept_rows(facts: Facts) -> bool:
     """Rows of up to 64 elements of int16, of which a kernel keeps an exponential each, which take fewer
     instructions one after the other than four at a time."""
     rows, size = facts["outer"], facts["size"]
-    alone = 17 + rows * (31 + 22 * -(-size // 4) + 3 * -(-size // 8))
+    alone = 15 + rows * (31 + 22 * -(-size // 4) + 3 * -(-size // 8))
     are_faster = alone <= _in_fours(rows, size) or size > 40
     return bool(facts["inner"] == 1 and size <= 64 and are_faster) and _shifts_14_bits(facts)
 
