@@ -151,6 +151,32 @@ static int64_t multiplied(const cortexm_softmax_s8_t *p, const int32_t *table, i
 BY_FACTORS(factors)
 BY_FACTORS(factor_columns)
 
+/* The product of a difference's factors in blocks, and its correction. */
+static int64_t in_blocks(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
+{
+    const int n = 255 + diff;
+    const int limit = table[68] & 255;
+    const int8_t *const corrections = (const int8_t *)(table + 74);
+    const uint64_t product = (uint64_t)(uint32_t)table[n % 64] * (uint32_t)table[64 + n / 64];
+
+    (void)p;
+    return 2 * ((int64_t)(product / (uint64_t)ref_power_of_two(32)) +
+                corrections[n > limit ? n - limit : 0]);
+}
+
+#define BY_BLOCKS(op)                                                                              \
+    CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_##op##_s8_ref)                                       \
+    {                                                                                              \
+        softmax_s8(params, in, factors, in_blocks, out);                                           \
+    }
+
+BY_BLOCKS(blocks)
+BY_BLOCKS(blocks_of_three)
+BY_BLOCKS(blocks_of_four)
+BY_BLOCKS(blocks_of_five)
+BY_BLOCKS(blocks_of_six)
+BY_BLOCKS(blocks_of_seven)
+
 #define BY_TABLE(op)                                                                               \
     CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_##op##_s8_ref)                                        \
     {                                                                                              \

@@ -234,6 +234,55 @@ int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_f
     return softmax_by_factors(variant, ref, p);
 }
 
+/* The same of blocks; corrections are of as many numbers as a kernel takes. */
+static int softmax_by_blocks(softmax_blocks_fn variant, softmax_blocks_fn ref, int32_t size, int32_t limit)
+{
+    static const uint32_t constants[] = {0x10001, 1 << 30, 0xc3c3c3c4, 0x1e1e1e1e, 1 << 20};
+    uint32_t factors[74 + 64];
+    int8_t *const corrections = (int8_t *)(factors + 74);
+    const cortexm_softmax_s8_t p = {.outer = between(1, 5), .size = size, .inner = 1};
+    const int32_t count = p.outer * size;
+    const int32_t spread = between(0, 9);
+    int8_t *in = random_bytes(count);
+    outputs_t o = outputs(count);
+    int equal;
+
+    factors[63] = UINT32_C(1) << 31;
+    for (int i = 62; i >= 0; --i) {
+        factors[i] = (uint32_t)between(1 << 27, INT32_MAX) >> (one_in(4) ? 0 : between(0, 3));
+    }
+    for (int i = 0; i < 4; ++i) {
+        factors[64 + i] = i == 3 ? UINT32_MAX : (uint32_t)between(1 << 12, INT32_MAX) >> between(0, 3);
+    }
+    factors[68] = (uint32_t)limit * UINT32_C(0x01010101);
+    memcpy(factors + 69, constants, sizeof constants);
+    corrections[0] = 0;
+    for (int32_t i = 1; i <= 255 - limit; ++i) {
+        /* The largest exponential has none. */
+        corrections[i] = (int8_t)(i + limit == 255 ? 0 : between(0, 127));
+    }
+    for (int32_t i = 0; i < count && spread < 8; ++i) {
+        in[i] = (int8_t)between(-(1 << spread) + 1, (1 << spread) - 1);
+    }
+    variant(&p, in, (const int32_t *)factors, o.data[0]);
+    ref(&p, in, (const int32_t *)factors, o.data[1]);
+    equal = agree(&o);
+    memcpy(o.data[0], in, (size_t)count);
+    variant(&p, o.data[0], (const int32_t *)factors, o.data[0]);
+    free(in);
+    return finish(&o) && equal;
+}
+
+int softmax_blocks_s8_case(softmax_blocks_fn variant, softmax_blocks_fn ref)
+{
+    return softmax_by_blocks(variant, ref, between(8, 64), 0);
+}
+
+int any_softmax_blocks_s8_case(softmax_blocks_fn variant, softmax_blocks_fn ref, int32_t size)
+{
+    return softmax_by_blocks(variant, ref, size, one_in(3) ? 255 : between(0, 255));
+}
+
 static int softmax_of_pairs(softmax_two_fn variant, softmax_two_fn ref, int32_t outer, int32_t inner)
 {
     const cortexm_softmax_s8_t p = {.outer = outer, .size = 2, .inner = inner};

@@ -399,6 +399,7 @@ typedef CORTEXM_ACTIVATION_S8((*activation_fn));
 typedef CORTEXM_SOFTMAX_S8((*softmax_fn));
 typedef CORTEXM_SOFTMAX_TABLE_S8((*softmax_table_fn));
 typedef CORTEXM_SOFTMAX_FACTORS_S8((*softmax_factors_fn));
+typedef CORTEXM_SOFTMAX_BLOCKS_S8((*softmax_blocks_fn));
 typedef CORTEXM_SOFTMAX_TWO_S8((*softmax_two_fn));
 typedef CORTEXM_ACTIVATION_S16((*activation_s16_fn));
 typedef CORTEXM_SOFTMAX_S16((*softmax_s16_fn));
@@ -422,6 +423,13 @@ int softmax_six_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_seven_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_factors_s8_case(softmax_factors_fn variant, softmax_factors_fn ref);
 int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_fn ref);
+int softmax_blocks_s8_case(softmax_blocks_fn variant, softmax_blocks_fn ref);
+int any_softmax_blocks_s8_case(softmax_blocks_fn variant, softmax_blocks_fn ref, int32_t size);
+#define softmax_blocks_of_three_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 3)
+#define softmax_blocks_of_four_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 4)
+#define softmax_blocks_of_five_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 5)
+#define softmax_blocks_of_six_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 6)
+#define softmax_blocks_of_seven_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 7)
 int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref);
 int softmax_pair_s8_case(softmax_two_fn variant, softmax_two_fn ref);
 int16_t *table_s16(int32_t bits, int is_smooth);

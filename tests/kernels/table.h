@@ -439,7 +439,13 @@
     K(softmax_short_s8, dsp, softmax_short_s8_case)                                                \
     K(softmax_six_s8, dsp, softmax_six_s8_case)                                                    \
     K(softmax_seven_s8, dsp, softmax_seven_s8_case)                                                \
+    K(softmax_blocks_of_three_s8, dsp, softmax_blocks_of_three_s8_case)                            \
+    K(softmax_blocks_of_four_s8, dsp, softmax_blocks_of_four_s8_case)                              \
+    K(softmax_blocks_of_five_s8, dsp, softmax_blocks_of_five_s8_case)                              \
+    K(softmax_blocks_of_six_s8, dsp, softmax_blocks_of_six_s8_case)                                \
+    K(softmax_blocks_of_seven_s8, dsp, softmax_blocks_of_seven_s8_case)                            \
     K(softmax_rows_s8, dsp, softmax_rows_s8_case)                                                  \
+    K(softmax_blocks_s8, dsp, softmax_blocks_s8_case)                                              \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_s8, dsp, softmax_few_s8_case)                                                        \
     K(softmax_pair_s16, dsp, softmax_pair_s16_case)                                                \

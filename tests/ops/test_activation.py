@@ -19,6 +19,7 @@ from cortexm_tools.ir.fixed_point import (
     folded_softmax_table,
     one_over_one_plus,
     rounding_shift,
+    softmax_blocks,
     softmax_factors,
     softmax_table,
 )
@@ -131,10 +132,12 @@ def test_which_rows_have_a_folded_table() -> None:
             *("softmax", "softmax_rows", "softmax_rows", "softmax_table"),
         ]
 
-    assert [taken((1, size)) for size in (4, 7, 8, 64, 65)] == [
-        *("softmax", "softmax", "softmax_rows", "softmax_rows", "softmax_table"),
+    assert [taken((1, size)) for size in (7, 8, 64, 65)] == [
+        *("softmax_blocks_of_seven", "softmax_rows", "softmax_rows", "softmax_table"),
     ]
-    assert [taken((1, size), 24) for size in (3, 4)] == ["softmax", "softmax_rows"]
+    assert [taken((1, size), 21) for size in (8, 17, 18)] == [
+        *("softmax_blocks", "softmax_blocks", "softmax_rows"),
+    ]
     assert [taken((99, size)) for size in (7, 8, 24, 25)] == [
         *("softmax_seven", "softmax_rows", "softmax_rows", "softmax_table"),
     ]
@@ -313,6 +316,76 @@ def test_check_finds_wrong_factors() -> None:
         data.reshape(-1)[place] ^= 1
         with pytest.raises(CortexMError, match="other codes"):
             check_plan(replace(plan, constants=(replace(table, data=data),)))
+
+
+@pytest.mark.parametrize(
+    "scale", [0.017, 0.02, 0.03, 0.0345, 0.05, 0.0625, 0.1, 0.1985, 0.33, 1.0, 3.0]
+)
+@pytest.mark.parametrize("has_limit", [True, False])
+def test_exponentials_in_blocks(scale: float, has_limit: bool) -> None:
+    """Factors' products are the exponentials, or others without a share that add as much to a sum."""
+    attrs = of_scale(scale)
+    factors = softmax_blocks(attrs.rescale, attrs.diff_min, has_limit)
+    assert factors is not None and factors.nbytes <= 552
+    exact = softmax_table(attrs.rescale, attrs.diff_min)
+    words, corrections = factors.view(np.uint32).tolist(), factors[74:].view(np.int8)
+    limit = words[68] & 255
+    assert has_limit or limit == 0
+    for number, e in enumerate(exact.tolist()):
+        product = words[number % 64] * words[64 + number // 64] >> 32
+        got = product + int(corrections[max(number - limit, 0)])
+        is_small = max(e, got) < 2**22 and (e + 2048) >> 12 == (got + 2048) >> 12
+        assert got == e or is_small
+
+
+def test_which_softmax_has_blocks() -> None:
+    """With DSP instructions few elements in rows, of which a table would save little."""
+    few = [f"softmax_blocks_of_{size}" for size in ("three", "four", "five", "six", "seven")]
+    shapes = {(1, 3 + place): kernel for place, kernel in enumerate(few)}
+    shapes |= {
+        (4, 4): few[1],
+        (10, 4): "softmax_short",
+        (1, 10): "softmax_blocks",
+        (1, 2): "softmax_two",
+    }
+    for (rows, size), kernel in shapes.items():
+        graph = softmax_of((rows, size), 1, of_scale(0.02))
+        (step,) = make_plan(graph, Target.parse("cortex-m4")).steps
+        assert step.calls[0].kernel.op == kernel
+    (step,) = make_plan(softmax_of((1, 4), 1, of_scale(0.01)), Target.parse("cortex-m4")).steps
+    assert step.calls[0].kernel.op == "softmax"
+
+
+def test_blocks_give_the_same_bytes(tmp_path: Path) -> None:
+    """On an emulated core: of any codes, of equal ones, and of one that lies above the others."""
+    random = np.random.default_rng(4)
+    jobs, expected = [], []
+    shapes = ((3, 3), (4, 4), (2, 5), (1, 6), (5, 7), (1, 8), (2, 9), (1, 10), (1, 19))
+    for number, (shape, scale) in enumerate(product(shapes, (0.017, 0.02, 0.035, 0.1, 2.0))):
+        net = Net()
+        graph = net.finish(net.add(of_scale(scale), [net.input(shape)], shape))
+        alone = random.integers(-128, -100, shape).astype(np.int8)
+        alone[:, :1] = random.integers(-128, 128, (shape[0], 1))
+        codes = random.integers(-128, 128, (3, *shape)).astype(np.int8)
+        rows = [[each] for each in (*codes, np.full(shape, 7, np.int8), alone)]
+        jobs.append(Job(GraphProgram("net", str(number).encode(), made=graph), rows))
+        expected.append([run_graph(graph, row) for row in rows])
+    for got, wanted in zip(
+        run_jobs(jobs, Target.parse("cortex-m4"), tmp_path), expected, strict=True
+    ):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_check_finds_wrong_blocks() -> None:
+    for size in (5, 10):
+        plan = make_plan(softmax_of((1, size), 1, of_scale(0.02)), Target.parse("cortex-m4"))
+        (table,) = plan.constants
+        check_plan(plan)
+        for place in (0, 63, 65, 68, 70, 76):
+            data = table.data.copy()
+            data.reshape(-1)[place] ^= 1
+            with pytest.raises(CortexMError, match="other codes"):
+                check_plan(replace(plan, constants=(replace(table, data=data),)))
 
 
 @pytest.mark.parametrize("function", ops.UNARY_FUNCTIONS)

@@ -144,6 +144,14 @@ extern "C" {
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *factors,        \
               int8_t *out)
 
+/* The same with blocks of 64: with n = 255 - d, and j = max(n - limit, 0),
+ *   e = (factors[n % 64] * factors[64 + n / 64] >> 32) + correction[j]
+ * where limit is each byte of factors[68], 0 for softmax_blocks itself, five words of what kernels compute with follow,
+ * and corrections (softmax_blocks in ir/fixed_point.py). No e above 2^30 is a multiple of 2^22. */
+#define CORTEXM_SOFTMAX_BLOCKS_S8(name)                                                            \
+    void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *factors,        \
+              int8_t *out)
+
 /* Over two elements: table[255 + i] is the result of a code that lies i above the other one. */
 #define CORTEXM_SOFTMAX_TWO_S8(name)                                                               \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int8_t *table,           \
@@ -549,7 +557,13 @@ CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_six_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_seven_s8_dsp);
+CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_three_s8_dsp);
+CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_four_s8_dsp);
+CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_five_s8_dsp);
+CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_six_s8_dsp);
+CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_seven_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_dsp);
+CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_s8_dsp);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_scalar);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_scalar);

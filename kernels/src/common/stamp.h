@@ -108,6 +108,7 @@
 #undef BEGIN_GROUPS
 #undef BEGIN_PAIR
 #undef BEGIN_PAIRS
+#undef BEGIN_SUM
 #undef BEGIN_SUMS
 #undef BEGIN_TAP
 #undef BEGIN_TWO_ROWS
@@ -202,6 +203,7 @@
 #undef DISTANT
 #undef DIVIDE
 #undef DOUBLED
+#undef DOUBLE_SHARE
 #undef DUP_POINT
 #undef EACH
 #undef EACH_APART
@@ -230,8 +232,10 @@
 #undef ELEMENTS
 #undef ELEMENTS_s16
 #undef ELEMENTS_s8
+#undef END_SUM
 #undef ENTER
 #undef ENTERED
+#undef EXPONENTIAL
 #undef EXPONENTIALS
 #undef EXPONENTIALS_OF
 #undef EXTREME
@@ -383,6 +387,7 @@
 #undef ITS_SQUARES_s16
 #undef ITS_SQUARES_s8
 #undef KEEP
+#undef KEEP_ONES
 #undef KEEP_START
 #undef KEEP_TWO
 #undef KEEP_k
@@ -404,6 +409,7 @@
 #undef LARGER
 #undef LARGEST
 #undef LAST_COLUMN
+#undef LAST_EXPONENTIAL
 #undef LAST_OF_EIGHT
 #undef LAST_PRODUCTS
 #undef LAST_TAP
@@ -541,6 +547,7 @@
 #undef NO_LAST
 #undef NO_SUM
 #undef NUMBER
+#undef NUMBERS_BEHIND
 #undef ODD_TERM
 #undef OF
 #undef OFFSET
@@ -665,15 +672,20 @@
 #undef PRODUCT_v6m
 #undef PUSH_MASK
 #undef PUT
+#undef PUT_BEHIND
 #undef PUT_CODES
+#undef PUT_FIRST
 #undef PUT_FOUR
 #undef PUT_LARGE_SHARE
+#undef PUT_ONE
+#undef PUT_ONES
 #undef PUT_QUAD
 #undef PUT_QUADS
 #undef PUT_ROW
 #undef PUT_ROWS
 #undef PUT_SHARE
 #undef PUT_SUMS
+#undef PUT_THREE
 #undef PUT_TWO
 #undef PUT_WORDS
 #undef QUAD_BYTES
@@ -701,6 +713,7 @@
 #undef RESULT_max_pool2d
 #undef RETURN_START
 #undef ROUND
+#undef ROUND_PAIRS
 #undef ROW
 #undef ROW3
 #undef ROW3_STRIDE1

@@ -240,6 +240,62 @@ def are_factors(factors: npt.NDArray[np.int32], rescale: Rescale, diff_min: int)
     return bool(serves.all() and got.min() >= 0 and not np.isin(got, _BETWEEN).any())
 
 
+# Of softmax_blocks: 1 in either half, 1 in Q30, -32/17 and 16/17 in Q29, and 2^20, the product with which is
+# what an exponential counts in a sum.
+_FOR_BLOCKS = (0x10001, 1 << 30, -1010580540, 0x1E1E1E1E, 1 << 20)
+
+
+def softmax_blocks(
+    rescale: Rescale, diff_min: int, has_limit: bool = True
+) -> npt.NDArray[np.int32] | None:
+    """As `softmax_factors`, with factors of 64 differences each, which do for scales from 0.017 on.
+
+    Args:
+        has_limit: whether corrections that are 0 are left out.
+    """
+    lowest = max(diff_min, lowest_difference(rescale))
+    wanted = softmax_table(rescale, lowest).astype(np.int64).reshape(4, 64)
+    within = wanted[-1] + 1
+    across = np.full(4, 2**32 - 1, np.int64)
+    corrections = np.zeros_like(wanted)
+    for block, each in enumerate(wanted[:-1]):
+        counts = np.append(np.flatnonzero(each >= 2048), 63)
+        ratios = (each[counts] << 32) // within[counts]
+        factors = np.linspace(ratios.min(), ratios.max(), 257).astype(np.int64)
+        near = within * np.minimum(factors, 2**32 - 1)[:, None] >> 32
+        off = np.where(_serves(near, each), 0, each - near)
+        # Of those whose corrections are bytes the fewest from the first one on, of these the smallest.
+        count = np.where(off.any(axis=1), 64 - np.argmax(off != 0, axis=1), 0)
+        most = np.abs(off).max(axis=1)
+        best = np.lexsort((most, count, most > 127))[0]
+        across[block], corrections[block] = factors[best], off[best]
+    flat = corrections.reshape(-1)
+    if np.abs(flat).max() > 127:
+        return None
+    limit = max(int(np.argmax(flat != 0)) - 1, 0) if flat.any() else 255
+    limit *= has_limit
+    tail = np.zeros((255 - limit) // 4 * 4 + 4, np.int8)
+    tail[: 256 - limit] = flat[limit:]
+    constants = np.concatenate([within, across, [limit * 0x01010101, *_FOR_BLOCKS]])
+    constants = constants.astype(np.uint32)
+    result = np.concatenate([constants.view(np.int32), tail.view(np.int32)])
+    return result if are_blocks(result, rescale, diff_min) else None
+
+
+def are_blocks(factors: npt.NDArray[np.int32], rescale: Rescale, diff_min: int) -> bool:
+    """Whether kernels of `softmax_blocks` give with these what `softmax_s8` does."""
+    words, corrections = factors.view(np.uint32).astype(np.int64), factors[74:].view(np.int8)
+    number = np.arange(256)
+    place = np.maximum(number - (words[68] & 255), 0)
+    is_laid_out = words[68] % 0x01010101 == 0 and place.max() < len(corrections)
+    if not is_laid_out or tuple(factors[69:74].tolist()) != _FOR_BLOCKS:
+        return False
+    got = (words[number % 64] * words[64 + number // 64] >> 32) + corrections[place]
+    serves = _serves(got, softmax_table(rescale, diff_min).astype(np.int64))
+    is_half = (got > 1 << 30) & (got % (1 << 22) == 0)  # as kernels' products are not
+    return bool(serves.all() and got.min() >= 0 and not is_half.any())
+
+
 def folded_softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32] | None:
     """The table that `softmax_rows` takes in place of `softmax_table`, with the same results; None if one
     exponential is such that they may differ, as hardly ever.

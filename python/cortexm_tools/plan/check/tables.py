@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import CortexMError
 from ...ir import ops
-from ...ir.fixed_point import are_factors
+from ...ir.fixed_point import are_blocks, are_factors
 from ..types import Call, ConstantArg, Plan, Step
 
 
@@ -23,6 +23,8 @@ def check_tables(plan: Plan, step: Step) -> None:
             _check_softmax_of_two(plan, step, call)
         if call.kernel.op.startswith("softmax_factor"):
             _check_factors(plan, step, call)
+        if call.kernel.op.startswith("softmax_blocks"):
+            _check_blocks(plan, step, call)
         if call.kernel.op != "embedding":
             continue
         names = {constant.name: constant.data for constant in plan.constants}
@@ -73,6 +75,19 @@ def _check_factors(plan: Plan, step: Step, call: Call) -> None:
     assert isinstance(table, ConstantArg) and isinstance(op.attrs, ops.Softmax)
     factors = names[table.name].reshape(-1).astype(np.int32)
     if not are_factors(factors, op.attrs.rescale, op.attrs.diff_min):
+        raise CortexMError(
+            f"{call.kernel.symbol} would give other codes than the model's", where=str(op.layer)
+        )
+
+
+def _check_blocks(plan: Plan, step: Step, call: Call) -> None:
+    (op,) = (op for op in step.ops if isinstance(op.attrs, ops.Softmax))
+    names = {constant.name: constant.data for constant in plan.constants}
+    table = call.args[1]
+    assert isinstance(table, ConstantArg) and isinstance(op.attrs, ops.Softmax)
+    factors = names[table.name].reshape(-1).astype(np.int32)
+    good = are_blocks(factors, op.attrs.rescale, op.attrs.diff_min)
+    if not good or (call.kernel.op == "softmax_blocks" and factors[68] != 0):
         raise CortexMError(
             f"{call.kernel.symbol} would give other codes than the model's", where=str(op.layer)
         )

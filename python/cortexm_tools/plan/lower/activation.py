@@ -13,6 +13,7 @@ from ...ir import DType, Op, Tensor, ops
 from ...ir.fixed_point import (
     folded_softmax_table,
     lowest_difference,
+    softmax_blocks,
     softmax_factors,
     softmax_of_two,
     softmax_table,
@@ -84,14 +85,21 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     )
     factors = softmax_factors(attrs.rescale, attrs.diff_min)
     folded = folded_softmax_table(attrs.rescale, attrs.diff_min)
+    blocks = softmax_blocks(attrs.rescale, attrs.diff_min)
     facts = {
         **_softmax_facts(select, fields, of_table),
         "factor_bytes": math.inf if factors is None else factors.nbytes,
+        "has_blocks": blocks is not None,
         "folded_bytes": math.inf if folded is None else folded.nbytes,
     }
     kernel = select.kernel("softmax", "s8", op, facts)
     if factors is not None and kernel.op.startswith("softmax_factor"):
         args.insert(1, select.constant("factors", factors, "of exponentials", needed=0))
+    elif blocks is not None and kernel.op.startswith("softmax_blocks"):
+        if kernel.op == "softmax_blocks":
+            blocks = softmax_blocks(attrs.rescale, attrs.diff_min, has_limit=False)
+            assert blocks is not None
+        args.insert(1, select.constant("factors", blocks, "of exponentials", needed=0))
     elif kernel.op in ("softmax_pair", "softmax_two"):
         shares = softmax_of_two(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("shares", shares, "of differences of two codes", needed=0))
