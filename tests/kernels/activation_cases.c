@@ -234,7 +234,8 @@ int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_f
     return softmax_by_factors(variant, ref, p);
 }
 
-/* The same of blocks; corrections are of as many numbers as a kernel takes. */
+/* The same of blocks. Often products are small, and corrections what makes them 0, so that another one would make a
+ * number below 0 of them, whose share is seen. */
 static int softmax_by_blocks(softmax_blocks_fn variant, softmax_blocks_fn ref, int32_t size, int32_t limit)
 {
     static const uint32_t constants[] = {0x10001, 1 << 30, 0xc3c3c3c4, 0x1e1e1e1e, 1 << 20};
@@ -243,23 +244,31 @@ static int softmax_by_blocks(softmax_blocks_fn variant, softmax_blocks_fn ref, i
     const cortexm_softmax_s8_t p = {.outer = between(1, 5), .size = size, .inner = 1};
     const int32_t count = p.outer * size;
     const int32_t spread = between(0, 9);
+    const int32_t of_largest = limit == 255 ? 0 : between(0, 127); /* or what all have */
     int8_t *in = random_bytes(count);
     outputs_t o = outputs(count);
     int equal;
 
-    factors[63] = UINT32_C(1) << 31;
-    for (int i = 62; i >= 0; --i) {
-        factors[i] = (uint32_t)between(1 << 27, INT32_MAX) >> (one_in(4) ? 0 : between(0, 3));
+    for (int i = 0; i < 63; ++i) {
+        factors[i] = one_in(4) ? (uint32_t)between(1, 128) : (uint32_t)between(1 << 27, INT32_MAX - 128);
     }
+    factors[63] = (UINT32_C(1) << 31) - (uint32_t)of_largest;
     for (int i = 0; i < 4; ++i) {
-        factors[64 + i] = i == 3 ? UINT32_MAX : (uint32_t)between(1 << 12, INT32_MAX) >> between(0, 3);
+        factors[64 + i] = i == 3      ? UINT32_MAX
+                          : one_in(2) ? (uint32_t)between(1, 254)
+                                      : (uint32_t)between(1 << 12, INT32_MAX) >> between(0, 3);
     }
     factors[68] = (uint32_t)limit * UINT32_C(0x01010101);
     memcpy(factors + 69, constants, sizeof constants);
-    corrections[0] = 0;
-    for (int32_t i = 1; i <= 255 - limit; ++i) {
-        /* The largest exponential has none. */
-        corrections[i] = (int8_t)(i + limit == 255 ? 0 : between(0, 127));
+    for (int32_t n = 255; n >= limit; --n) {
+        const uint64_t product = (uint64_t)factors[n % 64] * factors[64 + n / 64] >> 32;
+        const int32_t least = product < 128 ? -(int32_t)product : -128;
+        const int32_t any = between(least, 127);
+
+        corrections[n - limit] = (int8_t)(n == 255 ? of_largest : one_in(2) ? least : any);
+    }
+    if (limit > 0 && limit < 255) {
+        corrections[0] = 0;
     }
     for (int32_t i = 0; i < count && spread < 8; ++i) {
         in[i] = (int8_t)between(-(1 << spread) + 1, (1 << spread) - 1);

@@ -248,7 +248,7 @@ _FOR_BLOCKS = (0x10001, 1 << 30, -1010580540, 0x1E1E1E1E, 1 << 20)
 def softmax_blocks(
     rescale: Rescale, diff_min: int, has_limit: bool = True
 ) -> npt.NDArray[np.int32] | None:
-    """As `softmax_factors`, with factors of 64 differences each, which do for scales from 0.017 on.
+    """As `softmax_factors`, with factors of 64 differences each, which do for scales from 0.014 on.
 
     Args:
         has_limit: whether corrections that are 0 are left out.
@@ -264,11 +264,20 @@ def softmax_blocks(
         factors = np.linspace(ratios.min(), ratios.max(), 257).astype(np.int64)
         near = within * np.minimum(factors, 2**32 - 1)[:, None] >> 32
         off = np.where(_serves(near, each), 0, each - near)
-        # Of those whose corrections are bytes the fewest from the first one on, of these the smallest.
-        count = np.where(off.any(axis=1), 64 - np.argmax(off != 0, axis=1), 0)
+        # Of those whose corrections are bytes the fewest from the first one on; of these, or of all, the
+        # smallest.
         most = np.abs(off).max(axis=1)
+        has_any = off.any(axis=1) & (most <= 127)
+        count = np.where(has_any, 64 - np.argmax(off != 0, axis=1), 0)
         best = np.lexsort((most, count, most > 127))[0]
         across[block], corrections[block] = factors[best], off[best]
+    if np.abs(corrections).max() > 127:
+        # The last block takes its part of what others are off.
+        off = np.arange(-127, 128)
+        left = corrections[:, :, None] - (across[:, None, None] * off >> 32)
+        within[:-1] += off[np.abs(left).max(axis=0).argmin(axis=1)][:-1]
+        near = within * across[:, None] >> 32
+        corrections = np.where(_serves(near, wanted), 0, wanted - near)
     flat = corrections.reshape(-1)
     if np.abs(flat).max() > 127:
         return None
