@@ -294,6 +294,10 @@ COLUMNS(of_seven)
 COLUMNS(short)
 COLUMNS(pair)
 COLUMNS(kept_rows)
+COLUMNS(rows_of_three)
+COLUMNS(rows_of_four)
+COLUMNS(rows_of_five)
+COLUMNS(rows_of_six)
 COLUMNS(columns)
 
 #define KEPT(op)                                                                                   \

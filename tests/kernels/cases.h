@@ -450,6 +450,11 @@ int softmax_two_in_lanes_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_kept_rows_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_kept_pairs_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int any_softmax_rows_of_s16_case(softmax_s16_fn variant, int32_t size);
+#define softmax_rows_of_three_s16_case(variant, ref) any_softmax_rows_of_s16_case(variant, 3)
+#define softmax_rows_of_four_s16_case(variant, ref) any_softmax_rows_of_s16_case(variant, 4)
+#define softmax_rows_of_five_s16_case(variant, ref) any_softmax_rows_of_s16_case(variant, 5)
+#define softmax_rows_of_six_s16_case(variant, ref) any_softmax_rows_of_s16_case(variant, 6)
 int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_gentle_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
 int softmax_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);

@@ -450,7 +450,11 @@
     K(softmax_s8, dsp, softmax_few_s8_case)                                                        \
     K(softmax_pair_s16, dsp, softmax_pair_s16_case)                                                \
     K(softmax_of_two_s16, dsp, softmax_of_two_s16_case)                                            \
+    K(softmax_rows_of_four_s16, dsp, softmax_rows_of_four_s16_case)                                \
+    K(softmax_rows_of_five_s16, dsp, softmax_rows_of_five_s16_case)                                \
+    K(softmax_rows_of_six_s16, dsp, softmax_rows_of_six_s16_case)                                  \
     K(softmax_of_three_s16, dsp, softmax_of_three_s16_case)                                        \
+    K(softmax_rows_of_three_s16, dsp, softmax_rows_of_three_s16_case)                              \
     K(softmax_of_four_s16, dsp, softmax_of_four_s16_case)                                          \
     K(softmax_of_five_s16, dsp, softmax_of_five_s16_case)                                          \
     K(softmax_of_six_s16, dsp, softmax_of_six_s16_case)                                            \

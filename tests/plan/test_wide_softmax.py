@@ -74,6 +74,11 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m4", (11, 6, 1), STEEP, "softmax_of_six"),
         ("cortex-m4", (2, 7, 5), (1 << 32) - 1, "softmax_of_seven"),
         ("cortex-m4", (3, 7, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m4", (7, 3, 1), GENTLE, "softmax_rows_of_three"),
+        ("cortex-m4", (64, 4, 1), GENTLE, "softmax_rows_of_four"),
+        ("cortex-m33", (1, 5, 1), GENTLE, "softmax_rows_of_five"),
+        ("cortex-m4", (2, 6, 1), GENTLE, "softmax_rows_of_six"),
+        ("cortex-m4", (3, 4, 1), STEEP, "softmax"),
         ("cortex-m4", (3, 7, 1), STEEP, "softmax"),
         ("cortex-m4", (1, 7, 3), GENTLE, "softmax"),
         ("cortex-m7", (1, 63, 1), GENTLE, "softmax_kept_rows"),
@@ -143,7 +148,7 @@ def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
             *((33, 2, 1), (1, 2, 35), (11, 3, 2), (2, 3, 13), (17, 4, 1), (3, 4, 6)),
             *((13, 5, 1), (4, 5, 5), (1, 6, 11), (12, 6, 2), (10, 7, 1), (2, 7, 5)),
             *((1, 2, 1), (1, 10, 1), (3, 64, 1)),
-            *((1, 63, 1), (3, 10, 2), (2, 3, 3)),
+            *((1, 63, 1), (3, 10, 2), (2, 3, 3), (5, 3, 1), (3, 6, 1)),
         )
         for multiplier in (GENTLE, STEEP, 5000)
     ]

@@ -44,6 +44,7 @@
 #undef ABOVE2
 #undef ABOVE3
 #undef ADD
+#undef ADD_BEHIND
 #undef ADD_BIAS
 #undef ADD_CODES
 #undef ADD_EXPONENTIAL
@@ -196,14 +197,17 @@
 #undef CONV_transpose_conv2d
 #undef CORE_REGISTERS
 #undef CORRECT_SIGNS
+#undef COUNT
 #undef COUNT_CARRY
 #undef DENSE_PIXELS
 #undef DENSE_TERMS
 #undef DISTANCES
+#undef DISTANCES_OF
 #undef DISTANT
 #undef DIVIDE
 #undef DOUBLED
 #undef DOUBLE_SHARE
+#undef DROP
 #undef DUP_POINT
 #undef EACH
 #undef EACH_APART
@@ -336,6 +340,7 @@
 #undef GATHER_max_pool2d
 #undef GATHER_s16
 #undef GATHER_s8
+#undef GET_ARGUMENTS
 #undef GET_OUT
 #undef GIVE
 #undef GIVE_s16
@@ -440,6 +445,7 @@
 #undef LOADED_TERM
 #undef LOAD_ALL2
 #undef LOAD_ALL3
+#undef LOAD_BEHIND
 #undef LOAD_EIGHT
 #undef LOAD_FACTOR
 #undef LOAD_FACTORS
@@ -448,6 +454,7 @@
 #undef LOAD_LANES
 #undef LOAD_MULTIPLIER
 #undef LOAD_MULTIPLIERS
+#undef LOAD_ODD
 #undef LOAD_OFFSET
 #undef LOAD_PIXEL
 #undef LOAD_PIXEL_s16
@@ -660,9 +667,11 @@
 #undef POWERS
 #undef POWERS_ALONE
 #undef POWERS_APART
+#undef POWERS_BEHIND
 #undef POWER_ALONE
 #undef POWER_OF
 #undef POWER_OF_LARGEST
+#undef POWER_PAIR
 #undef POWER_s16
 #undef POWER_s8
 #undef PRODUCT
@@ -677,12 +686,15 @@
 #undef PUT_FIRST
 #undef PUT_FOUR
 #undef PUT_LARGE_SHARE
+#undef PUT_ODD
 #undef PUT_ONE
 #undef PUT_ONES
+#undef PUT_PAIR
 #undef PUT_QUAD
 #undef PUT_QUADS
 #undef PUT_ROW
 #undef PUT_ROWS
+#undef PUT_SECOND
 #undef PUT_SHARE
 #undef PUT_SUMS
 #undef PUT_THREE
@@ -734,6 +746,7 @@
 #undef ROW_OF_FOUR
 #undef ROW_OF_ONE
 #undef ROW_OF_STRIP
+#undef ROW_SIZE
 #undef ROW_STRIDE
 #undef RUN
 #undef RUN_BYTES
@@ -966,6 +979,7 @@
 #undef WEIGHTS8
 #undef WEIGHT_BITS
 #undef WHICH_OF_FEW
+#undef WHOLE
 #undef WIDEN
 #undef WIDE_conv2d
 #undef WIDE_conv2d_wide

@@ -117,6 +117,12 @@ def _kept_rows(facts: Facts) -> bool:
     return bool(facts["inner"] == 1 and size <= 64 and are_faster) and _shifts_14_bits(facts)
 
 
+def _alone_in_rows(facts: Facts) -> bool:
+    """Rows of int16 where all of the model's are rows of as many elements, so that the table of a kernel of
+    theirs is the only one."""
+    return bool(facts["inner"] == 1 and facts["all_rows"] and facts["is_alone"])
+
+
 def _kept_pairs(facts: Facts) -> bool:
     """Rows of two to 64 elements of int16, of which a kernel keeps powers, and whose code is as long as that
     for any columns, which the model needs for no other softmax."""
@@ -236,6 +242,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_elements": _few_elements,
     "kept_rows": _kept_rows,
     "kept_pairs": _kept_pairs,
+    "alone_in_rows": _alone_in_rows,
     "only_pairs": _only_pairs,
     "one_pair": _one_pair,
     "two_elements": _elements(2),
