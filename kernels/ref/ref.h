@@ -69,6 +69,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_by_two_f32_ref);
+CORTEXM_CONV_F32(cortexm_conv2d_channels_five_by_two_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_wide_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_row_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_one_f32_ref);

@@ -922,6 +922,7 @@ typedef enum {
     CHANNELS_3X3, /* side by side, windows one or two columns apart */
     CHANNELS_3X3_BY_TWO,
     CHANNELS_WIDE, /* side by side, windows of three columns or more */
+    CHANNELS_FIVE_BY_TWO, /* side by side, windows of five columns two apart */
     ROWS,
     ROWS_BESIDE,
     SINGLE, /* pixels of so many inputs */
@@ -1024,7 +1025,8 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int eights = kind >= BESIDE;
     const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_BY_TWO;
     const int are_wide = kind == CHANNELS_WIDE;
-    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide;
+    const int are_fives = kind == CHANNELS_FIVE_BY_TWO;
+    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide || are_fives;
     const int rows = kind >= ROWS;
     cortexm_conv_f32_t p;
     int32_t in_size;
@@ -1092,6 +1094,19 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_w = between(4, 13);
         p.in_h = (p.out_h - 1) * p.stride_h + 2 - p.pad_top + between(0, 3);
         p.in_w = (p.out_w - 1) * p.stride_w + 2 - p.pad_left + between(0, 3);
+    }
+    if (are_fives) { /* no more than two columns outside, at either end */
+        p.groups = p.in_c = p.out_c = between(4, 21);
+        p.kernel_h = between(1, 6);
+        p.kernel_w = 5;
+        p.dilation_w = 1;
+        p.stride_w = 2;
+        p.pad_top = between(0, 4);
+        p.pad_left = between(0, 2);
+        p.out_h = between(1, 8);
+        p.in_h = between(1, 15);
+        p.out_w = between(4, 13);
+        p.in_w = (p.out_w - 1) * 2 + 3 - p.pad_left + between(0, 3);
     }
     while (are_wide && !slides(&p)) { /* in rows, or down columns */
         int32_t *const rows_of[] = {&p.in_h, &p.out_h, &p.kernel_h, &p.stride_h, &p.dilation_h, &p.pad_top};
@@ -1171,12 +1186,12 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (are_3x3 || are_wide) { /* pixels and rows with a gap between them or none */
+    if (are_3x3 || are_wide || are_fives) { /* pixels and rows with a gap between them or none */
         const int32_t gap = between(0, 3);
 
         p.in_strides[1] = p.out_strides[1] = 1;
         p.in_strides[3] = p.out_strides[3] = p.in_c + gap;
-        p.out_strides[3] += are_wide && one_in(2) ? 1 : 0;
+        p.out_strides[3] += !are_3x3 && one_in(2) ? 1 : 0;
         p.in_strides[2] = p.in_w * p.in_strides[3] + between(0, 2);
         p.in_strides[0] = p.in_h * p.in_strides[2];
         in_size = p.batches * p.in_strides[0];
@@ -1265,6 +1280,11 @@ int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_WIDE);
+}
+
+int conv2d_channels_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_FIVE_BY_TWO);
 }
 
 int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -131,7 +131,7 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
         (8, 16, channels_last(4), {"stride": 2}, "conv2d_channels_3x3_by_two"),
         (8, 6, channels_last(4), {}, "conv2d_channels_3x3"),
         (6, 16, channels_last(4), {"kernel": 5}, "conv2d_channels_wide"),
-        (16, 16, channels_last(4), {"kernel": 5, "stride": 2}, "conv2d_channels"),
+        (16, 16, channels_last(4), {"kernel": 5, "stride": 2}, "conv2d_channels_five_by_two"),
         (16, 16, channels_last(4), {"kernel": 9}, "conv2d_channels"),
         (4, 4, channels_last(4), {}, "conv2d"),
         (64, 3, channels_last(4), {}, "conv2d_channels_wide"),
@@ -175,6 +175,24 @@ def test_channels_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
     fields = tuple((dict(step.calls[0].fields) | wrong).items())
     changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
     with pytest.raises(CortexMError, match="takes channels that are groups, of other 3x3 windows"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_w": 3}, {"dilation_w": 2}, {"pad_left": 3}, {"pad_left": -1}, {"filled": 1}]
+    + [{"groups": 4}, {"kernel_w": 3}, {"stride_w": 1}, {"in_w": 14}]
+    + [{"in_strides": (2048, 2, 128, 8)}, {"out_strides": (512, 64, 8, 1)}],
+)
+def test_channels_of_five_columns_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    graph = net.finish(_channels(net, 8, 16, 5, 2, channels_last(4)))
+    plan = make_plan(graph, Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="of windows of five columns"):
         check_plan(replace(plan, steps=(changed,)))
 
 

@@ -324,6 +324,23 @@ def _are_3x3(call: Call) -> bool:
     return are_groups and is_window and are_inside and are_beside and are_fours
 
 
+def _are_fives(call: Call) -> bool:
+    """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
+    and windows of five columns two apart, of which two at either end may lie outside the image, and four
+    columns of pixels."""
+    fields = call.int_fields
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    are_groups = 4 <= fields["groups"] == fields["in_c"] == fields["out_c"]
+    windows = fields["kernel_w"], fields["stride_w"], fields.get("dilation_w", 1)
+    pad = fields.get("pad_left", 0)
+    beyond = (fields["out_w"] - 1) * 2 + 5 - pad - fields["in_w"]
+    are_inside = 0 <= pad <= 2 and beyond <= 2
+    are_fours = fields["out_w"] >= 4 and not fields.get("filled", 0)
+    are_beside = ins[1] == outs[1] == 1
+    return are_groups and windows == (5, 2, 1) and are_inside and are_beside and are_fours
+
+
 def _are_slid(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
     and windows of three columns or more, or of as many rows and one column, as far apart as columns are or
@@ -418,6 +435,10 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
     **dict.fromkeys(
         _PLANES,
         (_are_planes, "takes planes, and other windows, for four rows and columns or more"),
+    ),
+    "conv2d_channels_five_by_two": (
+        _are_fives,
+        "takes channels that are groups, of windows of five columns",
     ),
     "conv2d_channels_wide": (
         _are_slid,

@@ -17,6 +17,9 @@ _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_PLANES_ROW = 1500  # instructions that rows of planes must save, of some 720 bytes
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
 _WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
+_MANY_PRODUCTS_OF_FIVES = (
+    3000  # of five columns two apart, of which each saves some 0.8 instructions
+)
 _WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
 
 
@@ -199,6 +202,21 @@ def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
     return pays
 
 
+def _float_channels_five_by_two(facts: Facts) -> bool:
+    """The same of windows of five columns that are two apart, of which two at either end may lie outside the
+    image, with four columns of results; and so many products that the kernel for them saves two instructions
+    for a byte."""
+    channels, pad = facts["groups"], facts.get("pad_left", 0)
+    windows = facts["kernel_w"], facts["stride_w"], facts.get("dilation_w", 1)
+    beyond = (facts["out_w"] - 1) * 2 + 5 - pad - facts["in_w"]
+    is_window = windows == (5, 2, 1) and 0 <= pad <= 2 and beyond <= 2 and facts["out_w"] >= 4
+    are_channels = 4 <= channels == facts["in_c"] == facts["out_c"]
+    are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
+    products = facts["batches"] * channels * facts["out_h"] * facts["out_w"] * facts["kernel_h"] * 5
+    is_large = products >= _MANY_PRODUCTS_OF_FIVES
+    return bool(is_window and are_channels and are_beside and is_large)
+
+
 def _float_channels_wide(facts: Facts) -> bool:
     """The same of windows of three columns or more, or of as many rows, whose pixels share columns. It saves
     up to an instruction for a product where there are four columns or more, or none beside each other, or
@@ -295,6 +313,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "narrow_windows": _narrow_windows,
     "float_channels": _float_channels,
     "float_channels_mve": _float_channels_mve,
+    "float_channels_five_by_two": _float_channels_five_by_two,
     "float_channels_wide": _float_channels_wide,
     "float_channels_3x3": _float_channels_3x3(1),
     "float_channels_3x3_by_two": _float_channels_3x3(2),
