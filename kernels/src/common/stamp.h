@@ -83,6 +83,7 @@
 #undef ALL_LANES_avg_pool2d
 #undef ALL_LANES_avg_pool2d_eights
 #undef ALL_LANES_max_pool2d
+#undef ALL_PIXELS
 #undef ALL_ROWS
 #undef ALL_TERMS
 #undef ALL_WEIGHTS
@@ -808,8 +809,9 @@
 #undef SMALL_PRODUCT_v6m
 #undef SOFTMAX_COLUMNS
 #undef SOME
+#undef SOME_FIRST
+#undef SOME_LAST
 #undef SOME_OF_FOUR
-#undef SOME_PIXELS
 #undef SQUARE
 #undef SQUARES
 #undef SQUARES_OF
