@@ -87,6 +87,26 @@ def shifted(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
     return torch.relu(result)
 
 
+def in_place(first: nn.Module, second: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """As "result = 0; for each in layers: result += each(x)" with the arithmetic of an activation."""
+    result: Any = 0
+    for layer in (first, second):
+        result += layer(x)
+    before = result * 0.5
+    result += 3
+    result.clamp_(0, 6).div_(6)
+    return result.neg_() * before
+
+
+def through_views(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """What is written to one tensor is read from others."""
+    x = first(x)
+    rows, (left, _) = x.view(1, 8, 64), x.chunk(2, 3)
+    x += 0.5
+    left *= 2
+    return rows[:, :, :48] * rows[:, :, 16:]
+
+
 def regions(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
     """Cosines of places are computed as rotary embeddings are in Hugging Face's models."""
     torch.rand([])  # by which layers are dropped in training
@@ -104,6 +124,8 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
     "conv1d_same": (lambda: Net(lambda c, x: c(x), nn.Conv1d(8, 4, 4, padding="same")),
                     [SEQUENCE], 1e-4),
     "written_parts": (lambda: Net(shifted, conv()), [IMAGE], 1e-4),
+    "in_place": (lambda: Net(in_place, conv(), conv()), [IMAGE], 1e-4),
+    "through_views": (lambda: Net(through_views, conv()), [IMAGE], 1e-4),
     "regions": (lambda: Net(regions, conv()), [IMAGE], 1e-4),
     "one_image": (lambda: Net(lambda c, d, x: F.avg_pool1d(d(F.max_pool2d(c(x), 2).flatten(1)), 2),
                               conv(), nn.Conv1d(8, 4, 3)), [IMAGE[1:]], 1e-4),
@@ -374,6 +396,39 @@ def test_stays_int8(name: str) -> None:
         for want, got in zip(lowered.float_module(arrays), lowered.reference(arrays), strict=True):
             spread = float(want.max() - want.min())
             assert float(np.abs(want - got).mean()) <= 0.015 * spread
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_writes_in_place_have_their_values(seed: int) -> None:
+    """Of tensors and views of them, in any order."""
+    dice = np.random.default_rng(seed)
+    views: list[Callable[[torch.Tensor], torch.Tensor]] = [
+        lambda x: x * 2, lambda x: x.reshape(1, 64, 8).view(1, 8, 8, 8),
+        lambda x: x.transpose(2, 3), torch.relu, lambda x: torch.cat(x.chunk(2, 1), 1),
+    ]  # fmt: skip
+    writes: list[Callable[[torch.Tensor, torch.Tensor], Any]] = [
+        lambda x, y: x.add_(1), lambda x, y: x.mul_(y.tanh()), lambda x, y: x.sub_(0.5),
+        lambda x, y: x.neg_(), lambda x, y: x.narrow(1, 2, 3).mul_(3),
+        lambda x, y: x.clamp_(-1, 2), lambda x, y: x.copy_(y.sigmoid()),
+    ]  # fmt: skip
+    steps = [(dice.integers(2), *dice.integers(1 << 20, size=3)) for _ in range(10)]
+
+    def function(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        known = [first(x)]
+        for is_write, which, one, other in steps:
+            x, y = known[one % len(known)], known[other % len(known)]
+            if is_write:
+                writes[which % len(writes)](x, y)
+            else:
+                known.append(views[which % len(views)](x))
+        return torch.cat(known, 1)
+
+    loaded = load(lambda: Net(function, conv()), IMAGE)
+    want = loaded.module(*loaded.example_inputs)
+    got = capture(loaded).graph(*loaded.example_inputs)
+    torch.testing.assert_close(
+        got[0] if isinstance(got, tuple) else got, want, rtol=1e-4, atol=1e-5
+    )
 
 
 def test_activations_stand_behind_convolutions() -> None:

@@ -21,6 +21,7 @@ from torch.fx import GraphModule, Node
 from ...errors import CortexMError, named
 from ..load.model_file import LoadedModel
 from ..load.samples import Sample, shape_text
+from ..nodes import writes
 from ..origin.layers import module_path
 from ..origin.places import first_line, where_of_error
 from ..rewrites import (
@@ -38,7 +39,7 @@ from ..rewrites import (
 from ..rewrites.bytes import byte_chains
 from ..rewrites.layout import fit_layouts
 from .export import check_real, export, export_error
-from .functional import functional, writes_to_parts
+from .functional import functional
 from .regions import inline_regions
 from .runner import ModuleRunner, channels_last
 from .state import State, Stateless, alike, find_states
@@ -115,7 +116,10 @@ def capture(
             graph, states = _export_function(loaded, states)
         else:
             graph = _graph(export(loaded.module, loaded.example_inputs, loaded))
-            if writes_to_parts(graph.graph):
+            inline_regions(graph)
+            _drop_inactive(graph)
+            outside_place(graph)
+            if any(map(writes, graph.graph.nodes)):  # to parts and views of tensors
                 graph, _ = _export_function(loaded, ())
         if not repeats:
             raise _hidden_state("the second call gives other outputs than the first")
@@ -127,7 +131,6 @@ def capture(
     given = states
     inline_regions(graph)
     _drop_inactive(graph)
-    outside_place(graph)
     if rewritten:
         fold_constants(graph)
         kept = join_spectra(graph, precision_of_call, tuple(s.initial for s in states))

@@ -20,19 +20,12 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.graph import CodeGen
 
 from ...errors import CortexMError
-from ..nodes import operator_name, schema_of, writes
+from ..nodes import schema_of
 from ..origin.places import frame_in_text
 from .scatter import say_writes
 from .state import State, shape_error
 
 _aten = torch.ops.aten
-
-_PARTS = ("aten::slice", "aten::select")
-
-
-def writes_to_parts(graph: Graph) -> bool:
-    """Whether it writes to a part of a tensor, as in ``shifted[:, 1:] = x[:, :-1]``."""
-    return any(writes(n) and operator_name(n.args[0]) in _PARTS for n in graph.nodes if n.args)
 
 
 def functional(
@@ -56,7 +49,7 @@ def functional(
         node.meta["nn_module_stack"] = _without_wrapper(node.meta.get("nn_module_stack"))
         if node.target is _aten._native_batch_norm_legit_no_training.default:
             _to_batch_norm(node)
-        elif node.target is _aten._unsafe_view.default:
+        elif node.target in (_aten.view.default, _aten._unsafe_view.default):
             node.target = _aten.reshape.default
     say_writes(graph)
     used = _drop_unused(graph, states)

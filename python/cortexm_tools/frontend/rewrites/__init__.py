@@ -31,7 +31,7 @@ from .builder import Builder, Table
 from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
 from .decompose import decompose, decompose_coded, decompose_floats, decompose_unary
-from .masks import outside_place
+from .in_place import outside_place
 from .normalization import fold_into_convolutions
 from .signs import move_signs
 from .spectrum import join_spectra

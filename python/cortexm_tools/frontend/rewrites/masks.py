@@ -29,19 +29,6 @@ _MOVES = (*_SHAPES, "transpose", "permute", "slice", "select", "repeat", "contig
 _CASTS = ("to", "_to_copy", "type_as")
 
 
-def outside_place(module: GraphModule) -> None:
-    """Let what fills a new tensor in place give another one, in place of the graph. `fold_constants` would
-    make the new tensor a constant, which nothing may write to."""
-    for node in module.graph.nodes:
-        if not operator_name(node).startswith("aten::masked_fill_"):
-            continue
-        filled: Any = node.args[0]
-        returned = getattr(getattr(filled.target, "_schema", None), "returns", ())
-        if len(filled.users) == 1 and returned and returned[0].alias_info is None:
-            overload = str(node.target).rpartition(".")[2]
-            node.target = getattr(_aten.masked_fill, overload)
-
-
 def left_out(module: GraphModule, node: Any) -> Node | None:
     """Truth values of the shape of `node`, or broadcast to it: whether an element is `LEFT_OUT` or less where
     all others are zero. None if `node` is no such tensor that is made at run time; the new nodes are in

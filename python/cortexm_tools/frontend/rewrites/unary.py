@@ -31,7 +31,7 @@ _NAMES = (
     "hardshrink softshrink threshold clamp clamp_min clamp_max floor ceil round trunc sign "
     "log_sigmoid log_sigmoid_forward frac sinc deg2rad rad2deg nan_to_num eq ne lt le gt ge where clone"
 ).split()
-_ELEMENTWISE = frozenset(f"aten::{name}" for name in _NAMES)
+ELEMENTWISE = frozenset(f"aten::{name}" for name in _NAMES)
 
 # On their own these are quantized as they are, or fused into what comes before them.
 _KNOWN = frozenset(
@@ -136,9 +136,7 @@ def _number(module: GraphModule, argument: object) -> float | None:
 
 def _root(module: GraphModule, node: Node, roots: dict[Node, Node]) -> Node | None:
     """The one tensor that `node` is an element-wise function of."""
-    if operator_name(node) not in _ELEMENTWISE or not isinstance(
-        node.meta.get("val"), torch.Tensor
-    ):
+    if operator_name(node) not in ELEMENTWISE or not isinstance(node.meta.get("val"), torch.Tensor):
         return None
     if not all(_is_plain(a) for a in (*node.args, *node.kwargs.values())):
         return None
