@@ -107,6 +107,15 @@ def through_views(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
     return rows[:, :, :48] * rows[:, :, 16:]
 
 
+def as_keras(x: torch.Tensor) -> torch.Tensor:
+    """Images with their channels last between layers, and casts around each call, as with Keras' backend."""
+    x = x.to(torch.float32).permute(0, 2, 3, 1)
+    x = F.conv2d(x.permute(0, 3, 1, 2).contiguous(), KERNEL).permute(0, 2, 3, 1).to(torch.float32)
+    x = (x + torch.linspace(-0.5, 0.5, 4).to(x.dtype).reshape(1, 1, 1, 4)).to(x.dtype)
+    x = F.max_pool2d(F.relu(x).to(torch.float32).permute(0, 3, 1, 2).contiguous(), 2)
+    return x.to(torch.float32).permute(0, 2, 3, 1).flatten(1).to(x.dtype)
+
+
 def regions(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
     """Cosines of places are computed as rotary embeddings are in Hugging Face's models."""
     torch.rand([])  # by which layers are dropped in training
@@ -126,6 +135,7 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
     "written_parts": (lambda: Net(shifted, conv()), [IMAGE], 1e-4),
     "in_place": (lambda: Net(in_place, conv(), conv()), [IMAGE], 1e-4),
     "through_views": (lambda: Net(through_views, conv()), [IMAGE], 1e-4),
+    "as_keras": (lambda: Net(as_keras), [IMAGE], 1e-4),
     "regions": (lambda: Net(regions, conv()), [IMAGE], 1e-4),
     "one_image": (lambda: Net(lambda c, d, x: F.avg_pool1d(d(F.max_pool2d(c(x), 2).flatten(1)), 2),
                               conv(), nn.Conv1d(8, 4, 3)), [IMAGE[1:]], 1e-4),

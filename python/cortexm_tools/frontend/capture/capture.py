@@ -21,7 +21,7 @@ from torch.fx import GraphModule, Node
 from ...errors import CortexMError, named
 from ..load.model_file import LoadedModel
 from ..load.samples import Sample, shape_text
-from ..nodes import writes
+from ..nodes import schema_of, writes
 from ..origin.layers import module_path
 from ..origin.places import first_line, where_of_error
 from ..rewrites import (
@@ -70,6 +70,7 @@ _DROPOUT = {
     _aten.alpha_dropout.default,
     _aten.feature_alpha_dropout.default,
 }
+_CASTS = {_aten.to.dtype_layout, _aten.to.dtype, _aten.to.device}
 _ALIASES = {_aten.detach.default, _aten.alias.default}
 
 
@@ -234,16 +235,29 @@ def _hidden_state(text: str) -> CortexMError:
 
 
 def _drop_inactive(graph: GraphModule) -> None:
-    """Take out what gives its operand, as rewrites look for what is on both sides of it, and random
-    numbers that nothing reads, which are no dead code for PyTorch: whole layers are dropped with them
-    in training."""
+    """Take out what gives its operand, and checks of types, as rewrites look for what is on both sides of it,
+    and random numbers that nothing reads, which are no dead code for PyTorch: whole layers are dropped with
+    them in training."""
     for node in reversed(graph.graph.nodes):
         if not node.users and torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
             graph.graph.erase_node(node)
     for node in list(graph.graph.nodes):
-        if node.target in _ALIASES or node.target in _DROPOUT and node.args[2] is False:
+        is_dropout = node.target in _DROPOUT and node.args[2] is False
+        if node.target is _aten._assert_tensor_metadata.default:
+            graph.graph.erase_node(node)
+        elif is_dropout or node.target in _ALIASES or _is_idle_cast(node):
             node.replace_all_uses_with(node.args[0])
             graph.graph.erase_node(node)
+
+
+def _is_idle_cast(node: Node) -> bool:
+    """Whether it gives its operand, which has the type: neither a copy nor an order is asked for."""
+    if node.target not in _CASTS:
+        return False
+    asked = [argument.name for argument in schema_of(node).arguments[: len(node.args)]]
+    is_plain = not {"copy", "memory_format"} & {*asked, *node.kwargs}
+    source, result = node.all_input_nodes[0].meta.get("val"), node.meta["val"]
+    return is_plain and isinstance(source, torch.Tensor) and source.dtype == result.dtype
 
 
 def _simplify(graph: GraphModule) -> None:

@@ -33,6 +33,14 @@ def is_pointwise(facts: Facts) -> bool:
     )
 
 
+def windows_inside(facts: Facts, along: str) -> float:
+    """The share of windows that are inside of the image along an axis."""
+    stride, first = facts[f"stride_{along}"], facts["in_y0" if along == "h" else "in_x0"]
+    reach = (facts[f"kernel_{along}"] - 1) * facts[f"dilation_{along}"] + 1
+    places = range(first, first + facts[f"out_{along}"] * stride, stride)
+    return float(sum(0 <= at <= facts[f"in_{along}"] - reach for at in places) / len(places))
+
+
 def windows_together(facts: Facts, column: int) -> int:
     """How many windows side by side are gathered at a time, if a row has so many: `together` in
     conv2d_mve.inc.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from ...target import Isa
-from .facts import Facts
+from .facts import Facts, windows_inside
 
 _MOST_SCRATCH = 4096  # bytes; the layers of large images are those whose other kernels are best
 _MOST_SCRATCH_BLOCKS = 8192
@@ -175,13 +175,9 @@ def pay_mve(facts: Facts) -> bool:
 def _pixel_of_several(facts: Facts) -> float:
     """Instructions of the kernel in portable C for a pixel, where input channels have several outputs: those
     inside of the image share the table of their taps."""
-    taps, inside = facts["kernel_h"] * facts["kernel_w"], 1.0
-    for along, first in (("h", "in_y0"), ("w", "in_x0")):
-        count, stride = facts[f"out_{along}"], facts[f"stride_{along}"]
-        reach = (facts[f"kernel_{along}"] - 1) * facts[f"dilation_{along}"]
-        end = (facts[f"in_{along}"] - 1 - reach - facts[first]) // stride + 1
-        inside *= max(0, min(end, count) - max(0, -(facts[first] // stride))) / count
-    return float(70 + (1 - inside) * (24 + 26 * taps) + facts["out_c"] * (35 + 4.6 * taps))
+    taps = facts["kernel_h"] * facts["kernel_w"]
+    outside = 1 - windows_inside(facts, "h") * windows_inside(facts, "w")
+    return float(70 + outside * (24 + 26 * taps) + facts["out_c"] * (35 + 4.6 * taps))
 
 
 def _pixel_mve(facts: Facts) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...target import Isa
-from .facts import Facts
+from .facts import Facts, windows_inside
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,7 @@ def instructions(isa: Isa, facts: Facts) -> float:
     depth = taps * facts["in_c"] // groups
     fours, left = divmod(facts["out_c"] // groups, 4)
     each = costs.group + costs.code * depth
-    each += costs.outside * taps * (1 - inside(facts, "h") * inside(facts, "w"))
+    each += costs.outside * taps * (1 - windows_inside(facts, "h") * windows_inside(facts, "w"))
     each += fours * (costs.four + costs.product * depth)
     each += left * (costs.alone + costs.product_alone * depth)
     return float(facts["out_h"] * facts["out_w"] * (costs.pixel + groups * each))
-
-
-def inside(facts: Facts, along: str) -> float:
-    """The share of windows that are inside of the image along an axis."""
-    stride, first = facts[f"stride_{along}"], facts["in_y0" if along == "h" else "in_x0"]
-    reach = (facts[f"kernel_{along}"] - 1) * facts[f"dilation_{along}"] + 1
-    places = range(first, first + facts[f"out_{along}"] * stride, stride)
-    return float(sum(0 <= at <= facts[f"in_{along}"] - reach for at in places) / len(places))

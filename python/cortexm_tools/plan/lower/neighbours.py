@@ -29,6 +29,7 @@ from ...ir.fixed_point import I64
 from ...ir.geometry import Window
 from ...target import Isa, Target
 from ..kernels import gathered, gemm, planes, triples
+from ..kernels.facts import windows_inside
 from .groups import in_groups
 
 NEIGHBOURS = "neighbours"
@@ -210,7 +211,7 @@ def instructions_dsp(facts: Mapping[str, int], wide: bool) -> float:
     if (kernel_h, kernel_w) != (1, 1) or min(facts["in_y0"], facts["in_x0"]) < 0:
         total += costs.copied * depth
     if not wide:
-        total += _OUTSIDE * kernel_h * (1 - triples.inside(facts, "h") * triples.inside(facts, "w"))
+        total += _OUTSIDE * kernel_h * (1 - windows_inside(facts, "h") * windows_inside(facts, "w"))
     clamp = 0.0 if wide else planes.clamp_dsp(facts)
     return float(facts["out_h"] * facts["out_w"] * total + clamp)
 

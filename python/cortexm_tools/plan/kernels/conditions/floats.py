@@ -17,9 +17,7 @@ _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_PLANES_ROW = 1700  # instructions that rows of planes must save, of some 850 bytes
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
 _WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
-_MANY_PRODUCTS_OF_FIVES = (
-    3000  # of five columns two apart, of which each saves some 0.8 instructions
-)
+_MANY_PRODUCTS_OF_FIVES = 3000  # of windows of five columns two apart: each saves some 0.8
 _WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
 
 
