@@ -87,8 +87,8 @@ def test_sections_and_arena() -> None:
     assert files["tiny_weights.c"].count('section(".ext")') == files["tiny_weights.c"].count("= {")
     assert ".arena = NULL," in tiny_files(arena=CallerArena())["tiny.c"]
     shared = tiny_files(arena=SharedArena("pool"))["tiny.c"]
-    assert "extern uint8_t cortexm_arena_pool_has_128_bytes_for_tiny[];" in shared
-    assert ".arena = cortexm_arena_pool_has_128_bytes_for_tiny," in shared
+    assert "extern uint8_t cortexm_arena_pool_has_208_bytes_for_tiny[];" in shared
+    assert ".arena = cortexm_arena_pool_has_208_bytes_for_tiny," in shared
     assert "own_arena" not in shared
 
 

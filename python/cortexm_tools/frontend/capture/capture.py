@@ -71,7 +71,7 @@ _DROPOUT = {
     _aten.feature_alpha_dropout.default,
 }
 _CASTS = {_aten.to.dtype_layout, _aten.to.dtype, _aten.to.device}
-_ALIASES = {_aten.detach.default, _aten.alias.default}
+_ALIASES = {_aten.detach.default, _aten.detach_.default, _aten.alias.default}
 
 
 @dataclass(frozen=True)
