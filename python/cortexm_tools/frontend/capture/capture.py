@@ -116,9 +116,7 @@ def capture(
         if states:
             graph, states = _export_function(loaded, states)
         else:
-            graph = _graph(export(loaded.module, loaded.example_inputs, loaded))
-            inline_regions(graph)
-            _drop_inactive(graph)
+            graph = _inlined(_graph(export(loaded.module, loaded.example_inputs, loaded)))
             outside_place(graph)
             if any(map(writes, graph.graph.nodes)):  # to parts and views of tensors
                 graph, _ = _export_function(loaded, ())
@@ -130,8 +128,6 @@ def capture(
         return precision_of(module_path(node.meta.get("nn_module_stack")))
 
     given = states
-    inline_regions(graph)
-    _drop_inactive(graph)
     if rewritten:
         fold_constants(graph)
         kept = join_spectra(graph, precision_of_call, tuple(s.initial for s in states))
@@ -203,7 +199,7 @@ def _export_function(
     except Exception as error:
         raise export_error(error, loaded) from error
     _check_sequence(module, states, graph, used, loaded)
-    return graph, used
+    return _inlined(graph), used
 
 
 def _check_sequence(
@@ -232,6 +228,13 @@ def _hidden_state(text: str) -> CortexMError:
         hint="what a model keeps must be a buffer of a module (register_buffer), neither a list nor "
         "a Python number",
     )
+
+
+def _inlined(graph: GraphModule) -> GraphModule:
+    """`graph`, which has neither regions now nor what does nothing."""
+    inline_regions(graph)
+    _drop_inactive(graph)
+    return graph
 
 
 def _drop_inactive(graph: GraphModule) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph of a model that changes its state, or parts of a tensor that it made, as a function.
+"""The graph of a model that changes its state, or writes to parts and views of tensors, as a function.
 
 torch.export writes down what the model does to its tensors, in place and through views. PyTorch's
 functionalization turns that into new values. What it then says otherwise than a capture does is said

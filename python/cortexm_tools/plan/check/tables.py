@@ -5,13 +5,15 @@ exponentials that factors are for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import CortexMError
 from ...ir import ops
-from ...ir.fixed_point import are_blocks, are_factors
+from ...ir.fixed_point import Rescale, are_blocks, are_factors
 from ..types import Call, ConstantArg, Plan, Step
 
 
@@ -22,9 +24,9 @@ def check_tables(plan: Plan, step: Step) -> None:
         if call.kernel.types == "s8" and call.kernel.op in ("softmax_pair", "softmax_two"):
             _check_softmax_of_two(plan, step, call)
         if call.kernel.op.startswith("softmax_factor"):
-            _check_factors(plan, step, call)
+            _check_factors(plan, step, call, are_factors)
         if call.kernel.op.startswith("softmax_blocks"):
-            _check_blocks(plan, step, call)
+            _check_factors(plan, step, call, are_blocks)
         if call.kernel.op != "embedding":
             continue
         names = {constant.name: constant.data for constant in plan.constants}
@@ -68,26 +70,17 @@ def _check_softmax_of_two(plan: Plan, step: Step, call: Call) -> None:
         )
 
 
-def _check_factors(plan: Plan, step: Step, call: Call) -> None:
+def _check_factors(
+    plan: Plan, step: Step, call: Call, serve: Callable[[npt.NDArray[np.int32], Rescale, int], bool]
+) -> None:
+    """Those of exponentials, of which `serve` says whether kernels give with them what the model does."""
     (op,) = (op for op in step.ops if isinstance(op.attrs, ops.Softmax))
     names = {constant.name: constant.data for constant in plan.constants}
     table = call.args[1]
     assert isinstance(table, ConstantArg) and isinstance(op.attrs, ops.Softmax)
     factors = names[table.name].reshape(-1).astype(np.int32)
-    if not are_factors(factors, op.attrs.rescale, op.attrs.diff_min):
-        raise CortexMError(
-            f"{call.kernel.symbol} would give other codes than the model's", where=str(op.layer)
-        )
-
-
-def _check_blocks(plan: Plan, step: Step, call: Call) -> None:
-    (op,) = (op for op in step.ops if isinstance(op.attrs, ops.Softmax))
-    names = {constant.name: constant.data for constant in plan.constants}
-    table = call.args[1]
-    assert isinstance(table, ConstantArg) and isinstance(op.attrs, ops.Softmax)
-    factors = names[table.name].reshape(-1).astype(np.int32)
-    good = are_blocks(factors, op.attrs.rescale, op.attrs.diff_min)
-    if not good or (call.kernel.op == "softmax_blocks" and factors[68] != 0):
+    has_all = call.kernel.op != "softmax_blocks" or factors[68] == 0  # no correction is left out
+    if not (has_all and serve(factors, op.attrs.rescale, op.attrs.diff_min)):
         raise CortexMError(
             f"{call.kernel.symbol} would give other codes than the model's", where=str(op.layer)
         )
