@@ -20,6 +20,7 @@ from cortexm_tools.program import load_program
 from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.report import precision
 from cortexm_tools.simplify import simplify
+from cortexm_tools.simplify.int8_io import int8_io
 from cortexm_tools.stream.stage import random_input
 from cortexm_tools.target import Target
 
@@ -259,3 +260,48 @@ def test_tables_of_embeddings_in_4_bits_and_tied() -> None:
         for graph in (before, after):
             np.testing.assert_array_equal(run_graph(graph, row)[0], program.reference(row)[0])
     assert program.quality["outputs"][0]["sqnr_db"] > 15
+
+
+@pytest.mark.parametrize(
+    ("precision", "size", "parts"),
+    [("int8", 640.0, True), ("int8", 3.0, False), ("a16w8", 640.0, False), ("a16w8", 1e5, True)],
+)
+def test_results_that_join_values_of_very_different_size(
+    precision: str, size: float, parts: bool
+) -> None:
+    """Boxes in pixels and their scores keep codes of their own, where one scale would leave the scores
+    but a few."""
+
+    class Head(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.box, self.score = nn.Conv2d(3, 4, 3), nn.Conv2d(3, 2, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            boxes = torch.tanh(self.box(x)).flatten(2) * size
+            scores = self.score(x).flatten(2).sigmoid()
+            every = torch.cat([torch.cat([boxes, scores], 1), torch.cat([-boxes, scores], 1)], 2)
+            return every.transpose(1, 2)
+
+    torch.manual_seed(1)
+    samples = [(torch.randn(1, 3, 6, 6),) for _ in range(6)]
+    model = Head().eval()
+    program = lower_model(model, samples[0], calibration=samples, quantize=precision)
+    graph = simplify(program.graph())
+    kinds = [op.kind for op in graph.ops]
+    assert ("dequantize" in kinds[:-1]) == parts
+    assert program.reference is not None
+    for sample in samples:
+        row = [x.numpy() for x in sample]
+        (found,) = run_graph(graph, row)
+        np.testing.assert_array_equal(found, program.reference(tuple(row))[0])
+        off = abs(found - model(*sample).detach().numpy())
+        assert off[..., :4].max() < size * 0.02 and off[..., 4:].max() < 0.03
+    codes = int8_io(graph, None)
+    wanted = DType.S16 if precision == "a16w8" else DType.S8
+    assert codes.tensors[codes.outputs[0]].dtype is (DType.F32 if parts else wanted)
+    if not parts:
+        return
+    with pytest.raises(CortexMError, match="does not come from codes") as error:
+        int8_io(graph, wanted)
+    assert "codes or uint8" in error.value.hint

@@ -116,6 +116,18 @@ def as_keras(x: torch.Tensor) -> torch.Tensor:
     return x.to(torch.float32).permute(0, 2, 3, 1).flatten(1).to(x.dtype)
 
 
+def chosen(first: nn.Module, second: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """Products with what comparisons of larger values give."""
+    a, b = first(x), second(x) * 0.01
+    return b * (a > 0.1) + ((a > -0.3) * (b < 0.01)).float() * b
+
+
+def truth_as_numbers(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """Sums of and quotients by what comparisons give."""
+    x = first(x)
+    return (x + (x > 0.1)) / ((x < 0.5) + 1.0)
+
+
 def regions(first: nn.Module, x: torch.Tensor) -> torch.Tensor:
     """Cosines of places are computed as rotary embeddings are in Hugging Face's models."""
     torch.rand([])  # by which layers are dropped in training
@@ -136,6 +148,7 @@ CASES: dict[str, tuple[Callable[[], Net], list[tuple[int, ...]], float]] = {
     "in_place": (lambda: Net(in_place, conv(), conv()), [IMAGE], 1e-4),
     "through_views": (lambda: Net(through_views, conv()), [IMAGE], 1e-4),
     "as_keras": (lambda: Net(as_keras), [IMAGE], 1e-4),
+    "chosen": (lambda: Net(chosen, conv(), conv()), [IMAGE], 1e-6),
     "regions": (lambda: Net(regions, conv()), [IMAGE], 1e-4),
     "one_image": (lambda: Net(lambda c, d, x: F.avg_pool1d(d(F.max_pool2d(c(x), 2).flatten(1)), 2),
                               conv(), nn.Conv1d(8, 4, 3)), [IMAGE[1:]], 1e-4),
@@ -222,6 +235,7 @@ def weighted(form: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], *shape:
 
 # Not lowered as well, to save time.
 EXACT_ONLY = {
+    "truth as numbers": (lambda: Net(truth_as_numbers, conv()), [IMAGE], 1e-6),
     "sampled_reflected": (lambda: Net(lambda c, x: F.grid_sample(
         c(x), F.affine_grid(PLACES, [1, 8, 5, 7], align_corners=True), padding_mode="reflection",
         align_corners=True), conv()), [IMAGE], 1e-4),
@@ -379,7 +393,7 @@ def _kept() -> set[Any]:
     return {
         *(aten.conv_transpose2d.input, aten.softmax.int, aten.bmm.default),
         *(aten.avg_pool2d.default, aten.max_pool2d.default),
-        *(aten.add.Tensor, aten.relu.default),
+        *(aten.add.Tensor, aten.mul.Tensor, aten.relu.default),
     }
 
 

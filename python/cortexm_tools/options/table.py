@@ -163,7 +163,8 @@ OPTIONS: tuple[Option, ...] = (
         docs="`int8`, `int16`: inputs and outputs stay quantized at the border of the model, which "
         "has codes of this type there; `uint8`: inputs are [bytes](images.md#bytes), the int8 code and "
         "128, and outputs codes; `codes`: each has those that it has in the model, such as "
-        "int16 for [sound](sound.md) and int8 for the scores",
+        "int16 for [sound](sound.md) and int8 for the scores, or none, as "
+        "[boxes beside scores](numerics.md#between-precisions)",
         zephyr="the default of `IO`: what inputs and outputs are at the border of the model, float or "
         "codes; `uint8`: inputs are [bytes](images.md#bytes)",
     ),

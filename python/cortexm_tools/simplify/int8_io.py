@@ -19,6 +19,11 @@ from ..errors import CortexMError
 from ..ir import DType, Graph, Op, QuantParams, Tensor, contiguous, ops
 from ..ir.edit import GraphBuilder, consumers, producers, remove_dead
 
+_APART = (
+    "build with IO float, or with codes or uint8, where such an output stays in float; or give its parts, "
+    "of which the smaller ones would have few codes, as outputs of their own"
+)
+_MOVES = (ops.View, ops.Transpose, ops.Clone)
 _WORDS = {DType.S8: "int8", DType.S16: "int16"}
 
 
@@ -26,7 +31,8 @@ def int8_io(graph: Graph, dtype: DType | None = DType.S8, *, as_bytes: bool = Fa
     """Replaces float inputs and outputs by their codes.
 
     Args:
-        dtype: of all of these; None for any.
+        dtype: of all of these; None for any. Then an output that joins parts with codes of their own
+            stays in float, as it has none itself.
         as_bytes: whether those at the inputs, which then have to be of int8, are bytes.
 
     Raises:
@@ -45,7 +51,7 @@ def int8_io(graph: Graph, dtype: DType | None = DType.S8, *, as_bytes: bool = Fa
     for op in graph.ops:
         if build.resolve(op.outputs[0]) == op.outputs[0]:
             build.add(op)
-    outputs = [_output(build, graph, index, made_by.get(index)) for index in graph.outputs]
+    outputs = [_output(build, graph, index, made_by, dtype) for index in graph.outputs]
     borders = [("input", graph.inputs, inputs), ("output", graph.outputs, outputs)]
     types = {
         build.tensors[new].dtype
@@ -107,18 +113,46 @@ def _as_bytes(build: GraphBuilder, number: int, index: int, reader: Op) -> int:
     return given
 
 
-def _output(build: GraphBuilder, graph: Graph, index: int, maker: Op | None) -> int:
+def _output(
+    build: GraphBuilder, graph: Graph, index: int, made_by: dict[int, Op], dtype: DType | None
+) -> int:
     tensor = graph.tensors[index]
     if tensor.dtype is not DType.F32:
         return index
+    maker = made_by.get(index)
     if maker is None or not isinstance(maker.attrs, ops.Dequantize):
+        joins = _joins_codes(index, made_by)
+        if joins and dtype is None:
+            return index
         by = f"{maker.kind} of {maker.layer}" if maker else "an input"
         raise CortexMError(
             f"output {tensor.name!r} does not come from codes but from {by}",
-            hint="build with IO float",
+            hint=_APART if joins else "build with IO float",
         )
     code = build.resolve(maker.inputs[0])
     build.tensors[code] = replace(
         build.tensors[code], quant=QuantParams(maker.attrs.scale, maker.attrs.zero_point)
     )
     return code
+
+
+def _joins_codes(index: int, made_by: dict[int, Op]) -> bool:
+    """Whether a tensor is a concatenation of parts that come from codes, or are such ones."""
+    maker = _maker_of(index, made_by)
+    return (
+        maker is not None
+        and isinstance(maker.attrs, ops.Concat)
+        and all(
+            isinstance(getattr(_maker_of(part, made_by), "attrs", None), ops.Dequantize)
+            or _joins_codes(part, made_by)
+            for part in maker.inputs
+        )
+    )
+
+
+def _maker_of(index: int, made_by: dict[int, Op]) -> Op | None:
+    """What computes the elements of a tensor."""
+    maker = made_by.get(index)
+    while maker is not None and isinstance(maker.attrs, _MOVES):
+        maker = made_by.get(maker.inputs[0])
+    return maker

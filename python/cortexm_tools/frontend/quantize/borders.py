@@ -57,6 +57,7 @@ def find_widths(
     states: int,
     wide: Container[Node] = (),
     chains: Chains = NO_CHAINS,
+    apart: Container[Node] = (),
 ) -> Widths:
     """The codes of every tensor of `model`.
 
@@ -67,12 +68,13 @@ def find_widths(
             outputs.
         wide: what has 16 bits, if it is not in float.
         chains: what is computed from bytes, in float up to its ends.
+        apart: what joins values that keep codes of their own (joined.py).
     """
     found: dict[Node, int | None] = {}
     nodes = list(model.graph.nodes)
     for node in nodes:
         width = None
-        if node in chains.inside:
+        if node in chains.inside or node in apart:
             found[node] = 0
             continue
         if node in chains.ends:
@@ -135,13 +137,21 @@ def annotate_outputs(model: GraphModule, widths: Widths, spec_of: Callable[[int]
 def end_sharing_at_borders(part: Any, widths: Widths, spec_of: Callable[[int], Any]) -> None:
     """Make `part`, a SharedQspecQuantizer, give operators in a row the codes of `widths`.
 
+    It takes a choice and the comparison that decides it for such ones; but what goes from one to the
+    other are truth values, and what is compared need not have the codes of what is chosen from.
+
     Args:
         spec_of: a type of codes by its bits.
     """
     enqueue, clique_of = part._maybe_enqueue_shared_node, part._get_shared_clique
 
     def enqueue_alike(neighbor: Node, shared_nodes: set[Node], queue: list[Node]) -> None:
-        if widths[neighbor] == widths[next(iter(shared_nodes))]:
+        values = (
+            each if each in neighbor.all_input_nodes else neighbor
+            for each in shared_nodes
+            if each in neighbor.all_input_nodes or neighbor in each.all_input_nodes
+        )
+        if widths[neighbor] == widths[next(iter(shared_nodes))] and any(map(_has_codes, values)):
             enqueue(neighbor, shared_nodes, queue)
 
     def clique(root: Node) -> tuple[set[Node], list[Any], bool, bool]:
@@ -154,6 +164,12 @@ def end_sharing_at_borders(part: Any, widths: Widths, spec_of: Callable[[int], A
         return nodes, fitting, *touches
 
     part._maybe_enqueue_shared_node, part._get_shared_clique = enqueue_alike, clique
+
+
+def _has_codes(node: Node) -> bool:
+    """Whether what `node` gives can have codes: it may be truth values or indices, or several tensors."""
+    value = node.meta.get("val")
+    return not isinstance(value, torch.Tensor) or value.is_floating_point()
 
 
 def _dtype(spec: Any) -> torch.dtype | None:

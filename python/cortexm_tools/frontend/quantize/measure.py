@@ -176,7 +176,8 @@ def _dequantized(node: Node) -> Node:
 def _layers(
     graph: Graph, inputs: list[Node], totals: dict[Node, Noise], base: Path
 ) -> list[LayerQuality]:
-    """The layers in the order of the graph. What only moves values counts as what it moves."""
+    """The layers in the order of the graph. What only moves values, or has no counterpart as another
+    operator took it in, counts as what it reads."""
     noise: dict[Node, Noise] = {}
     listed: set[Node] = set()
     layers = []
@@ -194,6 +195,6 @@ def _layers(
             name = f"input {inputs.index(node)}" if is_input else _operator(layer or node)
             where = "" if is_input else str(layer_of(node, base))
             layers.append(LayerQuality(name, where, totals[node], before))
-        elif moves or layer is not None:
+        elif sources:
             noise[node] = before
     return layers

@@ -23,11 +23,13 @@ from ..origin.blame import layer_of_error
 from ..origin.places import first_line
 from ..quiet import quiet
 from ..rewrites.recurrent_operators import OPERATORS
+from .borders import Widths
 from .choice import Choices
 from .embeddings import round_tables
 from .finite import require_finite
 from .given import GivenScales, keep_scales
-from .quantizer import make_quantizer
+from .joined import joined_apart
+from .quantizer import make_quantizer, moving_operators
 from .recurrent import note_codes
 from .recurrent_rounding import MOST
 from .rounding import round_by_inputs
@@ -115,10 +117,15 @@ def quantize(
     def largest(node: Node) -> int:
         return 7 if tag_of(node) in four_bits else 127
 
+    def apart(model: GraphModule, widths: Widths) -> set[Node]:
+        if given is not None:  # with the scale of the whole
+            return set()
+        return joined_apart(model, widths, moving_operators(), samples, which, states)
+
     prepared = None
     try:
         with quiet(), torch.no_grad():
-            quantizer = make_quantizer(states, largest, choices or {})
+            quantizer = make_quantizer(states, largest, choices or {}, apart)
             prepared = prepare_pt2e(graph, quantizer)
             run = ModuleRunner(prepared, which, states)
             for sample in track(samples, "calibration"):

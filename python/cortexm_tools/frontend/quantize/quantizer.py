@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -70,19 +70,21 @@ def make_quantizer(
     states: tuple[State, ...],
     largest: Callable[[Node], int] = lambda node: 127,
     choices: Choices | None = None,
+    apart: Callable[[GraphModule, Widths], Container[Node]] = lambda model, widths: (),
 ) -> Any:
     """A quantizer for graphs that take and give `states`.
 
     Args:
         largest: the largest code of a layer's weights, 127, or 7 for weights of 4 bits.
         choices: the precisions of calls by their tags; None for int8 everywhere.
+        apart: which calls of a graph, with its codes, join values that keep codes of their own (joined.py).
     """
     from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
 
     quantizer = CortexMQuantizer()
     _teach_operators(quantizer)
     _choose_weights(quantizer, largest)
-    _teach_precisions(quantizer, choices or {}, len(states))
+    _teach_precisions(quantizer, choices or {}, len(states), apart)
     if states:
         share_ranges(quantizer, states)
     return quantizer
@@ -119,7 +121,12 @@ def moving_operators() -> set[Any]:
     return _moved_by(_sharing(quantizer))
 
 
-def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
+def _teach_precisions(
+    quantizer: Any,
+    choices: Choices,
+    states: int,
+    apart: Callable[[GraphModule, Widths], Container[Node]],
+) -> None:
     """Make `quantizer` give every call the precision of `choices`; see borders.py."""
     widths: Widths = {}
     shared = _sharing(quantizer)
@@ -146,7 +153,8 @@ def _teach_precisions(quantizer: Any, choices: Choices, states: int) -> None:
     def annotate_precisions(model: GraphModule) -> GraphModule:
         show_results(model)
         wide, chains = sounds(model) | energies(model), byte_chains(model)
-        widths.update(find_widths(model, chosen, moving, states, wide, chains))
+        find = partial(find_widths, model, chosen, moving, states, wide, chains)
+        widths.update(find(apart(model, find())))
         keep_float(model, widths)
         annotate_bytes(model, chains, widths, spec_of)
         annotate_spectra(model, widths, configs, moving)

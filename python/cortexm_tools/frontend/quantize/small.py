@@ -16,8 +16,10 @@ from typing import Any
 import torch
 from torch.fx import GraphModule
 
+from ..nodes import operator_name
 from ..rewrites.builder import Builder
 
+_SOFTMAX = ("aten::softmax", "aten::_softmax", "aten::_safe_softmax")
 _PRECISION = float(torch.finfo(torch.float32).eps)
 
 
@@ -25,9 +27,19 @@ def lower_floors(prepared: GraphModule) -> None:
     """Let every observer in `prepared`, a model of prepare_pt2e after calibration, give its range a scale.
 
     Where the widest of its ranges has one that is large enough, as nearly always, nothing changes: the
-    weights of a dead output stay zero.
+    weights of a dead output stay zero. Nor does it for what a softmax reads: scores that differ by less
+    have one share.
     """
+    scores = {
+        prepared.get_submodule(str(source.target))
+        for node in prepared.graph.nodes
+        if operator_name(node) in _SOFTMAX
+        for source in node.all_input_nodes
+        if source.op == "call_module"
+    }
     for module in prepared.modules():
+        if module in scores:
+            continue
         eps = getattr(module, "eps", None)
         if isinstance(eps, torch.Tensor) and hasattr(module, "max_val"):
             widest = _widest(module)

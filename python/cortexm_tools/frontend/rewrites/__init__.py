@@ -16,6 +16,7 @@ from torch.fx import GraphModule, Node
 from . import (
     attention,
     convolution,
+    masks,
     matrix,
     normalization,
     pooling,
@@ -55,6 +56,7 @@ __all__ = [
 REWRITES: Table = {
     **attention.TABLE,
     **convolution.TABLE,
+    **masks.TABLE,
     **matrix.TABLE,
     **normalization.TABLE,
     **pooling.TABLE,
@@ -76,6 +78,7 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
     fold_into_convolutions(module)
     normalization.fold_bands(module)
     attention.write_out_scores(module)
+    masks.make_numbers(module)
     move_signs(module)
     unary.join_unary(module, precision_of)
     for node in list(module.graph.nodes):

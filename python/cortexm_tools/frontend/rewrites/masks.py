@@ -4,6 +4,8 @@
 A mask that comes at run time is mostly said in floats: zeros, with minus infinity or a number like -1e9
 where a score is left out, added to others and to the scores (`torch.nn.MultiheadAttention` makes its
 `key_padding_mask` such a one). In codes it is a choice by truth values, which this module finds.
+
+So is a product with truth values: of each element or zero.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from ..nodes import operator_name
-from .builder import Builder
+from .builder import Builder, Table, shape_of
 
 _aten = torch.ops.aten
 
@@ -27,6 +29,7 @@ VANISHING = -(2.0**28)
 _SHAPES = ("view", "reshape", "_unsafe_view", "unsqueeze", "squeeze", "expand")
 _MOVES = (*_SHAPES, "transpose", "permute", "slice", "select", "repeat", "contiguous", "clone")
 _CASTS = ("to", "_to_copy", "type_as")
+_MIXED = (_aten.add.Tensor, _aten.div.Tensor)
 
 
 def left_out(module: GraphModule, node: Any) -> Node | None:
@@ -135,3 +138,40 @@ def _lowest(module: GraphModule, node: Any) -> bool:
 
 def _zero(module: GraphModule, node: Any) -> bool:
     return _number(module, node) == 0.0
+
+
+def _chosen(build: Builder) -> Node | None:
+    """The product of a computed tensor and truth values, also those that became numbers."""
+    if len(build.node.args) != 2 or build.node.kwargs:
+        return None
+    left, right = build.node.args
+    if _is_truth(left) and _is_truth(right):
+        return build(_aten.logical_and.default, left, right)
+    for value, mask in ((left, right), (right, left)):
+        if shape_of(value) is None or build.value(value) is not None:
+            continue
+        made = _Truth(build.module, build.node)
+        truth = mask if _is_truth(mask) else _multiple(build.module, made, mask)
+        if truth is not None:
+            return build(_aten.where.self, truth, value, build.constant(torch.zeros(())))
+    return None
+
+
+def make_numbers(module: GraphModule) -> None:
+    """Convert truth values beside numbers in sums and quotients, in place, as PyTorch does within the
+    operator."""
+    for node in list(module.graph.nodes):
+        if node.target not in _MIXED or shape_of(node) is None:
+            continue
+        for operand in filter(_is_truth, node.all_input_nodes):
+            number = Builder(module, node)(_aten.to.dtype, operand, torch.float32)
+            number.meta["val"] = operand.meta["val"].to(torch.float32)
+            node.replace_input_with(operand, number)
+
+
+def _is_truth(node: Any) -> bool:
+    value = node.meta.get("val") if isinstance(node, Node) else None
+    return isinstance(value, torch.Tensor) and value.dtype is torch.bool
+
+
+TABLE: Table = {_aten.mul.Tensor: _chosen}
