@@ -100,6 +100,10 @@ def join_unary(
         root = _root(module, node, {n: roots[n] for n in joined})
         if root is not None:
             roots[node] = root
+    for node in reversed(module.graph.nodes):  # what is compared for others alone has to be there
+        if node in roots and shape_of(node) is None:
+            if all(roots.get(user) is not roots[node] for user in node.users):
+                del roots[node]
     for node in list(module.graph.nodes):
         if node not in roots or shape_of(node) is None:
             continue
