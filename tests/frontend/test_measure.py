@@ -211,6 +211,24 @@ def test_layers_are_compared_as_they_were() -> None:
     assert all(layer.noise.decibels > 25 for layer in quality.layers)
 
 
+class Attention(Classifier):
+    """Parts of a layer's results, of which one is scaled, and scores without any difference."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        first = self.first(x).view(1, 4, 4)
+        keys, values = first.split(2, 2)
+        scores = (keys * 0.3).transpose(1, 2) @ keys
+        even = torch.softmax(self.last(self.first(x)) * 1e-18, -1)
+        return torch.softmax(scores, -1) @ values.mT, even
+
+
+def test_what_a_layer_reads_has_the_noise_of_what_it_came_from() -> None:
+    """Also behind an operator that is said by another one; and scores that are all alike have one share."""
+    quality = measured(Attention, plain, 20)[0]
+    assert all(layer.before.decibels < math.inf for layer in quality.layers[1:])
+    assert all(each.noise is not None and each.noise.decibels > 25 for each in quality.outputs)
+
+
 def test_state_is_a_sequence_of_calls() -> None:
     quality, loaded, captured, *runs = measured(Running, plain, 12)
     assert captured.states

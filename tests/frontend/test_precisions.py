@@ -263,11 +263,11 @@ def test_tables_of_embeddings_in_4_bits_and_tied() -> None:
 
 
 @pytest.mark.parametrize(
-    ("precision", "size", "parts"),
+    ("word", "size", "parts"),
     [("int8", 640.0, True), ("int8", 3.0, False), ("a16w8", 640.0, False), ("a16w8", 1e5, True)],
 )
 def test_results_that_join_values_of_very_different_size(
-    precision: str, size: float, parts: bool
+    word: str, size: float, parts: bool
 ) -> None:
     """Boxes in pixels and their scores keep codes of their own, where one scale would leave the scores
     but a few."""
@@ -286,7 +286,7 @@ def test_results_that_join_values_of_very_different_size(
     torch.manual_seed(1)
     samples = [(torch.randn(1, 3, 6, 6),) for _ in range(6)]
     model = Head().eval()
-    program = lower_model(model, samples[0], calibration=samples, quantize=precision)
+    program = lower_model(model, samples[0], calibration=samples, quantize=word)
     graph = simplify(program.graph())
     kinds = [op.kind for op in graph.ops]
     assert ("dequantize" in kinds[:-1]) == parts
@@ -298,10 +298,29 @@ def test_results_that_join_values_of_very_different_size(
         off = abs(found - model(*sample).detach().numpy())
         assert off[..., :4].max() < size * 0.02 and off[..., 4:].max() < 0.03
     codes = int8_io(graph, None)
-    wanted = DType.S16 if precision == "a16w8" else DType.S8
+    wanted = DType.S16 if word == "a16w8" else DType.S8
     assert codes.tensors[codes.outputs[0]].dtype is (DType.F32 if parts else wanted)
     if not parts:
         return
     with pytest.raises(CortexMError, match="does not come from codes") as error:
         int8_io(graph, wanted)
     assert "codes or uint8" in error.value.hint
+
+
+def test_a_softmax_over_scores_without_any_difference() -> None:
+    """As in large networks before training; ExecuTorch's least difference of codes would not fit 64 bits."""
+
+    class Even(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scores = nn.Linear(8, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.softmax(self.scores(x) * 1e-18, -1)
+
+    torch.manual_seed(1)
+    samples = [(torch.randn(2, 8),) for _ in range(4)]
+    for word in ("int8", "a16w8"):
+        program = lower_model(Even(), samples[0], calibration=samples, quantize=word)
+        (found,) = run_graph(program.graph(), [samples[1][0].numpy()])
+        np.testing.assert_allclose(found, 0.25, atol=0.005)

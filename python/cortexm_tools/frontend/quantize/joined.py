@@ -47,17 +47,18 @@ def joined_apart(
     found: set[Node] = set()
     reached: set[Node] = set()  # what comes from one of them
     for node in model.graph.nodes:
-        if node in joins:
-            sizes = [size for part in node.all_input_nodes if (size := peaks.found.get(part))]
-            if sizes and widths[node] and min(sizes) / max(sizes) * 2 ** widths[node] <= _FEW:
-                found.add(node)
-        if not reached.isdisjoint(node.all_input_nodes):
-            reached.add(node)
-            if node in joins:
-                found.add(node)
-        if node in found:
+        follows = not reached.isdisjoint(node.all_input_nodes)
+        if node in joins and (follows or _leaves_few(node, peaks.found, widths[node])):
+            found.add(node)
+        if follows or node in found:
             reached.add(node)
     return found
+
+
+def _leaves_few(join: Node, peaks: dict[Node, float], bits: int) -> bool:
+    """Whether a part of `join` would have few codes in the scale of the largest one."""
+    sizes = [size for part in join.all_input_nodes if (size := peaks.get(part))]
+    return bool(sizes) and bits > 0 and min(sizes) / max(sizes) * 2**bits <= _FEW
 
 
 def _joins_of_results(model: GraphModule, moving: Container[Any], states: int) -> Iterator[Node]:
