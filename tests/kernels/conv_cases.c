@@ -262,14 +262,14 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1 + is_from_16, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (!is_from_16 && one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == DEPTHWISE_FEW ? between(1, 17) : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1 + is_from_16, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (!is_from_16 && one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
     const int32_t group_out = kind == CONV_FEW || any_kind == CONV_PLAIN ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
     const int has_groups = any_kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8);
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
-    const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS;
+    const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS || kind == DEPTHWISE_FEW;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
     const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || any_kind == DEPTHWISE_SEVERAL;
     const int32_t multiple = has_multiple ? between(any_kind == DEPTHWISE_SEVERAL ? 2 : 1, one_in(8) ? 20 : 4) : 1;
@@ -304,6 +304,10 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     if (kind == DEPTHWISE16) {
         p.kernel_h = p.kernel_w = 3;
     }
+    if (kind == DEPTHWISE_FEW) {
+        p.kernel_h = p.kernel_w = 3;
+        p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
+    }
     if (kind == DEPTHWISE_BLOCKS && one_in(16)) { /* as many taps as its sums are exact for */
         p.kernel_h = p.kernel_w = 16;
     }
@@ -332,6 +336,11 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         if (one_in(4)) { /* in several bands */
             p.out_h = (uint16_t)(p.out_h + 12);
         }
+    }
+    if (kind == DEPTHWISE_FEW && one_in(4)) { /* rows as long as it takes */
+        p.in_w = (uint16_t)between(1, 124);
+        p.out_w = (uint16_t)between(one_in(4) ? 122 : 1, 122);
+        p.in_row_stride += p.in_w * p.in_c;
     }
     if (any_kind == CONV_FOLDED) {
         p.out_w = (uint16_t)(4 * between(1, 5));
@@ -581,7 +590,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         free(weight);
         weight = packed;
     } else if (is_planes && kind != CONV_WIDENED) {
-        scratch = allocate(kind == DEPTHWISE_BLOCKS ? BLOCKS_SCRATCH(p) : PLANES_SCRATCH(p));
+        scratch = allocate(kind == DEPTHWISE_BLOCKS ? BLOCKS_SCRATCH(p)
+                           : kind == DEPTHWISE_FEW  ? 536 /* as scratch_few in plan/kernels/planes.py */
+                                                    : PLANES_SCRATCH(p));
     } else if (kind == DEPTHWISE_PIXEL4) {
         packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);
         free(weight);

@@ -7,7 +7,8 @@ windows lie: the elements of a row are one after the other in memory, whatever p
 that each product of the model is a place in the window of the pixel that is computed. All other places must
 be zero; and what no place has must lie outside the image, where each code is the zero point.
 
-Depthwise convolutions stay such ones, of the channels of several pixels or of windows with taps of zero.
+Depthwise convolutions stay such ones, of the channels of several pixels or of windows with taps of zero;
+and one of one channel to one is as well depthwise.
 """
 
 from __future__ import annotations
@@ -100,10 +101,12 @@ def _is_plain(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
 
 
 def _has_its_windows(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
-    """The same of a depthwise convolution, which has its windows."""
-    assert isinstance(op.attrs, ops.DepthwiseConv2d)
+    """The same of a depthwise convolution, which has its windows, or of one channel that is taken for one."""
+    assert isinstance(op.attrs, ops.Conv2d | ops.DepthwiseConv2d)
     window = (fields["kernel_h"], fields["kernel_w"])
     channels = plan.graph.tensors[op.inputs[0]].shape[1]
+    if isinstance(op.attrs, ops.Conv2d) and (channels, fields["out_c"]) != (1, 1):
+        return False
     return window == op.attrs.window.kernel and fields["in_c"] == channels
 
 
@@ -152,7 +155,8 @@ def has_weights(plan: Plan, op: Op, call: Call, weights: Array) -> bool:
 def _channel_weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
     """The weights of a call that is depthwise: [1, kernel_h, kernel_w, channels]. The rows of smaller windows
     are in the middle of 3x3 ones, as check_bands() has them."""
-    assert isinstance(op.attrs, ops.DepthwiseConv2d)
+    if not isinstance(op.attrs, ops.DepthwiseConv2d):
+        return None
     window = op.attrs.window
     _, in_c, _, in_w = plan.graph.tensors[op.inputs[0]].shape
     _, out_c, out_h, out_w = plan.graph.tensors[op.outputs[0]].shape

@@ -23,6 +23,10 @@ _SHARE_DSP, _SHARE_MVE, _SHARE_BLOCKS = 0.9, 0.7, 0.75
 _MOST_SHARE_BLOCKS = 0.9  # of blocks that save so many instructions:
 _MANY = 20000
 
+_PLACE = 124  # bytes of a row of one channel
+_MOST_FEW = 17  # channels, so that a byte says how far sixteen pixels reach
+_SHARE_FEW = 0.93  # of other kernels, and fewer by two instructions for each byte of code:
+_LEAST_FEW = 1280
 _LANES = 16  # results that a block of channels has at once
 _MOST_TAPS = 256  # of its windows, for the proof of its sums
 
@@ -225,6 +229,37 @@ def _blocks(facts: Facts) -> float:
         fill = 20 + 35 * stride + facts["in_w"] * (4 if size == _LANES else size / 2)
         total += 300 + 5 * taps + facts["out_h"] * row + filled * fill
     return total
+
+
+def scratch_few(facts: Facts) -> int:
+    """What is known of a channel, three rows of it, and what finishes its sums: `plane_t` in
+    depthwise_conv2d_mve.inc."""
+    return 144 + 3 * _PLACE + 20
+
+
+def pay_few(facts: Facts) -> bool:
+    """Whether 3x3 windows of one channel after the other are best with MVE: of few channels."""
+    size = facts["kernel_h"], facts["kernel_w"], facts["stride_h"], facts["stride_w"]
+    if size != (3, 3, 1, 1) or facts["dilation_h"] != 1 or facts["dilation_w"] != 1:
+        return False
+    columns = facts["out_w"] + 2
+    if columns > _PLACE or facts["in_c"] > _MOST_FEW:
+        return False
+    mine = _few(facts)
+    if facts["in_c"] > 1 and pay_blocks(facts):
+        return mine <= _SHARE_FEW * _blocks(facts)  # which are larger
+    others = _pixel_mve(facts) * facts["out_h"] * facts["out_w"]
+    if facts["in_c"] == 1:  # neighbours as outputs of one pixel, at least
+        others = facts["out_h"] * (45 + 9.7 * facts["out_w"])
+    return bool(mine <= min(_SHARE_FEW * others, others - _LEAST_FEW))
+
+
+def _few(facts: Facts) -> float:
+    """Instructions of them."""
+    height, columns = facts["out_h"], facts["out_w"] + 2
+    channel = 120 + (height + 2) * (27 + 4 * -(-columns // 16))
+    channel += height * (11 + 28 * -(-facts["out_w"] // 4))
+    return float(100 + facts["in_c"] * channel)
 
 
 def columns_mve(facts: Facts) -> float:

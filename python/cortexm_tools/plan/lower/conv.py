@@ -276,7 +276,9 @@ def _layer(
     depthwise, kind = isinstance(attrs, ops.DepthwiseConv2d), op.kind
     wide = weight.astype(np.int64)
     rows = wide.reshape(-1, wide.shape[-1]).T if depthwise else wide.reshape(len(wide), -1)
-    if depthwise and select.tensor(op.inputs[0]).shape[1] == 1:
+    if _is_plane(select, attrs, op, weight, fields):
+        kind = "depthwise_conv2d"
+    elif depthwise and select.tensor(op.inputs[0]).shape[1] == 1:
         # One input channel for all outputs: a plain convolution, which has the faster kernels.
         _, kernel_h, kernel_w, out_c = weight.shape
         kind, weight = "conv2d", weight.reshape(-1, out_c).T.reshape(out_c, kernel_h, kernel_w, 1)
@@ -299,6 +301,25 @@ def _layer(
         weight, groups = with_zeros(weight, groups, joined), groups // joined
     constants = Constants(weight, np.zeros(0), attrs.rescales, groups, stride=attrs.window.stride)
     return _with_biases(attrs, of, kind, constants, rows, bias)
+
+
+def _is_plane(
+    select: Selector, attrs: ops.ConvAttrs, op: Op, weight: Array, fields: Mapping[str, int]
+) -> bool:
+    """Whether a convolution of one channel to one is best by the kernel for few channels."""
+    dtype = select.tensor(op.inputs[0]).dtype
+    if select.target.isa is not Isa.MVE or select.choice is not KernelChoice.BUILTIN:
+        return False
+    if (
+        isinstance(attrs, ops.TransposeConv2d)
+        or weight.shape != (1, 3, 3, 1)
+        or dtype is not DType.S8
+    ):
+        return False
+    is_taken = types_of(dtype, weight, 1) == (DType.S8.value,)
+    return (
+        is_taken and CASES["shifts_right"]({"rescales": attrs.rescales}) and planes.pay_few(fields)
+    )
 
 
 def _with_biases(
