@@ -224,6 +224,13 @@ int softmax_factors_s8_case(softmax_factors_fn variant, softmax_factors_fn ref)
     return softmax_by_factors(variant, ref, p);
 }
 
+int softmax_factor_row_s8_case(softmax_factors_fn variant, softmax_factors_fn ref, int32_t least, int32_t most)
+{
+    const cortexm_softmax_s8_t p = {.outer = 1, .size = between(least, most), .inner = 1};
+
+    return softmax_by_factors(variant, ref, p);
+}
+
 int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_fn ref)
 {
     cortexm_softmax_s8_t p = {0};

@@ -425,6 +425,9 @@ int softmax_short_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_six_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_seven_s8_case(softmax_table_fn variant, softmax_table_fn ref);
 int softmax_factors_s8_case(softmax_factors_fn variant, softmax_factors_fn ref);
+int softmax_factor_row_s8_case(softmax_factors_fn variant, softmax_factors_fn ref, int32_t least, int32_t most);
+#define softmax_factors_of_four_s8_case(variant, ref) softmax_factor_row_s8_case(variant, ref, 3, 4)
+#define softmax_factors_of_eight_s8_case(variant, ref) softmax_factor_row_s8_case(variant, ref, 5, 8)
 int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_fn ref);
 int softmax_blocks_s8_case(softmax_blocks_fn variant, softmax_blocks_fn ref);
 int any_softmax_blocks_s8_case(softmax_blocks_fn variant, softmax_blocks_fn ref, int32_t size);

@@ -587,6 +587,8 @@
     K(activation_s8, mve, activation_s8_case)                                                      \
     K(softmax_pair_s8, mve, softmax_pair_s8_case)                                                  \
     K(softmax_two_s8, mve, softmax_two_s8_case)                                                    \
+    K(softmax_factors_of_four_s8, mve, softmax_factors_of_four_s8_case)                            \
+    K(softmax_factors_of_eight_s8, mve, softmax_factors_of_eight_s8_case)                          \
     K(softmax_factors_s8, mve, softmax_factors_s8_case)                                            \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \

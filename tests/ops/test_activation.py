@@ -264,6 +264,8 @@ def test_which_softmax_has_factors() -> None:
     rows, columns, table = "softmax_factors", "softmax_factor_columns", "softmax_table"
     shapes = {(1, 10): rows, (1, 64): rows, (1, 65): table, (2, 10): rows, (4, 4): columns}
     shapes |= {(3, 5): columns, (8, 12): "softmax_columns", (1, 2): "softmax_pair", (64, 64): table}
+    shapes |= {(1, 3): f"{rows}_of_four", (1, 4): f"{rows}_of_four", (1, 9): rows}
+    shapes |= {(1, 5): f"{rows}_of_eight", (1, 8): f"{rows}_of_eight"}
     for shape, kernel in shapes.items():
         (step,) = make_plan(softmax_of(shape, 1, of_scale(0.1)), Target.parse("cortex-m55")).steps
         assert step.calls[0].kernel.op == kernel
@@ -272,9 +274,17 @@ def test_which_softmax_has_factors() -> None:
         assert plan.steps[0].calls[0].kernel.op == kernel
     # Too many bytes for so few elements, but with OPTIMIZE speed.
     few = softmax_of((1, 4), 1, of_scale(0.01))
-    for goal, kernel in ((Optimize.BALANCED, "softmax"), (Optimize.SPEED, rows)):
+    for goal, kernel in ((Optimize.BALANCED, "softmax"), (Optimize.SPEED, f"{rows}_of_four")):
         plan = make_plan(few, Target.parse("cortex-m55"), optimize=goal)
         assert plan.steps[0].calls[0].kernel.op == kernel
+
+
+def test_a_single_row_beside_others() -> None:
+    """Where a model has other softmaxes, a short row takes the code of rows of any number."""
+    net = Net()
+    outs = [net.add(of_scale(0.1), [net.input(shape)], shape) for shape in ((1, 5), (1, 10))]
+    plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
+    assert {call.kernel.op for step in plan.steps for call in step.calls} == {"softmax_factors"}
 
 
 def test_factors_give_the_same_bytes(tmp_path: Path) -> None:
@@ -283,6 +293,7 @@ def test_factors_give_the_same_bytes(tmp_path: Path) -> None:
     jobs, expected = [], []
     shapes = (
         (1, 1, 1),
+        *((1, size, 1) for size in (3, 4, 5, 7, 8)),
         (1, 10, 1),
         (3, 16, 1),
         (1, 64, 1),

@@ -421,6 +421,7 @@
 #undef LAST_TAP
 #undef LATER_BYTES
 #undef LATER_QUADS
+#undef LEAST
 #undef LEAST_OF_FOUR
 #undef LEAST_PIECE
 #undef LEAST_PIECE_scalar

@@ -83,11 +83,13 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
         for other in select.all(ops.Softmax)
         if isinstance(other.attrs, ops.Softmax) and replace(other.attrs, dim=attrs.dim) == attrs
     )
+    alone = sum(isinstance(other.attrs, ops.Softmax) for other in select.all(ops.Softmax)) == 1
     factors = softmax_factors(attrs.rescale, attrs.diff_min)
     folded = folded_softmax_table(attrs.rescale, attrs.diff_min)
     blocks = softmax_blocks(attrs.rescale, attrs.diff_min)
     facts = {
         **_softmax_facts(select, fields, of_table),
+        "is_single": alone and fields["outer"] == fields["inner"] == 1,
         "factor_bytes": math.inf if factors is None else factors.nbytes,
         "has_blocks": blocks is not None,
         "folded_bytes": math.inf if folded is None else folded.nbytes,

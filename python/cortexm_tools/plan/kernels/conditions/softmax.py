@@ -183,10 +183,12 @@ def _short_columns(facts: Facts) -> bool:
 
 def _has_factors(facts: Facts) -> bool:
     """A softmax of int8 whose exponentials are products of factors, with corrections of a byte. If these are
-    more than some 300 bytes, that is more than the code which computes exponentials: at most two bytes for an
-    instruction, of which they save 15 to 25 for each of the elements that would share them."""
+    more than some 300 bytes, of a row of four 360, that is more than the code which computes exponentials: at
+    most two bytes for an instruction, of which they save 15 to 25 for each of the elements that would share
+    them."""
     elements = facts["elements"]
-    return bool(facts["factor_bytes"] < math.inf and facts["factor_bytes"] - 300 <= 48 * elements)
+    code = 360 if _single_row(3, 4)(facts) else 300
+    return bool(facts["factor_bytes"] < math.inf and facts["factor_bytes"] - code <= 48 * elements)
 
 
 def _factored_rows(facts: Facts) -> bool:
@@ -201,6 +203,12 @@ def _factored_rows(facts: Facts) -> bool:
         by_table = min(49 + -(-rows // 4) * (41 + 20 * size), rows * (130 + 7 * size // 2))
         together = by_table + (100 // rows if facts["elements"] < ALL_ELEMENTS else 0)
     return bool(facts["inner"] == 1 and size <= 64 and alone <= together)
+
+
+def _single_row(least: int, most: int) -> Callable[[Facts], bool]:
+    """A single row of so few elements that a kernel has them in registers, of a model without other softmaxes
+    of int8, as that has the code for it alone."""
+    return lambda facts: bool(facts["is_single"] and least <= facts["size"] <= most)
 
 
 def _factored_columns(facts: Facts) -> bool:
@@ -235,6 +243,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "many_in_blocks": _many_in_blocks,
     "factored_rows": _factored_rows,
     "factored_columns": _factored_columns,
+    "row_of_four": _single_row(3, 4),
+    "row_of_eight": _single_row(5, 8),
     "short_rows": _short_rows,
     "worth_folded_table": _worth_folded_table(48, 160, 1 << 31),
     "worth_short_table": _worth_folded_table(110, 250, 40),
