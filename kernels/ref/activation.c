@@ -300,6 +300,8 @@ COLUMNS(rows_of_three)
 COLUMNS(rows_of_four)
 COLUMNS(rows_of_five)
 COLUMNS(rows_of_six)
+COLUMNS(row_of_four)
+COLUMNS(row_of_eight)
 COLUMNS(columns)
 
 #define KEPT(op)                                                                                   \

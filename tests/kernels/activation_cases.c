@@ -73,15 +73,29 @@ int softmax_few_s8_case(softmax_fn variant, softmax_fn ref)
     return softmax_codes(variant, ref, between(1 << 30, INT32_MAX), between(1, 64), 1);
 }
 
+/* Into other memory, then in place; `in` is freed. */
+static int softmax_of_codes(softmax_table_fn variant, softmax_table_fn ref, const cortexm_softmax_s8_t *p,
+                            int8_t *in, const int32_t *table)
+{
+    const int32_t count = p->outer * p->inner * p->size;
+    outputs_t o = outputs(count);
+    int equal;
+
+    variant(p, in, table, o.data[0]);
+    ref(p, in, table, o.data[1]);
+    equal = agree(&o);
+    memcpy(o.data[0], in, (size_t)count);
+    variant(p, o.data[0], table, o.data[0]);
+    free(in);
+    return finish(&o) && equal;
+}
+
 static int softmax_with(softmax_table_fn variant, softmax_table_fn ref, cortexm_softmax_s8_t p,
                         const int32_t *table)
 {
     const int32_t count = p.outer * p.inner * p.size;
-    int8_t *in;
-    outputs_t o;
-    int equal;
+    int8_t *in = random_bytes(count);
 
-    in = random_bytes(count);
     if (one_in(3)) {
         for (int32_t i = 0; i < count; ++i) {
             in[i] = (int8_t)between(-3, 3);
@@ -89,14 +103,7 @@ static int softmax_with(softmax_table_fn variant, softmax_table_fn ref, cortexm_
     } else if (one_in(4)) {
         memset(in, between(0, 255), (size_t)count); /* equal codes: the largest sums */
     }
-    o = outputs(count);
-    variant(&p, in, table, o.data[0]);
-    ref(&p, in, table, o.data[1]);
-    equal = agree(&o);
-    memcpy(o.data[0], in, (size_t)count);
-    variant(&p, o.data[0], table, o.data[0]);
-    free(in);
-    return finish(&o) && equal;
+    return softmax_of_codes(variant, ref, &p, in, table);
 }
 
 /* Exponentials fall with the distance; a few are equal, and some are 0. */
@@ -184,8 +191,6 @@ static int softmax_by_factors(softmax_factors_fn variant, softmax_factors_fn ref
     const int is_near = one_in(2);
     const int spread = between(0, 4);
     int8_t *in = random_bytes(count);
-    outputs_t o = outputs(count);
-    int equal;
 
     for (int32_t i = 0; i < blocks; ++i) {
         across[i] = i == blocks - 1 ? UINT32_MAX : (uint32_t)between(0, INT32_MAX) >> between(0, 12);
@@ -205,13 +210,7 @@ static int softmax_by_factors(softmax_factors_fn variant, softmax_factors_fn ref
     for (int32_t i = 0; i < count && is_near; ++i) {
         in[i] = (int8_t)between(-(1 << spread), 1 << spread);
     }
-    variant(&p, in, (const int32_t *)factors, o.data[0]);
-    ref(&p, in, (const int32_t *)factors, o.data[1]);
-    equal = agree(&o);
-    memcpy(o.data[0], in, (size_t)count);
-    variant(&p, o.data[0], (const int32_t *)factors, o.data[0]);
-    free(in);
-    return finish(&o) && equal;
+    return softmax_of_codes(variant, ref, &p, in, (const int32_t *)factors);
 }
 
 int softmax_factors_s8_case(softmax_factors_fn variant, softmax_factors_fn ref)
@@ -253,8 +252,6 @@ static int softmax_by_blocks(softmax_blocks_fn variant, softmax_blocks_fn ref, i
     const int32_t spread = between(0, 9);
     const int32_t of_largest = limit == 255 ? 0 : between(0, 127); /* or what all have */
     int8_t *in = random_bytes(count);
-    outputs_t o = outputs(count);
-    int equal;
 
     for (int i = 0; i < 63; ++i) {
         factors[i] = one_in(4) ? (uint32_t)between(1, 128) : (uint32_t)between(1 << 27, INT32_MAX - 128);
@@ -280,13 +277,7 @@ static int softmax_by_blocks(softmax_blocks_fn variant, softmax_blocks_fn ref, i
     for (int32_t i = 0; i < count && spread < 8; ++i) {
         in[i] = (int8_t)between(-(1 << spread) + 1, (1 << spread) - 1);
     }
-    variant(&p, in, (const int32_t *)factors, o.data[0]);
-    ref(&p, in, (const int32_t *)factors, o.data[1]);
-    equal = agree(&o);
-    memcpy(o.data[0], in, (size_t)count);
-    variant(&p, o.data[0], (const int32_t *)factors, o.data[0]);
-    free(in);
-    return finish(&o) && equal;
+    return softmax_of_codes(variant, ref, &p, in, (const int32_t *)factors);
 }
 
 int softmax_blocks_s8_case(softmax_blocks_fn variant, softmax_blocks_fn ref)
@@ -499,6 +490,11 @@ int softmax_kept_rows_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
     return softmax_codes_s16(variant, NULL, (softmax_limits_t){1, 64, 30, 1, 0, 0, 6});
+}
+
+int any_softmax_row_s16_case(softmax_s16_fn variant, int32_t least, int32_t most)
+{
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){least, most, 30, 1, 0, 0, 1});
 }
 
 int softmax_kept_pairs_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)

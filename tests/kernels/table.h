@@ -596,6 +596,8 @@
     K(softmax_s8, mve, softmax_few_s8_case)                                                        \
     K(activation_s16, mve, smooth_activation_s16_case)                                             \
     K(softmax_pair_s16, mve, softmax_pair_s16_case)                                                \
+    K(softmax_row_of_four_s16, mve, softmax_row_of_four_s16_case)                                  \
+    K(softmax_row_of_eight_s16, mve, softmax_row_of_eight_s16_case)                                \
     K(softmax_kept_rows_s16, mve, softmax_kept_rows_s16_case)                                      \
     K(softmax_of_two_s16, mve, softmax_two_in_lanes_s16_case)                                      \
     K(softmax_short_s16, mve, softmax_short_s16_case)                                              \

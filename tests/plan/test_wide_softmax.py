@@ -60,6 +60,11 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m55", (2, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m0", (8, 2, 1), GENTLE, "softmax_of_two"),
         ("cortex-m4", (8, 3, 1), GENTLE, "softmax_of_three"),
+        ("cortex-m55", (1, 3, 1), STEEP, "softmax_row_of_four"),
+        ("cortex-m55", (1, 4, 1), GENTLE, "softmax_row_of_four"),
+        ("cortex-m55", (1, 5, 1), (1 << 30) - 1, "softmax_row_of_eight"),
+        ("cortex-m55", (1, 8, 1), GENTLE, "softmax_row_of_eight"),
+        ("cortex-m55", (1, 8, 1), 1 << 30, "softmax"),
         ("cortex-m55", (1, 9, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (1, 9, 1), 1 << 30, "softmax"),
         ("cortex-m55", (2, 4, 1), GENTLE, "softmax_kept_rows"),
@@ -124,11 +129,15 @@ def test_rows_beside_others(others: tuple[int, int, int], kernel: str) -> None:
     assert [call.kernel.op for call in calls] == [kernel, kernel]
 
 
-@pytest.mark.parametrize(("columns", "kernel"), [(2, "softmax_pair"), (10, "softmax_kept_rows")])
-def test_one_pair_beside_others(columns: int, kernel: str) -> None:
-    """Code for one pair is shorter than that for any number; beside that its table would be there twice."""
+@pytest.mark.parametrize(
+    ("size", "columns", "kernel"),
+    [(2, 2, "softmax_pair"), (2, 10, "softmax_kept_rows"), (5, 5, "softmax_kept_rows")],
+)
+def test_one_row_beside_others(size: int, columns: int, kernel: str) -> None:
+    """Code for one pair is shorter than that for any number; beside that its table would be there twice, as
+    that for one row would be."""
     net = Net("softmax")
-    shapes = [(1, 2), (1, columns)]
+    shapes = [(1, size), (1, columns)]
     outs = [
         net.add(ops.WideSoftmax(1, GENTLE), [net.input(shape, DType.S16)], shape)
         for shape in shapes
@@ -148,6 +157,7 @@ def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
             *((33, 2, 1), (1, 2, 35), (11, 3, 2), (2, 3, 13), (17, 4, 1), (3, 4, 6)),
             *((13, 5, 1), (4, 5, 5), (1, 6, 11), (12, 6, 2), (10, 7, 1), (2, 7, 5)),
             *((1, 2, 1), (1, 10, 1), (3, 64, 1)),
+            *((1, 3, 1), (1, 4, 1), (1, 5, 1), (1, 7, 1), (1, 8, 1)),
             *((1, 63, 1), (3, 10, 2), (2, 3, 3), (5, 3, 1), (3, 6, 1)),
         )
         for multiplier in (GENTLE, STEEP, 5000)

@@ -355,6 +355,7 @@
 #undef HAS_COLUMNS
 #undef HAS_COLUMNS_dsp
 #undef HAS_EIGHTS
+#undef HAS_START
 #undef HAS_STEPS
 #undef HELD
 #undef HIGH

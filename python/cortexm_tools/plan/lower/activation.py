@@ -83,13 +83,12 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
         for other in select.all(ops.Softmax)
         if isinstance(other.attrs, ops.Softmax) and replace(other.attrs, dim=attrs.dim) == attrs
     )
-    alone = sum(isinstance(other.attrs, ops.Softmax) for other in select.all(ops.Softmax)) == 1
     factors = softmax_factors(attrs.rescale, attrs.diff_min)
     folded = folded_softmax_table(attrs.rescale, attrs.diff_min)
     blocks = softmax_blocks(attrs.rescale, attrs.diff_min)
     facts = {
         **_softmax_facts(select, fields, of_table),
-        "is_single": alone and fields["outer"] == fields["inner"] == 1,
+        "is_single": len(select.all(ops.Softmax)) == fields["outer"] == fields["inner"] == 1,
         "factor_bytes": math.inf if factors is None else factors.nbytes,
         "has_blocks": blocks is not None,
         "folded_bytes": math.inf if folded is None else folded.nbytes,
@@ -134,6 +133,7 @@ def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call
         are_pairs = are_pairs and x.numel == size == 2
     facts = {
         **_softmax_facts(select, fields, of_size),
+        "is_single": len(select.all(ops.WideSoftmax)) == fields["outer"] == fields["inner"] == 1,
         "is_alone": is_alone,
         "all_rows": all_rows,
         "are_pairs": are_pairs,

@@ -207,7 +207,7 @@ def _factored_rows(facts: Facts) -> bool:
 
 def _single_row(least: int, most: int) -> Callable[[Facts], bool]:
     """A single row of so few elements that a kernel has them in registers, of a model without other softmaxes
-    of int8, as that has the code for it alone."""
+    of its type, as that has the code for it alone."""
     return lambda facts: bool(facts["is_single"] and least <= facts["size"] <= most)
 
 
@@ -248,6 +248,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "short_rows": _short_rows,
     "worth_folded_table": _worth_folded_table(48, 160, 1 << 31),
     "worth_short_table": _worth_folded_table(110, 250, 40),
+    "14_bits": _shifts_14_bits,
     "few_in_lanes": _few_in_lanes,
     "few_elements": _few_elements,
     "kept_rows": _kept_rows,
