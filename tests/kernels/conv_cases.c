@@ -933,6 +933,7 @@ typedef enum {
     CHANNELS_3X3, /* side by side, windows one or two columns apart */
     CHANNELS_3X3_BY_TWO,
     CHANNELS_WIDE, /* side by side, windows of three columns or more */
+    CHANNELS_EIGHTS, /* side by side, any windows */
     CHANNELS_FIVE_BY_TWO, /* side by side, windows of five columns two apart */
     ROWS,
     ROWS_BESIDE,
@@ -943,7 +944,7 @@ typedef enum {
 } conv_f32_kind_t;
 
 /* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, float_channel_fours,
- * float_fours, or float_filled. */
+ * float_channel_eights, float_fours, or float_filled. */
 static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, conv_f32_kind_t kind)
 {
     const int is_beside = kind == BESIDE || kind == ROWS_BESIDE;
@@ -952,7 +953,8 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, co
     const int are_apart = p->in_strides[1] != 1 || p->out_strides[1] != 1;
     const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1 && !is_beside &&
                              !((kind == CHANNELS || kind == CHANNEL_FOURS) && are_apart);
-    float *const packed = malloc((size_t)((p->out_c + 3 * p->groups) * depth) * sizeof *packed);
+    const int32_t most = kind == CHANNELS_EIGHTS ? 8 : 4; /* of channels side by side */
+    float *const packed = malloc((size_t)((p->out_c + 3 * p->groups + 8) * depth) * sizeof *packed);
     float *to = packed;
 
     for (int32_t o = 0; o < p->out_c;) {
@@ -961,8 +963,8 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, co
         const int32_t of_left = left >= 4 ? 4 : is_beside ? left : 1;
         const int32_t of_filled = left > 4 ? 8 : 4;
         const int are_four = (are_channels && !is_one) || (kind >= ONE && kind <= ONE_FIVE);
-        const int32_t beside = are_four ? 4 : left >= 8 ? 8 : p->filled ? of_filled : of_left;
-        const int32_t first = are_four && o > p->out_c - 4 ? p->out_c - 4 : o;
+        const int32_t beside = are_four ? most : left >= 8 ? 8 : p->filled ? of_filled : of_left;
+        const int32_t first = are_four && o > p->out_c - most ? p->out_c - most : o;
 
         for (int32_t i = 0; i < beside * depth; ++i) {
             const int32_t at = are_four || i % beside < left ? i % beside : left - 1;
@@ -1037,7 +1039,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_BY_TWO;
     const int are_wide = kind == CHANNELS_WIDE;
     const int are_fives = kind == CHANNELS_FIVE_BY_TWO;
-    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide || are_fives;
+    const int are_eights = kind == CHANNELS_EIGHTS;
+    const int are_channels =
+        kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide || are_fives || are_eights;
     const int rows = kind >= ROWS;
     cortexm_conv_f32_t p;
     int32_t in_size;
@@ -1119,6 +1123,13 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_w = between(4, 13);
         p.in_w = (p.out_w - 1) * 2 + 3 - p.pad_left + between(0, 3);
     }
+    if (are_eights) { /* also windows that are wider than the image, and of one column */
+        p.groups = p.in_c = p.out_c = between(8, 21);
+        p.stride_w = between(1, 3);
+        p.dilation_w = between(1, 2);
+        p.kernel_w = one_in(3) ? 1 : between(1, 9);
+        p.pad_left = between(0, 6);
+    }
     while (are_wide && !slides(&p)) { /* in rows, or down columns */
         int32_t *const rows_of[] = {&p.in_h, &p.out_h, &p.kernel_h, &p.stride_h, &p.dilation_h, &p.pad_top};
         int32_t *const columns_of[] = {&p.in_w, &p.out_w, &p.kernel_w, &p.stride_w, &p.dilation_w, &p.pad_left};
@@ -1197,7 +1208,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (are_3x3 || are_wide || are_fives) { /* pixels and rows with a gap between them or none */
+    if (are_3x3 || are_wide || are_fives || are_eights) { /* pixels and rows with a gap between them or none */
         const int32_t gap = between(0, 3);
 
         p.in_strides[1] = p.out_strides[1] = 1;
@@ -1291,6 +1302,11 @@ int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_WIDE);
+}
+
+int conv2d_channels_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_EIGHTS);
 }
 
 int conv2d_channels_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -127,6 +127,48 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
 @pytest.mark.parametrize(
     ("channels", "size", "order", "window", "op"),
     [
+        (16, 16, channels_last(4), {"kernel": 5}, "conv2d_channels_eights"),
+        (8, 16, channels_last(4), {"stride": 2}, "conv2d_channels_eights"),
+        (14, 6, channels_last(4), {"stride": 2}, "conv2d_channels_eights"),
+        (8, 4, channels_last(4), {"stride": 2}, "conv2d_channels_eights"),
+        (8, 3, channels_last(4), {}, "conv2d_channels_eights"),
+        (16, 2, channels_last(4), {"kernel": 1}, "conv2d"),
+        (8, 16, channels_last(4), {}, "conv2d_channels"),
+        (13, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
+        (7, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
+        (16, 16, contiguous(4), {"kernel": 5}, "conv2d_channels"),
+    ],
+)
+def test_eights_of_channels_have_a_kernel_with_dsp(
+    channels: int, size: int, order: tuple[int, ...], window: dict[str, int], op: str
+) -> None:
+    """Side by side, but for the 3x3 windows whose columns the other one shares."""
+    net = FloatNet()
+    kernel, stride = window.get("kernel", 3), window.get("stride", 1)
+    graph = net.finish(_channels(net, channels, size, kernel, stride, order))
+    assert kernels(graph, "cortex-m4") == [f"{op}_dsp"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"groups": 8}, {"groups": 7, "in_c": 7, "out_c": 7}, {"filled": 1}]
+    + [{"in_strides": (4096, 256, 16, 1)}, {"out_strides": (4096, 256, 16, 1)}],
+)
+def test_eights_of_channels_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    graph = net.finish(_channels(net, 16, 16, 5, 1, channels_last(4)))
+    plan = make_plan(graph, Target.parse("cortex-m4"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes eight channels or more"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
+@pytest.mark.parametrize(
+    ("channels", "size", "order", "window", "op"),
+    [
         (8, 16, channels_last(4), {}, "conv2d_channels_3x3"),
         (8, 16, channels_last(4), {"stride": 2}, "conv2d_channels_3x3_by_two"),
         (8, 6, channels_last(4), {}, "conv2d_channels_3x3"),

@@ -564,6 +564,10 @@ def test_channels_that_are_groups_lie_side_by_side() -> None:
     six = Constants(weight, np.zeros(0, np.float32), groups=6)
     assert FORMS["float_channel_fours"].weights(six).tolist() == [0, 1, 2, 3, 2, 3, 4, 5]
     assert FORMS["float_channel_fours"].size(six) == 8
+    nine = Constants(np.arange(9, dtype=np.float32).reshape(9, 1, 1, 1), six.bias, groups=9)
+    packed = FORMS["float_channel_eights"].weights(nine).tolist()
+    assert packed == [*range(8), *range(1, 9)]
+    assert FORMS["float_channel_eights"].size(nine) == len(packed)
 
 
 def test_floats_are_filled_up_with_the_last_output() -> None:

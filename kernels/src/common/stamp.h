@@ -284,6 +284,7 @@
 #undef FIRST_LEFT
 #undef FIRST_OF
 #undef FIRST_OF_TWO
+#undef FIRST_PIXEL
 #undef FIRST_ROUND
 #undef FIRST_TAP
 #undef FIRST_VECTOR
@@ -536,6 +537,7 @@
 #undef NEXT4
 #undef NEXT8
 #undef NEXT_APART
+#undef NEXT_BLOCK
 #undef NEXT_CHANNEL
 #undef NEXT_COLUMN
 #undef NEXT_EIGHT
@@ -543,6 +545,7 @@
 #undef NEXT_ROW
 #undef NEXT_ROWS
 #undef NEXT_SHIFT
+#undef NEXT_TAP
 #undef NEXT_TERM
 #undef NEXT_WEIGHT
 #undef NEXT_WEIGHTS
@@ -775,6 +778,7 @@
 #undef SECOND2
 #undef SECOND3
 #undef SECOND_FOUR
+#undef SECOND_PIXEL
 #undef SECOND_VECTOR
 #undef SECOND_s16
 #undef SECOND_s8

@@ -341,6 +341,16 @@ def _are_fives(call: Call) -> bool:
     return are_groups and windows == (5, 2, 1) and are_inside and are_beside and are_fours
 
 
+def _are_eights(call: Call) -> bool:
+    """Whether a convolution of floats has channels that are groups of one output, side by side, eight or
+    more."""
+    fields = call.int_fields
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    are_groups = 8 <= fields["groups"] == fields["in_c"] == fields["out_c"]
+    return are_groups and ins[1] == outs[1] == 1 and not fields.get("filled", 0)
+
+
 def _are_slid(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
     and windows of three columns or more, or of as many rows and one column, as far apart as columns are or
@@ -436,6 +446,7 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
         _PLANES,
         (_are_planes, "takes planes, and other windows, for four rows and columns or more"),
     ),
+    "conv2d_channels_eights": (_are_eights, "takes eight channels or more that are groups"),
     "conv2d_channels_five_by_two": (
         _are_fives,
         "takes channels that are groups, of windows of five columns",

@@ -49,6 +49,9 @@ FORMS: dict[str, Form] = {
     "eights": Form(packing_scalar.eights),
     "float_beside": Form(packing_floats.float_beside, lambda c: c.weight.size),
     "float_channels": Form(packing_floats.float_channels, packing_floats.float_channels_size),
+    "float_channel_eights": Form(
+        packing_floats.float_channel_eights, packing_floats.float_channel_eights_size
+    ),
     "float_channel_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
     "float_eights": Form(packing_floats.float_eights, packing_floats.float_eights_size),
     "float_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),

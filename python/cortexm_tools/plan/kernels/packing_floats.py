@@ -91,17 +91,37 @@ def float_channels_size(constants: Constants) -> int:
 def float_fours(constants: Constants) -> Array:
     """float32: four outputs side by side for each term, the last ones may begin among those before them; up
     to three as they are. As "float_channel_fours" of groups of one channel and one output."""
-    rows = constants.weight.reshape(constants.weight.shape[0], -1)
-    if len(rows) < 4:
-        return rows.reshape(-1)
-    firsts = [min(first, len(rows) - 4) for first in range(0, len(rows), 4)]
-    return np.concatenate([rows[first : first + 4].T.reshape(-1) for first in firsts])
+    return _beside(constants, 4)
 
 
 def float_fours_size(constants: Constants) -> int:
     """The weights of float_fours, by number."""
-    outputs, size = constants.weight.shape[0], constants.weight.size
-    return int(size + (outputs > 3) * (-outputs % 4) * (size // outputs))
+    return _size_beside(constants, 4)
+
+
+def float_channel_eights(constants: Constants) -> Array:
+    """The same of eight channels that are groups of one output."""
+    return _beside(constants, 8)
+
+
+def float_channel_eights_size(constants: Constants) -> int:
+    """The weights of float_channel_eights, by number."""
+    return _size_beside(constants, 8)
+
+
+def _beside(constants: Constants, outputs: int) -> Array:
+    """float32: so many outputs side by side for each term, the last ones may begin among those before them;
+    fewer as they are."""
+    rows = constants.weight.reshape(constants.weight.shape[0], -1)
+    if len(rows) < outputs:
+        return rows.reshape(-1)
+    firsts = [min(first, len(rows) - outputs) for first in range(0, len(rows), outputs)]
+    return np.concatenate([rows[first : first + outputs].T.reshape(-1) for first in firsts])
+
+
+def _size_beside(constants: Constants, outputs: int) -> int:
+    count, size = constants.weight.shape[0], constants.weight.size
+    return int(size + (count >= outputs) * (-count % outputs) * (size // count))
 
 
 def float_filled(constants: Constants) -> Array:
