@@ -934,6 +934,7 @@ typedef enum {
     CHANNELS_3X3_BY_TWO,
     CHANNELS_WIDE, /* side by side, windows of three columns or more */
     CHANNELS_EIGHTS, /* side by side, any windows */
+    CHANNELS_REST, /* the same, the last ones four */
     CHANNELS_FIVE_BY_TWO, /* side by side, windows of five columns two apart */
     ROWS,
     ROWS_BESIDE,
@@ -944,7 +945,7 @@ typedef enum {
 } conv_f32_kind_t;
 
 /* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, float_channel_fours,
- * float_channel_eights, float_fours, or float_filled. */
+ * float_channel_eights, float_channel_rest, float_fours, or float_filled. */
 static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, conv_f32_kind_t kind)
 {
     const int is_beside = kind == BESIDE || kind == ROWS_BESIDE;
@@ -953,12 +954,13 @@ static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, co
     const int are_apart = p->in_strides[1] != 1 || p->out_strides[1] != 1;
     const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1 && !is_beside &&
                              !((kind == CHANNELS || kind == CHANNEL_FOURS) && are_apart);
-    const int32_t most = kind == CHANNELS_EIGHTS ? 8 : 4; /* of channels side by side */
     float *const packed = malloc((size_t)((p->out_c + 3 * p->groups + 8) * depth) * sizeof *packed);
     float *to = packed;
 
     for (int32_t o = 0; o < p->out_c;) {
         const int32_t left = group_out - o % group_out;
+        const int is_rest = kind == CHANNELS_REST && p->out_c - o <= 4;
+        const int32_t most = (kind == CHANNELS_EIGHTS || kind == CHANNELS_REST) && !is_rest ? 8 : 4; /* channels */
         const int is_one = kind == CHANNELS && p->out_c - o < 3; /* of few that are left */
         const int32_t of_left = left >= 4 ? 4 : is_beside ? left : 1;
         const int32_t of_filled = left > 4 ? 8 : 4;
@@ -1039,7 +1041,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_BY_TWO;
     const int are_wide = kind == CHANNELS_WIDE;
     const int are_fives = kind == CHANNELS_FIVE_BY_TWO;
-    const int are_eights = kind == CHANNELS_EIGHTS;
+    const int are_eights = kind == CHANNELS_EIGHTS || kind == CHANNELS_REST;
     const int are_channels =
         kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide || are_fives || are_eights;
     const int rows = kind >= ROWS;
@@ -1124,7 +1126,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_w = (p.out_w - 1) * 2 + 3 - p.pad_left + between(0, 3);
     }
     if (are_eights) { /* also windows that are wider than the image, and of one column */
-        p.groups = p.in_c = p.out_c = between(8, 21);
+        p.groups = p.in_c = p.out_c = kind == CHANNELS_REST && one_in(8) ? 4 : between(8, 21);
         p.stride_w = between(1, 3);
         p.dilation_w = between(1, 2);
         p.kernel_w = one_in(3) ? 1 : between(1, 9);
@@ -1302,6 +1304,11 @@ int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_WIDE);
+}
+
+int conv2d_channels_rest_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_REST);
 }
 
 int conv2d_channels_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)

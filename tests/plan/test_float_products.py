@@ -132,6 +132,12 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
         (14, 6, channels_last(4), {"stride": 2}, "conv2d_channels_eights"),
         (8, 4, channels_last(4), {"stride": 2}, "conv2d_channels_eights"),
         (8, 3, channels_last(4), {}, "conv2d_channels_eights"),
+        (12, 16, channels_last(4), {"kernel": 5}, "conv2d_channels_fours"),
+        (10, 16, channels_last(4), {"stride": 2}, "conv2d_channels_fours"),
+        (4, 16, channels_last(4), {"kernel": 5}, "conv2d_channels_fours"),
+        (4, 16, channels_last(4), {"stride": 2}, "conv2d_channels"),
+        (12, 16, channels_last(4), {}, "conv2d_channels"),
+        (9, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
         (16, 2, channels_last(4), {"kernel": 1}, "conv2d"),
         (8, 16, channels_last(4), {}, "conv2d_channels"),
         (13, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
@@ -154,9 +160,10 @@ def test_eights_of_channels_have_a_kernel_with_dsp(
     [{"groups": 8}, {"groups": 7, "in_c": 7, "out_c": 7}, {"filled": 1}]
     + [{"in_strides": (4096, 256, 16, 1)}, {"out_strides": (4096, 256, 16, 1)}],
 )
-def test_eights_of_channels_are_checked(wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize("channels", [12, 16])
+def test_eights_of_channels_are_checked(channels: int, wrong: dict[str, Any]) -> None:
     net = FloatNet()
-    graph = net.finish(_channels(net, 16, 16, 5, 1, channels_last(4)))
+    graph = net.finish(_channels(net, channels, 16, 5, 1, channels_last(4)))
     plan = make_plan(graph, Target.parse("cortex-m4"))
     (step,) = plan.steps
     check_plan(plan)

@@ -568,6 +568,12 @@ def test_channels_that_are_groups_lie_side_by_side() -> None:
     packed = FORMS["float_channel_eights"].weights(nine).tolist()
     assert packed == [*range(8), *range(1, 9)]
     assert FORMS["float_channel_eights"].size(nine) == len(packed)
+    for channels, last in ((4, range(4)), (9, range(5, 9)), (12, range(8, 12)), (13, range(5, 13))):
+        weight = np.arange(channels, dtype=np.float32).reshape(channels, 1, 1, 1)
+        some = Constants(weight, six.bias, groups=channels)
+        packed = FORMS["float_channel_rest"].weights(some).tolist()
+        assert packed == [*range(8)] * (channels > 4) + [*last]
+        assert FORMS["float_channel_rest"].size(some) == len(packed)
 
 
 def test_floats_are_filled_up_with_the_last_output() -> None:

@@ -161,6 +161,7 @@
 #undef CELL_TAPS
 #undef CHANNEL
 #undef CHANNELS
+#undef CHANNELS_AT
 #undef CHANNELS_OF
 #undef CHUNK
 #undef CHUNK_2X2
@@ -225,10 +226,12 @@
 #undef EIGHT_APART
 #undef EIGHT_BESIDE
 #undef EIGHT_BIASES
+#undef EIGHT_FIRST
 #undef EIGHT_OF_COLUMNS
 #undef EIGHT_OF_ONE
 #undef EIGHT_OF_TWO
 #undef EIGHT_ROWS
+#undef EIGHT_SECOND
 #undef EIGHT_TERMS
 #undef EIGHT_WEIGHTS
 #undef EIGHT_s16
@@ -284,7 +287,6 @@
 #undef FIRST_LEFT
 #undef FIRST_OF
 #undef FIRST_OF_TWO
-#undef FIRST_PIXEL
 #undef FIRST_ROUND
 #undef FIRST_TAP
 #undef FIRST_VECTOR
@@ -308,6 +310,7 @@
 #undef FOUR_CODES_s16
 #undef FOUR_CODES_s8
 #undef FOUR_COLUMNS
+#undef FOUR_FIRST
 #undef FOUR_FROM
 #undef FOUR_MORE
 #undef FOUR_NEIGHBOURS
@@ -319,6 +322,7 @@
 #undef FOUR_OF_TWO
 #undef FOUR_ON
 #undef FOUR_PIXELS
+#undef FOUR_SECOND
 #undef FOUR_STARTS
 #undef FOUR_TERMS
 #undef FOUR_s16
@@ -778,7 +782,6 @@
 #undef SECOND2
 #undef SECOND3
 #undef SECOND_FOUR
-#undef SECOND_PIXEL
 #undef SECOND_VECTOR
 #undef SECOND_s16
 #undef SECOND_s8

@@ -343,12 +343,15 @@ def _are_fives(call: Call) -> bool:
 
 def _are_eights(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups of one output, side by side, eight or
-    more."""
+    more, or four of the kernel that takes as many."""
     fields = call.int_fields
     ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
-    are_groups = 8 <= fields["groups"] == fields["in_c"] == fields["out_c"]
-    return are_groups and ins[1] == outs[1] == 1 and not fields.get("filled", 0)
+    are_groups = fields["groups"] == fields["in_c"] == fields["out_c"]
+    are_four = fields["groups"] == 4 and call.kernel.op == "conv2d_channels_fours"
+    are_enough = fields["groups"] >= 8 or are_four
+    are_beside = ins[1] == outs[1] == 1
+    return are_groups and are_enough and are_beside and not fields.get("filled", 0)
 
 
 def _are_slid(call: Call) -> bool:
@@ -446,7 +449,10 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
         _PLANES,
         (_are_planes, "takes planes, and other windows, for four rows and columns or more"),
     ),
-    "conv2d_channels_eights": (_are_eights, "takes eight channels or more that are groups"),
+    **dict.fromkeys(
+        ("conv2d_channels_fours", "conv2d_channels_eights"),
+        (_are_eights, "takes eight channels or more that are groups"),
+    ),
     "conv2d_channels_five_by_two": (
         _are_fives,
         "takes channels that are groups, of windows of five columns",

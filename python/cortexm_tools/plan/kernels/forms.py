@@ -53,6 +53,9 @@ FORMS: dict[str, Form] = {
         packing_floats.float_channel_eights, packing_floats.float_channel_eights_size
     ),
     "float_channel_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
+    "float_channel_rest": Form(
+        packing_floats.float_channel_rest, packing_floats.float_channel_rest_size
+    ),
     "float_eights": Form(packing_floats.float_eights, packing_floats.float_eights_size),
     "float_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
     "float_filled": Form(packing_floats.float_filled, packing_floats.float_filled_size),

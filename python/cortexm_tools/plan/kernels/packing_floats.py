@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...ir import Array
@@ -107,6 +109,19 @@ def float_channel_eights(constants: Constants) -> Array:
 def float_channel_eights_size(constants: Constants) -> int:
     """The weights of float_channel_eights, by number."""
     return _size_beside(constants, 8)
+
+
+def float_channel_rest(constants: Constants) -> Array:
+    """The same, and up to four that are left as four."""
+    weight = constants.weight
+    eights = (len(weight) + 3) // 8 * 8
+    parts = [(weight[:eights], 8)] * (eights > 0) + [(weight[-4:], 4)] * (eights < len(weight))
+    return np.concatenate([_beside(replace(constants, weight=w), size) for w, size in parts])
+
+
+def float_channel_rest_size(constants: Constants) -> int:
+    """The weights of float_channel_rest, by number."""
+    return _size_beside(constants, 4 if 1 <= len(constants.weight) % 8 <= 4 else 8)
 
 
 def _beside(constants: Constants, outputs: int) -> Array:

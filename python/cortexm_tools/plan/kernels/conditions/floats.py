@@ -13,7 +13,7 @@ _MANY_PRODUCTS_OF_ONE = 16000  # of wider windows, eight of which save an instru
 _MANY_PRODUCTS_OF_PLANES = 1600  # of which each saves some 1.3 instructions
 _MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
-_MANY_OF_EIGHTS = 240  # products, each of which saves some twelve instructions, of 1,392 bytes
+_MANY_OF_EIGHTS = 240  # products, each of which saves some twelve instructions, of some 1,400 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_PLANES_ROW = 1700  # instructions that rows of planes must save, of some 850 bytes
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
@@ -158,18 +158,30 @@ def _float_channels(facts: Facts) -> bool:
 
 def _float_channels_eights(facts: Facts) -> bool:
     """Such channels side by side, eight or more, of which no more than a fifth are computed with others once
-    more. It takes less than the kernel of all channels, which has more code, too, but where four neighbours
-    or more share the columns of 3x3 windows there; and beside conv2d it saves some twelve instructions for a
-    product."""
-    channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
-    if not 8 <= channels == facts["in_c"] == facts["out_c"] or not ins[1] == outs[1] == 1:
+    more."""
+    channels = facts["groups"]
+    return channels >= 8 and -channels % 8 * 5 <= channels and _by_two_pixels(facts)
+
+
+def _float_channels_fours(facts: Facts) -> bool:
+    """The same of two to four more than eights, or four of wide windows."""
+    channels = facts["groups"]
+    is_wide = channels >= 8 or channels == 4 and facts["kernel_w"] > 3
+    return is_wide and 2 <= channels % 8 <= 4 and _by_two_pixels(facts)
+
+
+def _by_two_pixels(facts: Facts) -> bool:
+    """Whether channels that are groups are side by side, and kernels of eights of them take less than the
+    kernel of all channels, which has more code, too: all windows but 3x3 ones whose columns four neighbours
+    or more share there. Beside conv2d it saves some twelve instructions for a product."""
+    ins, outs = facts["in_strides"], facts["out_strides"]
+    if not facts["groups"] == facts["in_c"] == facts["out_c"] or not ins[1] == outs[1] == 1:
         return False
     window = facts["kernel_w"], facts["stride_w"], facts.get("dilation_w", 1)
     is_shared = window == (3, 1, 1) and facts["out_w"] >= 4 and facts["out_h"] > 1
-    pixels = facts["batches"] * facts["out_h"] * facts["out_w"]
-    are_few = -channels % 8 * 5 <= channels
-    is_large = pixels * channels * facts["kernel_h"] * facts["kernel_w"] >= _MANY_OF_EIGHTS
-    return are_few and is_large and not (is_shared and _float_channels(facts))
+    outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["groups"]
+    is_large = outputs * facts["kernel_h"] * facts["kernel_w"] >= _MANY_OF_EIGHTS
+    return is_large and not (is_shared and _float_channels(facts))
 
 
 def _float_channels_mve(facts: Facts) -> bool:
@@ -327,6 +339,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "pixels_of_four_inputs": _pixels_of(4),
     "narrow_windows": _narrow_windows,
     "float_channels": _float_channels,
+    "float_channels_fours": _float_channels_fours,
     "float_channels_eights": _float_channels_eights,
     "float_channels_mve": _float_channels_mve,
     "float_channels_five_by_two": _float_channels_five_by_two,
