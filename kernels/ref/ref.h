@@ -69,6 +69,8 @@ CORTEXM_CONV_S16(cortexm_transpose_conv2d_wide_s16_ref, int64_t);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_fours_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_eights_f32_ref);
+CORTEXM_CONV_F32(cortexm_conv2d_planes_wide_f32_ref);
+CORTEXM_CONV_F32(cortexm_conv2d_planes_wide_by_two_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_by_two_f32_ref);

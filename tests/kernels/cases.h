@@ -94,6 +94,8 @@ int conv2d_planes_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_five_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_planes_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_planes_wide_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_single_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_three_f32_case(conv_f32_fn variant, conv_f32_fn ref);

@@ -925,6 +925,8 @@ typedef enum {
     PLANES_FIVE,
     PLANES_FIVE_BY_TWO,
     PLANES_ROW, /* windows one column apart, of rows of 16 pixels or more */
+    PLANES_WIDE, /* of rows of eight pixels or more */
+    PLANES_WIDE_BY_TWO,
     BESIDE,
     EIGHTS,
     FEW_GROUPS,
@@ -1000,6 +1002,29 @@ static int are_rows(const cortexm_conv_f32_t *p)
            (p->pad_left + apart - 1) / apart + last <= p->kernel_w;
 }
 
+/* As _planes_wide in plan/kernels/conditions/floats.py. */
+static int are_wide_planes(const cortexm_conv_f32_t *p)
+{
+    const int32_t most = p->stride_w == 1 ? 7 : 4;
+
+    if (p->out_w < 5 || p->stride_w > 2 || p->dilation_w != 1) {
+        return 0;
+    }
+    for (int32_t done = 0; done < p->out_w; done += 8) {
+        const int32_t end = done < p->out_w - 8 ? done : p->out_w - 8;
+        const int32_t first = end < 0 ? 0 : end;
+        const int32_t column = first * p->stride_w - p->pad_left;
+        const int32_t beyond = column + 7 * p->stride_w + p->kernel_w - p->in_w;
+        const int32_t before = column < 0 ? -column : 0;
+        const int32_t behind = beyond > 0 ? beyond : 0;
+
+        if (before > most || behind > most || before + behind > p->kernel_w || (p->out_w < 8 && behind == 0)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* As are_slid in plan/kernels/planes.py. */
 static int slides(const cortexm_conv_f32_t *p)
 {
@@ -1036,7 +1061,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
 {
     const int transposed = kind == TRANSPOSED;
     const int is_one = kind >= ONE && kind <= ONE_FIVE;
-    const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_ROW;
+    const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_WIDE_BY_TWO;
     const int eights = kind >= BESIDE;
     const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_BY_TWO;
     const int are_wide = kind == CHANNELS_WIDE;
@@ -1054,7 +1079,8 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     float *weight;
     float *bias;
     float *packed;
-    float *(*const some)(int32_t) = kind >= ONE ? reals : terms;
+    const int are_eights = kind == PLANES_WIDE || kind == PLANES_WIDE_BY_TWO;
+    float *(*const some)(int32_t) = are_eights ? (one_in(2) ? any_reals : terms) : kind >= ONE ? reals : terms;
     outputs_t o;
 
     p.batches = between(1, 2);
@@ -1204,6 +1230,24 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_h = between(1, 4);
         p.out_w = between(16, 70);
         p.in_w = p.out_w - p.pad_left + (p.kernel_w - 1) * p.dilation_w - between(-2, 4);
+    }
+    if (are_eights) { /* seven may, or four */
+        do {
+            p.groups = p.in_c = p.out_c = between(1, 5);
+            p.kernel_h = between(1, 4);
+            p.kernel_w = between(1, 17);
+            p.stride_w = kind == PLANES_WIDE ? 1 : 2;
+            p.pad_left = between(0, 7);
+            p.out_h = between(1, 8);
+            p.in_h = between(1, 10);
+            p.out_w = one_in(3) ? between(8, 70) : between(5, 24);
+            p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - p.pad_left - between(-3, 7);
+            if (one_in(4)) { /* three columns, of which one may lie outside */
+                p.kernel_w = 3;
+                p.pad_left = between(0, 1);
+                p.in_w = (p.out_w - 1) * p.stride_w + 3 - p.pad_left - between(-2, 1);
+            }
+        } while (p.in_w < 1 || !are_wide_planes(&p));
     }
     p.bias_stride = between(0, 1);
     p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
@@ -1369,6 +1413,16 @@ int conv2d_planes_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, PLANES_ROW);
+}
+
+int conv2d_planes_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_WIDE);
+}
+
+int conv2d_planes_wide_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_WIDE_BY_TWO);
 }
 
 int conv2d_single_f32_case(conv_f32_fn variant, conv_f32_fn ref)

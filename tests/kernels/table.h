@@ -407,6 +407,8 @@
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
     K(conv2d_channels_fours_f32, dsp, conv2d_channels_rest_f32_case)                               \
     K(conv2d_channels_eights_f32, dsp, conv2d_channels_eights_f32_case)                            \
+    K(conv2d_planes_wide_f32, dsp, conv2d_planes_wide_f32_case)                                    \
+    K(conv2d_planes_wide_by_two_f32, dsp, conv2d_planes_wide_by_two_f32_case)                      \
     K(conv2d_channels_f32, dsp, conv2d_channels_f32_case)                                          \
     K(conv2d_row_f32, dsp, conv2d_row_beside_f32_case)                                             \
     K(conv2d_f32, dsp, conv2d_beside_f32_case)                                                     \

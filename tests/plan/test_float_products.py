@@ -349,6 +349,50 @@ def test_planes_are_checked(wrong: dict[str, Any]) -> None:
         check_plan(replace(plan, steps=(changed,)))
 
 
+def test_planes_have_kernels_with_an_fpu() -> None:
+    """Rows of eight results or more, or seven, of windows one or two columns apart, where they save enough of
+    all such layers; but not of three columns where these save nothing."""
+    net = FloatNet()
+    near = ((8, 16, 5, 1), (2, 16, 7, 1), (16, 7, 5, 1), (1, 16, 3, 1), (32, 8, 3, 1))
+    apart = ((8, 16, 5, 2), (4, 14, 7, 2), (8, 16, 3, 2))
+    others = ((8, 20, 3, 1), (8, 20, 3, 2), (8, 6, 5, 1), (8, 12, 5, 2), (2, 5, 5, 1))
+    outs = [_channels(net, *each, contiguous(4)) for each in (*near, *apart, *others)]
+    outs.append(_channels(net, 8, 16, 5, 1, channels_last(4)))
+    found = kernels(net.finish(*outs), "cortex-m4")
+    own = ["conv2d_planes_wide_dsp"] * 5 + ["conv2d_planes_wide_by_two_dsp"] * 3
+    channels = "conv2d_channels_dsp"
+    assert found == [*own, *[channels] * 4, "conv2d_dsp", channels]
+    few = FloatNet()
+    outs = [_channels(few, *each, contiguous(4)) for each in ((1, 8, 3, 1), (4, 8, 3, 1))]
+    assert kernels(few.finish(*outs), "cortex-m4") == ["conv2d_dsp", channels]
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"out_w": 4},
+        {"dilation_w": 2},
+        {"pad_left": 8},
+        {"filled": 1},
+        {"groups": 4},
+        {"stride_w": 3},
+    ]
+    + [{"kernel_w": 15}, {"in_w": 7}, {"in_strides": (2048, 256, 32, 2)}]
+    + [{"out_strides": (2048, 256, 32, 2)}],
+)
+def test_planes_in_eights_are_checked(wrong: dict[str, Any], stride: int) -> None:
+    net = FloatNet()
+    graph = net.finish(_channels(net, 16, 16, 5, stride, contiguous(4)))
+    plan = make_plan(graph, Target.parse("cortex-m4"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes planes of five columns or more"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
 def test_wider_windows_of_one_input_have_kernels() -> None:
     """Of four or five columns, where there are four rows of pixels and four outputs, and products enough."""
     net = FloatNet()

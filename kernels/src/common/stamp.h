@@ -253,6 +253,7 @@
 #undef FACTOR_s16
 #undef FACTOR_s8
 #undef FEW
+#undef FEWEST
 #undef FEW_BIASES
 #undef FEW_STORES
 #undef FIFTH
@@ -289,6 +290,7 @@
 #undef FIRST_OF_TWO
 #undef FIRST_ROUND
 #undef FIRST_TAP
+#undef FIRST_TAPS
 #undef FIRST_VECTOR
 #undef FIVE_COLUMNS
 #undef FOLD
@@ -366,6 +368,8 @@
 #undef HIGH
 #undef HIGH_HALF
 #undef HOLD
+#undef INNER
+#undef INNER_BEHIND_FIRST
 #undef INPUT
 #undef INPUTS
 #undef INSTRUCTION
@@ -425,6 +429,7 @@
 #undef LAST_OF_EIGHT
 #undef LAST_PRODUCTS
 #undef LAST_TAP
+#undef LAST_TAPS
 #undef LATER_BYTES
 #undef LATER_QUADS
 #undef LEAST
@@ -440,6 +445,7 @@
 #undef LEFT_OF_SHIFT
 #undef LEFT_OF_SHIFT_s16
 #undef LEFT_OF_SHIFT_s8
+#undef LESS_THAN_EIGHT
 #undef LIMITED
 #undef LINEAR_CHUNK
 #undef LINEAR_OUTPUTS
@@ -501,6 +507,7 @@
 #undef MOST_OF_ONE
 #undef MOST_OUTSIDE
 #undef MOST_PIXELS
+#undef MOST_SPANS
 #undef MOST_WORDS
 #undef MOST_avg_pool2d
 #undef MOST_avg_pool2d_eights
@@ -928,6 +935,7 @@
 #undef THREES_OF_ONE
 #undef THREES_OF_TWO
 #undef THREE_BIASES
+#undef THREE_COLUMNS
 #undef THREE_MACS
 #undef THREE_NEIGHBOURS
 #undef THREE_OF
@@ -971,6 +979,7 @@
 #undef UNIT_s16
 #undef UNIT_s8
 #undef UNLESS
+#undef UNLESS_LAST
 #undef UNTIL_LAST_CHANNEL
 #undef UPPER
 #undef UPPER_BITS

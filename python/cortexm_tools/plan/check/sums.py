@@ -201,7 +201,8 @@ _PLANES = {
     "conv2d_planes_five": (5, 1),
     "conv2d_planes_five_by_two": (5, 2),
 }
-_3X3 = {"conv2d_channels_3x3": 1, "conv2d_channels_3x3_by_two": 2}  # columns from one to the next
+_EIGHTS = {"conv2d_planes_wide": 1, "conv2d_planes_wide_by_two": 2}  # columns from one to the next
+_3X3 = {"conv2d_channels_3x3": 1, "conv2d_channels_3x3_by_two": 2}  # the same
 _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
 
 
@@ -405,6 +406,29 @@ def _are_rows(call: Call) -> bool:
     return ins[3] == outs[3] == 1 and are_planes and are_inside
 
 
+def _are_eights(call: Call) -> bool:
+    """Whether a convolution of floats has channels that are groups, in planes, and rows of eight pixels or
+    more, or of five that end behind the image, whose windows have no gaps and are as many columns apart as
+    the kernel has: of eight pixels that it computes together no tap meets less than all at both ends, and no
+    more than seven at either, or four."""
+    fields, stride = call.int_fields, _EIGHTS[call.kernel.op]
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    kernel, pixels, most = fields["kernel_w"], fields["out_w"], 7 if stride == 1 else 4
+    if (fields["stride_w"], fields.get("dilation_w", 1)) != (stride, 1) or pixels < 5:
+        return False
+    are_inside = True
+    for first in {*range(0, pixels - 7, 8), max(0, pixels - 8)}:
+        column = first * stride - fields.get("pad_left", 0)
+        before = sum(column + tap < 0 for tap in range(kernel))
+        behind = sum(column + 7 * stride + tap >= fields["in_w"] for tap in range(kernel))
+        are_inside = are_inside and max(before, behind) <= most and before + behind <= kernel
+        are_inside = are_inside and (pixels >= 8 or behind > 0)
+        are_inside = are_inside and 0 <= column + kernel and column + 7 * stride <= fields["in_w"]
+    are_planes = fields["groups"] == fields["in_c"] == fields["out_c"]
+    return ins[3] == outs[3] == 1 and are_planes and are_inside and not fields.get("filled", 0)
+
+
 def _are_few(call: Call) -> bool:
     """Whether the windows of a convolution of floats are pixels of one row, four or more, each in the image,
     of as many inputs as the kernel has, which follow each other, and the outputs eight or more, or of four
@@ -462,6 +486,9 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
         "takes channels that are groups, of windows that share columns",
     ),
     "conv2d_planes_row": (_are_rows, "takes planes of 16 columns or more, of near windows"),
+    **dict.fromkeys(
+        _EIGHTS, (_are_eights, "takes planes of five columns or more, of windows so near")
+    ),
     **dict.fromkeys(_3X3, (_are_3x3, "takes channels that are groups, of other 3x3 windows")),
     **dict.fromkeys(_INPUTS, (_are_few, "takes a row of pixels of other inputs or outputs")),
 }

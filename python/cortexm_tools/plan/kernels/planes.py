@@ -9,6 +9,7 @@ Estimates, from what `python -m benchmarks.sweep --kinds conv,depthwise` counted
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from ...target import Isa
 from .facts import Facts, windows_inside
@@ -312,6 +313,103 @@ def are_rows(facts: Facts) -> bool:
     are_planes = facts["groups"] == facts["in_c"] == facts["out_c"]
     is_inside = 0 <= pad <= 4 and beyond <= 4 and -(-pad // apart) - (-beyond // apart) <= kernel
     return bool(are_planes and is_inside)
+
+
+# Instructions that eights must save where windows are one column apart, of some 1,700 bytes, or two, 1,500.
+_WORTH_EIGHTS = {1: 3400, 2: 3000}
+_OUTSIDE = {1: 7, 2: 4}  # taps of eight pixels that meet less than all, by their stride
+
+
+def eights(facts: Facts) -> list[tuple[int, int, int]]:
+    """The taps of each eight pixels of a row that meet less than all at first, all, and less at last, as
+    set_spans in conv2d_planes_dsp.inc has them."""
+    stride, kernel, out = facts["stride_w"], facts["kernel_w"], facts["out_w"]
+    blocks = []
+    for done in range(0, out, 8):
+        column = max(0, min(done, out - 8)) * stride - facts.get("pad_left", 0)
+        before = max(0, -column)
+        behind = max(0, column + 7 * stride + kernel - facts["in_w"])
+        blocks.append((before, kernel - before - behind, behind))
+    return blocks
+
+
+def are_eights(facts: Facts) -> bool:
+    """Planes of floats of rows of eight results or more, or of five that end behind the image, whose windows
+    have no gaps and are one column apart, or two."""
+    stride, out = facts["stride_w"], facts["out_w"]
+    if out < 5 or stride not in _OUTSIDE or facts["dilation_w"] != 1:
+        return False
+    most, blocks = _OUTSIDE[stride], eights(facts)
+    if out < 8 and blocks[0][2] == 0:
+        return False
+    return all(before <= most >= behind and inner >= 0 for before, inner, behind in blocks)
+
+
+def _rows_inside(facts: Facts) -> list[int]:
+    """How many rows of the windows of each row of pixels are in the image."""
+    first, dilation = -facts.get("pad_top", 0), facts["dilation_h"]
+    found = []
+    for y in range(facts["out_h"]):
+        taps = range(facts["kernel_h"])
+        rows = (first + y * facts["stride_h"] + tap * dilation for tap in taps)
+        found.append(sum(0 <= row < facts["in_h"] for row in rows))
+    return found
+
+
+def _of_eights(facts: Facts) -> float:
+    """Instructions of planes of floats that are computed so."""
+    stride, rows = facts["stride_w"], _rows_inside(facts)
+    row, of_blocks = 10, 0
+    for before, inner, behind in eights(facts):
+        row += 8 + 9 * (before + behind > 0)
+        if facts["kernel_w"] == 3 and facts["out_w"] >= 8 and max(before, behind) <= 1:
+            row += 6
+            of_blocks += 34
+            continue
+        if stride == 1:
+            row_of = 9 + inner // 4 * 37 + (inner & 2) // 2 * 19 + inner % 2 * 11
+        else:
+            row_of = 8 + inner // 2 * 21 + inner % 2 * 11
+        row_of += sum(9 - -(-at // stride) for at in range(1, before + 1)) + 6 * (before > 0)
+        row_of += sum(11 - -(-at // stride) for at in range(1, behind + 1)) + 5 * (behind > 0)
+        of_blocks += row_of
+    plane = 30 * len(set(rows)) + row * len(rows) + of_blocks * sum(rows)
+    return float(facts["batches"] * facts["out_c"] * plane)
+
+
+def _of_channels(facts: Facts) -> float:
+    """Instructions of the other kernels for these: conv2d_channels_dsp.inc for two channels or more."""
+    stride, kernel, out = facts["stride_w"], facts["kernel_w"], facts["out_w"]
+    rows = _rows_inside(facts)
+    planes = facts["batches"] * facts["out_c"]
+    if facts["out_c"] < 2:
+        return float(planes * out * (15 * len(rows) + (5 + 2 * kernel) * sum(rows)))
+    first = -facts.get("pad_left", 0)
+    columns = (range(at, at + kernel) for at in range(first, first + out * stride, stride))
+    cut = sum(at[0] < 0 or at[-1] >= facts["in_w"] for at in columns)
+    calls = len(rows) - max(rows.count(facts["kernel_h"]) - 1, 0)
+    if kernel == 3:
+        fours = -(-out // 4)
+        block = 13 * len(rows) + 35 * sum(rows)
+        return float(planes * (130 * calls + fours // 2 * block + fours % 2 * block * 0.6))
+    blocks = -(-(out - cut) // 8) if stride == 1 else (out - cut) / 8
+    tap = 13 if stride == 1 else 25
+    blocks *= 14 * len(rows) + (9 + tap * kernel) * sum(rows)
+    return float(planes * (140 * calls * (1 + cut) + blocks + 2 * cut * kernel * sum(rows)))
+
+
+def saved_by_eights(facts: Facts) -> float:
+    """Instructions that eight pixels at a time save of planes of floats; less than 0 where they take more."""
+    return _of_channels(facts) - _of_eights(facts)
+
+
+def eights_that_pay(layers: Iterable[Facts]) -> frozenset[int]:
+    """How many columns the windows are apart, one or two, for which eight pixels at a time save more of all
+    layers of planes of floats than two instructions for each byte of their kernel."""
+    saved = dict.fromkeys(_WORTH_EIGHTS, 0.0)
+    for facts in filter(are_eights, layers):
+        saved[facts["stride_w"]] += max(0.0, saved_by_eights(facts))
+    return frozenset(stride for stride, worth in _WORTH_EIGHTS.items() if saved[stride] >= worth)
 
 
 def slid_axes(facts: Facts) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from ...errors import CortexMError
 from ...ir import Array, Attrs, DType, Graph, Op, Tensor, channels_last, ops
 from ...ir.geometry import Window
 from ...target import Target
-from ..kernels import gathered
+from ..kernels import gathered, planes
 from ..kernels.cmsis_nn import compiled_isa
 from ..kernels.facts import Facts
 from ..kernels.packing_floats import are_float_channels
@@ -101,6 +101,8 @@ class Lowerings:
         self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
         self.narrow_windows = all(_is_narrow(graph, op) for op in graph.ops)
+        found = (_facts_of_planes(graph, op) for op in graph.ops)
+        self.planes_in_eights = planes.eights_that_pay(facts for facts in found if facts)
         self.target = target
         self.choice = choice
         self.joined = frozenset(
@@ -227,6 +229,28 @@ def _is_plain(graph: Graph, op: Op) -> bool:
     return not isinstance(op.attrs, ops.TransposeConv2d)
 
 
+def _facts_of_planes(graph: Graph, op: Op) -> Facts:
+    """What is known of a convolution of floats whose channels are groups of one output and planes; nothing of
+    other operators."""
+    if not isinstance(op.attrs, ops.FloatConv2d):
+        return {}
+    x, out, window = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]], op.attrs.window
+    channels = x.shape[1]
+    are_planes = channels == 1 or x.dim_order[-1] == out.dim_order[-1] == 3
+    if not op.attrs.groups == channels == out.shape[1] or not are_planes:
+        return {}
+    pairs = {
+        "in": x.shape[2:],
+        "out": out.shape[2:],
+        "kernel": window.kernel,
+        "stride": window.stride,
+        "dilation": window.dilation,
+    }
+    sides = {f"{name}_{at}": pair["hw".index(at)] for name, pair in pairs.items() for at in "hw"}
+    pads = {"pad_top": window.padding[0], "pad_left": window.padding[1]}
+    return {"batches": x.shape[0], "out_c": channels, **sides, **pads}
+
+
 def _is_narrow(graph: Graph, op: Op) -> bool:
     """Whether an operator is no convolution of floats, or one of narrow windows whose channels are no groups;
     phases of a transposed one have any."""
@@ -324,6 +348,7 @@ class Selector:
                 "no_eights": self._lowerings.no_eights,
                 "all_plain": self._lowerings.all_plain,
                 "narrow_windows": self._lowerings.narrow_windows,
+                "planes_in_eights": self._lowerings.planes_in_eights,
                 **(facts or {}),
             },
             choice=self._lowerings.choice,

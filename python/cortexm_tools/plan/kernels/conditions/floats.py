@@ -113,6 +113,22 @@ def _planes_row(facts: Facts) -> bool:
     return bool(products * saved >= _WORTH_PLANES_ROW and planes.are_rows(facts))
 
 
+def _planes_wide(stride: int) -> Callable[[Facts], bool]:
+    """Such planes of rows of eight results or more, of any windows that are so many columns apart without
+    gaps, where eight pixels at a time take less, and save more of all these of the model than two
+    instructions for a byte of their kernel."""
+
+    def pays(facts: Facts) -> bool:
+        are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+        are_planes = facts["groups"] == facts["in_c"] == facts["out_c"] and are_beside
+        are_so_near = facts["stride_w"] == stride and stride in facts.get("planes_in_eights", ())
+        if not are_planes or not are_so_near or not planes.are_eights(facts):
+            return False
+        return planes.saved_by_eights(facts) > 0
+
+    return pays
+
+
 def _pixels_of(inputs: int) -> Callable[[Facts], bool]:
     """A 1x1 convolution of floats of so many inputs, or a linear layer, whose pixels are a row without gaps
     for a block of them, with outputs in eights, or fours of four inputs, side by side, of which the last ones
@@ -331,6 +347,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_input_five_columns": _one_input_columns(5),
     "planes_by_two": _planes_of(3, 2),
     "planes_row": _planes_row,
+    "planes_wide": _planes_wide(1),
+    "planes_wide_by_two": _planes_wide(2),
     "planes_five": _planes_of(5, 1),
     "planes_five_by_two": _planes_of(5, 2),
     "pixels_of_one_input": _pixels_of(1),
