@@ -1126,7 +1126,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         }
     }
     if (are_3x3) { /* no more than a row and a column outside, at either end */
-        p.groups = p.in_c = p.out_c = between(4, 21);
+        p.groups = p.in_c = p.out_c = between(4, 21) + (one_in(8) ? 24 : 0);
         p.kernel_h = p.kernel_w = 3;
         p.dilation_h = p.dilation_w = 1;
         p.stride_h = between(1, 3);
@@ -1165,7 +1165,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         int32_t *const *const along = is_turned ? rows_of : columns_of;
         int32_t *const *const across = is_turned ? columns_of : rows_of;
 
-        p.groups = p.in_c = p.out_c = between(4, 13);
+        p.groups = p.in_c = p.out_c = between(4, 13) + (one_in(8) ? 24 : 0);
         *along[0] = between(1, 30);
         *along[1] = between(1, 30);
         *along[2] = between(3, 12);
