@@ -10,7 +10,7 @@ from ..facts import Facts
 
 _MANY_OF_ONE = 1024  # sums of windows of one float, of which eight save some 16 instructions
 _MANY_PRODUCTS_OF_ONE = 16000  # of wider windows, eight of which save an instruction or more
-_MANY_PRODUCTS_OF_PLANES = 1600  # of which each saves some 1.3 instructions
+_WORTH_PLANES_OF = 2000  # instructions that planes of few columns must save, of 1,000 bytes
 _MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_EIGHTS = 240  # products, each of which saves some twelve instructions, of some 1,400 bytes
@@ -18,7 +18,7 @@ _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_PLANES_ROW = 1700  # instructions that rows of planes must save, of some 850 bytes
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
 _WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
-_MANY_PRODUCTS_OF_FIVES = 3000  # of windows of five columns two apart: each saves some 0.8
+_WORTH_FIVES = 2400  # of windows of five columns two apart, of some 1,150 bytes
 _WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
 
 
@@ -82,7 +82,7 @@ def _planes_of(columns: int, stride: int) -> Callable[[Facts], bool]:
     """A convolution of floats whose channels are groups of one output, in planes, of windows of so many
     columns that are so far apart, of which one of three or two of five may lie outside the image at either
     end; with four rows and columns of pixels, and so many products that the kernel for them saves two
-    instructions for a byte: four for three products."""
+    instructions for a byte: four for three products, and 150 of a pixel that conv2d computes by itself."""
 
     def pays(facts: Facts) -> bool:
         pad, most = facts.get("pad_left", 0), columns // 2
@@ -92,7 +92,8 @@ def _planes_of(columns: int, stride: int) -> Callable[[Facts], bool]:
         are_planes = facts["groups"] == facts["in_c"] == facts["out_c"]
         are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
         outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
-        is_large = outputs * facts["kernel_h"] * columns >= _MANY_PRODUCTS_OF_PLANES
+        saved = 1.3 * outputs * facts["kernel_h"] * columns + 150 * _singles(facts)
+        is_large = saved >= _WORTH_PLANES_OF
         are_fours = facts["out_h"] >= 4 and facts["out_w"] >= 4
         return bool(is_window and are_planes and are_beside and are_fours and is_large)
 
@@ -102,15 +103,19 @@ def _planes_of(columns: int, stride: int) -> Callable[[Facts], bool]:
 def _planes_row(facts: Facts) -> bool:
     """Such planes of rows of 16 results or more, of any windows one column apart. It saves an instruction for
     four products, if blocks of 16 results fill the rows, or one for each where windows or images have few
-    rows."""
+    rows, and there 250 of a pixel that has columns outside the image."""
     are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
     if not facts["groups"] == facts["in_c"] == facts["out_c"] >= 2 or not are_beside:
         return False
     outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
     products = outputs * facts["kernel_h"] * facts["kernel_w"]
     more = -facts["out_w"] % 16 / facts["out_w"]
-    saved = 1.0 if facts["kernel_h"] == 1 or facts["out_h"] < 4 else 0.25 if more < 0.35 else 0.0
-    return bool(products * saved >= _WORTH_PLANES_ROW and planes.are_rows(facts))
+    if facts["kernel_h"] == 1 or facts["out_h"] < 4:
+        rows = 1 if facts["kernel_h"] == 1 else facts["out_h"]
+        saved = products + 250.0 * facts["batches"] * rows * _outside(facts, "w")
+    else:
+        saved = products * (0.25 if more < 0.35 else 0.0)
+    return bool(saved >= _WORTH_PLANES_ROW and planes.are_rows(facts))
 
 
 def _planes_wide(stride: int) -> Callable[[Facts], bool]:
@@ -204,25 +209,27 @@ def _float_channels_mve(facts: Facts) -> bool:
     """The same with MVE, for channels that lie side by side, or 3x3 windows a pixel apart, in planes, of at
     least five columns of results, no more than a row and a column of which is outside the image. Of four
     channels and more side by side it saves three instructions for an output, or nine where windows are apart,
-    and more in narrow images, whose borders conv2d computes by themselves; of others 13 to 20."""
+    and more in narrow images, whose borders conv2d computes by themselves; of up to three twenty; of planes
+    eleven, and 200 of a pixel that conv2d computes by itself."""
     if not facts["groups"] == facts["in_c"] == facts["out_c"] >= 2:
         return False
+    more = 0
     saved = max(2 + 50 // facts["out_w"], 9 if facts["stride_w"] > 1 else 0)
     if facts["in_strides"][1] != 1 or facts["out_strides"][1] != 1:
         if not _are_strips(facts):
             return False
-        saved = 13
+        saved, more = 11, 200 * _singles(facts)
     elif facts["groups"] < 4:
         saved = 20
     outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
-    return bool(outputs * saved >= _WORTH_CHANNELS)
+    return bool(outputs * saved + more >= _WORTH_CHANNELS)
 
 
 def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
     """Such channels side by side, four or more, of 3x3 windows so many columns apart, of which a row and a
     column may lie outside the image at either end, with four columns of results, as far apart as those of the
-    image. Of an output it saves four instructions, or twelve where windows are apart, and more in narrow
-    images."""
+    image. Of an output it saves four instructions, or eight where windows are apart, and 200 of a pixel that
+    conv2d computes by itself."""
 
     def pays(facts: Facts) -> bool:
         channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
@@ -236,10 +243,8 @@ def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
             <= facts[f"in_{side}"]
             for before, side in (("pad_top", "h"), ("pad_left", "w"))
         )
-        saved = max(4 + 50 // facts["out_w"], 12 if stride > 1 else 0)
-        alone = facts["batches"] * facts["out_h"] * facts["out_w"] * channels * saved
-        # Those that are no four are computed with others once more.
-        is_large = alone * channels >= _WORTH_CHANNELS_3X3 * -(-channels // 4) * 4
+        outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * channels
+        is_large = 4 * stride * outputs + 200 * _singles(facts) >= _WORTH_CHANNELS_3X3
         return bool(is_window and are_beside and is_inside and is_large)
 
     return pays
@@ -248,7 +253,7 @@ def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
 def _float_channels_five_by_two(facts: Facts) -> bool:
     """The same of windows of five columns that are two apart, of which two at either end may lie outside the
     image, with four columns of results; and so many products that the kernel for them saves two instructions
-    for a byte."""
+    for a byte: 0.8 for a product, and 150 of a pixel that conv2d computes by itself."""
     channels, pad = facts["groups"], facts.get("pad_left", 0)
     windows = facts["kernel_w"], facts["stride_w"], facts.get("dilation_w", 1)
     beyond = (facts["out_w"] - 1) * 2 + 5 - pad - facts["in_w"]
@@ -256,26 +261,49 @@ def _float_channels_five_by_two(facts: Facts) -> bool:
     are_channels = 4 <= channels == facts["in_c"] == facts["out_c"]
     are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
     products = facts["batches"] * channels * facts["out_h"] * facts["out_w"] * facts["kernel_h"] * 5
-    is_large = products >= _MANY_PRODUCTS_OF_FIVES
+    is_large = 0.8 * products + 150 * _singles(facts) >= _WORTH_FIVES
     return bool(is_window and are_channels and are_beside and is_large)
 
 
 def _float_channels_wide(facts: Facts) -> bool:
-    """The same of windows of three columns or more, or of as many rows, whose pixels share columns. It saves
-    up to an instruction for a product where there are four columns or more, or none beside each other, or
-    images are small, and one more where images have one row or up to three columns, or the kernel above is
-    not worth it."""
+    """The same of windows of three columns or more, or of as many rows, whose pixels share columns. Beside
+    conv2d it saves half an instruction for a product, or 0.9 where there are more columns, twenty for a
+    pixel, and some hundreds for each that has columns outside the image. Beside conv2d_channels, if images
+    have several rows, and four columns, it saves 0.6 of an instruction where windows have four columns or
+    more, or one, and half of one in small images, or where windows have one."""
     channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
     if not 4 <= channels == facts["in_c"] == facts["out_c"] or not ins[1] == outs[1] == 1:
         return False
     along, across = planes.slid_axes(facts)
     is_line = facts[f"out_{along}"] < 4 or facts[f"out_{across}"] == 1
-    saved = 0.5 * (facts[f"kernel_{along}"] > 3 or along == "h")
-    saved += 0.5 * (facts["out_h"] * facts["out_w"] < 64 or along == "h")
-    saved += is_line or not _float_channels_mve(facts)
-    outputs = facts["batches"] * channels * facts["out_h"] * facts["out_w"]
-    products = outputs * facts["kernel_h"] * facts["kernel_w"]
-    return bool(products * saved >= _WORTH_CHANNELS_WIDE and planes.are_slid(facts))
+    pixels = facts["out_h"] * facts["out_w"]
+    products = pixels * channels * facts["kernel_h"] * facts["kernel_w"]
+    is_wide = facts[f"kernel_{along}"] > 3
+    if _float_channels_mve(facts) and not is_line:
+        saved = products * (0.6 * (is_wide or along == "h") + 0.5 * (pixels < 64 or along == "h"))
+    else:
+        beyond = _outside(facts, across)
+        others = beyond + (beyond < facts[f"out_{across}"])  # rows of other taps
+        singles = _outside(facts, along) * others
+        saved = products * (0.9 if is_wide else 0.5) + 20 * pixels + singles * (300 + 10 * channels)
+    return bool(facts["batches"] * saved >= _WORTH_CHANNELS_WIDE and planes.are_slid(facts))
+
+
+def _outside(facts: Facts, along: str) -> int:
+    """How many results along an axis have windows that are not all inside the image."""
+    stride, extent = facts[f"stride_{along}"], facts[f"in_{along}"]
+    first = -facts.get("pad_top" if along == "h" else "pad_left", 0)
+    reach = (facts[f"kernel_{along}"] - 1) * facts.get(f"dilation_{along}", 1) + 1
+    places = range(first, first + facts[f"out_{along}"] * stride, stride)
+    return sum(not 0 <= at <= extent - reach for at in places)
+
+
+def _singles(facts: Facts) -> int:
+    """Pixels that conv2d computes by themselves: those that have columns outside the image, or all of a row
+    with less than four others."""
+    outside, across = _outside(facts, "w"), int(facts["out_w"])
+    in_row = outside if across - outside >= 4 else across
+    return int(facts["batches"] * facts["out_h"] * in_row)
 
 
 def _are_strips(facts: Facts) -> bool:
