@@ -142,7 +142,6 @@
 #undef BITS_s8
 #undef BLOCK
 #undef BLOCKS
-#undef BLOCKS_OF_FOUR
 #undef BLOCK_OPERANDS
 #undef BLOCK_WORDS
 #undef BOTH
@@ -504,6 +503,7 @@
 #undef MAX_SIZE
 #undef MORE_STARTS
 #undef MOST_BITS
+#undef MOST_FOURS
 #undef MOST_OF_ONE
 #undef MOST_OUTSIDE
 #undef MOST_PIXELS

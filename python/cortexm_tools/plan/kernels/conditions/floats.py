@@ -253,7 +253,7 @@ def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
 def _float_channels_five_by_two(facts: Facts) -> bool:
     """The same of windows of five columns that are two apart, of which two at either end may lie outside the
     image, with four columns of results; and so many products that the kernel for them saves two instructions
-    for a byte: 0.8 for a product, and 150 of a pixel that conv2d computes by itself."""
+    for a byte: 0.8 for a product, 150 of a pixel that conv2d computes by itself, and 20 of one in a line."""
     channels, pad = facts["groups"], facts.get("pad_left", 0)
     windows = facts["kernel_w"], facts["stride_w"], facts.get("dilation_w", 1)
     beyond = (facts["out_w"] - 1) * 2 + 5 - pad - facts["in_w"]
@@ -261,7 +261,8 @@ def _float_channels_five_by_two(facts: Facts) -> bool:
     are_channels = 4 <= channels == facts["in_c"] == facts["out_c"]
     are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
     products = facts["batches"] * channels * facts["out_h"] * facts["out_w"] * facts["kernel_h"] * 5
-    is_large = 0.8 * products + 150 * _singles(facts) >= _WORTH_FIVES
+    of_line = 20 * facts["out_w"] if facts["out_h"] == 1 else 0
+    is_large = 0.8 * products + 150 * _singles(facts) + of_line >= _WORTH_FIVES
     return bool(is_window and are_channels and are_beside and is_large)
 
 
