@@ -77,6 +77,7 @@
 #undef AFTER_ROWS
 #undef AGAIN
 #undef ALL
+#undef ALL_BLOCKS
 #undef ALL_CHANNELS
 #undef ALL_INPUTS
 #undef ALL_LANES
@@ -371,6 +372,7 @@
 #undef INNER_BEHIND_FIRST
 #undef INPUT
 #undef INPUTS
+#undef INPUT_REGISTERS
 #undef INSTRUCTION
 #undef INSTRUCTION_amax
 #undef INSTRUCTION_amin
@@ -599,6 +601,7 @@
 #undef OF_ONE
 #undef OF_ONE_dsp
 #undef OF_ONE_v7m
+#undef OF_PLACES
 #undef OF_SECOND
 #undef OF_STRIP
 #undef OF_TWO
@@ -855,6 +858,7 @@
 #undef STORE4
 #undef STORE8
 #undef STORES
+#undef STORES_DENSE
 #undef STORE_ALL
 #undef STORE_BOTH
 #undef STORE_CHANNELS
