@@ -353,7 +353,7 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     memset(&p, 0, sizeof p);
     p.batches = kind == ROW ? 1 : between(1, 3);
     p.rows = kind == PANELS ? between(4, 40) : between(1, kind == ROWS ? 30 : kind == ROW ? 2 : vectors ? 10 : 5);
-    p.cols = between(vectors ? 4 : 1, vectors ? 20 : 10);
+    p.cols = between(vectors ? 4 : 1, !vectors ? 10 : one_in(3) ? 60 : 20);
     p.inner = between(1, 20);
     p.a_batch_stride = p.rows * p.inner;
     p.a_row_stride = vectors || between(0, 1) ? p.inner : 1;

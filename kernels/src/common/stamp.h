@@ -221,6 +221,7 @@
 #undef EDGED_STRIDE1
 #undef EDGED_STRIDE2
 #undef EDGE_OF_FOUR
+#undef EIGHT
 #undef EIGHTS
 #undef EIGHTS_OF_COLUMNS
 #undef EIGHT_APART
@@ -791,6 +792,7 @@
 #undef SECOND1
 #undef SECOND2
 #undef SECOND3
+#undef SECOND_BIASES
 #undef SECOND_FOUR
 #undef SECOND_VECTOR
 #undef SECOND_s16
@@ -922,7 +924,9 @@
 #undef TAP_ROW
 #undef TERM
 #undef TERM16
+#undef TERM24
 #undef TERM4
+#undef TERM8
 #undef TERMS_APART
 #undef TERMS_BESIDE
 #undef TERMS_OF_EIGHT
