@@ -406,7 +406,7 @@ def _are_rows(call: Call) -> bool:
     return ins[3] == outs[3] == 1 and are_planes and are_inside
 
 
-def _are_eights(call: Call) -> bool:
+def _are_eights_of_rows(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups, in planes, and rows of eight pixels or
     more, or of five that end behind the image, whose windows have no gaps and are as many columns apart as
     the kernel has: of eight pixels that it computes together no tap meets less than all at both ends, and no
@@ -487,7 +487,7 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
     ),
     "conv2d_planes_row": (_are_rows, "takes planes of 16 columns or more, of near windows"),
     **dict.fromkeys(
-        _EIGHTS, (_are_eights, "takes planes of five columns or more, of windows so near")
+        _EIGHTS, (_are_eights_of_rows, "takes planes of five columns or more, of windows so near")
     ),
     **dict.fromkeys(_3X3, (_are_3x3, "takes channels that are groups, of other 3x3 windows")),
     **dict.fromkeys(_INPUTS, (_are_few, "takes a row of pixels of other inputs or outputs")),
