@@ -1079,8 +1079,8 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     float *weight;
     float *bias;
     float *packed;
-    const int are_eights = kind == PLANES_WIDE || kind == PLANES_WIDE_BY_TWO;
-    float *(*const some)(int32_t) = are_eights ? (one_in(2) ? any_reals : terms) : kind >= ONE ? reals : terms;
+    const int are_rows_of_eights = kind == PLANES_WIDE || kind == PLANES_WIDE_BY_TWO;
+    float *(*const some)(int32_t) = are_rows_of_eights ? (one_in(2) ? any_reals : terms) : kind >= ONE ? reals : terms;
     outputs_t o;
 
     p.batches = between(1, 2);
@@ -1231,7 +1231,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_w = between(16, 70);
         p.in_w = p.out_w - p.pad_left + (p.kernel_w - 1) * p.dilation_w - between(-2, 4);
     }
-    if (are_eights) { /* seven may, or four */
+    if (are_rows_of_eights) { /* seven may, or four */
         do {
             p.groups = p.in_c = p.out_c = between(1, 5);
             p.kernel_h = between(1, 4);
