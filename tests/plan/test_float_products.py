@@ -142,7 +142,7 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
         (8, 16, channels_last(4), {}, "conv2d_channels"),
         (13, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
         (7, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
-        (16, 16, contiguous(4), {"kernel": 5}, "conv2d_channels"),
+        (16, 16, contiguous(4), {"kernel": 5}, "conv2d_planes_wide"),
     ],
 )
 def test_eights_of_channels_have_a_kernel_with_dsp(
@@ -363,7 +363,7 @@ def test_planes_have_kernels_with_an_fpu() -> None:
     found = kernels(net.finish(*outs), "cortex-m4")
     own = ["conv2d_planes_wide_dsp"] * 5 + ["conv2d_planes_wide_by_two_dsp"] * 3
     channels = "conv2d_channels_dsp"
-    assert found == [*own, *[channels] * 4, "conv2d_dsp", channels]
+    assert found == [*own, *[channels] * 4, "conv2d_dsp", "conv2d_channels_eights_dsp"]
     few = FloatNet()
     outs = [_channels(few, *each, contiguous(4)) for each in ((1, 8, 3, 1), (4, 8, 3, 1))]
     assert kernels(few.finish(*outs), "cortex-m4") == ["conv2d_dsp", channels]
