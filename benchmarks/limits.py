@@ -189,6 +189,7 @@ def _float_items() -> Iterator[Item]:
         for window in ((3, 3), (5, 5)):
             yield conv(16, 16, window, groups=16, stride=2, rows_first=rows_first)
     yield conv(8, 16, (1, 5), (1, 64))
+    yield conv(8, 16, (3, 1), (64, 8))
     yield conv(8, 8, groups=2)
     for rows, inner, columns in ((1, 64, 64), (1, 256, 10), (8, 64, 64), (8, 64, 10), (16, 13, 7)):
         yield linear(rows, inner, columns)

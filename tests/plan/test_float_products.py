@@ -529,6 +529,18 @@ def test_a_single_column_is_computed_as_a_row() -> None:
         assert sides == ({(1, 64), (1, 2)} if turned else {(64, 1), (2, 1)})
 
 
+def test_windows_of_a_single_column_go_along_rows() -> None:
+    """But for depthwise ones, whose channels are vectors already."""
+    net = FloatNet()
+    kernel, sides = (3, 1), (12, 5)
+    dense, grouped = net.image(8, 4, sides, kernel), net.image(8, 4, sides, kernel, groups=2)
+    graph = net.finish(dense, grouped, net.image(4, 4, sides, kernel, groups=4))
+    for cpu in ("cortex-m55", "cortex-m4", "cortex-m0"):
+        calls = [step.calls[0] for step in make_plan(graph, Target.parse(cpu)).steps]
+        found = [(dict(call.fields)["kernel_h"], dict(call.fields)["in_h"]) for call in calls]
+        assert found == [(1, 5), (1, 5), (3, 12)]
+
+
 def test_products_with_few_columns_have_rows_in_lanes() -> None:
     """Four of them or more of elements that follow each other; others where they save enough for the code, be
     there only two rows."""
@@ -725,6 +737,9 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         net.image(4, 1, (1, 300)),
         net.image(6, 1, (21, 9), (10, 4)),
         net.image(9, 3, (9, 13), (5, 5)),
+        net.image(8, 4, (12, 5), (3, 1)),
+        net.image(7, 6, (9, 7), (4, 1)),
+        net.image(6, 4, (11, 3), (5, 1), groups=2),
     ]
     shapes = ((5, 19, 3, 2), (3, 17, 5, 1), (4, 23, 5, 2))
     outs += [_channels(net, *each, contiguous(4)) for each in shapes]

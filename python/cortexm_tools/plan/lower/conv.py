@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...ir import Array, DType, Op, ops
+from ...ir import Array, DType, Op, Tensor, ops
 from ...ir.geometry import Window
 from ...target import Isa
 from ..kernels import gathered, planes, widened
@@ -588,6 +588,26 @@ def _one_row(fields: dict[str, Field]) -> dict[str, Field]:
     return fields | {"in_h": 1, "in_w": pixels, "out_h": 1, "out_w": pixels}
 
 
+_TURNED = ("in", "out", "kernel", "stride", "dilation")
+
+
+def _is_depthwise(attrs: ops.FloatConv2d | ops.FloatTransposeConv2d, weight: Tensor) -> bool:
+    return attrs.groups > 1 and weight.shape[1] == 1
+
+
+def _turned(fields: dict[str, Field]) -> dict[str, Field]:
+    """The same convolution with the columns as rows: kernels take neighbours in a row together, and
+    windows of a single column share inputs with none of these."""
+    changed: dict[str, Field] = {"pad_top": fields["pad_left"], "pad_left": fields["pad_top"]}
+    for name in _TURNED:
+        changed |= {f"{name}_h": fields[f"{name}_w"], f"{name}_w": fields[f"{name}_h"]}
+    for name in ("in_strides", "out_strides"):
+        steps = fields[name]
+        assert isinstance(steps, tuple)
+        changed[name] = (*steps[:2], steps[3], steps[2])
+    return fields | changed
+
+
 @lowers(ops.FloatConv2d, ops.FloatTransposeConv2d)
 def _float_convolution(
     select: Selector, attrs: ops.FloatConv2d | ops.FloatTransposeConv2d, op: Op
@@ -609,6 +629,8 @@ def _float_convolution(
     }
     if attrs.window == POINTWISE and not transposed:
         fields = _one_row(fields)
+    elif attrs.window.kernel[1] == 1 and not transposed and not _is_depthwise(attrs, weight):
+        fields = _turned(fields)
     taps = math.prod(weight.shape[1:])
     macs = (x.numel if transposed else out.numel) * taps
     if transposed and weight.data is not None and not select.avoids(FLOAT_PHASES):
