@@ -97,15 +97,20 @@ def test_keywords_of_a_wav_of_the_host(application) -> None:
 
 def test_keywords_of_a_microphone(application) -> None:
     app = application("samples/keyword-spotting", "arduino_nano_33_ble/nrf52840/sense")
-    if not any(Path(path).name == "nordic" for path in modules().split(";")):
-        pytest.skip("the workspace has no module hal_nordic, which the board needs")
+    _needs_nordic()
     app.make()
     assert app.config("AUDIO_DMIC") == "y"
     assert "sound_dmic.c" in (app.build / "compile_commands.json").read_text()
 
 
+def _needs_nordic() -> None:
+    if not any(Path(path).name == "nordic" for path in modules().split(";")):
+        pytest.skip("the workspace has no module hal_nordic, which the board needs")
+
+
 def test_one_cortex_m0(program) -> None:
     app = program("qemu_cortex_m0", "digits.pte")
+    _needs_nordic()
     app.make()
     check_sum(app.run(RAN))
 
