@@ -447,6 +447,26 @@ CORTEXM_CONV_F32(cortexm_conv2d_planes_five_by_two_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_planes_seven_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_planes_line_five_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_planes_line_seven_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_planes_line_nine_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_planes_row_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);

@@ -925,6 +925,10 @@ typedef enum {
     PLANES_FIVE,
     PLANES_FIVE_BY_TWO,
     PLANES_ROW, /* windows one column apart, of rows of 16 pixels or more */
+    PLANES_SEVEN, /* of so many columns side by side, half of which are outside at an end, or none */
+    PLANES_LINE_FIVE, /* of one row */
+    PLANES_LINE_SEVEN,
+    PLANES_LINE_NINE,
     PLANES_WIDE, /* of rows of eight pixels or more */
     PLANES_WIDE_BY_TWO,
     BESIDE,
@@ -1079,6 +1083,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     float *weight;
     float *bias;
     float *packed;
+    const int are_lines = kind >= PLANES_LINE_FIVE && kind <= PLANES_LINE_NINE;
+    const int32_t columns_of_fourths =
+        are_lines ? 5 + 2 * (int32_t)(kind - PLANES_LINE_FIVE) : kind == PLANES_SEVEN ? 7 : 0;
     const int are_rows_of_eights = kind == PLANES_WIDE || kind == PLANES_WIDE_BY_TWO;
     float *(*const some)(int32_t) = are_rows_of_eights ? (one_in(2) ? any_reals : terms) : kind >= ONE ? reals : terms;
     outputs_t o;
@@ -1230,6 +1237,21 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_h = between(1, 4);
         p.out_w = between(16, 70);
         p.in_w = p.out_w - p.pad_left + (p.kernel_w - 1) * p.dilation_w - between(-2, 4);
+    }
+    if (columns_of_fourths != 0) {
+        const int32_t half = columns_of_fourths / 2;
+
+        p.kernel_w = columns_of_fourths;
+        p.stride_w = p.dilation_w = 1;
+        p.pad_left = one_in(3) ? 0 : half;
+        p.out_h = between(1, 4);
+        p.out_w = 16 * between(1, 4) + (one_in(2) ? between(half, 15) : 0);
+        p.in_w = p.out_w - p.pad_left + p.kernel_w - 1 - (one_in(3) ? -between(0, 2) : half);
+        if (are_lines) {
+            p.kernel_h = 1;
+            p.pad_top = 0;
+            p.in_h = (p.out_h - 1) * p.stride_h + between(1, 3);
+        }
     }
     if (are_rows_of_eights) { /* seven may, or four */
         do {
@@ -1413,6 +1435,26 @@ int conv2d_planes_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, PLANES_ROW);
+}
+
+int conv2d_planes_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_SEVEN);
+}
+
+int conv2d_planes_line_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_LINE_FIVE);
+}
+
+int conv2d_planes_line_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_LINE_SEVEN);
+}
+
+int conv2d_planes_line_nine_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_LINE_NINE);
 }
 
 int conv2d_planes_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)

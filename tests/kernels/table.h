@@ -538,6 +538,10 @@
     K(conv2d_planes_by_two_f32, mve, conv2d_planes_by_two_f32_case)                                \
     K(conv2d_planes_five_f32, mve, conv2d_planes_five_f32_case)                                    \
     K(conv2d_planes_five_by_two_f32, mve, conv2d_planes_five_by_two_f32_case)                      \
+    K(conv2d_planes_seven_f32, mve, conv2d_planes_seven_f32_case)                                  \
+    K(conv2d_planes_line_five_f32, mve, conv2d_planes_line_five_f32_case)                          \
+    K(conv2d_planes_line_seven_f32, mve, conv2d_planes_line_seven_f32_case)                        \
+    K(conv2d_planes_line_nine_f32, mve, conv2d_planes_line_nine_f32_case)                          \
     K(conv2d_planes_row_f32, mve, conv2d_planes_row_f32_case)                                      \
     K(conv2d_single_f32, mve, conv2d_single_f32_case)                                              \
     K(conv2d_two_f32, mve, conv2d_two_f32_case)                                                    \

@@ -189,7 +189,7 @@ def test_eights_of_channels_are_checked(channels: int, wrong: dict[str, Any]) ->
         (8, 16, contiguous(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
         (8, 16, contiguous(4), {"kernel": 5}, "conv2d_planes_five"),
-        (8, 16, contiguous(4), {"kernel": 7}, "conv2d_planes_row"),
+        (8, 16, contiguous(4), {"kernel": 7}, "conv2d_planes_seven"),
         (8, 16, contiguous(4), {"kernel": 11}, "conv2d"),
         (16, 5, contiguous(4), {}, "conv2d_channels"),
         (72, 4, contiguous(4), {}, "conv2d"),
@@ -288,6 +288,38 @@ def test_rows_of_planes_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 8, 16, 7, 1, contiguous(4)))
     plan = make_plan(graph, Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes planes of 16 columns or more"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"), [(5, "line_five"), (7, "line_seven"), (9, "line_nine")]
+)
+def test_lines_of_planes_have_kernels(columns: int, name: str) -> None:
+    """For windows of one row that lack half of their columns at an end, or none."""
+    for pad, op in ((columns // 2, name), (0, name), (1, "row")):
+        net = FloatNet()
+        x = net.input((1, 16, 1, 62 - 2 * pad + columns), F32, contiguous(4))
+        attrs = ops.FloatConv2d(Window((1, columns), (1, 1), (0, pad, 0, pad)), 16)
+        operands = [x, net.some(16, 1, 1, columns)]
+        graph = net.finish(net.add(attrs, operands, (1, 16, 1, 63), F32, contiguous(4)))
+        assert kernels(graph, "cortex-m55") == [f"conv2d_planes_{op}_mve"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"pad_top": 1}, {"kernel_h": 2}, {"pad_left": 1}, {"in_w": 63}, {"out_w": 65}, {"in_h": 0}],
+)
+def test_lines_of_planes_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    x = net.input((1, 16, 1, 64), F32, contiguous(4))
+    attrs = ops.FloatConv2d(Window((1, 5), (1, 1), (0, 2, 0, 2)), 16)
+    out = net.add(attrs, [x, net.some(16, 1, 1, 5)], (1, 16, 1, 64), F32, contiguous(4))
+    plan = make_plan(net.finish(out), Target.parse("cortex-m55"))
     (step,) = plan.steps
     check_plan(plan)
     fields = tuple((dict(step.calls[0].fields) | wrong).items())

@@ -306,6 +306,7 @@
 #undef FOURS_OF_TWO
 #undef FOURS_THEN
 #undef FOURTH
+#undef FOURTHS
 #undef FOUR_APART
 #undef FOUR_BIASES
 #undef FOUR_CHANNELS
@@ -334,6 +335,7 @@
 #undef FRACTION
 #undef FRACTION_FROM
 #undef FROM
+#undef FROM_MIDDLE
 #undef FROM_PLACE
 #undef FROM_PLACE_s16
 #undef FROM_PLACE_s8
@@ -365,6 +367,8 @@
 #undef HAS_EIGHTS
 #undef HAS_START
 #undef HAS_STEPS
+#undef HAVE_FIRST
+#undef HAVE_LAST
 #undef HELD
 #undef HIGH
 #undef HIGH_HALF
@@ -427,6 +431,7 @@
 #undef LARGER
 #undef LARGEST
 #undef LAST_COLUMN
+#undef LAST_COLUMNS
 #undef LAST_EXPONENTIAL
 #undef LAST_OF_EIGHT
 #undef LAST_PRODUCTS
@@ -467,6 +472,7 @@
 #undef LOAD_FACTORS
 #undef LOAD_FIRST
 #undef LOAD_FOUR
+#undef LOAD_FOURTHS
 #undef LOAD_LANES
 #undef LOAD_MULTIPLIER
 #undef LOAD_MULTIPLIERS
@@ -504,6 +510,7 @@
 #undef MANY
 #undef MAX_SHIFT
 #undef MAX_SIZE
+#undef MIDDLE
 #undef MORE_STARTS
 #undef MOST_BITS
 #undef MOST_FOURS
@@ -867,6 +874,7 @@
 #undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR
+#undef STORE_FOURTHS
 #undef STORE_PIXEL
 #undef STORE_PIXELS
 #undef STORE_PIXEL_s16
@@ -953,7 +961,9 @@
 #undef THREE_TAPS
 #undef TIMES_SIZE
 #undef TO
+#undef TO_ALL
 #undef TO_FIRST
+#undef TO_MIDDLE
 #undef TO_SECOND
 #undef TURN
 #undef TURNS
@@ -1005,6 +1015,7 @@
 #undef WEIGHTS
 #undef WEIGHTS4
 #undef WEIGHTS8
+#undef WEIGHT_AGAIN
 #undef WEIGHT_BITS
 #undef WHICH_OF_FEW
 #undef WHOLE

@@ -406,6 +406,36 @@ def _are_rows(call: Call) -> bool:
     return ins[3] == outs[3] == 1 and are_planes and are_inside
 
 
+# Kernels of planes whose lanes are every fourth pixel: their columns, and whether windows are one row.
+_FOURTHS = (
+    ("conv2d_planes_seven", 7, False),
+    ("conv2d_planes_line_five", 5, True),
+    ("conv2d_planes_line_seven", 7, True),
+    ("conv2d_planes_line_nine", 9, True),
+)
+
+
+def _are_fourths(columns: int, is_line: bool) -> Callable[[Call], bool]:
+    """Whether it has such of windows of so many columns side by side, of which the first or the last pixel of
+    a row lacks half, or none, and the last 16 pixels that are not the first ones lack no first ones; of
+    several rows, or of one that is in the image."""
+
+    def are(call: Call) -> bool:
+        fields, half = call.int_fields, columns // 2
+        out, pad, above = fields["out_w"], fields.get("pad_left", 0), fields.get("pad_top", 0)
+        beyond = out - pad + columns - 1 - fields["in_w"]
+        is_window = fields["kernel_w"] == columns and fields.get("dilation_w", 1) == 1
+        is_half = pad in (0, half) and (beyond <= 0 or beyond == half)
+        last_row = (fields["out_h"] - 1) * fields["stride_h"]
+        is_inside = fields["kernel_h"] == 1 and above == 0 and last_row < fields["in_h"]
+        are_blocks = out % 16 == 0 or out % 16 >= half
+        return (
+            _are_rows(call) and is_window and is_half and are_blocks and (is_inside or not is_line)
+        )
+
+    return are
+
+
 def _are_eights_of_rows(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups, in planes, and rows of eight pixels or
     more, or of five that end behind the image, whose windows have no gaps and are as many columns apart as
@@ -485,6 +515,13 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
         _are_slid,
         "takes channels that are groups, of windows that share columns",
     ),
+    **{
+        name: (
+            _are_fourths(columns, is_line),
+            "takes planes of 16 columns or more, of near windows",
+        )
+        for name, columns, is_line in _FOURTHS
+    },
     "conv2d_planes_row": (_are_rows, "takes planes of 16 columns or more, of near windows"),
     **dict.fromkeys(
         _EIGHTS, (_are_eights_of_rows, "takes planes of five columns or more, of windows so near")

@@ -315,6 +315,20 @@ def are_rows(facts: Facts) -> bool:
     return bool(are_planes and is_inside)
 
 
+def are_fourths(facts: Facts, columns: int, is_line: bool) -> bool:
+    """Such planes of so many columns that are neighbours, an odd number, of which all before the one in the
+    middle lie outside the image at an end, or none; and of rows of so many results that no block of 16 but
+    the first and the last one has such columns. Windows of a line are one row, in the image."""
+    pad, kernel, half = facts.get("pad_left", 0), facts["kernel_w"], columns // 2
+    beyond = max(facts["out_w"] - pad + kernel - 1 - facts["in_w"], 0)
+    is_window = kernel == columns and facts["dilation_w"] == 1 and {pad, beyond} <= {0, half}
+    if is_line:
+        is_inside = (facts["out_h"] - 1) * facts["stride_h"] < facts["in_h"]
+        is_window = is_window and is_inside and not facts.get("pad_top", 0)
+    is_window = is_window and is_line == (facts["kernel_h"] == 1)
+    return is_window and not 0 < facts["out_w"] % 16 < half and are_rows(facts)
+
+
 # Instructions that eights must save where windows are one column apart, of some 1,700 bytes, or two, 1,500.
 _WORTH_EIGHTS = {1: 3400, 2: 3000}
 _OUTSIDE = {1: 7, 2: 4}  # taps of eight pixels that meet less than all, by their stride
