@@ -452,6 +452,11 @@ CORTEXM_CONV_F32(cortexm_conv2d_planes_seven_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_planes_line_three_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_planes_line_five_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);

@@ -84,6 +84,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_planes_by_two_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_five_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_five_by_two_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_seven_f32_ref);
+CORTEXM_CONV_F32(cortexm_conv2d_planes_line_three_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_line_five_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_line_seven_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_line_nine_f32_ref);

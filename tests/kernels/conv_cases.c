@@ -926,7 +926,8 @@ typedef enum {
     PLANES_FIVE_BY_TWO,
     PLANES_ROW, /* windows one column apart, of rows of 16 pixels or more */
     PLANES_SEVEN, /* of so many columns side by side, half of which are outside at an end, or none */
-    PLANES_LINE_FIVE, /* of one row */
+    PLANES_LINE_THREE, /* of one row */
+    PLANES_LINE_FIVE,
     PLANES_LINE_SEVEN,
     PLANES_LINE_NINE,
     PLANES_WIDE, /* of rows of eight pixels or more */
@@ -1083,9 +1084,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     float *weight;
     float *bias;
     float *packed;
-    const int are_lines = kind >= PLANES_LINE_FIVE && kind <= PLANES_LINE_NINE;
+    const int are_lines = kind >= PLANES_LINE_THREE && kind <= PLANES_LINE_NINE;
     const int32_t columns_of_fourths =
-        are_lines ? 5 + 2 * (int32_t)(kind - PLANES_LINE_FIVE) : kind == PLANES_SEVEN ? 7 : 0;
+        are_lines ? 3 + 2 * (int32_t)(kind - PLANES_LINE_THREE) : kind == PLANES_SEVEN ? 7 : 0;
     const int are_rows_of_eights = kind == PLANES_WIDE || kind == PLANES_WIDE_BY_TWO;
     float *(*const some)(int32_t) = are_rows_of_eights ? (one_in(2) ? any_reals : terms) : kind >= ONE ? reals : terms;
     outputs_t o;
@@ -1440,6 +1441,11 @@ int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_planes_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, PLANES_SEVEN);
+}
+
+int conv2d_planes_line_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_LINE_THREE);
 }
 
 int conv2d_planes_line_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -539,6 +539,7 @@
     K(conv2d_planes_five_f32, mve, conv2d_planes_five_f32_case)                                    \
     K(conv2d_planes_five_by_two_f32, mve, conv2d_planes_five_by_two_f32_case)                      \
     K(conv2d_planes_seven_f32, mve, conv2d_planes_seven_f32_case)                                  \
+    K(conv2d_planes_line_three_f32, mve, conv2d_planes_line_three_f32_case)                        \
     K(conv2d_planes_line_five_f32, mve, conv2d_planes_line_five_f32_case)                          \
     K(conv2d_planes_line_seven_f32, mve, conv2d_planes_line_seven_f32_case)                        \
     K(conv2d_planes_line_nine_f32, mve, conv2d_planes_line_nine_f32_case)                          \

@@ -409,6 +409,7 @@ def _are_rows(call: Call) -> bool:
 # Kernels of planes whose lanes are every fourth pixel: their columns, and whether windows are one row.
 _FOURTHS = (
     ("conv2d_planes_seven", 7, False),
+    ("conv2d_planes_line_three", 3, True),
     ("conv2d_planes_line_five", 5, True),
     ("conv2d_planes_line_seven", 7, True),
     ("conv2d_planes_line_nine", 9, True),
