@@ -1195,7 +1195,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     if (kind >= SINGLE) { /* no gaps */
         p.stride_w = 1;
         p.in_c = 1 + (int32_t)kind - (int32_t)SINGLE;
-        p.out_c = kind == FOUR ? between(4, 30) : one_in(4) ? 8 : between(8, 30);
+        p.out_c = kind == FOUR ? between(4, 30) : one_in(4) ? 4 : one_in(4) ? 8 : between(8, 30);
         p.in_w = p.out_w += 3;
     }
     if (is_one) { /* columns of which the first ones and the last ones may lie outside the image */

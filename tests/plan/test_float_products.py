@@ -476,13 +476,14 @@ def test_images_of_one_input_are_checked(wrong: dict[str, Any]) -> None:
 
 
 def test_pixels_of_few_inputs_have_kernels() -> None:
-    """Where their outputs lie beside each other: eight, or four of four inputs, and there are enough."""
+    """Where their outputs lie beside each other: four, eight or more, or any from four on of four inputs,
+    and there are enough."""
     net = FloatNet()
-    rows = ((36, 3, 16), (35, 3, 16), (36, 3, 20), (72, 3, 8), (144, 3, 4), (3, 3, 288))
-    few = ((36, 1, 16), (36, 2, 17), (36, 4, 16), (144, 4, 4), (48, 5, 12))
+    rows = ((36, 3, 16), (35, 3, 16), (36, 3, 20), (72, 3, 8), (144, 3, 4), (64, 3, 9))
+    few = ((96, 3, 6), (3, 3, 288), (36, 1, 16), (36, 2, 17), (36, 4, 16), (144, 4, 4), (48, 5, 12))
     graph = net.finish(net.image(), *(net.layer(*each) for each in (*rows, *few)))
     three, others = "conv2d_three_mve", "conv2d_narrow_mve"
-    expected = [others, three, others, three, three, others, others]
+    expected = [others, three, others, *[three] * 4, others, others]
     expected += ["conv2d_single_mve", "conv2d_two_mve", *["conv2d_four_mve"] * 2, others]
     assert kernels(graph, "cortex-m55") == expected
     last = FloatNet()
@@ -496,7 +497,15 @@ def test_pixels_of_few_inputs_have_kernels() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"out_c": 7}, {"in_c": 2}, {"in_w": 35}, {"out_w": 3}, {"stride_w": 2}, {"pad_left": 1}]
+    [
+        {"out_c": 7},
+        {"out_c": 5},
+        {"in_c": 2},
+        {"in_w": 35},
+        {"out_w": 3},
+        {"stride_w": 2},
+        {"pad_left": 1},
+    ]
     + [{"filled": 1}, {"out_strides": (576, 36, 576, 1)}, {"in_strides": (144, 1, 144, 4)}],
 )
 def test_pixels_of_few_inputs_are_checked(wrong: dict[str, Any]) -> None:

@@ -143,6 +143,7 @@
 #undef BITS_s8
 #undef BLOCK
 #undef BLOCKS
+#undef BLOCKS_OF_EIGHT
 #undef BLOCK_OPERANDS
 #undef BLOCK_WORDS
 #undef BOTH
@@ -325,6 +326,7 @@
 #undef FOUR_OF_THREE
 #undef FOUR_OF_TWO
 #undef FOUR_ON
+#undef FOUR_OUTPUTS
 #undef FOUR_PIXELS
 #undef FOUR_SECOND
 #undef FOUR_STARTS
@@ -985,6 +987,7 @@
 #undef TWO_OF_s16
 #undef TWO_OF_s8
 #undef TWO_OUTPUTS
+#undef TWO_PIXELS
 #undef TWO_PRODUCTS
 #undef TWO_ROWS
 #undef TWO_STARTS
@@ -1016,6 +1019,7 @@
 #undef WEIGHTS4
 #undef WEIGHTS8
 #undef WEIGHT_AGAIN
+#undef WEIGHTS_OF_FOUR
 #undef WEIGHT_BITS
 #undef WHICH_OF_FEW
 #undef WHOLE

@@ -473,8 +473,8 @@ def _are_few(call: Call) -> bool:
     are_beside = (ins[1], ins[3], outs[1]) == (1, inputs, 1) and 4 <= fields["out_w"] <= fields[
         "in_w"
     ]
-    are_enough = fields["out_c"] >= (4 if inputs == 4 else 8) and fields["in_c"] == inputs
-    return are_pixels and are_inside and are_beside and are_enough
+    are_fours = fields["out_c"] >= (4 if inputs == 4 else 8) or fields["out_c"] == 4
+    return are_pixels and are_inside and are_beside and are_fours and fields["in_c"] == inputs
 
 
 def _are_pixels(fields: Mapping[str, int]) -> bool:

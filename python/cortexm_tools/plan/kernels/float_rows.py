@@ -13,6 +13,16 @@ PIXELS = "cortexm_conv2d_narrow_f32_mve"
 PIXELS_OF_FEW_ROWS = "cortexm_conv2d_row_f32_mve"
 
 
+_MANY_OF_FEW = 576  # sums of up to four inputs: nine instructions saved of eight, seven of four
+
+
+def are_of_few_inputs(rows: int, inputs: int, outputs: int) -> bool:
+    """Whether there is a kernel for rows of so few inputs, whose lanes are outputs, and sums enough for it:
+    of four outputs, eight or more, or four or more of four inputs."""
+    are_fours = outputs == 4 or outputs >= (4 if inputs == 4 else 8)
+    return 1 <= inputs <= 4 <= rows and are_fours and rows * outputs >= _MANY_OF_FEW
+
+
 def kernel_of(rows: int) -> str | None:
     """The kernel for a layer of so many rows as a product; None for three, a block of convolutions."""
     return ROWS if rows >= 4 else ROW if rows <= 2 else None

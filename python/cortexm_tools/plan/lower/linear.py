@@ -313,13 +313,19 @@ def _is_one_sum(select: Selector, op: Op) -> bool:
     return isinstance(op.attrs, ops.FloatLinear) and select.tensor(op.outputs[0]).numel == 1
 
 
+def _has_few_inputs(select: Selector, op: Op, sides: tuple[int, int, int]) -> bool:
+    """Whether a layer is rows of up to three inputs that have a kernel of their own, which takes less."""
+    is_row = isinstance(op.attrs, ops.FloatLinear) or select.tensor(op.inputs[0]).shape[0] == 1
+    return is_row and sides[1] <= 3 and float_rows.are_of_few_inputs(*sides)
+
+
 def _saved(select: Selector, op: Op) -> tuple[str | None, int]:
     """The kernel of a layer of floats as a product, and what it saves, in instructions."""
     sides = _sides(select, op)
     kernel = None if sides is None else float_rows.kernel_of(sides[0])
     if sides is None or kernel is None or _is_one_sum(select, op):
         return None, 0
-    if kernel == float_rows.ROWS and sides[2] % 4 == 0:
+    if kernel == float_rows.ROWS and (sides[2] % 4 == 0 or _has_few_inputs(select, op, sides)):
         return None, 0
     if kernel == float_rows.ROW and any(select.tensor(i).data is None for i in op.inputs[2:]):
         return None, 0  # biases lie among the weights

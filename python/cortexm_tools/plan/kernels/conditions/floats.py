@@ -11,7 +11,6 @@ from ..facts import Facts
 _MANY_OF_ONE = 1024  # sums of windows of one float, of which eight save some 16 instructions
 _MANY_PRODUCTS_OF_ONE = 16000  # of wider windows, eight of which save an instruction or more
 _WORTH_PLANES_OF = 2000  # instructions that planes of few columns must save, of 1,000 bytes
-_MANY_OF_FEW = 576  # sums of up to four floats, eight of which save some nine instructions
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_EIGHTS = 240  # products, each of which saves some twelve instructions, of some 1,400 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
@@ -152,29 +151,20 @@ def _planes_wide(stride: int) -> Callable[[Facts], bool]:
 
 def _pixels_of(inputs: int) -> Callable[[Facts], bool]:
     """A 1x1 convolution of floats of so many inputs, or a linear layer, whose pixels are a row without gaps
-    for a block of them, with outputs in eights, or fours of four inputs, side by side, of which the last ones
-    may begin among others; and so many of these that the kernel for them saves two instructions for a byte of
-    its code: nine for eight outputs of a pixel."""
+    for a block of them, with four outputs, eight or more, or four or more of four inputs, side by side, of
+    which the last ones may begin among others; and so many of these that the kernel for them saves two
+    instructions for a byte of its code: nine for eight outputs of a pixel, seven for four."""
 
     def pays(facts: Facts) -> bool:
         is_pixel = (
             facts["kernel_h"] == facts["kernel_w"] == facts["stride_w"] == facts["groups"] == 1
         )
-        is_row = facts["batches"] * facts["out_h"] == 1 and 4 <= facts["out_w"] == facts["in_w"]
+        is_row = facts["batches"] * facts["out_h"] == 1 and facts["out_w"] == facts["in_w"]
         is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
         are_beside = facts["in_strides"][1] == facts["out_strides"][1] == 1
         has_inputs = facts["in_c"] == facts["in_strides"][3] == inputs
-        are_eights = facts["out_c"] >= (4 if inputs == 4 else 8)
-        is_large = facts["out_w"] * facts["out_c"] >= _MANY_OF_FEW
-        return bool(
-            is_pixel
-            and is_row
-            and is_inside
-            and are_beside
-            and has_inputs
-            and are_eights
-            and is_large
-        )
+        is_large = float_rows.are_of_few_inputs(facts["out_w"], inputs, facts["out_c"])
+        return bool(is_pixel and is_row and is_inside and are_beside and has_inputs and is_large)
 
     return pays
 
