@@ -77,6 +77,20 @@ def row_cases() -> list[Case]:
     return [(graph, [values(graph, 1), values(graph, 2, special=True)])]
 
 
+def pixel_cases() -> list[Case]:
+    """Linear layers of floats with many rows of up to four inputs, whose last outputs begin among others."""
+    net = Net("pixels")
+    for number, (inner, outputs) in enumerate(product((1, 2, 3, 4), (4, 9, 12, 13))):
+        operands = [net.input((145 + number % 4, inner), DType.F32)]
+        operands += [net.constant(net.random.normal(0, 1, (outputs, inner)), DType.F32)]
+        operands += [net.constant(net.random.normal(0, 1, outputs), DType.F32)] * (number % 3 > 0)
+        net.add(ops.FloatLinear(), operands, (145 + number % 4, outputs), DType.F32)
+    graph = net.finish(*(op.outputs[0] for op in net.ops))
+    used = {step.calls[0].kernel.op for step in make_plan(graph, Target.parse("cortex-m55")).steps}
+    assert used > {"conv2d_single", "conv2d_two", "conv2d_three"}
+    return [(graph, [values(graph, 1), values(graph, 2, special=True)])]
+
+
 def byte_cases() -> list[Case]:
     """Tables of bytes, some with one run of a channel after the other."""
     graphs = [random_chain(seed) for seed in range(12)]
@@ -101,7 +115,13 @@ CASES = {
     "cortex-m0": lambda: [*float_cases(), *byte_cases()],
     "cortex-m3": lambda: [*data_cases(4), *turn_cases()],
     "cortex-m33": float_cases,
-    "cortex-m55": lambda: [*data_cases(4), *float_cases(), *byte_cases(), *row_cases()],
+    "cortex-m55": lambda: [
+        *data_cases(4),
+        *float_cases(),
+        *byte_cases(),
+        *row_cases(),
+        *pixel_cases(),
+    ],
 }
 
 
