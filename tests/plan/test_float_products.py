@@ -629,6 +629,9 @@ def test_one_row_or_two_have_outputs_in_lanes() -> None:
     assert kernels(rows, "cortex-m55") == ["matmul_row_mve"] * 2 + ["matmul_one_mve"]
     mixed = beside.finish(beside.layer(1, 64, 10), beside.layer(3, 64, 10))
     assert kernels(mixed, "cortex-m55") == ["conv2d_row_mve"] * 2
+    points = FloatNet()
+    few = points.finish(points.layer(1, 64, 10), points.layer(64, 3, 16), points.layer(64, 3, 9))
+    assert kernels(few, "cortex-m55") == ["matmul_row_mve", *["conv2d_three_mve"] * 2]
     small = images.finish(images.layer(1, 64, 10), images.image())
     assert kernels(small, "cortex-m55") == ["conv2d_narrow_mve"] * 2
     outs = [large.layer(2, 64, 256) for _ in range(3)]

@@ -313,10 +313,12 @@ def _is_one_sum(select: Selector, op: Op) -> bool:
     return isinstance(op.attrs, ops.FloatLinear) and select.tensor(op.outputs[0]).numel == 1
 
 
-def _has_few_inputs(select: Selector, op: Op, sides: tuple[int, int, int]) -> bool:
-    """Whether a layer is rows of up to three inputs that have a kernel of their own, which takes less."""
+def _has_few_inputs(select: Selector, op: Op) -> bool:
+    """Whether a layer of floats is rows of so few inputs that these have a kernel of their own, whose lanes
+    are outputs: with up to three inputs it takes less than any other."""
+    sides = _sides(select, op)
     is_row = isinstance(op.attrs, ops.FloatLinear) or select.tensor(op.inputs[0]).shape[0] == 1
-    return is_row and sides[1] <= 3 and float_rows.are_of_few_inputs(*sides)
+    return is_row and sides is not None and float_rows.are_of_few_inputs(*sides)
 
 
 def _saved(select: Selector, op: Op) -> tuple[str | None, int]:
@@ -325,7 +327,9 @@ def _saved(select: Selector, op: Op) -> tuple[str | None, int]:
     kernel = None if sides is None else float_rows.kernel_of(sides[0])
     if sides is None or kernel is None or _is_one_sum(select, op):
         return None, 0
-    if kernel == float_rows.ROWS and (sides[2] % 4 == 0 or _has_few_inputs(select, op, sides)):
+    if kernel == float_rows.ROWS and (
+        sides[2] % 4 == 0 or sides[1] < 4 and _has_few_inputs(select, op)
+    ):
         return None, 0
     if kernel == float_rows.ROW and any(select.tensor(i).data is None for i in op.inputs[2:]):
         return None, 0  # biases lie among the weights
@@ -335,14 +339,20 @@ def _saved(select: Selector, op: Op) -> tuple[str | None, int]:
 def takes_rows(select: Selector, op: Op) -> bool:
     """Whether a layer of floats is a product, whose lanes are rows, or outputs of one or two rows: where that
     saves instructions, and the kernel pays for itself in the model or is there anyway, or such kernels pay
-    for what they are larger than that of convolutions, which no layer needs then."""
+    for what they are larger than that of convolutions, which no layer needs then: all others have kernels of
+    their own."""
     if select.target.isa is not Isa.MVE:
         return False
     kernel, saved = _saved(select, op)
     if kernel is None or saved <= 0:
         return False
     layers = [each for kind in _LAYERS for each in select.all(kind)]
-    every = [_saved(select, each) for each in layers if not _is_one_sum(select, each)]
+    every = []
+    for each in layers:
+        found = _saved(select, each)
+        has_own = _is_one_sum(select, each) or found[0] is None and _has_few_inputs(select, each)
+        if not has_own:
+            every.append(found)
     sizes = code_sizes()
     if min(each for _, each in every) > 0:
         others = {own for own, _ in every if own is not None and not select.is_multiplying(own)}
