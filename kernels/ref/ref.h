@@ -200,6 +200,7 @@ CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_rows_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_pairs_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_odd_pairs_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_pairs_s16_ref);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_row_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_rows_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_row_of_four_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_row_of_eight_s16_ref);

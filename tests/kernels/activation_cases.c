@@ -503,6 +503,12 @@ int softmax_kept_pairs_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
     return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 64, 24, 1, 0, 0, 6});
 }
 
+int softmax_kept_row_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 64, 24, 1, 0, 0, 1});
+}
+
 int any_softmax_rows_of_s16_case(softmax_s16_fn variant, int32_t size)
 {
     return softmax_codes_s16(variant, NULL, (softmax_limits_t){size, size, 24, 1, 0, 0, 6});

@@ -465,6 +465,7 @@ int softmax_two_in_lanes_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_kept_rows_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_kept_pairs_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
+int softmax_kept_row_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int any_softmax_row_s16_case(softmax_s16_fn variant, int32_t least, int32_t most);
 #define softmax_row_of_four_s16_case(variant, ref) any_softmax_row_s16_case(variant, 3, 4)
 #define softmax_row_of_eight_s16_case(variant, ref) any_softmax_row_s16_case(variant, 5, 8)

@@ -468,6 +468,7 @@
     K(softmax_pairs_s16, dsp, softmax_pairs_s16_case)                                              \
     K(softmax_odd_pairs_s16, dsp, softmax_odd_pairs_s16_case)                                      \
     K(softmax_steep_pairs_s16, dsp, softmax_long_columns_s16_case)                                 \
+    K(softmax_kept_row_s16, dsp, softmax_kept_row_s16_case)                                        \
     K(softmax_kept_rows_s16, dsp, softmax_kept_pairs_s16_case)                                     \
     K(softmax_s16, dsp, softmax_few_s16_case)                                                      \
     K(abs_f32, dsp, unary_f32_case)                                                                \

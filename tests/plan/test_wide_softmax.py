@@ -86,7 +86,10 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m4", (3, 4, 1), STEEP, "softmax"),
         ("cortex-m4", (3, 7, 1), STEEP, "softmax"),
         ("cortex-m4", (1, 7, 3), GENTLE, "softmax"),
-        ("cortex-m7", (1, 63, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m7", (2, 31, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m7", (1, 63, 1), GENTLE, "softmax_kept_row"),
+        ("cortex-m4", (1, 7, 1), GENTLE, "softmax_kept_row"),
+        ("cortex-m4", (1, 7, 1), STEEP, "softmax"),
         ("cortex-m4", (1, 64, 1), GENTLE, "softmax_rows"),
     ],
 )

@@ -624,6 +624,7 @@ CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_rows_s16_dsp);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_pairs_s16_dsp);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_odd_pairs_s16_dsp);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_pairs_s16_dsp);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_row_s16_dsp);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_rows_s16_dsp);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_pair_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_row_of_four_s16_mve);

@@ -41,6 +41,7 @@
  */
 #undef A4
 #undef A8
+#undef ABOUT_ONE_OVER
 #undef ABOVE2
 #undef ABOVE3
 #undef ADD
@@ -436,6 +437,7 @@
 #undef LAST_COLUMNS
 #undef LAST_EXPONENTIAL
 #undef LAST_OF_EIGHT
+#undef LAST_ONE_OVER
 #undef LAST_PRODUCTS
 #undef LAST_TAP
 #undef LAST_TAPS
@@ -635,6 +637,7 @@
 #undef ONE_OF_TWO
 #undef ONE_OUTPUT
 #undef ONE_OVER
+#undef ONE_OVER_FROM
 #undef ONE_OVER_SUM
 #undef ONE_PIXEL
 #undef ONE_ROW
@@ -739,6 +742,7 @@
 #undef RAISE_s16
 #undef RAISE_s8
 #undef RECIPROCAL
+#undef RECIPROCAL_OF_SUM
 #undef RELATION
 #undef RELATION_compare_eq
 #undef RELATION_compare_le

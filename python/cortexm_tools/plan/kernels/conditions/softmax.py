@@ -130,6 +130,11 @@ def _kept_pairs(facts: Facts) -> bool:
     return bool(facts["inner"] == 1 and 2 <= facts["size"] <= 64 and is_alone)
 
 
+def _one_kept_row(facts: Facts) -> bool:
+    """A single row that would be one of those, of a model without other softmaxes of int16."""
+    return bool(facts["is_single"] and 2 <= facts["size"] <= 64)
+
+
 def _shifts_14_bits(facts: Facts) -> bool:
     """A softmax of int16 with exponents whose whole part has 14 bits."""
     return bool(facts["multiplier"] < 1 << 30)
@@ -253,6 +258,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "few_elements": _few_elements,
     "kept_rows": _kept_rows,
     "kept_pairs": _kept_pairs,
+    "one_kept_row": _one_kept_row,
     "alone_in_rows": _alone_in_rows,
     "only_pairs": _only_pairs,
     "one_pair": _one_pair,
