@@ -203,7 +203,7 @@ def _factored_rows(facts: Facts) -> bool:
     of two rows on all together 100 divided by their number."""
     rows, size = facts["outer"], facts["size"]
     alone = 13 + rows * (37 + 20 * -(-size // 4) + 3 * -(-size // 16))
-    together = 26 + -(-rows // 4) * (40 + 25 * size)
+    together = 26 + -(-rows // 4) * (41 + 24 * size)
     if _from_elements(40)(facts):
         by_table = min(49 + -(-rows // 4) * (41 + 20 * size), rows * (130 + 7 * size // 2))
         together = by_table + (100 // rows if facts["elements"] < ALL_ELEMENTS else 0)
