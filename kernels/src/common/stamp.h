@@ -1022,8 +1022,8 @@
 #undef WEIGHTS
 #undef WEIGHTS4
 #undef WEIGHTS8
-#undef WEIGHT_AGAIN
 #undef WEIGHTS_OF_FOUR
+#undef WEIGHT_AGAIN
 #undef WEIGHT_BITS
 #undef WHICH_OF_FEW
 #undef WHOLE
