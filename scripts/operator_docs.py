@@ -24,7 +24,10 @@ channels are those of several planes), products with constant matrices on either
 whose kernels are computed (a template that is searched for, kernels that the input chooses),
 triangles and diagonals of matrices, bilinear and recurrent layers, layer, group, instance, RMS and
 local response norms, `grid_sample` at places that are constant (four pixels and their weights for
-each of the result). Where the places are computed, `grid_sample` and `affine_grid` are float32.
+each of the result), sums, means, maxima and softmaxes over the edges of a graph that is a buffer
+(`scatter_add`, `index_add`, `scatter_reduce`, as the layers of PyTorch Geometric call them), and
+`scatter` by such an index. Where the places are computed, `grid_sample` and `affine_grid` are
+float32.
 
 What is left ends the build with the line that calls it, the name of the call, and the advice below.
 The advice on operators that are not listed: {fallback}.

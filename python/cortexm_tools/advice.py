@@ -82,7 +82,8 @@ ADVICE: tuple[Advice, ...] = (
         ("torch.unique", "torch.unique_consecutive", "torch.nonzero", "torch.argwhere",
          "torch.masked_select", "torch.bincount", "torch.combinations", "x[mask]"),
         "the shape of its result depends on the input's values, and every shape must be known at "
-        "build time: keep all elements and choose with torch.where, or " + _BEHIND,
+        "build time: keep all elements and choose with torch.where; make what is always the same, as the "
+        "edge_index of a graph, a buffer (register_buffer); or " + _BEHIND,
         ("_unique2", "unique_dim", "nonzero_static", "_unique"),
     ),
     Advice(
@@ -125,15 +126,16 @@ ADVICE: tuple[Advice, ...] = (
         "compare with each boundary and add the results: (x[..., None] >= boundaries).sum(-1)",
     ),
     Advice(
-        ("torch.scatter_reduce", "torch.index_reduce", "torch.segment_reduce",
-         "torch.masked_scatter", "torch.take", "torch.put"),
+        ("torch.segment_reduce", "torch.masked_scatter", "torch.take", "torch.put"),
         "with indices known while the model is built take index_select and a sum; otherwise "
-        "index_put (x[i] = y) or scatter_add",
-        ("scatter_reduce_two", "scatter_reduce_two_out"),
+        "index_put (x[i] = y)",
     ),
     Advice(
-        ("torch.scatter", "torch.scatter_add", "torch.index_add", "torch.index_copy"),
-        "write with an index instead: x[i] = y, or index_put(accumulate=True) to add",
+        ("torch.scatter", "torch.scatter_add", "torch.scatter_reduce", "torch.index_add",
+         "torch.index_reduce", "torch.index_copy"),
+        "make the index a buffer where it is always the same (edge_index of a graph), one index for all "
+        "columns; otherwise write with an index: x[i] = y, or index_put(accumulate=True) to add",
+        ("scatter_reduce_two", "scatter_reduce_two_out"),
     ),
     Advice(
         ("torch.cumprod", "torch.cummax", "torch.cummin", "torch.logcumsumexp"),

@@ -30,6 +30,7 @@ from ..rewrites import (
     decompose_unary,
     fold_constants,
     fold_into_convolutions,
+    join_edges,
     join_spectra,
     name_norms,
     outside_place,
@@ -136,6 +137,7 @@ def capture(
         fold_into_convolutions(graph)  # while those of volumes are some
     write_out_complex_numbers(graph)
     check_real(graph.graph, loaded)
+    join_edges(graph, loaded.path.parent)
     decompose(graph)
     if rewritten:
         decompose_coded(graph, precision_of_call)

@@ -23,6 +23,7 @@ from ..origin.layers import layer_of
 from ..origin.places import first_line, frame_of_error, text_of, where_of_error
 from ..quiet import quiet
 from .causal import masks_as_given
+from .known_shapes import has_known_shapes
 from .recurrent_shapes import PackedSequence, quick_shapes
 
 
@@ -36,21 +37,10 @@ def export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Expo
         CortexMError: it cannot be captured, changes a parameter, or computes on what no kernel
             takes: other floats, or shapes that depend on values.
     """
-    try:
-        # torch.export prints the graph up to where it fails; the error below says the same.
-        with (
-            quiet(),
-            redirect_stderr(io.StringIO()),
-            torch.no_grad(),
-            user_frames(),
-            quick_shapes(),
-            masks_as_given(),
-        ):
-            program = torch.export.export(module, inputs, strict=False)
-    except CortexMError:
-        raise
-    except Exception as error:
-        raise export_error(error, loaded) from error
+    program = _exported(module, inputs, loaded)
+    settled = has_known_shapes(program)
+    if settled is not None:
+        program = _exported(settled, inputs, loaded)
     _rename_keywords(program)
     signature = program.graph_signature
     fixed = {
@@ -68,6 +58,24 @@ def export(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> Expo
             computed.add(node)
             _check_type(node, loaded)
     return program
+
+
+def _exported(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> ExportedProgram:
+    try:
+        # torch.export prints the graph up to where it fails; the error below says the same.
+        with (
+            quiet(),
+            redirect_stderr(io.StringIO()),
+            torch.no_grad(),
+            user_frames(),
+            quick_shapes(),
+            masks_as_given(),
+        ):
+            return torch.export.export(module, inputs, strict=False)
+    except CortexMError:
+        raise
+    except Exception as error:
+        raise export_error(error, loaded) from error
 
 
 def _rename_keywords(program: ExportedProgram) -> None:

@@ -28,6 +28,7 @@ _SHARES = (_aten.softmax.int, _aten._softmax.default)
 _CHOICES = (_aten.where.self, _aten.where.ScalarOther, _aten.where.ScalarSelf)
 _FILLS = (_aten.full.default, _aten.full_like.default)
 _SHAPES = (_aten.view.default, _aten.reshape.default)
+_MOVES = (*_SHAPES, _aten.permute.default, _aten.index_select.default)
 _MASKS = (*_CHOICES, _aten.masked_fill.Scalar, _aten.masked_fill.Tensor)
 
 _LOW = -1000.0  # what no score is
@@ -67,7 +68,7 @@ def _before(scores: Node) -> list[Point]:
     """Where `scores` are given and taken, up to what computes them before the mask, if nothing else reads
     them."""
     points: list[Point] = [] if spec_at(scores) is None else [scores]
-    for value in scores.all_input_nodes if scores.target in (*_MASKS, *_SHAPES) else ():
+    for value in scores.all_input_nodes if scores.target in (*_MASKS, *_MOVES) else ():
         points += [(value, scores)] if spec_at((value, scores)) is not None else []
         points += _before(value) if len(value.users) == 1 else []
     return points

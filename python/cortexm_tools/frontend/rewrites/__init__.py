@@ -32,6 +32,7 @@ from .builder import Builder, Table
 from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
 from .decompose import decompose, decompose_coded, decompose_floats, decompose_unary
+from .edges import join_edges
 from .in_place import outside_place
 from .normalization import fold_into_convolutions
 from .signs import move_signs
@@ -46,6 +47,7 @@ __all__ = [
     "decompose_unary",
     "fold_constants",
     "fold_into_convolutions",
+    "join_edges",
     "join_spectra",
     "name_norms",
     "outside_place",

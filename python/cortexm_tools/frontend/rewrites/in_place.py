@@ -16,7 +16,10 @@ from .unary import ELEMENTWISE
 
 _aten = torch.ops.aten
 
-_FILLS = ("aten::masked_fill",)
+_FILLS = tuple(
+    f"aten::{name}"
+    for name in "masked_fill scatter scatter_add scatter_reduce index_add index_reduce".split()
+)
 """Operators that keep the type of what they write to, whatever else they take."""
 
 _SILENT = frozenset(f"aten::{n}" for n in ("type_as", "atleast_1d", "atleast_2d", "atleast_3d"))
@@ -50,8 +53,15 @@ def _giving(node: Node) -> Any:
     dtype = node.meta["val"].dtype
     if name not in _FILLS and any(x.meta["val"].dtype != dtype for x in node.all_input_nodes):
         return None
-    packet = getattr(_aten, name.removeprefix("aten::"), None)
-    return getattr(packet, node.target._overloadname, None)  # type: ignore[union-attr]
+    packet = getattr(_aten, name.removeprefix("aten::"))
+    every = [getattr(packet, overload) for overload in packet.overloads()]
+    wanted = _types(node.target)
+    return next((each for each in every if _types(each) == wanted), None)
+
+
+def _types(operator: Any) -> list[str]:
+    """Of the arguments: `pow_.Scalar` has those of `pow.Tensor_Scalar`."""
+    return [str(argument.type) for argument in operator._schema.arguments]
 
 
 def _is_new(node: Any) -> bool:
