@@ -222,3 +222,60 @@ def test_words_of_python_as_names_and_a_model_that_changes_the_folder(
     assert Path.cwd() == tmp_path
     assert {layer.path for _, layer in program.layers} >= {"class.a-b", "class_"}
     assert [state.name for state in program.graph().states] == ["lambda"]
+
+
+OUTPUTS = """
+import dataclasses
+import torch
+from torch import nn
+@dataclasses.dataclass
+class Result:
+    loss: object
+    scores: torch.Tensor
+    parts: dict
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(6, 4)
+    def forward(self, *, values):
+        scores = self.linear(values)
+        return {given}
+ModelUnderTest = Net()
+ModelInputs = {{"values": torch.randn(1, 6)}}
+CalibrationInputs = [{{"values": torch.randn(1, 6), "label": 1}} for _ in range(8)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("None, scores", 1),
+        ("dict(loss=None, count=4, scores=scores)", 1),
+        ("Result(None, scores, dict(kind=torch.softmax(scores, -1)))", 2),
+        ("[Result(1, scores, {})]", 1),
+    ],
+)
+def test_outputs_that_are_no_tensors(tmp_path: Path, given: str, count: int) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(OUTPUTS.format(given=given))
+    lowered = lower(load_model(path), target=M55, name="net")
+    x = np.ones((1, 6), np.float32)
+    want, got = lowered.float_module((x,)), lowered.reference((x,))
+    assert len(want) == len(got) == count
+    assert np.allclose(want[0], got[0], atol=0.05)
+    assert "linear" in [layer.path for _, layer in lowered.layers]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("None", "the model gives no tensor"),
+        ("scores, object()", "the model gives a object, in which PyTorch finds no tensors"),
+    ],
+)
+def test_outputs_refused(tmp_path: Path, given: str, message: str) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(OUTPUTS.format(given=given))
+    with pytest.raises(CortexMError) as caught:
+        lower(load_model(path), target=M55, name="net")
+    assert message in caught.value.message

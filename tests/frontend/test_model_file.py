@@ -283,3 +283,65 @@ def test_helpers_of_the_same_name(tmp_path: Path) -> None:
         sizes.append(loaded.example_inputs[0].shape[1])
         assert str(folder / "helper.py") in loaded.dependencies
     assert sizes == [3, 4]
+
+
+NESTED = """
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = torch.nn.LSTM(3, 4, batch_first=True)
+    def forward(self, x, state=None, *, scale=1.0, bias=None):
+        y, state = self.rnn(x, state)
+        y = y * scale
+        return y if bias is None else y + bias
+ModelUnderTest = Net()
+x = torch.ones(1, 2, 3)
+h = torch.ones(1, 1, 4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("inputs", "sample", "shapes"),
+    [
+        ("(x, (h, 2 * h))", "(2 * x, (h, 3 * h))", [(1, 2, 3), (1, 1, 4), (1, 1, 4)]),
+        ("(x, None)", "(2 * x, None)", [(1, 2, 3)]),
+        ("{'x': x, 'scale': 2.0}", "{'label': 1, 'x': 2 * x}", [(1, 2, 3)]),
+        (
+            "{'bias': h[0], 'x': x, 'state': None}",
+            "{'x': 2 * x, 'bias': h[0]}",
+            [(1, 4), (1, 2, 3)],
+        ),
+        ("{'x': x, 'state': [h, h]}", "(2 * x, h, h)", [(1, 2, 3), (1, 1, 4), (1, 1, 4)]),
+    ],
+)
+def test_inputs_by_name_and_in_nests(
+    tmp_path: Path, inputs: str, sample: str, shapes: list[tuple[int, ...]]
+) -> None:
+    text = f"{NESTED}ModelInputs = {inputs}\nCalibrationInputs = [{sample}] * 2\n"
+    loaded = load(tmp_path, f"{text}EvaluationInputs = [({sample}, 3)]\n")
+    assert [tuple(x.shape) for x in loaded.example_inputs] == shapes
+    assert [name for name, _ in loaded.module.named_children()] == ["rnn"]
+    names: dict[str, object] = {}
+    exec(f"{NESTED}given = {inputs}", names)
+    model, given = loaded.module, names["given"]
+    original = names["Net"]()  # type: ignore[operator]
+    original.load_state_dict(model.state_dict())
+    want = original(**given) if isinstance(given, dict) else original(*given)  # type: ignore[misc]
+    assert torch.equal(model(*loaded.example_inputs), want)
+    assert loaded.calibration is not None
+    assert loaded.evaluation is not None
+    place = shapes.index((1, 2, 3))
+    for found in (loaded.calibration[1][place], torch.tensor(loaded.evaluation.inputs[place][0])):
+        assert torch.equal(found, torch.full((1, 2, 3), 2.0))
+
+
+def test_samples_of_another_form(tmp_path: Path) -> None:
+    text = NESTED + "ModelInputs = {'x': x, 'state': (h, h)}\nCalibrationInputs = [{'x': x}]\n"
+    assert "has 1 inputs, the model has 3" in failure(tmp_path, text).message
+
+
+def test_inputs_by_name_of_a_graph(tmp_path: Path) -> None:
+    text = NESTED + "ModelUnderTest = torch.fx.symbolic_trace(torch.nn.Linear(3, 2))\n"
+    loaded = load(tmp_path, text + "ModelInputs = {'input': x}\n")
+    assert loaded.module(*loaded.example_inputs).shape == (1, 2, 2)

@@ -11,12 +11,16 @@ not know.
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
+from torch.fx.graph import CodeGen, _PyTreeCodeGen
+from torch.utils._pytree import TreeSpec, tree_leaves
 
 from ...errors import CortexMError, named
 from ..load.model_file import LoadedModel
@@ -121,6 +125,7 @@ def capture(
             outside_place(graph)
             if any(map(writes, graph.graph.nodes)):  # to parts and views of tensors
                 graph, _ = _export_function(loaded, ())
+        graph = _plain_outputs(graph)
         if not repeats:
             raise _hidden_state("the second call gives other outputs than the first")
     graph = copy.deepcopy(graph)  # it shares its weights with the user's module
@@ -165,6 +170,31 @@ def _graph(program: ExportedProgram) -> GraphModule:
     graph = program.module(check_guards=False)
     assert isinstance(graph, GraphModule)
     return graph
+
+
+def _plain_outputs(graph: GraphModule) -> GraphModule:
+    """`graph` with outputs that are tensors: what is none, as the loss of a model without labels, is left
+    out, and a data class, which ExecuTorch could not write down, becomes a tuple."""
+    output = graph.graph.output_node()
+    results = tree_leaves(output.args[0])
+    tensors = tuple(result for result in results if isinstance(result, Node))
+    code = graph.graph._codegen
+    form = code.pytree_info.out_spec if isinstance(code, _PyTreeCodeGen) else None
+    if len(tensors) == len(results) and not _has_data_class(form):
+        return graph
+    if not tensors:
+        raise CortexMError("the model gives no tensor")
+    output.args = (tensors,)
+    graph.graph.set_codegen(CodeGen())
+    return GraphModule(graph, graph.graph)
+
+
+def _has_data_class(form: TreeSpec | None) -> bool:
+    if form is None or form.is_leaf():
+        return False
+    kind: Any = form.type
+    is_one = not issubclass(kind, dict) and dataclasses.is_dataclass(kind)
+    return is_one or any(map(_has_data_class, form.children()))
 
 
 def _run_eagerly(loaded: LoadedModel) -> tuple[tuple[State, ...], bool]:

@@ -55,7 +55,7 @@ class ModuleRunner:
             results = tree_leaves(self._module(*given))
         count = len(self._states)
         self._values = tuple(value.detach() for value in results[:count])
-        return list(results[count:])
+        return [value for value in results[count:] if isinstance(value, torch.Tensor)]
 
     def __call__(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         tensors = tuple(torch.from_numpy(np.asarray(x, order="C")) for x in inputs)

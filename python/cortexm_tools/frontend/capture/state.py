@@ -13,6 +13,7 @@ states, and each goes on with what the one before it wrote. The user's module it
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,11 +23,14 @@ from types import FrameType
 from typing import Any
 
 import torch
+import torch.export
 from torch.utils._pytree import tree_leaves
 
 from ...errors import CortexMError
 from ..load.samples import Sample, shape_text
 from ..origin.places import is_user_file, shown_path
+
+_KNOWN = (torch.Tensor, type(None), bool, int, float, str)  # outputs that torch.export takes
 
 Place = tuple[str, str]
 """(path of a module, name of its attribute)."""
@@ -214,8 +218,24 @@ def _changed(
 def _call(module: torch.nn.Module, inputs: Sample) -> list[Any]:
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        outputs = tree_leaves(module(*(x.clone() for x in inputs)))
+        outputs = _leaves(module(*(x.clone() for x in inputs)))
     return [value.clone() if isinstance(value, torch.Tensor) else value for value in outputs]
+
+
+def _leaves(outputs: Any) -> list[Any]:
+    """What the model gives, one after the other; from now on PyTorch finds the fields of its data classes."""
+    leaves = tree_leaves(outputs)
+    kinds = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(leaf)}
+    for kind in kinds:
+        torch.export.register_dataclass(kind)
+    for leaf in leaves:
+        if type(leaf) not in kinds and not isinstance(leaf, _KNOWN):
+            raise CortexMError(
+                f"the model gives a {type(leaf).__name__}, in which PyTorch finds no tensors",
+                hint="give tensors, in tuples, lists, dictionaries or data classes; models of "
+                "transformers give nothing else without their cache: model.config.use_cache = False",
+            )
+    return _leaves(outputs) if kinds else leaves
 
 
 def _version(value: torch.Tensor) -> int:

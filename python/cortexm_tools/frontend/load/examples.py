@@ -4,30 +4,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import torch
-from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
 from ...errors import CortexMError
 from ..origin.places import first_line
 from ..quiet import quiet
+from .arguments import in_order
 from .builtin import wheel_models
 from .depend import tool_files
 from .model_file import LoadedModel, seeded
 from .samples import calibration_file, check_finite, example_sample
-
-
-class _Flat(torch.nn.Module):
-    """`module`, whose inputs are nested, with one argument for each tensor."""
-
-    def __init__(self, module: torch.nn.Module, form: TreeSpec) -> None:
-        super().__init__()
-        self.module = module
-        self.form = form
-
-    def forward(self, *tensors: torch.Tensor) -> Any:
-        return self.module(*tree_unflatten(tensors, self.form))
 
 
 def load_example(name: str, calibration: Path | None = None) -> LoadedModel:
@@ -51,9 +38,7 @@ def load_example(name: str, calibration: Path | None = None) -> LoadedModel:
         raise CortexMError(
             f"executorch cannot build the example model: {first_line(error)}", where=name
         ) from error
-    leaves, form = tree_flatten(tuple(inputs))
-    if len(leaves) != len(inputs):
-        model, inputs = _Flat(model, form).eval(), leaves
+    model, inputs, _ = in_order(model, inputs)
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     example = example_sample(inputs, name)

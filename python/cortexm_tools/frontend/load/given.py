@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._pytree import tree_map
 
 from ...errors import CortexMError
+from .arguments import in_order
 from .model_file import LoadedModel, check_module
 from .samples import calibration_file, calibration_samples, evaluation_set, example_sample
 
@@ -23,7 +25,8 @@ def given_module(
     """A copy of `module`, in eval mode, with its inputs; what the caller has stays as it is.
 
     Args:
-        example_inputs: a tensor or an array, or one for each input, as the module takes them.
+        example_inputs: a tensor or an array, or one for each input, as the module takes them, in order or by
+            name.
         calibration: samples of the same form, or a file or folder of them; None for the example.
         evaluation: labelled inputs as in a model file's EvaluationInputs; None for none.
         name: for messages.
@@ -46,18 +49,17 @@ def given_module(
     model = copy.deepcopy(module).eval()
     for parameter in model.parameters():
         parameter.requires_grad_(False)
-    several = isinstance(example_inputs, (tuple, list))
-    inputs = [_as_tensor(x) for x in (example_inputs if several else (example_inputs,))]
+    model, inputs, form = in_order(model, tree_map(_as_tensor, example_inputs))
     with _words_of_the_caller():
         example = example_sample(inputs, name)
         samples = None
         if isinstance(calibration, (str, Path)):
             samples = calibration_file(Path(calibration), example)
         elif calibration is not None:
-            samples = calibration_samples(calibration, example, name)
+            samples = calibration_samples(form.samples(calibration), example, name)
         labelled = None
         if evaluation is not None:
-            labelled = evaluation_set(evaluation, example, name)
+            labelled = evaluation_set(form.labelled(evaluation), example, name)
     return LoadedModel(Path.cwd() / f"{name}.py", model, example, samples, labelled)
 
 

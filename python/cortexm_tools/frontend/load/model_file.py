@@ -27,6 +27,7 @@ import torch
 from ...errors import CortexMError, printable
 from ...options.precision import Pattern, parse_patterns
 from ..origin.places import first_line, is_user_file, shown_path, text_of, where_of_error
+from .arguments import in_order
 from .depend import recording, tool_files
 from .samples import (
     Evaluation,
@@ -110,9 +111,9 @@ def load_model(
         recorder.note(str(model_path))
         module = _execute(code, model_path)
         model = _model(module, model_path)
-        example = example_sample(
-            _value(module, "ModelInputs", model_path), _where(model_path, "ModelInputs")
-        )
+        given = _value(module, "ModelInputs", model_path)
+        model, given, form = in_order(model, given)
+        example = example_sample(given, _where(model_path, "ModelInputs"))
         samples = None
         if calibration is not None:
             calibration_path = Path(os.path.abspath(calibration))
@@ -122,16 +123,14 @@ def load_model(
         elif hasattr(module, "CalibrationInputs"):
             where = _where(model_path, "CalibrationInputs")
             with _user_code(model_path):
-                samples = calibration_samples(
-                    _value(module, "CalibrationInputs", model_path), example, where
-                )
+                value = _value(module, "CalibrationInputs", model_path)
+                samples = calibration_samples(form.samples(value), example, where)
         labelled = None
         if evaluation and hasattr(module, "EvaluationInputs"):
             where = _where(model_path, "EvaluationInputs")
             with _user_code(model_path):
-                labelled = evaluation_set(
-                    _value(module, "EvaluationInputs", model_path), example, where
-                )
+                value = _value(module, "EvaluationInputs", model_path)
+                labelled = evaluation_set(form.labelled(value), example, where)
         patterns: tuple[Pattern, ...] = ()
         patterns_at = ""
         if hasattr(module, "Quantization"):
