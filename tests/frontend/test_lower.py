@@ -279,3 +279,30 @@ def test_outputs_refused(tmp_path: Path, given: str, message: str) -> None:
     with pytest.raises(CortexMError) as caught:
         lower(load_model(path), target=M55, name="net")
     assert message in caught.value.message
+
+
+def test_second_names_of_operators(tmp_path: Path) -> None:
+    body = (
+        "y, z = self.conv(x).clip(-1.0), self.other(x)\n"
+        "        y = torch.multiply(y, torch.special.expit(torch.subtract(y, z)))\n"
+        "        y = torch.divide(torch.absolute(y) + torch.negative(z), 2.0)\n"
+        "        y = torch.concat([y[:, :4], torch.clip(y[:, 4:], 0.0, 1.0)], 1).flatten(1)\n"
+        "        return torch.special.softmax(self.linear(y), -1)"
+    )
+    lowered = lower_body(tmp_path, body)
+    names = {name.partition("::")[2].partition(".")[0] for name, _ in lowered.layers}
+    assert not names & {"multiply", "subtract", "divide", "absolute", "mul", "sub", "div", "abs"}
+    assert mean_error(lowered) < 0.02
+
+
+def test_scores_below_a_mask_are_no_loss(tmp_path: Path) -> None:
+    body = (
+        "y = self.conv(x).flatten(2)\n"
+        "        s = (y.transpose(1, 2) @ y) * 2\n"
+        "        s = s.masked_fill(torch.ones(36, 36).triu(1) > 0, float('-inf'))\n"
+        "        return self.linear((torch.softmax(s, -1) @ y.transpose(1, 2)).flatten(1))"
+    )
+    quality = lower_body(tmp_path, body).quality
+    assert quality is not None
+    operators = [layer.operator for layer in quality.layers]
+    assert operators == ["input 0", "conv2d", "softmax", "linear"]

@@ -37,6 +37,7 @@ from ..rewrites import (
     join_edges,
     join_spectra,
     name_norms,
+    name_plainly,
     outside_place,
     rewrite,
     write_out_complex_numbers,
@@ -129,6 +130,7 @@ def capture(
         if not repeats:
             raise _hidden_state("the second call gives other outputs than the first")
     graph = copy.deepcopy(graph)  # it shares its weights with the user's module
+    name_plainly(graph)
 
     def precision_of_call(node: Node) -> object:
         return precision_of(module_path(node.meta.get("nn_module_stack")))

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from ..rewrites.unary import STAND_IN
 from .state_ranges import Point, place_of, root_of, set_spec, spec_at
 
 _aten = torch.ops.aten
@@ -30,6 +31,8 @@ _FILLS = (_aten.full.default, _aten.full_like.default)
 _SHAPES = (_aten.view.default, _aten.reshape.default)
 _MOVES = (*_SHAPES, _aten.permute.default, _aten.index_select.default)
 _MASKS = (*_CHOICES, _aten.masked_fill.Scalar, _aten.masked_fill.Tensor)
+
+_SCALINGS = (STAND_IN, _aten.mul.Tensor, _aten.div.Tensor, _aten.add.Tensor)
 
 _LOW = -1000.0  # what no score is
 _ROWS = 4096  # to look at, of a call and of all
@@ -72,6 +75,23 @@ def _before(scores: Node) -> list[Point]:
         points += [(value, scores)] if spec_at((value, scores)) is not None else []
         points += _before(value) if len(value.users) == 1 else []
     return points
+
+
+def masked_scores(model: GraphModule) -> set[Node]:
+    """What gives scores of which a mask leaves some out: their codes are far from them on purpose."""
+    found: set[Node] = set()
+    for node in model.graph.nodes:
+        scores = node.args[0] if node.target in _SHARES else None
+        if isinstance(scores, Node) and _is_masked(model, _with_rows(scores, node)):
+            found |= _sources(scores)
+    return found
+
+
+def _sources(scores: Node) -> set[Node]:
+    if scores.target not in (*_MASKS, *_SHAPES, *_SCALINGS):
+        return set()
+    own = {value for value in scores.all_input_nodes if len(value.users) == 1}
+    return own.union(*map(_sources, own))
 
 
 def _with_rows(scores: Node, reader: Node) -> Node:

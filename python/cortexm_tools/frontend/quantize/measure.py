@@ -28,6 +28,7 @@ from ..origin.layers import layer_of
 from ..rewrites.recurrent_operators import recurrent_call
 from ..rewrites.unary import STAND_IN
 from .differences import OutputNoise, noise_of
+from .masks import masked_scores
 from .recurrent import CODED
 from .tags import tag_of
 from .wider import find_wider
@@ -67,7 +68,9 @@ def measure(
     chosen = _choose(samples, captured)
     inputs = captured.graph.graph.find_nodes(op="placeholder")[: len(loaded.example_inputs)]
     calls = [node for node in captured.graph.graph.nodes if node.op == "call_function"]
-    counterparts = {} if came_quantized else _counterparts([*inputs, *calls], quantized.graph)
+    masked = masked_scores(captured.graph)
+    measured = [*inputs, *(node for node in calls if node not in masked)]
+    counterparts = {} if came_quantized else _counterparts(measured, quantized.graph)
     plain = _Recorder(captured.graph, set(counterparts))
     coded = _Recorder(quantized, set(counterparts.values()))
     runs = [ModuleRunner(one.run, captured.which, captured.states) for one in (plain, coded)]

@@ -28,6 +28,7 @@ from . import (
     volumes,
     weighted,
 )
+from .aliases import name_plainly
 from .builder import Builder, Table
 from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
@@ -50,6 +51,7 @@ __all__ = [
     "join_edges",
     "join_spectra",
     "name_norms",
+    "name_plainly",
     "outside_place",
     "rewrite",
     "write_out_complex_numbers",
