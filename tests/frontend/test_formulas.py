@@ -66,6 +66,8 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "var_all": (lambda x: x.var().reshape(1), MATRIX, 25),
     "var_mean": (lambda x: torch.cat(torch.var_mean(x, 1, unbiased=False)), MATRIX, 25),
     "highest": (lambda x: torch.maximum(x, x.max() - 1.5), MATRIX, 28),
+    "greater": (lambda x: torch.fmax(x, x.flip([1]) - 1.5), MATRIX, 28),
+    "smaller": (lambda x: torch.fmin(x, x.flip([1]) + 1.5), MATRIX, 28),
     "lowest": (lambda x: torch.minimum(x, x.min() + 1.5), MATRIX, 28),
     "norm": (lambda x: torch.linalg.norm(x, dim=1), MATRIX, 28),
     "norm_1": (lambda x: torch.norm(x, p=1, dim=(2, 3)), IMAGE, 28),

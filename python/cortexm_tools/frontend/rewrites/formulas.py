@@ -255,6 +255,14 @@ def _difference(
     return result
 
 
+def _larger(self: Tensor, other: Tensor) -> Tensor:
+    return torch.maximum(self, other)
+
+
+def _smaller(self: Tensor, other: Tensor) -> Tensor:
+    return torch.minimum(self, other)
+
+
 def _largest(self: Tensor) -> Tensor:
     return torch.amax(self, list(range(self.dim())))
 
@@ -371,8 +379,8 @@ FORMULAS: dict[Any, Formula] = {
     _aten.aminmax.default: _range,
     _aten.max.dim: _largest_along,
     _aten.min.dim: _smallest_along,
-    _aten.fmax.default: torch.maximum,
-    _aten.fmin.default: torch.minimum,
+    _aten.fmax.default: _larger,
+    _aten.fmin.default: _smaller,
     _aten.logsumexp.default: _log_sum_exp,
     _aten.logaddexp.default: _log_add_exp,
     _aten.hypot.default: _hypotenuse,
