@@ -35,6 +35,7 @@ IMAGE, ROW, MATRIX = (1, 4, 8, 6), (1, 4, 14), (5, 8)
 
 THETA = torch.tensor([[[0.9, 0.1, 0.0], [-0.1, 0.8, 0.1]]])
 WINDOWS = torch.tensor([[1.0, -2.0, 0.5, 0.3, 0.2, -0.7, 1.1, 0.4]])
+HALF = torch.tensor(0.5)
 
 STACK = torch.linspace(-3, 3, 66 * 16).sin().reshape(66, 4, 4)  # more matrices than are layers each
 
@@ -154,6 +155,11 @@ CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
         lambda x: F.conv1d(x, x[:, :, :6].reshape(4, 2, 3), None, 2, 3, 2, 2), ROW, 25),
 }  # fmt: skip
 
+CHOICES: dict[str, tuple[Function, tuple[int, ...], float]] = {
+    "step": (lambda x: torch.heaviside(x, HALF), MATRIX, 20),
+    "chosen": (lambda x: torch.where(x > HALF, torch.ones(()), torch.pow(HALF, x)), MATRIX, 20),
+}
+
 FLOAT_CASES: dict[str, tuple[Function, tuple[int, ...], float]] = {
     "positions": (lambda x: x.max(1)[1].float() + x.min(1)[0], MATRIX, 22),
     "instance_norm": (lambda x: F.instance_norm(x), IMAGE, 30),
@@ -193,6 +199,7 @@ GROUPS = {
     "moves": dict(list(CASES.items())[:14]),
     "statistics": dict(list(CASES.items())[14:33]),
     "products": dict(list(CASES.items())[33:]),
+    "choices": CHOICES,
     "floats": FLOAT_CASES,
 }
 

@@ -255,6 +255,10 @@ def _difference(
     return result
 
 
+def _heaviside(self: Tensor, values: Tensor) -> Tensor:
+    return torch.where(self > 0, 1.0, torch.where(self < 0, 0.0, values))
+
+
 def _larger(self: Tensor, other: Tensor) -> Tensor:
     return torch.maximum(self, other)
 
@@ -381,6 +385,7 @@ FORMULAS: dict[Any, Formula] = {
     _aten.min.dim: _smallest_along,
     _aten.fmax.default: _larger,
     _aten.fmin.default: _smaller,
+    _aten.heaviside.default: _heaviside,
     _aten.logsumexp.default: _log_sum_exp,
     _aten.logaddexp.default: _log_add_exp,
     _aten.hypot.default: _hypotenuse,

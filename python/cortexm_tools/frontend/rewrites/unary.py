@@ -195,8 +195,25 @@ def _steps(
 
     steps = []
     for each in order:
-        target: Any = each.target
         args = [argument(a) for a in each.args]
         kwargs = {k: argument(v) for k, v in each.kwargs.items()}
-        steps.append((each, [str(target), args, kwargs]))
+        steps.append((each, [str(_taking_numbers(each, args)), args, kwargs]))
     return steps
+
+
+def _taking_numbers(call: Node, args: list[object]) -> Any:
+    """The overload of the call's operator that takes numbers where constants are in its arguments."""
+    target: Any = call.target
+    if operator_name(call) in _BINARY:  # take numbers for tensors
+        return target
+
+    def takes(overload: Any) -> bool:
+        types = [str(each.type) for each in overload._schema.arguments[: len(args)]]
+        return len(types) == len(args) and all(
+            isinstance(given, dict) == ("Tensor" in kind)
+            for kind, given in zip(types, args, strict=True)
+        )
+
+    packet = target.overloadpacket
+    others = [getattr(packet, name) for name in packet.overloads() if "out" not in name]
+    return next(filter(takes, [target, *others]), target)
