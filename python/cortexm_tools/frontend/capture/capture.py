@@ -26,9 +26,10 @@ from ...errors import CortexMError, named
 from ..load.model_file import LoadedModel
 from ..load.samples import Sample, shape_text
 from ..nodes import schema_of, writes
-from ..origin.layers import module_path
+from ..origin.layers import layer_of, module_path
 from ..origin.places import first_line, where_of_error
 from ..rewrites import (
+    TooManyEdges,
     decompose,
     decompose_coded,
     decompose_unary,
@@ -144,7 +145,7 @@ def capture(
         fold_into_convolutions(graph)  # while those of volumes are some
     write_out_complex_numbers(graph)
     check_real(graph.graph, loaded)
-    join_edges(graph, loaded.path.parent)
+    _join_edges(graph, loaded)
     decompose(graph)
     if rewritten:
         decompose_coded(graph, precision_of_call)
@@ -172,6 +173,18 @@ def _graph(program: ExportedProgram) -> GraphModule:
     graph = program.module(check_guards=False)
     assert isinstance(graph, GraphModule)
     return graph
+
+
+def _join_edges(graph: GraphModule, loaded: LoadedModel) -> None:
+    try:
+        join_edges(graph)
+    except TooManyEdges as error:
+        assert error.node is not None
+        raise CortexMError(
+            str(error),
+            where=str(layer_of(error.node, loaded.path.parent)),
+            hint="take a smaller graph, or leave out edges of the nodes with most",
+        ) from None
 
 
 def _plain_outputs(graph: GraphModule) -> GraphModule:

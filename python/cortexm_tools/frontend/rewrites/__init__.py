@@ -33,7 +33,7 @@ from .builder import Builder, Table
 from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
 from .decompose import decompose, decompose_coded, decompose_floats, decompose_unary
-from .edges import join_edges
+from .edges import TooManyEdges, join_edges
 from .in_place import outside_place
 from .normalization import fold_into_convolutions
 from .signs import move_signs
@@ -41,6 +41,7 @@ from .spectrum import join_spectra
 from .written_norms import name_norms
 
 __all__ = [
+    "TooManyEdges",
     "REWRITES",
     "decompose",
     "decompose_coded",

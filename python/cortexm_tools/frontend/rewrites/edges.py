@@ -13,15 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, cast
 
 import torch
 from torch._guards import detect_fake_mode
 from torch.fx import GraphModule, Node
 
-from ...errors import CortexMError
-from ..origin.layers import layer_of
 from .builder import Builder, shape_of
 from .constants import fold_constants
 
@@ -44,14 +41,11 @@ _VIEWS = {
 _EXTREMES = {"amax": _aten.amax.default, "amin": _aten.amin.default}
 
 
-def join_edges(module: GraphModule, base: Path) -> None:
+def join_edges(module: GraphModule) -> None:
     """Replace them, in place. The new calls have their shapes.
 
-    Args:
-        base: the folder of the model file, for messages.
-
     Raises:
-        CortexMError: a graph has too many nodes and edges.
+        TooManyEdges: a graph has too many nodes and edges.
     """
     if not any(node.target in _READERS for node in module.graph.nodes):
         return
@@ -75,21 +69,22 @@ def join_edges(module: GraphModule, base: Path) -> None:
             else:
                 last, factors = _behind(make, edges)
                 _replace(last, _total(make, edges, factors))
-        except _TooMany as error:
-            raise CortexMError(
-                f"the sums over the edges of {error.nodes:,} nodes, of which one has {error.most:,} edges, "
-                f"would take more than {_MOST_WEIGHTS:,} weights",
-                where=str(layer_of(node, base)),
-                hint="take a smaller graph, or leave out edges of the nodes with most",
-            ) from None
+        except TooManyEdges as error:
+            error.node = node
+            raise
     module.graph.eliminate_dead_code()
     module.recompile()
 
 
-class _TooMany(Exception):
+class TooManyEdges(Exception):
+    """What nodes take from their edges would need too many weights; `node` is the call."""
+
     def __init__(self, nodes: int, most: int) -> None:
-        super().__init__()
-        self.nodes, self.most = nodes, most
+        super().__init__(
+            f"the sums over the edges of {nodes:,} nodes, of which one has {most:,} edges, would take "
+            f"more than {_MOST_WEIGHTS:,} weights"
+        )
+        self.node: Node | None = None
 
 
 class _Maker(Builder):
@@ -378,7 +373,7 @@ def _rows(nodes: Tensor, count: int) -> Tensor:
     counts = torch.bincount(nodes, minlength=count)
     most = int(counts.max())
     if count * most > _MOST_WEIGHTS:
-        raise _TooMany(count, most)
+        raise TooManyEdges(count, most)
     order = torch.argsort(nodes, stable=True)
     ends = counts.cumsum(0)
     place = torch.arange(len(nodes)) - (ends - counts)[nodes[order]]
@@ -512,7 +507,7 @@ def _shares(make: _Maker, scores: Node, dim: int, nodes: Tensor) -> Node | None:
     _, numbers = torch.unique(nodes, return_inverse=True)
     try:
         rows = _rows(numbers, int(numbers.max()) + 1)
-    except _TooMany:
+    except TooManyEdges:
         return None
     order = [d for d in range(rank) if d != dim] + [dim]
     moved = scores if order == list(range(rank)) else make(_aten.permute.default, scores, order)
