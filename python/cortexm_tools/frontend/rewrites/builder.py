@@ -65,6 +65,16 @@ class Builder:
         return found.detach() if isinstance(found, torch.Tensor) else None
 
 
+class ShapingBuilder(Builder):
+    """Gives new nodes their values, too, where what follows looks at their shapes and types."""
+
+    def __call__(self, target: Any, *args: Any, **kwargs: Any) -> Node:
+        call = super().__call__(target, *args, **kwargs)
+        given, named = torch.fx.map_arg((args, kwargs), lambda n: n.meta["val"])
+        call.meta["val"] = target(*given, **named)
+        return call
+
+
 def shape_of(node: object) -> tuple[int, ...] | None:
     """The shape of a float32 tensor; None for anything else."""
     value = node.meta.get("val") if isinstance(node, Node) else None

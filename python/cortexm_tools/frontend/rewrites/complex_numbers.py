@@ -15,7 +15,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from ..nodes import operator_name
-from .builder import Builder
+from .builder import ShapingBuilder
 
 _aten = torch.ops.aten
 
@@ -43,15 +43,7 @@ def write_out_complex_numbers(module: GraphModule) -> None:
         module.recompile()
 
 
-class _Maker(Builder):
-    """Gives new nodes their values, too: what follows looks at their types."""
-
-    def __call__(self, target: Any, *args: Any, **kwargs: Any) -> Node:
-        call = super().__call__(target, *args, **kwargs)
-        given, named = torch.fx.map_arg((args, kwargs), lambda n: n.meta["val"])
-        call.meta["val"] = target(*given, **named)
-        return call
-
+class _Maker(ShapingBuilder):
     def part_of(self, constant: torch.Tensor, real: Callable[[torch.Tensor], torch.Tensor]) -> Node:
         """One part of the constant that the node is."""
         part = self.constant(real(constant))

@@ -19,7 +19,7 @@ import torch
 from torch._guards import detect_fake_mode
 from torch.fx import GraphModule, Node
 
-from .builder import Builder, shape_of
+from .builder import ShapingBuilder, shape_of
 from .constants import fold_constants
 
 _aten: Any = torch.ops.aten
@@ -87,14 +87,8 @@ class TooManyEdges(Exception):
         self.node: Node | None = None
 
 
-class _Maker(Builder):
-    """Gives what it builds its shape."""
-
-    def __call__(self, target: Any, *args: Any, **kwargs: Any) -> Node:
-        call = super().__call__(target, *args, **kwargs)
-        given, named = torch.fx.map_arg((args, kwargs), lambda n: n.meta["val"])
-        call.meta["val"] = target(*given, **named)
-        return call
+class _Maker(ShapingBuilder):
+    """Gives constants their values as well, and reads them."""
 
     def constant(self, tensor: Tensor) -> Node:
         node = super().constant(tensor)
