@@ -324,3 +324,35 @@ def test_a_softmax_over_scores_without_any_difference() -> None:
         program = lower_model(Even(), samples[0], calibration=samples, quantize=word)
         (found,) = run_graph(program.graph(), [samples[1][0].numpy()])
         np.testing.assert_allclose(found, 0.25, atol=0.005)
+
+
+@pytest.mark.parametrize(
+    ("word", "channel", "shift"), [("int8", 1.0, -1), ("int8", 1e3, 31), ("a16w8", 1.0, -2)]
+)
+def test_results_finer_than_the_unit_of_their_sums(word: str, channel: float, shift: int) -> None:
+    """Behind an input whose range one channel takes that no weight reads, sums are multiplied by less than
+    1/2 all the same, as fast kernels require; but for weights of an output that are far above the rest, as
+    their steps would be those of all."""
+
+    class Behind(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.linear = nn.Conv2d(8, 16, 3), nn.Linear(16, 5)
+            with torch.no_grad():
+                self.conv.weight[:, 0] = 0.0
+                self.conv.weight[3] *= channel
+                self.conv.bias.zero_()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.linear(torch.relu(self.conv(x)).mean((2, 3)))
+
+    torch.manual_seed(1)
+    size = torch.ones(1, 8, 1, 1)
+    size[:, 0] = 3e3 if word == "int8" else 3e6
+    samples = [(torch.randn(1, 8, 6, 6) * size,) for _ in range(6)]
+    program = lower_model(Behind(), samples[0], calibration=samples, quantize=word)
+    graph = program.graph()
+    (conv,) = (op for op in graph.ops if op.kind == "conv2d" and op.layer.path == "conv")
+    assert isinstance(conv.attrs, ops.Conv2d)
+    shifts = [rescale.shift for rescale in conv.attrs.rescales]
+    assert -7 <= min(shifts) <= max(shifts) <= shift and (max(shifts) > 0) == (channel > 1.0)

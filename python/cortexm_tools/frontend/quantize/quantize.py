@@ -34,7 +34,7 @@ from .recurrent import note_codes
 from .recurrent_rounding import MOST
 from .rounding import round_by_inputs
 from .scales import take_factors_in
-from .small import let_biases_fit, lower_floors
+from .small import coarsen_results, let_biases_fit, lower_floors
 from .sound import observe_silence
 from .tags import tag_of
 
@@ -136,6 +136,8 @@ def quantize(
             observe_silence(prepared, samples, which, states)
             lower_floors(prepared)
             let_biases_fit(prepared)
+            if given is None:
+                coarsen_results(prepared)
             measured = 0 if given is None else keep_scales(prepared, given, which, states)
             rounded = None
             if rounding is Rounding.GPTQ:
