@@ -295,6 +295,16 @@ def test_second_names_of_operators(tmp_path: Path) -> None:
     assert mean_error(lowered) < 0.02
 
 
+def test_a_call_that_raises_what_the_model_catches(tmp_path: Path) -> None:
+    body = (
+        "try:\n            y = self.conv(x, lengths=None)\n        except TypeError:\n"
+        "            y = self.conv(x)\n        return self.linear(torch.relu(y).flatten(1))"
+    )
+    lowered = lower_body(tmp_path, body)
+    assert {"conv", "linear"} <= {layer.path for _, layer in lowered.layers}
+    assert mean_error(lowered) < 0.02
+
+
 def test_scores_below_a_mask_are_no_loss(tmp_path: Path) -> None:
     body = (
         "y = self.conv(x).flatten(2)\n"

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -270,6 +272,24 @@ ModelInputs = (torch.ones(1, SIZE),)
     assert os.path.join("torch", "version.py") in names
     assert os.path.join("executorch", "version.py") in names
     assert os.path.join("load", "model_file.py") in names
+
+
+class Lazy(types.ModuleType):
+    """A module that is imported where it is asked for something, and cannot be."""
+
+    def __getattr__(self, name: str) -> object:
+        raise ImportError(f"no module for {name}")
+
+
+def test_modules_that_cannot_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "a_library.lazy", Lazy("a_library.lazy"))
+    (tmp_path / "helper.py").write_text("SIZE = 3\n")
+    loaded = load(
+        tmp_path,
+        "import torch\nfrom helper import SIZE\nModelUnderTest = torch.nn.Linear(SIZE, 2)\n"
+        "ModelInputs = (torch.ones(1, SIZE),)\n",
+    )
+    assert str(tmp_path / "helper.py") in loaded.dependencies
 
 
 def test_helpers_of_the_same_name(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from ..origin.places import first_line, frame_of_error, text_of, where_of_error
 from ..quiet import quiet
 from .causal import masks_as_given
 from .known_shapes import has_known_shapes
+from .raising import calls_that_raise
 from .recurrent_shapes import PackedSequence, quick_shapes
 
 
@@ -70,6 +71,7 @@ def _exported(module: torch.nn.Module, inputs: Sample, loaded: LoadedModel) -> E
             user_frames(),
             quick_shapes(),
             masks_as_given(),
+            calls_that_raise(),
         ):
             return torch.export.export(module, inputs, strict=False)
     except CortexMError:

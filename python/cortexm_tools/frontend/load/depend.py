@@ -42,7 +42,8 @@ class Recorder:
         """Remember the files of the user's modules imported since the start; their names."""
         names = set()
         for name, module in list(sys.modules.items()):
-            file = getattr(module, "__file__", None)
+            # Attributes of their own only: asked for others, lazy modules are imported, or fail to be.
+            file = getattr(module, "__dict__", {}).get("__file__")
             if name not in self._modules_before and isinstance(file, str) and is_user_file(file):
                 self.note(file)
                 names.add(name)
