@@ -591,8 +591,16 @@ def _one_row(fields: dict[str, Field]) -> dict[str, Field]:
 _TURNED = ("in", "out", "kernel", "stride", "dilation")
 
 
-def _is_depthwise(attrs: ops.FloatConv2d | ops.FloatTransposeConv2d, weight: Tensor) -> bool:
-    return attrs.groups > 1 and weight.shape[1] == 1
+def _keeps_columns(
+    select: Selector, groups: int, weight: Tensor, fields: Mapping[str, Field]
+) -> bool:
+    """Whether kernels take windows of a single column as well as those of a row: planes that are groups, of
+    which they compute neighbours in a row, and on DSP eight channels or more side by side."""
+    ins, outs = fields["in_strides"], fields["out_strides"]
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    if groups == 1 or weight.shape[1] != 1:
+        return False
+    return not ins[1] == outs[1] == 1 or (select.target.isa is Isa.DSP and groups >= 8)
 
 
 def _turned(fields: dict[str, Field]) -> dict[str, Field]:
@@ -629,8 +637,9 @@ def _float_convolution(
     }
     if attrs.window == POINTWISE and not transposed:
         fields = _one_row(fields)
-    elif attrs.window.kernel[1] == 1 and not transposed and not _is_depthwise(attrs, weight):
-        fields = _turned(fields)
+    elif not transposed and attrs.window.kernel[1] == 1:
+        if not _keeps_columns(select, attrs.groups, weight, fields):
+            fields = _turned(fields)
     taps = math.prod(weight.shape[1:])
     macs = (x.numel if transposed else out.numel) * taps
     if transposed and weight.data is not None and not select.avoids(FLOAT_PHASES):
