@@ -407,6 +407,26 @@ CORTEXM_CONV_F32(cortexm_conv2d_channels_five_by_two_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_channels_line_three_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_channels_line_five_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_channels_line_seven_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_channels_line_nine_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_channels_wide_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);

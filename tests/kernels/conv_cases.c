@@ -943,6 +943,10 @@ typedef enum {
     CHANNELS_EIGHTS, /* side by side, any windows */
     CHANNELS_REST, /* the same, the last ones four */
     CHANNELS_FIVE_BY_TWO, /* side by side, windows of five columns two apart */
+    CHANNELS_LINE_THREE, /* side by side, windows of so many columns, half of which are outside at an end, or none */
+    CHANNELS_LINE_FIVE,
+    CHANNELS_LINE_SEVEN,
+    CHANNELS_LINE_NINE,
     ROWS,
     ROWS_BESIDE,
     SINGLE, /* pixels of so many inputs */
@@ -1072,8 +1076,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int are_wide = kind == CHANNELS_WIDE;
     const int are_fives = kind == CHANNELS_FIVE_BY_TWO;
     const int are_eights = kind == CHANNELS_EIGHTS || kind == CHANNELS_REST;
-    const int are_channels =
-        kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide || are_fives || are_eights;
+    const int are_near_lines = kind >= CHANNELS_LINE_THREE && kind <= CHANNELS_LINE_NINE;
+    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide || are_fives ||
+                             are_near_lines || are_eights;
     const int rows = kind >= ROWS;
     cortexm_conv_f32_t p;
     int32_t in_size;
@@ -1158,6 +1163,19 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_h = between(1, 15);
         p.out_w = between(4, 13);
         p.in_w = (p.out_w - 1) * 2 + 3 - p.pad_left + between(0, 3);
+    }
+    if (are_near_lines) {
+        const int32_t half = 1 + (int32_t)(kind - CHANNELS_LINE_THREE);
+
+        p.groups = p.in_c = p.out_c = between(4, 21) + (one_in(8) ? 24 : 0);
+        p.kernel_h = p.stride_w = p.dilation_w = 1;
+        p.kernel_w = 2 * half + 1;
+        p.pad_top = 0;
+        p.pad_left = one_in(3) ? 0 : half;
+        p.out_h = between(1, 4);
+        p.in_h = (p.out_h - 1) * p.stride_h + between(1, 3);
+        p.out_w = one_in(3) ? 4 * between(1, 8) : between(8 + half, 30);
+        p.in_w = p.out_w - p.pad_left + 2 * half - (one_in(3) ? -between(0, 2) : half);
     }
     if (are_eights) { /* also windows that are wider than the image, and of one column */
         p.groups = p.in_c = p.out_c = kind == CHANNELS_REST && one_in(8) ? 4 : between(8, 21);
@@ -1277,12 +1295,12 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (are_3x3 || are_wide || are_fives || are_eights) { /* pixels and rows with a gap between them or none */
+    if (are_3x3 || are_wide || are_fives || are_near_lines || are_eights) { /* with gaps between pixels and rows or none */
         const int32_t gap = between(0, 3);
 
         p.in_strides[1] = p.out_strides[1] = 1;
         p.in_strides[3] = p.out_strides[3] = p.in_c + gap;
-        p.out_strides[3] += !are_3x3 && one_in(2) ? 1 : 0;
+        p.out_strides[3] += !are_3x3 && !are_near_lines && one_in(2) ? 1 : 0;
         p.in_strides[2] = p.in_w * p.in_strides[3] + between(0, 2);
         p.in_strides[0] = p.in_h * p.in_strides[2];
         in_size = p.batches * p.in_strides[0];
@@ -1386,6 +1404,26 @@ int conv2d_channels_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_FIVE_BY_TWO);
+}
+
+int conv2d_channels_line_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_LINE_THREE);
+}
+
+int conv2d_channels_line_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_LINE_FIVE);
+}
+
+int conv2d_channels_line_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_LINE_SEVEN);
+}
+
+int conv2d_channels_line_nine_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_LINE_NINE);
 }
 
 int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -530,6 +530,10 @@
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
     K(conv2d_channels_3x3_f32, mve, conv2d_channels_3x3_f32_case)                                  \
     K(conv2d_channels_3x3_by_two_f32, mve, conv2d_channels_3x3_by_two_f32_case)                    \
+    K(conv2d_channels_line_three_f32, mve, conv2d_channels_line_three_f32_case)                    \
+    K(conv2d_channels_line_five_f32, mve, conv2d_channels_line_five_f32_case)                      \
+    K(conv2d_channels_line_seven_f32, mve, conv2d_channels_line_seven_f32_case)                    \
+    K(conv2d_channels_line_nine_f32, mve, conv2d_channels_line_nine_f32_case)                      \
     K(conv2d_channels_five_by_two_f32, mve, conv2d_channels_five_by_two_f32_case)                  \
     K(conv2d_channels_wide_f32, mve, conv2d_channels_wide_f32_case)                                \
     K(conv2d_channels_f32, mve, conv2d_channel_fours_f32_case)                                     \

@@ -329,6 +329,45 @@ def test_lines_of_planes_are_checked(wrong: dict[str, Any]) -> None:
         check_plan(replace(plan, steps=(changed,)))
 
 
+@pytest.mark.parametrize(
+    ("columns", "name"),
+    [(3, "line_three"), (5, "line_five"), (7, "line_seven"), (9, "line_nine")],
+)
+def test_lines_of_channels_have_kernels(columns: int, name: str) -> None:
+    """For windows of one row, or one column, that lack half of their columns at an end, or none."""
+    for pad, op in ((columns // 2, name), (0, name), (1, "wide" if columns > 3 else name)):
+        for is_turned in (False, True):
+            sides = (1, columns), (1, 62 - 2 * pad + columns), (0, pad) * 2, (1, 63)
+            window, ins, pads, outs = (each[::-1] if is_turned else each for each in sides)
+            net = FloatNet()
+            x = net.input((1, 16, *ins), F32, channels_last(4))
+            attrs = ops.FloatConv2d(Window(window, (1, 1), pads), 16)  # type: ignore[arg-type]
+            out = net.add(
+                attrs, [x, net.some(16, 1, *window)], (1, 16, *outs), F32, channels_last(4)
+            )
+            assert kernels(net.finish(out), "cortex-m55") == [f"conv2d_channels_{op}_mve"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"pad_top": 1}, {"kernel_h": 2}, {"pad_left": 1}, {"in_w": 63}, {"out_w": 65}, {"in_h": 0}]
+    + [{"stride_w": 2}, {"dilation_w": 2}, {"filled": 1}, {"groups": 4}]
+    + [{"in_strides": (1024, 1, 1024, 17)}, {"out_strides": (1024, 64, 64, 1)}],
+)
+def test_lines_of_channels_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    x = net.input((1, 16, 1, 64), F32, channels_last(4))
+    attrs = ops.FloatConv2d(Window((1, 5), (1, 1), (0, 2, 0, 2)), 16)
+    out = net.add(attrs, [x, net.some(16, 1, 1, 5)], (1, 16, 1, 64), F32, channels_last(4))
+    plan = make_plan(net.finish(out), Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes channels that are groups, of windows of one row"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
 def test_images_of_one_input_have_a_kernel() -> None:
     """Where windows are three columns, for four outputs or more, and there are enough of them."""
     net = FloatNet()

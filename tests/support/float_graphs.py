@@ -154,18 +154,19 @@ def near_channels(seed: int) -> Graph:
     and so many that their kernels are worth it."""
     net = Net("near_channels", seed)
     kernels = (3, 3), (3, 3), (pick(net, 1, 3), pick(net, 4, 7)), (pick(net, 4, 9), 1), (2, 5)
+    kernels = (*kernels, (1, pick(net, 1, 4) * 2 + 1))
     outs = []
     others = [(pick(net, 1, 2), pick(net, 2, 9)) for _ in range(2)]
     for kernel in (*kernels, *others, (pick(net, 0, 1) * 6 + 1, 7), (1, pick(net, 1, 4) * 2 + 1)):
         order = channels_last(4) if len(outs) < len(kernels) else contiguous(4)
         groups, stride = pick(net, 8, 21), pick(net, 1, 2) if kernel == (3, 3) else 1
         dilation = 1 if kernel == (3, 3) else pick(net, 1, 2)
-        if len(outs) in (4, 6, 7, 8):
-            stride, dilation = 2 if len(outs) < 7 else 1, 1
-        least = 8 if len(outs) == 6 else 17
+        if len(outs) in (4, 5, 7, 8, 9):
+            stride, dilation = 2 if len(outs) in (4, 7) else 1, 1
+        least = 8 if len(outs) == 7 else 17
         sizes = pick(net, 8, 9) + kernel[0], pick(net, least, 33) + kernel[1]
         padding = tuple(pick(net, 0, side // 2) for side in kernel * 2)
-        if len(outs) > 6:  # all of it, or none
+        if len(outs) in (5, 8, 9):  # all of it, or none
             padding = tuple(pick(net, 0, 1) * (side // 2) for side in kernel * 2)
         x = net.input((1, groups, *sizes), F32, order)
         operands = [x, weights(net, groups, 1, *kernel)]

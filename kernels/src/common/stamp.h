@@ -145,6 +145,7 @@
 #undef BLOCK
 #undef BLOCKS
 #undef BLOCKS_OF_EIGHT
+#undef BLOCK_INSIDE
 #undef BLOCK_OPERANDS
 #undef BLOCK_WORDS
 #undef BOTH
@@ -285,7 +286,9 @@
 #undef FIRST3
 #undef FIRST4
 #undef FIRST8
+#undef FIRSTS
 #undef FIRST_AGAIN
+#undef FIRST_COLUMN
 #undef FIRST_COLUMNS
 #undef FIRST_LANES
 #undef FIRST_LEFT
@@ -396,6 +399,7 @@
 #undef IS_EASY
 #undef IS_FEW
 #undef IS_HALF
+#undef IS_LINE
 #undef IS_MODERATE
 #undef IS_PAIRED
 #undef IS_PLAIN
@@ -433,6 +437,7 @@
 #undef LANE_NUMBERS_max_pool2d
 #undef LARGER
 #undef LARGEST
+#undef LASTS
 #undef LAST_COLUMN
 #undef LAST_COLUMNS
 #undef LAST_EXPONENTIAL
@@ -441,6 +446,7 @@
 #undef LAST_PRODUCTS
 #undef LAST_TAP
 #undef LAST_TAPS
+#undef LAST_THREE
 #undef LATER_BYTES
 #undef LATER_QUADS
 #undef LEAST
@@ -558,6 +564,7 @@
 #undef MULTIPLY_WIDE_STEP
 #undef NEAR_ONE_OVER
 #undef NEIGHBOURS
+#undef NEWEST
 #undef NEXT
 #undef NEXT4
 #undef NEXT8
@@ -625,6 +632,7 @@
 #undef OF_WIDE_s16
 #undef OF_WIDE_s8
 #undef OF_WIDTH
+#undef OLDER
 #undef ONE
 #undef ONES
 #undef ONE_BESIDE
@@ -806,6 +814,7 @@
 #undef SECOND2
 #undef SECOND3
 #undef SECOND_BIASES
+#undef SECOND_COLUMN
 #undef SECOND_FOUR
 #undef SECOND_VECTOR
 #undef SECOND_s16
@@ -952,6 +961,8 @@
 #undef TERM_OF_TWO
 #undef TEST_QUADS
 #undef THIRD
+#undef THIRD_COLUMN
+#undef THIRD_PIXEL
 #undef THREE
 #undef THREES_BESIDE
 #undef THREES_OF_ONE
@@ -968,9 +979,12 @@
 #undef TIMES_SIZE
 #undef TO
 #undef TO_ALL
+#undef TO_COLUMNS
 #undef TO_FIRST
 #undef TO_MIDDLE
+#undef TO_NEXT
 #undef TO_SECOND
+#undef TO_THIRD_PIXEL
 #undef TURN
 #undef TURNS
 #undef TURN_QUADS

@@ -461,6 +461,24 @@ def are_slid(facts: Facts) -> bool:
     return bool(is_cut and facts[f"kernel_{across}"] == 1)
 
 
+def are_near_lines(facts: Facts, columns: int) -> bool:
+    """Windows of one row, in the image, of so many columns that are neighbours, an odd number, of which all
+    before the one in the middle lie outside the image at an end, or none; and rows of so many results, as far
+    apart as the columns, that no block of four but the first and the last one has such columns."""
+    pad, count, half = facts.get("pad_left", 0), facts["out_w"], columns // 2
+    window = tuple(facts[name] for name in ("kernel_h", "kernel_w", "stride_w", "dilation_w"))
+    beyond = max(count - pad + columns - 1 - facts["in_w"], 0)
+    is_inside = (facts["out_h"] - 1) * facts["stride_h"] < facts["in_h"]
+    return bool(
+        window == (1, columns, 1, 1)
+        and {pad, beyond} <= {0, half}
+        and is_inside
+        and not facts.get("pad_top", 0)
+        and facts["in_strides"][3] == facts["out_strides"][3]
+        and count >= (8 + half if count % 4 else 4)
+    )
+
+
 def scratch_band(facts: Facts) -> int:
     """Nine rows of the image of four channels: pairs of 16-bit values, as many as a row needs."""
     along = "h" if is_turned(facts) else "w"
