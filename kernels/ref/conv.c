@@ -427,6 +427,26 @@ CORTEXM_CONV_F32(cortexm_conv2d_channels_line_nine_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_channels_line_three_by_two_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_channels_line_five_by_two_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_channels_line_seven_by_two_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_channels_line_nine_by_two_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_channels_wide_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);

@@ -947,6 +947,10 @@ typedef enum {
     CHANNELS_LINE_FIVE,
     CHANNELS_LINE_SEVEN,
     CHANNELS_LINE_NINE,
+    CHANNELS_LINE_THREE_BY_TWO,
+    CHANNELS_LINE_FIVE_BY_TWO,
+    CHANNELS_LINE_SEVEN_BY_TWO,
+    CHANNELS_LINE_NINE_BY_TWO,
     ROWS,
     ROWS_BESIDE,
     SINGLE, /* pixels of so many inputs */
@@ -1076,7 +1080,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int are_wide = kind == CHANNELS_WIDE;
     const int are_fives = kind == CHANNELS_FIVE_BY_TWO;
     const int are_eights = kind == CHANNELS_EIGHTS || kind == CHANNELS_REST;
-    const int are_near_lines = kind >= CHANNELS_LINE_THREE && kind <= CHANNELS_LINE_NINE;
+    const int are_near_lines = kind >= CHANNELS_LINE_THREE && kind <= CHANNELS_LINE_NINE_BY_TWO;
     const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide || are_fives ||
                              are_near_lines || are_eights;
     const int rows = kind >= ROWS;
@@ -1165,17 +1169,19 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_w = (p.out_w - 1) * 2 + 3 - p.pad_left + between(0, 3);
     }
     if (are_near_lines) {
-        const int32_t half = 1 + (int32_t)(kind - CHANNELS_LINE_THREE);
+        const int32_t half = 1 + (int32_t)(kind - CHANNELS_LINE_THREE) % 4;
 
         p.groups = p.in_c = p.out_c = between(4, 21) + (one_in(8) ? 24 : 0);
-        p.kernel_h = p.stride_w = p.dilation_w = 1;
+        p.kernel_h = p.dilation_w = 1;
         p.kernel_w = 2 * half + 1;
+        p.stride_w = kind >= CHANNELS_LINE_THREE_BY_TWO ? 2 : 1;
         p.pad_top = 0;
         p.pad_left = one_in(3) ? 0 : half;
         p.out_h = between(1, 4);
         p.in_h = (p.out_h - 1) * p.stride_h + between(1, 3);
         p.out_w = one_in(3) ? 4 * between(1, 8) : between(8 + half, 30);
-        p.in_w = p.out_w - p.pad_left + 2 * half - (one_in(3) ? -between(0, 2) : half);
+        p.in_w = (p.out_w - 1) * p.stride_w - p.pad_left + p.kernel_w;
+        p.in_w -= one_in(3) ? -between(0, 2) : half - (p.stride_w - 1) * between(0, 1);
     }
     if (are_eights) { /* also windows that are wider than the image, and of one column */
         p.groups = p.in_c = p.out_c = kind == CHANNELS_REST && one_in(8) ? 4 : between(8, 21);
@@ -1424,6 +1430,26 @@ int conv2d_channels_line_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_line_nine_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_LINE_NINE);
+}
+
+int conv2d_channels_line_three_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_LINE_THREE_BY_TWO);
+}
+
+int conv2d_channels_line_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_LINE_FIVE_BY_TWO);
+}
+
+int conv2d_channels_line_seven_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_LINE_SEVEN_BY_TWO);
+}
+
+int conv2d_channels_line_nine_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_LINE_NINE_BY_TWO);
 }
 
 int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -534,6 +534,10 @@
     K(conv2d_channels_line_five_f32, mve, conv2d_channels_line_five_f32_case)                      \
     K(conv2d_channels_line_seven_f32, mve, conv2d_channels_line_seven_f32_case)                    \
     K(conv2d_channels_line_nine_f32, mve, conv2d_channels_line_nine_f32_case)                      \
+    K(conv2d_channels_line_three_by_two_f32, mve, conv2d_channels_line_three_by_two_f32_case)      \
+    K(conv2d_channels_line_five_by_two_f32, mve, conv2d_channels_line_five_by_two_f32_case)        \
+    K(conv2d_channels_line_seven_by_two_f32, mve, conv2d_channels_line_seven_by_two_f32_case)      \
+    K(conv2d_channels_line_nine_by_two_f32, mve, conv2d_channels_line_nine_by_two_f32_case)        \
     K(conv2d_channels_five_by_two_f32, mve, conv2d_channels_five_by_two_f32_case)                  \
     K(conv2d_channels_wide_f32, mve, conv2d_channels_wide_f32_case)                                \
     K(conv2d_channels_f32, mve, conv2d_channel_fours_f32_case)                                     \

@@ -349,6 +349,21 @@ def test_lines_of_channels_have_kernels(columns: int, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("columns", "name"), [(3, "three"), (5, "five"), (7, "seven"), (9, "nine")]
+)
+def test_lines_of_channels_two_apart_have_kernels(columns: int, name: str) -> None:
+    """The last window may lack one column less."""
+    half = columns // 2
+    for size in (63, 64):
+        net = FloatNet()
+        x = net.input((1, 16, 1, size), F32, channels_last(4))
+        attrs = ops.FloatConv2d(Window((1, columns), (2, 2), (0, half, 0, half)), 16)
+        operands = [x, net.some(16, 1, 1, columns)]
+        graph = net.finish(net.add(attrs, operands, (1, 16, 1, 32), F32, channels_last(4)))
+        assert kernels(graph, "cortex-m55") == [f"conv2d_channels_line_{name}_by_two_mve"]
+
+
+@pytest.mark.parametrize(
     "wrong",
     [{"pad_top": 1}, {"kernel_h": 2}, {"pad_left": 1}, {"in_w": 63}, {"out_w": 65}, {"in_h": 0}]
     + [{"stride_w": 2}, {"dilation_w": 2}, {"filled": 1}, {"groups": 4}]

@@ -162,7 +162,7 @@ def near_channels(seed: int) -> Graph:
         groups, stride = pick(net, 8, 21), pick(net, 1, 2) if kernel == (3, 3) else 1
         dilation = 1 if kernel == (3, 3) else pick(net, 1, 2)
         if len(outs) in (4, 5, 7, 8, 9):
-            stride, dilation = 2 if len(outs) in (4, 7) else 1, 1
+            stride, dilation = pick(net, 1, 2) if len(outs) == 5 else 2 if len(outs) < 8 else 1, 1
         least = 8 if len(outs) == 7 else 17
         sizes = pick(net, 8, 9) + kernel[0], pick(net, least, 33) + kernel[1]
         padding = tuple(pick(net, 0, side // 2) for side in kernel * 2)

@@ -104,6 +104,7 @@
 #undef B4
 #undef B8
 #undef BACK
+#undef BACK_BY_TWO
 #undef BAND
 #undef BASE
 #undef BEFORE
@@ -119,6 +120,7 @@
 #undef BEGIN_s16
 #undef BEGIN_s8
 #undef BEHIND
+#undef BEHIND_MOST
 #undef BEHIND_ROWS
 #undef BEHIND_START
 #undef BELOW2
@@ -656,6 +658,7 @@
 #undef OTHERS
 #undef OUTPUT
 #undef OUTPUTS
+#undef OUT_NEXT
 #undef PACKED_POWER
 #undef PADDING
 #undef PAIRS
@@ -815,6 +818,7 @@
 #undef SECOND3
 #undef SECOND_BIASES
 #undef SECOND_COLUMN
+#undef SECOND_COLUMN_OF_TWO
 #undef SECOND_FOUR
 #undef SECOND_VECTOR
 #undef SECOND_s16
@@ -981,8 +985,12 @@
 #undef TO_ALL
 #undef TO_COLUMNS
 #undef TO_FIRST
+#undef TO_FOURTH
+#undef TO_LAST
+#undef TO_LAST_WEIGHTS
 #undef TO_MIDDLE
 #undef TO_NEXT
+#undef TO_PLACE
 #undef TO_SECOND
 #undef TO_THIRD_PIXEL
 #undef TURN

@@ -406,34 +406,34 @@ def _are_rows(call: Call) -> bool:
     return ins[3] == outs[3] == 1 and are_planes and are_inside
 
 
-# Kernels of channels side by side whose windows are one row of so many columns.
+# Kernels of channels side by side whose windows are one row: their columns, and how far they are apart.
 _NEAR_LINES = {
-    "conv2d_channels_line_three": 3,
-    "conv2d_channels_line_five": 5,
-    "conv2d_channels_line_seven": 7,
-    "conv2d_channels_line_nine": 9,
+    f"conv2d_channels_line_{name}{suffix}": (columns, stride)
+    for name, columns in (("three", 3), ("five", 5), ("seven", 7), ("nine", 9))
+    for suffix, stride in (("", 1), ("_by_two", 2))
 }
 
 
 def _are_near_lines(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
-    and such windows in the image, but for half of their columns at an end; and four results of a row or more,
-    as far apart as the columns, none of which but the first and the last four lacks some of these."""
-    fields, columns = call.int_fields, _NEAR_LINES[call.kernel.op]
+    and such windows in the image, but for half of their columns at an end, or one less at the end of a row
+    where they are two apart; and four results of a row or more, as far apart as the columns, none of which
+    but the first and the last four lacks some of these."""
+    fields, (columns, apart) = call.int_fields, _NEAR_LINES[call.kernel.op]
     ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
     names = ("kernel_h", "kernel_w", "stride_w")
     window = (*(fields[name] for name in names), fields.get("dilation_w", 1))
     count, pad, half = fields["out_w"], fields.get("pad_left", 0), columns // 2
-    beyond = count - pad + columns - 1 - fields["in_w"]
+    beyond = (count - 1) * apart - pad + columns - fields["in_w"]
     return (
         4 <= fields["groups"] == fields["in_c"] == fields["out_c"]
         and not fields.get("filled", 0)
         and ins[1] == outs[1] == 1
         and ins[3] == outs[3]
-        and window == (1, columns, 1, 1)
+        and window == (1, columns, apart, 1)
         and pad in (0, half)
-        and (beyond <= 0 or beyond == half)
+        and (beyond <= 0 or beyond == half or (apart == 2 and beyond == half - 1))
         and fields.get("pad_top", 0) == 0
         and (fields["out_h"] - 1) * fields["stride_h"] < fields["in_h"]
         and count >= (8 + half if count % 4 else 4)

@@ -461,17 +461,19 @@ def are_slid(facts: Facts) -> bool:
     return bool(is_cut and facts[f"kernel_{across}"] == 1)
 
 
-def are_near_lines(facts: Facts, columns: int) -> bool:
-    """Windows of one row, in the image, of so many columns that are neighbours, an odd number, of which all
-    before the one in the middle lie outside the image at an end, or none; and rows of so many results, as far
-    apart as the columns, that no block of four but the first and the last one has such columns."""
+def are_near_lines(facts: Facts, columns: int, stride: int) -> bool:
+    """Windows of one row, in the image, of so many columns, an odd number, that are one or two apart, and of
+    which all before the one in the middle lie outside the image at an end, or none, or one less at the end
+    of a row where they are two apart; and rows of so many results, as far apart as the columns, that no block
+    of four but the first and the last one has such columns."""
     pad, count, half = facts.get("pad_left", 0), facts["out_w"], columns // 2
     window = tuple(facts[name] for name in ("kernel_h", "kernel_w", "stride_w", "dilation_w"))
-    beyond = max(count - pad + columns - 1 - facts["in_w"], 0)
+    beyond = max((count - 1) * stride - pad + columns - facts["in_w"], 0)
     is_inside = (facts["out_h"] - 1) * facts["stride_h"] < facts["in_h"]
     return bool(
-        window == (1, columns, 1, 1)
-        and {pad, beyond} <= {0, half}
+        window == (1, columns, stride, 1)
+        and pad in (0, half)
+        and beyond in (0, half, half + 1 - stride)
         and is_inside
         and not facts.get("pad_top", 0)
         and facts["in_strides"][3] == facts["out_strides"][3]

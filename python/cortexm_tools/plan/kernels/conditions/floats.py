@@ -297,20 +297,21 @@ def _float_channels_wide(facts: Facts) -> bool:
     return bool(facts["batches"] * saved >= _WORTH_CHANNELS_WIDE and planes.are_slid(facts))
 
 
-def _float_channels_line(columns: int) -> Callable[[Facts], bool]:
-    """The same of windows of one row of so many columns, of which half lie outside the image at an end, or
-    none. It saves a third of an instruction for a product beside the kernel of all of these, in less than
-    half of its code, and more of a pixel that conv2d computes by itself."""
+def _float_channels_line(columns: int, stride: int) -> Callable[[Facts], bool]:
+    """The same of windows of one row of so many columns, one or two apart, of which half lie outside the
+    image at an end, or none. It saves a third of an instruction for a product beside the kernel of all of
+    these, in less than half of its code, and more of a pixel that conv2d computes by itself; of windows two
+    apart some 1.3 for a product beside conv2d."""
 
     def pays(facts: Facts) -> bool:
         channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
         if not 4 <= channels == facts["in_c"] == facts["out_c"] or not ins[1] == outs[1] == 1:
             return False
-        if not planes.are_near_lines(facts, columns):
+        if not planes.are_near_lines(facts, columns, stride):
             return False
-        pixels = facts["out_h"] * facts["out_w"]
-        singles = _outside(facts, "w") * facts["out_h"]
-        saved = pixels * (channels * columns + 20) + singles * (350 + 40 * channels)
+        of_pixel = channels * columns + 20 if stride == 1 else 1.3 * channels * columns + 40
+        singles = _outside(facts, "w") * (350 + 40 * channels)
+        saved = facts["out_h"] * (facts["out_w"] * of_pixel + singles)
         return bool(facts["batches"] * saved >= _WORTH_CHANNELS_LINE)
 
     return pays
@@ -421,10 +422,14 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "float_channels_eights": _float_channels_eights,
     "float_channels_mve": _float_channels_mve,
     "float_channels_five_by_two": _float_channels_five_by_two,
-    "float_channels_line_three": _float_channels_line(3),
-    "float_channels_line_five": _float_channels_line(5),
-    "float_channels_line_seven": _float_channels_line(7),
-    "float_channels_line_nine": _float_channels_line(9),
+    "float_channels_line_three": _float_channels_line(3, 1),
+    "float_channels_line_five": _float_channels_line(5, 1),
+    "float_channels_line_seven": _float_channels_line(7, 1),
+    "float_channels_line_nine": _float_channels_line(9, 1),
+    "float_channels_line_three_by_two": _float_channels_line(3, 2),
+    "float_channels_line_five_by_two": _float_channels_line(5, 2),
+    "float_channels_line_seven_by_two": _float_channels_line(7, 2),
+    "float_channels_line_nine_by_two": _float_channels_line(9, 2),
     "float_channels_wide": _float_channels_wide,
     "float_channels_3x3": _float_channels_3x3(1),
     "float_channels_3x3_by_two": _float_channels_3x3(2),
