@@ -591,7 +591,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         weight = packed;
     } else if (is_planes && kind != CONV_WIDENED) {
         scratch = allocate(kind == DEPTHWISE_BLOCKS ? BLOCKS_SCRATCH(p)
-                           : kind == DEPTHWISE_FEW  ? 536 /* as scratch_few in plan/kernels/planes.py */
+                           : kind == DEPTHWISE_FEW  ? 556 /* as scratch_few in plan/kernels/planes.py */
                                                     : PLANES_SCRATCH(p));
     } else if (kind == DEPTHWISE_PIXEL4) {
         packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);
