@@ -527,6 +527,11 @@ CORTEXM_CONV_F32(cortexm_conv2d_planes_wide_by_two_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_planes_1x1_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_single_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);

@@ -97,6 +97,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_planes_line_five_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_line_seven_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_line_nine_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_row_f32_ref);
+CORTEXM_CONV_F32(cortexm_conv2d_planes_1x1_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_single_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_two_f32_ref);
 CORTEXM_CONV_F32(cortexm_conv2d_three_f32_ref);

@@ -103,6 +103,7 @@ int conv2d_planes_five_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_planes_1x1_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_line_three_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_line_five_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_line_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref);

@@ -930,6 +930,7 @@ typedef enum {
     PLANES_LINE_FIVE,
     PLANES_LINE_SEVEN,
     PLANES_LINE_NINE,
+    PLANES_1X1, /* one row of 16 pixels or more */
     PLANES_WIDE, /* of rows of eight pixels or more */
     PLANES_WIDE_BY_TWO,
     BESIDE,
@@ -1296,6 +1297,14 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
             }
         } while (p.in_w < 1 || !are_wide_planes(&p));
     }
+    if (kind == PLANES_1X1) {
+        p.groups = p.in_h = p.out_h = p.kernel_h = p.kernel_w = p.stride_w = 1;
+        p.pad_top = p.pad_left = 0;
+        p.in_c = between(1, one_in(3) ? 40 : 4);
+        p.out_c = between(1, 6);
+        p.out_w = between(16, 70);
+        p.in_w = p.out_w + between(0, 2);
+    }
     p.bias_stride = between(0, 1);
     p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
                (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
@@ -1525,6 +1534,11 @@ int conv2d_planes_line_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_planes_line_nine_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, PLANES_LINE_NINE);
+}
+
+int conv2d_planes_1x1_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_1X1);
 }
 
 int conv2d_planes_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)

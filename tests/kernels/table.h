@@ -553,6 +553,7 @@
     K(conv2d_planes_line_seven_f32, mve, conv2d_planes_line_seven_f32_case)                        \
     K(conv2d_planes_line_nine_f32, mve, conv2d_planes_line_nine_f32_case)                          \
     K(conv2d_planes_row_f32, mve, conv2d_planes_row_f32_case)                                      \
+    K(conv2d_planes_1x1_f32, mve, conv2d_planes_1x1_f32_case)                                      \
     K(conv2d_single_f32, mve, conv2d_single_f32_case)                                              \
     K(conv2d_two_f32, mve, conv2d_two_f32_case)                                                    \
     K(conv2d_three_f32, mve, conv2d_three_f32_case)                                                \

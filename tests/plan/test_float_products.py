@@ -549,6 +549,52 @@ def test_pixels_of_few_inputs_have_kernels() -> None:
         last = FloatNet()
 
 
+def test_planes_of_few_inputs_or_outputs_have_a_kernel() -> None:
+    """Of 1x1 windows, where there are pixels enough; that of all convolutions takes several outputs together,
+    in less time where there are more terms."""
+    planes = "conv2d_planes_1x1_mve"
+    for inputs, outputs, sizes, op in (
+        (1, 4, (16, 16), planes),
+        (2, 1, (16, 16), planes),
+        (8, 4, (16, 16), planes),
+        (2, 4, (7, 9), planes),
+        (2, 4, (5, 5), "conv2d_narrow_mve"),
+        (2, 4, (3, 5), "conv2d_narrow_mve"),
+        (8, 8, (16, 16), "conv2d_narrow_mve"),
+    ):
+        net = FloatNet()
+        assert kernels(net.finish(_pixels(net, inputs, outputs, sizes)), "cortex-m55") == [op]
+
+
+def _pixels(net: FloatNet, inputs: int, outputs: int, sizes: tuple[int, int]) -> int:
+    """A convolution of 1x1 windows of planes."""
+    x = net.input((1, inputs, *sizes), F32, contiguous(4))
+    attrs = ops.FloatConv2d(Window((1, 1), (1, 1), (0, 0, 0, 0)), 1)
+    operands = [x, net.some(outputs, inputs, 1, 1)]
+    return net.add(attrs, operands, (1, outputs, *sizes), F32, contiguous(4))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_w": 15}, {"in_w": 195}, {"groups": 2}, {"stride_w": 2}, {"pad_left": 1}, {"kernel_h": 2}]
+    + [
+        {"filled": 1},
+        {"out_h": 2},
+        {"out_strides": (784, 1, 56, 4)},
+        {"in_strides": (392, 1, 28, 2)},
+    ],
+)
+def test_planes_of_few_inputs_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    plan = make_plan(net.finish(_pixels(net, 2, 4, (14, 14))), Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes a row of 16 pixels or more of each plane"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -723,8 +769,9 @@ def test_weights_of_one_row_lie_behind_biases() -> None:
 
 
 def test_pixels_of_few_outputs_are_such_layers() -> None:
-    """Of a 1x1 convolution whose channels lie side by side, among others with which they pay for the code."""
-    expected = {contiguous(4): "conv2d_narrow_mve", channels_last(4): "matmul_few_mve"}
+    """Of a 1x1 convolution whose channels lie side by side, among others with which they pay for the code;
+    those of planes have a kernel of their own."""
+    expected = {contiguous(4): "conv2d_planes_1x1_mve", channels_last(4): "matmul_few_mve"}
     for order, op in expected.items():
         net = FloatNet()
         x = net.input((1, 16, 16, 16), F32, order)

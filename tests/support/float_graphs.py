@@ -182,6 +182,23 @@ def near_channels(seed: int) -> Graph:
     return net.finish(*outs)
 
 
+def planes_of_pixels(seed: int) -> Graph:
+    """Convolutions of planes with 1x1 windows, of few inputs or outputs, and so many pixels that their kernel
+    is worth it."""
+    net = Net("planes_of_pixels", seed)
+    outs = []
+    for most in (1, 2, 9):
+        in_c, out_c = pick(net, 1, most), pick(net, 2 if most == 1 else 1, 4)
+        sizes = pick(net, 1, 2), pick(net, 7, 9), pick(net, 11, 20)
+        x = net.input((sizes[0], in_c, *sizes[1:]), F32, contiguous(4))
+        operands = [x, weights(net, out_c, in_c, 1, 1)]
+        if pick(net, 0, 3):
+            operands.append(weights(net, out_c))
+        attrs = ops.FloatConv2d(Window((1, 1), (1, 1), (0, 0, 0, 0)), 1)
+        outs.append(net.add(attrs, operands, (sizes[0], out_c, *sizes[1:]), F32, contiguous(4)))
+    return net.finish(*outs)
+
+
 def _convolution(net: Net, in_c: int, out_c: int, groups: int, most: int) -> int:
     """Of an image of up to so many rows and columns."""
     kernel = (pick(net, 1, 3), pick(net, 1, 4))
@@ -335,6 +352,7 @@ LAYERS: dict[str, Callable[[int], Graph]] = {
     "convolution": convolution,
     "channels": channels,
     "near_channels": near_channels,
+    "planes_of_pixels": planes_of_pixels,
     "transpose_convolution": transpose_convolution,
     "linear": linear,
     "matmul": matmul,

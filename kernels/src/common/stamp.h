@@ -299,6 +299,7 @@
 #undef FIRST_ROUND
 #undef FIRST_TAP
 #undef FIRST_TAPS
+#undef FIRST_TERM
 #undef FIRST_VECTOR
 #undef FIVE_COLUMNS
 #undef FOLD

@@ -511,6 +511,23 @@ def _are_few(call: Call) -> bool:
     return are_pixels and are_inside and are_beside and are_fours and fields["in_c"] == inputs
 
 
+def _are_planes_of_pixels(call: Call) -> bool:
+    """Whether the windows of a convolution of floats are pixels of one row in each plane, 16 or more, in the
+    image."""
+    fields = call.int_fields
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    alone = ("out_h", "groups", "kernel_h", "kernel_w", "stride_w")
+    are_pixels = all(fields[name] == 1 for name in alone)
+    are_inside = not any(fields.get(name, 0) for name in ("pad_top", "pad_left", "filled"))
+    return (
+        are_pixels
+        and are_inside
+        and ins[3] == outs[3] == 1
+        and 16 <= fields["out_w"] <= fields["in_w"]
+    )
+
+
 def _are_pixels(fields: Mapping[str, int]) -> bool:
     """Whether all windows are one pixel each, in the image."""
     axes = (("in_y0", "out_h", "stride_h", "in_h"), ("in_x0", "out_w", "stride_w", "in_w"))
@@ -560,6 +577,7 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
         )
         for name, columns, is_line in _FOURTHS
     },
+    "conv2d_planes_1x1": (_are_planes_of_pixels, "takes a row of 16 pixels or more of each plane"),
     "conv2d_planes_row": (_are_rows, "takes planes of 16 columns or more, of near windows"),
     **dict.fromkeys(
         _EIGHTS, (_are_eights_of_rows, "takes planes of five columns or more, of windows so near")

@@ -14,6 +14,7 @@ _WORTH_PLANES_OF = 2000  # instructions that planes of few columns must save, of
 _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of some 1,150 bytes
 _MANY_OF_EIGHTS = 240  # products, each of which saves some twelve instructions, of some 1,400 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
+_WORTH_PIXELS = 780  # instructions that planes of 1x1 windows must save, of some 390 bytes
 _WORTH_PLANES_ROW = 1700  # instructions that rows of planes must save, of some 850 bytes
 _MANY_OF_FOURTHS = 5000  # products, ten of which save three instructions, of some 730 bytes
 _MANY_OF_LINES = 520  # sums of windows of one row, which save two to four, of some 550 bytes
@@ -168,6 +169,23 @@ def _pixels_of(inputs: int) -> Callable[[Facts], bool]:
         return bool(is_pixel and is_row and is_inside and are_beside and has_inputs and is_large)
 
     return pays
+
+
+def _planes_of_pixels(facts: Facts) -> bool:
+    """A 1x1 convolution of floats whose pixels, 16 or more, are a row in each plane; and so many that the
+    kernel for them saves two instructions for a byte of its code. For each output it takes half an
+    instruction for a term of a pixel, and loads take as long as the products; conv2d takes what it begins
+    three or four pixels with."""
+    inputs, outputs = facts["in_c"], facts["out_c"]
+    ones = ("groups", "kernel_h", "kernel_w", "stride_w", "out_h")
+    is_pixel = all(facts[name] == 1 for name in ones) and facts["out_w"] == facts["in_w"] >= 16
+    is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
+    are_planes = facts["in_strides"][3] == facts["out_strides"][3] == 1
+    eights, left = divmod(outputs, 8)
+    terms = 4 * eights + (4 if left > 4 else 3 if left else 0)
+    others = 36 + inputs if outputs == 1 else 18 * -(-outputs // 8) + terms * inputs
+    saved = facts["batches"] * facts["out_w"] * (others - outputs * (inputs + 0.6))
+    return bool(is_pixel and is_inside and are_planes and saved >= _WORTH_PIXELS)
 
 
 def _narrow_windows(facts: Facts) -> bool:
@@ -412,6 +430,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "planes_wide_by_two": _planes_wide(2),
     "planes_five": _planes_of(5, 1),
     "planes_five_by_two": _planes_of(5, 2),
+    "planes_of_pixels": _planes_of_pixels,
     "pixels_of_one_input": _pixels_of(1),
     "pixels_of_two_inputs": _pixels_of(2),
     "pixels_of_three_inputs": _pixels_of(3),
