@@ -172,6 +172,9 @@ def _float_items() -> Iterator[Item]:
         yield conv(in_c, out_c, rows_first=True)
     for in_c, out_c in ((16, 32), (8, 16), (4, 16), (3, 16), (2, 8), (1, 8), (16, 3), (16, 1)):
         yield conv(in_c, out_c, (1, 1))
+    for out_c, in_c in ((4, 1), (4, 2), (4, 8)):
+        yield conv(in_c, out_c, (1, 1), rows_first=True)
+    yield conv(3, 1, (1, 1), (32, 32), rows_first=True)
     yield conv(3, 16, size=(32, 32), stride=2)
     yield conv(3, 8, size=(32, 32), stride=2, rows_first=True)
     yield conv(1, 8, (10, 4), (49, 10), stride=2)
