@@ -120,6 +120,7 @@ CORTEXM_BATCH_MATMUL_S16(cortexm_batch_matmul_s16_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_one_f32_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_few_f32_ref);
+CORTEXM_MATMUL_F32(cortexm_matmul_small_f32_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_row_f32_ref);
 CORTEXM_MATMUL_F32(cortexm_matmul_rows_f32_ref);
 

@@ -310,8 +310,8 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
 }
 
 /* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, a
- * single sum, few columns, panels of these, or of sixteen columns and fewer. */
-typedef enum { ANY, COLUMNS, ROWS, ONE, FEW, PANELS, ROW } matmul_kind_t;
+ * single sum, up to eight columns, few columns, panels of these, or of sixteen columns and fewer. */
+typedef enum { ANY, COLUMNS, ROWS, ONE, SMALL, FEW, PANELS, ROW } matmul_kind_t;
 
 /* The columns of the next panel, of four, three or two, or (ROW) of sixteen, eight, four or those that are left. */
 static int32_t panel_of(int32_t left, matmul_kind_t kind)
@@ -365,11 +365,20 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
         p.a_row_stride = p.b_col_stride = 1;
     }
     p.bias_col_stride = between(0, 1);
-    p.bias_row_stride = vectors || kind >= FEW ? 0 : between(0, 1) * p.cols;
+    p.bias_row_stride = vectors || kind >= SMALL ? 0 : between(0, 1) * p.cols;
     if (kind == ONE) {
         p.batches = p.rows = p.cols = 1;
         p.inner = between(1, 40);
         p.a_inner_stride = p.b_inner_stride = 1;
+    }
+    if (kind == SMALL) { /* of which more than four lie side by side, of three rows or more */
+        p.rows = between(1, 12);
+        p.cols = between(1, p.rows > 2 && p.b_col_stride == 1 ? 8 : 4);
+        p.a_batch_stride = between(0, 1) * p.rows * p.inner;
+        p.a_inner_stride = 1;
+        p.a_row_stride = p.inner;
+        p.b_inner_stride = p.b_col_stride == 1 ? p.cols : 1;
+        p.b_batch_stride = between(0, 1) * p.cols * p.inner;
     }
     if (kind >= FEW) { /* whose elements follow each other */
         p.cols = between(1, kind == FEW ? 3 : kind == ROW ? 50 : 10);
@@ -426,6 +435,11 @@ int matmul_panels_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 int matmul_row_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
     return any_matmul_f32_case(variant, ref, ROW);
+}
+
+int matmul_small_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, SMALL);
 }
 
 int matmul_rows_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)

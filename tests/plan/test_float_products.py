@@ -684,20 +684,41 @@ def test_windows_of_a_single_column_go_along_rows() -> None:
 
 
 def test_products_with_few_columns_have_rows_in_lanes() -> None:
-    """Four of them or more of elements that follow each other; others where they save enough for the code, be
-    there only two rows."""
+    """Four of them or more of elements that follow each other; others where they save enough for the code."""
     net = FloatNet()
     sizes = (
-        (2, 16, 16, 3),
-        (1, 32, 15, 2),
-        (1, 16, 4, 3),
-        (9, 2, 64, 3),
+        (2, 40, 64, 3),
+        (1, 64, 64, 2),
+        (1, 64, 64, 3),
         (1, 1, 64, 2),
         (2, 16, 16, 4),
     )
-    graph = net.finish(*(net.product(*each) for each in sizes))
+    products = [net.product(*each) for each in sizes]
+    apart = net.input((1, 64, 3), F32, (0, 2, 1))  # elements of a column lie side by side
+    a = net.input((1, 80, 64), F32)
+    products.append(net.add(ops.FloatMatmul(), [a, apart], (1, 80, 3), F32))
     rows, few, pairs = "matmul_rows_mve", "matmul_few_mve", "matmul_few_dsp"
-    assert kernels(graph, "cortex-m55") == [few, few, few, rows, pairs, "matmul_mve"]
+    graph = net.finish(*products)
+    assert kernels(graph, "cortex-m55") == [few, few, few, pairs, "matmul_mve", rows]
+
+
+def test_small_matrices_have_a_kernel() -> None:
+    """Of up to four columns, or eight that lie side by side of three rows: where they save more than its
+    code, or it takes the place of larger ones."""
+    small = "matmul_small_mve"
+    alone = FloatNet()
+    sizes = ((1, 3, 3, 3), (1, 6, 6, 6), (1, 2, 4, 4), (10, 3, 3, 1), (1, 4, 4, 1))
+    graph = alone.finish(*(alone.product(*each) for each in sizes))
+    assert kernels(graph, "cortex-m55") == [small] * 5
+    beside = FloatNet()
+    sizes = ((1, 16, 16, 16), (1, 4, 4, 4), (1, 2, 6, 6))
+    graph = beside.finish(*(beside.product(*each) for each in sizes))
+    assert kernels(graph, "cortex-m55") == ["matmul_mve"] * 3
+    many = FloatNet()
+    graph = many.finish(many.product(1, 16, 16, 16), many.product(20, 6, 6, 6))
+    assert kernels(graph, "cortex-m55") == ["matmul_mve", small]
+    few = FloatNet()  # rows in lanes take less
+    assert kernels(few.finish(few.product(1, 4, 4, 1)), "cortex-m55") == ["matmul_few_mve"]
 
 
 def test_layers_with_few_outputs_have_rows_in_lanes() -> None:

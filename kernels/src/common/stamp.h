@@ -218,6 +218,7 @@
 #undef DUP_POINT
 #undef EACH
 #undef EACH_APART
+#undef EACH_BESIDE
 #undef EACH_OF_FOUR
 #undef EACH_OF_FOUR_BIASES
 #undef EACH_TERM
@@ -777,6 +778,7 @@
 #undef ROW3_STRIDE1
 #undef ROW3_STRIDE2
 #undef ROWS_APART
+#undef ROWS_BESIDE
 #undef ROWS_OF
 #undef ROWS_OF_BLOCKS
 #undef ROWS_OF_EIGHT
@@ -887,6 +889,7 @@
 #undef STORE4
 #undef STORE8
 #undef STORES
+#undef STORES4
 #undef STORES_DENSE
 #undef STORE_ALL
 #undef STORE_BOTH

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear layers of floats with MVE: whether the lanes of vectors are rows, as in products of matrices with
-few columns, or outputs, as in convolutions. Estimates count the instructions of inner loops, and those
-around them."""
+few columns, or outputs, as in convolutions; and products of small matrices. Estimates count the
+instructions of inner loops, and those around them."""
 
 from __future__ import annotations
 
+from .facts import Facts
 from .packing_floats import panels
 
 ROWS = "cortexm_matmul_few_f32_mve"
 ROW = "cortexm_matmul_row_f32_mve"
+SMALL = "cortexm_matmul_small_f32_mve"
 PIXELS = "cortexm_conv2d_narrow_f32_mve"
 PIXELS_OF_FEW_ROWS = "cortexm_conv2d_row_f32_mve"
 
@@ -92,3 +94,43 @@ def _of_outputs(rows: int, inputs: int, outputs: int, few_rows: bool) -> int:
     each = 10 if outputs % 8 > 4 else 8
     eights = threes * (outputs // 8) * (10 * inputs + 35)
     return 400 + min(whole + together, eights + threes * (each * inputs + 35))
+
+
+def are_small(facts: Facts) -> bool:
+    """Whether the kernel for small matrices computes a product: up to four columns, or eight of three rows or
+    more whose elements follow each other; a bias has a number for each column."""
+    rows, cols = facts["rows"], facts["cols"]
+    are_beside = facts["b_col_stride"] == 1 and facts["b_inner_stride"] == cols
+    return bool(
+        facts["a_inner_stride"] == 1
+        and (rows == 1 or facts["a_row_stride"] == facts["inner"])
+        and facts["bias_row_stride"] == 0
+        and (cols <= 4 or (cols <= 8 and rows >= 3 and are_beside))
+    )
+
+
+def saved_of_small(facts: Facts, symbol: str) -> int:
+    """Instructions that this kernel saves of such a product beside another one."""
+    sides: tuple[int, ...] = tuple(facts[name] for name in ("batches", "rows", "cols", "inner"))
+    batches, rows, cols, inner = sides
+    blocks = -(-rows // 3)
+    own = 65 + batches * (12 + blocks * (32 + (7 if cols <= 4 else 11) * inner))
+    if symbol == ROWS:
+        other = batches * _of_panels(rows, inner, cols)
+    elif symbol == "cortexm_matmul_rows_f32_mve":
+        other = batches * of_rows(rows, inner, cols)
+    elif symbol == "cortexm_matmul_few_f32_dsp":
+        other = 30 + batches * (50 + -(-rows // 2) * (29 + (9 * cols + 2) * inner // 4))
+    elif symbol == "cortexm_matmul_f32_mve":
+        other = 70 + batches * _of_columns(rows, inner, cols)
+    else:
+        other = batches * (25 * rows * cols + 6 * rows * cols * inner)
+    return other - own
+
+
+def _of_columns(rows: int, inner: int, cols: int) -> int:
+    """Blocks of three rows and of single ones, of eight columns or one or two times four."""
+    panels_of, each = (1, 11) if cols == 8 else (1 + (cols > 4), 7)
+    threes, left = rows // 3, rows % 3
+    blocks = panels_of * (41 + threes * (24 + each * inner)) if threes > 0 else 0
+    return 20 + blocks + left * (41 + panels_of * (25 + each * inner // 2))

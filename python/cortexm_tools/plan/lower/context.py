@@ -297,6 +297,13 @@ class Selector:
         every = symbols("matmul", (DType.F32.value,))
         return symbol in self._lowerings.multiplying(frozenset(filter(self.avoids, every)))
 
+    def multiplying_by(self, op: Op, *, without: str) -> str:
+        """The kernel that such a product takes, with none of this symbol."""
+        every = symbols("matmul", (DType.F32.value,))
+        avoided = frozenset(filter(self.avoids, every)) | {without}
+        (call,) = self._lowerings.lower(op, avoided).calls
+        return call.kernel.symbol
+
     @property
     def convolves_floats(self) -> bool:
         """Whether the model has convolutions of floats."""

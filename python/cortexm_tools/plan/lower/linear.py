@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -379,13 +380,28 @@ def lanes_of_rows(select: Selector, op: Op) -> list[Call]:
 
 @lowers(ops.FloatMatmul)
 def _float_matmul(select: Selector, attrs: ops.FloatMatmul, op: Op) -> list[Call]:
+    fields = _fields_of_product(select, op)
+    has_bias = len(op.inputs) > 2
+    macs = math.prod(fields[name] for name in ("batches", "rows", "cols", "inner"))
+    if _is_small(select, op, fields):
+        return _matmul_call(select, op, fields, has_bias, macs, is_small=True)
+    if fields["cols"] == 1:
+        own, other = (
+            select.kernel("matmul", "f32", op, _facts(each)) for each in (fields, _turned(fields))
+        )
+        is_few = own.op in ("matmul_one", "matmul_few")
+        if not is_few or own.op == "matmul_few" and own.isa is not Isa.MVE is other.isa:
+            return _matmul_call(select, op, _turned(fields), has_bias, macs, turned=True)
+    return _matmul_call(select, op, fields, has_bias, macs)
+
+
+def _fields_of_product(select: Selector, op: Op) -> dict[str, int]:
     a, b = select.tensor(op.inputs[0]), select.tensor(op.inputs[1])
     out = select.tensor(op.outputs[0])
     rows, inner = a.shape[-2:]
     cols = b.shape[-1]
-    batches = out.numel // (rows * cols)
-    fields: dict[str, Field] = {
-        "batches": batches,
+    fields = {
+        "batches": out.numel // (rows * cols),
         "rows": rows,
         "cols": cols,
         "inner": inner,
@@ -396,24 +412,52 @@ def _float_matmul(select: Selector, attrs: ops.FloatMatmul, op: Op) -> list[Call
         "b_inner_stride": strides(b)[-2],
         "b_col_stride": strides(b)[-1],
     }
-    has_bias = len(op.inputs) > 2
-    if has_bias:
+    if len(op.inputs) > 2:
         step = broadcast_strides(select.tensor(op.inputs[2]), len(out.shape))
         if any(step[:-2]):
             raise CortexMError(f"{op.kind}: the bias differs between matrices", where=str(op.layer))
         fields |= {"bias_row_stride": step[-2], "bias_col_stride": step[-1]}
-    macs = batches * rows * cols * inner
-    if cols == 1:
-        own, other = (
-            select.kernel("matmul", "f32", op, _facts(each)) for each in (fields, _turned(fields))
-        )
-        is_few = own.op in ("matmul_one", "matmul_few")
-        if not is_few or own.op == "matmul_few" and own.isa is not Isa.MVE is other.isa:
-            return _matmul_call(select, op, _turned(fields), has_bias, macs, turned=True)
-    return _matmul_call(select, op, fields, has_bias, macs)
+    return fields
 
 
-def _turned(fields: dict[str, Field]) -> dict[str, Field]:
+def _is_small(select: Selector, op: Op, fields: dict[str, int]) -> bool:
+    """Whether a product takes the kernel for small matrices: those of the model do that save most, down to
+    where that pays best for the code. Some may take more instructions, in place of a kernel of their own."""
+    small = float_rows.SMALL
+    if select.target.isa is not Isa.MVE or select.avoids(small):
+        return False
+    if not float_rows.are_small(_facts(fields)):
+        return False
+    found = {}  # of each product its kernel without this one, and what it saves
+    for each in select.all(ops.FloatMatmul):
+        facts = _facts(_fields_of_product(select, each))
+        other = select.multiplying_by(each, without=small)
+        is_possible = float_rows.are_small(facts)
+        saves = float_rows.saved_of_small(facts, other) if is_possible else None
+        found[each.outputs[0]] = other, saves
+    # Layers that may be such products have their kernels anyway.
+    layers = [_saved(select, each) for kind in _LAYERS for each in select.all(kind)]
+    there = {symbol for symbol, saves in layers if symbol is not None and saves > 0}
+    sizes = code_sizes()
+
+    def pays(least: int) -> float:
+        """What the products save that save this or more, less two instructions for each byte."""
+        taking = {
+            out: saves for out, (_, saves) in found.items() if saves is not None and saves >= least
+        }
+        rest = {symbol for out, (symbol, _) in found.items() if out not in taking}
+        before = there | {symbol for symbol, _ in found.values()}
+        more = sum(sizes.get(symbol, 0) for symbol in rest | there | {small})
+        more -= sum(sizes.get(symbol, 0) for symbol in before)
+        saved = sum(taking.values())
+        return saved - _WORTH * more if saved > 0 else -math.inf
+
+    least = max((saves for _, saves in found.values() if saves is not None), key=pays)
+    own = found[op.outputs[0]][1]
+    return own is not None and own >= least and pays(least) >= 0
+
+
+def _turned(fields: dict[str, int]) -> dict[str, int]:
     """A product of matrices with a single column as that of the column, as a row, with the rows, as columns:
     the same sums in the same places, of which kernels compute several together."""
     sides = {
@@ -428,7 +472,7 @@ def _turned(fields: dict[str, Field]) -> dict[str, Field]:
     return {sides.get(name, name): value for name, value in fields.items()}
 
 
-def _facts(fields: dict[str, Field]) -> dict[str, Field]:
+def _facts(fields: Mapping[str, Field]) -> dict[str, Field]:
     """What kernels can require of a product of matrices of floats."""
     return {"bias_row_stride": 0, **fields}
 
@@ -436,21 +480,24 @@ def _facts(fields: dict[str, Field]) -> dict[str, Field]:
 def _matmul_call(
     select: Selector,
     op: Op,
-    fields: dict[str, Field],
+    fields: Mapping[str, Field],
     has_bias: bool,
     macs: int,
     *,
     turned: bool = False,
     of_layer: bool = False,
+    is_small: bool = False,
 ) -> list[Call]:
     """The call of the kernel for a product.
 
     Args:
         turned: with the operands in each other's place.
         of_layer: the second operand is the weights of a layer, an output's in each row.
+        is_small: it takes the kernel for small matrices.
     """
     of_rows = of_layer and fields["rows"] not in (1, 2)
     lanes = {"rows_in_lanes": of_rows, "outputs_in_lanes": of_layer and not of_rows}
+    lanes["is_small"] = is_small
     kernel = select.kernel("matmul", "f32", op, {**_facts(fields), **lanes})
     a, b = reversed(op.inputs[:2]) if turned else op.inputs[:2]
     weight = select.tensor(b)
@@ -477,4 +524,4 @@ def _matmul_call(
         select.operand(op.inputs[2]) if has_own else zero_bias(select),
         TensorArg(op.outputs[0]),
     ]
-    return [select.call(kernel, fields, args, macs)]
+    return [select.call(kernel, dict(fields), args, macs)]

@@ -402,6 +402,11 @@ def _one_sum(facts: Facts) -> bool:
     return bool(is_one and facts["a_inner_stride"] == facts["b_inner_stride"] == 1)
 
 
+def _small_product(facts: Facts) -> bool:
+    """A product of small matrices that is to have its kernel."""
+    return bool(facts.get("is_small", False))
+
+
 def _row_of_layer(facts: Facts) -> bool:
     """A layer of floats that is to have its outputs in lanes."""
     return bool(facts.get("outputs_in_lanes", False))
@@ -458,4 +463,5 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "panels": _panels,
     "one_sum": _one_sum,
     "row_of_layer": _row_of_layer,
+    "small_product": _small_product,
 }
