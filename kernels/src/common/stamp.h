@@ -80,6 +80,7 @@
 #undef ALL
 #undef ALL_BLOCKS
 #undef ALL_CHANNELS
+#undef ALL_COLUMNS
 #undef ALL_INPUTS
 #undef ALL_LANES
 #undef ALL_LANES_avg_pool2d
@@ -345,7 +346,6 @@
 #undef FRACTION
 #undef FRACTION_FROM
 #undef FROM
-#undef FROM_MIDDLE
 #undef FROM_PLACE
 #undef FROM_PLACE_s16
 #undef FROM_PLACE_s8
@@ -442,6 +442,7 @@
 #undef LARGER
 #undef LARGEST
 #undef LASTS
+#undef LAST
 #undef LAST_COLUMN
 #undef LAST_COLUMNS
 #undef LAST_EXPONENTIAL
@@ -525,6 +526,10 @@
 #undef MAX_SHIFT
 #undef MAX_SIZE
 #undef MIDDLE
+#undef MIDDLE_0
+#undef MIDDLE_1
+#undef MIDDLE_2
+#undef MIDDLE_3
 #undef MORE_STARTS
 #undef MOST_BITS
 #undef MOST_FOURS
