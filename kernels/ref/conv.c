@@ -472,6 +472,11 @@ CORTEXM_CONV_F32(cortexm_conv2d_one_five_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_planes_3x3_by_two_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_planes_by_two_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);

@@ -99,6 +99,7 @@ int conv2d_one_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_one_four_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_one_five_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_planes_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_five_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref);

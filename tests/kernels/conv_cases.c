@@ -924,6 +924,7 @@ typedef enum {
     PLANES_BY_TWO, /* each a group, windows of three columns two apart, or five */
     PLANES_FIVE,
     PLANES_FIVE_BY_TWO,
+    PLANES_3X3_BY_TWO, /* and two rows, a row and a column of which may lie outside the image */
     PLANES_ROW, /* windows one column apart, of rows of 16 pixels or more */
     PLANES_SEVEN, /* of so many columns side by side, half of which are outside at an end, or none */
     PLANES_LINE_THREE, /* of one row */
@@ -1255,6 +1256,17 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_w = between(4, 20);
         p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - outside - p.pad_left + between(0, 3);
     }
+    if (kind == PLANES_3X3_BY_TWO) {
+        p.kernel_h = p.kernel_w = 3;
+        p.stride_h = p.stride_w = 2;
+        p.dilation_h = p.dilation_w = 1;
+        p.pad_top = between(0, 1);
+        p.pad_left = between(0, 1);
+        p.out_h = between(1, 8);
+        p.out_w = between(3, 30);
+        p.in_h = 2 * p.out_h - p.pad_top + between(0, 2);
+        p.in_w = 2 * p.out_w - p.pad_left + between(0, 2);
+    }
     while (kind == PLANES_ROW && (p.in_w < 1 || !are_rows(&p))) { /* four columns may */
         p.kernel_w = between(1, 11);
         p.stride_w = 1;
@@ -1494,6 +1506,11 @@ int conv2d_one_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_planes_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, PLANES_BY_TWO);
+}
+
+int conv2d_planes_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_3X3_BY_TWO);
 }
 
 int conv2d_planes_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)

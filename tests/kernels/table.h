@@ -544,6 +544,7 @@
     K(conv2d_one_f32, mve, conv2d_one_f32_case)                                                    \
     K(conv2d_one_four_f32, mve, conv2d_one_four_f32_case)                                          \
     K(conv2d_one_five_f32, mve, conv2d_one_five_f32_case)                                          \
+    K(conv2d_planes_3x3_by_two_f32, mve, conv2d_planes_3x3_by_two_f32_case)                        \
     K(conv2d_planes_by_two_f32, mve, conv2d_planes_by_two_f32_case)                                \
     K(conv2d_planes_five_f32, mve, conv2d_planes_five_f32_case)                                    \
     K(conv2d_planes_five_by_two_f32, mve, conv2d_planes_five_by_two_f32_case)                      \

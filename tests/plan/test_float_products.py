@@ -187,7 +187,8 @@ def test_eights_of_channels_are_checked(channels: int, wrong: dict[str, Any]) ->
         (64, 3, channels_last(4), {}, "conv2d_channels_wide"),
         (3, 16, channels_last(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {}, "conv2d_channels"),
-        (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
+        (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_3x3_by_two"),
+        (24, 7, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
         (8, 16, contiguous(4), {"kernel": 5}, "conv2d_planes_five"),
         (8, 16, contiguous(4), {"kernel": 7}, "conv2d_planes_seven"),
         (8, 16, contiguous(4), {"kernel": 11}, "conv2d"),
@@ -293,6 +294,25 @@ def test_rows_of_planes_are_checked(wrong: dict[str, Any]) -> None:
     fields = tuple((dict(step.calls[0].fields) | wrong).items())
     changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
     with pytest.raises(CortexMError, match="takes planes of 16 columns or more"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_w": 2}, {"dilation_w": 2}, {"dilation_h": 2}, {"pad_left": 2}, {"pad_top": -1}]
+    + [{"kernel_h": 2}, {"kernel_w": 5}, {"stride_h": 1}, {"stride_w": 1}, {"in_w": 14}]
+    + [{"in_h": 14}, {"groups": 4}, {"filled": 1}]
+    + [{"in_strides": (2048, 1, 128, 8)}, {"out_strides": (512, 1, 64, 8)}],
+)
+def test_planes_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    graph = net.finish(_channels(net, 8, 16, 3, 2, contiguous(4)))
+    plan = make_plan(graph, Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes planes, and 3x3 windows two apart"):
         check_plan(replace(plan, steps=(changed,)))
 
 
@@ -409,11 +429,13 @@ def _channels(
 def test_planes_of_apart_or_wide_windows_have_kernels() -> None:
     """Of four rows and columns of results, where there are products enough."""
     net = FloatNet()
-    own = ((8, 16, 3, 2), (3, 22, 5, 1), (4, 16, 5, 2))
-    others = ((64, 6, 3, 2), (8, 15, 7, 1))
+    own = ((24, 7, 3, 2), (64, 6, 3, 2), (3, 22, 5, 1), (4, 16, 5, 2))
+    others = ((64, 4, 3, 2), (8, 15, 7, 1))
     outs = [_channels(net, *each, contiguous(4)) for each in (*own, *others)]
     outs.append(_channels(net, 8, 16, 5, 1, channels_last(4)))
-    ops_of = [f"conv2d_planes_{each}_mve" for each in ("by_two", "five", "five_by_two")]
+    ops_of = [
+        f"conv2d_planes_{each}_mve" for each in ("by_two", "3x3_by_two", "five", "five_by_two")
+    ]
     assert kernels(net.finish(*outs), "cortex-m55") == [
         *ops_of,
         *["conv2d_mve"] * 2,
@@ -424,11 +446,11 @@ def test_planes_of_apart_or_wide_windows_have_kernels() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"out_h": 3}, {"out_w": 3}, {"dilation_w": 2}, {"pad_left": 2}, {"filled": 1}, {"groups": 4}]
-    + [{"kernel_w": 5}, {"stride_w": 1}, {"in_w": 14}, {"in_strides": (2048, 256, 32, 2)}],
+    + [{"kernel_w": 5}, {"stride_w": 1}, {"in_w": 6}, {"in_strides": (2048, 256, 32, 2)}],
 )
 def test_planes_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
-    graph = net.finish(_channels(net, 8, 16, 3, 2, contiguous(4)))
+    graph = net.finish(_channels(net, 24, 7, 3, 2, contiguous(4)))
     plan = make_plan(graph, Target.parse("cortex-m55"))
     (step,) = plan.steps
     check_plan(plan)

@@ -157,7 +157,8 @@ def near_channels(seed: int) -> Graph:
     kernels = (*kernels, (1, pick(net, 1, 4) * 2 + 1))
     outs = []
     others = [(pick(net, 1, 2), pick(net, 2, 9)) for _ in range(2)]
-    for kernel in (*kernels, *others, (pick(net, 0, 1) * 6 + 1, 7), (1, pick(net, 1, 4) * 2 + 1)):
+    rows = (pick(net, 0, 1) * 6 + 1, 7), (1, pick(net, 1, 4) * 2 + 1), (3, 3)
+    for kernel in (*kernels, *others, *rows):
         order = channels_last(4) if len(outs) < len(kernels) else contiguous(4)
         groups, stride = pick(net, 8, 21), pick(net, 1, 2) if kernel == (3, 3) else 1
         dilation = 1 if kernel == (3, 3) else pick(net, 1, 2)

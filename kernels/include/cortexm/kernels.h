@@ -408,6 +408,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_one_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_one_four_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_one_five_f32_mve);
+CORTEXM_CONV_F32(cortexm_conv2d_planes_3x3_by_two_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_by_two_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_five_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_planes_five_by_two_f32_mve);

@@ -838,6 +838,7 @@
 #undef SHARED
 #undef SHARED_ONE
 #undef SHARED_OUTPUT
+#undef SHARED_ROW
 #undef SHARED_THREE
 #undef SHARED_TWO
 #undef SHARES

@@ -303,6 +303,26 @@ def _are_planes(call: Call) -> bool:
     return ins[3] == outs[3] == 1 and is_window and is_inside and are_groups and are_fours
 
 
+def _are_3x3_by_two(call: Call) -> bool:
+    """Whether a convolution of floats has channels that are groups of one output, in planes, and 3x3 windows
+    two rows and columns apart, of which one of either at an end may lie outside the image, and three columns
+    of pixels."""
+    fields = call.int_fields
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    sizes = {name: [fields[f"{name}_{side}"] for side in "hw"] for name in ("kernel", "stride")}
+    is_near = fields.get("dilation_h", 1) == fields.get("dilation_w", 1) == 1
+    pads = {"h": fields.get("pad_top", 0), "w": fields.get("pad_left", 0)}
+    are_inside = all(
+        0 <= pad <= 1 and 2 * fields[f"out_{side}"] - pad <= fields[f"in_{side}"]
+        for side, pad in pads.items()
+    )
+    are_groups = fields["groups"] == fields["in_c"] == fields["out_c"]
+    is_window = sizes == {"kernel": [3, 3], "stride": [2, 2]} and is_near
+    are_pairs = fields["out_w"] >= 3 and not fields.get("filled", 0)
+    return ins[3] == outs[3] == 1 and is_window and are_inside and are_groups and are_pairs
+
+
 def _are_3x3(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
     and 3x3 windows as many columns apart as the kernel has, of which one row and column at either end may lie
@@ -554,6 +574,10 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
     **dict.fromkeys(
         _PLANES,
         (_are_planes, "takes planes, and other windows, for four rows and columns or more"),
+    ),
+    "conv2d_planes_3x3_by_two": (
+        _are_3x3_by_two,
+        "takes planes, and 3x3 windows two apart, for three columns or more",
     ),
     **dict.fromkeys(
         ("conv2d_channels_fours", "conv2d_channels_eights"),

@@ -103,6 +103,29 @@ def _planes_of(columns: int, stride: int) -> Callable[[Facts], bool]:
     return pays
 
 
+def _planes_3x3_by_two(facts: Facts) -> bool:
+    """Such planes of 3x3 windows two rows and columns apart, of which one of either may lie outside the
+    image at either end, with three columns of pixels. Most rows are shared by two pixels of a column; where
+    the kernel of any rows takes not even six for seven of its instructions, as of four columns of pixels."""
+    size = facts["kernel_h"], facts["stride_h"], facts["stride_w"], facts["out_w"] > 2
+    if not planes.are_squares(facts) or size != (3, 2, 2, True):
+        return False
+    is_inside = all(
+        0 <= facts.get(before, 0) <= 1
+        and 2 * facts[f"out_{side}"] - facts.get(before, 0) <= facts[f"in_{side}"]
+        for before, side in (("pad_top", "h"), ("pad_left", "w"))
+    )
+    height, width = facts["out_h"], facts["out_w"]
+    mine = -(-width // 8) * (25 + 38.5 * height)
+    others = -(-width // 4) * -(-height // 4) * 99 + 20
+    are_fewer = height < 4 or width < 4 or mine * 6 <= others * 7
+    outputs = facts["batches"] * facts["out_c"] * height * width
+    is_large = 1.3 * 9 * outputs + 150 * _singles(facts) >= _WORTH_PLANES_OF
+    are_planes = facts["groups"] == facts["in_c"] == facts["out_c"]
+    are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+    return bool(is_inside and are_fewer and is_large and are_planes and are_beside)
+
+
 def _planes_row(facts: Facts) -> bool:
     """Such planes of rows of 16 results or more, of any windows one column apart. It saves an instruction for
     four products, if blocks of 16 results fill the rows, or one for each where windows or images have few
@@ -425,6 +448,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_input_four_columns": _one_input_columns(4),
     "one_input_five_columns": _one_input_columns(5),
     "planes_by_two": _planes_of(3, 2),
+    "planes_3x3_by_two": _planes_3x3_by_two,
     "planes_row": _planes_row,
     "planes_seven": _planes_fourths(7, False),
     "planes_line_three": _planes_fourths(3, True),
