@@ -1276,6 +1276,18 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_w = between(16, 70);
         p.in_w = p.out_w - p.pad_left + (p.kernel_w - 1) * p.dilation_w - between(-2, 4);
     }
+    if (kind == PLANES_ROW && one_in(3)) { /* windows of one column, of planes without gaps */
+        const int32_t whole = between(1, 12); /* rows of pixels that have all of them */
+
+        p.kernel_w = p.stride_h = p.stride_w = 1;
+        p.kernel_h = between(1, 6);
+        p.pad_left = 0;
+        p.pad_top = between(0, (p.kernel_h - 1) * p.dilation_h);
+        p.out_w = (16 + whole - 1) / whole + between(0, 20);
+        p.in_w = p.out_w;
+        p.in_h = whole + (p.kernel_h - 1) * p.dilation_h;
+        p.out_h = p.pad_top + whole + between(0, 4);
+    }
     if (columns_of_fourths != 0) {
         const int32_t half = columns_of_fourths / 2;
 
@@ -1336,7 +1348,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         out_size = p.batches * p.out_strides[0];
     } else if (are_planes) { /* rows and planes with a gap between them or none */
         p.in_strides[3] = p.out_strides[3] = 1;
-        p.in_strides[2] = p.in_w + between(0, 2);
+        p.in_strides[2] = p.in_w + (kind == PLANES_ROW && p.out_w < 16 ? 0 : between(0, 2));
         p.in_strides[1] = p.in_h * p.in_strides[2] + between(0, 2);
         p.in_strides[0] = p.in_c * p.in_strides[1];
         in_size = p.batches * p.in_strides[0];

@@ -299,6 +299,30 @@ def test_rows_of_planes_are_checked(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
+    [{"stride_h": 2}, {"stride_w": 2}, {"pad_left": 1}, {"pad_top": -1}, {"kernel_w": 2}]
+    + [{"out_h": 3}, {"in_h": 5}, {"out_w": 7}, {"in_w": 9}, {"groups": 4}, {"filled": 1}]
+    + [{"dilation_h": 32}]
+    + [{"in_strides": (8192, 512, 9, 1)}, {"out_strides": (8192, 512, 9, 1)}],
+)
+def test_narrow_planes_of_one_row_are_checked(wrong: dict[str, Any]) -> None:
+    """Of windows of one column, where two rows of eight pixels have all rows of them."""
+    net = FloatNet()
+    x = net.input((1, 16, 64, 8), F32, contiguous(4))
+    attrs = ops.FloatConv2d(Window((3, 1), (1, 1), (2, 0, 2, 0), (2, 1)), 16)
+    out = net.add(attrs, [x, net.some(16, 1, 3, 1)], (1, 16, 64, 8), F32, contiguous(4))
+    graph = net.finish(out)
+    assert kernels(graph, "cortex-m55") == ["conv2d_planes_row_mve"]
+    plan = make_plan(graph, Target.parse("cortex-m55"))
+    (step,) = plan.steps
+    check_plan(plan)
+    fields = tuple((dict(step.calls[0].fields) | wrong).items())
+    changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
+    with pytest.raises(CortexMError, match="takes planes of 16 columns or more"):
+        check_plan(replace(plan, steps=(changed,)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
     [{"out_w": 2}, {"dilation_w": 2}, {"dilation_h": 2}, {"pad_left": 2}, {"pad_top": -1}]
     + [{"kernel_h": 2}, {"kernel_w": 5}, {"stride_h": 1}, {"stride_w": 1}, {"in_w": 14}]
     + [{"in_h": 14}, {"groups": 4}, {"filled": 1}]

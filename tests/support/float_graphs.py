@@ -158,16 +158,16 @@ def near_channels(seed: int) -> Graph:
     outs = []
     others = [(pick(net, 1, 2), pick(net, 2, 9)) for _ in range(2)]
     rows = (pick(net, 0, 1) * 6 + 1, 7), (1, pick(net, 1, 4) * 2 + 1), (3, 3)
-    for kernel in (*kernels, *others, *rows):
+    for kernel in (*kernels, *others, *rows, (pick(net, 2, 7), 1)):
         order = channels_last(4) if len(outs) < len(kernels) else contiguous(4)
         groups, stride = pick(net, 8, 21), pick(net, 1, 2) if kernel == (3, 3) else 1
         dilation = 1 if kernel == (3, 3) else pick(net, 1, 2)
         if len(outs) in (4, 5, 7, 8, 9):
             stride, dilation = pick(net, 1, 2) if len(outs) == 5 else 2 if len(outs) < 8 else 1, 1
-        least = 8 if len(outs) == 7 else 17
+        least = 8 if len(outs) in (7, 11) else 17
         sizes = pick(net, 8, 9) + kernel[0], pick(net, least, 33) + kernel[1]
         padding = tuple(pick(net, 0, side // 2) for side in kernel * 2)
-        if len(outs) in (5, 8, 9):  # all of it, or none
+        if len(outs) == 5 or len(outs) > 7:  # all of it, or none
             padding = tuple(pick(net, 0, 1) * (side // 2) for side in kernel * 2)
         x = net.input((1, groups, *sizes), F32, order)
         operands = [x, weights(net, groups, 1, *kernel)]

@@ -412,18 +412,27 @@ def _are_slid(call: Call) -> bool:
 def _are_rows(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups, in planes, and rows of 16 pixels or more,
     whose windows are one column apart, of which up to four at either end have taps outside the image, no tap
-    at both."""
+    at both; or windows of one column, of planes whose rows of pixels that have all taps are one row of so
+    many."""
     ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
     fields = call.int_fields
     kernel, apart, pad = fields["kernel_w"], fields.get("dilation_w", 1), fields.get("pad_left", 0)
-    if apart < 1 or fields["stride_w"] != 1 or fields["out_w"] < 16 or fields.get("filled", 0):
+    if apart < 1 or fields["stride_w"] != 1 or fields.get("filled", 0):
         return False
+    are_planes = fields["groups"] == fields["in_c"] == fields["out_c"]
+    if not are_planes or ins[3] != 1 or outs[3] != 1:
+        return False
+    if fields["out_w"] < 16:
+        last = fields["in_h"] - 1 + fields.get("pad_top", 0)
+        last -= (fields["kernel_h"] - 1) * fields.get("dilation_h", 1)
+        whole = min(fields["out_h"] - 1, last) - fields.get("pad_top", 0) + 1
+        is_row = ins[2] == outs[2] == fields["in_w"] == fields["out_w"] and pad == 0
+        is_near = kernel == fields["stride_h"] == 1 and fields.get("pad_top", 0) >= 0
+        return is_row and is_near and whole * fields["out_w"] >= 16
     beyond = max(fields["out_w"] - pad + (kernel - 1) * apart - fields["in_w"], 0)
     first, last = (-(-most // apart) for most in (pad, beyond))
-    are_planes = fields["groups"] == fields["in_c"] == fields["out_c"]
-    are_inside = 0 <= pad <= 4 and beyond <= 4 and first + last <= kernel
-    return ins[3] == outs[3] == 1 and are_planes and are_inside
+    return 0 <= pad <= 4 and beyond <= 4 and first + last <= kernel
 
 
 # Kernels of channels side by side whose windows are one row: their columns, and how far they are apart.

@@ -304,15 +304,27 @@ def are_squares(facts: Facts) -> bool:
 
 def are_rows(facts: Facts) -> bool:
     """Planes of floats that are groups, of rows of 16 results or more, and of windows one column apart, of
-    which up to four columns lie outside the image at either end, of no pixel both."""
+    which up to four columns lie outside the image at either end, of no pixel both; or that are one row."""
     apart, kernel = facts["dilation_w"], facts["kernel_w"]
-    if apart < 1 or facts["stride_w"] != 1 or facts["out_w"] < 16:
+    if not facts["groups"] == facts["in_c"] == facts["out_c"]:
         return False
+    if apart < 1 or facts["stride_w"] != 1 or facts["out_w"] < 16:
+        return are_one_row(facts)
     pad = facts.get("pad_left", 0)
     beyond = max(facts["out_w"] - pad + (kernel - 1) * apart - facts["in_w"], 0)
-    are_planes = facts["groups"] == facts["in_c"] == facts["out_c"]
-    is_inside = 0 <= pad <= 4 and beyond <= 4 and -(-pad // apart) - (-beyond // apart) <= kernel
-    return bool(are_planes and is_inside)
+    return 0 <= pad <= 4 and beyond <= 4 and bool(-(-pad // apart) - (-beyond // apart) <= kernel)
+
+
+def are_one_row(facts: Facts) -> bool:
+    """Whether windows of one column go down an image without gaps between its rows, so that 16 pixels or more
+    that have all taps follow each other."""
+    width, above = facts["out_w"], facts.get("pad_top", 0)
+    if (facts["kernel_w"], facts["stride_h"], facts["stride_w"]) != (1, 1, 1) or above < 0:
+        return False
+    beside = facts["in_strides"][2], facts["out_strides"][2], facts["in_w"]
+    reach = (facts["kernel_h"] - 1) * facts["dilation_h"]
+    whole = min(facts["out_h"], facts["in_h"] + above - reach) - above
+    return bool(beside == (width,) * 3 and not facts.get("pad_left", 0) and whole * width >= 16)
 
 
 def are_fourths(facts: Facts, columns: int, is_line: bool) -> bool:

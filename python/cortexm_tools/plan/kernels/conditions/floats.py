@@ -15,7 +15,7 @@ _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of so
 _MANY_OF_EIGHTS = 240  # products, each of which saves some twelve instructions, of some 1,400 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_PIXELS = 780  # instructions that planes of 1x1 windows must save, of some 390 bytes
-_WORTH_PLANES_ROW = 1700  # instructions that rows of planes must save, of some 850 bytes
+_WORTH_PLANES_ROW = 2200  # instructions that rows of planes must save, of some 1,100 bytes
 _MANY_OF_FOURTHS = 5000  # products, ten of which save three instructions, of some 730 bytes
 _MANY_OF_LINES = 500  # sums of windows of one row, which save two to four, of some 700 bytes
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
@@ -127,9 +127,10 @@ def _planes_3x3_by_two(facts: Facts) -> bool:
 
 
 def _planes_row(facts: Facts) -> bool:
-    """Such planes of rows of 16 results or more, of any windows one column apart. It saves an instruction for
-    four products, if blocks of 16 results fill the rows, or one for each where windows or images have few
-    rows, and there 250 of a pixel that has columns outside the image."""
+    """Such planes of rows of 16 results or more, of any windows one column apart, or of one column in planes
+    that are one row. It saves an instruction for four products, if blocks of 16 results fill the rows, or one
+    for each where windows or images have few rows, and there 250 of a pixel that has columns outside the
+    image; and one for each where windows have one column."""
     are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
     if not facts["groups"] == facts["in_c"] == facts["out_c"] >= 2 or not are_beside:
         return False
@@ -139,6 +140,8 @@ def _planes_row(facts: Facts) -> bool:
     if facts["kernel_h"] == 1 or facts["out_h"] < 4:
         rows = 1 if facts["kernel_h"] == 1 else facts["out_h"]
         saved = products + 250.0 * facts["batches"] * rows * _outside(facts, "w")
+    elif facts["kernel_w"] == 1:
+        saved = products
     else:
         saved = products * (0.25 if more < 0.35 else 0.0)
     return bool(saved >= _WORTH_PLANES_ROW and planes.are_rows(facts))
