@@ -1144,6 +1144,15 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
             p.out_w = p.in_w + p.pad_left - 1 - between(0, 1);
         }
     }
+    if (kind == CHANNELS && one_in(4)) { /* windows of one column, that go down images of any width */
+        p.kernel_w = p.stride_w = 1;
+        p.kernel_h = between(1, 5);
+        p.stride_h = between(1, 2);
+        p.pad_left = 0;
+        p.in_w = p.out_w = between(1, 12);
+        p.in_h = between(1, 12);
+        p.out_h = between(1, 12);
+    }
     if (are_3x3) { /* no more than a row and a column outside, at either end */
         p.groups = p.in_c = p.out_c = between(4, 21) + (one_in(8) ? 24 : 0);
         p.kernel_h = p.kernel_w = 3;

@@ -240,6 +240,7 @@
 #undef EIGHT_OF_TWO
 #undef EIGHT_ROWS
 #undef EIGHT_SECOND
+#undef EIGHT_STORED_APART
 #undef EIGHT_TERMS
 #undef EIGHT_WEIGHTS
 #undef EIGHT_s16

@@ -53,6 +53,10 @@ static void compute(block_t *block, int32_t channels, int32_t pixels, int32_t sh
  * beside the image. */
 static inline int32_t has_borders(const cortexm_conv_f32_t *p);
 
+/* Whether planes of windows of one column, without gaps between their rows, are computed as one row where windows have
+ * all taps. */
+static inline int32_t are_one_row(const cortexm_conv_f32_t *p);
+
 /* Whether channels are computed four at a time, but for few that are left. */
 static inline int32_t are_fours(const cortexm_conv_f32_t *p)
 {
@@ -105,6 +109,11 @@ static void channels_of(const cortexm_conv_f32_t *p, block_t *block, const run_t
     block->columns = at->columns;
     block->gap = at->row_gap;
     block->step = at->step;
+    if (p->kernel_w == 1 && block->rows > 0) { /* rows of one tap are taps of a row */
+        block->step += at->row_gap;
+        block->columns = at->rows;
+        block->rows = 1;
+    }
     for (int32_t c = 0, channels; c < p->groups; c += channels) {
         const int32_t left = p->groups - c;
         int32_t first = c;
@@ -156,7 +165,12 @@ static inline void cortexm_channels_f32(const cortexm_conv_f32_t *p, const float
         const cortexm_taps_t rows = cortexm_taps_inside(y0, p->dilation_h, p->kernel_h, p->in_h);
 
         alike = y >= in_image.first && y < in_image.end ? in_image.end - y : 1;
-        for (int32_t x = 0, count; x < p->out_w; x += count) {
+        /* As many blocks below each other as are whole; the last one begins among those before it. */
+        const int32_t is_one = alike * p->out_w >= MOST_PIXELS && are_one_row(p);
+        const int32_t width = is_one ? alike * p->out_w : p->out_w;
+
+        for (int32_t x = 0, count; x < width; x += count) {
+            x = is_one ? cortexm_min(x, width - MOST_PIXELS) : x;
             const int32_t x0 = x * p->stride_w - p->pad_left;
             cortexm_taps_t columns = {0, p->kernel_w};
             run_t run = {1, 0, 0};
@@ -170,7 +184,12 @@ static inline void cortexm_channels_f32(const cortexm_conv_f32_t *p, const float
             block.out_beside = 4 * p->out_strides[3];
             block.count = alike;
             /* Down a column if these windows are fewer than those. */
-            if (inside > 0 && (shared != 0 || inside >= alike || inside >= 8)) {
+            if (is_one) {
+                block.count = (width - x) / MOST_PIXELS;
+                block.below = block.out_below = 4 * MOST_PIXELS;
+                count = block.count * MOST_PIXELS;
+                run.pixels = MOST_PIXELS;
+            } else if (inside > 0 && (shared != 0 || inside >= alike || inside >= 8)) {
                 count = inside;
                 run.pixels = inside;
                 run.shared = shared;

@@ -418,6 +418,9 @@ def _of_channels(facts: Facts) -> float:
         fours = -(-out // 4)
         block = 13 * len(rows) + 35 * sum(rows)
         return float(planes * (130 * calls + fours // 2 * block + fours % 2 * block * 0.6))
+    if kernel == 1 and not cut:  # rows are taps, and those of pixels mostly one
+        in_row = out / 8 if facts["stride_h"] == 1 and out == facts["in_w"] else -(-out // 8)
+        return float(planes * (140 * calls + in_row * (22 * len(rows) + 13 * sum(rows))))
     blocks = -(-(out - cut) // 8) if stride == 1 else (out - cut) / 8
     tap = 13 if stride == 1 else 25
     blocks *= 14 * len(rows) + (9 + tap * kernel) * sum(rows)
