@@ -53,6 +53,9 @@ static void compute(block_t *block, int32_t channels, int32_t pixels, int32_t sh
  * beside the image. */
 static inline int32_t has_borders(const cortexm_conv_f32_t *p);
 
+/* Whether rows of windows of one column are taken for taps of a row. */
+static inline int32_t are_taps(const cortexm_conv_f32_t *p);
+
 /* Whether planes of windows of one column, without gaps between their rows, are computed as one row where windows have
  * all taps. */
 static inline int32_t are_one_row(const cortexm_conv_f32_t *p);
@@ -109,7 +112,7 @@ static void channels_of(const cortexm_conv_f32_t *p, block_t *block, const run_t
     block->columns = at->columns;
     block->gap = at->row_gap;
     block->step = at->step;
-    if (p->kernel_w == 1 && block->rows > 0) { /* rows of one tap are taps of a row */
+    if (are_taps(p) && block->rows > 0) {
         block->step += at->row_gap;
         block->columns = at->rows;
         block->rows = 1;
