@@ -176,3 +176,19 @@ def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
         expected.append([run_graph(graph, row) for row in rows])
     for got, wanted in zip(run_jobs(jobs, Target.parse(cpu), tmp_path), expected, strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m55"])
+def test_sums_that_are_one_more_than_a_power_of_two(cpu: str, tmp_path: Path) -> None:
+    """Without the bit that is dropped: their reciprocal is less than that of the power, and a share tells."""
+    distances = [0, 9314, 49, 40940]
+    jobs, expected = [], []
+    for rows, size in ((1, 4), (3, 4), (1, 5), (3, 5), (4, 5), (2, 9), (4, 9), (1, 66)):
+        graph = graph_of((rows, size, 1), 2592839)
+        codes = np.full((rows, size, 1), -(2**15), np.int16)  # so far away that it counts nothing
+        codes[:, :4, 0] = 2**15 - 1 - np.array(distances)
+        jobs.append(Job(GraphProgram("net", f"{rows} {size}".encode(), made=graph), [[codes]]))
+        expected.append(run_graph(graph, [codes]))
+        assert expected[-1][0][0, 1, 0] == 332
+    for (got,), wanted in zip(run_jobs(jobs, Target.parse(cpu), tmp_path), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
