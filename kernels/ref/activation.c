@@ -150,6 +150,7 @@ static int64_t multiplied(const cortexm_softmax_s8_t *p, const int32_t *table, i
 
 BY_FACTORS(factors)
 BY_FACTORS(factors_of_four)
+BY_FACTORS(factors_of_five)
 BY_FACTORS(factors_of_eight)
 BY_FACTORS(factor_columns)
 

@@ -230,6 +230,13 @@ int softmax_factor_row_s8_case(softmax_factors_fn variant, softmax_factors_fn re
     return softmax_by_factors(variant, ref, p);
 }
 
+int softmax_factors_of_five_s8_case(softmax_factors_fn variant, softmax_factors_fn ref)
+{
+    const cortexm_softmax_s8_t p = {.outer = between(1, 11), .size = 5, .inner = 1};
+
+    return softmax_by_factors(variant, ref, p);
+}
+
 int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_fn ref)
 {
     cortexm_softmax_s8_t p = {0};
@@ -507,6 +514,12 @@ int softmax_kept_row_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;
     return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 64, 24, 1, 0, 0, 1});
+}
+
+int softmax_fives_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){5, 5, 30, 1, 0, 0, 11});
 }
 
 int any_softmax_rows_of_s16_case(softmax_s16_fn variant, int32_t size)

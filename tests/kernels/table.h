@@ -610,6 +610,7 @@
     K(softmax_two_s8, mve, softmax_two_s8_case)                                                    \
     K(softmax_factors_of_four_s8, mve, softmax_factors_of_four_s8_case)                            \
     K(softmax_factors_of_eight_s8, mve, softmax_factors_of_eight_s8_case)                          \
+    K(softmax_factors_of_five_s8, mve, softmax_factors_of_five_s8_case)                            \
     K(softmax_factors_s8, mve, softmax_factors_s8_case)                                            \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
@@ -619,6 +620,7 @@
     K(softmax_pair_s16, mve, softmax_pair_s16_case)                                                \
     K(softmax_row_of_four_s16, mve, softmax_row_of_four_s16_case)                                  \
     K(softmax_row_of_eight_s16, mve, softmax_row_of_eight_s16_case)                                \
+    K(softmax_rows_of_five_s16, mve, softmax_fives_s16_case)                                       \
     K(softmax_kept_rows_s16, mve, softmax_kept_rows_s16_case)                                      \
     K(softmax_of_two_s16, mve, softmax_two_in_lanes_s16_case)                                      \
     K(softmax_short_s16, mve, softmax_short_s16_case)                                              \

@@ -263,9 +263,11 @@ def test_which_softmax_has_factors() -> None:
     """With MVE few elements, and rows of up to 64 of which a table would save little."""
     rows, columns, table = "softmax_factors", "softmax_factor_columns", "softmax_table"
     shapes = {(1, 10): rows, (1, 64): rows, (1, 65): table, (2, 10): rows, (4, 4): columns}
-    shapes |= {(3, 5): columns, (8, 12): "softmax_columns", (1, 2): "softmax_pair", (64, 64): table}
+    shapes |= {(3, 6): columns, (8, 12): "softmax_columns", (1, 2): "softmax_pair", (64, 64): table}
     shapes |= {(1, 3): f"{rows}_of_four", (1, 4): f"{rows}_of_four", (1, 9): rows}
     shapes |= {(1, 5): f"{rows}_of_eight", (1, 8): f"{rows}_of_eight"}
+    shapes |= {(2, 5): f"{rows}_of_five", (3, 5): f"{rows}_of_five", (4, 5): columns}
+    shapes |= {(6, 5): f"{rows}_of_five", (8, 5): "softmax_columns"}
     for shape, kernel in shapes.items():
         (step,) = make_plan(softmax_of(shape, 1, of_scale(0.1)), Target.parse("cortex-m55")).steps
         assert step.calls[0].kernel.op == kernel
@@ -287,6 +289,15 @@ def test_a_single_row_beside_others() -> None:
     assert {call.kernel.op for step in plan.steps for call in step.calls} == {"softmax_factors"}
 
 
+def test_rows_of_five_beside_others() -> None:
+    """Several of as many rows share their code; where a model has others, that of any columns serves."""
+    for second, kernel in (((3, 5), "softmax_factors_of_five"), ((3, 4), "softmax_factor_columns")):
+        net = Net()
+        outs = [net.add(of_scale(0.1), [net.input(shape)], shape) for shape in ((3, 5), second)]
+        plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
+        assert {call.kernel.op for step in plan.steps for call in step.calls} == {kernel}
+
+
 def test_factors_give_the_same_bytes(tmp_path: Path) -> None:
     """On an emulated core: of any codes, of equal ones, and of one that lies above the others."""
     random = np.random.default_rng(3)
@@ -298,6 +309,7 @@ def test_factors_give_the_same_bytes(tmp_path: Path) -> None:
         (3, 16, 1),
         (1, 64, 1),
         (4, 4, 1),
+        *((rows, 5, 1) for rows in (2, 3, 5)),
         (3, 5, 1),
         (2, 3, 4),
         (2, 16, 1),

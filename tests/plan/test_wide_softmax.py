@@ -69,7 +69,12 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m55", (1, 9, 1), 1 << 30, "softmax"),
         ("cortex-m55", (2, 4, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (3, 4, 1), GENTLE, "softmax_short"),
-        ("cortex-m55", (3, 5, 1), GENTLE, "softmax_columns"),
+        ("cortex-m55", (2, 5, 1), GENTLE, "softmax_rows_of_five"),
+        ("cortex-m55", (3, 5, 1), (1 << 30) - 1, "softmax_rows_of_five"),
+        ("cortex-m55", (3, 5, 1), 1 << 30, "softmax"),
+        ("cortex-m55", (4, 5, 1), GENTLE, "softmax_columns"),
+        ("cortex-m55", (9, 5, 1), STEEP, "softmax_rows_of_five"),
+        ("cortex-m55", (1, 5, 3), GENTLE, "softmax_columns"),
         ("cortex-m55", (3, 6, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (3, 16, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (3, 64, 1), GENTLE, "softmax_kept_rows"),
@@ -149,6 +154,25 @@ def test_one_row_beside_others(size: int, columns: int, kernel: str) -> None:
     assert [call.kernel.op for step in plan.steps for call in step.calls] == [kernel, kernel]
 
 
+@pytest.mark.parametrize(
+    ("second", "kernel"),
+    [
+        ((3, 5, 1), "softmax_rows_of_five"),
+        ((4, 5, 1), "softmax_columns"),
+        ((1, 5, 3), "softmax_columns"),
+    ],
+)
+def test_rows_of_five_beside_others(second: tuple[int, int, int], kernel: str) -> None:
+    """Where a model has others than as many rows, the code of any columns serves: it has the table, too."""
+    net = Net("softmax")
+    outs = [
+        net.add(ops.WideSoftmax(1, GENTLE), [net.input(shape, DType.S16)], shape)
+        for shape in ((3, 5, 1), second)
+    ]
+    plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
+    assert {call.kernel.op for step in plan.steps for call in step.calls} == {kernel}
+
+
 @pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m55"])
 def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
     """Of equal codes, which have the largest sum, and of any."""
@@ -162,6 +186,7 @@ def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
             *((1, 2, 1), (1, 10, 1), (3, 64, 1)),
             *((1, 3, 1), (1, 4, 1), (1, 5, 1), (1, 7, 1), (1, 8, 1)),
             *((1, 63, 1), (3, 10, 2), (2, 3, 3), (5, 3, 1), (3, 6, 1)),
+            *((2, 5, 1), (3, 5, 1), (5, 5, 1)),
         )
         for multiplier in (GENTLE, STEEP, 5000)
     ]

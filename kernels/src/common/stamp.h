@@ -204,6 +204,7 @@
 #undef CONV_depthwise_conv2d
 #undef CONV_transpose_conv2d
 #undef CORE_REGISTERS
+#undef CORRECTIONS
 #undef CORRECT_SIGNS
 #undef COUNT
 #undef COUNT_CARRY
@@ -469,6 +470,7 @@
 #undef LEFT_OF_SHIFT_s16
 #undef LEFT_OF_SHIFT_s8
 #undef LESS_THAN_EIGHT
+#undef LIMIT
 #undef LIMITED
 #undef LINEAR_CHUNK
 #undef LINEAR_OUTPUTS
@@ -761,6 +763,7 @@
 #undef RAISE_s16
 #undef RAISE_s8
 #undef RECIPROCAL
+#undef RECIPROCALS
 #undef RECIPROCAL_OF_SUM
 #undef RELATION
 #undef RELATION_compare_eq

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -61,6 +61,15 @@ def _column_fields(select: Selector, op: Op, dim: int) -> dict[str, Field]:
     }
 
 
+def _are_alike(select: Selector, softmaxes: Sequence[Op], columns: Mapping[str, Field]) -> bool:
+    """Whether all have as many columns, of as many elements."""
+    return all(
+        _column_fields(select, op, op.attrs.dim) == columns
+        for op in softmaxes
+        if isinstance(op.attrs, ops.Softmax | ops.WideSoftmax)
+    )
+
+
 FEW_ELEMENTS = "softmax_of_few_elements"
 """Code for a softmax that is smaller and slower than what more elements take, to be done without."""
 
@@ -73,7 +82,8 @@ def _softmax_facts(select: Selector, fields: Mapping[str, Field], elements: int)
 
 @lowers(ops.Softmax)
 def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
-    fields = _column_fields(select, op, attrs.dim) | {
+    columns = _column_fields(select, op, attrs.dim)
+    fields = columns | {
         **rescale_fields(attrs.rescale),
         "diff_min": max(attrs.diff_min, lowest_difference(attrs.rescale)),
     }
@@ -89,6 +99,7 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     facts = {
         **_softmax_facts(select, fields, of_table),
         "is_single": len(select.all(ops.Softmax)) == fields["outer"] == fields["inner"] == 1,
+        "are_alike": _are_alike(select, select.all(ops.Softmax), columns),
         "factor_bytes": math.inf if factors is None else factors.nbytes,
         "has_blocks": blocks is not None,
         "folded_bytes": math.inf if folded is None else folded.nbytes,
@@ -115,7 +126,8 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
 
 @lowers(ops.WideSoftmax)
 def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call]:
-    fields = _column_fields(select, op, attrs.dim) | {"multiplier": attrs.multiplier}
+    columns = _column_fields(select, op, attrs.dim)
+    fields = columns | {"multiplier": attrs.multiplier}
     of_size = 0
     is_alone = True  # no softmax over another number of elements
     all_rows = True  # as softmax_kept_rows takes them with DSP instructions
@@ -135,6 +147,7 @@ def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call
         **_softmax_facts(select, fields, of_size),
         "is_single": len(select.all(ops.WideSoftmax)) == fields["outer"] == fields["inner"] == 1,
         "is_alone": is_alone,
+        "are_alike": _are_alike(select, select.all(ops.WideSoftmax), columns),
         "all_rows": all_rows,
         "are_pairs": are_pairs,
     }

@@ -108,13 +108,37 @@ def _in_fours(columns: int, size: int) -> int:
     return start + -(-columns // 4) * (four + element * size)
 
 
+def _one_by_one(rows: int, size: int) -> int:
+    """Instructions of int16 rows one after the other."""
+    return 15 + rows * (31 + 22 * -(-size // 4) + 3 * -(-size // 8))
+
+
 def _kept_rows(facts: Facts) -> bool:
     """Rows of up to 64 elements of int16, of which a kernel keeps an exponential each, which take fewer
     instructions one after the other than four at a time."""
     rows, size = facts["outer"], facts["size"]
-    alone = 15 + rows * (31 + 22 * -(-size // 4) + 3 * -(-size // 8))
-    are_faster = alone <= _in_fours(rows, size) or size > 40
+    are_faster = _one_by_one(rows, size) <= _in_fours(rows, size) or size > 40
     return bool(facts["inner"] == 1 and size <= 64 and are_faster) and _shifts_14_bits(facts)
+
+
+def _alike_in_fives(facts: Facts) -> bool:
+    """Rows of five elements of a model whose softmaxes of that type are all alike, so that it needs code of
+    one kernel alone."""
+    return bool(facts["size"] == 5 and facts["inner"] == 1 and facts["are_alike"])
+
+
+def _fives_of_codes(facts: Facts) -> bool:
+    """Rows of five codes which three at a time take fewer instructions than four in lanes or each alone."""
+    in_threes = 19 + 128 * -(-facts["outer"] // 3)
+    others = min(_of_rows_alone(facts), _of_rows_together(facts))
+    return _alike_in_fives(facts) and in_threes <= others
+
+
+def _wide_fives(facts: Facts) -> bool:
+    """The same of int16."""
+    rows = facts["outer"]
+    others = min(_one_by_one(rows, 5), _in_fours(rows, 5))
+    return _alike_in_fives(facts) and 17 + 148 * -(-rows // 3) <= others
 
 
 def _alone_in_rows(facts: Facts) -> bool:
@@ -201,13 +225,23 @@ def _factored_rows(facts: Facts) -> bool:
     one after the other than four together in lanes. Where there are so many elements that a table of
     exponentials would do, which is 800 bytes larger, a single row takes at most 100 more than with that, and
     of two rows on all together 100 divided by their number."""
-    rows, size = facts["outer"], facts["size"]
-    alone = 13 + rows * (37 + 20 * -(-size // 4) + 3 * -(-size // 16))
-    together = 26 + -(-rows // 4) * (41 + 24 * size)
-    if _from_elements(40)(facts):
-        by_table = min(49 + -(-rows // 4) * (41 + 20 * size), rows * (130 + 7 * size // 2))
-        together = by_table + (100 // rows if facts["elements"] < ALL_ELEMENTS else 0)
-    return bool(facts["inner"] == 1 and size <= 64 and alone <= together)
+    is_row = facts["inner"] == 1 and facts["size"] <= 64
+    return bool(is_row and _of_rows_alone(facts) <= _of_rows_together(facts))
+
+
+def _of_rows_alone(facts: Facts) -> int:
+    """Instructions of rows of int8 one after the other."""
+    size = int(facts["size"])
+    return 13 + int(facts["outer"]) * (37 + 20 * -(-size // 4) + 3 * -(-size // 16))
+
+
+def _of_rows_together(facts: Facts) -> int:
+    """Instructions of rows four together in lanes, or by a table, as above."""
+    rows, size, elements = int(facts["outer"]), int(facts["size"]), facts["elements"]
+    if not _from_elements(40)(facts):
+        return 26 + -(-rows // 4) * (41 + 24 * size)
+    by_table = min(49 + -(-rows // 4) * (41 + 20 * size), rows * (130 + 7 * size // 2))
+    return by_table + (100 // rows if elements < ALL_ELEMENTS else 0)
 
 
 def _single_row(least: int, most: int) -> Callable[[Facts], bool]:
@@ -250,6 +284,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "factored_columns": _factored_columns,
     "row_of_four": _single_row(3, 4),
     "row_of_eight": _single_row(5, 8),
+    "fives_of_codes": _fives_of_codes,
     "short_rows": _short_rows,
     "worth_folded_table": _worth_folded_table(48, 160, 1 << 31),
     "worth_short_table": _worth_folded_table(110, 250, 40),
@@ -259,6 +294,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "kept_rows": _kept_rows,
     "kept_pairs": _kept_pairs,
     "one_kept_row": _one_kept_row,
+    "wide_fives": _wide_fives,
     "alone_in_rows": _alone_in_rows,
     "only_pairs": _only_pairs,
     "one_pair": _one_pair,
