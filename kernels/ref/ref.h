@@ -216,6 +216,7 @@ CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_row_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_rows_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_row_of_four_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_row_of_eight_s16_ref);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_rows_of_eight_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_short_s16_ref);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_columns_s16_ref);
 CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_long_columns_s16_ref);

@@ -516,6 +516,12 @@ int softmax_kept_row_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
     return softmax_codes_s16(variant, NULL, (softmax_limits_t){2, 64, 24, 1, 0, 0, 1});
 }
 
+int softmax_rows_of_eight_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
+{
+    (void)ref;
+    return softmax_codes_s16(variant, NULL, (softmax_limits_t){5, 8, 30, 1, 0, 0, 6});
+}
+
 int softmax_fives_s16_case(softmax_s16_fn variant, softmax_s16_fn ref)
 {
     (void)ref;

@@ -481,6 +481,7 @@ int softmax_kept_row_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int any_softmax_row_s16_case(softmax_s16_fn variant, int32_t least, int32_t most);
 #define softmax_row_of_four_s16_case(variant, ref) any_softmax_row_s16_case(variant, 3, 4)
 #define softmax_row_of_eight_s16_case(variant, ref) any_softmax_row_s16_case(variant, 5, 8)
+int softmax_rows_of_eight_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int softmax_fives_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
 int any_softmax_rows_of_s16_case(softmax_s16_fn variant, int32_t size);
 #define softmax_rows_of_three_s16_case(variant, ref) any_softmax_rows_of_s16_case(variant, 3)

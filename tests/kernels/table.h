@@ -621,6 +621,7 @@
     K(softmax_row_of_four_s16, mve, softmax_row_of_four_s16_case)                                  \
     K(softmax_row_of_eight_s16, mve, softmax_row_of_eight_s16_case)                                \
     K(softmax_rows_of_five_s16, mve, softmax_fives_s16_case)                                       \
+    K(softmax_rows_of_eight_s16, mve, softmax_rows_of_eight_s16_case)                              \
     K(softmax_kept_rows_s16, mve, softmax_kept_rows_s16_case)                                      \
     K(softmax_of_two_s16, mve, softmax_two_in_lanes_s16_case)                                      \
     K(softmax_short_s16, mve, softmax_short_s16_case)                                              \

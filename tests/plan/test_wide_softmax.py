@@ -69,13 +69,15 @@ def graph_of(shape: tuple[int, int, int], multiplier: int) -> Graph:
         ("cortex-m55", (1, 9, 1), 1 << 30, "softmax"),
         ("cortex-m55", (2, 4, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (3, 4, 1), GENTLE, "softmax_short"),
-        ("cortex-m55", (2, 5, 1), GENTLE, "softmax_rows_of_five"),
+        ("cortex-m55", (2, 5, 1), GENTLE, "softmax_rows_of_eight"),
         ("cortex-m55", (3, 5, 1), (1 << 30) - 1, "softmax_rows_of_five"),
         ("cortex-m55", (3, 5, 1), 1 << 30, "softmax"),
         ("cortex-m55", (4, 5, 1), GENTLE, "softmax_columns"),
         ("cortex-m55", (9, 5, 1), STEEP, "softmax_rows_of_five"),
         ("cortex-m55", (1, 5, 3), GENTLE, "softmax_columns"),
-        ("cortex-m55", (3, 6, 1), GENTLE, "softmax_kept_rows"),
+        ("cortex-m55", (3, 6, 1), GENTLE, "softmax_rows_of_eight"),
+        ("cortex-m55", (3, 8, 1), (1 << 30) - 1, "softmax_rows_of_eight"),
+        ("cortex-m55", (3, 9, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (3, 16, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (3, 64, 1), GENTLE, "softmax_kept_rows"),
         ("cortex-m55", (3, 65, 1), GENTLE, "softmax_rows"),
@@ -139,11 +141,11 @@ def test_rows_beside_others(others: tuple[int, int, int], kernel: str) -> None:
 
 @pytest.mark.parametrize(
     ("size", "columns", "kernel"),
-    [(2, 2, "softmax_pair"), (2, 10, "softmax_kept_rows"), (5, 5, "softmax_kept_rows")],
+    [(2, 2, "softmax_pair"), (2, 10, "softmax_kept_rows"), (5, 5, "softmax_rows_of_eight")],
 )
 def test_one_row_beside_others(size: int, columns: int, kernel: str) -> None:
     """Code for one pair is shorter than that for any number; beside that its table would be there twice, as
-    that for one row would be."""
+    that for one row would be, or for rows of five to eight where they are not all alike."""
     net = Net("softmax")
     shapes = [(1, size), (1, columns)]
     outs = [
@@ -186,7 +188,7 @@ def test_the_most_and_the_fewest_elements(cpu: str, tmp_path: Path) -> None:
             *((1, 2, 1), (1, 10, 1), (3, 64, 1)),
             *((1, 3, 1), (1, 4, 1), (1, 5, 1), (1, 7, 1), (1, 8, 1)),
             *((1, 63, 1), (3, 10, 2), (2, 3, 3), (5, 3, 1), (3, 6, 1)),
-            *((2, 5, 1), (3, 5, 1), (5, 5, 1)),
+            *((2, 5, 1), (3, 5, 1), (5, 5, 1), (2, 7, 1), (3, 8, 1)),
         )
         for multiplier in (GENTLE, STEEP, 5000)
     ]

@@ -642,6 +642,7 @@ CORTEXM_SOFTMAX_S16(cortexm_softmax_pair_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_row_of_four_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_row_of_eight_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_rows_of_five_s16_mve);
+CORTEXM_SOFTMAX_S16(cortexm_softmax_rows_of_eight_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_rows_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_dsp);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_of_two_s16_mve);

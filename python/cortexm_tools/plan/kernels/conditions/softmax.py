@@ -121,6 +121,14 @@ def _kept_rows(facts: Facts) -> bool:
     return bool(facts["inner"] == 1 and size <= 64 and are_faster) and _shifts_14_bits(facts)
 
 
+def _wide_eights(facts: Facts) -> bool:
+    """Rows of five to eight elements of int16 of a model whose softmaxes of int16 are all alike, which
+    a kernel has in registers, where that takes fewer instructions than four at a time."""
+    rows, size = facts["outer"], facts["size"]
+    is_one_kind = facts["inner"] == 1 and 5 <= size <= 8 and facts["are_alike"]
+    return bool(is_one_kind and 20 + 63 * rows <= _in_fours(rows, size))
+
+
 def _alike_in_fives(facts: Facts) -> bool:
     """Rows of five elements of a model whose softmaxes of that type are all alike, so that it needs code of
     one kernel alone."""
@@ -137,7 +145,7 @@ def _fives_of_codes(facts: Facts) -> bool:
 def _wide_fives(facts: Facts) -> bool:
     """The same of int16."""
     rows = facts["outer"]
-    others = min(_one_by_one(rows, 5), _in_fours(rows, 5))
+    others = min(20 + 63 * rows, _in_fours(rows, 5))
     return _alike_in_fives(facts) and 17 + 148 * -(-rows // 3) <= others
 
 
@@ -294,6 +302,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "kept_rows": _kept_rows,
     "kept_pairs": _kept_pairs,
     "one_kept_row": _one_kept_row,
+    "wide_eights": _wide_eights,
     "wide_fives": _wide_fives,
     "alone_in_rows": _alone_in_rows,
     "only_pairs": _only_pairs,
