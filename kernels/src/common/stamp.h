@@ -443,8 +443,8 @@
 #undef LANE_NUMBERS_max_pool2d
 #undef LARGER
 #undef LARGEST
-#undef LASTS
 #undef LAST
+#undef LASTS
 #undef LAST_COLUMN
 #undef LAST_COLUMNS
 #undef LAST_EXPONENTIAL
@@ -1002,7 +1002,6 @@
 #undef TO_FOURTH
 #undef TO_LAST
 #undef TO_LAST_WEIGHTS
-#undef TO_MIDDLE
 #undef TO_NEXT
 #undef TO_PLACE
 #undef TO_SECOND
