@@ -410,6 +410,7 @@
     K(conv2d_planes_wide_f32, dsp, conv2d_planes_wide_f32_case)                                    \
     K(conv2d_planes_wide_by_two_f32, dsp, conv2d_planes_wide_by_two_f32_case)                      \
     K(conv2d_channels_f32, dsp, conv2d_channels_f32_case)                                          \
+    K(conv2d_planes_1x1_f32, dsp, conv2d_planes_1x1_f32_case)                                      \
     K(conv2d_row_f32, dsp, conv2d_row_beside_f32_case)                                             \
     K(conv2d_f32, dsp, conv2d_beside_f32_case)                                                     \
     K(linear_few_s8, dsp, linear_few_narrow_s8_case)                                               \

@@ -403,6 +403,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_channels_line_nine_by_two_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_five_by_two_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_wide_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_f32_mve);
+CORTEXM_CONV_F32(cortexm_conv2d_planes_1x1_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_row_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_one_f32_mve);

@@ -15,6 +15,7 @@ _WORTH_ROWS = 2300  # instructions that rows of floats in lanes must save, of so
 _MANY_OF_EIGHTS = 240  # products, each of which saves some twelve instructions, of some 1,400 bytes
 _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_PIXELS = 780  # instructions that planes of 1x1 windows must save, of some 390 bytes
+_WORTH_PIXELS_DSP = 850  # the same with DSP instructions, of some 420 bytes
 _WORTH_PLANES_ROW = 2200  # instructions that rows of planes must save, of some 1,100 bytes
 _MANY_OF_FOURTHS = 5000  # products, ten of which save three instructions, of some 730 bytes
 _MANY_OF_LINES = 500  # sums of windows of one row, which save two to four, of some 700 bytes
@@ -198,20 +199,39 @@ def _pixels_of(inputs: int) -> Callable[[Facts], bool]:
 
 
 def _planes_of_pixels(facts: Facts) -> bool:
-    """A 1x1 convolution of floats whose pixels, 16 or more, are a row in each plane; and so many that the
-    kernel for them saves two instructions for a byte of its code. For each output it takes half an
-    instruction for a term of a pixel, and loads take as long as the products; conv2d takes what it begins
-    three or four pixels with."""
+    """Such a convolution of planes with so many pixels that the kernel for them saves two instructions for
+    a byte of its code on MVE. For each output it takes half an instruction for a term of a pixel, and loads
+    take as long as the products; conv2d takes what it begins three or four pixels with."""
     inputs, outputs = facts["in_c"], facts["out_c"]
-    ones = ("groups", "kernel_h", "kernel_w", "stride_w", "out_h")
-    is_pixel = all(facts[name] == 1 for name in ones) and facts["out_w"] == facts["in_w"] >= 16
-    is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
-    are_planes = facts["in_strides"][3] == facts["out_strides"][3] == 1
     eights, left = divmod(outputs, 8)
     terms = 4 * eights + (4 if left > 4 else 3 if left else 0)
     others = 36 + inputs if outputs == 1 else 18 * -(-outputs // 8) + terms * inputs
     saved = facts["batches"] * facts["out_w"] * (others - outputs * (inputs + 0.6))
-    return bool(is_pixel and is_inside and are_planes and saved >= _WORTH_PIXELS)
+    return bool(_are_planes_of_pixels(facts) and saved >= _WORTH_PIXELS)
+
+
+def _planes_of_pixels_dsp(facts: Facts) -> bool:
+    """The same with DSP instructions: a term of 16 pixels takes 22. conv2d has three pixels of eight outputs,
+    or of up to four. Where it takes less than half as much again it has fewer cycles, as several outputs
+    share what it loads."""
+    inputs, outputs = facts["in_c"], facts["out_c"]
+    left = outputs % 8
+    parts = [part for part in (min(left, 4), left - 4) if part > 0]
+    blocks = outputs // 8 * (107 + 34 * inputs)
+    blocks += sum(80 + (9 + 3 * part) * inputs for part in parts)
+    own = outputs * (36 + -(-facts["out_w"] // 16) * (5 + 22 * inputs))
+    saved = facts["batches"] * (facts["out_w"] / 3 * blocks - own)
+    is_worth = saved >= max(_WORTH_PIXELS_DSP, facts["batches"] * own / 2)
+    return bool(_are_planes_of_pixels(facts) and is_worth)
+
+
+def _are_planes_of_pixels(facts: Facts) -> bool:
+    """A 1x1 convolution of floats whose pixels, 16 or more, are a row in each plane."""
+    ones = ("groups", "kernel_h", "kernel_w", "stride_w", "out_h")
+    is_pixel = all(facts[name] == 1 for name in ones) and facts["out_w"] == facts["in_w"] >= 16
+    is_inside = not facts.get("pad_top", 0) and not facts.get("pad_left", 0)
+    are_planes = facts["in_strides"][3] == facts["out_strides"][3] == 1
+    return bool(is_pixel and is_inside and are_planes)
 
 
 def _narrow_windows(facts: Facts) -> bool:
@@ -463,6 +483,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "planes_five": _planes_of(5, 1),
     "planes_five_by_two": _planes_of(5, 2),
     "planes_of_pixels": _planes_of_pixels,
+    "planes_of_pixels_dsp": _planes_of_pixels_dsp,
     "pixels_of_one_input": _pixels_of(1),
     "pixels_of_two_inputs": _pixels_of(2),
     "pixels_of_three_inputs": _pixels_of(3),
