@@ -13,7 +13,10 @@ from torch.fx import Tracer
 
 @contextmanager
 def calls_that_raise() -> Iterator[None]:
-    """Lets torch.fx forget modules that an exception left: it would take what follows for a part of them."""
+    """Lets torch.fx forget modules that an exception left: it would take what follows for a part of them.
+
+    The wrapper has the name by which user_frames (origin/calls.py) passes over it.
+    """
     original = Tracer.call_module
 
     def call_module(self: Tracer, *args: Any, **kwargs: Any) -> Any:

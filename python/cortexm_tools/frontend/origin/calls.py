@@ -32,13 +32,21 @@ _SYMBOLS = {
 }
 
 
+CALL_MODULE = "call_module"
+"""Of torch.fx, which capture wraps: a frame of these tools among those of the user."""
+
+
 @contextmanager
 def user_frames() -> Iterator[None]:
     """Graphs captured inside the block have all frames of the user's files in their traces."""
     before = TracerBase._filter_traceback_frames
 
     def kept(self: Any, frames: traceback.StackSummary) -> traceback.StackSummary:
-        ours = [n for n, frame in enumerate(frames) if is_tool_file(frame.filename)]
+        ours = [
+            n
+            for n, frame in enumerate(frames)
+            if is_tool_file(frame.filename) and frame.name != CALL_MODULE
+        ]
         inner = frames[ours[-1] + 1 :] if ours else frames
         return traceback.StackSummary.from_list(
             [frame for frame in inner if frame.name == "forward" or is_user_file(frame.filename)]
