@@ -1118,9 +1118,10 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     p.dilation_w = between(1, 3);
     p.pad_top = between(transposed ? -1 : 0, 2);
     p.pad_left = between(transposed ? -1 : 0, 3);
-    if (eights && one_in(3)) { /* borders of one column, whole images of them */
+    if (eights && one_in(3)) { /* borders of one column, whole images of them; rows of up to four blocks of six */
         p.kernel_h = p.kernel_w = 3;
         p.dilation_w = 1;
+        p.in_w += one_in(2) ? between(0, 12) : 0;
         p.stride_w = between(1, 2);
         p.pad_left = between(0, 1);
         p.out_w = (p.in_w + 2 * p.pad_left) / p.stride_w;

@@ -190,7 +190,6 @@
 #undef COLUMNS_OF
 #undef COLUMNS_OR
 #undef COLUMN_OF_FOUR
-#undef COLUMN_OF_SIX
 #undef CONSTANT
 #undef CONSTANTS
 #undef CONVERT
@@ -699,6 +698,11 @@
 #undef PLACES
 #undef PLACES4
 #undef PLACES8
+#undef PLACES_AND_OUT
+#undef PLANES_OF_FOUR
+#undef PLANES_OF_PIXELS
+#undef PLANES_OF_SIX
+#undef PLANES_OF_THREE
 #undef POINT_OF_ROW
 #undef POOL
 #undef POOL_ADD

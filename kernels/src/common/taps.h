@@ -530,7 +530,9 @@ static inline void cortexm_blocks_f32(
         for (int32_t of_rest = of_four && group_out < 4; of_rest <= (of_four && group_out % 4 != 0); ++of_rest) {
             const int32_t most = of_rest ? 4 : 3;
             const int32_t is_small = alike * group_out * run.weights < 1024;
-            const int32_t ones = of_rest || is_small ? 0 : taps == 1 ? 2 : 1;
+            /* Four outputs of windows with edges take any number of pixels that lie as far apart as columns do. */
+            const int32_t is_any = edge != 0 && group_out <= 4 && p->stride_w == 1;
+            const int32_t ones = of_rest || is_small || is_any ? 0 : taps == 1 ? 2 : 1;
             const cortexm_inside_t whole = of_rest ? in_row : begun;
             int32_t count;
 
