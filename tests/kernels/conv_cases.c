@@ -271,7 +271,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS || kind == DEPTHWISE_FEW;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
-    const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || any_kind == DEPTHWISE_SEVERAL;
+    const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_FEW || any_kind == DEPTHWISE_SEVERAL;
     const int32_t multiple = has_multiple ? between(any_kind == DEPTHWISE_SEVERAL ? 2 : 1, one_in(8) ? 20 : 4) : 1;
     int32_t in_size;
     int32_t weight_size;
@@ -305,7 +305,11 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         p.kernel_h = p.kernel_w = 3;
     }
     if (kind == DEPTHWISE_FEW) {
-        p.kernel_h = p.kernel_w = 3;
+        p.kernel_h = (uint16_t)(one_in(2) ? 3 : between(1, 3));
+        p.kernel_w = (uint16_t)(one_in(2) ? 3 : between(1, 4));
+        while ((p.kernel_h * p.kernel_w - 1) * p.out_c > 255) {
+            --*(p.kernel_w > 1 ? &p.kernel_w : &p.kernel_h);
+        }
         p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
     }
     if (kind == DEPTHWISE_BLOCKS && one_in(16)) { /* as many taps as its sums are exact for */
@@ -338,8 +342,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         }
     }
     if (kind == DEPTHWISE_FEW && one_in(4)) { /* rows as long as it takes */
-        p.in_w = (uint16_t)between(1, 124);
-        p.out_w = (uint16_t)between(one_in(4) ? 122 : 1, 122);
+        p.in_w = (uint16_t)between(1, 258);
+        p.out_w = (uint16_t)between(one_in(4) ? 256 : 1, 256);
         p.in_row_stride += p.in_w * p.in_c;
     }
     if (any_kind == CONV_FOLDED) {
@@ -407,6 +411,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         p.stride_w = 1;
         p.out_w += p.out_w % 2;
         p.out_pixel_stride = 8;
+    }
+    while (kind == DEPTHWISE_FEW && (p.out_w + 4) * p.out_pixel_stride > UINT16_MAX) {
+        p.out_w = (uint16_t)(p.out_w / 2);
     }
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
     p.out_zero_point = (int8_t)code();
@@ -591,7 +598,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         weight = packed;
     } else if (is_planes && kind != CONV_WIDENED) {
         scratch = allocate(kind == DEPTHWISE_BLOCKS ? BLOCKS_SCRATCH(p)
-                           : kind == DEPTHWISE_FEW  ? 556 /* as scratch_few in plan/kernels/planes.py */
+                           : kind == DEPTHWISE_FEW  ? 160 + 4 * (p.out_w + 6) /* as scratch_few in plan/kernels/planes.py */
                                                     : PLANES_SCRATCH(p));
     } else if (kind == DEPTHWISE_PIXEL4) {
         packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);

@@ -105,7 +105,7 @@ def _has_its_windows(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
     assert isinstance(op.attrs, ops.Conv2d | ops.DepthwiseConv2d)
     window = (fields["kernel_h"], fields["kernel_w"])
     channels = plan.graph.tensors[op.inputs[0]].shape[1]
-    if isinstance(op.attrs, ops.Conv2d) and (channels, fields["out_c"]) != (1, 1):
+    if isinstance(op.attrs, ops.Conv2d) and channels != 1:
         return False
     return window == op.attrs.window.kernel and fields["in_c"] == channels
 

@@ -24,10 +24,11 @@ _SHARE_DSP, _SHARE_MVE, _SHARE_BLOCKS = 0.9, 0.7, 0.75
 _MOST_SHARE_BLOCKS = 0.9  # of blocks that save so many instructions:
 _MANY = 20000
 
-_PLACE = 124  # bytes of a row of one channel
 _MOST_FEW = 17  # channels, so that a byte says how far sixteen pixels reach
+_MOST_FEW_COLUMNS = 256
 _SHARE_FEW = 0.93  # of other kernels, and fewer by two instructions for each byte of code:
-_LEAST_FEW = 1400
+_LEAST_FEW = 1500
+_SMALL_SHARE_FEW = 0.75  # or, of a single channel, at most so many, however few they are
 _LANES = 16  # results that a block of channels has at once
 _MOST_TAPS = 256  # of its windows, for the proof of its sums
 
@@ -233,34 +234,57 @@ def _blocks(facts: Facts) -> float:
 
 
 def scratch_few(facts: Facts) -> int:
-    """What is known of a channel, three rows of it, and what finishes its sums: `plane_t` in
+    """What is known of a channel, and four rows of it with their padding: `plane_t` in
     depthwise_conv2d_mve.inc."""
-    return 184 + 3 * _PLACE
+    return int(160 + 4 * (facts["out_w"] + 6))
 
 
 def pay_few(facts: Facts) -> bool:
-    """Whether 3x3 windows of one channel after the other are best with MVE: of few channels."""
-    size = facts["kernel_h"], facts["kernel_w"], facts["stride_h"], facts["stride_w"]
-    if size != (3, 3, 1, 1) or facts["dilation_h"] != 1 or facts["dilation_w"] != 1:
+    """Whether small windows of one channel after the other are best with MVE: of few channels."""
+    if not _are_few(facts):
         return False
-    columns = facts["out_w"] + 2
-    if columns > _PLACE or facts["in_c"] > _MOST_FEW:
-        return False
-    mine = _few(facts)
-    if facts["in_c"] > 1 and pay_blocks(facts):
+    in_c, out_c, height, width = (facts[name] for name in ("in_c", "out_c", "out_h", "out_w"))
+    mine, taps = _few(facts), facts["kernel_h"] * facts["kernel_w"]
+    if 1 < in_c == out_c and pay_blocks(facts):
         return mine <= _SHARE_FEW * _blocks(facts)  # which are larger
-    others = _pixel_mve(facts) * facts["out_h"] * facts["out_w"]
-    if facts["in_c"] == 1:  # neighbours as outputs of one pixel, at least
-        others = facts["out_h"] * (45 + 9.7 * facts["out_w"])
+    others = _pixel_mve(facts) * height * width
+    if (
+        in_c == out_c in (8, 16) and taps == 9
+    ):  # sixteen channels, or eight of two pixels, at a time
+        others = height * (8 * in_c * width + 600)
+    if in_c == 1:  # neighbours as outputs of one pixel, at least
+        others = height * (45 + (3.5 + 6.2 * out_c) * width)
+        if mine <= _SMALL_SHARE_FEW * others:
+            return True
     return bool(mine <= min(_SHARE_FEW * others, others - _LEAST_FEW))
+
+
+def _are_few(facts: Facts) -> bool:
+    """Windows that four columns of four rows are enough for in two rows of outputs, in places that 8 and 16
+    bits tell."""
+    height, width = facts["kernel_h"], facts["kernel_w"]
+    steps = (facts[name] for name in ("stride_h", "stride_w", "dilation_h", "dilation_w"))
+    return bool(
+        height <= 3
+        and width <= 4
+        and set(steps) == {1}
+        and facts["in_c"] <= _MOST_FEW
+        and (height * width - 1) * facts["out_c"] <= 255
+        and (facts["out_w"] + 4) * facts["out_pixel_stride"] < 1 << 16
+        and facts["out_w"] <= _MOST_FEW_COLUMNS
+    )
 
 
 def _few(facts: Facts) -> float:
     """Instructions of them."""
-    height, columns = facts["out_h"], facts["out_w"] + 2
-    channel = 78 + (height + 2) * (12 + 4 * -(-columns // 16))
-    channel += height * (10 + 28 * -(-facts["out_w"] // 4))
-    return float(170 + facts["in_c"] * channel)
+    pairs, columns = (
+        -(-facts["out_h"] // 2),
+        min(facts["in_w"], facts["out_w"] + facts["kernel_w"] - 1),
+    )
+    rows = 2 * pairs + facts["kernel_h"] - 1
+    channel = 42 + rows * (10 + 5 * -(-columns // 16))
+    channel += pairs * (18 + 37 * -(-facts["out_w"] // 4))
+    return float(142 + facts["out_c"] * channel)
 
 
 def columns_mve(facts: Facts) -> float:

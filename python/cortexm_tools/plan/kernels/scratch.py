@@ -296,7 +296,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "planes_dsp": planes.scratch_dsp,
     "planes_mve": planes.scratch_mve,
     "blocks": planes.scratch_blocks,
-    "few_3x3": planes.scratch_few,
+    "four_rows": planes.scratch_few,
     "planes_mve_s16": planes.scratch_mve_s16,
     "quad_words": _quad_words,
     "step": _step,

@@ -277,7 +277,8 @@ def _layer(
     wide = weight.astype(np.int64)
     rows = wide.reshape(-1, wide.shape[-1]).T if depthwise else wide.reshape(len(wide), -1)
     if _is_plane(select, attrs, op, weight, fields):
-        kind = "depthwise_conv2d"
+        if not depthwise:
+            kind, weight = "depthwise_conv2d", weight.transpose(3, 1, 2, 0)
     elif depthwise and select.tensor(op.inputs[0]).shape[1] == 1:
         # One input channel for all outputs: a plain convolution, which has the faster kernels.
         _, kernel_h, kernel_w, out_c = weight.shape
@@ -306,17 +307,13 @@ def _layer(
 def _is_plane(
     select: Selector, attrs: ops.ConvAttrs, op: Op, weight: Array, fields: Mapping[str, int]
 ) -> bool:
-    """Whether a convolution of one channel to one is best by the kernel for few channels."""
+    """Whether a convolution of one channel is best by the kernel for few channels."""
     dtype = select.tensor(op.inputs[0]).dtype
     if select.target.isa is not Isa.MVE or select.choice is not KernelChoice.BUILTIN:
         return False
-    if (
-        isinstance(attrs, ops.TransposeConv2d)
-        or weight.shape != (1, 3, 3, 1)
-        or dtype is not DType.S8
-    ):
+    if isinstance(attrs, ops.TransposeConv2d) or fields["in_c"] != 1 or dtype is not DType.S8:
         return False
-    is_taken = types_of(dtype, weight, 1) == (DType.S8.value,)
+    is_taken = types_of(dtype, weight, len(attrs.rescales)) == (DType.S8.value,)
     return (
         is_taken and CASES["shifts_right"]({"rescales": attrs.rescales}) and planes.pay_few(fields)
     )

@@ -289,7 +289,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "planes_pay_dsp": planes.pay_dsp,
     "planes_pay_mve": lambda facts: not facts.get("copies") and planes.pay_mve(facts),
     "blocks_pay": planes.pay_blocks,
-    "few_3x3": planes.pay_few,
+    "small_windows": planes.pay_few,
     "from_zero": _from_zero,
     "few_inputs": _few_inputs,
     "one_output": _one_output,
