@@ -252,11 +252,11 @@ def test_what_no_layer_of_a_model_needs_is_in_no_kernel() -> None:
     """One layer that needs it is enough: then all take the larger kernels."""
 
     def plan_of(*others: tuple[int, int, int]) -> Plan:
-        net = Net("parts", 1)
+        net = Net("parts", 5)  # without a weight of -128
         x = net.input((1, 16, 24, 24))
         shared: dict[str, Any] = {"padding": (0, 0, 0, 0), "relu": True}
-        y = net.conv(x, 16, (1, 1), **shared)
-        outs = [net.conv(y, 16, (3, 3), depthwise=True, relu=True), net.conv(x, 16, (2, 2))]
+        y = net.conv(x, 32, (1, 1), **shared)
+        outs = [net.conv(y, 32, (3, 3), depthwise=True, relu=True), net.conv(x, 16, (2, 2))]
         for inputs, outputs, groups in others:
             outs.append(net.conv(net.input((1, inputs, 9, 9)), outputs, groups=groups))
         return make_plan(net.finish(*outs), Target.parse("cortex-m55"))
