@@ -244,14 +244,12 @@ def pay_few(facts: Facts) -> bool:
     if not _are_few(facts):
         return False
     in_c, out_c, height, width = (facts[name] for name in ("in_c", "out_c", "out_h", "out_w"))
-    mine, taps = _few(facts), facts["kernel_h"] * facts["kernel_w"]
+    mine = _few(facts)
+    if in_c == out_c and in_c % 8 == 0 and are_squares(facts):
+        return False  # kernels of sixteens, or eights of two pixels, which other layers have mostly, too
     if 1 < in_c == out_c and pay_blocks(facts):
         return mine <= _SHARE_FEW * _blocks(facts)  # which are larger
     others = _pixel_mve(facts) * height * width
-    if (
-        in_c == out_c in (8, 16) and taps == 9
-    ):  # sixteen channels, or eight of two pixels, at a time
-        others = height * (8 * in_c * width + 600)
     if in_c == 1:  # neighbours as outputs of one pixel, at least
         others = height * (45 + (3.5 + 6.2 * out_c) * width)
         if mine <= _SMALL_SHARE_FEW * others:
@@ -277,10 +275,8 @@ def _are_few(facts: Facts) -> bool:
 
 def _few(facts: Facts) -> float:
     """Instructions of them."""
-    pairs, columns = (
-        -(-facts["out_h"] // 2),
-        min(facts["in_w"], facts["out_w"] + facts["kernel_w"] - 1),
-    )
+    pairs = -(-facts["out_h"] // 2)
+    columns = min(facts["in_w"], facts["out_w"] + facts["kernel_w"] - 1)
     rows = 2 * pairs + facts["kernel_h"] - 1
     channel = 42 + rows * (10 + 5 * -(-columns // 16))
     channel += pairs * (18 + 37 * -(-facts["out_w"] // 4))
