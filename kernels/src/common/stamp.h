@@ -795,12 +795,14 @@
 #undef ROWS_OF
 #undef ROWS_OF_BLOCKS
 #undef ROWS_OF_EIGHT
+#undef ROWS_OF_FEW
 #undef ROWS_OF_FIVE
 #undef ROWS_OF_FOUR
 #undef ROWS_OF_TAIL
 #undef ROWS_OF_TAPS
 #undef ROWS_OF_THREE
 #undef ROW_BYTES
+#undef ROW_END
 #undef ROW_OF_CHANNELS
 #undef ROW_OF_EIGHT
 #undef ROW_OF_FEW
@@ -847,6 +849,8 @@
 #undef SHARED_ONE
 #undef SHARED_OUTPUT
 #undef SHARED_ROW
+#undef SHARED_ROWS
+#undef SHARED_ROWS_OF
 #undef SHARED_THREE
 #undef SHARED_TWO
 #undef SHARES
