@@ -103,12 +103,19 @@ def linear(rows: int, inner: int, columns: int) -> Item:
     return Item("floats", f"linear {rows}x{inner}x{columns}", add, rows * inner * columns)
 
 
-def matmul(rows: int, inner: int, columns: int) -> Item:
-    def add(net: Net) -> int:
-        operands = [net.input((rows, inner), F32), net.input((inner, columns), F32)]
-        return net.add(ops.FloatMatmul(), operands, (rows, columns), F32)
+def matmul(rows: int, inner: int, columns: int, batches: int = 1, turned: bool = False) -> Item:
+    """Of so many matrices; turned, the elements of a column lie side by side, as keys do in attention."""
+    many = (batches,) if batches > 1 else ()
+    order = (*range(len(many)), len(many) + 1, len(many)) if turned else None
 
-    return Item("floats", f"matmul {rows}x{inner}x{columns}", add, rows * inner * columns)
+    def add(net: Net) -> int:
+        operands = [net.input((*many, rows, inner), F32)]
+        operands.append(net.input((*many, inner, columns), F32, order))
+        return net.add(ops.FloatMatmul(), operands, (*many, rows, columns), F32)
+
+    name = f"matmul {rows}x{inner}x{columns}" + f" of {batches}" * (batches > 1)
+    name += " turned" * turned
+    return Item("floats", name, add, batches * rows * inner * columns)
 
 
 def _floats(net: Net, *shape: int) -> int:
@@ -202,6 +209,7 @@ def _float_items() -> Iterator[Item]:
         yield matmul(16, 32, columns)
     for rows, inner, columns in ((16, 16, 16), (1, 64, 64), (64, 16, 64), (9, 17, 7)):
         yield matmul(rows, inner, columns)
+    yield matmul(49, 16, 49, batches=2)
     for inner, columns in ((64, 64), (100, 20), (256, 10), (64, 3)):
         yield _alone(linear(1, inner, columns))
 

@@ -581,6 +581,7 @@
 #undef NEXT8
 #undef NEXT_APART
 #undef NEXT_BLOCK
+#undef NEXT_BOTH
 #undef NEXT_CHANNEL
 #undef NEXT_COLUMN
 #undef NEXT_EIGHT

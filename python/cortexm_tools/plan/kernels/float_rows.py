@@ -129,8 +129,10 @@ def saved_of_small(facts: Facts, symbol: str) -> int:
 
 
 def _of_columns(rows: int, inner: int, cols: int) -> int:
-    """Blocks of three rows and of single ones, of eight columns or one or two times four."""
-    panels_of, each = (1, 11) if cols == 8 else (1 + (cols > 4), 7)
+    """Blocks of three rows, of up to eight columns or of four; single rows of eight, or of one or two times
+    four."""
     threes, left = rows // 3, rows % 3
-    blocks = panels_of * (41 + threes * (24 + each * inner)) if threes > 0 else 0
+    block = 24 + 7 * inner if cols <= 4 else 29 + 11 * inner
+    blocks = 41 + threes * block if threes > 0 else 0
+    panels_of, each = (1, 11) if cols == 8 else (1 + (cols > 4), 7)
     return 20 + blocks + left * (41 + panels_of * (25 + each * inner // 2))
