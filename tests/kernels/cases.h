@@ -250,6 +250,7 @@ int matmul_few_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_one_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_panels_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_row_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
+int matmul_pairs_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_small_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_rows_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);

@@ -310,8 +310,9 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
 }
 
 /* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, a
- * single sum, up to eight columns, few columns, panels of these, or of sixteen columns and fewer. */
-typedef enum { ANY, COLUMNS, ROWS, ONE, SMALL, FEW, PANELS, ROW } matmul_kind_t;
+ * single sum, up to eight columns, few columns, panels of these, or of sixteen columns and fewer, or a row whose
+ * last ten columns are pairs. */
+typedef enum { ANY, COLUMNS, ROWS, ONE, SMALL, FEW, PANELS, ROW, PAIRS } matmul_kind_t;
 
 /* The columns of the next panel, of four, three or two, or (ROW) of sixteen, eight, four or those that are left. */
 static int32_t panel_of(int32_t left, matmul_kind_t kind)
@@ -339,6 +340,46 @@ static void pack_panels(const float *from, int32_t inner, int32_t cols, matmul_k
     }
 }
 
+/* The term of some columns, eight or fewer. */
+static float *pack_term(const float *from, int32_t columns, float *to)
+{
+    memcpy(to, from, 4 * (size_t)columns);
+    return to + columns;
+}
+
+/* A row of eights, then of ten columns the first eight and the last eight of half of the terms each, and between
+ * these of both halves the last two and the first. */
+static void pack_float_pairs(const float *from, int32_t inner, int32_t cols, const float *bias, int32_t bias_step,
+                             float *to)
+{
+    const int32_t half = inner / 2;
+
+    for (int32_t c = 0; c < cols - 2; c += 8) {
+        const int32_t terms = c == cols - 10 ? half : inner;
+
+        for (int32_t i = 0; i < 8; ++i) {
+            *to++ = bias[(c + i) * bias_step];
+        }
+        for (int32_t k = 0; k < terms; ++k) {
+            to = pack_term(from + k * cols + c, 8, to);
+        }
+    }
+    *to++ = bias[(cols - 2) * bias_step];
+    *to++ = bias[(cols - 1) * bias_step];
+    for (int32_t k = 0; k < half; ++k) {
+        const float *const last = from + k * cols + cols - 2;
+        const float *const first = from + (k + half) * cols + cols - 10;
+
+        *to++ = k % 2 == 0 ? last[0] : last[1];
+        *to++ = k % 2 == 0 ? last[1] : -last[0];
+        *to++ = k % 2 == 0 ? first[0] : first[1];
+        *to++ = k % 2 == 0 ? first[1] : -first[0];
+    }
+    for (int32_t k = half; k < inner; ++k) {
+        to = pack_term(from + k * cols + cols - 8, 8, to);
+    }
+}
+
 static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_kind_t kind)
 {
     const int vectors = kind == COLUMNS;
@@ -351,8 +392,9 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     outputs_t o;
 
     memset(&p, 0, sizeof p);
-    p.batches = kind == ROW ? 1 : between(1, 3);
-    p.rows = kind == PANELS ? between(4, 40) : between(1, kind == ROWS ? 30 : kind == ROW ? 2 : vectors ? 10 : 5);
+    p.batches = kind >= ROW ? 1 : between(1, 3);
+    p.rows = kind == PAIRS ? 1 : between(1, kind == ROWS ? 30 : kind == ROW ? 2 : vectors ? 10 : 5);
+    p.rows = kind == PANELS ? between(4, 40) : p.rows;
     p.cols = between(vectors ? 4 : 1, !vectors ? 10 : one_in(3) ? 60 : 20);
     p.inner = between(1, 20);
     p.a_batch_stride = p.rows * p.inner;
@@ -381,7 +423,8 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
         p.b_batch_stride = between(0, 1) * p.cols * p.inner;
     }
     if (kind >= FEW) { /* whose elements follow each other */
-        p.cols = between(1, kind == FEW ? 3 : kind == ROW ? 50 : 10);
+        p.cols = kind == PAIRS ? 8 * between(1, 4) + 2 : between(1, kind == FEW ? 3 : kind == ROW ? 50 : 10);
+        p.inner = kind == PAIRS ? 4 * between(1, 15) : p.inner;
         p.b_inner_stride = p.cols;
         p.b_col_stride = p.cols == 1 ? between(1, 9) : 1;
         p.b_batch_stride = between(0, 1) * p.cols * p.inner;
@@ -394,11 +437,15 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     o = float_outputs(p.batches * p.rows * p.cols);
     packed = b;
     if (kind >= PANELS) {
-        packed = allocate(4 * (p.batches * p.cols * (p.inner + (kind == ROW)) + 3));
+        packed = allocate(4 * (p.batches * p.cols * (p.inner + (kind >= ROW)) + 3));
         for (int32_t i = 0; i < p.batches; ++i) {
             const int32_t first = i * p.cols * p.inner;
 
-            pack_panels(b + first, p.inner, p.cols, kind, bias, p.bias_col_stride, packed + first);
+            if (kind == PAIRS) {
+                pack_float_pairs(b, p.inner, p.cols, bias, p.bias_col_stride, packed);
+            } else {
+                pack_panels(b + first, p.inner, p.cols, kind, bias, p.bias_col_stride, packed + first);
+            }
         }
     }
     variant(&p, a, packed, bias, o.data[0]);
@@ -435,6 +482,11 @@ int matmul_panels_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 int matmul_row_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
     return any_matmul_f32_case(variant, ref, ROW);
+}
+
+int matmul_pairs_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, PAIRS);
 }
 
 int matmul_small_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)

@@ -574,6 +574,7 @@
     K(batch_matmul_s16, mve, batch_matmul_s16_case)                                                \
     K(matmul_one_f32, mve, matmul_one_f32_case)                                                    \
     K(matmul_small_f32, mve, matmul_small_f32_case)                                                \
+    K(matmul_pairs_f32, mve, matmul_pairs_f32_case)                                                \
     K(matmul_row_f32, mve, matmul_row_f32_case)                                                    \
     K(matmul_f32, mve, matmul_vectors_f32_case)                                                    \
     K(matmul_few_f32, mve, matmul_panels_f32_case)                                                 \

@@ -751,7 +751,7 @@ def test_one_row_or_two_have_outputs_in_lanes() -> None:
     assert kernels(mixed, "cortex-m55") == ["conv2d_row_mve"] * 2
     points = FloatNet()
     few = points.finish(points.layer(1, 64, 10), points.layer(64, 3, 16), points.layer(64, 3, 9))
-    assert kernels(few, "cortex-m55") == ["matmul_row_mve", *["conv2d_three_mve"] * 2]
+    assert kernels(few, "cortex-m55") == ["matmul_pairs_mve", *["conv2d_three_mve"] * 2]
     small = images.finish(images.layer(1, 64, 10), images.image())
     assert kernels(small, "cortex-m55") == ["conv2d_narrow_mve"] * 2
     outs = [large.layer(2, 64, 256) for _ in range(3)]
@@ -759,17 +759,27 @@ def test_one_row_or_two_have_outputs_in_lanes() -> None:
     assert many == ["matmul_row_mve"] * 3 + ["conv2d_narrow_mve"]
 
 
+def test_one_row_of_pairs_of_outputs_has_a_kernel() -> None:
+    """Where all layers of one row or two are such, as it is smaller than that of others."""
+    pairs, others = FloatNet(), FloatNet()
+    alone = pairs.finish(pairs.layer(1, 64, 10), pairs.layer(1, 8, 18), pairs.layer(1, 9, 1))
+    assert kernels(alone, "cortex-m55") == ["matmul_pairs_mve"] * 2 + ["matmul_one_mve"]
+    both = others.finish(others.layer(1, 64, 10), others.layer(1, 62, 10), others.layer(2, 64, 10))
+    assert kernels(both, "cortex-m55") == ["matmul_row_mve"] * 3
+
+
 def test_one_row_in_the_least_flash_is_portable_c() -> None:
-    """As a product alone, as a convolution beside more rows."""
-    alone, both = FloatNet(), FloatNet()
+    """As a product alone, as a convolution beside more rows; pairs of outputs have little code of their own."""
+    alone, both, pairs = FloatNet(), FloatNet(), FloatNet()
     graphs = [
         alone.finish(alone.layer(1, 64, 10), alone.layer(2, 64, 3)),
-        both.finish(both.layer(1, 64, 10), both.layer(24, 64, 3)),
+        both.finish(both.layer(1, 64, 12), both.layer(24, 64, 3)),
+        pairs.finish(pairs.layer(1, 64, 10), pairs.layer(24, 64, 3)),
     ]
     target = Target.parse("cortex-m55")
     plans = [make_plan(graph, target, optimize=Optimize.SIZE) for graph in graphs]
     used = [{step.calls[0].kernel.op for step in plan.steps} for plan in plans]
-    assert used == [{"matmul"}, {"conv2d"}]
+    assert used == [{"matmul"}, {"conv2d"}, {"matmul_pairs", "matmul"}]
 
 
 def test_weights_of_one_row_lie_behind_biases() -> None:

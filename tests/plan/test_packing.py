@@ -548,6 +548,20 @@ def test_floats_of_one_row_lie_in_panels() -> None:
     assert FORMS["float_row"].weights(wide)[starts].tolist() == [0, 1, 32, 33, 48, 49, 56, 57]
 
 
+def test_floats_of_one_row_lie_in_pairs() -> None:
+    """Of ten outputs here behind eight, as 1000 times the output and the term, the first one of which is the
+    bias: half of the terms of eight, both halves of two and two, and the others of eight."""
+    weight = (1000 * np.arange(18)[:, None] + np.arange(5)).astype(np.float32)
+    constants = Constants(weight, np.zeros(0, np.float32))
+    packed = FORMS["float_pairs"].weights(constants).tolist()
+    assert len(packed) == FORMS["float_pairs"].size(constants) == weight.size
+    assert packed[:40] == [1000 * output + term for term in range(5) for output in range(8)]
+    assert packed[40:64] == [1000 * output + term for term in range(3) for output in range(8, 16)]
+    assert packed[64:66] == [16000, 17000]
+    assert packed[66:74] == [16001, 17001, 8003, 9003, 17002, -16002, 9004, -8004]
+    assert packed[74:] == [1000 * output + term for term in (3, 4) for output in range(10, 18)]
+
+
 def test_channels_that_are_groups_lie_side_by_side() -> None:
     """Four of each tap; of three that are left the last four, one or two as they are."""
     expected = {

@@ -470,6 +470,7 @@ CORTEXM_MATMUL_F32(cortexm_matmul_few_f32_dsp);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_dsp);
 CORTEXM_MATMUL_F32(cortexm_matmul_one_f32_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_small_f32_mve);
+CORTEXM_MATMUL_F32(cortexm_matmul_pairs_f32_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_row_f32_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_few_f32_mve);

@@ -1041,6 +1041,7 @@
 #undef TWO_STARTS
 #undef TWO_SUMS
 #undef TWO_TAPS
+#undef TWO_TERMS
 #undef TWO_s16
 #undef TWO_s8
 #undef TYPES

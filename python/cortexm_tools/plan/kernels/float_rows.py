@@ -10,6 +10,7 @@ from .packing_floats import panels
 
 ROWS = "cortexm_matmul_few_f32_mve"
 ROW = "cortexm_matmul_row_f32_mve"
+PAIRS = "cortexm_matmul_pairs_f32_mve"
 SMALL = "cortexm_matmul_small_f32_mve"
 PIXELS = "cortexm_conv2d_narrow_f32_mve"
 PIXELS_OF_FEW_ROWS = "cortexm_conv2d_row_f32_mve"
@@ -25,21 +26,28 @@ def are_of_few_inputs(rows: int, inputs: int, outputs: int) -> bool:
     return 1 <= inputs <= 4 <= rows and are_fours and rows * outputs >= _MANY_OF_FEW
 
 
-def kernel_of(rows: int) -> str | None:
+def are_pairs(rows: int, inputs: int, outputs: int) -> bool:
+    """Whether `PAIRS`, a third of `ROW`'s code, computes a layer: one row of two outputs more than eights."""
+    return rows == 1 and inputs % 4 == 0 and outputs >= 10 and outputs % 8 == 2
+
+
+def kernel_of(rows: int, in_pairs: bool = False) -> str | None:
     """The kernel for a layer of so many rows as a product; None for three, a block of convolutions."""
-    return ROWS if rows >= 4 else ROW if rows <= 2 else None
+    of_outputs = PAIRS if in_pairs else ROW
+    return ROWS if rows >= 4 else of_outputs if rows <= 2 else None
 
 
-def saved(rows: int, inputs: int, outputs: int, few_rows: bool) -> int:
-    """Instructions that lanes of rows save of a linear layer, or `ROW` of one or two rows; less than 0 where
-    they take more.
+def saved(rows: int, inputs: int, outputs: int, few_rows: bool, in_pairs: bool = False) -> int:
+    """Instructions that lanes of rows save of a linear layer, or `ROW` of one or two rows, or `PAIRS`; less
+    than 0 where they take more.
 
     Args:
         few_rows: the kernel whose lanes are outputs is conv2d_row; that of all convolutions computes
             several outputs that are left behind fours together.
     """
     if rows <= 2:
-        return rows * (_of_pixel(inputs, outputs) - _of_row(inputs, outputs))
+        own = _of_pairs if in_pairs else _of_row
+        return rows * (_of_pixel(inputs, outputs) - own(inputs, outputs))
     return _of_outputs(rows, inputs, outputs, few_rows) - _of_panels(rows, inputs, outputs)
 
 
@@ -56,6 +64,12 @@ def _of_row(inputs: int, outputs: int) -> int:
     eights = outputs % 16 // 8 * (17 * inputs // 4 + 15)
     fours = outputs % 8 // 4 * (9 * inputs // 4 + 10)
     return 30 + sixteens + eights + fours + (outputs % 4 > 0) * (9 * inputs // 4 + 15)
+
+
+def _of_pairs(inputs: int, outputs: int) -> int:
+    """Panels of eight outputs, the last ones for half of the inputs each, and two pairs for half of them."""
+    eights = outputs // 8 * (17 * inputs // 4 + 15)
+    return 45 + eights + 11 * inputs // 8
 
 
 def _of_panels(rows: int, inputs: int, outputs: int) -> int:

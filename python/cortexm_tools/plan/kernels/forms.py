@@ -59,6 +59,7 @@ FORMS: dict[str, Form] = {
     "float_eights": Form(packing_floats.float_eights, packing_floats.float_eights_size),
     "float_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
     "float_filled": Form(packing_floats.float_filled, packing_floats.float_filled_size),
+    "float_pairs": Form(packing_floats.float_pairs),
     "float_panels": Form(packing_floats.float_panels),
     "float_row": Form(packing_floats.float_row, packing_floats.float_row_size),
     "fours": Form(packing_scalar.fours),

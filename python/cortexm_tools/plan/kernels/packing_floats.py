@@ -72,6 +72,22 @@ def float_row_size(constants: Constants) -> int:
     return int(constants.weight.size + -constants.weight.shape[0] % 4)
 
 
+def float_pairs(constants: Constants) -> Array:
+    """float32, of which the first one of an output is its bias: eight outputs side by side for each input. Of
+    the last ten the first eight for half of the inputs, and the last eight for the others. Between these are
+    the last two for the first half beside the first two for the second; of every second input crossed, one
+    of them negated, as a complex product takes them."""
+    rows = constants.weight.reshape(constants.weight.shape[0], -1)
+    whole = len(rows) - 10
+    eights = rows[:whole].reshape(-1, 8, rows.shape[1]).transpose(0, 2, 1)
+    biases, of_inputs = rows[whole:, 0], rows[whole:, 1:]
+    half = of_inputs.shape[1] // 2
+    beside = np.concatenate([of_inputs[8:, :half], of_inputs[:2, half:]]).T.copy()
+    beside[1::2] = beside[1::2][:, [1, 0, 3, 2]] * np.array([1, -1, 1, -1], rows.dtype)
+    parts = [eights, biases[:8], of_inputs[:8, :half].T, biases[8:], beside, of_inputs[2:, half:].T]
+    return np.concatenate([part.reshape(-1) for part in parts])
+
+
 def float_channels(constants: Constants) -> Array:
     """float32, of groups of one channel and one output: four side by side for each tap; one or two that are
     left as they are, of three the last four."""

@@ -290,6 +290,7 @@ ROWS_IN_LANES = "float_rows"
 """The name of linear layers of floats as products with rows in lanes among what a plan may do without."""
 
 _WORTH = 2  # instructions saved for a byte of a kernel
+_WITH_BIASES = ("float_row", "float_pairs")  # forms of weights that have the biases
 _LAYERS = (ops.FloatLinear, ops.FloatConv2d, ops.FloatTransposeConv2d)
 
 
@@ -322,19 +323,37 @@ def _has_few_inputs(select: Selector, op: Op) -> bool:
     return is_row and sides is not None and float_rows.are_of_few_inputs(*sides)
 
 
-def _saved(select: Selector, op: Op) -> tuple[str | None, int]:
-    """The kernel of a layer of floats as a product, and what it saves, in instructions."""
+def _are_pairs(select: Selector) -> bool:
+    """Whether the kernel for pairs of outputs computes all layers of floats of one or two rows."""
+    found = [
+        _sides(select, op)
+        for kind in _LAYERS
+        for op in select.all(kind)
+        if not _is_one_sum(select, op)
+    ]
+    return all(
+        float_rows.are_pairs(*sides) for sides in found if sides is not None and sides[0] <= 2
+    )
+
+
+def _saved(select: Selector, op: Op, in_pairs: bool) -> tuple[str | None, int]:
+    """The kernel of a layer of floats as a product, and what it saves, in instructions.
+
+    Args:
+        in_pairs: what `_are_pairs` gives.
+    """
     sides = _sides(select, op)
-    kernel = None if sides is None else float_rows.kernel_of(sides[0])
+    kernel = None if sides is None else float_rows.kernel_of(sides[0], in_pairs)
     if sides is None or kernel is None or _is_one_sum(select, op):
         return None, 0
     if kernel == float_rows.ROWS and (
         sides[2] % 4 == 0 or sides[1] < 4 and _has_few_inputs(select, op)
     ):
         return None, 0
-    if kernel == float_rows.ROW and any(select.tensor(i).data is None for i in op.inputs[2:]):
+    has_no_data = any(select.tensor(i).data is None for i in op.inputs[2:])
+    if kernel in (float_rows.ROW, float_rows.PAIRS) and has_no_data:
         return None, 0  # biases lie among the weights
-    return kernel, float_rows.saved(*sides, few_rows=select.has_few_rows)
+    return kernel, float_rows.saved(*sides, few_rows=select.has_few_rows, in_pairs=in_pairs)
 
 
 def takes_rows(select: Selector, op: Op) -> bool:
@@ -344,13 +363,14 @@ def takes_rows(select: Selector, op: Op) -> bool:
     their own."""
     if select.target.isa is not Isa.MVE:
         return False
-    kernel, saved = _saved(select, op)
+    in_pairs = _are_pairs(select)
+    kernel, saved = _saved(select, op, in_pairs)
     if kernel is None or saved <= 0:
         return False
     layers = [each for kind in _LAYERS for each in select.all(kind)]
     every = []
     for each in layers:
-        found = _saved(select, each)
+        found = _saved(select, each, in_pairs)
         has_own = _is_one_sum(select, each) or found[0] is None and _has_few_inputs(select, each)
         if not has_own:
             every.append(found)
@@ -436,7 +456,8 @@ def _is_small(select: Selector, op: Op, fields: dict[str, int]) -> bool:
         saves = float_rows.saved_of_small(facts, other) if is_possible else None
         found[each.outputs[0]] = other, saves
     # Layers that may be such products have their kernels anyway.
-    layers = [_saved(select, each) for kind in _LAYERS for each in select.all(kind)]
+    in_pairs = _are_pairs(select)
+    layers = [_saved(select, each, in_pairs) for kind in _LAYERS for each in select.all(kind)]
     there = {symbol for symbol, saves in layers if symbol is not None and saves > 0}
     sizes = code_sizes()
 
@@ -497,6 +518,8 @@ def _matmul_call(
     """
     of_rows = of_layer and fields["rows"] not in (1, 2)
     lanes = {"rows_in_lanes": of_rows, "outputs_in_lanes": of_layer and not of_rows}
+    if lanes["outputs_in_lanes"] and _are_pairs(select):
+        lanes = {"outputs_in_pairs": True}
     lanes["is_small"] = is_small
     kernel = select.kernel("matmul", "f32", op, {**_facts(fields), **lanes})
     a, b = reversed(op.inputs[:2]) if turned else op.inputs[:2]
@@ -505,7 +528,7 @@ def _matmul_call(
     if other is None:
         assert weight.data is not None
         by_output = weight.data.reshape(weight.shape[0], -1)
-        if kernel.pack == "float_row":
+        if kernel.pack in _WITH_BIASES:
             bias: Array = np.zeros(len(by_output), np.float32)
             if has_bias:
                 bias = constant_data(select, op.inputs[2], op, "biases")
@@ -517,7 +540,7 @@ def _matmul_call(
             else np.ascontiguousarray(by_output.T),
             "x".join(map(str, by_output.shape)),
         )
-    has_own = has_bias and kernel.pack != "float_row"
+    has_own = has_bias and kernel.pack not in _WITH_BIASES
     args: list[Arg] = [
         select.operand(a),
         other,

@@ -458,6 +458,11 @@ def _row_of_layer(facts: Facts) -> bool:
     return bool(facts.get("outputs_in_lanes", False))
 
 
+def _row_of_pairs(facts: Facts) -> bool:
+    """Such a layer of two outputs more than eights, which are computed in pairs."""
+    return bool(facts.get("outputs_in_pairs", False))
+
+
 def _panels(facts: Facts) -> bool:
     """Such a product, or one whose columns the plan has put in panels, of four rows or more."""
     are_few = _few_columns(facts) or facts.get("rows_in_lanes", False)
@@ -511,5 +516,6 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "panels": _panels,
     "one_sum": _one_sum,
     "row_of_layer": _row_of_layer,
+    "row_of_pairs": _row_of_pairs,
     "small_product": _small_product,
 }
