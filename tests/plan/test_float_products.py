@@ -769,7 +769,7 @@ def test_one_row_of_pairs_of_outputs_has_a_kernel() -> None:
 
 
 def test_one_row_in_the_least_flash_is_portable_c() -> None:
-    """As a product alone, as a convolution beside more rows; pairs of outputs have little code of their own."""
+    """As a product alone, as a convolution beside more rows; pairs have little code of their own."""
     alone, both, pairs = FloatNet(), FloatNet(), FloatNet()
     graphs = [
         alone.finish(alone.layer(1, 64, 10), alone.layer(2, 64, 3)),
