@@ -188,6 +188,8 @@ def _float_items() -> Iterator[Item]:
     for channels in (8, 16, 5):
         yield conv(channels, channels, groups=channels)
         yield conv(channels, channels, groups=channels, rows_first=True)
+    for channels in (2, 3, 6, 10):
+        yield conv(channels, channels, groups=channels)
     for rows_first in (False, True):
         for window, size in (
             ((5, 5), (16, 16)),

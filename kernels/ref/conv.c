@@ -387,6 +387,11 @@ CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_any_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_by_two_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);

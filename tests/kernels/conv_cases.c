@@ -946,6 +946,7 @@ typedef enum {
     FEW_GROUPS,
     CHANNELS,
     CHANNEL_FOURS,
+    CHANNELS_3X3_ANY, /* side by side, in any number, windows a pixel apart */
     CHANNELS_3X3, /* side by side, windows one or two columns apart */
     CHANNELS_3X3_BY_TWO,
     CHANNELS_WIDE, /* side by side, windows of three columns or more */
@@ -1085,7 +1086,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int is_one = kind >= ONE && kind <= ONE_FIVE;
     const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_WIDE_BY_TWO;
     const int eights = kind >= BESIDE;
-    const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_BY_TWO;
+    const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_ANY || kind == CHANNELS_3X3_BY_TWO;
     const int are_wide = kind == CHANNELS_WIDE;
     const int are_fives = kind == CHANNELS_FIVE_BY_TWO;
     const int are_eights = kind == CHANNELS_EIGHTS || kind == CHANNELS_REST;
@@ -1162,11 +1163,11 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_h = between(1, 12);
     }
     if (are_3x3) { /* no more than a row and a column outside, at either end */
-        p.groups = p.in_c = p.out_c = between(4, 21) + (one_in(8) ? 24 : 0);
+        p.groups = p.in_c = p.out_c = between(kind == CHANNELS_3X3_ANY ? 1 : 4, 21) + (one_in(8) ? 24 : 0);
         p.kernel_h = p.kernel_w = 3;
         p.dilation_h = p.dilation_w = 1;
-        p.stride_h = between(1, 3);
-        p.stride_w = kind == CHANNELS_3X3 ? 1 : 2;
+        p.stride_h = kind == CHANNELS_3X3_ANY ? 1 : between(1, 3);
+        p.stride_w = kind == CHANNELS_3X3_BY_TWO ? 2 : 1;
         p.pad_top = between(0, 1);
         p.pad_left = between(0, 1);
         p.out_h = between(1, 6);
@@ -1400,7 +1401,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    packed = (eights && kind < SINGLE) || is_one
+    packed = (eights && kind < SINGLE && kind != CHANNELS_3X3_ANY) || is_one
                  ? packed_floats(&p, weight, kind)
                  : NULL;
     variant(&p, in + in_first, packed != NULL ? packed : weight, bias, (float *)o.data[0] + out_first);
@@ -1435,6 +1436,11 @@ int conv2d_channel_fours_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_3X3);
+}
+
+int conv2d_channels_3x3_any_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_3X3_ANY);
 }
 
 int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)

@@ -529,6 +529,7 @@
     K(depthwise_conv2d_s16, mve, depthwise8_s16_case)                                              \
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
+    K(conv2d_channels_3x3_any_f32, mve, conv2d_channels_3x3_any_f32_case)                          \
     K(conv2d_channels_3x3_f32, mve, conv2d_channels_3x3_f32_case)                                  \
     K(conv2d_channels_3x3_by_two_f32, mve, conv2d_channels_3x3_by_two_f32_case)                    \
     K(conv2d_channels_line_three_f32, mve, conv2d_channels_line_three_f32_case)                    \

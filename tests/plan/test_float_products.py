@@ -192,7 +192,12 @@ def test_eights_of_channels_are_checked(channels: int, wrong: dict[str, Any]) ->
         (4, 4, channels_last(4), {}, "conv2d_channels_3x3"),
         (4, 3, channels_last(4), {}, "conv2d"),
         (64, 3, channels_last(4), {}, "conv2d_channels_wide"),
-        (3, 16, channels_last(4), {}, "conv2d_channels"),
+        (3, 16, channels_last(4), {}, "conv2d_channels_3x3_any"),
+        (2, 6, channels_last(4), {}, "conv2d_channels_3x3_any"),
+        (5, 16, channels_last(4), {}, "conv2d_channels_3x3_any"),
+        (5, 16, channels_last(4), {"stride": 2}, "conv2d_channels_3x3_by_two"),
+        (11, 16, channels_last(4), {}, "conv2d_channels_3x3"),
+        (3, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
         (8, 16, contiguous(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_3x3_by_two"),
         (24, 7, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
@@ -229,6 +234,19 @@ def test_channels_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 8, 16, 3, 1, channels_last(4)))
     refuses(graph, wrong, "takes channels that are groups, of other 3x3 windows")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_w": 3}, {"dilation_w": 2}, {"pad_left": 2}, {"pad_top": 2}, {"filled": 1}, {"groups": 1}]
+    + [{"kernel_w": 5}, {"stride_w": 2}, {"stride_h": 2, "out_h": 8}, {"in_w": 14}, {"in_h": 14}]
+    + [{"in_strides": (1280, 1, 80, 6)}, {"out_strides": (1280, 256, 16, 1)}]
+    + [{"in_strides": (1280, 1, 80, -5), "out_strides": (1280, 1, 80, -5)}],
+)
+def test_any_channels_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    graph = net.finish(_channels(net, 5, 16, 3, 1, channels_last(4)))
+    refuses(graph, wrong, "of other 3x3 windows")
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,8 @@ def channels(seed: int) -> Graph:
 
 
 def near_channels(seed: int) -> Graph:
-    """The same side by side, or planes of long rows, of windows that no more than half lie outside the image,
-    and so many that their kernels are worth it."""
+    """The same side by side, first few of them, or planes of long rows, of windows that no more than half lie
+    outside the image, and so many that their kernels are worth it."""
     net = Net("near_channels", seed)
     kernels = (3, 3), (3, 3), (pick(net, 1, 3), pick(net, 4, 7)), (pick(net, 4, 9), 1), (2, 5)
     kernels = (*kernels, (1, pick(net, 1, 4) * 2 + 1))
@@ -160,7 +160,8 @@ def near_channels(seed: int) -> Graph:
     rows = (pick(net, 0, 1) * 6 + 1, 7), (1, pick(net, 1, 4) * 2 + 1), (3, 3)
     for kernel in (*kernels, *others, *rows, (pick(net, 2, 7), 1)):
         order = channels_last(4) if len(outs) < len(kernels) else contiguous(4)
-        groups, stride = pick(net, 8, 21), pick(net, 1, 2) if kernel == (3, 3) else 1
+        groups = pick(net, 8, 21) if outs else pick(net, 2, 7)
+        stride = pick(net, 1, 2) if kernel == (3, 3) else 1
         dilation = 1 if kernel == (3, 3) else pick(net, 1, 2)
         if len(outs) in (4, 5, 7, 8, 9):
             stride, dilation = pick(net, 1, 2) if len(outs) == 5 else 2 if len(outs) < 8 else 1, 1

@@ -395,6 +395,7 @@
 #undef INSTRUCTION_maximum
 #undef INSTRUCTION_minimum
 #undef INVERSE_ROOT
+#undef IN_IMAGE
 #undef IN_TURNS
 #undef IN_WORD
 #undef ISA

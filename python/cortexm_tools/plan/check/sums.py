@@ -202,7 +202,11 @@ _PLANES = {
     "conv2d_planes_five_by_two": (5, 2),
 }
 _EIGHTS = {"conv2d_planes_wide": 1, "conv2d_planes_wide_by_two": 2}  # columns from one to the next
-_3X3 = {"conv2d_channels_3x3": 1, "conv2d_channels_3x3_by_two": 2}  # the same
+_3X3 = {  # the same
+    "conv2d_channels_3x3_any": 1,
+    "conv2d_channels_3x3": 1,
+    "conv2d_channels_3x3_by_two": 2,
+}
 _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
 
 
@@ -326,13 +330,17 @@ def _are_3x3_by_two(call: Call) -> bool:
 def _are_3x3(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
     and 3x3 windows as many columns apart as the kernel has, of which one row and column at either end may lie
-    outside the image, and four columns of pixels, as far apart as those of the image."""
+    outside the image, and four columns of pixels, as far apart as those of the image; or any number of
+    channels, and windows one row apart, where pixels to the right lie behind those to the left."""
     fields = call.int_fields
     ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
-    are_groups = 4 <= fields["groups"] == fields["in_c"] == fields["out_c"]
+    are_any = call.kernel.op == "conv2d_channels_3x3_any"
+    least = 1 if are_any else 4
+    are_groups = least <= fields["groups"] == fields["in_c"] == fields["out_c"]
     windows = (fields["kernel_h"], fields["kernel_w"], fields["stride_w"])
     is_near = fields.get("dilation_h", 1) == fields.get("dilation_w", 1) == 1
+    is_near = is_near and not (are_any and (fields["stride_h"] != 1 or ins[3] <= 0))
     is_window = windows == (3, 3, _3X3[call.kernel.op]) and is_near
     pads = {"h": fields.get("pad_top", 0), "w": fields.get("pad_left", 0)}
     are_inside = all(

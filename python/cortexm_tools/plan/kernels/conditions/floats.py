@@ -21,6 +21,7 @@ _MANY_OF_FOURTHS = 5000  # products, ten of which save three instructions, of so
 _MANY_OF_LINES = 500  # sums of windows of one row, which save two to four, of some 700 bytes
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
 _WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
+_WORTH_CHANNELS_ANY = 1450  # of 3x3 windows and any number of channels, of some 720 bytes
 _WORTH_FIVES = 2400  # of windows of five columns two apart, of some 1,150 bytes
 _WORTH_CHANNELS_LINE = 1500  # of windows of one row of so many columns, of some 750 bytes
 _WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
@@ -296,6 +297,24 @@ def _float_channels_mve(facts: Facts) -> bool:
     return bool(outputs * saved + more >= _WORTH_CHANNELS)
 
 
+def _float_channels_3x3_any(facts: Facts) -> bool:
+    """Such channels side by side, of 3x3 windows a pixel apart as below, in numbers that are no fours: two or
+    more of which fours would compute a fifth once more, or any below eight. Of an output of two or three
+    channels it saves 14 instructions, and seven for one that fours compute once more; beside conv2d seven,
+    and 200 of a pixel that conv2d computes by itself."""
+    channels = facts["groups"]
+    more = -channels % 4  # channels that fours compute once more
+    if channels < 2 or more == 0 or more * 5 < channels >= 8:
+        return False
+    outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * channels
+    if _float_channels_mve(facts) or _float_channels_3x3(1)(facts):
+        saved = outputs * (14 if channels < 4 else 7 * more / channels)
+    else:
+        saved = outputs * 7 + 200 * _singles(facts)
+    is_near = facts["stride_h"] == 1 and facts["in_strides"][3] > 0
+    return bool(is_near and _are_3x3(facts, 1) and saved >= _WORTH_CHANNELS_ANY)
+
+
 def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
     """Such channels side by side, four or more, of 3x3 windows so many columns apart, of which a row and a
     column may lie outside the image at either end, with four columns of results, as far apart as those of the
@@ -303,22 +322,26 @@ def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
     conv2d computes by itself."""
 
     def pays(facts: Facts) -> bool:
-        channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
-        if not 4 <= channels == facts["in_c"] == facts["out_c"]:
-            return False
-        is_window = planes.are_squares(facts) and facts["stride_w"] == stride
-        are_beside = ins[1] == outs[1] == 1 and ins[3] == outs[3]
-        is_inside = facts["out_w"] >= 4 and all(
-            0 <= facts.get(before, 0) <= 1
-            and (facts[f"out_{side}"] - 1) * facts[f"stride_{side}"] + 2 - facts.get(before, 0)
-            <= facts[f"in_{side}"]
-            for before, side in (("pad_top", "h"), ("pad_left", "w"))
-        )
-        outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * channels
+        outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["groups"]
         is_large = 4 * stride * outputs + 200 * _singles(facts) >= _WORTH_CHANNELS_3X3
-        return bool(is_window and are_beside and is_inside and is_large)
+        return bool(facts["groups"] >= 4 and _are_3x3(facts, stride) and is_large)
 
     return pays
+
+
+def _are_3x3(facts: Facts, stride: int) -> bool:
+    """Whether they are channels of such windows."""
+    channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
+    is_window = planes.are_squares(facts) and facts["stride_w"] == stride
+    are_beside = ins[1] == outs[1] == 1 and ins[3] == outs[3]
+    is_inside = facts["out_w"] >= 4 and all(
+        0 <= facts.get(before, 0) <= 1
+        and (facts[f"out_{side}"] - 1) * facts[f"stride_{side}"] + 2 - facts.get(before, 0)
+        <= facts[f"in_{side}"]
+        for before, side in (("pad_top", "h"), ("pad_left", "w"))
+    )
+    are_channels = channels == facts["in_c"] == facts["out_c"]
+    return bool(is_window and are_channels and are_beside and is_inside)
 
 
 def _float_channels_five_by_two(facts: Facts) -> bool:
@@ -508,6 +531,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "float_channels_line_seven_by_two": _float_channels_line(7, 2),
     "float_channels_line_nine_by_two": _float_channels_line(9, 2),
     "float_channels_wide": _float_channels_wide,
+    "float_channels_3x3_any": _float_channels_3x3_any,
     "float_channels_3x3": _float_channels_3x3(1),
     "float_channels_3x3_by_two": _float_channels_3x3(2),
     "few_columns": _few_columns,
