@@ -71,14 +71,17 @@ def conv(
     kernel: tuple[int, int] = (3, 3),
     size: tuple[int, int] = (16, 16),
     groups: int = 1,
-    stride: int = 1,
+    stride: int | tuple[int, int] = 1,
     rows_first: bool = False,
+    dilation: int = 1,
 ) -> Item:
     """Of an image whose channels lie together, or whose planes do."""
-    window = Window(kernel, (stride, stride), (kernel[0] // 2, kernel[1] // 2) * 2)
+    strides = (stride, stride) if isinstance(stride, int) else stride
+    beside = [side // 2 * dilation for side in kernel]
+    window = Window(kernel, strides, (beside[0], beside[1]) * 2, (dilation, dilation))
     sides = [
-        (extent + 2 * (side // 2) - side) // stride + 1
-        for extent, side in zip(size, kernel, strict=True)
+        (extent + 2 * pad - (side - 1) * dilation - 1) // step + 1
+        for extent, side, step, pad in zip(size, kernel, strides, beside, strict=True)
     ]
     order = contiguous(4) if rows_first else channels_last(4)
 
@@ -89,7 +92,9 @@ def conv(
         return net.add(attrs, [x, *weights], (1, out_c, *sides), F32, order)
 
     parts = [f"conv {in_c}->{out_c}", "x".join(map(str, kernel)), "on " + "x".join(map(str, size))]
-    parts += [f"groups {groups}"] * (groups > 1) + [f"stride {stride}"] * (stride > 1)
+    parts += [f"groups {groups}"] * (groups > 1)
+    parts += [f"stride {'x'.join(map(str, sorted({*strides}, reverse=True)))}"] * (strides > (1, 1))
+    parts += [f"dilation {dilation}"] * (dilation > 1)
     per = math.prod((out_c, in_c // groups, *sides, *kernel))
     return Item("floats", " ".join(parts) + " planes" * rows_first, add, per)
 
@@ -200,6 +205,8 @@ def _float_items() -> Iterator[Item]:
             yield conv(16, 16, window, size, groups=16, rows_first=rows_first)
         for window in ((3, 3), (5, 5)):
             yield conv(16, 16, window, groups=16, stride=2, rows_first=rows_first)
+    for side in (8, 16):
+        yield conv(16, 16, size=(side, side), groups=16, dilation=2)
     yield conv(8, 16, (1, 5), (1, 64))
     yield conv(8, 16, (3, 1), (64, 8))
     yield conv(8, 8, groups=2)

@@ -180,6 +180,9 @@ def test_eights_of_channels_are_checked(channels: int, wrong: dict[str, Any]) ->
     refuses(graph, wrong, "takes eight channels or more", "cortex-m4")
 
 
+_USUAL = (("kernel", 3), ("stride", 1), ("dilation", 1))
+
+
 @pytest.mark.parametrize(
     ("channels", "size", "order", "window", "op"),
     [
@@ -198,6 +201,7 @@ def test_eights_of_channels_are_checked(channels: int, wrong: dict[str, Any]) ->
         (5, 16, channels_last(4), {"stride": 2}, "conv2d_channels_3x3_by_two"),
         (11, 16, channels_last(4), {}, "conv2d_channels_3x3"),
         (3, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
+        (16, 8, channels_last(4), {"dilation": 2}, "conv2d_channels_wide"),
         (8, 16, contiguous(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_3x3_by_two"),
         (24, 7, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
@@ -214,10 +218,13 @@ def test_channels_that_are_groups_have_a_kernel_with_mve(
     channels: int, size: int, order: tuple[int, ...], window: dict[str, int], op: str
 ) -> None:
     """Side by side, or planes in strips of eight columns; where it saves enough for its code."""
-    kernel, stride = window.get("kernel", 3), window.get("stride", 1)
+    kernel, stride, dilation = (window.get(name, by) for name, by in _USUAL)
     net = FloatNet()
     x = net.input((1, channels, size, size), F32, order)
-    attrs = ops.FloatConv2d(Window((kernel,) * 2, (stride,) * 2, (kernel // 2,) * 4), channels)
+    pad = kernel // 2 * dilation
+    attrs = ops.FloatConv2d(
+        Window((kernel,) * 2, (stride,) * 2, (pad,) * 4, (dilation,) * 2), channels
+    )
     out = (size - 1) // stride + 1
     weight = net.some(channels, 1, kernel, kernel)
     graph = net.finish(net.add(attrs, [x, weight], (1, channels, out, out), F32, order))

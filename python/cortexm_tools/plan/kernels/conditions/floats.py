@@ -365,7 +365,7 @@ def _float_channels_wide(facts: Facts) -> bool:
     conv2d it saves half an instruction for a product, or 0.9 where there are more columns, twenty for a
     pixel, and some hundreds for each that has columns outside the image. Beside conv2d_channels, if images
     have several rows, and four columns, it saves 0.6 of an instruction where windows have four columns or
-    more, or one, and half of one in small images, or where windows have one."""
+    more, or one, or are dilated, and half of one in small images, or where windows have one."""
     channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
     if not 4 <= channels == facts["in_c"] == facts["out_c"] or not ins[1] == outs[1] == 1:
         return False
@@ -373,7 +373,7 @@ def _float_channels_wide(facts: Facts) -> bool:
     is_line = facts[f"out_{along}"] < 4 or facts[f"out_{across}"] == 1
     pixels = facts["out_h"] * facts["out_w"]
     products = pixels * channels * facts["kernel_h"] * facts["kernel_w"]
-    is_wide = facts[f"kernel_{along}"] > 3
+    is_wide = facts[f"kernel_{along}"] > 3 or facts.get("dilation_w", 1) > 1
     if _float_channels_mve(facts) and not is_line:
         saved = products * (0.6 * (is_wide or along == "h") + 0.5 * (pixels < 64 or along == "h"))
     else:
