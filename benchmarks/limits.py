@@ -93,7 +93,9 @@ def conv(
 
     parts = [f"conv {in_c}->{out_c}", "x".join(map(str, kernel)), "on " + "x".join(map(str, size))]
     parts += [f"groups {groups}"] * (groups > 1)
-    parts += [f"stride {'x'.join(map(str, sorted({*strides}, reverse=True)))}"] * (strides > (1, 1))
+    same = strides[0] == strides[1]
+    name = str(strides[0]) if same else "x".join(map(str, strides))
+    parts += [f"stride {name}"] * (strides != (1, 1))
     parts += [f"dilation {dilation}"] * (dilation > 1)
     per = math.prod((out_c, in_c // groups, *sides, *kernel))
     return Item("floats", " ".join(parts) + " planes" * rows_first, add, per)
@@ -207,6 +209,10 @@ def _float_items() -> Iterator[Item]:
             yield conv(16, 16, window, groups=16, stride=2, rows_first=rows_first)
     for side in (8, 16):
         yield conv(16, 16, size=(side, side), groups=16, dilation=2)
+    for columns in (3, 5):
+        yield conv(16, 16, (1, columns), (1, 64), groups=16, stride=(1, 2), rows_first=True)
+        yield conv(16, 16, (columns, 1), (64, 8), groups=16, stride=(2, 1), rows_first=True)
+        yield conv(16, 16, (columns, 1), (64, 8), groups=16, rows_first=True)
     yield conv(8, 16, (1, 5), (1, 64))
     yield conv(8, 16, (3, 1), (64, 8))
     yield conv(8, 8, groups=2)

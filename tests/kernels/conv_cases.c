@@ -938,6 +938,13 @@ typedef enum {
     PLANES_LINE_FIVE,
     PLANES_LINE_SEVEN,
     PLANES_LINE_NINE,
+    PLANES_LINE_THREE_BY_TWO, /* the same two columns apart */
+    PLANES_LINE_FIVE_BY_TWO,
+    PLANES_LINE_SEVEN_BY_TWO,
+    PLANES_COLUMN_THREE, /* of one column, of so many rows */
+    PLANES_COLUMN_FIVE,
+    PLANES_COLUMN_THREE_BY_TWO, /* two rows apart */
+    PLANES_COLUMN_FIVE_BY_TWO,
     PLANES_1X1, /* one row of 16 pixels or more */
     PLANES_WIDE, /* of rows of eight pixels or more */
     PLANES_WIDE_BY_TWO,
@@ -949,6 +956,7 @@ typedef enum {
     CHANNELS_3X3_ANY, /* side by side, in any number, windows a pixel apart */
     CHANNELS_3X3, /* side by side, windows one or two columns apart */
     CHANNELS_3X3_BY_TWO,
+    CHANNELS_3X3_DILATED,
     CHANNELS_WIDE, /* side by side, windows of three columns or more */
     CHANNELS_EIGHTS, /* side by side, any windows */
     CHANNELS_REST, /* the same, the last ones four */
@@ -1086,7 +1094,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int is_one = kind >= ONE && kind <= ONE_FIVE;
     const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_WIDE_BY_TWO;
     const int eights = kind >= BESIDE;
-    const int are_3x3 = kind == CHANNELS_3X3 || kind == CHANNELS_3X3_ANY || kind == CHANNELS_3X3_BY_TWO;
+    const int are_3x3 = kind >= CHANNELS_3X3_ANY && kind <= CHANNELS_3X3_DILATED;
     const int are_wide = kind == CHANNELS_WIDE;
     const int are_fives = kind == CHANNELS_FIVE_BY_TWO;
     const int are_eights = kind == CHANNELS_EIGHTS || kind == CHANNELS_REST;
@@ -1103,9 +1111,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     float *weight;
     float *bias;
     float *packed;
-    const int are_lines = kind >= PLANES_LINE_THREE && kind <= PLANES_LINE_NINE;
+    const int are_lines = kind >= PLANES_LINE_THREE && kind <= PLANES_LINE_SEVEN_BY_TWO;
     const int32_t columns_of_fourths =
-        are_lines ? 3 + 2 * (int32_t)(kind - PLANES_LINE_THREE) : kind == PLANES_SEVEN ? 7 : 0;
+        are_lines ? 3 + 2 * ((int32_t)(kind - PLANES_LINE_THREE) % 4) : kind == PLANES_SEVEN ? 7 : 0;
     const int are_rows_of_eights = kind == PLANES_WIDE || kind == PLANES_WIDE_BY_TWO;
     float *(*const some)(int32_t) = are_rows_of_eights ? (one_in(2) ? any_reals : terms) : kind >= ONE ? reals : terms;
     outputs_t o;
@@ -1174,6 +1182,16 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_w = between(4, 13);
         p.in_h = (p.out_h - 1) * p.stride_h + 2 - p.pad_top + between(0, 3);
         p.in_w = (p.out_w - 1) * p.stride_w + 2 - p.pad_left + between(0, 3);
+    }
+    if (kind == CHANNELS_3X3_DILATED) { /* the same of images that taps are apart, of four columns or more */
+        p.stride_h = 1;
+        p.dilation_h = between(1, 4);
+        p.dilation_w = between(1, 3);
+        p.pad_top = between(0, p.dilation_h);
+        p.pad_left = between(0, p.dilation_w);
+        p.out_w = 4 * p.dilation_w + between(0, 9);
+        p.in_h = p.out_h - p.pad_top + p.dilation_h + between(0, p.dilation_h + 1);
+        p.in_w = p.out_w - p.pad_left + p.dilation_w + between(0, p.dilation_w + 1);
     }
     if (are_fives) { /* no more than two columns outside, at either end */
         p.groups = p.in_c = p.out_c = between(4, 21);
@@ -1310,16 +1328,31 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         const int32_t half = columns_of_fourths / 2;
 
         p.kernel_w = columns_of_fourths;
-        p.stride_w = p.dilation_w = 1;
+        p.stride_w = kind >= PLANES_LINE_THREE_BY_TWO ? 2 : 1;
+        p.dilation_w = 1;
         p.pad_left = one_in(3) ? 0 : half;
         p.out_h = between(1, 4);
-        p.out_w = 16 * between(1, 4) + (one_in(2) ? between(half, 15) : 0);
-        p.in_w = p.out_w - p.pad_left + p.kernel_w - 1 - (one_in(3) ? -between(0, 2) : half);
+        p.out_w = 16 * between(1, 4) + (one_in(2) ? between((half + p.stride_w - 1) / p.stride_w, 15) : 0);
+        p.in_w = (p.out_w - 1) * p.stride_w - p.pad_left + p.kernel_w;
+        p.in_w -= one_in(3) ? -between(0, 2) : half - (p.stride_w - 1) * between(0, 1);
         if (are_lines) {
             p.kernel_h = 1;
             p.pad_top = 0;
             p.in_h = (p.out_h - 1) * p.stride_h + between(1, 3);
         }
+    }
+    if (kind >= PLANES_COLUMN_THREE && kind <= PLANES_COLUMN_FIVE_BY_TWO) { /* one row may be outside, or two */
+        const int32_t half = 1 + (int32_t)(kind - PLANES_COLUMN_THREE) % 2;
+
+        p.kernel_w = p.stride_w = p.dilation_h = 1;
+        p.pad_left = 0;
+        p.kernel_h = 2 * half + 1;
+        p.stride_h = kind >= PLANES_COLUMN_THREE_BY_TWO ? 2 : 1;
+        p.pad_top = between(0, half);
+        p.out_h = between(4, 20);
+        p.out_w = between(4, 13);
+        p.in_h = (p.out_h - 1) * p.stride_h + half + 1 - p.pad_top + between(0, 3);
+        p.in_w = p.out_w + between(0, 2);
     }
     if (are_rows_of_eights) { /* seven may, or four */
         do {
@@ -1441,6 +1474,11 @@ int conv2d_channels_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_3x3_any_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_3X3_ANY);
+}
+
+int conv2d_channels_3x3_dilated_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_3X3_DILATED);
 }
 
 int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
@@ -1586,6 +1624,41 @@ int conv2d_planes_line_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_planes_line_nine_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, PLANES_LINE_NINE);
+}
+
+int conv2d_planes_line_three_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_LINE_THREE_BY_TWO);
+}
+
+int conv2d_planes_line_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_LINE_FIVE_BY_TWO);
+}
+
+int conv2d_planes_line_seven_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_LINE_SEVEN_BY_TWO);
+}
+
+int conv2d_planes_column_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_COLUMN_THREE);
+}
+
+int conv2d_planes_column_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_COLUMN_FIVE);
+}
+
+int conv2d_planes_column_three_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_COLUMN_THREE_BY_TWO);
+}
+
+int conv2d_planes_column_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_COLUMN_FIVE_BY_TWO);
 }
 
 int conv2d_planes_1x1_f32_case(conv_f32_fn variant, conv_f32_fn ref)

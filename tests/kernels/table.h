@@ -541,6 +541,7 @@
     K(conv2d_channels_line_seven_by_two_f32, mve, conv2d_channels_line_seven_by_two_f32_case)      \
     K(conv2d_channels_line_nine_by_two_f32, mve, conv2d_channels_line_nine_by_two_f32_case)        \
     K(conv2d_channels_five_by_two_f32, mve, conv2d_channels_five_by_two_f32_case)                  \
+    K(conv2d_channels_3x3_dilated_f32, mve, conv2d_channels_3x3_dilated_f32_case)                  \
     K(conv2d_channels_wide_f32, mve, conv2d_channels_wide_f32_case)                                \
     K(conv2d_channels_f32, mve, conv2d_channel_fours_f32_case)                                     \
     K(conv2d_one_f32, mve, conv2d_one_f32_case)                                                    \
@@ -555,6 +556,13 @@
     K(conv2d_planes_line_five_f32, mve, conv2d_planes_line_five_f32_case)                          \
     K(conv2d_planes_line_seven_f32, mve, conv2d_planes_line_seven_f32_case)                        \
     K(conv2d_planes_line_nine_f32, mve, conv2d_planes_line_nine_f32_case)                          \
+    K(conv2d_planes_line_three_by_two_f32, mve, conv2d_planes_line_three_by_two_f32_case)          \
+    K(conv2d_planes_line_five_by_two_f32, mve, conv2d_planes_line_five_by_two_f32_case)            \
+    K(conv2d_planes_line_seven_by_two_f32, mve, conv2d_planes_line_seven_by_two_f32_case)          \
+    K(conv2d_planes_column_three_f32, mve, conv2d_planes_column_three_f32_case)                    \
+    K(conv2d_planes_column_five_f32, mve, conv2d_planes_column_five_f32_case)                      \
+    K(conv2d_planes_column_three_by_two_f32, mve, conv2d_planes_column_three_by_two_f32_case)      \
+    K(conv2d_planes_column_five_by_two_f32, mve, conv2d_planes_column_five_by_two_f32_case)        \
     K(conv2d_planes_row_f32, mve, conv2d_planes_row_f32_case)                                      \
     K(conv2d_planes_1x1_f32, mve, conv2d_planes_1x1_f32_case)                                      \
     K(conv2d_single_f32, mve, conv2d_single_f32_case)                                              \

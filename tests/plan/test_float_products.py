@@ -201,7 +201,9 @@ _USUAL = (("kernel", 3), ("stride", 1), ("dilation", 1))
         (5, 16, channels_last(4), {"stride": 2}, "conv2d_channels_3x3_by_two"),
         (11, 16, channels_last(4), {}, "conv2d_channels_3x3"),
         (3, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
-        (16, 8, channels_last(4), {"dilation": 2}, "conv2d_channels_wide"),
+        (16, 8, channels_last(4), {"dilation": 2}, "conv2d_channels_3x3_dilated"),
+        (16, 7, channels_last(4), {"dilation": 2}, "conv2d_channels_wide"),
+        (16, 8, channels_last(4), {"dilation": 3}, "conv2d_channels_wide"),
         (8, 16, contiguous(4), {}, "conv2d_channels"),
         (8, 16, contiguous(4), {"stride": 2}, "conv2d_planes_3x3_by_two"),
         (24, 7, contiguous(4), {"stride": 2}, "conv2d_planes_by_two"),
@@ -254,6 +256,23 @@ def test_any_channels_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 5, 16, 3, 1, channels_last(4)))
     refuses(graph, wrong, "of other 3x3 windows")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_w": 7}, {"dilation_w": 5}, {"pad_left": 3}, {"pad_top": 3}, {"filled": 1}, {"groups": 4}]
+    + [{"kernel_w": 5}, {"stride_w": 2}, {"stride_h": 2}, {"in_w": 15}, {"in_h": 15}]
+    + [{"dilation_h": 0}, {"pad_top": -1}]
+    + [{"in_strides": (2048, 1, 128, 9)}, {"out_strides": (2048, 256, 16, 1)}],
+)
+def test_dilated_channels_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    x = net.input((1, 8, 16, 16), F32, channels_last(4))
+    attrs = ops.FloatConv2d(Window((3, 3), (1, 1), (2, 2, 2, 2), (2, 2)), 8)
+    operands = [x, net.some(8, 1, 3, 3)]
+    graph = net.finish(net.add(attrs, operands, (1, 8, 16, 16), F32, channels_last(4)))
+    assert kernels(graph, "cortex-m55") == ["conv2d_channels_3x3_dilated_mve"]
+    refuses(graph, wrong, "takes channels that are groups, of other 3x3 windows")
 
 
 @pytest.mark.parametrize(
@@ -334,6 +353,67 @@ def test_planes_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 8, 16, 3, 2, contiguous(4)))
     refuses(graph, wrong, "takes planes, and 3x3 windows two apart")
+
+
+def _planes_of_one(
+    kernel: tuple[int, int], stride: tuple[int, int], size: tuple[int, int]
+) -> Graph:
+    """A convolution of 16 planes that are groups, of windows of one row or column."""
+    net = FloatNet()
+    x = net.input((1, 16, *size), F32, contiguous(4))
+    attrs = ops.FloatConv2d(Window(kernel, stride, (kernel[0] // 2, kernel[1] // 2) * 2), 16)
+    sides = [(extent - 1) // step + 1 for extent, step in zip(size, stride, strict=True)]
+    operands = [x, net.some(16, 1, *kernel)]
+    return net.finish(net.add(attrs, operands, (1, 16, *sides), F32, contiguous(4)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_h": 3}, {"out_w": 3}, {"out_w": 9}, {"dilation_h": 2}, {"pad_left": 1}, {"pad_top": -1}]
+    + [{"kernel_h": 3, "pad_top": 1}, {"kernel_w": 3}, {"stride_h": 3}, {"stride_w": 2}]
+    + [{"in_h": 61}, {"pad_top": 3}, {"groups": 4}, {"filled": 1}]
+    + [{"in_strides": (8192, 1, 128, 16)}, {"out_strides": (4096, 1, 128, 16)}],
+)
+def test_columns_of_planes_are_checked(wrong: dict[str, Any]) -> None:
+    graph = _planes_of_one((5, 1), (2, 1), (64, 8))
+    assert kernels(graph, "cortex-m55") == ["conv2d_planes_column_five_by_two_mve"]
+    refuses(graph, wrong, "takes planes, and other windows of one column")
+
+
+@pytest.mark.parametrize(
+    ("rows", "stride", "size", "name"),
+    [(3, 1, (64, 8), "column_three"), (5, 1, (16, 16), "column_five")]
+    + [(3, 2, (64, 8), "column_three_by_two"), (3, 1, (16, 48), "column_three")]
+    + [(7, 1, (64, 8), "row"), (3, 1, (8, 8), "row")],
+)
+def test_columns_of_planes_have_kernels(
+    rows: int, stride: int, size: tuple[int, int], name: str
+) -> None:
+    """For windows of three or five rows, one or two apart."""
+    graph = _planes_of_one((rows, 1), (stride, 1), size)
+    assert kernels(graph, "cortex-m55") == [f"conv2d_planes_{name}_mve"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "width", "name"),
+    [(3, 64, "line_three"), (5, 64, "line_five"), (5, 65, "line_five"), (7, 99, "line_seven")],
+)
+def test_lines_of_planes_two_apart_have_kernels(columns: int, width: int, name: str) -> None:
+    """Also where the last window lacks a column less than the first one."""
+    graph = _planes_of_one((1, columns), (1, 2), (1, width))
+    assert kernels(graph, "cortex-m55") == [f"conv2d_planes_{name}_by_two_mve"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_w": 15}, {"dilation_w": 2}, {"pad_left": 2}, {"pad_top": 1}, {"kernel_h": 2}]
+    + [{"kernel_w": 5}, {"stride_w": 1}, {"in_w": 62}, {"groups": 4}, {"filled": 1}]
+    + [{"out_w": 33}, {"in_h": 0}]
+    + [{"in_strides": (1024, 1, 1024, 16)}, {"out_strides": (512, 1, 512, 16)}],
+)
+def test_lines_of_planes_two_apart_are_checked(wrong: dict[str, Any]) -> None:
+    graph = _planes_of_one((1, 7), (1, 2), (1, 64))
+    refuses(graph, wrong, "takes planes of 16 columns or more, of windows two apart")
 
 
 @pytest.mark.parametrize(

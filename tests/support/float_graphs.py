@@ -184,6 +184,43 @@ def near_channels(seed: int) -> Graph:
     return net.finish(*outs)
 
 
+def lines_of_channels(seed: int) -> Graph:
+    """The same in planes, of windows of one row two columns apart, and of one column, and side by side, of
+    dilated 3x3 windows."""
+    net = Net("lines_of_channels", seed)
+    outs = []
+    line, column, apart = (
+        (1, pick(net, 1, 3) * 2 + 1),
+        (pick(net, 1, 2) * 2 + 1, 1),
+        pick(net, 2, 3),
+    )
+    for kernel, stride, dilation in (
+        (line, (1, 2), 1),
+        (column, (pick(net, 1, 2), 1), 1),
+        ((3, 3), (1, 1), apart),
+    ):
+        groups = pick(net, 8, 21)
+        order = channels_last(4) if dilation > 1 else contiguous(4)
+        sizes = pick(net, 1, 2), pick(net, 37, 130)
+        if kernel != line:
+            sizes = pick(net, 12, 40), pick(net, 12, 21)
+        most = [side // 2 * dilation for side in kernel]
+        padding = tuple(pick(net, 0, 1) * pad for pad in most * 2)
+        batches = pick(net, 1, 2)
+        x = net.input((batches, groups, *sizes), F32, order)
+        operands = [x, weights(net, groups, 1, *kernel)]
+        if pick(net, 0, 3):
+            operands.append(weights(net, groups))
+        out = [
+            _extent(sizes[a], kernel[a], stride[a], dilation, padding[a], padding[2 + a])
+            for a in (0, 1)
+        ]
+        window = Window(kernel, stride, padding, (dilation, dilation))  # type: ignore[arg-type]
+        attrs = ops.FloatConv2d(window, groups)
+        outs.append(net.add(attrs, operands, (batches, groups, *out), F32, order))
+    return net.finish(*outs)
+
+
 def planes_of_pixels(seed: int) -> Graph:
     """Convolutions of planes with 1x1 windows, of few inputs or outputs, and so many pixels that their kernel
     is worth it."""
@@ -358,6 +395,7 @@ LAYERS: dict[str, Callable[[int], Graph]] = {
     "channels": channels,
     "near_channels": near_channels,
     "planes_of_pixels": planes_of_pixels,
+    "lines_of_channels": lines_of_channels,
     "transpose_convolution": transpose_convolution,
     "linear": linear,
     "matmul": matmul,

@@ -378,8 +378,11 @@
 #undef HAS_EIGHTS
 #undef HAS_START
 #undef HAS_STEPS
+#undef HAVE
+#undef HAVE_BEHIND
 #undef HAVE_FIRST
 #undef HAVE_LAST
+#undef HAVE_OTHERS
 #undef HELD
 #undef HIGH
 #undef HIGH_HALF
@@ -399,6 +402,7 @@
 #undef IN_TURNS
 #undef IN_WORD
 #undef ISA
+#undef IS_3X3
 #undef IS_AVERAGE
 #undef IS_BYTE_s16
 #undef IS_BYTE_s8
@@ -409,6 +413,7 @@
 #undef IS_MODERATE
 #undef IS_PAIRED
 #undef IS_PLAIN
+#undef IS_PLANES_LINE_BY_TWO
 #undef IS_POSITIVE
 #undef IS_RELU
 #undef IS_ROW
@@ -792,9 +797,11 @@
 #undef ROW3
 #undef ROW3_STRIDE1
 #undef ROW3_STRIDE2
+#undef ROWS
 #undef ROWS_APART
 #undef ROWS_BESIDE
 #undef ROWS_OF
+#undef ROWS_OF_BLOCK
 #undef ROWS_OF_BLOCKS
 #undef ROWS_OF_EIGHT
 #undef ROWS_OF_FEW

@@ -206,6 +206,7 @@ _3X3 = {  # the same
     "conv2d_channels_3x3_any": 1,
     "conv2d_channels_3x3": 1,
     "conv2d_channels_3x3_by_two": 2,
+    "conv2d_channels_3x3_dilated": 1,
 }
 _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
 
@@ -330,8 +331,9 @@ def _are_3x3_by_two(call: Call) -> bool:
 def _are_3x3(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
     and 3x3 windows as many columns apart as the kernel has, of which one row and column at either end may lie
-    outside the image, and four columns of pixels, as far apart as those of the image; or any number of
-    channels, and windows one row apart, where pixels to the right lie behind those to the left."""
+    outside the image, and four columns of pixels, as far apart as those of the image; of dilated windows each
+    of the images that these are apart. Or any number of channels, and windows one row apart, where pixels to
+    the right lie behind those to the left."""
     fields = call.int_fields
     ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
@@ -339,17 +341,22 @@ def _are_3x3(call: Call) -> bool:
     least = 1 if are_any else 4
     are_groups = least <= fields["groups"] == fields["in_c"] == fields["out_c"]
     windows = (fields["kernel_h"], fields["kernel_w"], fields["stride_w"])
-    is_near = fields.get("dilation_h", 1) == fields.get("dilation_w", 1) == 1
+    apart = {side: fields.get(f"dilation_{side}", 1) for side in "hw"}
+    is_dilated = call.kernel.op.endswith("_dilated")
+    is_near = (
+        min(apart.values()) >= 1 == fields["stride_h"] if is_dilated else {*apart.values()} == {1}
+    )
     is_near = is_near and not (are_any and (fields["stride_h"] != 1 or ins[3] <= 0))
     is_window = windows == (3, 3, _3X3[call.kernel.op]) and is_near
     pads = {"h": fields.get("pad_top", 0), "w": fields.get("pad_left", 0)}
     are_inside = all(
-        0 <= pad <= 1
-        and (fields[f"out_{side}"] - 1) * fields[f"stride_{side}"] + 2 - pad <= fields[f"in_{side}"]
+        0 <= pad <= apart[side]
+        and (fields[f"out_{side}"] - 1) * fields[f"stride_{side}"] + 1 + apart[side] - pad
+        <= fields[f"in_{side}"]
         for side, pad in pads.items()
     )
     are_beside = ins[1] == outs[1] == 1 and ins[3] == outs[3]
-    are_fours = fields["out_w"] >= 4 and not fields.get("filled", 0)
+    are_fours = fields["out_w"] >= 4 * apart["w"] and not fields.get("filled", 0)
     return are_groups and is_window and are_inside and are_beside and are_fours
 
 
@@ -508,6 +515,79 @@ def _are_fourths(columns: int, is_line: bool) -> Callable[[Call], bool]:
     return are
 
 
+# The same two columns apart.
+_LINES_BY_TWO = (
+    ("conv2d_planes_line_three_by_two", 3),
+    ("conv2d_planes_line_five_by_two", 5),
+    ("conv2d_planes_line_seven_by_two", 7),
+)
+
+
+def _are_lines_by_two(columns: int) -> Callable[[Call], bool]:
+    """Whether it has planes that are groups, of windows of so many columns of one row in the image, two
+    apart, of which the first or the last pixel of a row lacks half, or none, or the last one one less, and
+    the last 16 pixels that are not the first ones lack no first ones."""
+
+    def are(call: Call) -> bool:
+        fields, half = call.int_fields, columns // 2
+        ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+        assert isinstance(ins, tuple) and isinstance(outs, tuple)
+        names = ("kernel_h", "kernel_w", "stride_w")
+        window = (*(fields[name] for name in names), fields.get("dilation_w", 1))
+        out, pad = fields["out_w"], fields.get("pad_left", 0)
+        beyond = 2 * out - 2 - pad + columns - fields["in_w"]
+        return (
+            fields["groups"] == fields["in_c"] == fields["out_c"]
+            and not fields.get("filled", 0)
+            and ins[3] == outs[3] == 1
+            and window == (1, columns, 2, 1)
+            and pad in (0, half)
+            and (beyond <= 0 or beyond in (half - 1, half))
+            and fields.get("pad_top", 0) == 0
+            and (fields["out_h"] - 1) * fields["stride_h"] < fields["in_h"]
+            and out >= 16
+            and (out % 16 == 0 or 2 * (out % 16) >= half)
+        )
+
+    return are
+
+
+# Kernels of planes of windows of one column: their rows, and how far they are apart.
+_COLUMNS_OF_PLANES = (
+    ("conv2d_planes_column_three", 3, 1),
+    ("conv2d_planes_column_five", 5, 1),
+    ("conv2d_planes_column_three_by_two", 3, 2),
+    ("conv2d_planes_column_five_by_two", 5, 2),
+)
+
+
+def _are_columns_of_planes(rows: int, stride: int) -> Callable[[Call], bool]:
+    """Whether it has planes that are groups, of windows of one column of so many rows, so far apart, of which
+    half may lie outside the image at either end, and four rows and columns of pixels."""
+
+    def are(call: Call) -> bool:
+        fields = call.int_fields
+        ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+        assert isinstance(ins, tuple) and isinstance(outs, tuple)
+        names = ("kernel_h", "kernel_w", "stride_h", "stride_w")
+        window = (*(fields[name] for name in names), fields.get("dilation_h", 1))
+        above = fields.get("pad_top", 0)
+        beyond = (fields["out_h"] - 1) * stride + rows - above - fields["in_h"]
+        return (
+            fields["groups"] == fields["in_c"] == fields["out_c"]
+            and not fields.get("filled", 0)
+            and ins[3] == outs[3] == 1
+            and window == (rows, 1, stride, 1, 1)
+            and fields.get("pad_left", 0) == 0
+            and 4 <= fields["out_w"] <= fields["in_w"]
+            and fields["out_h"] >= 4
+            and 0 <= above <= rows // 2
+            and beyond <= rows // 2
+        )
+
+    return are
+
+
 def _are_eights_of_rows(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups, in planes, and rows of eight pixels or
     more, or of five that end behind the image, whose windows have no gaps and are as many columns apart as
@@ -617,6 +697,17 @@ _TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
             "takes planes of 16 columns or more, of near windows",
         )
         for name, columns, is_line in _FOURTHS
+    },
+    **{
+        name: (
+            _are_lines_by_two(columns),
+            "takes planes of 16 columns or more, of windows two apart",
+        )
+        for name, columns in _LINES_BY_TWO
+    },
+    **{
+        name: (_are_columns_of_planes(rows, apart), "takes planes, and other windows of one column")
+        for name, rows, apart in _COLUMNS_OF_PLANES
     },
     "conv2d_planes_1x1": (_are_planes_of_pixels, "takes a row of 16 pixels or more of each plane"),
     "conv2d_planes_row": (_are_rows, "takes planes of 16 columns or more, of near windows"),

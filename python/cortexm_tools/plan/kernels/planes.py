@@ -361,6 +361,26 @@ def are_fourths(facts: Facts, columns: int, is_line: bool) -> bool:
     return is_window and not 0 < facts["out_w"] % 16 < half and are_rows(facts)
 
 
+def are_lines_by_two(facts: Facts, columns: int) -> bool:
+    """Planes of floats that are groups, of windows of one row, in the image, of so many columns, an odd
+    number, that are two apart, and of which all before the one in the middle lie outside the image at an end,
+    or none, or one less at the end of a row; and of rows of so many results that no block of 16 but the first
+    and the last one has such columns."""
+    pad, half, out = facts.get("pad_left", 0), columns // 2, facts["out_w"]
+    window = tuple(facts[name] for name in ("kernel_h", "kernel_w", "stride_w", "dilation_w"))
+    beyond = max((out - 1) * 2 - pad + columns - facts["in_w"], 0)
+    return bool(
+        facts["groups"] == facts["in_c"] == facts["out_c"]
+        and window == (1, columns, 2, 1)
+        and pad in (0, half)
+        and beyond in (0, half - 1, half)
+        and not facts.get("pad_top", 0)
+        and (facts["out_h"] - 1) * facts["stride_h"] < facts["in_h"]
+        and out >= 16
+        and not 0 < out % 16 < (half + 1) // 2
+    )
+
+
 # Instructions that eights must save where windows are one column apart, of some 1,700 bytes, or two, 1,500.
 _WORTH_EIGHTS = {1: 3400, 2: 3000}
 _OUTSIDE = {1: 7, 2: 4}  # taps of eight pixels that meet less than all, by their stride

@@ -18,10 +18,15 @@ _WORTH_PIXELS = 780  # instructions that planes of 1x1 windows must save, of som
 _WORTH_PIXELS_DSP = 850  # the same with DSP instructions, of some 420 bytes
 _WORTH_PLANES_ROW = 2200  # instructions that rows of planes must save, of some 1,100 bytes
 _MANY_OF_FOURTHS = 5000  # products, ten of which save three instructions, of some 730 bytes
+_WORTH_LINES_BY_TWO = (
+    1400  # instructions that lines of planes two apart must save, of some 700 bytes
+)
+_WORTH_COLUMNS = 1400  # the same of windows of one column, of some 700 bytes
 _MANY_OF_LINES = 500  # sums of windows of one row, which save two to four, of some 700 bytes
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
 _WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
 _WORTH_CHANNELS_ANY = 1450  # of 3x3 windows and any number of channels, of some 720 bytes
+_MANY_OF_DILATED = 500  # outputs of these that are dilated, each of which saves five instructions or more
 _WORTH_FIVES = 2400  # of windows of five columns two apart, of some 1,150 bytes
 _WORTH_CHANNELS_LINE = 1500  # of windows of one row of so many columns, of some 750 bytes
 _WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
@@ -159,6 +164,45 @@ def _planes_fourths(columns: int, is_line: bool) -> Callable[[Facts], bool]:
         products = outputs * facts["kernel_h"] * columns
         is_large = outputs >= _MANY_OF_LINES if is_line else products >= _MANY_OF_FOURTHS
         return bool(is_large and are_beside and planes.are_fourths(facts, columns, is_line))
+
+    return pays
+
+
+def _planes_lines_by_two(columns: int) -> Callable[[Facts], bool]:
+    """Such planes of windows of one row of so many columns, two apart. It saves some two instructions for a
+    product."""
+
+    def pays(facts: Facts) -> bool:
+        are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+        outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+        is_large = 2 * outputs * columns >= _WORTH_LINES_BY_TWO
+        return bool(is_large and are_beside and planes.are_lines_by_two(facts, columns))
+
+    return pays
+
+
+def _planes_columns(rows: int, stride: int) -> Callable[[Facts], bool]:
+    """Such planes of windows of one column of so many rows, one or two apart, of which half may lie outside
+    the image at either end; with four rows and columns of pixels. It saves a fifth of an instruction for a
+    product beside rows of planes, and two beside conv2d."""
+
+    def pays(facts: Facts) -> bool:
+        are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+        names = ("kernel_h", "kernel_w", "stride_h", "stride_w", "dilation_h")
+        above, half = facts.get("pad_top", 0), rows // 2
+        beyond = (facts["out_h"] - 1) * stride + rows - above - facts["in_h"]
+        products = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"] * rows
+        return bool(
+            facts["groups"] == facts["in_c"] == facts["out_c"]
+            and are_beside
+            and tuple(facts[name] for name in names) == (rows, 1, stride, 1, 1)
+            and not facts.get("pad_left", 0)
+            and 4 <= facts["out_w"] <= facts["in_w"]
+            and facts["out_h"] >= 4
+            and 0 <= above <= half
+            and beyond <= half
+            and products * (0.2 if _planes_row(facts) else 2) >= _WORTH_COLUMNS
+        )
 
     return pays
 
@@ -344,6 +388,28 @@ def _are_3x3(facts: Facts, stride: int) -> bool:
     return bool(is_window and are_channels and are_beside and is_inside)
 
 
+def _float_channels_3x3_dilated(facts: Facts) -> bool:
+    """The same of dilated windows one column and row apart: pixels as far apart as the taps are an image by
+    themselves, of four columns or more. It saves a fifth of an instruction for a product, or more, beside the
+    kernel of windows that share columns, in less code; and 250 are what each image takes to begin."""
+    channels, ins, outs = facts["groups"], facts["in_strides"], facts["out_strides"]
+    sizes = [facts[f"{name}_{side}"] for name in ("kernel", "stride") for side in "hw"]
+    if not 4 <= channels == facts["in_c"] == facts["out_c"] or sizes != [3, 3, 1, 1]:
+        return False
+    are_beside = ins[1] == outs[1] == 1 and ins[3] == outs[3]
+    apart = {side: facts[f"dilation_{side}"] for side in "hw"}
+    pads = {"h": facts.get("pad_top", 0), "w": facts.get("pad_left", 0)}
+    are_inside = all(
+        0 <= pad <= apart[side] and facts[f"out_{side}"] + apart[side] - pad <= facts[f"in_{side}"]
+        for side, pad in pads.items()
+    )
+    images = apart["h"] * apart["w"]
+    outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * channels
+    is_large = outputs >= max(_MANY_OF_DILATED, 100 * images)
+    are_fours = facts["out_w"] >= 4 * apart["w"]
+    return bool(images > 1 and are_beside and are_inside and are_fours and is_large)
+
+
 def _float_channels_five_by_two(facts: Facts) -> bool:
     """The same of windows of five columns that are two apart, of which two at either end may lie outside the
     image, with four columns of results; and so many products that the kernel for them saves two instructions
@@ -506,6 +572,13 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "planes_line_five": _planes_fourths(5, True),
     "planes_line_seven": _planes_fourths(7, True),
     "planes_line_nine": _planes_fourths(9, True),
+    "planes_column_three": _planes_columns(3, 1),
+    "planes_column_five": _planes_columns(5, 1),
+    "planes_column_three_by_two": _planes_columns(3, 2),
+    "planes_column_five_by_two": _planes_columns(5, 2),
+    "planes_line_three_by_two": _planes_lines_by_two(3),
+    "planes_line_five_by_two": _planes_lines_by_two(5),
+    "planes_line_seven_by_two": _planes_lines_by_two(7),
     "planes_wide": _planes_wide(1),
     "planes_wide_by_two": _planes_wide(2),
     "planes_five": _planes_of(5, 1),
@@ -533,6 +606,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "float_channels_wide": _float_channels_wide,
     "float_channels_3x3_any": _float_channels_3x3_any,
     "float_channels_3x3": _float_channels_3x3(1),
+    "float_channels_3x3_dilated": _float_channels_3x3_dilated,
     "float_channels_3x3_by_two": _float_channels_3x3(2),
     "few_columns": _few_columns,
     "vector_columns": _vector_columns,
