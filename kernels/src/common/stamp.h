@@ -79,6 +79,7 @@
 #undef AGAIN
 #undef ALL
 #undef ALL_BLOCKS
+#undef ALL_BUT_LAST
 #undef ALL_CHANNELS
 #undef ALL_COLUMNS
 #undef ALL_INPUTS
@@ -262,6 +263,9 @@
 #undef FACTOR_s16
 #undef FACTOR_s8
 #undef FEW
+#undef FEWER
+#undef FEWER_FIRST
+#undef FEWER_LAST
 #undef FEWEST
 #undef FEW_BIASES
 #undef FEW_STORES
@@ -427,6 +431,7 @@
 #undef ITS_SQUARES_s16
 #undef ITS_SQUARES_s8
 #undef KEEP
+#undef KEEPING_FLAGS
 #undef KEEP_ONES
 #undef KEEP_START
 #undef KEEP_TWO
@@ -438,6 +443,8 @@
 #undef KIND
 #undef KINDS_OF_PAIRS
 #undef KIND_OF_FIVES
+#undef LACKS_FIRSTS
+#undef LACKS_LAST
 #undef LANES
 #undef LANES_avg_pool2d
 #undef LANES_avg_pool2d_eights
@@ -591,6 +598,7 @@
 #undef NEXT_CHANNEL
 #undef NEXT_COLUMN
 #undef NEXT_EIGHT
+#undef NEXT_FOUR
 #undef NEXT_GROUP
 #undef NEXT_ROW
 #undef NEXT_ROWS

@@ -26,8 +26,8 @@ _MANY_OF_LINES = 500  # sums of windows of one row, which save two to four, of s
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
 _WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
 _WORTH_CHANNELS_ANY = 1450  # of 3x3 windows and any number of channels, of some 720 bytes
-_MANY_OF_DILATED = 500  # outputs of these that are dilated, each of which saves five instructions or more
-_WORTH_FIVES = 2400  # of windows of five columns two apart, of some 1,150 bytes
+_MANY_OF_DILATED = 500  # outputs of these that are dilated, which save five instructions each or more
+_WORTH_FIVES = 3000  # of windows of five columns two apart, of some 1,500 bytes
 _WORTH_CHANNELS_LINE = 1500  # of windows of one row of so many columns, of some 750 bytes
 _WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
 
