@@ -1022,7 +1022,7 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
     return last;
 }
 
-/* As _planes_row in plan/kernels/conditions/floats.py. */
+/* As _planes_row in plan/kernels/conditions/float_planes.py. */
 static int are_rows(const cortexm_conv_f32_t *p)
 {
     const int32_t apart = p->dilation_w;
@@ -1033,7 +1033,7 @@ static int are_rows(const cortexm_conv_f32_t *p)
            (p->pad_left + apart - 1) / apart + last <= p->kernel_w;
 }
 
-/* As _planes_wide in plan/kernels/conditions/floats.py. */
+/* As _planes_wide in plan/kernels/conditions/float_planes.py. */
 static int are_wide_planes(const cortexm_conv_f32_t *p)
 {
     const int32_t most = p->stride_w == 1 ? 7 : 4;
@@ -1056,7 +1056,7 @@ static int are_wide_planes(const cortexm_conv_f32_t *p)
     return 1;
 }
 
-/* As are_slid in plan/kernels/planes.py. */
+/* As are_slid in plan/kernels/float_windows.py. */
 static int slides(const cortexm_conv_f32_t *p)
 {
     const int is_turned = p->kernel_w == 1;

@@ -11,7 +11,7 @@ import pytest
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.check.sums import check_fours
+from cortexm_tools.plan.check.shapes import check_fours
 from cortexm_tools.target import Target
 
 from tests.support.batches import assert_same_bytes

@@ -482,7 +482,7 @@ def test_small_windows_make_no_arena_larger(monkeypatch: pytest.MonkeyPatch) -> 
     plan = make_plan(graph, m4)
     kernels = [call.kernel.op for step in plan.steps for call in step.calls]
     assert 0 < kernels.count("depthwise_conv2d") < len(kernels)
-    monkeypatch.setattr("cortexm_tools.plan.lower.conv.in_3x3", lambda *_: None)
+    monkeypatch.setattr("cortexm_tools.plan.lower.conv_layers.in_3x3", lambda *_: None)
     assert plan.arenas[0].size <= make_plan(graph, m4).arenas[0].size
 
 

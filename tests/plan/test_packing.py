@@ -488,6 +488,8 @@ def test_sizes_are_those_of_packed_weights(form: str) -> None:
             out_c *= 2
         if form == "column_twos":
             in_c = 3 if in_c == 1 else 4 * in_c
+        if form == "float_pairs":
+            out_c, height, width, in_c = 2 + 8 * per_group, 1, 1, 1 + 4 * in_c
         shape = (1, height, width, out_c) if depthwise else (out_c, height, width, in_c)
         weight = rng.integers(-128, 128, shape).astype(np.int8)
         bias, multipliers, shifts, plain = rng.integers(-99, 99, (4, out_c)).astype(np.int32)

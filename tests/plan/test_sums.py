@@ -14,13 +14,8 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, contiguous, ops
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.check.sums import (
-    SUMS_32,
-    check_ends,
-    check_fours,
-    check_pairs,
-    largest_int16_sum,
-)
+from cortexm_tools.plan.check.shapes import check_ends, check_fours
+from cortexm_tools.plan.check.sums import SUMS_32, check_pairs, largest_int16_sum
 from cortexm_tools.plan.kernels.table import variants
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target

@@ -17,7 +17,7 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.transposed import check_transposed
 from cortexm_tools.plan.kernels import gathered
-from cortexm_tools.plan.lower import conv
+from cortexm_tools.plan.lower import conv_layers
 from cortexm_tools.plan.lower.transposed import float_phases, join_phases
 from cortexm_tools.plan.types import Call, ConstantArg, Field, Plan, ScratchArg, TensorArg
 from cortexm_tools.target import Optimize, Target
@@ -128,7 +128,7 @@ def compare(graph: Graph, target: Target, folder: Path) -> None:
 def test_they_give_the_same_bytes(
     cpu: str, of: DType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conv, "row_phases", lambda *given: [])
+    monkeypatch.setattr(conv_layers, "row_phases", lambda *given: [])
     graph, target = graph_of(*LAYERS, *OF_STRIDE_1, of=of), Target.parse(cpu)
     calls = calls_of(graph, target)
     widths = [graph.tensors[op.outputs[0]].shape[3] for op in graph.ops]

@@ -116,8 +116,9 @@ def random_few(seed: int) -> Graph:
     if seed % 4 == 3:  # the only ones for which a channel at a time is best on MVE
         inputs = net.input((1, 1, *sizes[2:]), DType.S16), net.input((1, 1, 6, 130))
         found = [net.conv(x, 1, (3, 3), padding=(1, 1, 1, 1)) for x in inputs]
+        found.append(net.conv(inputs[1], 1, (9, 1), padding=(4, 0, 4, 0)))
         padded = ops.AvgPool2d(Window((3, 3), (2, 2), (1, 1, 1, 1)))
-        found.append(net.add(padded, found[1:], (1, 1, 3, 65)))
+        found.append(net.add(padded, found[1:2], (1, 1, 3, 65)))
         # And one of small groups, with room for a copy of its image.
         x = net.conv(net.input((1, 8, 16, 16)), 16, (3, 3), padding=(1, 1, 1, 1), groups=8)
         x = net.pool(x, (2, 2), largest=True)
@@ -128,7 +129,9 @@ def random_few(seed: int) -> Graph:
         net.tensors[net.ops[-1].inputs[1]] = replace(weight, data=weight.data.clip(-127))
         found += [net.conv(x, 16, (3, 3), groups=8), large]
         # And one of each channel alone with several outputs, with room for such a copy, too.
-        found.append(net.conv(net.input((1, 3, 6, 7)), 9, (3, 3), depthwise=True))
+        few = net.input((1, 3, 6, 7))
+        found += [net.conv(few, 9, (side, side), depthwise=True) for side in (3, 5)]
+        found.append(net.conv(net.input((1, 6, 16, 16)), 6, (5, 5), depthwise=True))
         # And large windows of one channel.
         return net.finish(*found, net.pool(net.input((1, 1, 16, 16)), (8, 8), largest=False))
     groups = int(pick(2, 6))

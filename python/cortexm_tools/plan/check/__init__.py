@@ -20,15 +20,9 @@ from .joined import check_filled, check_joined
 from .lanes import check_lanes
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
+from .shapes import check_ends, check_fours
 from .states import check_states
-from .sums import (
-    check_columns,
-    check_ends,
-    check_four_bits,
-    check_fours,
-    check_pairs,
-    check_sums,
-)
+from .sums import check_columns, check_four_bits, check_pairs, check_sums
 from .tables import check_tables
 from .tiles import check_tiles
 from .transposed import check_transposed

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How each operator becomes kernel calls, a module for each family. Importing this package registers them."""
+"""How each operator becomes kernel calls, a module for each family, and another one for its operators of
+floats where there are many. Importing this package registers them."""
 
 from . import (
     activation,
@@ -7,6 +8,8 @@ from . import (
     compare,
     conv,
     convert,
+    float_conv,
+    float_linear,
     index,
     linear,
     move,
@@ -24,6 +27,8 @@ __all__ = [
     "compare",
     "conv",
     "convert",
+    "float_conv",
+    "float_linear",
     "index",
     "linear",
     "move",

@@ -15,7 +15,7 @@ from ...errors import CortexMError
 from ...ir import Array, Attrs, DType, Graph, Op, Tensor, channels_last, ops
 from ...ir.geometry import Window
 from ...target import Target
-from ..kernels import gathered, planes
+from ..kernels import float_windows, gathered
 from ..kernels.cmsis_nn import compiled_isa
 from ..kernels.facts import Facts
 from ..kernels.packing_floats import are_float_channels
@@ -102,7 +102,7 @@ class Lowerings:
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
         self.narrow_windows = all(_is_narrow(graph, op) for op in graph.ops)
         found = (_facts_of_planes(graph, op) for op in graph.ops)
-        self.planes_in_eights = planes.eights_that_pay(facts for facts in found if facts)
+        self.planes_in_eights = float_windows.eights_that_pay(facts for facts in found if facts)
         self.target = target
         self.choice = choice
         self.joined = frozenset(

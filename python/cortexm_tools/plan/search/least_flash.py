@@ -15,7 +15,7 @@ from ...errors import CortexMError
 from ...ir import Op
 from ..kernels.table import code_sizes, variants
 from ..lower.context import Lowerings
-from ..lower.linear import ROWS_IN_LANES
+from ..lower.float_linear import ROWS_IN_LANES
 from ..lower.neighbours import NEIGHBOURS
 from ..lower.transposed import FLOAT_PHASES, ROW_PHASES
 from ..lower.weights import FILLED

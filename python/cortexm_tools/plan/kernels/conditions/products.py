@@ -202,7 +202,7 @@ def _all_in_blocks(size: int) -> Callable[[Facts], bool]:
 
 
 def _copies(symbol: str) -> Callable[[Facts], bool]:
-    """What plan/lower/conv.py decided: a group has so few channels, or outputs, that the image is copied."""
+    """What plan/lower/conv_layers.py decided: of so few channels or outputs the image is copied."""
     return lambda facts: facts.get("copies") == symbol
 
 

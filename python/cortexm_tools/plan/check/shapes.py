@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether windows, pixels, outputs and clamps are such as the kernels of a plan take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...errors import CortexMError
+from ..types import Plan, Step
+from . import float_channels, float_pixels, float_planes
+
+
+def check_ends(plan: Plan, step: Step) -> None:
+    """Every call that knows no clamp has none, and one that takes windows of a few inputs for pixels has
+    windows of one pixel in the image.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    for call in step.calls:
+        op = step.op_of(call)
+        if op is None or "from_zero" not in call.kernel.when:
+            continue
+        fields = call.int_fields
+        clamp = [fields[name] for name in ("out_zero_point", "act_min", "act_max")]
+        if clamp != [-128, -128, 127]:
+            raise CortexMError(
+                f"results have another clamp than those of {call.kernel.symbol}",
+                where=str(op.layer),
+            )
+        are_fours = fields["out_c"] % 4 == 0 and fields["in_c"] in (8, 16, 24, 32)
+        if "few_inputs" in call.kernel.when and not (_are_pixels(fields) and are_fours):
+            raise CortexMError(
+                f"windows are not pixels as {call.kernel.symbol} reads them", where=str(op.layer)
+            )
+
+
+_BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
+
+
+def check_fours(plan: Plan, step: Step) -> None:
+    """Every call that reads rows of any length as words has rows of one word at least, and every one that
+    makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others,
+    that of narrow windows of floats no channels that are groups; that of rows of pixels has nothing else, and
+    those of few inputs no gaps between the pixels.
+
+    Raises:
+        CortexMError: names the layer.
+    """
+    for call in step.calls:
+        if "few_outputs_dsp" in call.kernel.when and call.int_fields["in_features"] < 4:
+            raise CortexMError(
+                f"rows are shorter than a word of {call.kernel.symbol}", where=str(step.op.layer)
+            )
+        fields, op = call.int_fields, call.kernel.op
+        outputs = fields.get("out_c", fields.get("out_features", 0))
+        if op in _BLOCKS and (outputs % _BLOCKS[op] or fields.get("groups", 1) != 1):
+            raise CortexMError(
+                f"{call.kernel.symbol} would leave out outputs", where=str(step.op.layer)
+            )
+        if op.endswith("_from_16") and fields["in_c"] < 16:
+            raise CortexMError(
+                f"{call.kernel.symbol} has no pixels of 8 channels", where=str(step.op.layer)
+            )
+        takes, what = _TAKES.get(op, (None, ""))
+        if takes is not None and not takes(call):
+            raise CortexMError(f"{call.kernel.symbol} {what}", where=str(step.op.layer))
+
+
+def _are_pixels(fields: Mapping[str, int]) -> bool:
+    """Whether all windows are one pixel each, in the image."""
+    axes = (("in_y0", "out_h", "stride_h", "in_h"), ("in_x0", "out_w", "stride_w", "in_w"))
+    are_inside = True
+    for names in axes:
+        first, count, stride, extent = (fields[name] for name in names)
+        are_inside = are_inside and 0 <= first <= first + (count - 1) * stride < extent
+    return fields["kernel_h"] == fields["kernel_w"] == 1 and are_inside
+
+
+# By a kernel's operator: what it takes, and how a message says so.
+_TAKES = {**float_channels.TAKES, **float_planes.TAKES, **float_pixels.TAKES}
