@@ -19,6 +19,9 @@ void seed_cases(uint32_t seed);
 void sweep_cases(int32_t boundary);
 #define SWEEP 297 /* all 33 x 9 of them */
 
+/* Whether the case since then has such extents. */
+int has_swept(void);
+
 typedef enum { S8, S16, S32, S64, U8, F32 } element_t;
 
 /* A kernel of any prototype, for cases that serve several types. */

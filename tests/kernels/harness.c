@@ -94,19 +94,28 @@ void clamp_range_s16(int16_t *low, int16_t *high)
 }
 
 static int32_t sweep = -1;
+static int asked; /* for an extent, or whether it is a sweep */
 
 void sweep_cases(int32_t boundary)
 {
     sweep = boundary;
+    asked = 0;
+}
+
+int has_swept(void)
+{
+    return asked;
 }
 
 int is_sweep(void)
 {
+    asked = 1;
     return sweep >= 0;
 }
 
 int32_t extent(int32_t random, int32_t limit)
 {
+    asked = 1;
     return sweep < 0 ? random : 1 + sweep % limit;
 }
 
