@@ -16,14 +16,8 @@ from .boxes import strides
 from .context import POINTWISE, Selector, lowers
 from .float_linear import lanes_of_rows, takes_rows
 from .images import strided_image_fields, window_fields
-from .transposed import (
-    FLOAT_PHASES,
-    AxisPhase,
-    float_phases,
-)
-from .weights import (
-    float_call,
-)
+from .transposed import FLOAT_PHASES, AxisPhase, float_phases
+from .weights import float_call
 
 
 def _one_row(fields: dict[str, Field]) -> dict[str, Field]:

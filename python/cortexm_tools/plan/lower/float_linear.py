@@ -21,11 +21,7 @@ from .broadcast import broadcast_strides
 from .constants import Weights
 from .context import POINTWISE, Selector, lowers
 from .images import window_fields
-from .weights import (
-    constant_data,
-    float_call,
-    zero_bias,
-)
+from .weights import constant_data, float_call, zero_bias
 
 
 def _float_pixels(rows: int, inner: int, cols: int, has_bias: bool) -> dict[str, Field]:

@@ -154,8 +154,8 @@ def _planes_wide(stride: int) -> Callable[[Facts], bool]:
 
 
 def _planes_of_pixels(facts: Facts) -> bool:
-    """Such a convolution of planes with so many pixels that the kernel for them saves two instructions for
-    a byte of its code on MVE. For each output it takes half an instruction for a term of a pixel, and loads
+    """A 1x1 convolution of planes with so many pixels that the kernel for them saves two instructions for a
+    byte of its code on MVE. For each output it takes half an instruction for a term of a pixel, and loads
     take as long as the products; conv2d takes what it begins three or four pixels with."""
     inputs, outputs = facts["in_c"], facts["out_c"]
     eights, left = divmod(outputs, 8)
