@@ -61,6 +61,15 @@ def test_measurements_are_reproducible(digits, tmp_path: Path) -> None:
     assert len(set(first.instructions_each)) > 1  # clamping depends on the data
 
 
+def test_folder_of_another_installation_is_begun_anew(digits, tmp_path: Path) -> None:
+    """CMake refuses a cache of other sources, as of a Python that was replaced."""
+    cache = tmp_path / "host" / "CMakeCache.txt"
+    cache.parent.mkdir()
+    cache.write_text("CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere/project\n")
+    result = run_on_host(digits.folder, "digits", digits.inputs[:1], tmp_path)
+    assert result.outputs == digits.expected[:1]
+
+
 def test_caller_gives_the_arena(generate, tmp_path: Path) -> None:
     model = generate("cortex-m0", arena=CallerArena())
     result = run_on_board(model.folder, "digits", "microbit", model.inputs, tmp_path)

@@ -145,6 +145,7 @@ def build_image(
         require_program("cc")
     label = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     build_dir.mkdir(parents=True, exist_ok=True)
+    _leave_no_cache_of_another_installation(build_dir)
     arguments = [f"-D{key}={value}" for key, value in definitions.items()]
     configure = [cmake, "-G", generator, "-S", str(_PROJECT), "-B", str(build_dir), *arguments]
     jobs = str(os.cpu_count() or 1)
@@ -167,6 +168,17 @@ def build_image(
             [word for word in compiler if word], [Path(path) for path in archives if path], names[0]
         ),
     )
+
+
+def _leave_no_cache_of_another_installation(build_dir: Path) -> None:
+    """CMake refuses a folder that was built in from other sources: those of this tool under another
+    Python, or of a checkout that moved."""
+    cache = build_dir / "CMakeCache.txt"
+    if cache.is_file() and f"CMAKE_HOME_DIRECTORY:INTERNAL={_PROJECT}\n" not in cache.read_text(
+        encoding="utf-8"
+    ):
+        cache.unlink()
+        shutil.rmtree(build_dir / "CMakeFiles", ignore_errors=True)
 
 
 def _kernels(model_dir: Path, names: Sequence[str]) -> list[str]:
