@@ -691,10 +691,12 @@
     K(add_affine_alike_s8, mve, add_affine_alike_s8_case)                                          \
     K(add_affine_s8, mve, add_affine_s8_case)                                                      \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
+    K(mul_pairs_s8, mve, mul_shifts_right_s8_case)                                                 \
     K(mul_s8, mve, mul_s8_case)                                                                    \
     K(gate_s8, mve, gate_s8_case)                                                                  \
     K(gate_s16, mve, smooth_gate_s16_case)                                                         \
     K(add_s16, mve, add_shifts_right_s16_case)                                                     \
+    K(mul_pairs_s16, mve, mul_shifts_right_s16_case)                                               \
     K(mul_s16, mve, mul_s16_case)                                                                  \
     K(minimum_s8, mve, minmax_s8_case)                                                             \
     K(minimum_s16, mve, minmax_s16_case)                                                           \
