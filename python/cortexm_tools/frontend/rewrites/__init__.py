@@ -29,6 +29,7 @@ from . import (
     weighted,
 )
 from .aliases import name_plainly
+from .branches import join_branches
 from .builder import Builder, Table
 from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
@@ -81,6 +82,8 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
     """
     convolution.take_batches(module)
     fold_into_convolutions(module)
+    join_branches(module, precision_of)
+    fold_into_convolutions(module)  # what follows a sum
     normalization.fold_bands(module)
     attention.write_out_scores(module)
     masks.make_numbers(module)

@@ -49,7 +49,7 @@ def _as_parameter(module: GraphModule, constant: Node) -> None:
 def _batch_norm(build: Builder) -> Node | None:
     args = build.arguments()
     source, shape = args["input"], shape_of(args["input"])
-    factors = _factors(build)
+    factors = channel_factors(build)
     if shape is None or not 2 <= len(shape) <= 4 or factors is None:
         return None
     a, b = factors
@@ -60,7 +60,7 @@ def _batch_norm(build: Builder) -> Node | None:
     return _per_channel(build, source, shape, a, build.constant(b))
 
 
-def _factors(build: Builder) -> tuple[torch.Tensor, torch.Tensor] | None:
+def channel_factors(build: Builder) -> tuple[torch.Tensor, torch.Tensor] | None:
     """a and b of each channel; None if they are not constant."""
     args = build.arguments()
     mean, var = build.value(args["running_mean"]), build.value(args["running_var"])
@@ -101,7 +101,7 @@ def fold_bands(module: GraphModule) -> None:
 
 def _bands(build: Builder, source: Node, shape: tuple[int, ...], count: int) -> Node | None:
     """`source` [n, c, h, w] with its rows normalized in `count` bands."""
-    factors = _factors(build)
+    factors = channel_factors(build)
     if factors is None or not 1 < count <= _MOST_BANDS or shape[2] % count:
         return None
     channels, rows = shape[1], shape[2] // count
