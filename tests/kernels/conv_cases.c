@@ -1350,9 +1350,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.stride_h = kind >= PLANES_COLUMN_THREE_BY_TWO ? 2 : 1;
         p.pad_top = between(0, half);
         p.out_h = between(4, 20);
-        p.out_w = between(4, 13);
+        p.out_w = one_in(3) ? 8 : between(4, 13); /* rows of eight may follow one another */
         p.in_h = (p.out_h - 1) * p.stride_h + half + 1 - p.pad_top + between(0, 3);
-        p.in_w = p.out_w + between(0, 2);
+        p.in_w = p.out_w + (one_in(2) ? 0 : between(0, 2));
     }
     if (are_rows_of_eights) { /* seven may, or four */
         do {

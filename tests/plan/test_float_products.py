@@ -382,7 +382,11 @@ def test_columns_of_planes_are_checked(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "stride", "size", "name"),
-    [(3, 1, (64, 8), "column_three"), (5, 1, (16, 16), "column_five")]
+    [
+        (3, 1, (64, 8), "column_three"),
+        (5, 1, (16, 16), "column_five"),
+        (3, 1, (64, 5), "column_three"),
+    ]
     + [(3, 2, (64, 8), "column_three_by_two"), (3, 1, (16, 48), "column_three")]
     + [(7, 1, (64, 8), "row"), (3, 1, (8, 8), "row")],
 )

@@ -204,6 +204,8 @@ def lines_of_channels(seed: int) -> Graph:
         sizes = pick(net, 1, 2), pick(net, 37, 130)
         if kernel != line:
             sizes = pick(net, 12, 40), pick(net, 12, 21)
+        if kernel == column and pick(net, 0, 1):
+            sizes = sizes[0], 8  # rows that follow one another
         most = [side // 2 * dilation for side in kernel]
         padding = tuple(pick(net, 0, 1) * pad for pad in most * 2)
         batches = pick(net, 1, 2)

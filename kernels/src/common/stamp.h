@@ -101,6 +101,9 @@
 #undef APART2
 #undef APART3
 #undef AT
+#undef AT_ALL
+#undef AT_EIGHT
+#undef AT_FOUR
 #undef AT_LAST
 #undef AT_ONCE
 #undef B4
@@ -127,7 +130,12 @@
 #undef BEHIND_START
 #undef BELOW2
 #undef BELOW3
+#undef BELOW_ALL
+#undef BELOW_EIGHT
+#undef BELOW_FOUR
 #undef BESIDE
+#undef BESIDE_ALL
+#undef BESIDE_EIGHT
 #undef BEST
 #undef BETTER
 #undef BETTER_argmax
@@ -203,6 +211,7 @@
 #undef CONV_conv2d
 #undef CONV_depthwise_conv2d
 #undef CONV_transpose_conv2d
+#undef COPY
 #undef CORE_REGISTERS
 #undef CORRECTIONS
 #undef CORRECT_SIGNS
@@ -504,6 +513,7 @@
 #undef LOAD_FOUR
 #undef LOAD_FOURTHS
 #undef LOAD_LANES
+#undef LOAD_MAC
 #undef LOAD_MULTIPLIER
 #undef LOAD_MULTIPLIERS
 #undef LOAD_ODD
@@ -528,6 +538,7 @@
 #undef LOG_softmax
 #undef LOOK_UP
 #undef LOOP
+#undef LOOPS
 #undef LOWER
 #undef LOWER_BYTES
 #undef LOWER_POWER
@@ -537,6 +548,7 @@
 #undef MACS4
 #undef MACS8
 #undef MACS_OF
+#undef MAC_STORE
 #undef MANY
 #undef MAX_SHIFT
 #undef MAX_SIZE
@@ -600,6 +612,7 @@
 #undef NEXT_EIGHT
 #undef NEXT_FOUR
 #undef NEXT_GROUP
+#undef NEXT_OUT
 #undef NEXT_ROW
 #undef NEXT_ROWS
 #undef NEXT_SHIFT
@@ -809,12 +822,12 @@
 #undef ROWS_APART
 #undef ROWS_BESIDE
 #undef ROWS_OF
-#undef ROWS_OF_BLOCK
 #undef ROWS_OF_BLOCKS
 #undef ROWS_OF_EIGHT
 #undef ROWS_OF_FEW
 #undef ROWS_OF_FIVE
 #undef ROWS_OF_FOUR
+#undef ROWS_OF_LOOP
 #undef ROWS_OF_TAIL
 #undef ROWS_OF_TAPS
 #undef ROWS_OF_THREE
@@ -851,9 +864,11 @@
 #undef SECOND1
 #undef SECOND2
 #undef SECOND3
+#undef SECOND_ALL
 #undef SECOND_BIASES
 #undef SECOND_COLUMN
 #undef SECOND_COLUMN_OF_TWO
+#undef SECOND_EIGHT
 #undef SECOND_FOUR
 #undef SECOND_VECTOR
 #undef SECOND_s16
@@ -897,6 +912,7 @@
 #undef SOME_FIRST
 #undef SOME_LAST
 #undef SOME_OF_FOUR
+#undef SOME_ROWS
 #undef SQUARE
 #undef SQUARES
 #undef SQUARES_OF
@@ -1089,6 +1105,7 @@
 #undef WHICH_OF_FEW
 #undef WHOLE
 #undef WIDEN
+#undef WIDEST
 #undef WIDE_conv2d
 #undef WIDE_conv2d_wide
 #undef WIDE_depthwise_conv2d
