@@ -400,7 +400,7 @@ def test_columns_of_planes_have_kernels(
 
 @pytest.mark.parametrize(
     ("columns", "width", "name"),
-    [(3, 64, "line_three"), (5, 64, "line_five"), (5, 65, "line_five"), (7, 99, "line_seven")],
+    [(3, 64, "line_three"), (5, 64, "line_five"), (5, 33, "line_five"), (7, 99, "line_seven")],
 )
 def test_lines_of_planes_two_apart_have_kernels(columns: int, width: int, name: str) -> None:
     """Also where the last window lacks a column less than the first one."""
@@ -418,6 +418,13 @@ def test_lines_of_planes_two_apart_have_kernels(columns: int, width: int, name: 
 def test_lines_of_planes_two_apart_are_checked(wrong: dict[str, Any]) -> None:
     graph = _planes_of_one((1, 7), (1, 2), (1, 64))
     refuses(graph, wrong, "takes planes of 16 columns or more, of windows two apart")
+
+
+def test_the_last_window_of_a_line_of_planes_two_apart_is_checked() -> None:
+    """Of five columns that lack two."""
+    graph = _planes_of_one((1, 5), (1, 2), (1, 32))
+    assert kernels(graph, "cortex-m55") == ["conv2d_planes_line_five_by_two_mve"]
+    refuses(graph, {"in_w": 31}, "takes planes of 16 columns or more, of windows two apart")
 
 
 @pytest.mark.parametrize(

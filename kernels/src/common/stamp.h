@@ -693,6 +693,7 @@
 #undef ONE_s8
 #undef OP
 #undef OTHERS
+#undef OTHER_TERMS
 #undef OUTPUT
 #undef OUTPUTS
 #undef OUT_NEXT

@@ -120,7 +120,8 @@ _LINES_BY_TWO = (
 def _are_lines_by_two(columns: int) -> Callable[[Call], bool]:
     """Whether it has planes that are groups, of windows of so many columns of one row in the image, two
     apart, of which the first or the last pixel of a row lacks half, or none, or the last one one less, and
-    the last 16 pixels that are not the first ones lack no first ones."""
+    the last 16 pixels that are not the first ones lack no first ones. Of five columns it has 16 pixels that
+    do not lack two behind them."""
 
     def are(call: Call) -> bool:
         fields, half = call.int_fields, columns // 2
@@ -139,7 +140,7 @@ def _are_lines_by_two(columns: int) -> Callable[[Call], bool]:
             and (beyond <= 0 or beyond in (half - 1, half))
             and fields.get("pad_top", 0) == 0
             and (fields["out_h"] - 1) * fields["stride_h"] < fields["in_h"]
-            and out >= 16
+            and out - (columns == 5 and beyond == half) >= 16
             and (out % 16 == 0 or 2 * (out % 16) >= half)
         )
 
