@@ -123,6 +123,11 @@ CORTEXM_MATMUL_F32(cortexm_matmul_few_f32_ref)
     cortexm_matmul_f32_ref(params, a, b, bias, out);
 }
 
+CORTEXM_MATMUL_F32(cortexm_matmul_column_f32_ref)
+{
+    cortexm_matmul_f32_ref(params, a, b, bias, out);
+}
+
 CORTEXM_MATMUL_F32(cortexm_matmul_one_f32_ref)
 {
     cortexm_matmul_f32_ref(params, a, b, bias, out);

@@ -259,6 +259,7 @@ int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind);
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind);
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_few_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
+int matmul_column_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_one_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_panels_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_row_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);

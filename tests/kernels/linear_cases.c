@@ -310,9 +310,9 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
 }
 
 /* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, a
- * single sum, up to eight columns, few columns, panels of these, or of sixteen columns and fewer, or a row whose
+ * single sum, up to eight columns, few columns, a single one of some rows, panels of more, or of sixteen columns and fewer, or a row whose
  * last ten columns are pairs. */
-typedef enum { ANY, COLUMNS, ROWS, ONE, SMALL, FEW, PANELS, ROW, PAIRS } matmul_kind_t;
+typedef enum { ANY, COLUMNS, ROWS, ONE, SMALL, FEW, COLUMN, PANELS, ROW, PAIRS } matmul_kind_t;
 
 /* The columns of the next panel, of four, three or two, or (ROW) of sixteen, eight, four or those that are left. */
 static int32_t panel_of(int32_t left, matmul_kind_t kind)
@@ -394,7 +394,7 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     memset(&p, 0, sizeof p);
     p.batches = kind >= ROW ? 1 : between(1, 3);
     p.rows = kind == PAIRS ? 1 : between(1, kind == ROWS ? 30 : kind == ROW ? 2 : vectors ? 10 : 5);
-    p.rows = kind == PANELS ? between(4, 40) : p.rows;
+    p.rows = kind == PANELS || kind == COLUMN ? between(4, 40) : p.rows;
     p.cols = between(vectors ? 4 : 1, !vectors ? 10 : one_in(3) ? 60 : 20);
     p.inner = between(1, 20);
     p.a_batch_stride = p.rows * p.inner;
@@ -424,6 +424,7 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
     }
     if (kind >= FEW) { /* whose elements follow each other */
         p.cols = kind == PAIRS ? 8 * between(1, 4) + 2 : between(1, kind == FEW ? 3 : kind == ROW ? 50 : 10);
+        p.cols = kind == COLUMN ? 1 : kind == PANELS ? between(2, 10) : p.cols;
         p.inner = kind == PAIRS ? 4 * between(1, 15) : p.inner;
         p.b_inner_stride = p.cols;
         p.b_col_stride = p.cols == 1 ? between(1, 9) : 1;
@@ -472,6 +473,11 @@ int matmul_few_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 int matmul_one_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
     return any_matmul_f32_case(variant, ref, ONE);
+}
+
+int matmul_column_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
+{
+    return any_matmul_f32_case(variant, ref, COLUMN);
 }
 
 int matmul_panels_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)

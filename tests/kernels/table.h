@@ -586,6 +586,7 @@
     K(matmul_pairs_f32, mve, matmul_pairs_f32_case)                                                \
     K(matmul_row_f32, mve, matmul_row_f32_case)                                                    \
     K(matmul_f32, mve, matmul_vectors_f32_case)                                                    \
+    K(matmul_column_f32, mve, matmul_column_f32_case)                                              \
     K(matmul_few_f32, mve, matmul_panels_f32_case)                                                 \
     K(matmul_rows_f32, mve, matmul_rows_f32_case)                                                  \
     K(lstm_s8, mve, lstm_gemm4_s8_case)                                                            \

@@ -482,6 +482,7 @@ CORTEXM_MATMUL_F32(cortexm_matmul_small_f32_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_pairs_f32_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_row_f32_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_f32_mve);
+CORTEXM_MATMUL_F32(cortexm_matmul_column_f32_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_few_f32_mve);
 CORTEXM_MATMUL_F32(cortexm_matmul_rows_f32_mve);
 

@@ -9,6 +9,7 @@ from .facts import Facts
 from .packing_floats import panels
 
 ROWS = "cortexm_matmul_few_f32_mve"
+COLUMN = "cortexm_matmul_column_f32_mve"
 ROW = "cortexm_matmul_row_f32_mve"
 PAIRS = "cortexm_matmul_pairs_f32_mve"
 SMALL = "cortexm_matmul_small_f32_mve"
@@ -31,10 +32,11 @@ def are_pairs(rows: int, inputs: int, outputs: int) -> bool:
     return rows == 1 and inputs % 4 == 0 and outputs >= 10 and outputs % 8 == 2
 
 
-def kernel_of(rows: int, in_pairs: bool = False) -> str | None:
+def kernel_of(rows: int, outputs: int, in_pairs: bool = False) -> str | None:
     """The kernel for a layer of so many rows as a product; None for three, a block of convolutions."""
-    of_outputs = PAIRS if in_pairs else ROW
-    return ROWS if rows >= 4 else of_outputs if rows <= 2 else None
+    if rows >= 4:
+        return COLUMN if outputs == 1 else ROWS
+    return None if rows == 3 else PAIRS if in_pairs else ROW
 
 
 def saved(rows: int, inputs: int, outputs: int, few_rows: bool, in_pairs: bool = False) -> int:
@@ -76,8 +78,8 @@ def _of_panels(rows: int, inputs: int, outputs: int) -> int:
     """Blocks of sixteen rows of a single output and of eight that are left, of eight of three or two, or of
     four of four."""
     if outputs == 1:
-        sixteens = rows // 16 * (inputs // 8 * 66 + inputs % 8 * 10 + 16)
-        return 60 + sixteens + -(-(rows % 16) // 8) * (9 * inputs // 2 + 35)
+        sixteens = rows // 16 * (inputs // 8 * 66 + inputs % 8 * 10 + 25)
+        return 20 + sixteens + -(-(rows % 16) // 8) * (9 * inputs // 2 + 40)
     every = panels(outputs)
     eights, fours = -(-rows // 8), -(-rows // 4)
     return 75 + sum(
@@ -129,7 +131,7 @@ def saved_of_small(facts: Facts, symbol: str) -> int:
     batches, rows, cols, inner = sides
     blocks = -(-rows // 3)
     own = 65 + batches * (12 + blocks * (32 + (7 if cols <= 4 else 11) * inner))
-    if symbol == ROWS:
+    if symbol in (ROWS, COLUMN):
         other = batches * _of_panels(rows, inner, cols)
     elif symbol == "cortexm_matmul_rows_f32_mve":
         other = batches * of_rows(rows, inner, cols)

@@ -151,7 +151,7 @@ def _saved(select: Selector, op: Op, in_pairs: bool) -> tuple[str | None, int]:
         in_pairs: what `_are_pairs` gives.
     """
     sides = _sides(select, op)
-    kernel = None if sides is None else float_rows.kernel_of(sides[0], in_pairs)
+    kernel = None if sides is None else float_rows.kernel_of(sides[0], sides[2], in_pairs)
     if sides is None or kernel is None or _is_one_sum(select, op):
         return None, 0
     if kernel == float_rows.ROWS and (
@@ -217,7 +217,7 @@ def _float_matmul(select: Selector, attrs: ops.FloatMatmul, op: Op) -> list[Call
         own, other = (
             select.kernel("matmul", "f32", op, _facts(each)) for each in (fields, _turned(fields))
         )
-        is_few = own.op in ("matmul_one", "matmul_few")
+        is_few = own.op in ("matmul_one", "matmul_few", "matmul_column")
         if not is_few or own.op == "matmul_few" and own.isa is not Isa.MVE is other.isa:
             return _matmul_call(select, op, _turned(fields), has_bias, macs, turned=True)
     return _matmul_call(select, op, fields, has_bias, macs)

@@ -150,9 +150,16 @@ def _row_of_pairs(facts: Facts) -> bool:
 
 
 def _panels(facts: Facts) -> bool:
-    """Such a product, or one whose columns the plan has put in panels, of four rows or more."""
+    """A product of two columns or three as above, or one whose columns the plan has put in panels, of four
+    rows or more."""
     are_few = _few_columns(facts) or facts.get("rows_in_lanes", False)
-    return bool(are_few and facts["rows"] >= 4)
+    return bool(are_few and facts["rows"] >= 4 and facts["cols"] > 1)
+
+
+def _column_of_rows(facts: Facts) -> bool:
+    """A product of a single column and four rows or more, which lie behind one another without gaps."""
+    is_one = facts["cols"] == 1 and _few_columns(facts)
+    return bool(is_one and facts["rows"] >= 4 and facts["a_row_stride"] == facts["inner"])
 
 
 CASES: dict[str, Callable[[Facts], bool]] = {
@@ -170,6 +177,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "vector_columns": _vector_columns,
     "vector_rows": _vector_rows,
     "panels": _panels,
+    "column_of_rows": _column_of_rows,
     "one_sum": _one_sum,
     "row_of_layer": _row_of_layer,
     "row_of_pairs": _row_of_pairs,
