@@ -313,6 +313,7 @@
 #undef FIRST_OF
 #undef FIRST_OF_TWO
 #undef FIRST_ROUND
+#undef FIRST_ROW
 #undef FIRST_TAP
 #undef FIRST_TAPS
 #undef FIRST_TERM
