@@ -397,6 +397,11 @@ CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_by_two_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_by_two_sixteen_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_channels_fours_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);

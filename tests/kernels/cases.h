@@ -85,6 +85,7 @@ int conv2d_channels_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_channels_3x3_dilated_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_channels_3x3_any_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+int conv2d_channels_3x3_by_two_sixteen_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_channels_rest_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_channels_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 int conv2d_channels_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref);

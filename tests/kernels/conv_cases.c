@@ -956,6 +956,7 @@ typedef enum {
     CHANNELS_3X3_ANY, /* side by side, in any number, windows a pixel apart */
     CHANNELS_3X3, /* side by side, windows one or two columns apart */
     CHANNELS_3X3_BY_TWO,
+    CHANNELS_3X3_SIXTEEN, /* the same of pixels that are sixteen floats apart */
     CHANNELS_3X3_DILATED,
     CHANNELS_WIDE, /* side by side, windows of three columns or more */
     CHANNELS_EIGHTS, /* side by side, any windows */
@@ -1172,10 +1173,13 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     }
     if (are_3x3) { /* no more than a row and a column outside, at either end */
         p.groups = p.in_c = p.out_c = between(kind == CHANNELS_3X3_ANY ? 1 : 4, 21) + (one_in(8) ? 24 : 0);
+        if (kind == CHANNELS_3X3_SIXTEEN) {
+            p.groups = p.in_c = p.out_c = one_in(2) ? 16 : between(4, 16);
+        }
         p.kernel_h = p.kernel_w = 3;
         p.dilation_h = p.dilation_w = 1;
         p.stride_h = kind == CHANNELS_3X3_ANY ? 1 : between(1, 3);
-        p.stride_w = kind == CHANNELS_3X3_BY_TWO ? 2 : 1;
+        p.stride_w = kind == CHANNELS_3X3_BY_TWO || kind == CHANNELS_3X3_SIXTEEN ? 2 : 1;
         p.pad_top = between(0, 1);
         p.pad_left = between(0, 1);
         p.out_h = between(1, 6);
@@ -1387,7 +1391,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
     if (are_3x3 || are_wide || are_fives || are_near_lines || are_eights) { /* with gaps between pixels and rows or none */
-        const int32_t gap = between(0, 3);
+        const int32_t gap = kind == CHANNELS_3X3_SIXTEEN ? 16 - p.in_c : between(0, 3);
 
         p.in_strides[1] = p.out_strides[1] = 1;
         p.in_strides[3] = p.out_strides[3] = p.in_c + gap;
@@ -1485,6 +1489,11 @@ int conv2d_channels_3x3_dilated_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_3X3_BY_TWO);
+}
+
+int conv2d_channels_3x3_by_two_sixteen_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_3X3_SIXTEEN);
 }
 
 int conv2d_channels_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)

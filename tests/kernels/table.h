@@ -531,6 +531,7 @@
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
     K(conv2d_channels_3x3_any_f32, mve, conv2d_channels_3x3_any_f32_case)                          \
     K(conv2d_channels_3x3_f32, mve, conv2d_channels_3x3_f32_case)                                  \
+    K(conv2d_channels_3x3_by_two_sixteen_f32, mve, conv2d_channels_3x3_by_two_sixteen_f32_case)    \
     K(conv2d_channels_3x3_by_two_f32, mve, conv2d_channels_3x3_by_two_f32_case)                    \
     K(conv2d_channels_line_three_f32, mve, conv2d_channels_line_three_f32_case)                    \
     K(conv2d_channels_line_five_f32, mve, conv2d_channels_line_five_f32_case)                      \

@@ -188,6 +188,7 @@ _USUAL = (("kernel", 3), ("stride", 1), ("dilation", 1))
     [
         (8, 16, channels_last(4), {}, "conv2d_channels_3x3"),
         (8, 16, channels_last(4), {"stride": 2}, "conv2d_channels_3x3_by_two"),
+        (16, 16, channels_last(4), {"stride": 2}, "conv2d_channels_3x3_by_two_sixteen"),
         (8, 6, channels_last(4), {}, "conv2d_channels_3x3"),
         (6, 16, channels_last(4), {"kernel": 5}, "conv2d_channels_wide"),
         (16, 16, channels_last(4), {"kernel": 5, "stride": 2}, "conv2d_channels_five_by_two"),
@@ -231,6 +232,21 @@ def test_channels_that_are_groups_have_a_kernel_with_mve(
     weight = net.some(channels, 1, kernel, kernel)
     graph = net.finish(net.add(attrs, [x, weight], (1, channels, out, out), F32, order))
     assert kernels(graph, "cortex-m55") == [f"{op}_mve"]
+
+
+def test_sixteen_channels_two_apart_have_a_kernel_where_it_pays() -> None:
+    """In the place of that for any channels, or for so many outputs that it pays beside this one."""
+    by_two = "conv2d_channels_3x3_by_two_mve"
+    beside, many = FloatNet(), FloatNet()
+    outs = [_channels(beside, count, 16, 3, 2, channels_last(4)) for count in (16, 24)]
+    assert kernels(beside.finish(*outs), "cortex-m55") == [by_two] * 2
+    outs = [_channels(many, *each, 3, 2, channels_last(4)) for each in ((16, 24), (24, 16))]
+    own = "conv2d_channels_3x3_by_two_sixteen_mve"
+    assert kernels(many.finish(*outs), "cortex-m55") == [own, by_two]
+    net = FloatNet()
+    graph = net.finish(_channels(net, 16, 16, 3, 2, channels_last(4)))
+    wrong = {"in_strides": (4352, 1, 272, 17), "out_strides": (1088, 1, 136, 17)}
+    refuses(graph, wrong, "takes channels that are groups, of other 3x3 windows")
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,19 @@ def near_channels(seed: int) -> Graph:
         window = Window(kernel, (stride, stride), padding, (dilation, dilation))  # type: ignore[arg-type]
         attrs = ops.FloatConv2d(window, groups)
         outs.append(net.add(attrs, operands, (1, groups, *out), F32, order))
+    outs.append(_sixteen_by_two(net))
     return net.finish(*outs)
+
+
+def _sixteen_by_two(net: Net) -> int:
+    """Sixteen such channels of 3x3 windows two apart, enough for a kernel of their own beside others."""
+    sizes = pick(net, 23, 26), pick(net, 30, 33)
+    padding = (pick(net, 0, 1), pick(net, 0, 1), pick(net, 0, 1), pick(net, 0, 1))
+    out = [_extent(sizes[a], 3, 2, 1, padding[a], padding[2 + a]) for a in (0, 1)]
+    order = channels_last(4)
+    operands = [net.input((1, 16, *sizes), F32, order), weights(net, 16, 1, 3, 3), weights(net, 16)]
+    attrs = ops.FloatConv2d(Window((3, 3), (2, 2), padding), 16)
+    return net.add(attrs, operands, (1, 16, *out), F32, order)
 
 
 def lines_of_channels(seed: int) -> Graph:

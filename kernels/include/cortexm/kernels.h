@@ -392,6 +392,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_planes_wide_by_two_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_f32_dsp);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_any_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_f32_mve);
+CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_by_two_sixteen_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_by_two_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_line_three_f32_mve);
 CORTEXM_CONV_F32(cortexm_conv2d_channels_line_five_f32_mve);

@@ -77,6 +77,7 @@
 #undef ADD_max_pool2d
 #undef AFTER_ROWS
 #undef AGAIN
+#undef AHEAD
 #undef ALL
 #undef ALL_BLOCKS
 #undef ALL_BUT_LAST

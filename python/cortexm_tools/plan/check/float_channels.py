@@ -11,6 +11,7 @@ _3X3 = {  # the same
     "conv2d_channels_3x3_any": 1,
     "conv2d_channels_3x3": 1,
     "conv2d_channels_3x3_by_two": 2,
+    "conv2d_channels_3x3_by_two_sixteen": 2,
     "conv2d_channels_3x3_dilated": 1,
 }
 
@@ -30,7 +31,7 @@ def _are_3x3(call: Call) -> bool:
     and 3x3 windows as many columns apart as the kernel has, of which one row and column at either end may lie
     outside the image, and four columns of pixels, as far apart as those of the image; of dilated windows each
     of the images that these are apart. Or any number of channels, and windows one row apart, where pixels to
-    the right lie behind those to the left."""
+    the right lie behind those to the left; or pixels that are sixteen floats apart."""
     fields = call.int_fields
     ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
@@ -52,7 +53,8 @@ def _are_3x3(call: Call) -> bool:
         <= fields[f"in_{side}"]
         for side, pad in pads.items()
     )
-    are_beside = ins[1] == outs[1] == 1 and ins[3] == outs[3]
+    is_sixteen = ins[3] == 16 or not call.kernel.op.endswith("_sixteen")
+    are_beside = ins[1] == outs[1] == 1 and ins[3] == outs[3] and is_sixteen
     are_fours = fields["out_w"] >= 4 * apart["w"] and not fields.get("filled", 0)
     return are_groups and is_window and are_inside and are_beside and are_fours
 

@@ -101,6 +101,7 @@ class Lowerings:
         self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
         self.narrow_windows = all(_is_narrow(graph, op) for op in graph.ops)
+        self.sixteens_alone = all(_has_sixteen(graph, op) for op in graph.ops)
         found = (_facts_of_planes(graph, op) for op in graph.ops)
         self.planes_in_eights = float_windows.eights_that_pay(facts for facts in found if facts)
         self.target = target
@@ -251,6 +252,17 @@ def _facts_of_planes(graph: Graph, op: Op) -> Facts:
     return {"batches": x.shape[0], "out_c": channels, **sides, **pads}
 
 
+def _has_sixteen(graph: Graph, op: Op) -> bool:
+    """Whether an operator is no convolution of floats of 3x3 windows two columns apart whose channels are
+    groups and lie side by side; or one of sixteen channels."""
+    if not isinstance(op.attrs, ops.FloatConv2d):
+        return True
+    x, window = graph.tensors[op.inputs[0]], op.attrs.window
+    are_groups = op.attrs.groups == x.shape[1] >= 4 and x.dim_order[-1] == 1
+    is_by_two = window.kernel == (3, 3) and window.stride[1] == 2 and window.dilation == (1, 1)
+    return not (are_groups and is_by_two) or x.shape[1] == 16
+
+
 def _is_narrow(graph: Graph, op: Op) -> bool:
     """Whether an operator is no convolution of floats, or one of narrow windows whose channels are no groups;
     phases of a transposed one have any."""
@@ -355,6 +367,7 @@ class Selector:
                 "no_eights": self._lowerings.no_eights,
                 "all_plain": self._lowerings.all_plain,
                 "narrow_windows": self._lowerings.narrow_windows,
+                "sixteens_alone": self._lowerings.sixteens_alone,
                 "planes_in_eights": self._lowerings.planes_in_eights,
                 **(facts or {}),
             },

@@ -13,6 +13,7 @@ _MANY_OF_CHANNELS = 128  # sums of floats of channels that are groups
 _WORTH_CHANNELS = 5000  # instructions that these must save on MVE, of some 3,800 bytes
 _WORTH_CHANNELS_3X3 = 2700  # the same of 3x3 windows, of some 1,300 bytes
 _WORTH_CHANNELS_ANY = 1450  # of 3x3 windows and any number of channels, of some 720 bytes
+_MANY_OF_SIXTEENS = 1900  # outputs of 3x3 windows two apart, which save 1.4 instructions each
 _MANY_OF_DILATED = 500  # outputs of these that are dilated, which save five instructions each
 _WORTH_FIVES = 3000  # of windows of five columns two apart, of some 1,500 bytes
 _WORTH_CHANNELS_LINE = 1500  # of windows of one row of so many columns, of some 750 bytes
@@ -105,6 +106,14 @@ def _float_channels_3x3(stride: int) -> Callable[[Facts], bool]:
         return bool(facts["groups"] >= 4 and _are_3x3(facts, stride) and is_large)
 
     return pays
+
+
+def _sixteens_by_two(facts: Facts) -> bool:
+    """Pixels are sixteen floats apart, as are all that the kernel for any channels would compute in the
+    model; or such pixels are so many that they save two instructions for a byte beside it."""
+    outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["groups"]
+    pays = facts.get("sixteens_alone", False) or outputs >= _MANY_OF_SIXTEENS
+    return bool(facts["in_strides"][3] == 16 and pays)
 
 
 def _are_3x3(facts: Facts, stride: int) -> bool:
@@ -234,4 +243,5 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "float_channels_3x3": _float_channels_3x3(1),
     "float_channels_3x3_dilated": _float_channels_3x3_dilated,
     "float_channels_3x3_by_two": _float_channels_3x3(2),
+    "sixteens_by_two": _sixteens_by_two,
 }
