@@ -270,7 +270,7 @@ def _layer(
         and select.choice is KernelChoice.BUILTIN
         and select.tensor(op.inputs[0]).shape[1] == weight.shape[3]
         and select.tensor(op.inputs[0]).dtype is DType.S8
-        and is_dense_best(select.target, weight, attrs.window)
+        and is_dense_best(select.target, weight, attrs.window, fields)
     ):
         kind, weight = "conv2d", dense(weight)
     elif is_reversed(select, attrs, op, weight):

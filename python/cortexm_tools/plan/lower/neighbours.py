@@ -350,20 +350,25 @@ def in_3x3(target: Target, weight: Array, fields: Mapping[str, int], wide: bool)
     return Joined(1, square, changed, np.zeros(channels, np.int64))
 
 
-def is_dense_best(target: Target, weight: Array, window: Window) -> bool:
+def is_dense_best(target: Target, weight: Array, window: Window, fields: Mapping[str, int]) -> bool:
     """Whether a depthwise convolution of few channels, for which no kernel has vectors, costs more than
-    one of all channels with weights of zero.
+    one of all channels with weights of zero; on DSP windows that are several columns apart in rows too
+    short for one channel at a time.
 
     Args:
         weight: int8 [1, kernel_h, kernel_w, channels].
+        fields: of the parameter block.
     """
     _, kernel_h, kernel_w, channels = weight.shape
     taps = kernel_h * kernel_w
     if window.dilation != (1, 1):
         return False
+    are_apart = window.stride[1] > 1 and taps <= 9
     if target.isa is Isa.MVE:
-        return channels < 8 and (taps <= 4 or window.stride[1] > 1 and taps <= 9)
-    return target.isa is Isa.DSP and channels < 4 and taps <= 3
+        return channels < 8 and (taps <= 4 or are_apart)
+    if target.isa is not Isa.DSP or channels >= 4:
+        return False
+    return taps <= 3 or are_apart and not planes.pay_dsp(fields)
 
 
 def join_dense(target: Target, weight: Array, fields: Mapping[str, int]) -> Joined | None:
