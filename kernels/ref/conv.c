@@ -92,6 +92,20 @@ void cortexm_conv2d_few_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, con
     cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
 }
 
+void cortexm_conv2d_one_output_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                      const int8_t *weight, const int32_t *bias, int8_t *out,
+                                      void *scratch)
+{
+    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
+void cortexm_conv2d_few_unclamped_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                         const int8_t *weight, const int32_t *bias, int8_t *out,
+                                         void *scratch)
+{
+    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
 void cortexm_conv2d_few_from_16_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
                                        const int8_t *weight, const int32_t *bias, int8_t *out,
                                        void *scratch)

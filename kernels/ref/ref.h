@@ -30,6 +30,7 @@
 /* kernels: begin; written by scripts/kernel_files.py */
 /* conv */
 CORTEXM_CONV_S8(cortexm_conv2d_s8_ref);
+CORTEXM_CONV_S8(cortexm_conv2d_one_output_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_widened_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_planes_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_columns_s8_ref);
@@ -41,6 +42,7 @@ CORTEXM_CONV_S8(cortexm_conv2d_folded_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_direct_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_few_from_16_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_few_s8_ref);
+CORTEXM_CONV_S8(cortexm_conv2d_few_unclamped_s8_ref);
 CORTEXM_CONV_S8(cortexm_conv2d_plain_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_pixel_s8_ref);

@@ -44,6 +44,8 @@ typedef enum {
     CONV_PLAIN,
     CONV_FEW,
     CONV_FEW_FROM_16,
+    CONV_FEW_UNCLAMPED,
+    CONV_ONE_OUTPUT,
     CONV_TILES,
     CONV_TWOS,
     CONV_SIGNED_TWOS,
@@ -154,6 +156,8 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
 #define conv_plain_s8_case(variant, ref) conv_case(variant, ref, CONV_PLAIN)
 #define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
+#define conv_one_output_s8_case(variant, ref) conv_case(variant, ref, CONV_ONE_OUTPUT)
+#define conv_few_unclamped_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW_UNCLAMPED)
 #define conv_few_from_16_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW_FROM_16)
 #define conv_widened_s8_case(variant, ref) conv_case(variant, ref, CONV_WIDENED)
 #define conv_gathered_s8_case(variant, ref) conv_case(variant, ref, CONV_GATHERED)

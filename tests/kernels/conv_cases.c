@@ -262,12 +262,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == DEPTHWISE_FEW ? between(1, 17) : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW ? 8 * between(1 + is_from_16, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (!is_from_16 && one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == DEPTHWISE_FEW ? between(1, 17) : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW_UNCLAMPED ? between(1, one_in(2) ? 8 : 16) : kind == CONV_ONE_OUTPUT ? 4 * between(1, 20) : kind == CONV_FEW ? 8 * between(1 + is_from_16, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (!is_from_16 && one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
-    const int32_t group_out = kind == CONV_FEW || any_kind == CONV_PLAIN ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
-    const int has_groups = any_kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8);
+    const int32_t group_out = kind == CONV_ONE_OUTPUT ? 1 : kind == CONV_FEW_UNCLAMPED ? 3 + any_out : kind == CONV_FEW || any_kind == CONV_PLAIN ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
+    const int has_groups = kind == CONV_FEW_UNCLAMPED || (any_kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8));
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS || kind == DEPTHWISE_FEW;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
@@ -349,7 +349,10 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     if (any_kind == CONV_FOLDED) {
         p.out_w = (uint16_t)(4 * between(1, 5));
     }
-    if (kind == CONV_FEW) {
+    if (kind == CONV_ONE_OUTPUT) {
+        p.out_w = (uint16_t)(p.out_w + 2);
+    }
+    if (kind == CONV_FEW || kind == CONV_FEW_UNCLAMPED || kind == CONV_ONE_OUTPUT) {
         p.kernel_h = p.kernel_w = 1;
         PIXELS_INSIDE(p);
     }
@@ -418,11 +421,11 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
-    if (is_relu || kind == CONV_TILES) {
+    if (is_relu || kind == CONV_TILES || kind == CONV_FEW_UNCLAMPED) {
         p.act_min = INT8_MIN;
         p.act_max = INT8_MAX;
     }
-    if (is_relu || (kind == CONV_TILES && one_in(2))) {
+    if (is_relu || ((kind == CONV_TILES || kind == CONV_FEW_UNCLAMPED) && one_in(2))) {
         p.out_zero_point = INT8_MIN;
     }
 
@@ -431,7 +434,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
-        if ((kind == CONV_GEMM4 || kind == CONV_GATHERED || kind == CONV_DIRECT || kind == CONV_FEW || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
+        if ((kind == CONV_GEMM4 || kind == CONV_GATHERED || kind == CONV_DIRECT || kind == CONV_FEW || kind == CONV_FEW_UNCLAMPED || kind == CONV_ONE_OUTPUT || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
              kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4 || is_planes) &&
             shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
@@ -469,8 +472,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     }
     if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS ||
         kind == CONV_COLUMNS || kind == DEPTHWISE_WINDOW_ROWS ||
-        kind == DEPTHWISE_PIXEL4 || is_planes || kind == TRANSPOSE_PAIRS) {
-        make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS ? 31 : 22, bias,
+        kind == DEPTHWISE_PIXEL4 || is_planes || kind == TRANSPOSE_PAIRS || kind == CONV_ONE_OUTPUT) {
+        make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS || kind == CONV_ONE_OUTPUT ? 31 : 22, bias,
                     p.out_c);
     }
     for (int32_t i = 0; kind == CONV_TILES && i < p.out_c; ++i) {

@@ -381,6 +381,7 @@
     K(interleave_x16, v7m, interleave_x16_case)
 
 #define DSP_KERNELS(K)                                                                             \
+    K(conv2d_one_output_s8, dsp, conv_one_output_s8_case)                                          \
     K(conv2d_widened_s8, dsp, conv_widened_s8_case)                                                \
     K(conv2d_planes_s8, dsp, conv_planes_s8_case)                                                  \
     K(conv2d_columns_s8, dsp, conv_columns_s8_case)                                                \
@@ -506,6 +507,7 @@
     K(conv2d_direct_s8, mve, conv_direct_s8_case)                                                  \
     K(conv2d_few_from_16_s8, mve, conv_few_from_16_s8_case)                                        \
     K(conv2d_few_s8, mve, conv_few_s8_case)                                                        \
+    K(conv2d_few_unclamped_s8, mve, conv_few_unclamped_s8_case)                                    \
     K(conv2d_plain_s8, mve, conv_plain_s8_case)                                                    \
     K(conv2d_s8, mve, conv_gemm4_s8_case)                                                          \
     K(conv2d_s8w4, mve, conv_gemm4_s8w4_case)                                                      \

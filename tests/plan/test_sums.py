@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from cortexm_tools.plan.kernels.table import variants
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
+from tests.support.batches import assert_same_bytes
 from tests.support.graphs import Net
 from tests.support.random_graphs import random_wide
 from tests.support.recurrent import add_layer
@@ -241,6 +243,78 @@ def test_pixels_of_few_inputs(
             other = replace(step, calls=(replace(call, fields=fields),))
             with pytest.raises(CortexMError, match="windows are not pixels as"):
                 check_ends(plan, other)
+
+
+# Inputs, outputs, groups, rows and columns, stride.
+UNCLAMPED = (
+    (4, 24, 1, (20, 21), 1),
+    (6, 36, 1, (43, 39), 2),
+    (2, 32, 1, (24, 24), 1),
+    (8, 43, 1, (13, 17), 1),
+    (13, 48, 1, (11, 19), 1),
+    (16, 80, 1, (20, 13), 1),
+    (24, 60, 3, (9, 15), 1),
+    (24, 68, 4, (9, 9), 1),
+)
+
+
+def test_pixels_of_up_to_16_inputs_without_a_clamp(tmp_path: Path) -> None:
+    """Whatever their zero point is, and in groups, too."""
+    net = Net("unclamped", 7)
+    outs = []
+    for inputs, outputs, groups, size, stride in UNCLAMPED:
+        x = net.input((1, inputs, *size))
+        shared: dict[str, Any] = {"groups": groups, "relu": stride == 2}
+        outs.append(net.conv(x, outputs, (1, 1), (stride, stride), (0, 0, 0, 0), **shared))
+    graph, m55 = net.finish(*outs), Target.parse("cortex-m55")
+
+    def with_clamp(highest: int) -> Graph:
+        changed = [
+            replace(op, attrs=replace(op.attrs, act_max=highest))
+            for op in graph.ops
+            if isinstance(op.attrs, ops.Conv2d)
+        ]
+        return replace(graph, ops=tuple(changed))
+
+    def kernels_of(plan: Plan) -> list[str]:
+        return [call.kernel.op for step in plan.steps for call in step.calls]
+
+    few = "conv2d_few_unclamped"
+    assert few not in kernels_of(make_plan(with_clamp(126), m55))
+    assert few not in kernels_of(make_plan(with_clamp(127), Target.parse("cortex-m4")))
+    plan = check_plan(make_plan(with_clamp(127), m55))
+    assert kernels_of(plan) == [few] * len(UNCLAMPED)
+    step = plan.steps[0]
+    (call,) = step.calls
+    for changed in ({"in_c": 17}, {"kernel_w": 3}, {"in_x0": -1}, {"out_c": 3}, {"act_max": 126}):
+        fields = tuple((dict(call.fields) | changed).items())
+        with pytest.raises(CortexMError, match="would not make these results"):
+            check_ends(plan, replace(step, calls=(replace(call, fields=fields),)))
+    assert_same_bytes(with_clamp(127), m55, tmp_path, seed=8)
+
+
+def test_pixels_of_one_output(tmp_path: Path) -> None:
+    """With DSP instructions; of inputs in fours, and so many pixels that it is worth a kernel."""
+    net, m4 = Net("one", 9), Target.parse("cortex-m4")
+    outs = []
+    for inputs, size, stride in (
+        (64, (9, 7), 1),
+        (8, (17, 22), 1),
+        (24, (19, 31), 2),
+        (4, (64, 3), 1),
+    ):
+        x = net.input((1, inputs, *size))
+        outs.append(net.conv(x, 1, (1, 1), (stride, stride), (0, 0, 0, 0), relu=stride == 2))
+    graph = net.finish(*outs)
+    plan = check_plan(make_plan(graph, m4))
+    for step in plan.steps:
+        (call,) = step.calls
+        assert call.kernel.op == "conv2d_one_output"
+        for changed in ({"in_c": 6}, {"kernel_w": 3}, {"in_x0": -1}, {"out_c": 2}, {"out_w": 2}):
+            fields = tuple((dict(call.fields) | changed).items())
+            with pytest.raises(CortexMError, match="would not make these results"):
+                check_ends(plan, replace(step, calls=(replace(call, fields=fields),)))
+    assert_same_bytes(graph, m4, tmp_path, seed=9)
 
 
 def test_what_no_layer_of_a_model_needs_is_in_no_kernel() -> None:

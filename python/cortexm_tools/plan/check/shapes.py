@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...errors import CortexMError
-from ..types import Plan, Step
+from ...ir import Op
+from ..types import Call, Plan, Step
 from . import float_channels, float_pixels, float_planes
 
 
@@ -18,10 +19,17 @@ def check_ends(plan: Plan, step: Step) -> None:
         CortexMError: names the layer.
     """
     for call in step.calls:
-        op = step.op_of(call)
+        op, fields = step.op_of(call), call.int_fields
+        if op is not None and "few_unclamped" in call.kernel.when:
+            is_plain = [fields["act_min"], fields["act_max"]] == [-128, 127]
+            groups = fields["groups"]
+            are_few = fields["in_c"] <= 16 * groups and fields["out_c"] >= 4 * groups
+            _require(is_plain and are_few and _are_pixels(fields), call, op)
+        if op is not None and "one_output_pixels" in call.kernel.when:
+            is_one = fields["groups"] == fields["out_c"] == 1 and fields["out_w"] >= 3
+            _require(is_one and fields["in_c"] % 4 == 0 and _are_pixels(fields), call, op)
         if op is None or "from_zero" not in call.kernel.when:
             continue
-        fields = call.int_fields
         clamp = [fields[name] for name in ("out_zero_point", "act_min", "act_max")]
         if clamp != [-128, -128, 127]:
             raise CortexMError(
@@ -65,6 +73,17 @@ def check_fours(plan: Plan, step: Step) -> None:
         takes, what = _TAKES.get(op, (None, ""))
         if takes is not None and not takes(call):
             raise CortexMError(f"{call.kernel.symbol} {what}", where=str(step.op.layer))
+
+
+def _require(is_right: bool, call: Call, op: Op) -> None:
+    """
+    Raises:
+        CortexMError: otherwise.
+    """
+    if not is_right:
+        raise CortexMError(
+            f"{call.kernel.symbol} would not make these results", where=str(op.layer)
+        )
 
 
 def _are_pixels(fields: Mapping[str, int]) -> bool:

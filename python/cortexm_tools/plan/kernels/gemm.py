@@ -16,6 +16,10 @@ from .facts import chunks_filled_up, is_pointwise, windows_together
 _FIXED = 200.0  # of a call
 _GROUP = 100.0  # of a group
 _GATHERED = 1.1  # of an instruction that copies sixteen bytes
+# Of conv2d_few_unclamped: of four outputs of two pixels, of so many pixels, and of all their outputs.
+_FEW, _FEW_BLOCK, _FEW_TOGETHER, _FEW_PIXELS = 36.0, 70.0, 64, 30.0
+_FEW_OUTPUTS = 8  # of a group, of fewer neighbouring pixels may be one
+_FEW_SAVES = 8000  # instructions at least that it is worth its code for, some twelve for a byte
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,37 @@ _S16 = _Costs(37, 0, 8, 41, 15, 30, 23, 6, 140, 22)
 
 
 def instructions(fields: Mapping[str, int], wide: bool) -> float:
-    """Of one image.
+    """Of one image, also of conv2d_few_unclamped where that pays.
 
     Args:
         fields: of the parameter block.
         wide: codes are int16.
     """
+    return _few(fields) if not wide and few_pay(fields) else _of_conv2d(fields, wide)
+
+
+def few_pay(fields: Mapping[str, int]) -> bool:
+    """Whether a layer takes conv2d_few_unclamped: a 1x1 convolution of int8 codes without a clamp of
+    its own, of up to 16 inputs and from 8 outputs on of a group, so large that it is worth the
+    kernel's code. 16 bits have the places of two pixels."""
+    groups = fields["groups"]
+    are_few = fields["in_c"] <= 16 * groups and fields["out_c"] >= _FEW_OUTPUTS * groups
+    is_plain = (fields.get("act_min"), fields.get("act_max")) == (-128, 127)
+    is_near = fields["out_pixel_stride"] <= 32767
+    if not (are_few and is_plain and is_near and is_pointwise(fields)):
+        return False
+    return _of_conv2d(fields, False) - _few(fields) >= _FEW_SAVES
+
+
+def _few(fields: Mapping[str, int]) -> float:
+    groups = fields["groups"]
+    blocks = -(-fields["out_c"] // groups // 4)
+    pixels = fields["out_h"] * fields["out_w"]
+    pair = blocks * (_FEW + 2 * _FEW_BLOCK / _FEW_TOGETHER) + 2 * _FEW_PIXELS / _FEW_TOGETHER
+    return _FIXED + groups * pixels / 2 * pair
+
+
+def _of_conv2d(fields: Mapping[str, int], wide: bool) -> float:
     costs = _S16 if wide else _S8
     groups = fields["groups"]
     in_c, out_c = fields["in_c"] // groups, fields["out_c"] // groups

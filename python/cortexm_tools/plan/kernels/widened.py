@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from . import planes
-from .facts import Facts
+from .facts import Facts, is_pointwise
 
 SYMBOL = "cortexm_conv2d_widened_s8_dsp"
 
@@ -22,6 +22,11 @@ _SHARE, _SHARE_OF_PLANES = 0.8, 0.95
 _LEAST = 2 * 1384  # two for each byte
 _BAND = 768  # words, unless one row of windows has more
 _PIXELS = 4
+# Of conv2d_one_output: pixels that are multiplied together, instructions of these, and of their sums for each
+# input; what conv2d takes more for a pixel, at least, and what has to be saved for the code.
+_THREE, _CODES, _INPUT = 3, 75, 5.0
+_MORE, _MORE_OF_INPUT = 30, 1.5
+_LEAST_OF_ONE = 4700
 
 
 @dataclass(frozen=True)
@@ -87,3 +92,19 @@ def pays(facts: Facts, others: float, are_planes: bool) -> bool:
     if are_planes:
         return mine < _SHARE_OF_PLANES * others
     return mine < _SHARE * others and mine <= others - _LEAST
+
+
+def one_output_pays(facts: Facts) -> bool:
+    """Whether a layer takes conv2d_one_output: a 1x1 convolution of inputs in fours with one output, so large
+    that it is worth the kernel's code."""
+    is_one = facts["groups"] == facts["out_c"] == 1 and facts["in_c"] % 4 == 0
+    if not is_one or facts["out_w"] < _THREE or not is_pointwise(facts):
+        return False
+    saved = facts["out_h"] * facts["out_w"] * (_MORE + _MORE_OF_INPUT * facts["in_c"])
+    return bool(saved >= _LEAST_OF_ONE)
+
+
+def one_output(facts: Facts) -> float:
+    """Instructions of conv2d_one_output for one image."""
+    threes = -(-facts["out_h"] * facts["out_w"] // _THREE)
+    return float(150 + threes * (_CODES + _INPUT * facts["in_c"]))

@@ -28,7 +28,7 @@ from ...ir import Array
 from ...ir.fixed_point import I64
 from ...ir.geometry import Window
 from ...target import Isa, Target
-from ..kernels import gathered, gemm, planes, triples
+from ..kernels import gathered, gemm, planes, triples, widened
 from ..kernels.facts import windows_inside
 from .groups import in_groups
 
@@ -199,6 +199,8 @@ def instructions_dsp(facts: Mapping[str, int], wide: bool) -> float:
         return in_groups(facts)
     if planes.pay(Isa.DSP, facts):
         return planes.instructions(Isa.DSP, facts)
+    if not wide and widened.one_output_pays(facts):
+        return widened.one_output(facts)
     kernel_h, kernel_w, in_c = facts["kernel_h"], facts["kernel_w"], facts["in_c"]
     costs = _COSTS_S16 if wide else _COSTS_S8
     depth = kernel_h * kernel_w * in_c

@@ -16,7 +16,7 @@ from ..types import Call
 _SHARE = 0.95  # of the instructions at most, so that estimates that are wrong do no harm
 _SLOWER = 1.05  # times what a layer took before, at most …
 _SMALL = 0.01  # … if that is more than such a part of all
-_TILES, _FEW = "conv2d_tiles", ("conv2d_few", "conv2d_few_from_16")
+_TILES, _FEW = "conv2d_tiles", ("conv2d_few", "conv2d_few_from_16", "conv2d_few_unclamped")
 _OTHERS = ("conv2d", "conv2d_plain", *_FEW)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....target import CORES
-from .. import gathered, planes, widened
+from .. import gathered, gemm, planes, widened
 from ..facts import Facts, is_pointwise, shares_columns, tile_row
 
 _MANY_CODES = 250_000  # products
@@ -292,6 +292,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "small_windows": planes.pay_few,
     "from_zero": _from_zero,
     "few_inputs": _few_inputs,
+    "few_unclamped": gemm.few_pay,
+    "one_output_pixels": widened.one_output_pays,
     "one_output": _one_output,
     "few_outputs_dsp": _few_outputs(4),
     "few_outputs_mve": _few_outputs(8, least=2),
