@@ -116,6 +116,16 @@ def layers() -> list[Layer]:
             found.append(Layer("conv", groups * in_c, groups * out_c, kernel=(3, 3), groups=groups))
         found.append(Layer("conv", groups * 4, groups * 4, groups=groups))
         found.append(Layer("conv", groups * 3, groups * 5, groups=groups))
+    for in_c, out_c in ((4, 24), (6, 36), (12, 48), (24, 1), (64, 1), (96, 1)):
+        found.append(Layer("conv", in_c, out_c, (16, 16)))
+    for groups, in_c, out_c in ((2, 6, 36), (3, 8, 20), (4, 6, 17), (5, 4, 8)):
+        found.append(Layer("conv", groups * in_c, groups * out_c, groups=groups))
+    for channels in (8, 24):
+        for kernel in ((5, 5), (7, 7)):
+            found.append(depthwise(channels, kernel, size=(16, 16), stride=2))
+        for kernel in ((1, 7), (7, 1)):
+            found.append(depthwise(channels, kernel, size=(16, 16)))
+        found += [depthwise(channels, (3, 3), size=(16, 16), dilation=each) for each in (2, 4)]
     for stride, dilation in ((2, 1), (3, 1), (1, 2), (1, 3), (2, 2)):
         for in_c, out_c in ((5, 7), (17, 9), (1, 8)):
             found.append(
