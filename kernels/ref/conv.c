@@ -401,6 +401,16 @@ CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
+CORTEXM_CONV_F32(cortexm_conv2d_channels_two_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_channels_three_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
 CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_any_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
@@ -582,6 +592,11 @@ CORTEXM_CONV_F32(cortexm_conv2d_planes_column_five_by_two_f32_ref)
 }
 
 CORTEXM_CONV_F32(cortexm_conv2d_planes_row_f32_ref)
+{
+    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
+}
+
+CORTEXM_CONV_F32(cortexm_conv2d_planes_column_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }

@@ -948,6 +948,7 @@ typedef enum {
     PLANES_COLUMN_FIVE,
     PLANES_COLUMN_THREE_BY_TWO, /* two rows apart */
     PLANES_COLUMN_FIVE_BY_TWO,
+    PLANES_COLUMN, /* of up to five rows */
     PLANES_1X1, /* one row of 16 pixels or more */
     PLANES_WIDE, /* of rows of eight pixels or more */
     PLANES_WIDE_BY_TWO,
@@ -961,6 +962,8 @@ typedef enum {
     CHANNELS_3X3_BY_TWO,
     CHANNELS_3X3_SIXTEEN, /* the same of pixels that are sixteen floats apart */
     CHANNELS_3X3_DILATED,
+    CHANNELS_TWO, /* so many side by side without gaps, windows of three columns a pixel apart */
+    CHANNELS_THREE,
     CHANNELS_WIDE, /* side by side, windows of three columns or more */
     CHANNELS_EIGHTS, /* side by side, any windows */
     CHANNELS_REST, /* the same, the last ones four */
@@ -1101,10 +1104,11 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     const int are_3x3 = kind >= CHANNELS_3X3_ANY && kind <= CHANNELS_3X3_DILATED;
     const int are_wide = kind == CHANNELS_WIDE;
     const int are_fives = kind == CHANNELS_FIVE_BY_TWO;
+    const int are_few = kind == CHANNELS_TWO || kind == CHANNELS_THREE;
     const int are_eights = kind == CHANNELS_EIGHTS || kind == CHANNELS_REST;
     const int are_near_lines = kind >= CHANNELS_LINE_THREE && kind <= CHANNELS_LINE_NINE_BY_TWO;
     const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide || are_fives ||
-                             are_near_lines || are_eights;
+                             are_near_lines || are_few || are_eights;
     const int rows = kind >= ROWS;
     cortexm_conv_f32_t p;
     int32_t in_size;
@@ -1362,6 +1366,28 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_h = (p.out_h - 1) * p.stride_h + half + 1 - p.pad_top + between(0, 3);
         p.in_w = p.out_w + (one_in(2) ? 0 : between(0, 2));
     }
+    if (kind == PLANES_COLUMN) { /* any may be outside */
+        p.kernel_w = p.stride_w = 1;
+        p.pad_left = 0;
+        p.kernel_h = between(1, 5);
+        p.pad_top = between(0, 5);
+        p.in_h = between(1, 12);
+        p.out_h = between(1, 12);
+        p.out_w = between(8, 30);
+        p.in_w = p.out_w + between(0, 2);
+    }
+    if (are_few) { /* no more than a column outside, at either end; any rows */
+        p.groups = p.in_c = p.out_c = kind == CHANNELS_TWO ? 2 : 3;
+        p.kernel_h = between(1, 4);
+        p.kernel_w = 3;
+        p.stride_w = p.dilation_w = 1;
+        p.pad_top = between(0, 3);
+        p.pad_left = between(0, 1);
+        p.in_h = between(1, 10);
+        p.out_h = between(1, 10);
+        p.out_w = between(4, 13);
+        p.in_w = p.out_w + 1 - p.pad_left + between(0, 3);
+    }
     if (are_rows_of_eights) { /* seven may, or four */
         do {
             p.groups = p.in_c = p.out_c = between(1, 5);
@@ -1405,6 +1431,15 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.out_strides[2] = p.out_w * p.out_strides[3];
         p.out_strides[0] = p.out_h * p.out_strides[2];
         out_size = p.batches * p.out_strides[0];
+    } else if (are_few) { /* rows with a gap between them or none */
+        p.in_strides[1] = p.out_strides[1] = 1;
+        p.in_strides[3] = p.out_strides[3] = p.in_c;
+        p.in_strides[2] = p.in_w * p.in_c + between(0, 2);
+        p.in_strides[0] = p.in_h * p.in_strides[2];
+        in_size = p.batches * p.in_strides[0];
+        p.out_strides[2] = p.out_w * p.out_c + between(0, 2);
+        p.out_strides[0] = p.out_h * p.out_strides[2];
+        out_size = p.batches * p.out_strides[0];
     } else if (are_planes) { /* rows and planes with a gap between them or none */
         p.in_strides[3] = p.out_strides[3] = 1;
         p.in_strides[2] = p.in_w + (kind == PLANES_ROW && p.out_w < 16 ? 0 : between(0, 2));
@@ -1442,7 +1477,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    packed = (eights && kind < SINGLE && kind != CHANNELS_3X3_ANY) || is_one
+    packed = (eights && kind < SINGLE && kind != CHANNELS_3X3_ANY && !are_few) || is_one
                  ? packed_floats(&p, weight, kind)
                  : NULL;
     variant(&p, in + in_first, packed != NULL ? packed : weight, bias, (float *)o.data[0] + out_first);
@@ -1477,6 +1512,16 @@ int conv2d_channel_fours_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 int conv2d_channels_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_3X3);
+}
+
+int conv2d_channels_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_TWO);
+}
+
+int conv2d_channels_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, CHANNELS_THREE);
 }
 
 int conv2d_channels_3x3_any_f32_case(conv_f32_fn variant, conv_f32_fn ref)
@@ -1672,6 +1717,11 @@ int conv2d_planes_column_three_by_two_f32_case(conv_f32_fn variant, conv_f32_fn 
 int conv2d_planes_column_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, PLANES_COLUMN_FIVE_BY_TWO);
+}
+
+int conv2d_planes_column_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLANES_COLUMN);
 }
 
 int conv2d_planes_1x1_f32_case(conv_f32_fn variant, conv_f32_fn ref)

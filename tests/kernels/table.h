@@ -406,6 +406,11 @@
     K(depthwise_conv2d_s16w4, dsp, depthwise_window_rows_s16w4_case)                               \
     K(depthwise_conv2d_planes_s16, dsp, depthwise_planes_s16_case)                                 \
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
+    K(conv2d_channels_two_f32, dsp, conv2d_channels_two_f32_case)                                  \
+    K(conv2d_channels_three_f32, dsp, conv2d_channels_three_f32_case)                              \
+    K(conv2d_planes_line_three_by_two_f32, dsp, conv2d_planes_line_three_by_two_f32_case)          \
+    K(conv2d_planes_line_five_by_two_f32, dsp, conv2d_planes_line_five_by_two_f32_case)            \
+    K(conv2d_planes_column_f32, dsp, conv2d_planes_column_f32_case)                                \
     K(conv2d_channels_fours_f32, dsp, conv2d_channels_rest_f32_case)                               \
     K(conv2d_channels_eights_f32, dsp, conv2d_channels_eights_f32_case)                            \
     K(conv2d_planes_wide_f32, dsp, conv2d_planes_wide_f32_case)                                    \

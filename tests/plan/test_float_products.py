@@ -156,6 +156,11 @@ def test_channels_that_are_groups_have_a_kernel() -> None:
         (13, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
         (7, 16, channels_last(4), {"kernel": 5}, "conv2d_channels"),
         (16, 16, contiguous(4), {"kernel": 5}, "conv2d_planes_wide"),
+        (2, 16, channels_last(4), {}, "conv2d_channels_two"),
+        (3, 16, channels_last(4), {}, "conv2d_channels_three"),
+        (3, 8, channels_last(4), {}, "conv2d_channels_three"),
+        (3, 4, channels_last(4), {}, "conv2d"),
+        (3, 16, channels_last(4), {"stride": 2}, "conv2d_channels"),
     ],
 )
 def test_eights_of_channels_have_a_kernel_with_dsp(
@@ -381,6 +386,45 @@ def _planes_of_one(
     sides = [(extent - 1) // step + 1 for extent, step in zip(size, stride, strict=True)]
     operands = [x, net.some(16, 1, *kernel)]
     return net.finish(net.add(attrs, operands, (1, 16, *sides), F32, contiguous(4)))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "size", "name"),
+    [((3, 1), (1, 1), (64, 8), "planes_column"), ((5, 1), (2, 1), (64, 8), "planes_column")]
+    + [((3, 1), (1, 1), (16, 21), "planes_column"), ((7, 1), (1, 1), (64, 8), "channels")]
+    + [((3, 1), (1, 1), (64, 7), "channels"), ((3, 1), (1, 1), (2, 8), "planes_wide")]
+    + [((1, 3), (1, 2), (1, 64), "planes_line_three_by_two")]
+    + [((1, 5), (1, 2), (1, 65), "planes_line_five_by_two")],
+)
+def test_lines_and_columns_of_planes_have_kernels_with_an_fpu(
+    kernel: tuple[int, int], stride: tuple[int, int], size: tuple[int, int], name: str
+) -> None:
+    """Of up to five rows, and of three or five columns two apart."""
+    graph = _planes_of_one(kernel, stride, size)
+    assert kernels(graph, "cortex-m4") == [f"conv2d_{name}_dsp"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_w": 7}, {"in_w": 7}, {"pad_left": 1}, {"kernel_h": 6}, {"kernel_w": 3}, {"stride_w": 2}]
+    + [{"groups": 4}, {"filled": 1}]
+    + [{"in_strides": (8192, 1, 128, 16)}, {"out_strides": (4096, 1, 128, 16)}],
+)
+def test_columns_of_planes_in_eights_are_checked(wrong: dict[str, Any]) -> None:
+    graph = _planes_of_one((5, 1), (2, 1), (64, 8))
+    refuses(graph, wrong, "takes planes of eight columns or more", "cortex-m4")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"out_w": 3}, {"in_w": 14}, {"pad_left": 2}, {"kernel_w": 5}, {"stride_w": 2}]
+    + [{"dilation_w": 2}, {"groups": 1}, {"filled": 1}]
+    + [{"in_strides": (1024, 1, 64, 4)}, {"out_strides": (768, 256, 16, 1)}],
+)
+def test_few_channels_are_checked(wrong: dict[str, Any]) -> None:
+    net = FloatNet()
+    graph = net.finish(_channels(net, 3, 16, 3, 1, channels_last(4)))
+    refuses(graph, wrong, "takes so few channels that are groups", "cortex-m4")
 
 
 @pytest.mark.parametrize(

@@ -318,6 +318,7 @@
 #undef FIRST_TAP
 #undef FIRST_TAPS
 #undef FIRST_TERM
+#undef FIRST_THERE
 #undef FIRST_VECTOR
 #undef FIVE_COLUMNS
 #undef FOLD
@@ -565,6 +566,7 @@
 #undef MOST_OF_ONE
 #undef MOST_OUTSIDE
 #undef MOST_PIXELS
+#undef MOST_ROWS
 #undef MOST_SPANS
 #undef MOST_WORDS
 #undef MOST_avg_pool2d
@@ -652,8 +654,10 @@
 #undef OF_E
 #undef OF_EIGHT
 #undef OF_ELEMENT
+#undef OF_FIRST
 #undef OF_FLOATS
 #undef OF_FOURS
+#undef OF_LAST
 #undef OF_LIBRARY
 #undef OF_NARROW
 #undef OF_NARROW_s16
@@ -663,6 +667,7 @@
 #undef OF_ONE_v7m
 #undef OF_PLACES
 #undef OF_SECOND
+#undef OF_SOME_LAST
 #undef OF_STRIP
 #undef OF_TWO
 #undef OF_TWO_dsp

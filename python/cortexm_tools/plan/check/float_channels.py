@@ -89,6 +89,31 @@ def _are_eights(call: Call) -> bool:
     return are_groups and are_enough and are_beside and not fields.get("filled", 0)
 
 
+_FEW = {"conv2d_channels_two": 2, "conv2d_channels_three": 3}
+
+
+def _are_few(call: Call) -> bool:
+    """Whether a convolution of floats has as many channels as the kernel, which are groups of one output,
+    side by side without gaps between pixels, and windows of three columns a pixel apart, of which one at
+    either end may lie outside the image, and four columns of pixels."""
+    fields, channels = call.int_fields, _FEW[call.kernel.op]
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    pad, width = fields.get("pad_left", 0), fields["out_w"]
+    window = fields["kernel_w"], fields["stride_w"], fields.get("dilation_w", 1)
+    return (
+        fields["groups"] == fields["in_c"] == fields["out_c"] == channels
+        and not fields.get("filled", 0)
+        and ins[1] == outs[1] == 1
+        and ins[3] == outs[3] == channels
+        and window == (3, 1, 1)
+        and fields.get("dilation_h", 1) >= 1
+        and pad in (0, 1)
+        and width >= 4
+        and width + 1 - pad <= fields["in_w"]
+    )
+
+
 def _are_slid(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups of one output, side by side, four or more,
     and windows of three columns or more, or of as many rows and one column, as far apart as columns are or
@@ -165,6 +190,7 @@ TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
         ("conv2d_channels_fours", "conv2d_channels_eights"),
         (_are_eights, "takes eight channels or more that are groups"),
     ),
+    **dict.fromkeys(_FEW, (_are_few, "takes so few channels that are groups, of near windows")),
     "conv2d_channels_five_by_two": (
         _are_fives,
         "takes channels that are groups, of windows of five columns",

@@ -183,6 +183,24 @@ def _are_columns_of_planes(rows: int, stride: int) -> Callable[[Call], bool]:
     return are
 
 
+def _are_columns_in_eights(call: Call) -> bool:
+    """Whether it has planes that are groups, of windows of one column of up to five rows, and rows of eight
+    pixels or more."""
+    fields = call.int_fields
+    ins, outs = (dict(call.fields)[f"{at}_strides"] for at in ("in", "out"))
+    assert isinstance(ins, tuple) and isinstance(outs, tuple)
+    return (
+        fields["groups"] == fields["in_c"] == fields["out_c"]
+        and not fields.get("filled", 0)
+        and ins[3] == outs[3] == 1
+        and fields["kernel_w"] == fields["stride_w"] == 1
+        and fields["kernel_h"] <= 5
+        and fields.get("dilation_h", 1) >= 1
+        and fields.get("pad_left", 0) == 0
+        and 8 <= fields["out_w"] <= fields["in_w"]
+    )
+
+
 def _are_eights_of_rows(call: Call) -> bool:
     """Whether a convolution of floats has channels that are groups, in planes, and rows of eight pixels or
     more, or of five that end behind the image, whose windows have no gaps and are as many columns apart as
@@ -251,6 +269,10 @@ TAKES: dict[str, tuple[Callable[[Call], bool], str]] = {
         name: (_are_columns_of_planes(rows, apart), "takes planes, and other windows of one column")
         for name, rows, apart in _COLUMNS_OF_PLANES
     },
+    "conv2d_planes_column": (
+        _are_columns_in_eights,
+        "takes planes of eight columns or more, of windows of one column of up to five rows",
+    ),
     "conv2d_planes_1x1": (_are_planes_of_pixels, "takes a row of 16 pixels or more of each plane"),
     "conv2d_planes_row": (_are_rows, "takes planes of 16 columns or more, of near windows"),
     **dict.fromkeys(

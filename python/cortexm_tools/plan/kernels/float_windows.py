@@ -160,9 +160,12 @@ def saved_by_eights(facts: Facts) -> float:
 
 def eights_that_pay(layers: Iterable[Facts]) -> frozenset[int]:
     """How many columns the windows are apart, one or two, for which eight pixels at a time save more of all
-    layers of planes of floats than two instructions for each byte of their kernel."""
+    layers of planes of floats than two instructions for each byte of their kernel. Windows of one row of
+    three or five columns two apart have kernels of their own."""
     saved = dict.fromkeys(_WORTH_EIGHTS, 0.0)
     for facts in filter(are_eights, layers):
+        if are_lines_by_two(facts, 3) or are_lines_by_two(facts, 5):
+            continue
         saved[facts["stride_w"]] += max(0.0, saved_by_eights(facts))
     return frozenset(stride for stride, worth in _WORTH_EIGHTS.items() if saved[stride] >= worth)
 

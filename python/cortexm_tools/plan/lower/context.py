@@ -249,7 +249,8 @@ def _facts_of_planes(graph: Graph, op: Op) -> Facts:
     }
     sides = {f"{name}_{at}": pair["hw".index(at)] for name, pair in pairs.items() for at in "hw"}
     pads = {"pad_top": window.padding[0], "pad_left": window.padding[1]}
-    return {"batches": x.shape[0], "out_c": channels, **sides, **pads}
+    counts = dict.fromkeys(("groups", "in_c", "out_c"), channels)
+    return {"batches": x.shape[0], **counts, **sides, **pads}
 
 
 def _has_sixteen(graph: Graph, op: Op) -> bool:

@@ -17,6 +17,7 @@ _MANY_OF_SIXTEENS = 1900  # outputs of 3x3 windows two apart, which save 1.4 ins
 _MANY_OF_DILATED = 500  # outputs of these that are dilated, which save five instructions each
 _WORTH_FIVES = 3000  # of windows of five columns two apart, of some 1,500 bytes
 _WORTH_CHANNELS_LINE = 1500  # of windows of one row of so many columns, of some 750 bytes
+_MANY_OF_FEW = 850  # products of two or three channels, which save 1.3 each, of some 550 bytes
 _WORTH_CHANNELS_WIDE = 3700  # of others, of some 1,850 bytes
 
 
@@ -54,6 +55,27 @@ def _by_two_pixels(facts: Facts) -> bool:
     outputs = facts["batches"] * facts["out_h"] * facts["out_w"] * facts["groups"]
     is_large = outputs * facts["kernel_h"] * facts["kernel_w"] >= _MANY_OF_EIGHTS
     return is_large and not (is_shared and _float_channels(facts))
+
+
+def _channels_few(channels: int) -> Callable[[Facts], bool]:
+    """Two or three such channels side by side, without gaps between pixels, of windows of three columns a
+    pixel apart, of which one at either end may lie outside the image; with four columns of results."""
+
+    def pays(facts: Facts) -> bool:
+        ins, outs = facts["in_strides"], facts["out_strides"]
+        window = facts["kernel_w"], facts["stride_w"], facts.get("dilation_w", 1)
+        pad, width = facts.get("pad_left", 0), facts["out_w"]
+        outputs = facts["batches"] * facts["out_h"] * width * channels
+        return bool(
+            facts["groups"] == facts["in_c"] == facts["out_c"] == channels
+            and (ins[1], ins[3]) == (outs[1], outs[3]) == (1, channels)
+            and window == (3, 1, 1)
+            and 0 <= pad <= 1
+            and 4 <= width <= facts["in_w"] + pad - 1
+            and outputs * facts["kernel_h"] * 3 >= _MANY_OF_FEW
+        )
+
+    return pays
 
 
 def _float_channels_mve(facts: Facts) -> bool:
@@ -228,6 +250,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "float_channels": _float_channels,
     "float_channels_fours": _float_channels_fours,
     "float_channels_eights": _float_channels_eights,
+    "channels_two": _channels_few(2),
+    "channels_three": _channels_few(3),
     "float_channels_mve": _float_channels_mve,
     "float_channels_five_by_two": _float_channels_five_by_two,
     "float_channels_line_three": _float_channels_line(3, 1),

@@ -16,6 +16,8 @@ _MANY_OF_LINES = 500  # sums of windows of one row, which save two to four, of s
 _WORTH_LINES_BY_TWO = 1400  # instructions that lines two apart must save, of some 700 bytes
 _MANY_OF_FOURTHS = 5000  # products, ten of which save three instructions, of some 730 bytes
 _WORTH_COLUMNS = 1600  # the same of windows of one column, of some 800 bytes
+_MANY_OF_COLUMN = 1100  # products, each of which saves an instruction, or more, of some 630 bytes
+_WORTH_LINES_DSP = 1000  # instructions that lines two apart must save, of some 500 bytes
 
 
 def _planes_of(columns: int, stride: int) -> Callable[[Facts], bool]:
@@ -109,6 +111,32 @@ def _planes_lines_by_two(columns: int) -> Callable[[Facts], bool]:
         return bool(is_large and are_beside and float_windows.are_lines_by_two(facts, columns))
 
     return pays
+
+
+def _planes_lines_by_two_dsp(columns: int) -> Callable[[Facts], bool]:
+    """The same with DSP instructions: it saves four fifths of an instruction for a product."""
+
+    def pays(facts: Facts) -> bool:
+        are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
+        outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+        is_large = 0.8 * outputs * columns >= _WORTH_LINES_DSP
+        return bool(is_large and are_beside and float_windows.are_lines_by_two(facts, columns))
+
+    return pays
+
+
+def _planes_column_dsp(facts: Facts) -> bool:
+    """Planes of floats that are groups, of windows of one column of two to five rows, and of rows of eight
+    results or more. It saves an instruction for a product."""
+    outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
+    return bool(
+        facts["groups"] == facts["in_c"] == facts["out_c"]
+        and facts["in_strides"][3] == facts["out_strides"][3] == 1
+        and (facts["kernel_w"], facts["stride_w"], facts.get("pad_left", 0)) == (1, 1, 0)
+        and 2 <= facts["kernel_h"] <= 5
+        and 8 <= facts["out_w"] <= facts["in_w"]
+        and outputs * facts["kernel_h"] >= _MANY_OF_COLUMN
+    )
 
 
 def _planes_columns(rows: int, stride: int) -> Callable[[Facts], bool]:
@@ -205,6 +233,9 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "planes_line_three_by_two": _planes_lines_by_two(3),
     "planes_line_five_by_two": _planes_lines_by_two(5),
     "planes_line_seven_by_two": _planes_lines_by_two(7),
+    "planes_line_three_by_two_dsp": _planes_lines_by_two_dsp(3),
+    "planes_line_five_by_two_dsp": _planes_lines_by_two_dsp(5),
+    "planes_column_dsp": _planes_column_dsp,
     "planes_wide": _planes_wide(1),
     "planes_wide_by_two": _planes_wide(2),
     "planes_five": _planes_of(5, 1),
