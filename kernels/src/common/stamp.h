@@ -194,6 +194,7 @@
 #undef CODE_BITS
 #undef CODE_MAX
 #undef CODE_MIN
+#undef CODE_OF
 #undef CODE_OF_HIGH
 #undef COLUMN
 #undef COLUMNS
@@ -515,6 +516,7 @@
 #undef LOAD_FIRST
 #undef LOAD_FOUR
 #undef LOAD_FOURTHS
+#undef LOAD_HALVES
 #undef LOAD_LANES
 #undef LOAD_MAC
 #undef LOAD_MULTIPLIER
@@ -957,6 +959,7 @@
 #undef STORE_EIGHT
 #undef STORE_FOUR
 #undef STORE_FOURTHS
+#undef STORE_HALVES
 #undef STORE_PIXEL
 #undef STORE_PIXELS
 #undef STORE_PIXEL_s16
@@ -977,6 +980,7 @@
 #undef STRIDE
 #undef STRIP
 #undef SUBTRACT
+#undef SUBTRACT_ZERO_POINTS
 #undef SUM
 #undef SUMS
 #undef SUM_COLUMN
@@ -1126,6 +1130,7 @@
 #undef WORDS
 #undef ZERO_POINT
 #undef ZERO_POINTS
+#undef ZERO_POINT_VECTORS
 #undef block_sums
 #undef high_half_dsp
 #undef of_pixels
