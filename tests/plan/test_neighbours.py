@@ -80,7 +80,7 @@ SAMPLED = (
 # The same of few channels, which are computed on the halves of their images: search/halves.py.
 HALVED = (
     (3, (16, 13), (3, 3), (1, 1), (0, 1, 2, 1), (1, 1)),
-    (2, (25, 6), (3, 3), (1, 2), (2, 0, 0, 1), (1, 1)),
+    (2, (25, 6), (3, 3), (1, 1), (2, 0, 0, 1), (1, 1)),
 )
 
 
@@ -141,10 +141,10 @@ def test_each_pixel_has_its_window() -> None:
 
 
 def test_pixels_of_one_column_are_pixels_of_more_channels() -> None:
-    target, weight = Target.parse("cortex-m4"), np.arange(1, 9, dtype=np.int8).reshape(1, 1, 1, 8)
+    target, weight = Target.parse("cortex-m4"), np.arange(1, 17, dtype=np.int8).reshape(2, 1, 1, 8)
     joined = join_neighbours(target, weight, fields_of(16, 1), wide=False)
     assert joined is not None
-    assert joined.weight.shape == (joined.count, 1, 1, 8 * joined.count)
+    assert joined.weight.shape == (2 * joined.count, 1, 1, 8 * joined.count)
     # Of all rows, where these are few.
     assert joined.fields["in_w"] * joined.count == 16 * 16 and "kernel_w" not in joined.fields
     assert joined.fields["in_h"] == joined.fields["out_h"] == 1

@@ -67,10 +67,10 @@ def few_pay(fields: Mapping[str, int]) -> bool:
     groups = fields["groups"]
     are_few = fields["in_c"] <= 16 * groups and fields["out_c"] >= _FEW_OUTPUTS * groups
     is_plain = (fields.get("act_min"), fields.get("act_max")) == (-128, 127)
-    is_near = fields["out_pixel_stride"] <= 32767
-    if not (are_few and is_plain and is_near and is_pointwise(fields)):
+    if not (are_few and is_plain and is_pointwise(fields)):
         return False
-    return _of_conv2d(fields, False) - _few(fields) >= _FEW_SAVES
+    is_near = fields["out_pixel_stride"] <= 32767
+    return is_near and _of_conv2d(fields, False) - _few(fields) >= _FEW_SAVES
 
 
 def _few(fields: Mapping[str, int]) -> float:
