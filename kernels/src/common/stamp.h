@@ -157,6 +157,7 @@
 #undef BITS_s8
 #undef BLOCK
 #undef BLOCKS
+#undef BLOCKS_DENSE
 #undef BLOCKS_OF_EIGHT
 #undef BLOCK_INSIDE
 #undef BLOCK_OPERANDS
@@ -332,6 +333,7 @@
 #undef FOURS_OF_COLUMNS
 #undef FOURS_OF_ONE
 #undef FOURS_OF_TWO
+#undef FOURS_START
 #undef FOURS_THEN
 #undef FOURTH
 #undef FOURTHS
@@ -885,6 +887,7 @@
 #undef SECOND_s8
 #undef SEPARATE
 #undef SEPARATE_BLOCK
+#undef SET_BIASES
 #undef SEVENTH
 #undef SHARE
 #undef SHARED
@@ -931,6 +934,8 @@
 #undef START
 #undef START_ALL
 #undef START_OF
+#undef START_OF_FOURS
+#undef START_WITH
 #undef START_amax
 #undef START_amin
 #undef START_avg_pool2d
