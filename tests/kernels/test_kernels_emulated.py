@@ -67,7 +67,7 @@ def test_kernels_equal_references(build: Build) -> None:
         emulator(BOARD_OF[build.core], build.folder / "fuzz.elf"),
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=900,
         stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 0, done.stdout + done.stderr

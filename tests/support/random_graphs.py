@@ -128,6 +128,9 @@ def random_few(seed: int) -> Graph:
         assert weight.data is not None
         net.tensors[net.ops[-1].inputs[1]] = replace(weight, data=weight.data.clip(-127))
         found += [net.conv(x, 16, (3, 3), groups=8), large]
+        # And one of few inputs whose codes have no clamp of their own.
+        narrow = net.input((1, 4, 16, 16))
+        found.append(net.conv(narrow, 24, (1, 1), padding=(0, 0, 0, 0), relu=True))
         # And one of each channel alone with several outputs, with room for such a copy, too.
         few = net.input((1, 3, 6, 7))
         found += [net.conv(few, 9, (side, side), depthwise=True) for side in (3, 5)]

@@ -57,7 +57,7 @@ def instructions(fields: Mapping[str, int], wide: bool) -> float:
         fields: of the parameter block.
         wide: codes are int16.
     """
-    return _few(fields) if not wide and few_pay(fields) else _of_conv2d(fields, wide)
+    return _few(fields) if not wide and few_pay(fields) else instructions_of_conv2d(fields, wide)
 
 
 def few_pay(fields: Mapping[str, int]) -> bool:
@@ -70,7 +70,7 @@ def few_pay(fields: Mapping[str, int]) -> bool:
     if not (are_few and is_plain and is_pointwise(fields)):
         return False
     is_near = fields["out_pixel_stride"] <= 32767
-    return is_near and _of_conv2d(fields, False) - _few(fields) >= _FEW_SAVES
+    return is_near and instructions_of_conv2d(fields, False) - _few(fields) >= _FEW_SAVES
 
 
 def _few(fields: Mapping[str, int]) -> float:
@@ -81,7 +81,8 @@ def _few(fields: Mapping[str, int]) -> float:
     return _FIXED + groups * pixels / 2 * pair
 
 
-def _of_conv2d(fields: Mapping[str, int], wide: bool) -> float:
+def instructions_of_conv2d(fields: Mapping[str, int], wide: bool) -> float:
+    """Of one image by conv2d alone."""
     costs = _S16 if wide else _S8
     groups = fields["groups"]
     in_c, out_c = fields["in_c"] // groups, fields["out_c"] // groups

@@ -16,8 +16,8 @@ from ..types import Call
 _SHARE = 0.95  # of the instructions at most, so that estimates that are wrong do no harm
 _SLOWER = 1.05  # times what a layer took before, at most …
 _SMALL = 0.01  # … if that is more than such a part of all
-_TILES, _FEW = "conv2d_tiles", ("conv2d_few", "conv2d_few_from_16", "conv2d_few_unclamped")
-_OTHERS = ("conv2d", "conv2d_plain", *_FEW)
+_TILES, _FEW = "conv2d_tiles", ("conv2d_few", "conv2d_few_from_16")
+_OTHERS = ("conv2d", "conv2d_plain", "conv2d_few_unclamped", *_FEW)
 
 
 def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
@@ -31,14 +31,14 @@ def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
                 continue  # a linear layer of few products, which takes what convolutions take
             if old.kernel.op in _FEW:
                 return False  # it keeps a pixel's inputs in registers
-            each = _plain(old), _instructions(call.int_fields)
-            costs.append((call.turns * each[0], call.turns * each[1]))
+            each = _plain(old), _instructions(call.int_fields), _usual(old)
+            costs.append([call.turns * cost for cost in each])
         elif call.kernel.op in _OTHERS and call.kernel.types == "s8" or call.kernel not in kernels:
             return False
-    total = sum(old for old, _ in costs)
-    if any(new > _SLOWER * old and old > _SMALL * total for old, new in costs):
+    total = sum(old for old, _, _ in costs)
+    if any(new > _SLOWER * usual and usual > _SMALL * total for _, new, usual in costs):
         return False
-    return bool(costs) and sum(new for _, new in costs) <= _SHARE * total
+    return bool(costs) and sum(new for _, new, _ in costs) <= _SHARE * total
 
 
 def _plain(call: Call) -> float:
@@ -46,6 +46,13 @@ def _plain(call: Call) -> float:
     if call.kernel.symbol in gathered.SYMBOLS:
         return gathered.instructions(call.kernel.symbol, call.int_fields)
     return gemm.instructions(call.int_fields, False)
+
+
+def _usual(call: Call) -> float:
+    """The same, of conv2d in the place of the kernel for few inputs, which no network has for all layers."""
+    if call.kernel.symbol in gathered.SYMBOLS:
+        return _plain(call)
+    return gemm.instructions_of_conv2d(call.int_fields, False)
 
 
 def _instructions(fields: Mapping[str, int]) -> float:
