@@ -128,15 +128,15 @@ def random_few(seed: int) -> Graph:
         assert weight.data is not None
         net.tensors[net.ops[-1].inputs[1]] = replace(weight, data=weight.data.clip(-127))
         found += [net.conv(x, 16, (3, 3), groups=8), large]
-        # And one of few inputs whose codes have no clamp of their own.
-        narrow = net.input((1, 4, 16, 16))
-        found.append(net.conv(narrow, 24, (1, 1), padding=(0, 0, 0, 0), relu=True))
         # And one of each channel alone with several outputs, with room for such a copy, too.
         few = net.input((1, 3, 6, 7))
         found += [net.conv(few, 9, (side, side), depthwise=True) for side in (3, 5)]
         found.append(net.conv(net.input((1, 6, 16, 16)), 6, (5, 5), depthwise=True))
         # And large windows of one channel.
-        return net.finish(*found, net.pool(net.input((1, 1, 16, 16)), (8, 8), largest=False))
+        found.append(net.pool(net.input((1, 1, 16, 16)), (8, 8), largest=False))
+        # And one of few inputs whose codes have no clamp of their own.
+        narrow = net.input((1, 4, 16, 16))
+        return net.finish(*found, net.conv(narrow, 24, (1, 1), padding=(0, 0, 0, 0), relu=True))
     groups = int(pick(2, 6))
     x = net.input(sizes, (DType.S8, DType.S16)[seed % 2])
     y = conv(x, groups * int(pick(1, 4)))
