@@ -43,7 +43,7 @@ ALL_CPUS = (*CPUS, "cortex-m7", "cortex-m33", "cortex-m3", "cortex-m0")
 MOST = 2.0  # times its neighbour's cost, from where a layer is marked
 OUTPUT = 16  # products that an output counts as
 _TOGETHER = 40  # layers of a program
-_PEAK = (127, 255)  # rows and columns of the tensor at which a program takes most memory, less one
+_PEAK = (511, 255)  # rows and columns of the tensor at which a program takes most memory, less one
 
 ROUNDED = ("conv", "depthwise", "transposed", "linear", "matmul", "avg_pool")
 WINDOWS = ("conv", "depthwise", "transposed", "max_pool", "avg_pool")

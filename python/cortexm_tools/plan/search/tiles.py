@@ -16,10 +16,8 @@ from ..types import Call
 _SHARE = 0.95  # of the instructions at most, so that estimates that are wrong do no harm
 _SLOWER = 1.05  # times what a layer took before, at most …
 _SMALL = 0.01  # … if that is more than such a part of all
-_FEW_INPUTS = 0.05  # of the instructions at most in layers with a kernel for few inputs
 _TILES, _FEW = "conv2d_tiles", ("conv2d_few", "conv2d_few_from_16")
-_UNCLAMPED = "conv2d_few_unclamped"
-_OTHERS = ("conv2d", "conv2d_plain", _UNCLAMPED, *_FEW)
+_OTHERS = ("conv2d", "conv2d_plain", "conv2d_few_unclamped", *_FEW)
 
 
 def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
@@ -27,7 +25,6 @@ def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
     without, in no more code."""
     kernels = {call.kernel for call in plain}
     costs = []
-    few = 0.0
     for old, call in zip(plain, tiled, strict=True):
         if call.kernel.op == _TILES:
             if old.kernel.serves != "conv2d":
@@ -36,12 +33,9 @@ def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
                 return False  # it keeps a pixel's inputs in registers
             each = _plain(old), _instructions(call.int_fields), _usual(old)
             costs.append([call.turns * cost for cost in each])
-            few += costs[-1][0] if old.kernel.op == _UNCLAMPED else 0.0
         elif call.kernel.op in _OTHERS and call.kernel.types == "s8" or call.kernel not in kernels:
             return False
     total = sum(old for old, _, _ in costs)
-    if few > _FEW_INPUTS * total:
-        return False
     if any(new > _SLOWER * usual and usual > _SMALL * total for _, new, usual in costs):
         return False
     return bool(costs) and sum(new for _, new, _ in costs) <= _SHARE * total

@@ -100,26 +100,20 @@ def _planes_fourths(columns: int, is_line: bool) -> Callable[[Facts], bool]:
     return pays
 
 
-def _planes_lines_by_two(columns: int) -> Callable[[Facts], bool]:
-    """Such planes of windows of one row of so many columns, two apart. It saves some two instructions for a
-    product."""
+def _planes_lines_by_two(
+    columns: int, saved: float = 2.0, worth: int = _WORTH_LINES_BY_TWO
+) -> Callable[[Facts], bool]:
+    """Such planes of windows of one row of so many columns, two apart.
+
+    Args:
+        saved: instructions for a product.
+        worth: how many it must save in all.
+    """
 
     def pays(facts: Facts) -> bool:
         are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
         outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
-        is_large = 2 * outputs * columns >= _WORTH_LINES_BY_TWO
-        return bool(is_large and are_beside and float_windows.are_lines_by_two(facts, columns))
-
-    return pays
-
-
-def _planes_lines_by_two_dsp(columns: int) -> Callable[[Facts], bool]:
-    """The same with DSP instructions: it saves four fifths of an instruction for a product."""
-
-    def pays(facts: Facts) -> bool:
-        are_beside = facts["in_strides"][3] == facts["out_strides"][3] == 1
-        outputs = facts["batches"] * facts["out_c"] * facts["out_h"] * facts["out_w"]
-        is_large = 0.8 * outputs * columns >= _WORTH_LINES_DSP
+        is_large = saved * outputs * columns >= worth
         return bool(is_large and are_beside and float_windows.are_lines_by_two(facts, columns))
 
     return pays
@@ -233,8 +227,8 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "planes_line_three_by_two": _planes_lines_by_two(3),
     "planes_line_five_by_two": _planes_lines_by_two(5),
     "planes_line_seven_by_two": _planes_lines_by_two(7),
-    "planes_line_three_by_two_dsp": _planes_lines_by_two_dsp(3),
-    "planes_line_five_by_two_dsp": _planes_lines_by_two_dsp(5),
+    "planes_line_three_by_two_dsp": _planes_lines_by_two(3, 0.8, _WORTH_LINES_DSP),
+    "planes_line_five_by_two_dsp": _planes_lines_by_two(5, 0.8, _WORTH_LINES_DSP),
     "planes_column_dsp": _planes_column_dsp,
     "planes_wide": _planes_wide(1),
     "planes_wide_by_two": _planes_wide(2),
