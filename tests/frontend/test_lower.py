@@ -98,7 +98,7 @@ def test_sample() -> None:
     [
         ("return self.conv(x).clamp(0.5, 2)", 1),
         ("return torch.cat([F.relu(self.conv(x)), self.other(x)], 1)", 1),
-        ("return F.hardswish(self.conv(x) + self.other(x))", 1),
+        ("return F.hardswish(self.conv(x) + self.other(x.flip(3)))", 1),
         ("return self.linear(self.conv(x).flatten(1)).clamp(0.1, 0.5)", 1),
         ("return F.leaky_relu(self.conv(x))", 1),
         ("return F.relu6(self.conv(x))", 0),

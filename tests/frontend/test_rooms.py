@@ -12,8 +12,8 @@ OUTSIDE = {
     *("paths", "progress", "pte", "runner", "target"),
 }
 MAY = {room: {*ORDER[: ORDER.index(room) + 1], *OUTSIDE} for room in ORDER}
-# A rewrite takes a graph, wherever that comes from.
-MAY["rewrites"] = {"nodes", "rewrites", "ir"}
+# A rewrite takes a graph, wherever that comes from, and the precisions of its calls.
+MAY["rewrites"] = {"nodes", "rewrites", "ir", "options"}
 
 
 def test_rooms_import_only_what_comes_before_them() -> None:
