@@ -159,6 +159,13 @@ void cortexm_depthwise_conv2d_few_s8_ref(const cortexm_conv_s8_t *p, const int8_
     cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
 }
 
+void cortexm_depthwise_conv2d_pairs_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
+                                           const int8_t *weight, const int32_t *bias, int8_t *out,
+                                           void *scratch)
+{
+    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
+}
+
 void cortexm_depthwise_conv2d_blocks_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
                                             const int8_t *weight, const int32_t *bias, int8_t *out,
                                             void *scratch)

@@ -50,6 +50,7 @@ CORTEXM_CONV_S16(cortexm_depthwise_conv2d_pixel_s16_ref, int32_t);
 CORTEXM_RING_S8(cortexm_depthwise_ring_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_left_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_few_s8_ref);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_pairs_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_relu_from_16_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_relu_s8_ref);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_s8_ref);

@@ -60,6 +60,7 @@ typedef enum {
     DEPTHWISE_BLOCKS,
     DEPTHWISE_SEVERAL,
     DEPTHWISE_FEW,
+    DEPTHWISE_PAIRS,
     DEPTHWISE8,
     DEPTHWISE16,
     DEPTHWISE16_RELU,
@@ -155,6 +156,7 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
 #define depthwise_blocks_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_BLOCKS)
 #define depthwise_several_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_SEVERAL)
 #define depthwise_few_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_FEW)
+#define depthwise_pairs_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PAIRS)
 #define depthwise_left_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_LEFT)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
 #define conv_plain_s8_case(variant, ref) conv_case(variant, ref, CONV_PLAIN)

@@ -28,6 +28,12 @@ static int32_t least_channels(conv_kind_t kind)
      40 * (((p).kernel_h * (p).kernel_w + 1) / 2) +                                                \
      (((p).kernel_h - 1) * (p).dilation_h + 1) * blocks_row(&(p)))
 
+/* As scratch_pairs in plan/kernels/planes.py. */
+#define PAIRS_SCRATCH(p)                                                                           \
+    (112 + 32 * PAIRS(p) + 2 * (((p).out_h - 1) / 2 * (p).stride_h + PAIRS(p)) *                   \
+                               (((p).out_w + 3) / 4 * 4 * (p).stride_w + 8 - (p).stride_w))
+#define PAIRS(p) (((p).kernel_h + ((p).out_h > 1 ? (p).stride_h : 0) + 1) / 2)
+
 /* As `band` in plan/kernels/scratch.py: pairs of pixels of an image, maybe turned. */
 #define TWOS(p, along) ((p).stride_##along == 1 ? (p).out_##along / 2 : 0)
 #define IS_TURNED(p)                                                                               \
@@ -269,9 +275,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     const int32_t group_out = kind == CONV_ONE_OUTPUT ? 1 : kind == CONV_FEW_UNCLAMPED ? 3 + any_out : kind == CONV_FEW || any_kind == CONV_PLAIN ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
     const int has_groups = kind == CONV_FEW_UNCLAMPED || (any_kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8));
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
-    const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS || kind == DEPTHWISE_FEW;
+    const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS || kind == DEPTHWISE_FEW || kind == DEPTHWISE_PAIRS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
-    const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_FEW || any_kind == DEPTHWISE_SEVERAL;
+    const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_FEW || kind == DEPTHWISE_PAIRS || any_kind == DEPTHWISE_SEVERAL;
     const int32_t multiple = has_multiple ? between(any_kind == DEPTHWISE_SEVERAL ? 2 : 1, one_in(8) ? 20 : 4) : 1;
     int32_t in_size;
     int32_t weight_size;
@@ -311,6 +317,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             --*(p.kernel_w > 1 ? &p.kernel_w : &p.kernel_h);
         }
         p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
+    }
+    if (kind == DEPTHWISE_PAIRS) {
+        p.kernel_h = (uint16_t)(one_in(2) ? 5 : between(1, 9));
+        p.kernel_w = (uint16_t)(one_in(2) ? 5 : between(1, 8));
+        p.stride_w = (uint16_t)between(1, 2);
+        p.dilation_h = p.dilation_w = 1;
     }
     if (kind == DEPTHWISE_BLOCKS && one_in(16)) { /* as many taps as its sums are exact for */
         p.kernel_h = p.kernel_w = 16;
@@ -415,7 +427,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         p.out_w += p.out_w % 2;
         p.out_pixel_stride = 8;
     }
-    while (kind == DEPTHWISE_FEW && (p.out_w + 4) * p.out_pixel_stride > UINT16_MAX) {
+    while ((kind == DEPTHWISE_FEW || kind == DEPTHWISE_PAIRS) && (p.out_w + 4) * p.out_pixel_stride > UINT16_MAX) {
         p.out_w = (uint16_t)(p.out_w / 2);
     }
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
@@ -601,6 +613,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         weight = packed;
     } else if (is_planes && kind != CONV_WIDENED) {
         scratch = allocate(kind == DEPTHWISE_BLOCKS ? BLOCKS_SCRATCH(p)
+                           : kind == DEPTHWISE_PAIRS ? PAIRS_SCRATCH(p)
                            : kind == DEPTHWISE_FEW  ? 160 + 4 * (p.out_w + 6) /* as scratch_few in plan/kernels/planes.py */
                                                     : PLANES_SCRATCH(p));
     } else if (kind == DEPTHWISE_PIXEL4) {

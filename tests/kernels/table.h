@@ -520,6 +520,7 @@
     K(depthwise_conv2d_pixel_s16, mve, depthwise_pixel8_s16_case)                                  \
     K(depthwise_ring_s8, mve, ring_right_s8_case)                                                  \
     K(depthwise_conv2d_few_s8, mve, depthwise_few_s8_case)                                         \
+    K(depthwise_conv2d_pairs_s8, mve, depthwise_pairs_s8_case)                                     \
     K(depthwise_conv2d_3x3_relu_from_16_s8, mve, depthwise16_relu_from_16_s8_case)                 \
     K(depthwise_conv2d_3x3_relu_s8, mve, depthwise16_relu_s8_case)                                 \
     K(depthwise_conv2d_3x3_s8, mve, depthwise16_s8_case)                                           \

@@ -63,7 +63,8 @@ def test_copies_give_the_same_bytes(
     )
     monkeypatch.setattr(planes, "_SHARE_DSP", 9.0)
     monkeypatch.setattr(planes, "_SHARE_MVE", 9.0)
-    monkeypatch.setattr(planes, "_are_few", lambda facts: False)
+    for others in ("_are_few", "_are_pairs"):
+        monkeypatch.setattr(planes, others, lambda facts: False)
     graph, target = graph_of(of), Target.parse(cpu)
     assert taken(check_plan(make_plan(graph, target))) == [op] * len(LAYERS)
     assert_same_bytes(graph, target, tmp_path, seed=2)
@@ -77,6 +78,7 @@ def test_an_arena_does_not_grow(cpu: str, monkeypatch: pytest.MonkeyPatch) -> No
     y = net.pool(x, (3, 3), largest=True)
     graph = net.finish(net.conv(y, 18, (5, 5), padding=(2, 2, 2, 2), depthwise=True))
     target = Target.parse(cpu)
+    monkeypatch.setattr(planes, "_are_pairs", lambda facts: False)
     plan = make_plan(graph, target)
     first, *_, last = taken(plan)
     assert first == "depthwise_conv2d" and last.startswith("depthwise_conv2d_")

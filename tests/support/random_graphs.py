@@ -136,7 +136,10 @@ def random_few(seed: int) -> Graph:
         found.append(net.pool(net.input((1, 1, 16, 16)), (8, 8), largest=False))
         # And one of few inputs whose codes have no clamp of their own.
         narrow = net.input((1, 4, 16, 16))
-        return net.finish(*found, net.conv(narrow, 24, (1, 1), padding=(0, 0, 0, 0), relu=True))
+        found.append(net.conv(narrow, 24, (1, 1), padding=(0, 0, 0, 0), relu=True))
+        # And windows of each channel alone whose rows are longer than eight bytes.
+        found.append(net.conv(net.input((1, 6, 16, 16)), 6, (5, 9), depthwise=True))
+        return net.finish(*found, net.conv(net.input((1, 3, 8, 12)), 9, (3, 9), depthwise=True))
     groups = int(pick(2, 6))
     x = net.input(sizes, (DType.S8, DType.S16)[seed % 2])
     y = conv(x, groups * int(pick(1, 4)))

@@ -339,6 +339,7 @@ CORTEXM_CONV_S8(cortexm_depthwise_conv2d_s8_dsp);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_left_s8_dsp);
 CORTEXM_CONV_S8W4(cortexm_depthwise_conv2d_s8w4_dsp);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_few_s8_mve);
+CORTEXM_CONV_S8(cortexm_depthwise_conv2d_pairs_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_relu_from_16_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_relu_s8_mve);
 CORTEXM_CONV_S8(cortexm_depthwise_conv2d_3x3_s8_mve);

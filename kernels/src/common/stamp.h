@@ -710,6 +710,7 @@
 #undef OUT_NEXT
 #undef PACKED_POWER
 #undef PADDING
+#undef PAIR
 #undef PAIRS
 #undef PAIRS_APART
 #undef PAIRS_BESIDE

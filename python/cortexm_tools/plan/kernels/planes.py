@@ -28,6 +28,9 @@ _MOST_FEW_COLUMNS = 256
 _SHARE_FEW = 0.93  # of other kernels, and fewer by two instructions for each byte of code:
 _LEAST_FEW = 1500
 _SMALL_SHARE_FEW = 0.75  # or, of a single channel, at most so many, however few they are
+# Of depthwise_conv2d_pairs: columns of its windows, and the same as for few channels.
+_MOST_COLUMNS = 8
+_SHARE_PAIRS, _LEAST_PAIRS = 0.9, 1600
 _LANES = 16  # results that a block of channels has at once
 _MOST_TAPS = 256  # of its windows, for the proof of its sums
 
@@ -280,6 +283,57 @@ def _few(facts: Facts) -> float:
     channel = 42 + rows * (10 + 5 * -(-columns // 16))
     channel += pairs * (18 + 37 * -(-facts["out_w"] // 4))
     return float(142 + facts["out_c"] * channel)
+
+
+def _pairs_of(facts: Facts) -> int:
+    """Pairs of rows that the windows of two rows of outputs have."""
+    below = facts["stride_h"] if facts["out_h"] > 1 else 0
+    return int((facts["kernel_h"] + below + 1) // 2)
+
+
+def scratch_pairs(facts: Facts) -> int:
+    """What is known of a channel, its weights, and its rows with their padding: `plane_t` of
+    depthwise_conv2d_pairs in depthwise_conv2d_mve.inc."""
+    pairs, twos = _pairs_of(facts), -(-facts["out_h"] // 2)
+    columns = (-(-facts["out_w"] // 4) * 4 - 1) * facts["stride_w"] + 8
+    rows = (twos - 1) * facts["stride_h"] + pairs
+    return int(112 + 32 * pairs + 2 * rows * columns)
+
+
+def pay_pairs(facts: Facts) -> bool:
+    """Whether pairs of rows of one channel after the other are best with MVE: mostly for windows larger than
+    3x3."""
+    if not _are_pairs(facts):
+        return False
+    mine, pixels = _pairs(facts), facts["out_h"] * facts["out_w"]
+    others = _pixel_mve(facts) * pixels
+    if pay_blocks(facts):
+        others = min(others, _blocks(facts))
+    return bool(mine <= min(_SHARE_PAIRS * others, others - _LEAST_PAIRS))
+
+
+def _are_pairs(facts: Facts) -> bool:
+    """Windows of up to eight columns, in places that 16 bits tell; no 3x3 windows of sixteens, or of eights
+    of two pixels, whose kernels other layers have mostly, too."""
+    return bool(
+        facts["dilation_h"] == facts["dilation_w"] == 1
+        and facts["stride_w"] <= 2
+        and facts["kernel_w"] <= _MOST_COLUMNS
+        and not (are_squares(facts) and (facts["in_c"] % 16 == 0 or facts["in_c"] == 8))
+        and facts["out_c"] % facts["in_c"] == 0
+        and (facts["out_w"] + 4) * facts["out_pixel_stride"] < 1 << 16
+        and 7 * facts["out_c"] < 1 << 16
+        and scratch_pairs(facts) <= _MOST_SCRATCH_BLOCKS
+    )
+
+
+def _pairs(facts: Facts) -> float:
+    """Instructions of them."""
+    pairs, twos = _pairs_of(facts), -(-facts["out_h"] // 2)
+    rows = min(facts["in_h"], 2 * ((twos - 1) * facts["stride_h"] + pairs))
+    channel = 100 + 11 * facts["kernel_h"] + rows * (15 + 5 * -(-facts["in_w"] // 8))
+    channel += twos * (14 + -(-facts["out_w"] // 4) * (31 + 17 * pairs))
+    return float(200 + facts["out_c"] * channel)
 
 
 def columns_mve(facts: Facts) -> float:

@@ -297,6 +297,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "planes_mve": planes.scratch_mve,
     "blocks": planes.scratch_blocks,
     "four_rows": planes.scratch_few,
+    "pairs_of_rows": planes.scratch_pairs,
     "planes_mve_s16": planes.scratch_mve_s16,
     "quad_words": _quad_words,
     "step": _step,

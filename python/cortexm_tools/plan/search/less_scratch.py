@@ -35,6 +35,8 @@ _SEVERAL = frozenset(
     f"cortexm_depthwise_conv2d_{name}"
     for name in ("several_s8_mve", "planes_s8_dsp", "planes_s16_dsp", "planes_s16_mve")
 )
+# What copies an image of one channel after the other for speed alone.
+_COPIES = frozenset({"cortexm_depthwise_conv2d_pairs_s8_mve"})
 _PER_BYTE = 8  # instructions that neighbours computed as one must save for one of scratch
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
 
@@ -73,7 +75,8 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice], ram_limit: in
     copies = copying(choice[0].whole)
     some = copies | {pair for pair in _with_scratch(*choice, 0) if pair[1] in _WITH_ROWS}
     some -= _worth_room(choice[0].whole)
-    some |= _of_several(choice[0].whole)
+    planes_alone = _of_planes(choice[0].whole)
+    some |= _of_several(choice[0].whole) | planes_alone
     if not some:
         return choice
     least = choose(some, ram_limit)
@@ -81,8 +84,10 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice], ram_limit: in
     while not _is_within(choice, size) and some - spare:
         large = {tensor for tensor, _ in _with_scratch(*choice, size)}
         left = some - spare
-        # Where each step would have room alone, the half of them that needs most gives way.
-        spare |= {pair for pair in left if pair[0] in large} or _busiest(*choice, left)
+        # Where each step would have room alone, the half of them that needs most gives way, and first of those
+        # for which there are other vectors.
+        alone = left & planes_alone or left
+        spare |= {pair for pair in left if pair[0] in large} or _busiest(*choice, alone)
         choice = choose(spare, ram_limit)
     whole = choice[0].whole
     if not all(is_worth_its_code(whole, symbol) for symbol in gathered.SYMBOLS):
@@ -98,6 +103,16 @@ def _of_several(whole: WholeCalls) -> Spare:
         for call in whole.lowered(op).calls
         if call.kernel.symbol in _SEVERAL and call.int_fields["in_c"] < call.int_fields["out_c"]
         for symbol in _SEVERAL
+    )
+
+
+def _of_planes(whole: WholeCalls) -> Spare:
+    """What copies one channel after the other."""
+    return frozenset(
+        (op.outputs[0], call.kernel.symbol)
+        for op in whole.graph.ops
+        for call in whole.lowered(op).calls
+        if call.kernel.symbol in _COPIES
     )
 
 

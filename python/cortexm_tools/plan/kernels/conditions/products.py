@@ -290,6 +290,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "planes_pay_mve": lambda facts: not facts.get("copies") and planes.pay_mve(facts),
     "blocks_pay": planes.pay_blocks,
     "small_windows": planes.pay_few,
+    "pairs_of_rows_pay": planes.pay_pairs,
     "from_zero": _from_zero,
     "few_inputs": _few_inputs,
     "few_unclamped": gemm.few_pay,

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large windows on MVE, pairs of rows of one channel after the other: which layers, the same bytes, and no
+larger arena."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cortexm_tools.plan import make_plan
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.kernels import planes
+from cortexm_tools.plan.types import Plan
+from cortexm_tools.target import Target
+
+from tests.support.batches import assert_same_bytes
+from tests.support.graphs import Net
+
+M55 = Target.parse("cortex-m55")
+PAIRS = "depthwise_conv2d_pairs"
+
+# Channels, outputs of them, window, stride, rows and columns, padding.
+LAYERS = (
+    (16, 16, (7, 7), (1, 1), (12, 13), (3, 3, 3, 3)),
+    (16, 16, (7, 7), (2, 2), (17, 18), (3, 2, 3, 2)),
+    (20, 20, (5, 5), (1, 2), (10, 19), (2, 2, 2, 2)),
+    (18, 18, (5, 5), (2, 1), (11, 28), (1, 2, 0, 1)),
+    (9, 9, (8, 5), (3, 2), (26, 32), (0, 0, 0, 0)),
+    (24, 24, (3, 3), (1, 1), (23, 22), (1, 1, 1, 1)),
+    (12, 12, (2, 8), (1, 1), (9, 40), (0, 4, 1, 3)),
+    (10, 10, (9, 6), (1, 1), (14, 11), (4, 2, 4, 3)),
+    (16, 16, (12, 8), (1, 1), (12, 64), (0, 0, 0, 0)),
+    (6, 12, (5, 5), (1, 1), (14, 14), (2, 2, 2, 2)),
+)
+
+
+def taken(plan: Plan) -> list[str]:
+    return [call.kernel.op for step in plan.steps for call in step.calls]
+
+
+def test_large_windows_give_the_same_bytes(tmp_path: Path) -> None:
+    net = Net("pairs", 5)
+    outs = []
+    for channels, out_c, kernel, stride, size, padding in LAYERS:
+        x = net.input((1, channels, *size))
+        outs.append(net.conv(x, out_c, kernel, stride, padding, depthwise=True))
+    outs.append(net.conv(net.input((2, 16, 12, 12)), 16, (5, 5), depthwise=True, relu=True))
+    graph = net.finish(*outs)
+    assert taken(check_plan(make_plan(graph, M55))) == [PAIRS] * len(outs)
+    assert_same_bytes(graph, M55, tmp_path, seed=3)
+
+
+@pytest.mark.parametrize(
+    ("channels", "side", "kernel", "stride"),
+    [
+        (32, 24, (3, 3), 1),  # sixteens have a kernel
+        (16, 3, (5, 5), 1),  # of which a channel has too few outputs
+        (16, 20, (5, 9), 1),  # whose rows are longer than eight bytes
+        (16, 30, (5, 5), 3),
+        (16, 96, (5, 5), 1),  # which would take too much scratch
+    ],
+)
+def test_other_layers_take_other_kernels(
+    channels: int, side: int, kernel: tuple[int, int], stride: int
+) -> None:
+    net = Net("others", 5)
+    x = net.input((1, channels, side, side))
+    y = net.conv(x, channels, kernel, (stride, stride), depthwise=True)
+    assert PAIRS not in taken(make_plan(net.finish(y), M55))
+
+
+@pytest.mark.parametrize(
+    ("channels", "side", "stride", "takes"),
+    [
+        (16, 24, 2, False),  # its scratch would lie beside what is largest
+        (16, 14, 1, True),  # depthwise_conv2d_blocks has more
+    ],
+)
+def test_no_arena_grows_by_it(
+    channels: int, side: int, stride: int, takes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = Net("widened", 5)
+    x = net.conv(net.input((1, 8, side, side)), channels, (1, 1), padding=(0, 0, 0, 0))
+    y = net.conv(x, channels, (5, 5), (stride, stride), (2, 2, 2, 2), depthwise=True)
+    graph = net.finish(net.conv(y, 8, (1, 1), padding=(0, 0, 0, 0)))
+    plan, roomy = make_plan(graph, M55), make_plan(graph, M55, ram_limit=1 << 20)
+    assert (PAIRS in taken(plan), PAIRS in taken(roomy)) == (takes, True)
+    monkeypatch.setattr(planes, "_SHARE_PAIRS", 0)
+    without = make_plan(graph, M55)
+    assert PAIRS not in taken(without)
+    assert plan.arena_size <= without.arena_size
