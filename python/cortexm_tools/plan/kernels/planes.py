@@ -30,7 +30,7 @@ _LEAST_FEW = 1500
 _SMALL_SHARE_FEW = 0.75  # or, of a single channel, at most so many, however few they are
 # Of depthwise_conv2d_pairs: columns of its windows, and the same as for few channels.
 _MOST_COLUMNS = 8
-_SHARE_PAIRS, _LEAST_PAIRS = 0.9, 1600
+_SHARE_PAIRS, _LEAST_PAIRS = 0.9, 2076
 _LANES = 16  # results that a block of channels has at once
 _MOST_TAPS = 256  # of its windows, for the proof of its sums
 
