@@ -84,7 +84,7 @@ def _without_growth(choose: Callable[[Spare, int | None], Choice], ram_limit: in
     while not _is_within(choice, size) and some - spare:
         large = {tensor for tensor, _ in _with_scratch(*choice, size)}
         left = some - spare
-        # Where each step would have room alone, the half of them that needs most gives way, first of those for
+        # Where each step would have room alone, the half of them that needs most gives way, first those for
         # which there are other vectors.
         alone = left & planes_alone or left
         spare |= {pair for pair in left if pair[0] in large} or _busiest(*choice, alone)
