@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from ...ir import Graph
 from ...target import Optimize
 from ..types import Plan
-from .candidates import Candidates
 from .choose_bands import choose_chains
 from .cost import instructions_by_kernel
+from .less_scratch import Choice, fit
 from .space import SearchSpace
+from .whole import Spare
 
 LEAST_PART = 0.2  # of the RAM, as a fraction
 LEAST_BYTES = 1024
@@ -37,18 +38,20 @@ def smaller_plan(space: SearchSpace, plan: Plan) -> Alternative | None:
     worthwhile = min(plan.arena_size - LEAST_BYTES, int(plan.arena_size * (1 - LEAST_PART)))
     if plan.optimize is Optimize.SIZE or plan.regions or worthwhile < _interface(plan.graph):
         return None
-    best: tuple[int, Candidates, float] | None = None
-    for candidates in space.candidates(Optimize.SIZE):
-        chains = choose_chains(candidates, Optimize.SIZE, None)
-        size = candidates.smallest(chains)
-        if best is None or size < best[0]:
-            base = instructions_by_kernel([call for calls in candidates.calls for call in calls])
-            best = size, candidates, base + candidates.cost(chains)
-    assert best is not None
-    if best[0] > worthwhile:
+
+    def choose(spare: Spare, limit: int | None) -> Choice:
+        """As `plan_within` chooses."""
+        every = space.candidates(Optimize.SIZE, spare, matrices=limit is not None)
+        options = [(each, choose_chains(each, Optimize.SIZE, limit)) for each in every]
+        return min(options, key=lambda option: option[0].smallest(option[1]))
+
+    candidates, chains = fit(choose, None)
+    size = candidates.smallest(chains)
+    if size > worthwhile:
         return None
+    base = instructions_by_kernel([call for calls in candidates.calls for call in calls])
     own = instructions_by_kernel([call for step in plan.steps for call in step.calls])
-    return Alternative(Optimize.SIZE, best[0], best[2] / own)
+    return Alternative(Optimize.SIZE, size, (base + candidates.cost(chains)) / own)
 
 
 def _interface(graph: Graph) -> int:
