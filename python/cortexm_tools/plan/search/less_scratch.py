@@ -6,9 +6,9 @@ needs more than the limit give up the variant that they have, as long as there i
 limit is met. Operators below the limit keep their kernels.
 
 Without leave to use more, a kernel that copies an image or makes rows in scratch for speed alone is given up
-where the arena grows by it (of depthwise convolutions, where a channel has several outputs), and
-conv2d_gathered, conv2d_folded and conv2d_direct where too few are left to be worth their code. Neighbouring
-pixels are computed apart then where a byte of scratch saves little by them.
+where the arena grows by it (of depthwise convolutions depthwise_conv2d_pairs, and others where a channel has
+several outputs), and conv2d_gathered, conv2d_folded and conv2d_direct where too few are left to be worth
+their code. Neighbouring pixels are computed apart then where a byte of scratch saves little by them.
 """
 
 from __future__ import annotations
@@ -33,9 +33,15 @@ _WITH_ROWS = _REWRITES.union(_POOLING)
 # What computes depthwise convolutions of several outputs a channel from a copy of the image.
 _SEVERAL = frozenset(
     f"cortexm_depthwise_conv2d_{name}"
-    for name in ("several_s8_mve", "planes_s8_dsp", "planes_s16_dsp", "planes_s16_mve")
+    for name in (
+        "pairs_s8_mve",
+        "several_s8_mve",
+        "planes_s8_dsp",
+        "planes_s16_dsp",
+        "planes_s16_mve",
+    )
 )
-# What copies an image of one channel after the other for speed alone.
+# What copies an image of one channel after the other for speed alone, also of one output each.
 _COPIES = frozenset({"cortexm_depthwise_conv2d_pairs_s8_mve"})
 _PER_BYTE = 8  # instructions that neighbours computed as one must save for one of scratch
 _ROUNDS = 4  # from MVE to DSP to portable C, each with other bands
