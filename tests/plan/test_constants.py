@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from cortexm_tools.ir import Graph
+from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.types import ConstantArg, Plan
 from cortexm_tools.simplify import simplify
@@ -175,3 +176,17 @@ def _added_by_neighbours(plan: Plan) -> int:
     added = sum(each.nbytes - each.needed for each in plan.constants if each.name in joined)
     assert added <= 1024 * len(plan.steps)
     return added
+
+
+def test_a_constant_that_is_copied_in_halves_is_stored_in_halves() -> None:
+    """MVE copies floats so: what is stored is what the copy reads, in its elements."""
+    net = Net("expand", 1)
+    values = net.random.normal(size=(4, 1, 3)).astype(np.float32)
+    y = net.add(ops.Expand(), [net.constant(values, DType.F32)], (4, 1000, 3), DType.F32)
+    plan = make_plan(net.finish(y), Target.parse("cortex-m55"))
+    (call,), (stored,) = plan.steps[0].calls, plan.constants
+    fields = dict(call.fields)
+    assert call.kernel.unit == 2 and stored.nbytes == values.nbytes
+    steps = zip(np.indices(fields["dims"]), fields["in_stride"], strict=True)
+    read = stored.data.view(np.uint16).reshape(-1)[sum(i * step for i, step in steps)]
+    assert read.tobytes() == np.broadcast_to(values, (4, 1000, 3)).tobytes()

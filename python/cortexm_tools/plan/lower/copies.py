@@ -160,7 +160,8 @@ def copy_call(
         )
     operand: Arg = TensorArg(source, in_start * size) if isinstance(source, int) else source
     if isinstance(source, int) and select.tensor(source).is_constant:
-        operand, box = _constant_box(select, source, box, in_start)
+        unit = size if is_moved else kernel.unit
+        operand, box = _constant_box(select, source, box, in_start, unit)
     fields: dict[str, Field] = {
         "rank": len(box),
         "dims": tuple(row[0] for row in box),
@@ -173,17 +174,25 @@ def copy_call(
     return select.call(kernel, fields, args)
 
 
-def _constant_box(select: Selector, source: int, box: Box, start: int) -> tuple[Arg, Box]:
+def _constant_box(
+    select: Selector, source: int, box: Box, start: int, unit: int
+) -> tuple[Arg, Box]:
     """The elements of a constant that a copy reads, as a constant of their own, and its strides.
 
     Dimensions along which the copy repeats elements are stored once.
+
+    Args:
+        start: element of the constant at which the copy begins.
+        unit: bytes of the elements that `box` counts, those of the constant or halves of them.
     """
     tensor = select.tensor(source)
     assert tensor.data is not None
-    flat = tensor.data.transpose(tensor.dim_order).reshape(-1)
+    flat = np.ascontiguousarray(tensor.data.transpose(tensor.dim_order)).reshape(-1)[start:]
+    if unit != flat.itemsize:
+        flat = flat.view(f"i{unit}")
     shape = [extent if step else 1 for extent, step, _ in box]
     steps = [step * flat.itemsize for _, step, _ in box]
-    view = np.lib.stride_tricks.as_strided(flat[start:], shape, steps, writeable=False)
+    view = np.lib.stride_tricks.as_strided(flat, shape, steps, writeable=False)
     cut = np.ascontiguousarray(view)
     strides = [stride // cut.itemsize for stride in cut.strides]
     rows = [
