@@ -23,14 +23,12 @@ from cortexm_tools.frontend.quiet import import_executorch
 from cortexm_tools.ir import Array
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.program import Program
-from cortexm_tools.run.footprint import measure
 from cortexm_tools.runner import Runner, run_in_order
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
 from .corpus import Network, loaded, networks
-from tests.support.batches import Done, Job, run_batch
-from tests.support.cores import BOARD_OF
+from tests.support.batches import Done, Job, footprint, run_batch
 
 CPU = "cortex-m55"
 # Every network runs on the M55 and on one of these.
@@ -119,11 +117,7 @@ def row(name: str, done: Done, folder: Path) -> Row:
     """What is recorded of a network that ran on the M55."""
     found = subject(name)
     assert isinstance(found, Subject)
-    target = done.compiled.plan.target
-    image = folder / f"{BOARD_OF[target.core]}-{target.core.value}-{target.isa.value}"
-    compiler = (image / "compiler.txt").read_text(encoding="utf-8").splitlines()
-    archives = (image / "archives.txt").read_text(encoding="utf-8").splitlines()
-    size = measure([w for w in compiler if w], [Path(p) for p in archives if p], done.name)
+    size = footprint(done, folder)
     assert size.stack is not None, size.stack_note
     work = done.compiled.report["work"]
     computing = {kind: work[kind]["operators"] for kind in work if kind not in ("move", "convert")}

@@ -23,6 +23,7 @@ from cortexm_tools.options.arena import CallerArena
 from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program
 from cortexm_tools.run import RunResult, run_batch_on_board, run_batch_on_host
+from cortexm_tools.run.footprint import Footprint, measure
 from cortexm_tools.target import Core, Target
 
 from tests.support.cores import BOARD_OF
@@ -126,6 +127,15 @@ def run_batch(
         Done(name, compiled, result)
         for name, compiled, result in zip(batch, programs, results, strict=True)
     ]
+
+
+def footprint(done: Done, folder: Path) -> Footprint:
+    """What a job of a batch in `folder` takes, which was not compiled together with others."""
+    target = done.compiled.plan.target
+    image = folder / f"{BOARD_OF[target.core]}-{target.core.value}-{target.isa.value}"
+    compiler = (image / "compiler.txt").read_text(encoding="utf-8").splitlines()
+    archives = (image / "archives.txt").read_text(encoding="utf-8").splitlines()
+    return measure([w for w in compiler if w], [Path(p) for p in archives if p], done.name)
 
 
 def _unpack(graph: Graph, row: Sequence[bytes]) -> list[Array]:
