@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/setup.sh"
 fast=(
   tests/docs tests/emit tests/ir tests/runtime tests/simplify
   tests/plan/test_plan.py tests/plan/test_rooms.py tests/pte/test_golden.py tests/pte/test_reader.py
-  tests/frontend/test_rooms.py tests/tools/test_imports.py
+  tests/frontend/test_rooms.py tests/tools/test_budget.py tests/tools/test_imports.py
 )
 tests=()
 if [ "${1:-}" = --fast ]; then
