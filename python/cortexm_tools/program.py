@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +13,7 @@ import numpy as np
 
 from .errors import CortexMError, did_you_mean, named
 from .frontend.load.builtin import builtin_file, builtin_names
+from .frontend.load.script import as_script
 from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
 from .options.precision import INT8, Pattern, Quantization
@@ -156,7 +155,8 @@ def load_program(
             raise _unknown(path)
         return _lower(str(path), name, target, quantization, load, progress)
     if path.suffix in (".py", ".pt2", ".pt", ".pth"):
-        return _lower(path.name, name, target, quantization, load, progress)
+        with as_script(path.absolute()):
+            return _lower(path.name, name, target, quantization, load, progress)
     if path.suffix not in (".pte", ".bpte"):
         raise CortexMError(
             "is neither a model file nor a program",
@@ -306,15 +306,9 @@ def _lower(
             "interpreter that has it; a .pte needs none of this",
         ) from None
     progress(f"running {label}")
-    with _same_folder():
-        loaded = load()
-        words = (
-            "export and lowering" if quantization is None else "export, quantization and lowering"
-        )
-        progress(words)
-        lowered = lower(
-            loaded, target=target, quantization=quantization, name=name, progress=progress
-        )
+    loaded = load()
+    progress("export and lowering" if quantization is None else "export, quantization and lowering")
+    lowered = lower(loaded, target=target, quantization=quantization, name=name, progress=progress)
     return Program(
         name,
         lowered.pte,
@@ -332,16 +326,6 @@ def _lower(
         unmeasured=NOT_QUANTIZED,
         source=label,
     )
-
-
-@contextmanager
-def _same_folder() -> Iterator[None]:
-    """The user's code may change the working folder, which relative paths refer to; not for long."""
-    folder = os.getcwd()
-    try:
-        yield
-    finally:
-        os.chdir(folder)
 
 
 def _arrays(sample: Sample) -> tuple[Array, ...]:

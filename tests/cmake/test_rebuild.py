@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from pathlib import Path
 from blocks import Block
+from shared.sizes import INPUTS
 
 WEIGHTS = Path(__file__).with_name("weights.npy")
 
@@ -29,7 +30,7 @@ def ModelUnderTest():
     return model.eval()
 
 
-ModelInputs = (torch.linspace(-1, 1, 8).reshape(1, 8),)
+ModelInputs = (torch.linspace(-1, 1, 8).reshape(1, INPUTS),)
 
 
 def CalibrationInputs():
@@ -180,13 +181,16 @@ def test_model_file_with_import_weights_and_calibration(project, tmp_path: Path)
     app = project(
         "find_package", CortexMModel_DIR=str(ROOT / "cmake"), MODEL=str(folder / "net.py")
     )
+    sizes = app.source / "shared" / "sizes.py"  # of the project, as on the command line there
+    sizes.parent.mkdir()
+    sizes.write_text("INPUTS = 8\n")
     succeed(app.configure(CORTEXM_BOARD="mps3-an547"))
     said = succeed(app.make("digits"))
     assert "Lowering net.py for cortex-m55 (torch export, int8 quantization)" in said
     assert "no work to do" in run("ninja", "-C", str(app.build), "-n", "digits").stdout
-    for name in ("net.py", "blocks.py", "weights.npy"):
-        before = (folder / name).stat()
-        touch(folder / name)
-        assert "Lowering net.py" in app.plan(), name
-        os.utime(folder / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+    for file in (folder / "net.py", folder / "blocks.py", folder / "weights.npy", sizes):
+        before = file.stat()
+        touch(file)
+        assert "Lowering net.py" in app.plan(), file
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert "no work to do" in run("ninja", "-C", str(app.build), "-n", "digits").stdout

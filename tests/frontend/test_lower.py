@@ -153,6 +153,50 @@ def test_refused(tmp_path: Path, body: str, message: str) -> None:
     assert "net.py:12" in caught.value.where
 
 
+COMPLEX = """
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.turn = torch.nn.Parameter(torch.ones(4, dtype=torch.cfloat))
+    def forward(self, x):
+        return torch.abs(torch.view_as_complex(x) * self.turn)
+ModelUnderTest = Net()
+ModelInputs = (torch.ones(1, 4, 2),)
+"""
+LAYER = """
+import torch
+ModelUnderTest = torch.nn.Linear(4, 2)
+ModelInputs = (torch.ones(1, 3),)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "where"),
+    [
+        (COMPLEX, "torch.view_as_complex gives complex numbers", "net.py:8"),
+        (LAYER, "ModelUnderTest fails on ModelInputs (1x3)", "net.py:3"),
+    ],
+)
+def test_refused_with_a_line_where_pytorch_knows_none(
+    tmp_path: Path, text: str, message: str, where: str
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(text)
+    with pytest.raises(CortexMError) as caught:
+        lower(load_model(path), target=M55, name="net")
+    assert message in caught.value.message and caught.value.where == where and caught.value.hint
+
+
+def test_a_layer_of_pytorch_alone_has_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(LAYER.replace("(4, 2)", "(3, 2)"))
+    program = load_program(path, name="net", target=M55)
+    assert [str(op.layer) for op in program.graph().ops if op.kind == "conv2d"] == [
+        "torch.nn.Linear"
+    ]
+
+
 @pytest.mark.parametrize(
     ("cpu", "isa", "expected"),
     [
@@ -270,6 +314,7 @@ def test_outputs_that_are_no_tensors(tmp_path: Path, given: str, count: int) -> 
     ("given", "message"),
     [
         ("None", "the model gives no tensor"),
+        ("()", "the model gives no tensor"),
         ("scores, object()", "the model gives a object, in which PyTorch finds no tensors"),
     ],
 )

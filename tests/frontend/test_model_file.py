@@ -14,9 +14,11 @@ import torch
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.load.model_file import LoadedModel, load_model, user_files
+from cortexm_tools.program import load_program
+from cortexm_tools.target import Target
 
 MODEL = """
-import torch
+import torch; from torch._subclasses.fake_tensor import FakeTensorMode
 ModelUnderTest = torch.nn.Linear(3, 2)
 ModelInputs = (torch.ones(1, 3),)
 """
@@ -29,6 +31,33 @@ QUANTIZED_BY_MODULES = """
 from torch.ao.quantization import quantize_dynamic
 ModelUnderTest = quantize_dynamic(torch.nn.Sequential(ModelUnderTest), dtype=torch.qint8)
 """
+
+PREPARED = {
+    "eager": """
+from torch.ao.quantization import get_default_qconfig, prepare
+ModelUnderTest = torch.nn.Sequential(ModelUnderTest).eval()
+ModelUnderTest.qconfig = get_default_qconfig("qnnpack")
+prepare(ModelUnderTest, inplace=True)
+""",
+    "trained": """
+from torch.ao.quantization import get_default_qat_qconfig, prepare_qat
+ModelUnderTest = torch.nn.Sequential(ModelUnderTest).train()
+ModelUnderTest.qconfig = get_default_qat_qconfig("qnnpack")
+prepare_qat(ModelUnderTest, inplace=True)
+""",
+    "graph": """
+from torch.ao.quantization import get_default_qconfig_mapping
+from torch.ao.quantization.quantize_fx import prepare_fx
+mapping = get_default_qconfig_mapping("qnnpack")
+ModelUnderTest = prepare_fx(torch.nn.Sequential(ModelUnderTest).eval(), mapping, ModelInputs)
+""",
+    "exported": """
+from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
+from torchao.quantization.pt2e.quantize_pt2e import prepare_pt2e
+graph = torch.export.export(ModelUnderTest.eval(), ModelInputs).module(check_guards=False)
+ModelUnderTest = prepare_pt2e(graph, CortexMQuantizer())
+""",
+}
 
 
 def load(tmp_path: Path, text: str | bytes, **options: object) -> LoadedModel:
@@ -106,7 +135,7 @@ def test_chance_is_seeded(tmp_path: Path) -> None:
         (b"x = '\xff'\n", "not valid Python", "model.py:1"),
         ("a = 1\nb = a / 0\n", "ZeroDivisionError", "model.py:2"),
         ("import not_there_at_all\n", "cannot import 'not_there_at_all'", "model.py:1"),
-        ("raise SystemExit(3)\n", "SystemExit", "model.py:1"),
+        ("def f():\n    raise SystemExit\nf()\n", "the model file ends the program", "model.py:2"),
         ("x = 1\n", "no ModelUnderTest", "model.py"),
         ("import torch\nModelUnderTest = torch.nn.Linear(3, 2)\n", "no ModelInputs", "model.py"),
         ("ModuleUnderTest = 1\n", "no ModelUnderTest, but ModuleUnderTest", "model.py"),
@@ -133,6 +162,26 @@ def test_chance_is_seeded(tmp_path: Path) -> None:
             MODEL.replace("torch.nn", "torch.jit.script(torch.nn").replace("2)", "2))"),
             "TorchScript",
             "model.py:3",
+        ),
+        (
+            MODEL.replace("Linear(3, 2)", "LazyBatchNorm1d(affine=False)"),
+            "lazy layer that has seen no input yet (buffer",
+            "model.py:3",
+        ),
+        (
+            MODEL.replace("(3, 2)", "(3, 2, device='meta')"),
+            "parameter 'weight' has no values",
+            "model.py:3",
+        ),
+        (
+            MODEL.replace("1, 3)", "1, 3, device='meta')"),
+            "ModelInputs[0] has no values",
+            "model.py:4",
+        ),
+        (
+            MODEL + "with FakeTensorMode():\n    CalibrationInputs = [torch.ones(1, 3)]\n",
+            "CalibrationInputs[0], input 0 has no values",
+            "model.py:6",
         ),
         (MODEL + QUANTIZED_IN_PLACE, "'weight' is a tensor of torchao", "model.py:3"),
         (
@@ -174,6 +223,13 @@ def test_refused(tmp_path: Path, text: str | bytes, message: str, where: str) ->
     error = failure(tmp_path, text)
     assert message in error.message
     assert error.where == where
+
+
+@pytest.mark.parametrize("way", PREPARED)
+def test_prepared_and_not_converted(tmp_path: Path, way: str) -> None:
+    error = failure(tmp_path, MODEL + PREPARED[way])
+    assert "is prepared for quantization, but not converted" in error.message
+    assert "give the model on floats" in error.hint and "convert_pt2e" in error.hint
 
 
 def test_missing_file(tmp_path: Path) -> None:
@@ -305,6 +361,47 @@ def test_helpers_of_the_same_name(tmp_path: Path) -> None:
     assert sizes == [3, 4]
 
 
+SCRIPT = """
+import argparse
+import torch
+from parts.sizes import SIZE
+parser = argparse.ArgumentParser()
+parser.add_argument("--outputs", type=int, default=2)
+class Net(torch.nn.Module):
+    def forward(self, x):
+        import late
+        late.run()
+        return x[:, :parser.parse_args().outputs]
+ModelUnderTest = Net()
+ModelInputs = (torch.ones(1, SIZE),)
+"""
+
+
+def test_surroundings_of_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words of the command are not its own; modules lie beside it or in the working folder, also for what the
+    model imports when it is called; and what ends Python ends in a sentence."""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "sizes.py").write_text("SIZE = 3\n")
+    (tmp_path / "models" / "late.py").write_text("def run():\n    pass\n")
+    path = tmp_path / "models" / "model.py"
+    path.write_text(SCRIPT)
+    monkeypatch.chdir(tmp_path)
+    before = sys.argv, list(sys.path)
+    monkeypatch.setattr(sys, "argv", words := ["cortexm", "compile", "--outputs=9"])
+    program = load_program(path, name="net", target=Target.parse("cortex-m55"), quantization=None)
+    graph = program.graph()
+    assert graph.tensors[graph.outputs[0]].shape == (1, 2)
+    assert str(tmp_path / "parts" / "sizes.py") in program.dependencies
+    (tmp_path / "models" / "late.py").write_text("def run():\n    raise SystemExit(0)\n")
+    sys.modules.pop("late")
+    with pytest.raises(CortexMError, match="ends the program: SystemExit: 0") as ended:
+        load_program(path, name="net", target=Target.parse("cortex-m55"))
+    assert ended.value.where == "late.py:2" and "__main__" in ended.value.hint
+    sys.modules.pop("late")
+    assert sys.argv is words and sys.path == before[1]
+
+
 NESTED = """
 import torch
 class Net(torch.nn.Module):
@@ -354,6 +451,33 @@ def test_inputs_by_name_and_in_nests(
     place = shapes.index((1, 2, 3))
     for found in (loaded.calibration[1][place], torch.tensor(loaded.evaluation.inputs[place][0])):
         assert torch.equal(found, torch.full((1, 2, 3), 2.0))
+
+
+OWN_CALLS = """
+def CalibrationInputs():
+    state, steps = (h, h), torch.optim.SGD(ModelUnderTest.parameters(), 0.01)
+    for _ in range(4):
+        yield x, state
+        y, state = ModelUnderTest.rnn(ModelUnderTest(x, state), state)
+        y.sum().backward()
+        steps.step()
+        state = tuple(each.detach() for each in state)
+        ModelUnderTest.train()
+EvaluationInputs = [((x, (h, h)), int(ModelUnderTest(x, (h, h)).argmax()))]
+"""
+
+
+def test_its_own_code_calls_and_trains_the_model(tmp_path: Path) -> None:
+    """As it could in Python: with its own arguments, gradients and mode, until all of the file is read."""
+    text = NESTED.replace("LSTM(3, 4", "LSTM(3, 3").replace("1, 1, 4", "1, 1, 3")
+    loaded = load(tmp_path, text + "ModelInputs = (x, (h, h))\n" + OWN_CALLS)
+    assert loaded.calibration is not None and loaded.evaluation is not None
+    states = [tuple(sample[1].flatten().tolist()) for sample in loaded.calibration]
+    assert len(set(states)) == 4
+    assert loaded.evaluation.labels.shape == (1,)
+    assert not loaded.module.training
+    assert not any(weight.requires_grad for weight in loaded.module.parameters())
+    assert loaded.module(*loaded.example_inputs).shape == (1, 2, 3)
 
 
 def test_samples_of_another_form(tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ def test_indices_and_doubled_results_are_refused() -> None:
     op = graph.ops[0]
     for broken in (
         replace(graph, inputs=(9,)),
+        replace(graph, outputs=()),
         replace(graph, outputs=(-1,)),
         replace(graph, inputs=(0, 1)),
         replace(graph, ops=(replace(op, outputs=op.outputs * 2),)),

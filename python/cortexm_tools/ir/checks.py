@@ -18,14 +18,21 @@ _MAX_BYTES = 2**31 - 1  # offsets and counts of the kernels are int32
 def check_graph(graph: Graph) -> Graph:
     """Returns `graph` if it is sound.
 
-    Sound means: names are unique; dim orders are permutations; tensors are not empty and smaller than
-    2 GiB; constants have their shape and type; every operand is defined before it is used, and once;
-    operators have operands of the types and shapes they are defined on, and fields for which kernels
-    compute what docs/numerics.md says; a state has one type and shape from call to call.
+    Sound means: there is an output; names are unique; dim orders are permutations; tensors are not
+    empty and smaller than 2 GiB; constants have their shape and type; every operand is defined before
+    it is used, and once; operators have operands of the types and shapes they are defined on, and
+    fields for which kernels compute what docs/numerics.md says; a state has one type and shape from
+    call to call.
 
     Raises:
         CortexMError: names the first operator or tensor that breaks a rule.
     """
+    if not graph.outputs:
+        raise CortexMError(
+            "the program has no outputs",
+            where=graph.name,
+            hint="a model must give a tensor: what it only keeps for the next call nobody sees",
+        )
     names = [tensor.name for tensor in graph.tensors]
     if len(set(names)) != len(names):
         raise CortexMError("two tensors have one name", where=graph.name)

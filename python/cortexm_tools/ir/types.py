@@ -127,7 +127,8 @@ class Layer:
     Attributes:
         path: module path, e.g. ``features.3.0``; empty where it is not known.
         source: ``file.py:line``; empty where it is not known.
-        call: what the user calls the operator, ``torch.sort``; empty where it is not known.
+        call: what the user calls the operator, ``torch.sort``; empty where it is not known. The only one of
+            the three that a layer of PyTorch has which is a whole model.
     """
 
     path: str = ""
@@ -137,7 +138,7 @@ class Layer:
     def __str__(self) -> str:
         if self.path and self.source:
             return f"{self.path} ({self.source})"
-        return self.path or self.source or "(unknown layer)"
+        return self.path or self.source or self.call or "(unknown layer)"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from ..load.model_file import LoadedModel
 from ..load.samples import Sample, shape_text
 from ..nodes import schema_of, writes
 from ..origin.layers import layer_of, module_path
-from ..origin.places import first_line, where_of_error
+from ..origin.places import first_line
 from ..rewrites import (
     TooManyEdges,
     decompose,
@@ -195,10 +195,10 @@ def _plain_outputs(graph: GraphModule) -> GraphModule:
     tensors = tuple(result for result in results if isinstance(result, Node))
     code = graph.graph._codegen
     form = code.pytree_info.out_spec if isinstance(code, _PyTreeCodeGen) else None
+    if not tensors:
+        raise CortexMError("the model gives no tensor", hint="return at least one from forward")
     if len(tensors) == len(results) and not _has_data_class(form):
         return graph
-    if not tensors:
-        raise CortexMError("the model gives no tensor")
     output.args = (tensors,)
     graph.graph.set_codegen(CodeGen())
     return GraphModule(graph, graph.graph)
@@ -221,7 +221,9 @@ def _run_eagerly(loaded: LoadedModel) -> tuple[tuple[State, ...], bool]:
         shapes = ", ".join(shape_text(x.shape) for x in loaded.example_inputs)
         raise CortexMError(
             f"ModelUnderTest fails on ModelInputs ({shapes}): {first_line(error)}",
-            where=where_of_error(error, loaded.path.parent, loaded.path.name),
+            where=loaded.where(error),
+            hint="ModelUnderTest(*ModelInputs) must work in Python: see to the shapes, types and order of "
+            "ModelInputs",
         ) from error
 
 

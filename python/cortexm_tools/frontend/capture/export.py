@@ -19,8 +19,8 @@ from ..load.model_file import LoadedModel
 from ..load.samples import Sample, is_other_float, type_text
 from ..origin.blame import advice_in_line
 from ..origin.calls import INDEXING, call_of, user_frames
-from ..origin.layers import layer_of
-from ..origin.places import first_line, frame_of_error, text_of, where_of_error
+from ..origin.layers import layer_of, layers_of_graph
+from ..origin.places import first_line, frame_of_error, text_of
 from ..quiet import quiet
 from .causal import masks_as_given
 from .known_shapes import has_known_shapes
@@ -108,7 +108,7 @@ def _rename_keywords(program: ExportedProgram) -> None:
 def export_error(error: Exception, loaded: LoadedModel) -> CortexMError:
     """What `error`, of PyTorch, says of the model."""
     frame = frame_of_error(error)
-    where = where_of_error(error, loaded.path.parent, loaded.path.name)
+    where = loaded.where(error)
     line = linecache.getline(*frame).strip() if frame else ""
     at = f" at '{line}'" if line else ""
     if isinstance(error, PackedSequence):
@@ -213,12 +213,13 @@ def check_real(graph: Graph, loaded: LoadedModel) -> None:
     Args:
         loaded: the model that the graph was made from; for messages.
     """
-    for node in graph.nodes:
+    # Calls first: a parameter is complex on no line of the user's.
+    for node in sorted(graph.nodes, key=lambda node: node.op != "call_function"):
         for value in _values(node.meta.get("val")):
             if isinstance(value, torch.Tensor) and value.is_complex():
                 raise CortexMError(
                     f"{_shown(node)} gives complex numbers, on which no kernel computes",
-                    where=str(layer_of(node, loaded.path.parent)),
+                    where=str(layers_of_graph(graph, loaded.path.parent)[node]),
                     hint=advice_on(call_of(node), str(node.target)),
                 )
 

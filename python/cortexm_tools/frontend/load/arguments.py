@@ -46,6 +46,10 @@ class Form:
         found = tuple(leaves[i] for i in self.tensors)
         return value if any(leaf is None for leaf in found) else found
 
+    def taken_by(self, model: torch.nn.Module) -> torch.nn.Module:
+        """`model`, changed to take the tensors of such inputs in order."""
+        return model if self.spec is None else _taking(model, self)
+
     def samples(self, value: Any) -> Any:
         """CalibrationInputs with every sample's tensors in order."""
         if self.spec is None or not _is_series(value):
@@ -62,21 +66,20 @@ class Form:
         )
 
 
-def in_order(model: torch.nn.Module, inputs: Any) -> tuple[torch.nn.Module, Any, Form]:
-    """`model`, changed to take the tensors of `inputs` in order, these, and what its inputs were like.
+def form_of(inputs: Any) -> tuple[Form, Any]:
+    """What `inputs` are like, and the tensors of them in order.
 
-    `inputs` that are tensors in order already, or no inputs at all, stay as they are, and the model.
+    `inputs` that are tensors in order already, or no inputs at all, stay as they are.
     """
     if not isinstance(inputs, (tuple, list, Mapping)):
-        return model, inputs, Form()
+        return Form(), inputs
     leaves, spec = tree_flatten(_arguments(inputs))
     tensors = tuple(i for i, leaf in enumerate(leaves) if not isinstance(leaf, _FIXED))
     is_plain = not isinstance(inputs, Mapping) and len(leaves) == len(inputs) == len(tensors)
     if is_plain or not any(isinstance(leaf, torch.Tensor) for leaf in leaves):
-        return model, inputs, Form()
+        return Form(), inputs
     fixed = tuple(None if i in tensors else leaf for i, leaf in enumerate(leaves))
-    form = Form(spec, fixed, tensors)
-    return _taking(model, form), tuple(leaves[i] for i in tensors), form
+    return Form(spec, fixed, tensors), tuple(leaves[i] for i in tensors)
 
 
 def _arguments(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -10,7 +10,7 @@ import torch
 from ...errors import CortexMError
 from ..origin.places import first_line
 from ..quiet import quiet
-from .arguments import in_order
+from .arguments import form_of
 from .builtin import wheel_models
 from .depend import tool_files
 from .model_file import LoadedModel, seeded
@@ -38,9 +38,8 @@ def load_example(name: str, calibration: Path | None = None) -> LoadedModel:
         raise CortexMError(
             f"executorch cannot build the example model: {first_line(error)}", where=name
         ) from error
-    model, inputs, _ = in_order(model, inputs)
-    for parameter in model.parameters():
-        parameter.requires_grad_(False)
+    form, inputs = form_of(inputs)
+    model = form.taken_by(model.requires_grad_(False))
     example = example_sample(inputs, name)
     check_finite(example, "the example input", name)
     assert isinstance(model, torch.nn.Module)

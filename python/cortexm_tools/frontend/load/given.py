@@ -14,7 +14,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from ...errors import CortexMError
-from .arguments import in_order
+from .arguments import form_of
 from .model_file import LoadedModel, check_module
 from .samples import calibration_file, calibration_samples, evaluation_set, example_sample
 
@@ -47,9 +47,8 @@ def given_module(
             hint="give them: example_inputs=(torch.zeros(1, 3, 96, 96),)",
         )
     model = copy.deepcopy(module).eval()
-    for parameter in model.parameters():
-        parameter.requires_grad_(False)
-    model, inputs, form = in_order(model, tree_map(_as_tensor, example_inputs))
+    form, inputs = form_of(tree_map(_as_tensor, example_inputs))
+    model = form.taken_by(model.requires_grad_(False))
     with _words_of_the_caller():
         example = example_sample(inputs, name)
         samples = None

@@ -27,18 +27,20 @@ import torch
 from ...errors import CortexMError, printable
 from ...options.precision import Pattern, parse_patterns
 from ..origin.places import first_line, is_user_file, shown_path, text_of, where_of_error
-from .arguments import in_order
+from .arguments import form_of
 from .depend import recording, tool_files
 from .samples import (
     Evaluation,
     Sample,
     calibration_file,
     calibration_samples,
+    check_values,
     evaluation_set,
     example_sample,
     is_other_float,
     type_text,
 )
+from .script import as_script
 
 MODULE_NAME = "cortexm_model_file"
 SEED = 0
@@ -48,6 +50,11 @@ _HINT_QUANTIZED = (
 )
 
 _EAGER = ("torch.ao.nn.quantized", "torch.ao.nn.intrinsic.quantized")  # modules of packed weights
+# Modules that preparing a model for quantization puts into it, and converting takes out again.
+_OBSERVERS = (
+    *("torch.ao.quantization.observer", "torch.ao.quantization.fake_quantize"),
+    *("torchao.quantization.pt2e.", "torchao.quantization.qat."),
+)
 
 _HINT_CONVENTION = (
     "a model file defines ModelUnderTest (an nn.Module) and ModelInputs (a tuple of tensors); "
@@ -68,6 +75,7 @@ class LoadedModel:
         dependencies: absolute paths of the files to rebuild for, sorted.
         patterns: precisions by module paths.
         patterns_at: where they stand, for messages.
+        line: where ModelUnderTest stands, as file:line; empty if that is in no file.
     """
 
     path: Path
@@ -78,6 +86,11 @@ class LoadedModel:
     dependencies: tuple[str, ...] = field(default=(), repr=False)
     patterns: tuple[Pattern, ...] = ()
     patterns_at: str = ""
+    line: str = ""
+
+    def where(self, error: BaseException) -> str:
+        """The line of the user's code in which `error` arose, or that of the model."""
+        return where_of_error(error, self.path.parent, self.line or self.path.name)
 
 
 # The user's modules that the previous load imported: forgotten before the next one, so that two
@@ -107,12 +120,11 @@ def load_model(
     model_path = Path(os.path.abspath(path))
     code = _compile(model_path)
     _forget_imports()
-    with recording() as recorder, seeded(), _import_path(model_path.parent):
+    with recording() as recorder, seeded(), as_script(model_path):
         recorder.note(str(model_path))
         module = _execute(code, model_path)
         model = _model(module, model_path)
-        given = _value(module, "ModelInputs", model_path)
-        model, given, form = in_order(model, given)
+        form, given = form_of(_value(module, "ModelInputs", model_path))
         example = example_sample(given, _where(model_path, "ModelInputs"))
         samples = None
         if calibration is not None:
@@ -138,9 +150,12 @@ def load_model(
             patterns = parse_patterns(_value(module, "Quantization", model_path), patterns_at)
         _imported.update(recorder.note_modules())
         found = recorder.existing()
+    # From here on it is ours: until then the file's own code may call it, or train it.
+    model = form.taken_by(_evaluating(model).requires_grad_(False))
     dependencies = tuple(sorted({*found, *tool_files()}))
+    line = _where(model_path, "ModelUnderTest")
     return LoadedModel(
-        model_path, model, example, samples, labelled, dependencies, patterns, patterns_at
+        model_path, model, example, samples, labelled, dependencies, patterns, patterns_at, line
     )
 
 
@@ -191,24 +206,15 @@ def _user_code(path: Path) -> Iterator[None]:
         raise CortexMError(
             f"cannot import {error.name!r}",
             where=where_of_error(error, path.parent, path.name),
-            hint=f"install it for {Path(sys.executable).name}, or put it beside the model file",
+            hint=f"install it for {Path(sys.executable).name}, put it beside the model file, or name "
+            "its folder in PYTHONPATH",
         ) from error
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         raise CortexMError(
             f"the model file failed: {first_line(error)}",
             where=where_of_error(error, path.parent, path.name),
             hint=f"'{Path(sys.executable).name} {path.name}' shows where and how",
         ) from error
-
-
-@contextmanager
-def _import_path(folder: Path) -> Iterator[None]:
-    before = list(sys.path)
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path[:] = before
 
 
 @contextmanager
@@ -227,18 +233,23 @@ def seeded() -> Iterator[None]:
 
 
 def _where(path: Path, name: str) -> str:
-    """``file:line`` of the statement that binds `name` in the model file."""
-    for node in reversed(ast.parse(path.read_bytes()).body):
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AnnAssign):
-            targets = [node.target]
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
-            return f"{path.name}:{node.lineno}"
-        if any(isinstance(t, ast.Name) and t.id == name for t in targets):
-            return f"{path.name}:{node.lineno}"
-    return path.name
+    """``file:line`` of the last statement that binds `name` in the model file, those in functions aside."""
+    lines: list[int] = []
+    nodes: list[ast.AST] = [ast.parse(path.read_bytes())]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound = node.name
+        elif isinstance(node, ast.alias):
+            bound = node.asname or node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound = node.id
+        else:
+            nodes.extend(ast.iter_child_nodes(node))
+            continue
+        if bound == name:
+            lines.append(node.lineno)
+    return f"{path.name}:{max(lines)}" if lines else path.name
 
 
 def _value(module: types.ModuleType, name: str, path: Path) -> Any:
@@ -275,13 +286,14 @@ def _model(module: types.ModuleType, path: Path) -> torch.nn.Module:
             hint=_HINT_CONVENTION,
         )
     check_module(model, _where(path, "ModelUnderTest"))
+    return _evaluating(model)
+
+
+def _evaluating(model: torch.nn.Module) -> torch.nn.Module:
     try:
-        model = model.eval()
+        return model.eval()
     except NotImplementedError:
-        pass  # exported modules refuse eval(); they are in the mode they were exported in
-    for parameter in model.parameters():
-        parameter.requires_grad_(False)
-    return model
+        return model  # exported modules refuse eval(); they are in the mode they were exported in
 
 
 def check_module(model: torch.nn.Module, where: str) -> None:
@@ -291,8 +303,8 @@ def check_module(model: torch.nn.Module, where: str) -> None:
         where: the place of the model, for messages.
 
     Raises:
-        CortexMError: the model is a script, or quantized in another way than PT2E; its parameters are of
-            another floating-point type than float32, or have no shape yet.
+        CortexMError: the model is a script, or quantized in another way than PT2E, or only prepared for it;
+            its parameters are of another floating-point type than float32, or have no shape or no values.
     """
     if isinstance(model, torch.jit.ScriptModule):
         raise CortexMError(
@@ -308,22 +320,32 @@ def check_module(model: torch.nn.Module, where: str) -> None:
                 where=where,
                 hint=_HINT_QUANTIZED,
             )
-    for name, parameter in model.named_parameters():
-        if torch.nn.parameter.is_lazy(parameter):
+        if any(kind.__module__.startswith(_OBSERVERS) for kind in type(part).__mro__):
             raise CortexMError(
-                f"the model has a lazy layer that has seen no input yet (parameter {name!r})",
-                where=where,
-                hint="call the model once where it is made, before its weights are loaded",
-            )
-        if type(parameter.data).__module__.startswith("torchao."):
-            raise CortexMError(
-                f"parameter {name!r} is a tensor of torchao ({type(parameter.data).__name__})",
+                f"the model is prepared for quantization, but not converted ({name!r} is a "
+                f"{type(part).__name__})",
                 where=where,
                 hint=_HINT_QUANTIZED,
             )
-        if is_other_float(parameter.dtype):
+    for name, tensor in (*model.named_parameters(), *model.named_buffers()):
+        is_parameter = isinstance(tensor, torch.nn.Parameter)
+        what = f"{'parameter' if is_parameter else 'buffer'} {name!r}"
+        if torch.nn.parameter.is_lazy(tensor):
             raise CortexMError(
-                f"the model is in {type_text(parameter.dtype)} (parameter {name!r}); models are "
+                f"the model has a lazy layer that has seen no input yet ({what})",
+                where=where,
+                hint="call the model once where it is made, before its weights are loaded",
+            )
+        check_values(tensor, what, where)
+        if type(tensor.data).__module__.startswith("torchao."):
+            raise CortexMError(
+                f"{what} is a tensor of torchao ({type(tensor.data).__name__})",
+                where=where,
+                hint=_HINT_QUANTIZED,
+            )
+        if is_parameter and is_other_float(tensor.dtype):
+            raise CortexMError(
+                f"the model is in {type_text(tensor.dtype)} ({what}); models are "
                 "quantized from float32",
                 where=where,
                 hint="give the model and its inputs in float32, as .float() makes them",

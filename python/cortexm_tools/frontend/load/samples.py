@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from ...arrays import read_npy, read_npz
 from ...errors import CortexMError
@@ -68,6 +69,17 @@ def is_other_float(dtype: torch.dtype) -> bool:
     return dtype.is_floating_point and dtype != torch.float32
 
 
+def check_values(tensor: torch.Tensor, what: str, where: str) -> None:
+    """Raise CortexMError if `tensor` has a shape and a type, but no values."""
+    if tensor.is_meta or isinstance(tensor, FakeTensor):
+        raise CortexMError(
+            f"{what} has no values: it is on the meta device, or made under FakeTensorMode",
+            where=where,
+            hint="make it outside of torch.device('meta') and FakeTensorMode, or give it its values: "
+            "load_state_dict(…, assign=True)",
+        )
+
+
 def check_finite(sample: Sample, what: str, where: str) -> None:
     """Raise CortexMError if `sample` holds NaN or infinity."""
     for index, tensor in enumerate(sample):
@@ -105,6 +117,7 @@ def example_sample(value: Any, where: str) -> Sample:
             raise CortexMError(
                 f"ModelInputs[{index}] must be a dense tensor of real numbers", where=where
             )
+        check_values(item, f"ModelInputs[{index}]", where)
         if item.numel() == 0:
             raise CortexMError(f"ModelInputs[{index}] has no elements", where=where)
         if is_other_float(item.dtype):
@@ -147,6 +160,7 @@ def _sample(value: Any, example: Sample, what: str, where: str) -> Sample:
             raise CortexMError(
                 f"{what}, input {index} must be a tensor, not {type(item).__name__}", where=where
             )
+        check_values(tensor, f"{what}, input {index}", where)
         fit = _fit(tensor, like)
         if fit is None:
             raise CortexMError(

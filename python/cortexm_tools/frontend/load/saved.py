@@ -81,8 +81,7 @@ def _model(
 ) -> LoadedModel:
     """A module that came from `path`, and its inputs from the other files."""
     check_module(module, str(path))
-    for parameter in module.parameters():
-        parameter.requires_grad_(False)
+    module.requires_grad_(False)
     samples = calibration_file(calibration, example) if calibration is not None else None
     files = [path, *files, *([calibration] if calibration is not None else [])]
     dependencies = sorted({*(os.path.abspath(file) for file in files), *tool_files()})

@@ -17,7 +17,7 @@ from ..nodes import operator_name
 from .calls import call_of
 from .places import frame_in_text, shown_path
 
-_SELF = re.compile(r"^(L\['self'\]|L__self__|self)\.?")
+_SELF = re.compile(r"^(L\['self'\]|L__self__|self)(\.|$)")
 _INDEX = re.compile(r"\['?(\w+)'?\]")
 
 
