@@ -25,10 +25,13 @@ LIST = ROOT / "runtime/executorch/include/cortexm/executorch_operators.h"
 
 DIALECT = "cortex_m::"
 
-# What neither library registers in the form in which a program has it.
+# What neither installed library registers in the form in which a program has it.
 STATED = (
     "executorch_prim::et_view.default(Tensor self, int[] size, *, Tensor(a!) out) -> Tensor(a!)",
     "aten::_reshape_copy.out(Tensor self, int[] size, *, Tensor(a!) out) -> Tensor(a!)",
+    # From ExecuTorch 1.6 on.
+    "cortex_m::pad_contiguous.out(Tensor input, int[] pre_pad, int[] post_pad, int pad_value, *, "
+    "Tensor(a!) out) -> Tensor(a!)",
 )
 
 _SCHEMA = re.compile(r"(?P<name>[\w:.]+)\((?P<arguments>.*)\) -> (?P<returns>.*)")
@@ -130,7 +133,7 @@ def positions_text() -> str:
     ]
     operators = wrapped()
     for name, entry in operators.items():
-        plain = name.removesuffix("_nhwc")
+        plain = name.removesuffix("_nhwc").removesuffix("_contiguous")
         if plain != name and operators.get(plain) == entry:
             lines += [f"using {name} = {plain};", ""]
             continue

@@ -62,10 +62,11 @@ void transpose_out(KernelRuntimeContext &context, Span<EValue *> values)
 
 /*
  * The paddings have four entries, aligned at the innermost dimension. For an image that counts as
- * channels_last they are in the order N, H, W, C. An image counts so by its dim order, and whenever
- * the two layouts are the same (one channel, or one pixel).
+ * channels_last those of `pad` are in the order N, H, W, C. An image counts so by its dim order, and
+ * whenever the two layouts are the same (one channel, or one pixel). `pad_contiguous` takes no other
+ * order in memory than the logical one.
  */
-void pad_out(KernelRuntimeContext &context, Span<EValue *> values)
+static void pad_with(KernelRuntimeContext &context, Span<EValue *> values, bool contiguous)
 {
     using S = schema::pad;
     Args args(context, values, S::kCount);
@@ -88,9 +89,10 @@ void pad_out(KernelRuntimeContext &context, Span<EValue *> values)
         return;
     }
     const bool same = in.rank == 4 && (in.sizes[1] == 1 || (in.sizes[2] == 1 && in.sizes[3] == 1));
-    const bool last = in.rank == 4 && (same || in.strides[1] == 1);
+    const bool last = !contiguous && in.rank == 4 && (same || in.strides[1] == 1);
     const int32_t nhwc[4] = {0, 3, 1, 2};
 
+    args.require(!contiguous || (in.is_contiguous() && out.is_contiguous()));
     for (int32_t d = 0; d < 4 - in.rank; ++d) {
         args.require(before[d] == 0 && after[d] == 0);
     }
@@ -121,6 +123,16 @@ void pad_out(KernelRuntimeContext &context, Span<EValue *> values)
     if (in.count > 0) {
         copy(args, in.type, box, in.data, out.as<int8_t>() + (is_byte ? start : 2 * start));
     }
+}
+
+void pad_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    pad_with(context, values, false);
+}
+
+void pad_contiguous_out(KernelRuntimeContext &context, Span<EValue *> values)
+{
+    pad_with(context, values, true);
 }
 
 } // namespace cortexm_et

@@ -36,6 +36,8 @@ struct pad {
     };
 };
 
+using pad_contiguous = pad;
+
 struct quantize_per_tensor {
     enum : std::size_t {
         input, scale, zero_point, quant_min, quant_max, dtype, out, kCount

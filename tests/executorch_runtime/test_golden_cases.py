@@ -21,6 +21,7 @@ from tests.support.plan_executor import PlanExecutor
 
 # Programs without a kernel for an operator; a plan cannot be compiled for them either.
 REFUSED = {"conv-conv3d": "not rank 5", "portable_int8-where_default": "nonzero"}
+CONTIGUOUS_PADS = ("pad-pad_rank2", "pad-pad_rank3", "pad-pad_rank4_all_dims")
 FAR_SHIFTS = ("conv-conv2d_x3", "torch_functions-depthwise_separable", "nn_modules-conv_add_relu")
 
 pytestmark = pytest.mark.xdist_group("executorch")
@@ -46,20 +47,36 @@ def with_far_shifts(pte: bytes) -> bytes:
     return changed
 
 
+def with_contiguous_pads(pte: bytes) -> bytes:
+    """A program with the operator that ExecuTorch has from 1.6 on."""
+    from executorch.exir._serialize._program import deserialize_pte_binary, serialize_pte_binary
+
+    file = deserialize_pte_binary(pte)
+    (pad,) = (o for o in file.program.execution_plan[0].operators if o.name == "cortex_m::pad")
+    pad.name = "cortex_m::pad_contiguous"
+    return bytes(serialize_pte_binary(file))
+
+
 def test_every_case_equals_the_plan(host: Host, executor: PlanExecutor, tmp_path: Path) -> None:
     cases = [case for case in golden_cases() if case.name not in REFUSED]
     # A call with nothing taken in before: the inputs, then once more, to see that nothing stays.
     jobs = [Job(program(case), [case.inputs, case.inputs]) for case in cases]
-    far = [case for case in cases if case.name in FAR_SHIFTS]
-    programs = [Program("case", with_far_shifts(case.pte)) for case in far]
-    jobs += [Job(one, [case.inputs]) for one, case in zip(programs, far, strict=True)]
-    results = host.run("golden", jobs, tmp_path)
+    changed = [
+        Job(Program(f"{case} {change.__name__}", change(case.pte)), [case.inputs])
+        for change, names in (
+            (with_far_shifts, FAR_SHIFTS),
+            (with_contiguous_pads, CONTIGUOUS_PADS),
+        )
+        for case in cases
+        if case.name in names
+    ]
+    results = host.run("golden", jobs + changed, tmp_path)
     wrong: dict[str, str] = {}
-    for one, case, result in zip(programs, far, results[len(cases) :], strict=True):
+    for job, result in zip(changed, results[len(cases) :], strict=True):
         (row,) = result.outputs
-        for got, want in zip(row, executor.run_graph(one.graph(), case.inputs), strict=True):
-            if result.error or got.tobytes() != want.tobytes():
-                wrong[f"{case} with far shifts"] = f"differs from the plan, error {result.error:#x}"
+        want = executor.run_graph(job.program.graph(), job.rows[0])
+        if result.error or [x.tobytes() for x in row] != [x.tobytes() for x in want]:
+            wrong[job.program.name] = f"differs from the plan, error {result.error:#x}"
     for case, result in zip(cases, results[: len(cases)], strict=True):
         graph = program(case).graph()
         if result.error:

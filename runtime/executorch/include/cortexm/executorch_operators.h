@@ -20,6 +20,7 @@ namespace cortexm_et {
     X(maximum)                                                                                     \
     X(minimum)                                                                                     \
     X(pad)                                                                                         \
+    X(pad_contiguous)                                                                              \
     X(quantize_per_tensor)                                                                         \
     X(quantized_activation)                                                                        \
     X(quantized_add)                                                                               \

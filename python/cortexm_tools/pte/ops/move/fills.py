@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....ir import ops
+from ....ir.types import Tensor, contiguous, same_layout
 from ...call import Call, reads
 from ...operands import LIMITS, SIZE
 
@@ -45,15 +46,15 @@ def _repeat(call: Call) -> None:
     call.emit(ops.Tile(), x)
 
 
-@reads("cortex_m::pad.out")
+@reads("cortex_m::pad.out", "cortex_m::pad_contiguous.out")
 def _pad(call: Call) -> None:
     x = call.operand()
     info = call.info(x)
     rank = len(info.shape)
     call.require_dtype(x, *LIMITS)
     call.require(1 <= rank <= 4, f"padding of rank {rank} is not supported")
-    before = _logical(call, info.shape, info.dim_order, call.integers("pre_pad", SIZE))
-    after = _logical(call, info.shape, info.dim_order, call.integers("post_pad", SIZE))
+    before = _logical(call, info, call.integers("pre_pad", SIZE))
+    after = _logical(call, info, call.integers("post_pad", SIZE))
     shape = tuple(
         low + size + high for low, size, high in zip(before, info.shape, after, strict=True)
     )
@@ -61,20 +62,24 @@ def _pad(call: Call) -> None:
     call.emit(ops.Pad(before, after, call.integer("pad_value", LIMITS[info.dtype])), x)
 
 
-def _logical(
-    call: Call, shape: tuple[int, ...], dim_order: tuple[int, ...], pads: tuple[int, ...]
-) -> tuple[int, ...]:
+def _logical(call: Call, info: Tensor, pads: tuple[int, ...]) -> tuple[int, ...]:
     """Padding per logical dimension.
 
-    The operator has four entries, aligned at the innermost dimension. For an image that counts as
-    channels_last they are in the order N, H, W, C. An image counts so by its dim order, and also
-    whenever the two layouts are the same (one channel, or one pixel).
+    The operators have four entries, aligned at the innermost dimension. For an image that counts as
+    channels_last those of ``pad`` are in the order N, H, W, C. An image counts so by its dim order, and
+    also whenever the two layouts are the same (one channel, or one pixel). ``pad_contiguous`` takes no
+    other order in memory than the logical one.
     """
     call.require(len(pads) == 4, f"padding with {len(pads)} entries, not 4")
-    rank = len(shape)
-    if rank == 4:
+    rank, shape = len(info.shape), info.shape
+    if call.instruction.operator == "cortex_m::pad_contiguous.out":
+        is_contiguous = same_layout(shape, info.dim_order, contiguous(rank))
+        call.require(
+            is_contiguous, f"dim order {info.dim_order} of what is padded is not contiguous"
+        )
+    elif rank == 4:
         one = shape[1] == 1 or shape[2] == shape[3] == 1
-        if one or dim_order[:2] == (0, 2):
+        if one or info.dim_order[:2] == (0, 2):
             return pads[0], pads[3], pads[1], pads[2]
     call.require(not any(pads[: 4 - rank]), "padding of dimensions that do not exist")
     return pads[4 - rank :]
