@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from .errors import CortexMError
 from .ir.types import Layer
+from .packages import PROVED
 
 
 @dataclass(frozen=True)
@@ -231,7 +232,7 @@ FALLBACK = (
 
 OTHER_VERSION = (
     "the program may come from another version of ExecuTorch (docs/pipeline.md lists what is read): "
-    "lower the model again with the version that 'cortexm doctor' shows"
+    f"lower the model again with ExecuTorch {PROVED['executorch']}"
 )
 
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,11 @@ import numpy as np
 from .errors import CortexMError, did_you_mean, named
 from .frontend.load.builtin import builtin_file, builtin_names
 from .frontend.load.script import as_script
+from .frontend.origin.places import first_line
 from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
 from .options.precision import INT8, Pattern, Quantization
+from .packages import WORKING, others
 from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
@@ -297,7 +300,8 @@ def _lower(
 ) -> Program:
     progress("loading PyTorch and ExecuTorch")
     try:
-        from .frontend.lower.lower import lower
+        with _whatever_the_versions(label):
+            from .frontend.lower.lower import lower
     except ModuleNotFoundError as error:
         raise CortexMError(
             f"the Python package {error.name!r} is missing, which lowering a model needs",
@@ -306,9 +310,13 @@ def _lower(
             "interpreter that has it; a .pte needs none of this",
         ) from None
     progress(f"running {label}")
-    loaded = load()
-    progress("export and lowering" if quantization is None else "export, quantization and lowering")
-    lowered = lower(loaded, target=target, quantization=quantization, name=name, progress=progress)
+    words = "export and lowering" if quantization is None else "export, quantization and lowering"
+    with _whatever_the_versions(label):
+        loaded = load()
+        progress(words)
+        lowered = lower(
+            loaded, target=target, quantization=quantization, name=name, progress=progress
+        )
     return Program(
         name,
         lowered.pte,
@@ -326,6 +334,21 @@ def _lower(
         unmeasured=NOT_QUANTIZED,
         source=label,
     )
+
+
+@contextmanager
+def _whatever_the_versions(label: str) -> Iterator[None]:
+    """What goes wrong inside packages of other versions is a sentence that names those that work."""
+    try:
+        yield
+    except CortexMError:
+        raise
+    except Exception as error:
+        if not (found := others()):
+            raise
+        raise CortexMError(
+            f"lowering with {found} failed: {first_line(error)}", where=label, hint=WORKING
+        ) from error
 
 
 def _arrays(sample: Sample) -> tuple[Array, ...]:

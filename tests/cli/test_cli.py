@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line as a user meets it: exit status, messages, files; no torch needed here."""
+"""The command line as a user meets it: exit status, messages, files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cortexm_tools import cli
+from cortexm_tools import cli, packages
 from cortexm_tools.cli import doctor
 
 from tests.support.golden import golden_cases
@@ -271,6 +271,42 @@ def test_doctor_is_content_without_probes(
     status, out, _ = run(capsys, "doctor")
     assert status == 0 and "MISSING" not in out
     assert re.search(r"^ok +JLinkGDBServerCLExe +found", out, re.M)
+
+
+NEWER = {"torch": "2.15.0+cpu", "torchao": "0.18.1", "executorch": "1.6.0"}
+
+
+@pytest.fixture
+def newer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packages that this version was not made for, and that fail as they may."""
+    real = packages.importlib.metadata.version
+    monkeypatch.setattr(
+        packages.importlib.metadata, "version", lambda name: NEWER.get(name) or real(name)
+    )
+
+    def fails(*given: object, **named: object) -> None:
+        raise AttributeError("module 'executorch.exir' has no attribute 'to_edge'")
+
+    monkeypatch.setattr("cortexm_tools.frontend.lower.lower.lower", fails)
+
+
+def test_other_versions_are_named_with_those_that_work(
+    newer: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(capsys, "doctor")
+    assert status == 1 and re.search(
+        r"^OTHER +torch +2\.15\.0\+cpu: pip install torch==2\.13", out, re.M
+    )
+    assert re.search(
+        r"^OTHER +executorch +1\.6\.0: pip install 'executorch\[ethos-u\]==1\.5", out, re.M
+    )
+    assert re.search(r"^ok +torchao +0\.18\.1 ", out, re.M)
+    (tmp_path / "net.py").write_text(
+        "import torch\nModelUnderTest = torch.nn.Linear(3, 2)\nModelInputs = (torch.ones(1, 3),)\n"
+    )
+    status, _, err = run(capsys, "compile", tmp_path / "net.py", "--cpu", "cortex-m4")
+    assert status == 1 and "lowering with torch 2.15.0+cpu, executorch 1.6.0 failed" in err
+    assert "hint: lowering works with torch 2.13.0, torchao 0.18.0, executorch 1.5.1" in err
 
 
 def test_without_numpy_there_is_a_sentence() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cortexm_tools.packages import PROVED
 from cortexm_tools.version import __version__
 
 from scripts import release  # type: ignore[import-not-found]
@@ -99,6 +100,7 @@ def test_extras_are_what_the_tests_are_run_with(wheel: Path) -> None:
         if "==" in line:
             name = re.match(r"[\w\[\]-]+", line)[0]
             assert extra[name] == line
+            assert PROVED[name.partition("[")[0]] == line.partition("==")[2]
     assert {"torch", "torchao", "executorch[ethos-u]", "safetensors", "scikit-learn"} == set(extra)
     (points,) = [e for e in PathDistribution(info).entry_points if e.group == "console_scripts"]
     assert (points.name, points.value) == ("cortexm", "cortexm_tools.__main__:main")

@@ -9,7 +9,7 @@ ORDER = ("nodes", "origin", "quiet", "load", "rewrites", "capture", "quantize", 
 # What frontend/ builds on.
 OUTSIDE = {
     *("advice", "arrays", "errors", "ir", "options"),
-    *("paths", "progress", "pte", "runner", "target"),
+    *("packages", "paths", "progress", "pte", "runner", "target"),
 }
 MAY = {room: {*ORDER[: ORDER.index(room) + 1], *OUTSIDE} for room in ORDER}
 # A rewrite takes a graph, wherever that comes from, and the precisions of its calls.

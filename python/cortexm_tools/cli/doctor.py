@@ -6,19 +6,21 @@ Imports nothing that could itself be missing.
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 
+from ..packages import PROVED, installed, is_proved
+
 
 @dataclass(frozen=True)
 class Finding:
     """One thing looked for: what it is for, what was found, and what to do if it is missing.
 
-    What is `optional` may be missing without anything being wrong.
+    What is `optional` may be missing without anything being wrong; what is `other` is there in a version
+    that is not known to work.
     """
 
     name: str
@@ -26,18 +28,34 @@ class Finding:
     version: str
     remedy: str
     optional: bool = False
+    other: bool = False
 
     @property
     def ok(self) -> bool:
-        return bool(self.version)
+        return bool(self.version) and not self.other
+
+    @property
+    def status(self) -> str:
+        if self.other:
+            return "OTHER"
+        return "ok" if self.version else "absent" if self.optional else "MISSING"
+
+    @property
+    def found(self) -> str:
+        """The version or the remedy; both of what is `other`."""
+        return f"{self.version}: {self.remedy}" if self.other else self.version or self.remedy
 
 
 _PACKAGES = (
     ("numpy", "always", "pip install numpy"),
     ("jinja2", "reports as pages", "pip install jinja2"),
-    ("torch", "lowering model.py", "pip install torch==2.13.0"),
-    ("torchao", "lowering model.py", "pip install torchao==0.18.0"),
-    ("executorch", "lowering model.py", "pip install 'executorch[ethos-u]==1.5.1'"),
+    ("torch", "lowering model.py", f"pip install torch=={PROVED['torch']}"),
+    ("torchao", "lowering model.py", f"pip install torchao=={PROVED['torchao']}"),
+    (
+        "executorch",
+        "lowering model.py",
+        f"pip install 'executorch[ethos-u]=={PROVED['executorch']}'",
+    ),
 )
 
 _PROGRAMS = (
@@ -72,7 +90,9 @@ def examine() -> list[Finding]:
     good = version if sys.version_info >= (3, 10) else ""
     findings = [Finding("python", "always", good, "install Python 3.10 or newer")]
     for name, purpose, remedy in _PACKAGES:
-        findings.append(Finding(name, purpose, _package_version(name), remedy))
+        version = installed(name)
+        other = bool(version) and not is_proved(name, version)
+        findings.append(Finding(name, purpose, version, remedy, other=other))
     for name, purpose, remedy in _PROGRAMS:
         findings.append(Finding(name, purpose, _program_version(name), remedy))
     for names, purpose, remedy in _OF_BOARDS:
@@ -80,7 +100,7 @@ def examine() -> list[Finding]:
         # SEGGER's server would look for a probe.
         version = "" if not found else "found" if len(names) > 1 else _program_version(found[0])
         findings.append(Finding(names[0], purpose, version, remedy, optional=True))
-    serial = _package_version("pyserial")
+    serial = installed("pyserial")
     findings.append(Finding("pyserial", "--zephyr", serial, "pip install pyserial", optional=True))
     return findings
 
@@ -90,19 +110,10 @@ def listing(findings: list[Finding]) -> str:
     header = ("", "what", "version or remedy", "")
     rows = [header]
     for finding in findings:
-        status = "ok" if finding.ok else "absent" if finding.optional else "MISSING"
-        found = finding.version or finding.remedy
-        rows.append((status, finding.name, found, f"for {finding.purpose}"))
+        rows.append((finding.status, finding.name, finding.found, f"for {finding.purpose}"))
     widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 (same lengths)
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
     return "\n".join(lines)
-
-
-def _package_version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
 
 
 def _program_version(name: str) -> str:

@@ -16,7 +16,8 @@ from typing import Any
 from unittest.mock import patch
 
 from ..errors import CortexMError
-from .origin.places import text_of
+from ..packages import WORKING
+from .origin.places import first_line
 
 # In an order in which executorch's circular imports work out.
 _MODULES = (
@@ -72,8 +73,8 @@ def import_executorch() -> None:
         with quiet(), _quick_yaml():
             for name in _MODULES:
                 importlib.import_module(name)
-    except ImportError as error:
+    except Exception as error:  # of another version anything
         raise CortexMError(
-            f"cannot import ExecuTorch's Cortex-M backend: {text_of(error)}",
-            hint="run 'cortexm doctor'; the packages are executorch and torch, see pyproject.toml",
+            f"cannot import ExecuTorch's Cortex-M backend: {first_line(error)}",
+            hint=f"run 'cortexm doctor'; {WORKING}",
         ) from error
