@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays from .npy and .npz files that anybody may have written.
+"""Arrays from .npy and .npz files that anybody may have written, and .npz files of ours.
 
 Only what is asked for is read, after its header has said that it is a plain array of a size that a
 file of samples may have; numbers come in this machine's byte order.
@@ -7,6 +7,7 @@ file of samples may have; numbers come in this machine's byte order.
 
 from __future__ import annotations
 
+import io
 import math
 import zipfile
 from collections.abc import Callable, Iterable
@@ -79,6 +80,17 @@ def read_npy(path: Path) -> Array:
             return _array(file, path.stat().st_size, str(path))
 
     return _reading(path, read)
+
+
+def npz_bytes(arrays: dict[str, Array]) -> bytes:
+    """An .npz with fixed time stamps, so that equal arrays give equal bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            entry = io.BytesIO()
+            np.save(entry, np.asanyarray(array), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), entry.getvalue())
+    return buffer.getvalue()
 
 
 def _names(path: Path) -> tuple[str, ...]:

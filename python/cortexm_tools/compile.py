@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import npz_bytes
 from .emit import EmitOptions, Sample, emit, emit_samples, emit_weights, tie
 from .emit.files import write_files
 from .errors import CortexMError, did_you_mean
@@ -27,7 +27,7 @@ from .options.arena import Arena, OwnArena, SharedArena
 from .options.memories import Region
 from .options.stream import Stream
 from .plan import KernelChoice, Plan
-from .plan.search.alternatives import smaller_plan
+from .plan.search.alternatives import Alternative, other_plans
 from .plan.search.choose import plan_within
 from .plan.search.space import SearchSpace
 from .program import EvaluationSet, Program
@@ -162,24 +162,18 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     if options.weights_apart:
         _check_apart(program, options)
     with counted("search for a plan: arenas tried"):
-        space = SearchSpace(
-            simple,
-            options.target,
-            options.kernels,
-            apart=options.weights_apart,
-            may_grow=options.optimize is not Optimize.SIZE,
-        )
+        space = _space(simple, options)
         plan = plan_within(
             space, options.regions, options.optimize, options.ram_limit, bands=options.bands
         )
-        other = None
+        others: list[Alternative] = []
         if options.bands and options.ram_limit is None:
-            other = smaller_plan(space, plan)
+            others = other_plans(space, plan, None if streamed else lambda: _coded(graph, options))
     report = report_data(
         plan,
         name=program.name,
         digest=program.digest,
-        alternative=other,
+        alternatives=others,
         command=options.command,
         limits={"ram": options.ram_limit, "flash": options.flash_limit},
     )
@@ -219,6 +213,19 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     if program.evaluation is not None:
         files[f"{program.name}.evaluation.npz"] = _npz(program.evaluation, program)
     return Compiled(program, graph, plan, report, files, streamed)
+
+
+def _space(graph: Graph, options: CompileOptions) -> SearchSpace:
+    may_grow = options.optimize is not Optimize.SIZE
+    return SearchSpace(
+        graph, options.target, options.kernels, apart=options.weights_apart, may_grow=may_grow
+    )
+
+
+def _coded(graph: Graph, options: CompileOptions) -> SearchSpace:
+    """That of the program with codes at its interface."""
+    result = simplified(graph, io_codes=True, keep_channels=options.weights_apart)
+    return _space(result.graph, options)
 
 
 def _check_apart(program: Program, options: CompileOptions) -> None:
@@ -435,16 +442,3 @@ def _npz(evaluation: EvaluationSet, program: Program) -> bytes:
     if program.float_module is not None:
         arrays["float_accuracy"] = np.array(evaluation.accuracy_of(program.float_module))
     return npz_bytes(arrays)
-
-
-def npz_bytes(arrays: dict[str, Array]) -> bytes:
-    """An .npz with fixed time stamps, so that equal arrays give equal bytes."""
-    import zipfile
-
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            entry = io.BytesIO()
-            np.save(entry, np.asanyarray(array), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), entry.getvalue())
-    return buffer.getvalue()

@@ -14,6 +14,8 @@ import pytest
 
 from cortexm_tools import cli, packages
 from cortexm_tools.cli import doctor
+from cortexm_tools.plan.search.alternatives import Alternative
+from cortexm_tools.target import Optimize
 
 from tests.support.golden import golden_cases
 
@@ -211,6 +213,23 @@ def test_run_on_this_machine(pte: Path, tmp_path: Path, capsys: pytest.CaptureFi
     with np.load(tmp_path / "out.npz") as stored:
         for number, expected in enumerate(case.expected):
             np.testing.assert_array_equal(stored[f"out_{number}"], expected)
+
+
+def test_run_names_floats_and_other_plans(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (case,) = (c for c in golden_cases(cpu="cortex-m55") if c.name == "add-alpha")
+    (tmp_path / "net.pte").write_bytes(case.pte)
+    other = Alternative(Optimize.SIZE, 8, 2.0)
+    monkeypatch.setattr("cortexm_tools.compile.other_plans", lambda *given: [other])
+    status, out, _ = run(capsys, "run", tmp_path / "net.pte", "--host")
+    assert status == 0
+    assert re.search(
+        r"^  float  2 of 2 operators that compute in float32: binary, binary$", out, re.M
+    )
+    assert re.search(
+        r"^  8 B RAM instead of [\d,]+ with OPTIMIZE size, about 100 % more", out, re.M
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,21 @@
 
 from __future__ import annotations
 
-from cortexm_tools.ir import Graph
+import pytest
+
+from cortexm_tools.ir import DType, Graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.search.alternatives import LEAST_BYTES, LEAST_PART, smaller_plan
+from cortexm_tools.plan.search.alternatives import (
+    LEAST_BYTES,
+    LEAST_PART,
+    LEAST_PART_IO,
+    other_plans,
+    smaller_plan,
+)
 from cortexm_tools.plan.search.choose import plan_within
 from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.report import alternative_lines, report_data, summary
-from cortexm_tools.simplify import simplify
+from cortexm_tools.simplify import simplified, simplify
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.graphs import Net
@@ -36,7 +44,7 @@ def test_much_less_ram_is_told() -> None:
     other = smaller_plan(space, plan)
     assert other is not None and 1.0 <= other.instructions < 2.0
     assert other.ram_bytes == make_plan(graph, M55, optimize=Optimize.SIZE).arena_size
-    data = report_data(plan, name="net", digest="", alternative=other)
+    data = report_data(plan, name="net", digest="", alternatives=[other])
     (line,) = alternative_lines(data)
     assert line.startswith(
         f"{other.ram_bytes:,} B RAM instead of {plan.arena_size:,} with OPTIMIZE size, about "
@@ -60,6 +68,57 @@ def test_what_is_told_is_what_the_other_plan_needs() -> None:
     assert 0 < told < len(graphs)
     space = SearchSpace(_wide(24), M55)
     assert smaller_plan(space, plan_within(space, optimize=Optimize.SIZE)) is None
+
+
+def _images(size: int, channels: int, kinds: tuple[DType, ...] = (DType.S8,)) -> Graph:
+    """Networks beside one another on float images, on codes of each kind."""
+    net, outputs = Net(), []
+    for kind in kinds:
+        x = net.quantize(net.input((1, 1, size, size), DType.F32), dtype=kind)
+        outputs.append(net.dequantize(net.conv(x, channels, stride=(2, 2)), zero_point=0))
+    return net.finish(*outputs)
+
+
+@pytest.mark.parametrize(
+    ("size", "channels", "kinds", "io"),
+    [
+        (64, 2, (DType.S8,), ["int8", "uint8"]),
+        (64, 2, (DType.S16,), ["int16"]),
+        (64, 2, (DType.S8, DType.S16), ["codes"]),
+        (64, 40, (DType.S8,), ["int8", "uint8"]),
+        (16, 2, (DType.S8,), None),  # saves less than a kilobyte
+    ],
+)
+def test_codes_at_the_interface_are_told(
+    size: int, channels: int, kinds: tuple[DType, ...], io: list[str] | None
+) -> None:
+    graph = _images(size, channels, kinds)
+    space = SearchSpace(simplify(graph), M55)
+    plan = plan_within(space)
+    coded = SearchSpace(simplified(graph, io_codes=True).graph, M55)
+    needed = plan_within(coded).arena_size
+    much = min(plan.arena_size - LEAST_BYTES, plan.arena_size * (1 - LEAST_PART_IO))
+    told = other_plans(space, plan, lambda: coded)
+    assert (needed <= much) == (io is not None) == any(other.io for other in told)
+    data = report_data(plan, name="net", digest="", alternatives=told)
+    found = [entry for entry in data["alternatives"] if "io" in entry]
+    assert [entry["io"] for entry in found] == ([io] if io else [])
+    if io:
+        assert found[0]["ram_bytes"] == needed and 0 < found[0]["instructions"] < 1
+        said = f"{needed:,} B RAM instead of {plan.arena_size:,} with IO {' or '.join(io)} (codes"
+        assert said in summary(data)
+
+
+def test_an_interface_without_codes_is_no_error() -> None:
+    net = Net()
+    x = net.input((1, 1, 64, 64), DType.F32)
+    graph = simplify(net.finish(net.view(x, (1, 4096)), net.dequantize(net.quantize(x))))
+    space = SearchSpace(graph, M55)
+
+    def coded() -> SearchSpace:
+        return SearchSpace(simplified(graph, io_codes=True).graph, M55)
+
+    assert not [other for other in other_plans(space, plan_within(space), coded) if other.io]
 
 
 def test_plans_that_share_what_was_found_out_are_those_made_alone() -> None:

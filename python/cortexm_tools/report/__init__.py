@@ -5,6 +5,7 @@ from .data import float_ops, precision, report_data, report_json
 from .limits import check_limits
 from .tables import (
     alternative_lines,
+    float_lines,
     layer_table,
     operator_text,
     quality_lines,
@@ -16,6 +17,7 @@ from .tables import (
 __all__ = [
     "alternative_lines",
     "check_limits",
+    "float_lines",
     "float_ops",
     "layer_table",
     "operator_text",

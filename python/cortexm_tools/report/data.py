@@ -74,14 +74,14 @@ def report_data(
     *,
     name: str,
     digest: str,
-    alternative: Alternative | None = None,
+    alternatives: Iterable[Alternative] = (),
     command: str = "",
     limits: Mapping[str, int | None] | None = None,
 ) -> dict[str, Any]:
     """The contents of NAME.report.json (docs/report.md). Sizes are bytes.
 
     Args:
-        alternative: another plan to tell of.
+        alternatives: other plans to tell of.
         command: the command line that leads to this plan, without paths.
         limits: most bytes of ``ram`` and of ``flash``; None for no limit.
     """
@@ -116,8 +116,9 @@ def report_data(
                 "optimize": other.optimize.value,
                 "ram_bytes": other.ram_bytes,
                 "instructions": round(other.instructions, 3),
+                **({"io": list(other.io)} if other.io else {}),
             }
-            for other in ([alternative] if alternative else [])
+            for other in alternatives
         ],
         "regions": _regions(plan),
         "constants_bytes": plan.constant_bytes,

@@ -146,14 +146,14 @@ def summary(data: dict[str, Any]) -> str:
             *("  saving " + line for line in alternative_lines(data)),
             f"  work   {work}",
             *(constant if removed else ()),
-            *_float_lines(data),
+            *float_lines(data),
             *quality_lines(data),
             *(f"  {name} computes {_shares(data, name)}" for name in others),
         )
     )
 
 
-def _float_lines(data: dict[str, Any]) -> tuple[str, ...]:
+def float_lines(data: dict[str, Any]) -> tuple[str, ...]:
     """Which operators compute in float32; nothing where none does."""
     work = data["work"]
     found = [layer for layer in data["layers"] if layer["precision"] == "float"]
@@ -239,9 +239,16 @@ def alternative_lines(data: dict[str, Any]) -> list[str]:
     """What other plans would give, where that is much: see plan/search/alternatives.py."""
     return [
         f"{entry['ram_bytes']:,} B RAM instead of {data['arena_bytes'] + data['state_bytes']:,} with "
-        f"OPTIMIZE {entry['optimize']}, {_more(entry['instructions'])} (estimate)"
+        f"{_option(entry)}, {_more(entry['instructions'])} (estimate)"
         for entry in data.get("alternatives", ())
     ]
+
+
+def _option(entry: dict[str, Any]) -> str:
+    """What leads to another plan."""
+    if "io" not in entry:
+        return f"OPTIMIZE {entry['optimize']}"
+    return f"IO {' or '.join(entry['io'])} (codes at inputs and outputs, in place of floats)"
 
 
 def _more(ratio: float) -> str:

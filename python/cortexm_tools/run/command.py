@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import npz_names, read_npz
-from ..compile import Compiled, from_memory, memory_bytes, npz_bytes, write_compiled
+from ..arrays import npz_bytes, npz_names, read_npz
+from ..compile import Compiled, from_memory, memory_bytes, write_compiled
 from ..emit.files import write_files
 from ..errors import CortexMError, printable
 from ..ir import Array, Graph
@@ -22,7 +22,7 @@ from ..program import EvaluationSet
 from ..pte.quality import quality_line
 from ..pte.rounded import rounded_line
 from ..pte.vectors import check_vectors, fit_input, tolerance_text, vector_inputs
-from ..report import alternative_lines, table
+from ..report import alternative_lines, float_lines, table
 from ..stream.stage import random_input
 from ..target import Core
 from . import run_on_board, run_on_core, run_on_host
@@ -366,7 +366,8 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
     if result.measured:
         lines += ["  " + line for line in measured_lines(data["measured"])]
     lines += ["  " + line for line in table(("", "", ""), rows).splitlines()[1:]]
-    lines += ["  " + line for line in alternative_lines(data)]
+    lines += ["  " + line for line in alternative_lines(compiled.report)]
+    lines += float_lines(compiled.report)
     if "evaluation" in data:
         found = data["evaluation"]
         before = f" (float: {found['float_accuracy']:.2%})" if "float_accuracy" in found else ""
