@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cortexm_tools import cli
+from cortexm_tools.cli.sides import labels_of
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.report.change import QUANTITIES, exceeded, parse_allowed
 from cortexm_tools.report.compare import compare_reports
@@ -77,6 +78,7 @@ def test_what_differs_is_said(
     assert row["b"] - row["a"] == 1000 and data["same_program"] and data["counted"]
     alone = [row for row in data["layers"] if None in (row["a"], row["b"])]
     assert [row["operator"] for row in alone] == ["depthwise_conv2d", "another"]
+    assert str(tmp_path) not in page.read_text(encoding="utf-8")
     with tab(browser, page, width=390) as one:
         assert one.errors() == [] and one.requests() == []
         assert one.run("document.documentElement.scrollWidth") == 390
@@ -87,6 +89,26 @@ def test_what_differs_is_said(
     # Nothing differs from itself.
     same = said(capsys, a, a, "--fail-on", ",".join(q.name for q in QUANTITIES if q.name != "sqnr"))
     assert same[0] == 0 and "14 of 14 layers are the same" in same[1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "told"),
+    [
+        ("/x/y/one.json", "/x/y/two.json", ("one.json", "two.json")),
+        ("/x/before/net.json", "/y/after/net.json", ("before/net.json", "after/net.json")),
+        ("/x/net.json", "/x/net.json", ("net.json", "net.json")),
+        ("a/net.json", "/x/net.json", ("a/net.json", "x/net.json")),
+        ("/net.pte", "/net.pte --io int8", ("net.pte", "net.pte --io int8")),
+        (
+            "'/x/a net.pte' --calibration=/data/c.npz",
+            "../net.pte --input in.npz",
+            ("a net.pte --calibration=c.npz", "../net.pte --input in.npz"),
+        ),
+    ],
+)
+def test_sides_are_called_by_what_tells_them_apart(a: str, b: str, told: tuple[str, str]) -> None:
+    assert labels_of(a, b) == told
+    assert labels_of(b, a) == told[::-1]
 
 
 def test_models_and_their_options_are_compared(

@@ -119,7 +119,7 @@ def test_the_keyboard_goes_through_the_arena_and_the_table_is_sorted(
         slow = one.run(f"{times}.textContent").split()[0].split("–")
         assert [float(x) for x in slow] == pytest.approx([2 * low, 2 * high], abs=0.011)
         one.run(set_to.format(100))
-        assert one.run(f"{times}.textContent") == before, "page.py and page.js write times alike"
+        assert one.run(f"{times}.textContent") == before, "layers.py and page.js write times alike"
         assert one.errors() == []
 
 
@@ -141,6 +141,80 @@ def test_it_fits_a_phone_and_is_dark_where_the_system_is(page: Path, browser: Br
         assert one.run(colour) == "rgb(255, 255, 255)"
         one.run("document.querySelector('#theme').click()")
         assert one.run(colour) == "rgb(20, 25, 30)"
+
+
+def named(digits: Path) -> Report:
+    """The digits as a model of a user's: with names, lines and a view behind every layer that computes."""
+    report = read_report(digits / "digits.report.json")
+    layers, counted = [], []
+    for layer, count in zip(report.data["layers"], report.bench["layers"], strict=True):
+        name, number = f"blocks.{layer['index']}.body.0", len(layers)
+        reads = [2 * read + 1 if read >= 0 else read for read in layer["reads"]]
+        own = layer | {"index": number, "layer": name, "source": f"keyword_spotting.py:{number}"}
+        idle = {
+            "operator": "view",
+            "kernels": [],
+            "macs": 0,
+            "index": number + 1,
+            "reads": [number],
+        }
+        layers += [own | {"reads": reads}, own | idle]
+        counted += [count, count | {"instructions": 4}]
+    buffers = [
+        buffer | {"first": 2 * buffer["first"], "last": 2 * buffer["last"] + 1}
+        for buffer in json.loads(json.dumps(report.data["buffers"]))
+    ]
+    for tensor in (tensor for buffer in buffers for tensor in buffer["tensors"]):
+        if tensor["layer"] is not None:
+            tensor["layer"] = 2 * tensor["layer"] + 1
+    data = report.data | {"layers": layers, "buffers": buffers}
+    return Report(data, {}, report.bench | {"layers": counted})
+
+
+SEEN = "[...document.querySelectorAll('.layers tbody tr')].filter(row => row.offsetHeight).length"
+CUT = "[...document.querySelectorAll('.wide')].filter(e => e.scrollWidth > e.clientWidth)"
+
+
+def test_steps_that_do_nothing_are_folded(digits: Path, browser: Browser, tmp_path: Path) -> None:
+    report = named(digits)
+    idle = [not layer["kernels"] for layer in report.data["layers"]]
+    path = tmp_path / "views.html"
+    path.write_text(report_html(report), encoding="utf-8")
+    with tab(browser, path) as one:
+        assert one.run(SEEN) == idle.count(False)
+        assert f"with the {idle.count(True)} that do nothing" in text_of(one, "#layers")
+        one.run("document.querySelector('.unfold').click()")
+        assert one.run(SEEN) == len(idle)
+        numbers = one.run(
+            "[...document.querySelectorAll('.graph b')].map(b => parseInt(b.textContent))"
+        )
+        assert [n for n in numbers if n is not None] == [
+            n + 1 for n, nothing in enumerate(idle) if not nothing
+        ]
+        # A chain stays one: a line from each row to the next.
+        lines = one.run("document.querySelectorAll('.graph path').length")
+        assert lines == one.run("document.querySelectorAll('.graph li').length") - 1
+
+
+def test_all_columns_fit_and_what_does_not_says_so(
+    digits: Path, browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "columns.html"
+    path.write_text(report_html(named(digits)), encoding="utf-8")
+    with tab(browser, path, width=1280) as one:
+        assert one.run("document.querySelectorAll('.layers th').length") == 13
+        assert one.run(f"{CUT}.length") == 0
+        assert not one.run("document.querySelectorAll('.wide.more').length")
+    with tab(browser, path, width=390, height=844) as one:
+        assert one.run(f"{CUT}.length") == 2, "picture and table"
+        assert one.run(
+            f"{CUT}.every(e => e.matches('.more') && e.previousElementSibling.offsetHeight)"
+        )
+        assert "scroll it sideways" in text_of(one, "#layers")
+        one.run(
+            f"{CUT}.forEach(e => ((e.scrollLeft = 1e6), e.dispatchEvent(new Event('scroll'))))"
+        )
+        assert not one.run("document.querySelectorAll('.wide.more').length")
 
 
 def test_two_thousand_tensors_stay_readable(digits: Path, browser: Browser, tmp_path: Path) -> None:

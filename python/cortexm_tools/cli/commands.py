@@ -352,7 +352,7 @@ def _compare(args: argparse.Namespace) -> int:
     from ..report.change import exceeded, parse_allowed
     from ..report.compare import compare_reports, compare_text, values
     from ..report.reading import damaged
-    from .sides import shared_words, side_of
+    from .sides import labels_of, shared_words, side_of
 
     # Whatever is wrong in the words is said before minutes of lowering.
     allowed = parse_allowed(args.fail_on)
@@ -362,7 +362,7 @@ def _compare(args: argparse.Namespace) -> int:
     sides = [side_of(word, shared) for word in (args.a, args.b)]
     a, b = (side if isinstance(side, Report) else _compiled_side(side, args) for side in sides)
     with damaged(Path(f"{args.a}, {args.b}")):
-        data = compare_reports(a, b, (args.a, args.b))
+        data = compare_reports(a, b, labels_of(args.a, args.b))
         worse = exceeded(allowed, values(data))
         data["exceeded"] = worse
         text = json.dumps(data, indent=1) if args.json else compare_text(data)

@@ -59,6 +59,27 @@ def side_of(word: str, shared: list[str]) -> Report | argparse.Namespace:
     return args
 
 
+def labels_of(a: str, b: str) -> tuple[str, str]:
+    """What A and B are called where others read it: as written, but of absolute paths only as much of their
+    ends as tells one from the other."""
+    sides = [[word] if Path(word).exists() else _split(word) for word in (a, b)]
+    models = [Path(words[0]) for words in sides]
+    told = []
+    for words, own, other in zip(sides, models, reversed(models), strict=True):
+        count, most = 1, len(own.parts) - 1
+        while count < most and own.parts[-count:] == other.parts[-count:] and own != other:
+            count += 1
+        model = str(Path(*own.parts[-count:])) if own.is_absolute() else words[0]
+        told.append(" ".join([model, *map(_named, words[1:])]))
+    return told[0], told[1]
+
+
+def _named(word: str) -> str:
+    """An option, without the folders of its value."""
+    flag, equals, value = word.rpartition("=")
+    return flag + equals + (Path(value).name if Path(value).is_absolute() else value)
+
+
 def _split(word: str) -> list[str]:
     try:
         return shlex.split(word)

@@ -173,6 +173,11 @@ def differing_layers(data: dict[str, Any]) -> list[dict[str, Any]]:
     return [row for row in data["layers"] if _differs(row["a"], row["b"])]
 
 
+def is_idle(row: dict[str, Any]) -> bool:
+    """Whether a row's layers call no kernel on either side."""
+    return not any(row[side] and row[side]["kernels"] for side in SIDES)
+
+
 def _differs(a: dict[str, Any] | None, b: dict[str, Any] | None) -> bool:
     if a is None or b is None:
         return True

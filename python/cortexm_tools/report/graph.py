@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph as a list of layers with lines between them: what passes a layer by runs beside it."""
+"""The graph as a list of layers with lines between them: what passes a layer by runs beside it.
+
+Steps that do nothing on the device have no row: the lines lead through them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from .tables import operator_text
+from .tables import is_idle, operator_text
 
 ROW, LANE, FIRST = 26, 11, 10  # pixels: a row's height, from lane to lane, and before the first
 
@@ -49,20 +52,21 @@ def graph_of(data: dict[str, Any]) -> Drawing:
     """The rows are inputs, layers and outputs in this order."""
     inputs, layers, outputs = data["inputs"], data["layers"], data["outputs"]
     nodes = [Node("input", f"input {k}", "", _type(one), False) for k, one in enumerate(inputs)]
-    nodes += [
-        Node("layer", f"{n + 1}  {operator_text(one)}", one["layer"], one["outputs"][0],
-             bool(one["bands_with"]))
-        for n, one in enumerate(layers)
-    ]  # fmt: skip
-    pairs = [
-        (-1 - read if read < 0 else len(inputs) + read, len(inputs) + number)
-        for number, layer in enumerate(layers)
-        for read in layer["reads"]
-    ]
+    rows: dict[int, int] = {-1 - k: k for k in range(len(inputs))}  # of what layers read
+    pairs = []
+    for number, one in enumerate(layers):
+        made_by = [rows[read] for read in one["reads"]]
+        if made_by and is_idle(one):
+            rows[number] = made_by[0]
+            continue
+        rows[number] = len(nodes)
+        pairs += [(row, len(nodes)) for row in made_by]
+        name = f"{number + 1}  {operator_text(one)}"
+        nodes.append(Node("layer", name, one["layer"], one["outputs"][0], bool(one["bands_with"])))
     for k, made in enumerate(_makers(data)):
         nodes.append(Node("output", f"output {k}", "", _type(outputs[k]), False))
         if made is not None:
-            pairs.append((made, len(nodes) - 1))
+            pairs.append((rows[made], len(nodes) - 1))
     lanes = _lanes([pair for pair in pairs if pair[1] > pair[0] + 1])
     most = max(lanes.values(), default=0)
     spine = FIRST + LANE * most
@@ -74,8 +78,8 @@ def graph_of(data: dict[str, Any]) -> Drawing:
 
 
 def _makers(data: dict[str, Any]) -> list[int | None]:
-    """The row that makes each output: by the buffer it lies in."""
-    rows: list[int | None] = []
+    """What makes each output, by the buffer it lies in: a layer, or -1 - k for input k."""
+    made: list[int | None] = []
     for output in data["outputs"]:
         found = [
             tensor
@@ -84,13 +88,14 @@ def _makers(data: dict[str, Any]) -> list[int | None]:
             if tensor["name"] == output["name"]
         ]
         if not found:
-            rows.append(None)
+            made.append(None)
         elif found[-1]["layer"] is None:
             names = [one["name"] for one in data["inputs"]]
-            rows.append(names.index(output["name"]) if output["name"] in names else None)
+            known = output["name"] in names
+            made.append(-1 - names.index(output["name"]) if known else None)
         else:
-            rows.append(len(data["inputs"]) + found[-1]["layer"])
-    return rows
+            made.append(found[-1]["layer"])
+    return made
 
 
 def _lanes(pairs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:

@@ -7,7 +7,8 @@ comes from a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,8 +20,9 @@ from ..version import __version__
 from . import compare
 from .arena import arena_of
 from .graph import graph_of
+from .layers import layers_of, time_text
 from .reading import Report
-from .tables import alternative_lines, decibels_of, operator_text, stream_lines
+from .tables import alternative_lines, is_idle, stream_lines
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -29,25 +31,6 @@ MEGAHERTZ = 100.0
 """The clock that times are given for until the reader enters another one."""
 
 _OPEN = 60  # a list of so many rows is shown at once, a longer one when asked for
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a table: its text, what to sort by, and its share of the column's largest."""
-
-    text: str
-    value: float | str
-    share: float = 0.0
-    cycles: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its title, what it means, and whether it holds numbers."""
-
-    title: str
-    about: str
-    number: bool
 
 
 @dataclass(frozen=True)
@@ -117,6 +100,7 @@ def compare_html(a: Report, b: Report, data: dict[str, Any]) -> str:
         quantities=compare.quantity_rows(data),
         facts=compare.facts(data),
         rows=rows,
+        idle=[compare.is_idle(row) for row in rows],
         measures=measures,
         text=compare.measure_text,
         worse=data.get("exceeded", ()),
@@ -140,7 +124,7 @@ def arena_svg(report: Report) -> str:
 
 def _context(report: Report, megahertz: float) -> dict[str, Any]:
     data, bench = report.data, report.bench
-    columns, rows = _layers(report, megahertz) if report.is_plan else ((), ())
+    columns, rows = layers_of(report, megahertz) if report.is_plan else ((), ())
     return {
         "data": data,
         "bench": bench,
@@ -152,6 +136,7 @@ def _context(report: Report, megahertz: float) -> dict[str, Any]:
         "limits": _limits(report),
         "columns": columns,
         "rows": rows,
+        "idle": [is_idle(layer) for layer in data["layers"]] if report.is_plan else (),
         "noise": _noise(data),
         "quality": quality_line(data["quality"]) if "quality" in data else "",
         "alternatives": alternative_lines(data),
@@ -180,7 +165,7 @@ def _figures(report: Report, megahertz: float) -> list[tuple[str, str, str, Any]
         rows.append(("instructions", f"{bench['instructions']:,}", note, None))
         if estimate := bench["estimate"]:
             ends = (estimate["cycles_low"], estimate["cycles_high"])
-            rows.append(("time", _time(ends, megahertz), "estimated, not measured", ends))
+            rows.append(("time", time_text(ends, megahertz), "estimated, not measured", ends))
     elif report.is_plan:
         rows.append(("MACs", f"{data['macs']:,}", "", None))
     outputs = data.get("quality", {}).get("outputs", ())
@@ -295,76 +280,6 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     return [(name, text) for name, text in facts if text]
 
 
-def _layers(
-    report: Report, megahertz: float
-) -> tuple[tuple[Column, ...], tuple[tuple[Cell, ...], ...]]:
-    """The table of layers; columns that say nothing about any layer are left out."""
-    data, bench = report.data, report.bench
-    layers = data["layers"]
-    counts = [row["instructions"] for row in bench.get("layers", ())]
-    total = sum(counts)
-    decibels = decibels_of(data)
-    columns: list[tuple[Column, list[Cell]]] = []
-
-    def words(title: str, about: str, text: Callable[[dict[str, Any]], str]) -> None:
-        cells = [Cell(text(layer) or "–", text(layer)) for layer in layers]
-        if any(cell.value for cell in cells):
-            columns.append((Column(title, about, False), cells))
-
-    def numbers(title: str, about: str, values: Sequence[int]) -> None:
-        most = max(values, default=0)
-        if most:
-            cells = [Cell(f"{v:,}" if v else "", v, 100 * v / most) for v in values]
-            columns.append((Column(title, about, True), cells))
-
-    steps = [Cell(str(n + 1), n) for n in range(len(layers))]
-    columns.append((Column("#", "step of the plan", True), steps))
-    words("operator", "what is computed; several in bands of rows", operator_text)
-    words("layer", "module of the model", lambda layer: str(layer["layer"]))
-    words("result", "type and shape of the result", _type_of)
-    words("precision", "what it computes in", lambda layer: str(layer["precision"]))
-    if decibels:
-        cells = []
-        for layer in layers:
-            value = decibels.get((layer["layer"], layer["source"]))
-            text = "" if value is None else f"{value:.1f}"
-            cells.append(Cell(text, -1.0 if value is None else value))
-        columns.append(
-            (Column("dB", "SQNR of the float model's layer, see Precision", True), cells)
-        )
-    if counts:
-        numbers("instructions", "counted on the emulated core", counts)
-    if counts and total and (estimate := bench["estimate"]):
-        cells = []
-        for count in counts:
-            ends = (
-                estimate["cycles_low"] * count / total,
-                estimate["cycles_high"] * count / total,
-            )
-            cells.append(Cell(_time(ends, megahertz), count, 0, ends))
-        about = "estimate: the image's cycles per instruction, times the layer's instructions"
-        columns.append((Column("time", about, True), cells))
-    numbers("MACs", "multiply-accumulates", [layer["macs"] for layer in layers])
-    numbers("live RAM", "bytes of the arena in use", [one["live_bytes"] for one in layers])
-    numbers("scratch", "bytes of it that the kernel alone uses", [
-        one["scratch_bytes"] for one in layers
-    ])  # fmt: skip
-    numbers("constants", "bytes of weights, biases and tables", [
-        one["constants_bytes"] for one in layers
-    ])  # fmt: skip
-    words("source", "line of the model file", lambda layer: str(layer["source"]))
-    words("kernels", "functions that are called", lambda layer: ", ".join(
-        dict.fromkeys(name.removeprefix("cortexm_") for name in layer["kernels"])
-    ))  # fmt: skip
-    header = tuple(column for column, _ in columns)
-    return header, tuple(zip(*(cells for _, cells in columns), strict=True))
-
-
-def _type_of(layer: dict[str, Any]) -> str:
-    """Type and shape of a layer's result; the graph below has the order of its dimensions."""
-    return str(layer["outputs"][0]).split(" order ")[0]
-
-
 def _noise(data: dict[str, Any]) -> list[Noise]:
     entries = data.get("quality", {}).get("layers", ())
     worst = data.get("quality", {}).get("worst_layer")
@@ -403,12 +318,11 @@ def _bytes(count: int) -> str:
     return f"{count:,} B"
 
 
-def _time(cycles: tuple[float, float], megahertz: float) -> str:
-    """An interval of cycles as time; page.js writes it the same way."""
-    low, high = (value / megahertz for value in cycles)  # microseconds
-    unit, scale = ("ms", 1000) if high >= 1000 else ("µs", 1)
-    digits = 2 if high / scale < 10 else 1 if high / scale < 100 else 0
-    return f"{low / scale:.{digits}f}–{high / scale:.{digits}f} {unit}"
+def _breaks(name: str) -> str:
+    """A name that lines may break in, behind its dots and underscores."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"([._])(?=\w)", r"\1<wbr>", str(escape(printable(name)))))
 
 
 @cache
@@ -428,6 +342,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["px"] = lambda value: f"{value:.1f}".removesuffix(".0")
+    environment.filters["breaks"] = _breaks
     environment.finalize = lambda value: printable(value, "\n\t") if type(value) is str else value
     return environment
 

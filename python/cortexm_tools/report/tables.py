@@ -49,6 +49,11 @@ def operator_text(layer: dict[str, Any]) -> str:
     return " + ".join([*names, layer["operator"]]) + (" in bands" if names else "")
 
 
+def is_idle(layer: dict[str, Any]) -> bool:
+    """Whether a step does nothing on the device: a view, another name for bytes that stay where they are."""
+    return not layer["kernels"] and len(layer["reads"]) <= 1
+
+
 def layer_table(data: dict[str, Any]) -> str:
     """One row an operator; whose kernels compute it, if not all are ours."""
     rows = [

@@ -48,6 +48,23 @@ for (const section of document.querySelectorAll("section")) {
 }
 document.querySelectorAll(".hint").forEach((hint) => (hint.hidden = false));
 
+// What is wider than the screen says so, and fades where it goes on.
+for (const wide of document.querySelectorAll(".wide")) {
+  const note = document.createElement("p");
+  note.className = "quiet hint";
+  note.textContent = "Wider than the screen: scroll it sideways →";
+  wide.before(note);
+  const look = () => {
+    const hidden = wide.scrollWidth - wide.clientWidth;
+    note.hidden = hidden < 2;
+    wide.classList.toggle("more", hidden - wide.scrollLeft >= 2);
+  };
+  wide.addEventListener("scroll", look, { passive: true });
+  const sizes = new ResizeObserver(look);
+  [wide, wide.firstElementChild].forEach((one) => sizes.observe(one));
+  look();
+}
+
 // The table: a click on a column sorts by it, numbers from the largest on; another one turns it round.
 for (const table of document.querySelectorAll("table.layers")) {
   const body = table.tBodies[0];
@@ -73,7 +90,7 @@ for (const table of document.querySelectorAll("table.layers")) {
   });
 }
 
-// Times: cycles over the clock, written as ../page.py does.
+// Times: cycles over the clock, written as ../layers.py does.
 const clock = document.getElementById("clock");
 function time(cycles, megahertz) {
   const [low, high] = cycles.split(",").map((value) => Number(value) / megahertz);
