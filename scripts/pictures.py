@@ -134,9 +134,9 @@ def screenshots() -> None:
         cortexm("report", folder / "model.report.json", "--html")
         browser = Browser(program, folder / "browser")
         page = folder / "model.report.html"
-        with tab(browser, page, width=1100, height=1000) as one:
+        with tab(browser, page, width=1280, height=1000) as one:
             one.picture(FOLDER / "report.png")
-        with tab(browser, page, width=1100, height=1000, dark=True) as one:
+        with tab(browser, page, width=1280, height=1000, dark=True) as one:
             one.run("document.getElementById('memory').scrollIntoView()")
             one.picture(FOLDER / "report-dark.png")
         with tab(browser, page, width=390, height=844) as one:

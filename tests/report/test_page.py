@@ -182,7 +182,8 @@ def test_steps_that_do_nothing_are_folded(digits: Path, browser: Browser, tmp_pa
     path.write_text(report_html(report), encoding="utf-8")
     with tab(browser, path) as one:
         assert one.run(SEEN) == idle.count(False)
-        assert f"with the {idle.count(True)} that do nothing" in text_of(one, "#layers")
+        for section in ("#layers", "#graph"):
+            assert f"do nothing on the device ({idle.count(True)})" in text_of(one, section)
         one.run("document.querySelector('.unfold').click()")
         assert one.run(SEEN) == len(idle)
         numbers = one.run(
