@@ -212,9 +212,7 @@ def test_all_columns_fit_and_what_does_not_says_so(
             f"{CUT}.every(e => e.matches('.more') && e.previousElementSibling.offsetHeight)"
         )
         assert "scroll it sideways" in text_of(one, "#layers")
-        one.run(
-            f"{CUT}.forEach(e => ((e.scrollLeft = 1e6), e.dispatchEvent(new Event('scroll'))))"
-        )
+        one.run(f"{CUT}.forEach(e => ((e.scrollLeft = 1e6), e.dispatchEvent(new Event('scroll'))))")
         assert not one.run("document.querySelectorAll('.wide.more').length")
 
 
