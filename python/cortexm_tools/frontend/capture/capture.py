@@ -34,7 +34,7 @@ from ..rewrites import (
     decompose_coded,
     decompose_unary,
     fold_constants,
-    fold_into_convolutions,
+    fold_into_layers,
     join_edges,
     join_spectra,
     name_norms,
@@ -142,7 +142,7 @@ def capture(
         kept = join_spectra(graph, precision_of_call, tuple(s.initial for s in states))
         states = tuple(replace(s, initial=value) for s, value in zip(states, kept, strict=True))
         name_norms(graph, precision_of_call)
-        fold_into_convolutions(graph)  # while those of volumes are some
+        fold_into_layers(graph)  # while those of volumes are some
     write_out_complex_numbers(graph)
     check_real(graph.graph, loaded)
     _join_edges(graph, loaded)

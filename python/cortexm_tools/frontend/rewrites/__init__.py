@@ -36,7 +36,7 @@ from .constants import fold_constants
 from .decompose import decompose, decompose_coded, decompose_floats, decompose_unary
 from .edges import TooManyEdges, join_edges
 from .in_place import outside_place
-from .normalization import fold_into_convolutions
+from .normalization import fold_into_layers
 from .signs import move_signs
 from .spectrum import join_spectra
 from .written_norms import name_norms
@@ -49,7 +49,7 @@ __all__ = [
     "decompose_floats",
     "decompose_unary",
     "fold_constants",
-    "fold_into_convolutions",
+    "fold_into_layers",
     "join_edges",
     "join_spectra",
     "name_norms",
@@ -81,9 +81,9 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
         precision_of: of a call; None for float.
     """
     convolution.take_batches(module)
-    fold_into_convolutions(module)
+    fold_into_layers(module)
     join_branches(module, precision_of)
-    fold_into_convolutions(module)  # what follows a sum
+    fold_into_layers(module)  # what follows a sum
     normalization.fold_bands(module)
     attention.write_out_scores(module)
     masks.make_numbers(module)
