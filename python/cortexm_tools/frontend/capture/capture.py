@@ -30,6 +30,7 @@ from ..origin.layers import layer_of, module_path
 from ..origin.places import first_line
 from ..rewrites import (
     TooManyEdges,
+    convert_operands,
     decompose,
     decompose_coded,
     decompose_unary,
@@ -131,7 +132,6 @@ def capture(
         if not repeats:
             raise _hidden_state("the second call gives other outputs than the first")
     graph = copy.deepcopy(graph)  # it shares its weights with the user's module
-    name_plainly(graph)
 
     def precision_of_call(node: Node) -> object:
         return precision_of(module_path(node.meta.get("nn_module_stack")))
@@ -280,9 +280,11 @@ def _hidden_state(text: str) -> CortexMError:
 
 
 def _inlined(graph: GraphModule) -> GraphModule:
-    """`graph`, which has neither regions now nor what does nothing."""
+    """`graph`, which has neither regions now nor what does nothing, nor operands of several types."""
     inline_regions(graph)
     _drop_inactive(graph)
+    name_plainly(graph)
+    convert_operands(graph)
     return graph
 
 

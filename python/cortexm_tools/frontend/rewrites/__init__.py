@@ -37,6 +37,7 @@ from .decompose import decompose, decompose_coded, decompose_floats, decompose_u
 from .edges import TooManyEdges, join_edges
 from .in_place import outside_place
 from .normalization import fold_into_layers
+from .promotion import convert_operands
 from .signs import move_signs
 from .spectrum import join_spectra
 from .written_norms import name_norms
@@ -44,6 +45,7 @@ from .written_norms import name_norms
 __all__ = [
     "TooManyEdges",
     "REWRITES",
+    "convert_operands",
     "decompose",
     "decompose_coded",
     "decompose_floats",
@@ -86,7 +88,6 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
     fold_into_layers(module)  # what follows a sum
     normalization.fold_bands(module)
     attention.write_out_scores(module)
-    masks.make_numbers(module)
     move_signs(module)
     unary.join_unary(module, precision_of)
     for node in list(module.graph.nodes):
