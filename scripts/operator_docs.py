@@ -21,7 +21,7 @@ and norms, distances, losses, paddings of every mode, `roll`, `diff`, `unfold`, 
 `tensordot`, `one_hot`, `prod`, `logsumexp`, `log_softmax`, adaptive pools, linear and bicubic
 interpolation, convolutions, pools and batch normalization of volumes (`Conv3d`, as images whose
 channels are those of several planes), products with constant matrices on either side, convolutions
-whose kernels are computed (a template that is searched for, kernels that the input chooses),
+and linear layers whose weights are computed (a template to search for, kernels that the input chooses),
 triangles and diagonals of matrices, bilinear and recurrent layers, layer, group, instance, RMS and
 local response norms, `grid_sample` at places that are constant (four pixels and their weights for
 each of the result), sums, means, maxima and softmaxes over the edges of a graph that is a buffer
