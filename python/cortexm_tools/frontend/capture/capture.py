@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -189,7 +190,8 @@ def _join_edges(graph: GraphModule, loaded: LoadedModel) -> None:
 
 def _plain_outputs(graph: GraphModule) -> GraphModule:
     """`graph` with outputs that are tensors: what is none, as the loss of a model without labels, is left
-    out, and a data class, which ExecuTorch could not write down, becomes a tuple."""
+    out, and a data class or the named results of an operator, which ExecuTorch could not write down, become a
+    tuple."""
     output = graph.graph.output_node()
     results = tree_leaves(output.args[0])
     tensors = tuple(result for result in results if isinstance(result, Node))
@@ -197,19 +199,21 @@ def _plain_outputs(graph: GraphModule) -> GraphModule:
     form = code.pytree_info.out_spec if isinstance(code, _PyTreeCodeGen) else None
     if not tensors:
         raise CortexMError("the model gives no tensor", hint="return at least one from forward")
-    if len(tensors) == len(results) and not _has_data_class(form):
+    if len(tensors) == len(results) and not _has_names(form):
         return graph
     output.args = (tensors,)
     graph.graph.set_codegen(CodeGen())
     return GraphModule(graph, graph.graph)
 
 
-def _has_data_class(form: TreeSpec | None) -> bool:
+def _has_names(form: TreeSpec | None) -> bool:
     if form is None or form.is_leaf():
         return False
     kind: Any = form.type
+    if kind is namedtuple or (issubclass(kind, tuple) and kind is not tuple):
+        return True
     is_one = not issubclass(kind, dict) and dataclasses.is_dataclass(kind)
-    return is_one or any(map(_has_data_class, form.children()))
+    return is_one or any(map(_has_names, form.children()))
 
 
 def _run_eagerly(loaded: LoadedModel) -> tuple[tuple[State, ...], bool]:

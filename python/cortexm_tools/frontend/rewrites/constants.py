@@ -81,9 +81,10 @@ def _is_small(node: Node, behind: int) -> bool:
 
 def _is_weight(node: Node) -> bool:
     """Whether a layer multiplies with what `node` gives, or adds it: kernels take it from memory alone."""
-    return any(
-        operator_name(user) in _LAYERS and node in user.args[1:3] for user in node.users
-    ) and int(node.meta["val"].numel()) <= _LARGEST
+    return (
+        any(operator_name(user) in _LAYERS and node in user.args[1:3] for user in node.users)
+        and int(node.meta["val"].numel()) <= _LARGEST
+    )
 
 
 def _is_seen_by_others(node: Node) -> bool:

@@ -62,8 +62,10 @@ def _layer_before(norm: Node) -> Node | None:
     if len(layer.users) != 1:
         return None
     if layer.target is _aten.linear.default:
-        return layer if len(shape_of(norm) or ()) == 2 else None
-    return layer if layer.target in _CONVOLUTIONS and layer is norm.args[0] else None
+        is_layer = len(shape_of(norm) or ()) == 2
+    else:
+        is_layer = layer.target in _CONVOLUTIONS and layer is norm.args[0]
+    return layer if is_layer else None
 
 
 def _scale(build: Builder, a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -75,8 +77,8 @@ def _scale(build: Builder, a: torch.Tensor, b: torch.Tensor) -> bool:
     ones = [1] * (weight.dim() - 2)
     if build.node.target in _TRANSPOSED:  # [inputs, outputs of a group, *window]
         groups = args["groups"]
-        scaled = weight.unflatten(0, (groups, -1)) * a.reshape(groups, 1, -1, *ones)
-        scaled = scaled.flatten(0, 1)
+        apart = weight.reshape(groups, -1, *weight.shape[1:])
+        scaled = (apart * a.reshape(groups, 1, -1, *ones)).reshape(weight.shape)
     else:
         scaled = weight * a.reshape(-1, 1, *ones)
     args["weight"] = build.constant(scaled)

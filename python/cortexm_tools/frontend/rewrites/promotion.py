@@ -58,7 +58,8 @@ def convert_operands(module: GraphModule) -> None:
 def _common_type(node: Node, name: str) -> torch.dtype | None:
     """The type that a call computes in; None where that is not known."""
     if name in _COMPARISONS:
-        left, right = map_arg(node.args[:2], lambda operand: operand.meta.get("val"))
+        operands: Any = map_arg(node.args[:2], lambda operand: operand.meta.get("val"))
+        left, right = operands
         return None if left is None or right is None else torch.result_type(left, right)
     value = node.meta.get("val")
     return value.dtype if isinstance(value, torch.Tensor) else None
