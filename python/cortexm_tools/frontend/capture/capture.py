@@ -43,6 +43,7 @@ from ..rewrites import (
     name_plainly,
     outside_place,
     rewrite,
+    take_places_from_scores,
     write_out_complex_numbers,
 )
 from ..rewrites.bytes import byte_chains
@@ -149,6 +150,7 @@ def capture(
     _join_edges(graph, loaded)
     decompose(graph)
     if rewritten:
+        take_places_from_scores(graph)
         decompose_coded(graph, precision_of_call)
         rewrite(graph, precision_of_call)
     spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)

@@ -37,6 +37,7 @@ from .decompose import decompose, decompose_coded, decompose_floats, decompose_u
 from .edges import TooManyEdges, join_edges
 from .in_place import outside_place
 from .normalization import fold_into_layers
+from .order import take_places_from_scores
 from .promotion import convert_operands
 from .signs import move_signs
 from .spectrum import join_spectra
@@ -58,6 +59,7 @@ __all__ = [
     "name_plainly",
     "outside_place",
     "rewrite",
+    "take_places_from_scores",
     "write_out_complex_numbers",
 ]
 
